@@ -1,0 +1,29 @@
+/** Runs the benchmarks, all or those named, and exits non-zero where one misses its target. */
+
+import { durableWrites } from './durable-writes.ts'
+import { rowByKey } from './row-by-key.ts'
+import type { Benchmark } from './support/benchmark.ts'
+import { printResult, printTitle } from './support/benchmark.ts'
+
+const benchmarks: Record<string, Benchmark> = {
+  'durable-writes': durableWrites,
+  'row-by-key': rowByKey,
+}
+
+const asked = process.argv.slice(2)
+const unknown = asked.filter((name) => !Object.hasOwn(benchmarks, name))
+if (unknown.length > 0) {
+  process.stderr.write(`unknown: ${unknown.join(', ')}; there are: ${Object.keys(benchmarks).join(', ')}\n`)
+  process.exit(64)
+}
+
+let missed = 0
+for (const [name, benchmark] of Object.entries(benchmarks)) {
+  if (asked.length > 0 && !asked.includes(name)) continue
+  printTitle(name)
+  for (const result of await benchmark()) {
+    printResult(result)
+    if (!result.isMet) missed += 1
+  }
+}
+process.exit(missed > 0 ? 1 : 0)

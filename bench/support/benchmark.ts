@@ -1,0 +1,37 @@
+export interface Result {
+  claim: string
+  /** What was measured, and against what. */
+  measured: string
+  isMet: boolean
+}
+
+export type Benchmark = () => Promise<Result[]>
+
+export function atLeast(claim: string, target: number, { ratios, note }: { ratios: number[]; note: string }): Result {
+  const ratio = median(ratios)
+  const spread = `${Math.min(...ratios).toFixed(2)}–${Math.max(...ratios).toFixed(2)}`
+  return {
+    claim: `${claim} (at least ${target})`,
+    measured: `${ratio.toFixed(2)}, median of ${ratios.length} rounds from ${spread}; ${note}`,
+    isMet: ratio >= target,
+  }
+}
+
+export function median(numbers: number[]): number {
+  const sorted = numbers.toSorted((a, b) => a - b)
+  const middle = sorted.length >> 1
+  const upper = sorted[middle] ?? Number.NaN
+  return sorted.length % 2 === 1 ? upper : (upper + (sorted[middle - 1] ?? Number.NaN)) / 2
+}
+
+export function printTitle(name: string): void {
+  process.stdout.write(`\n${name}\n`)
+}
+
+export function printResult({ claim, measured, isMet }: Result): void {
+  process.stdout.write(`  ${isMet ? 'met   ' : 'MISSED'} ${claim}\n         ${measured}\n`)
+}
+
+export function perSecond(count: number): string {
+  return `${Math.round(count).toLocaleString('en')}/s`
+}

@@ -1,0 +1,49 @@
+/** A server on one core, the load generator on the other: neither steals the other's time. */
+import { execFileSync, spawn, spawnSync } from 'node:child_process'
+import { join } from 'node:path'
+
+export interface BenchServer {
+  url: string
+  stop(): Promise<void>
+}
+
+/** Starts a script of bench/servers on core 0. It prints its URL when it listens. */
+export async function startServer(script: string, env: Record<string, string> = {}): Promise<BenchServer> {
+  const file = join(import.meta.dirname, '..', 'servers', script)
+  const child = spawn('taskset', ['-c', '0', process.execPath, file], {
+    env: { PATH: process.env.PATH ?? '', ...env },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()))
+  const url = await new Promise<string>((resolve, reject) => {
+    child.stdout.once('data', (chunk) => resolve(String(chunk).trim()))
+    child.once('exit', () => reject(new Error(`${script} did not start`)))
+  })
+  return {
+    url,
+    async stop() {
+      child.kill('SIGTERM')
+      await ended
+    },
+  }
+}
+
+/** Requests per second over `seconds`, by wrk on core 1. */
+export function load(url: string, { connections, seconds }: { connections: number; seconds: number }): number {
+  requireWrk()
+  const args = ['-c', '1', 'wrk', '-t1', `-c${connections}`, `-d${seconds}s`, '--timeout', '10s', url]
+  const output = execFileSync('taskset', args, { encoding: 'utf8' })
+  const failures = /Non-2xx or 3xx responses: (\d+)|Socket errors: (.*)/.exec(output)
+  if (failures) throw new Error(`${url}: ${failures[0]}`)
+  return Number(/Requests\/sec:\s+([\d.]+)/.exec(output)?.[1])
+}
+
+function requireWrk(): void {
+  if (spawnSync('wrk', ['--version']).error === undefined) return
+  if (process.getuid?.() === 0 && spawnSync('apt-get', ['--version']).status === 0) {
+    execFileSync('apt-get', ['update', '-qq'])
+    execFileSync('apt-get', ['install', '-y', '-qq', 'wrk'])
+    return
+  }
+  throw new Error('the benchmarks need wrk: install it ("apt-get install wrk")')
+}

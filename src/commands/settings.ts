@@ -1,0 +1,17 @@
+/** What every command begins with: its configuration and its log. */
+import { type Config, loadConfig } from '../config/config.ts'
+import { createLogger, type Log } from '../platform/log/logger.ts'
+
+export interface GlobalOptions {
+  config: string
+  debug?: boolean
+}
+
+export function readSettings(
+  options: GlobalOptions,
+  { forService }: { forService: boolean },
+): { config: Config; log: Log } {
+  const config = loadConfig({ directory: options.config, environment: process.env, forService })
+  const log = createLogger({ level: config.log.level, isTerminal: process.stdout.isTTY })
+  return { config, log }
+}

@@ -1,0 +1,154 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { FatalError } from '../core/fatal-error.ts'
+import { type Config, isPlaygroundOpen, loadConfig } from './config.ts'
+import { root } from './root.ts'
+
+const secret = 'x'.repeat(32)
+
+interface Given {
+  files?: Record<string, string>
+  environment?: Record<string, string>
+  forService?: boolean
+}
+
+function load(t: TestContext, { files = {}, environment = {}, forService = true }: Given = {}): Config {
+  const directory = mkdtempSync(join(tmpdir(), 'latchkey-config-'))
+  t.after(() => rmSync(directory, { recursive: true }))
+  for (const [name, source] of Object.entries(files)) writeFileSync(join(directory, name), source)
+  return loadConfig({ directory, environment, forService })
+}
+
+/** The problems, without the name of the temporary folder. */
+function problems(t: TestContext, given: Given): string[] {
+  try {
+    load(t, given)
+  } catch (error) {
+    assert.ok(error instanceof FatalError)
+    assert.equal(error.exitCode, 78)
+    return error.lines.map((line) => line.replaceAll(/latchkey-config-\w+\//g, ''))
+  }
+  return []
+}
+
+test('nothing configured gives the defaults, which the shipped files repeat', (t) => {
+  const bare = load(t)
+  const shipped = loadConfig({ directory: join(root, 'config'), environment: {}, forService: true })
+  assert.deepEqual(bare, shipped)
+  assert.deepEqual([bare.server.host, bare.server.port], ['0.0.0.0', 3000])
+  assert.equal(bare.database.url, 'file:data/latchkey.db')
+  assert.deepEqual([bare.jwt.accessTtlSeconds, bare.jwt.refreshTtlSeconds], [1800, 604_800])
+  assert.deepEqual([bare.jwt.algorithm, bare.jwt.issuer], ['HS256', 'service'])
+  assert.deepEqual([bare.graphql.wsPort, bare.graphql.wsHost, bare.graphql.pubsub], [6001, '0.0.0.0', 'in_memory'])
+  assert.deepEqual(bare.auth.rateLimit.refresh, { requests: 300, seconds: 60 })
+})
+
+test('files set values, and the environment wins', (t) => {
+  const files = { 'server.mlc': 'server { port = 4000 host = "::1" }' }
+  assert.equal(load(t, { files }).server.port, 4000)
+  const { server } = load(t, { files, environment: { PORT: '5000' } })
+  assert.deepEqual([server.port, server.host], [5000, '::1'])
+})
+
+test('an empty variable counts as unset', (t) => {
+  assert.equal(load(t, { environment: { PORT: '', REDIS_URL: '', JWT_SECRET: '' } }).server.port, 3000)
+})
+
+test('a secret of digits stays text', (t) => {
+  const digits = '0123456789'.repeat(4)
+  assert.equal(load(t, { environment: { JWT_SECRET: digits } }).jwt.secret, digits)
+  const files = { 'auth.mlc': 'jwt { secret = env(MY_SECRET) }' }
+  assert.equal(load(t, { files, environment: { MY_SECRET: digits } }).jwt.secret, digits)
+})
+
+test('lists come from a file or, with commas, from a variable', (t) => {
+  const files = { 'x.mlc': 'cors { origins = [ "https://a.example", "https://b.example" ] }' }
+  assert.deepEqual(load(t, { files }).cors.origins, ['https://a.example', 'https://b.example'])
+  const environment = { CORS_ORIGINS: 'https://c.example, https://d.example' }
+  assert.deepEqual(load(t, { files, environment }).cors.origins, ['https://c.example', 'https://d.example'])
+})
+
+test('the playground is open in development, closed elsewhere, and an explicit value wins', (t) => {
+  const open = (environment: Record<string, string>) =>
+    isPlaygroundOpen(load(t, { environment: { JWT_SECRET: secret, ...environment } }))
+  assert.equal(open({}), true)
+  assert.equal(open({ NODE_ENV: 'production' }), false)
+  assert.equal(open({ NODE_ENV: 'production', GQL_PLAYGROUND: 'true' }), true)
+  assert.equal(open({ GQL_PLAYGROUND: 'false' }), false)
+  assert.equal(open({ GQL_PLAYGROUND: '0' }), false)
+})
+
+test('the configuration is frozen to its last leaf', (t) => {
+  const config = load(t)
+  assert.throws(() => Object.assign(config.auth.rateLimit.login, { requests: 1 }), TypeError)
+  assert.throws(() => (config.cors.origins as string[]).push('x'), TypeError)
+})
+
+test('all problems are reported together, each with its place', (t) => {
+  const files = {
+    'a.mlc': 'server {\n  prt = 1\n  port = many\n}\nserver_host = x',
+    'b.mlc': 'log { level = loud }\nserver { port = 1 }\nauth = 1\njwt { secret { } }',
+  }
+  const environment = {
+    GQL_WS_PORT: '70000',
+    RATE_LIMIT_LOGIN: 'often',
+    GQL_PUBSUB: 'redis',
+    TRUSTED_PROXIES: '10.0.0.0/99',
+  }
+  assert.deepEqual(problems(t, { files, environment }), [
+    'a.mlc:2:3: unknown key "server.prt"; did you mean "server.port"?',
+    'a.mlc:5:1: unknown key "server_host"; did you mean "server.host"?',
+    'b.mlc:2:10: repeated key "server.port" (first at a.mlc:3:3)',
+    'b.mlc:3:1: "auth" is a section, not a value',
+    'b.mlc:4:7: "jwt.secret" is a value, not a section',
+    'a.mlc:3:3: server.port must be an integer from 0 to 65535',
+    'TRUSTED_PROXIES must be a list, each item an address, a range such as 10.0.0.0/8, or loopback, linklocal or uniquelocal',
+    'b.mlc:1:7: log.level must be one of trace, debug, info, warn, error, silent',
+    'RATE_LIMIT_LOGIN must be requests/seconds, such as 100/60',
+    'GQL_WS_PORT must be an integer from 0 to 65535',
+    'GQL_PUBSUB: redis needs REDIS_URL',
+  ])
+})
+
+test('a short secret is refused everywhere', (t) => {
+  for (const environment of [{}, { NODE_ENV: 'production' }] as Record<string, string>[]) {
+    const found = problems(t, { environment: { ...environment, JWT_SECRET: 'x'.repeat(31) } })
+    assert.deepEqual(found, ['JWT_SECRET must be at least 32 bytes long'])
+  }
+  assert.deepEqual(problems(t, { environment: { JWT_SECRET: secret, JWT_PREVIOUS_SECRETS: 'short' } }), [
+    'JWT_PREVIOUS_SECRETS: each must be at least 32 bytes long',
+  ])
+})
+
+test('without a secret the service starts in development on SQLite alone; commands that sign nothing always do', (t) => {
+  assert.deepEqual(problems(t, {}), [])
+  assert.match(
+    problems(t, { environment: { NODE_ENV: 'production' } })[0] ?? '',
+    /^JWT_SECRET is required when NODE_ENV is production/,
+  )
+  const environment = { DATABASE_URL: 'postgres://localhost/x' }
+  assert.match(problems(t, { environment })[0] ?? '', /^JWT_SECRET is required on PostgreSQL/)
+  assert.deepEqual(problems(t, { environment, forService: false }), [])
+})
+
+test('mail needs a public address, and key algorithms need a key', (t) => {
+  assert.match(problems(t, { environment: { MAIL_URL: 'smtp://localhost' } })[0] ?? '', /needs PUBLIC_URL/)
+  assert.match(problems(t, { environment: { JWT_ALGORITHM: 'RS256' } })[0] ?? '', /RS256 needs JWT_PRIVATE_KEY_FILE/)
+})
+
+test('a malformed file is reported with line and column', (t) => {
+  assert.deepEqual(problems(t, { files: { 'x.mlc': 'server {\n  port = \n' } }), [
+    'x.mlc:2:10: expected a value, found the end of the line',
+    'x.mlc:1:1: section is never closed: "}" is missing',
+  ])
+})
+
+test('a folder that is not there is a problem, not an empty configuration', () => {
+  assert.throws(
+    () => loadConfig({ directory: '/nowhere/at/all', environment: {}, forService: true }),
+    /configuration folder cannot be read/,
+  )
+})

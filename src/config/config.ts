@@ -1,0 +1,196 @@
+/** Reads config/*.mlc and, on top of them, the environment. The only reader of the environment. */
+import { readdirSync, readFileSync } from 'node:fs'
+import { join, relative } from 'node:path'
+import { exitCodes, FatalError } from '../core/fatal-error.ts'
+import { findNearest } from '../core/nearest.ts'
+import { isKey, type Key, keys, keysByPath, type ValuesOf } from './keys.ts'
+import { type Environment, type MlcSection, type MlcValue, parseMlc, typed } from './mlc.ts'
+
+export type Config = ValuesOf<typeof keys> & {
+  /** The value of NODE_ENV, `development` where it is unset. */
+  readonly environment: string
+  readonly isDevelopment: boolean
+}
+
+export interface ConfigSources {
+  directory: string
+  environment: Environment
+  /** The service needs more than a command does: a secret to sign with. */
+  forService: boolean
+}
+
+const minSecretBytes = 32
+
+/** Where a value came from, as a message names it: `config/server.mlc:3:5` or `PORT`. */
+interface Found {
+  input: MlcValue
+  origin: string
+}
+
+/** Answers the whole configuration, frozen. Throws one FatalError that lists every problem. */
+export function loadConfig(sources: ConfigSources): Config {
+  const problems: string[] = []
+  const found = new Map<string, Found>()
+  readFiles(sources, found, problems)
+  readVariables(sources.environment, found)
+
+  const environment = sources.environment.NODE_ENV || 'development'
+  const values = readTree(keys, found, problems) as ValuesOf<typeof keys>
+  const config: Config = { ...values, environment, isDevelopment: environment === 'development' }
+  problems.push(...contradictions(config, sources, (key) => subjectOf(key, found)))
+  if (problems.length > 0) throw new FatalError(problems, exitCodes.configuration)
+  return deepFreeze(config)
+}
+
+/** Whether the GraphQL playground and introspection are open. */
+export function isPlaygroundOpen(config: Config): boolean {
+  return config.graphql.playground ?? config.isDevelopment
+}
+
+function readFiles({ directory, environment }: ConfigSources, found: Map<string, Found>, problems: string[]): void {
+  for (const file of listFiles(directory, problems)) {
+    const shown = relative(join(directory, '..'), file)
+    let source: string
+    try {
+      source = readFileSync(file, 'utf8')
+    } catch (error) {
+      problems.push(`${shown}: cannot be read (${(error as NodeJS.ErrnoException).code})`)
+      continue
+    }
+    const parsed = parseMlc(source, environment)
+    problems.push(...parsed.problems.map(({ line, column, message }) => `${shown}:${line}:${column}: ${message}`))
+    collect(parsed.root, '', shown, found, problems)
+  }
+}
+
+function listFiles(directory: string, problems: string[]): string[] {
+  try {
+    const names = readdirSync(directory).filter((name) => name.endsWith('.mlc'))
+    return names.sort().map((name) => join(directory, name))
+  } catch (error) {
+    problems.push(`${directory}: the configuration folder cannot be read (${(error as NodeJS.ErrnoException).code})`)
+    return []
+  }
+}
+
+/** Walks a file's sections down to the known keys. */
+function collect(
+  section: MlcSection,
+  prefix: string,
+  file: string,
+  found: Map<string, Found>,
+  problems: string[],
+): void {
+  for (const [name, node] of section.entries) {
+    const path = prefix + name
+    const origin = `${file}:${node.line}:${node.column}`
+    const isSection = [...keysByPath.keys()].some((known) => known.startsWith(`${path}.`))
+    if (node.kind === 'section' && isSection) {
+      collect(node, `${path}.`, file, found, problems)
+    } else if (node.kind === 'section' && keysByPath.has(path)) {
+      problems.push(`${origin}: "${path}" is a value, not a section`)
+    } else if (node.kind === 'value' && keysByPath.has(path)) {
+      const earlier = found.get(path)
+      if (earlier) problems.push(`${origin}: repeated key "${path}" (first at ${earlier.origin})`)
+      else found.set(path, { input: node, origin })
+    } else if (isSection) {
+      problems.push(`${origin}: "${path}" is a section, not a value`)
+    } else {
+      const nearest = findNearest(path, keysByPath.keys())
+      problems.push(`${origin}: unknown key "${path}"${nearest ? `; did you mean "${nearest}"?` : ''}`)
+    }
+  }
+}
+
+/** An empty variable counts as unset: that is what an unfilled line of a compose file gives. */
+function readVariables(environment: Environment, found: Map<string, Found>): void {
+  for (const { path, variable } of keysByPath.values()) {
+    const given = variable === undefined ? undefined : environment[variable]
+    if (variable !== undefined && given) {
+      found.set(path, {
+        input: { kind: 'value', value: typed(given), text: given, line: 1, column: 1 },
+        origin: variable,
+      })
+    }
+  }
+}
+
+function readTree(tree: object, found: Map<string, Found>, problems: string[]): object {
+  return Object.fromEntries(
+    Object.entries(tree).map(([name, node]) => [
+      name,
+      isKey(node) ? readKey(node, found, problems) : readTree(node, found, problems),
+    ]),
+  )
+}
+
+function readKey(key: Key<unknown>, found: Map<string, Found>, problems: string[]): unknown {
+  const given = found.get(key.path)
+  // `null` in a file, or env(NAME) of an unset variable, means: not given.
+  if (!given || (given.input.value === null && given.input.text === undefined)) return key.fallback
+  const value = key.reader.read(given.input)
+  if (value === undefined) {
+    problems.push(`${subjectOf(key, found)} must be ${key.reader.expected}`)
+    return key.fallback
+  }
+  return value
+}
+
+/** What no single key can know. */
+function contradictions(
+  config: Config,
+  { forService }: ConfigSources,
+  subject: (key: Key<unknown>) => string,
+): string[] {
+  const problems: string[] = []
+  const { jwt } = config
+  const isSymmetric = jwt.algorithm.startsWith('HS')
+  const isSqlite = config.database.url.startsWith('file:')
+
+  if (jwt.secret !== undefined && isTooShort(jwt.secret)) {
+    problems.push(`${subject(keys.jwt.secret)} must be at least ${minSecretBytes} bytes long`)
+  }
+  if (jwt.previousSecrets.some(isTooShort)) {
+    problems.push(`${subject(keys.jwt.previousSecrets)}: each must be at least ${minSecretBytes} bytes long`)
+  }
+  if (config.auth.appKey !== undefined && isTooShort(config.auth.appKey)) {
+    problems.push(`${subject(keys.auth.appKey)} must be at least ${minSecretBytes} bytes long`)
+  }
+  // With a key to sign by and a key to encrypt by, nothing is left for the secret to do.
+  const needsSecret = isSymmetric || config.auth.appKey === undefined
+  if (forService && needsSecret && jwt.secret === undefined && (!config.isDevelopment || !isSqlite)) {
+    const reason = isSqlite ? `when NODE_ENV is ${config.environment}` : 'on PostgreSQL'
+    problems.push(
+      `JWT_SECRET is required ${reason}: at least ${minSecretBytes} random bytes, such as from "openssl rand -hex 32"`,
+    )
+  }
+  if (!isSymmetric && jwt.privateKeyFile === undefined) {
+    problems.push(`${subject(keys.jwt.algorithm)}: ${jwt.algorithm} needs JWT_PRIVATE_KEY_FILE`)
+  }
+  if (config.graphql.pubsub === 'redis' && config.redis.url === undefined) {
+    problems.push(`${subject(keys.graphql.pubsub)}: redis needs REDIS_URL`)
+  }
+  if (config.mail.url !== undefined && config.server.publicUrl === undefined) {
+    problems.push(`${subject(keys.mail.url)}: mail needs PUBLIC_URL, which the links in it are made from`)
+  }
+  return problems
+}
+
+function isTooShort(secret: string): boolean {
+  return Buffer.byteLength(secret) < minSecretBytes
+}
+
+/** What a message begins with: the variable, or the place in a file and the key. */
+function subjectOf(key: Key<unknown>, found: Map<string, Found>): string {
+  const origin = found.get(key.path)?.origin
+  if (origin === undefined) return key.variable ?? key.path
+  return origin === key.variable ? origin : `${origin}: ${key.path}`
+}
+
+function deepFreeze<T>(value: T): T {
+  if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {
+    Object.freeze(value)
+    for (const part of Object.values(value)) deepFreeze(part)
+  }
+  return value
+}

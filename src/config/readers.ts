@@ -1,0 +1,114 @@
+/** What a configuration value may be. A reader takes what a file or a variable holds and answers its typed form. */
+import { isIP } from 'node:net'
+import type { MlcValue, Scalar } from './mlc.ts'
+
+export interface RateLimit {
+  requests: number
+  seconds: number
+}
+
+/** `expected` completes the sentence "must be …". */
+export interface Reader<T> {
+  expected: string
+  read(input: MlcValue): T | undefined
+}
+
+export const text: Reader<string> = {
+  expected: 'text',
+  read: (input) => textOf(input),
+}
+
+export const bool: Reader<boolean> = {
+  expected: 'true or false',
+  read(input) {
+    if (typeof input.value === 'boolean') return input.value
+    // Variables know no booleans; these spellings are what people write there.
+    const word = input.text?.toLowerCase()
+    if (word === '1' || word === 'yes' || word === 'on' || word === 'true') return true
+    if (word === '0' || word === 'no' || word === 'off' || word === 'false') return false
+    return undefined
+  },
+}
+
+export function integer({ min, max }: { min: number; max: number }): Reader<number> {
+  return {
+    expected: `an integer from ${min} to ${max}`,
+    read: ({ value }) =>
+      typeof value === 'number' && Number.isSafeInteger(value) && value >= min && value <= max ? value : undefined,
+  }
+}
+
+export function choice<const T extends string>(options: readonly T[]): Reader<T> {
+  return {
+    expected: `one of ${options.join(', ')}`,
+    read: (input) => options.find((option) => option === textOf(input)),
+  }
+}
+
+/** A list, or in a variable the same separated by commas. */
+export function list<T>(item: Reader<T>): Reader<readonly T[]> {
+  return {
+    expected: `a list, each item ${item.expected}`,
+    read(input) {
+      const items = Array.isArray(input.value)
+        ? input.value
+        : (textOf(input) ?? '')
+            .split(',')
+            .map((part) => part.trim())
+            .filter((part) => part !== '')
+            .map((part): MlcValue => ({ ...input, value: part, text: part }))
+      const read = items.map((part) => item.read(part))
+      return read.includes(undefined) ? undefined : (read as T[])
+    },
+  }
+}
+
+/** A URL with one of the given schemes. */
+export function url(...schemes: string[]): Reader<string> {
+  return {
+    expected: `a URL that starts with ${schemes.map((scheme) => `${scheme}:`).join(' or ')}`,
+    read(input) {
+      const given = textOf(input)
+      if (given === undefined || !schemes.some((scheme) => given.startsWith(`${scheme}:`))) return undefined
+      // A SQLite address is a path, which need not be a well-formed URL.
+      if (given.startsWith('file:')) return given.length > 'file:'.length ? given : undefined
+      return URL.canParse(given) ? given : undefined
+    },
+  }
+}
+
+/** An address, a range such as 10.0.0.0/8, or one of the names loopback, linklocal and uniquelocal. */
+export const addressRange: Reader<string> = {
+  expected: 'an address, a range such as 10.0.0.0/8, or loopback, linklocal or uniquelocal',
+  read(input) {
+    const given = textOf(input)
+    if (given === undefined) return undefined
+    if (['loopback', 'linklocal', 'uniquelocal'].includes(given)) return given
+    const [address = '', bits, ...rest] = given.split('/')
+    const family = isIP(address)
+    if (family === 0 || rest.length > 0) return undefined
+    if (bits === undefined) return given
+    return /^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128) ? given : undefined
+  },
+}
+
+/** Requests per seconds, written 100/60. */
+export const rateLimit: Reader<RateLimit> = {
+  expected: 'requests/seconds, such as 100/60',
+  read(input) {
+    const match = /^(\d{1,9})\/(\d{1,9})$/.exec(textOf(input) ?? '')
+    const requests = Number(match?.[1])
+    const seconds = Number(match?.[2])
+    return requests > 0 && seconds > 0 ? { requests, seconds } : undefined
+  },
+}
+
+/** The value as it was written: what came from a variable keeps its digits, whatever type it looks like. */
+function textOf({ value, text: written }: MlcValue): string | undefined {
+  if (written !== undefined) return written
+  return isScalar(value) && value !== null ? String(value) : undefined
+}
+
+function isScalar(value: MlcValue['value']): value is Scalar {
+  return !Array.isArray(value)
+}

@@ -1,0 +1,69 @@
+/** The command line. */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Command, CommanderError } from 'commander'
+import type { GlobalOptions } from './commands/settings.ts'
+import { root } from './config/root.ts'
+import { exitCodes, FatalError } from './core/fatal-error.ts'
+import { findNearest } from './core/nearest.ts'
+
+const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string }
+
+const program = new Command('latchkey')
+  .description('Token authentication, authorization, a product API and GraphQL in one service.')
+  .version(version)
+  .option('--config <folder>', 'read the configuration from this folder', join(root, 'config'))
+  .option('--debug', 'show the stack trace of an error')
+  .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, 'latchkey: ')) })
+  .exitOverride()
+
+// Each command is loaded when it is called: --help need not wait for a web server to be read.
+
+program
+  .command('start', { isDefault: true })
+  .description('serve until SIGTERM or SIGINT (the default)')
+  .addHelpText('after', '\nThe configuration is read from config/*.mlc, then from the environment, which wins.')
+  .allowExcessArguments()
+  .action(async (_options: object, command: Command) => {
+    const [unknown] = command.args
+    if (unknown !== undefined) throw unknownCommand(unknown)
+    const { start } = await import('./commands/start.ts')
+    await start(program.opts<GlobalOptions>())
+  })
+
+program
+  .command('migrate')
+  .description("bring the database to this version's schema and exit")
+  .action(async () => {
+    const { migrate } = await import('./commands/migrate.ts')
+    await migrate(program.opts<GlobalOptions>())
+  })
+
+try {
+  await program.parseAsync()
+} catch (error) {
+  process.exit(report(error))
+}
+
+/** Without a command we start, so commander takes an unknown one for an argument of that. */
+function unknownCommand(name: string): FatalError {
+  const nearest = findNearest(
+    name,
+    program.commands.map((command) => command.name()),
+  )
+  const hint = nearest ? `did you mean '${nearest}'?` : 'latchkey --help lists them'
+  return new FatalError(`unknown command '${name}'; ${hint}`, exitCodes.usage)
+}
+
+/** One clear line for each problem; answers the exit code. */
+function report(error: unknown): number {
+  // Commander has said what it had to say, help and version included.
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : exitCodes.usage
+  const isForeseen = error instanceof FatalError
+  for (const line of isForeseen ? error.lines : [`unexpected error: ${(error as Error).message}`]) {
+    process.stderr.write(`latchkey: ${line}\n`)
+  }
+  if (program.opts<GlobalOptions>().debug) process.stderr.write(`${(error as Error).stack}\n`)
+  else if (!isForeseen) process.stderr.write('latchkey: run again with --debug to see where\n')
+  return isForeseen ? error.exitCode : exitCodes.internal
+}

@@ -1,0 +1,28 @@
+import pg from 'pg'
+import type { MigrationTransaction } from './migrate.ts'
+
+// Any number will do, as long as every Latchkey takes the same.
+const migrationLock = 7_236_114_809
+
+/** The advisory lock ends with the transaction, so it holds behind a connection pooler too. */
+export async function withPostgresMigrations<T>(
+  url: string,
+  work: (t: MigrationTransaction) => Promise<T>,
+): Promise<T> {
+  const client = new pg.Client({ connectionString: url, application_name: 'latchkey migrations' })
+  await client.connect()
+  try {
+    await client.query('BEGIN')
+    await client.query('SELECT pg_advisory_xact_lock($1)', [migrationLock])
+    const result = await work({
+      query: async <Row extends object>(sql: string, params: string[] = []) =>
+        (await client.query<Row>(sql, params)).rows,
+      script: async (sql) => void (await client.query(sql)),
+    })
+    await client.query('COMMIT')
+    return result
+  } finally {
+    // Ending the connection rolls back what was not committed.
+    await client.end()
+  }
+}

@@ -1,0 +1,59 @@
+/** Opens the database that a URL names, brought to this program's schema. */
+import { isAbsolute, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { Clock } from '../../core/clock.ts'
+import type { Random } from '../../core/random.ts'
+import type { Database, Dialect, Observe } from './database.ts'
+import { applyMigrations, readMigrations } from './migrate.ts'
+import { withPostgresMigrations } from './migrate-postgres.ts'
+import { withSqliteMigrations } from './migrate-sqlite.ts'
+import { openPostgres } from './postgres.ts'
+import { openSqlite } from './sqlite.ts'
+
+export interface OpenOptions {
+  url: string
+  poolSize: number
+  statementTimeoutSeconds: number
+  /** Relative paths of SQLite files start here. */
+  root: string
+  /** Holds a folder of migrations for each engine. */
+  migrations: string
+  clock: Clock
+  random: Random
+  onConnectionLost?: (error: Error) => void
+  observe?: Observe
+}
+
+export async function openDatabase(options: OpenOptions): Promise<{ db: Database; applied: string[] }> {
+  const { url, clock } = options
+  const dialect = dialectOf(url)
+  const migrations = readMigrations(join(options.migrations, dialect))
+  const path = dialect === 'sqlite' ? sqlitePath(url, options.root) : undefined
+
+  // Opened first: its errors say in one line what is wrong with the place.
+  const { onConnectionLost = () => {}, observe = () => {} } = options
+  const db =
+    path === undefined
+      ? await openPostgres({ ...options, onConnectionLost, observe, random: options.random.fraction })
+      : openSqlite(path, observe)
+  try {
+    const apply = (transaction: Parameters<typeof applyMigrations>[0]) =>
+      applyMigrations(transaction, migrations, clock.nowIso())
+    const applied = await (path === undefined ? withPostgresMigrations(url, apply) : withSqliteMigrations(path, apply))
+    return { db, applied }
+  } catch (error) {
+    await db.close()
+    throw error
+  }
+}
+
+export function dialectOf(url: string): Dialect {
+  return url.startsWith('file:') ? 'sqlite' : 'postgres'
+}
+
+/** The path that a `file:` URL names, relative ones from `root`. */
+export function sqlitePath(url: string, root: string): string {
+  if (url.startsWith('file://')) return fileURLToPath(url)
+  const path = url.slice('file:'.length)
+  return isAbsolute(path) ? path : join(root, path)
+}

@@ -1,0 +1,123 @@
+/** One connection to the SQLite file, set up alike for the reader and for the writer thread. */
+import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
+import { ConstraintError, type ConstraintKind, databaseUnavailable, type Value } from './database.ts'
+
+export interface SqliteConnection {
+  all(sql: string, params: readonly Value[]): object[]
+  get(sql: string, params: readonly Value[]): object | undefined
+  exec(sql: string): void
+  isInTransaction(): boolean
+  close(): void
+}
+
+interface Prepared {
+  statement: StatementSync
+  toRow: (values: unknown[]) => object
+}
+
+export function openSqliteConnection(
+  path: string,
+  options: { queryOnly: boolean; busyTimeoutMs: number },
+): SqliteConnection {
+  const db = new DatabaseSync(path, {
+    timeout: options.busyTimeoutMs,
+    enableForeignKeyConstraints: true,
+    enableDoubleQuotedStringLiterals: false,
+  })
+  db.exec('PRAGMA trusted_schema = OFF; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -32768')
+  db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL')
+  if (options.queryOnly) db.exec('PRAGMA query_only = ON')
+  const prepared = new Map<string, Prepared>()
+
+  function prepare(sql: string): Prepared {
+    let known = prepared.get(sql)
+    if (!known) {
+      const statement = db.prepare(numberPlaceholders(sql))
+      statement.setReturnArrays(true)
+      known = { statement, toRow: createRowFactory(statement) }
+      prepared.set(sql, known)
+    }
+    return known
+  }
+
+  return {
+    all(sql, params) {
+      const { statement, toRow } = prepare(sql)
+      // With setReturnArrays each row is an array, which the types do not know.
+      return (statement.all(...params.map(toSqlite)) as unknown as unknown[][]).map(toRow)
+    },
+    get(sql, params) {
+      const { statement, toRow } = prepare(sql)
+      const values = statement.get(...params.map(toSqlite)) as unknown as unknown[] | undefined
+      return values && toRow(values)
+    },
+    exec: (sql) => db.exec(sql),
+    isInTransaction: () => db.isTransaction,
+    close: () => db.close(),
+  }
+}
+
+/** Names SQLite's errors as the interface does. */
+export function fromSqliteError(error: unknown): Error {
+  if (!(error instanceof Error) || !('errcode' in error))
+    return error instanceof Error ? error : new Error(String(error))
+  const code = Number(error.errcode)
+  const kind = constraintKinds.get(code)
+  if (kind) return new ConstraintError(kind, { cause: error })
+  return unavailableCodes.has(code & 0xff) ? databaseUnavailable(error) : error
+}
+
+/** Another connection holds the lock. */
+export function isBusy(error: unknown): boolean {
+  return (Number((error as { errcode?: number }).errcode) & 0xff) === busy
+}
+
+// https://sqlite.org/rescode.html
+const constraintKinds: ReadonlyMap<number, ConstraintKind> = new Map([
+  [275, 'check'],
+  [787, 'foreign_key'],
+  [1299, 'not_null'],
+  [1555, 'unique'],
+  [2067, 'unique'],
+])
+const busy = 5
+const locked = 6
+const outOfMemory = 7
+const readOnly = 8
+const inputOutput = 10
+const full = 13
+const cannotOpen = 14
+const unavailableCodes: ReadonlySet<number> = new Set([
+  busy,
+  locked,
+  outOfMemory,
+  readOnly,
+  inputOutput,
+  full,
+  cannotOpen,
+])
+
+/** `$1` is a name to SQLite, numbered by first appearance; `?1` is the number itself. Quoted text stays as it is. */
+function numberPlaceholders(sql: string): string {
+  return sql.replace(/'(?:[^']|'')*'|"(?:[^"]|"")*"|--[^\n]*|\$(\d+)/g, (all, number: string | undefined) =>
+    number === undefined ? all : `?${number}`,
+  )
+}
+
+/** node:sqlite binds every number as a float, which would store 5 as '5.0' in a text column. */
+function toSqlite(value: Value): SQLInputValue {
+  if (typeof value === 'number' && Number.isSafeInteger(value)) return BigInt(value)
+  return typeof value === 'boolean' ? BigInt(value) : value
+}
+
+/**
+ * A function made for the statement's columns: rows share one hidden class and columns declared BOOLEAN come out as
+ * booleans. A loop over the names costs six times as much (0.7 µs instead of 0.1 for ten columns).
+ */
+function createRowFactory(statement: StatementSync): (values: unknown[]) => object {
+  const fields = statement.columns().map(({ name, type }, i) => {
+    const value = type === 'BOOLEAN' ? `v[${i}] === null ? null : v[${i}] === 1` : `v[${i}]`
+    return `${JSON.stringify(name)}: ${value}`
+  })
+  return new Function('v', `return { ${fields.join(', ')} }`) as (values: unknown[]) => object
+}

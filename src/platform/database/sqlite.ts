@@ -1,0 +1,145 @@
+/** The embedded engine: reads on the event loop (microseconds), writes on a thread of their own. */
+import { chmodSync, closeSync, mkdirSync, openSync, statSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { Worker } from 'node:worker_threads'
+import { exitCodes, FatalError } from '../../core/fatal-error.ts'
+import {
+  ConstraintError,
+  type ConstraintKind,
+  type Database,
+  databaseUnavailable,
+  type Observe,
+  type Statement,
+  type Value,
+} from './database.ts'
+import { fromSqliteError, openSqliteConnection, type SqliteConnection } from './sqlite-connection.ts'
+
+export type ToWriter = { kind: 'write'; requests: Statement[][] } | { kind: 'close' }
+export type WriteResult =
+  | { rows: object[][] }
+  | { constraint: ConstraintKind }
+  | { message: string; errcode: number | undefined }
+export interface FromWriter {
+  results: WriteResult[]
+}
+
+interface Waiting {
+  since: number
+  resolve(rows: object[][]): void
+  reject(error: Error): void
+}
+
+export function openSqlite(path: string, observe: Observe): Database {
+  createFile(path)
+  const reader = openReader(path)
+  const worker = new Worker(new URL('./sqlite-writer.ts', import.meta.url), { workerData: { path } })
+  const exited = new Promise<void>((resolve) => worker.once('exit', () => resolve()))
+
+  /** In the order of their requests, which is the order the writer answers in. */
+  const waiting: Waiting[] = []
+  let outbox: Statement[][] = []
+  let broken: Error | undefined
+  let closing: Promise<void> | undefined
+  let onIdle = () => {}
+
+  worker.on('message', ({ results }: FromWriter) => {
+    const now = performance.now()
+    for (const [i, request] of waiting.splice(0, results.length).entries()) {
+      observe('write', now - request.since)
+      settle(request, results[i] as WriteResult)
+    }
+    if (waiting.length === 0) onIdle()
+  })
+  worker.once('error', (error: Error) => breakDown(error))
+  worker.once('exit', () => {
+    if (!closing) breakDown(new Error('the writer thread ended'))
+  })
+
+  function breakDown(error: Error): void {
+    broken = databaseUnavailable(error)
+    for (const { reject } of waiting.splice(0)) reject(broken)
+    onIdle()
+  }
+
+  function requireOpen(): void {
+    if (broken) throw broken
+    if (closing) throw databaseUnavailable(new Error('the database is closed'))
+  }
+
+  function read<T>(query: () => T): T {
+    requireOpen()
+    const start = performance.now()
+    try {
+      return query()
+    } catch (error) {
+      throw fromSqliteError(error)
+    } finally {
+      observe('read', performance.now() - start)
+    }
+  }
+
+  function flush(): void {
+    if (outbox.length === 0) return
+    worker.postMessage({ kind: 'write', requests: outbox } satisfies ToWriter)
+    outbox = []
+  }
+
+  function write(...statements: Statement[]): Promise<object[][]> {
+    return new Promise((resolve, reject) => {
+      requireOpen()
+      waiting.push({ since: performance.now(), resolve, reject })
+      // What this turn of the event loop asks for crosses to the thread as one message.
+      if (outbox.push(statements) === 1) setImmediate(flush)
+    })
+  }
+
+  async function shutDown(): Promise<void> {
+    reader.close()
+    flush()
+    if (waiting.length > 0) await new Promise<void>((resolve) => (onIdle = resolve))
+    if (!broken) worker.postMessage({ kind: 'close' } satisfies ToWriter)
+    await exited
+  }
+
+  return {
+    dialect: 'sqlite',
+    async get<Row extends object>(sql: string, params: readonly Value[] = []) {
+      return read(() => reader.get(sql, params)) as Row | undefined
+    },
+    async all<Row extends object>(sql: string, params: readonly Value[] = []) {
+      return read(() => reader.all(sql, params)) as Row[]
+    },
+    // The interface's overloads only sharpen the type of the rows.
+    write: write as Database['write'],
+    close: () => (closing ??= shutDown()),
+  }
+}
+
+function settle({ resolve, reject }: Waiting, result: WriteResult): void {
+  if ('rows' in result) resolve(result.rows)
+  else if ('constraint' in result) reject(new ConstraintError(result.constraint))
+  else reject(fromSqliteError(Object.assign(new Error(result.message), result.errcode && { errcode: result.errcode })))
+}
+
+/** The file holds password hashes: nobody but its owner may read it. SQLite gives its -wal and -shm the same mode. */
+function createFile(path: string): void {
+  try {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+    closeSync(openSync(path, 'a', 0o600))
+    if ((statSync(path).mode & 0o077) !== 0) chmodSync(path, 0o600)
+  } catch (error) {
+    throw cannotOpen(path, (error as NodeJS.ErrnoException).code ?? String(error), error)
+  }
+}
+
+function openReader(path: string): SqliteConnection {
+  try {
+    return openSqliteConnection(path, { queryOnly: true, busyTimeoutMs: 1000 })
+  } catch (error) {
+    throw cannotOpen(path, (error as Error).message, error)
+  }
+}
+
+function cannotOpen(path: string, reason: string, cause: unknown): FatalError {
+  return new FatalError(`cannot open the database file ${path}: ${reason}`, exitCodes.cannotCreate, { cause })
+}

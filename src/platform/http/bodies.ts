@@ -1,0 +1,25 @@
+/** Request bodies: a JSON object or a form. An empty one counts as none, whatever type it claims to have. */
+import { isUtf8 } from 'node:buffer'
+import formBody from '@fastify/formbody'
+import type { FastifyInstance } from 'fastify'
+import { httpErrors } from './errors.ts'
+
+export async function readBodies(app: FastifyInstance): Promise<void> {
+  // `__proto__` and `constructor.prototype` keys are refused rather than merged into anything.
+  const parseJson = app.getDefaultJsonParser('error', 'error')
+  app.removeContentTypeParser(['application/json', 'text/plain'])
+  app.addContentTypeParser<Buffer>('application/json', { parseAs: 'buffer' }, (request, raw, done) => {
+    if (raw.length === 0) return done(null, undefined)
+    // Read as text, invalid bytes would silently turn into replacement characters.
+    if (!isUtf8(raw)) return done(httpErrors.malformedBody())
+    parseJson(request, raw.toString('utf8'), (error: Error | null, body?: unknown) => {
+      if (error || typeof body !== 'object' || body === null || Array.isArray(body)) done(httpErrors.malformedBody())
+      else done(null, body)
+    })
+  })
+  app.addContentTypeParser('*', (request, _payload, done) => {
+    if (request.headers['content-length'] === '0') done(null, undefined)
+    else done(httpErrors.unsupportedMediaType())
+  })
+  await app.register(formBody)
+}

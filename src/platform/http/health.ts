@@ -1,0 +1,76 @@
+/** For those who watch the service: is it alive, is it ready, how does it do. */
+import { hash, timingSafeEqual } from 'node:crypto'
+import { BlockList } from 'node:net'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { Metrics } from '../metrics/metrics.ts'
+import { httpErrors } from './errors.ts'
+import { isForwarded } from './proxies.ts'
+
+export interface HealthOptions {
+  metrics: Metrics
+  metricsToken: string | undefined
+  /** What the service cannot do without, by name. */
+  checks: Readonly<Record<string, () => Promise<unknown>>>
+  isStopping(): boolean
+}
+
+const checkTimeoutMs = 2000
+
+export function addHealthRoutes(
+  app: FastifyInstance,
+  { metrics, metricsToken, checks, isStopping }: HealthOptions,
+): void {
+  const isPublic = { access: 'public' } as const
+
+  app.get('/health/live', { config: isPublic }, async () => ({ status: 'ok' }))
+
+  app.get('/health/ready', { config: isPublic }, async (request) => {
+    if (isStopping()) throw httpErrors.unavailable()
+    for (const [name, check] of Object.entries(checks)) {
+      try {
+        await withTimeout(check())
+      } catch (error) {
+        request.log.warn({ err: error, check: name }, 'not ready')
+        throw httpErrors.unavailable()
+      }
+    }
+    return { status: 'ok' }
+  })
+
+  app.get('/metrics', { config: isPublic }, async (request, reply) => {
+    requireMetricsAccess(request, metricsToken)
+    return reply.type(metrics.contentType).send(await metrics.print())
+  })
+}
+
+const loopback = new BlockList()
+loopback.addSubnet('127.0.0.0', 8, 'ipv4')
+loopback.addAddress('::1', 'ipv6')
+
+function requireMetricsAccess(request: FastifyRequest, token: string | undefined): void {
+  if (token !== undefined) {
+    const [scheme = '', given = ''] = (request.headers.authorization ?? '').split(' ', 2)
+    if (scheme.toLowerCase() !== 'bearer') throw httpErrors.missingToken()
+    if (!isSameSecret(given, token)) throw httpErrors.invalidToken()
+    return
+  }
+  // A proxy on this machine is a loopback peer too: what it forwards comes from anywhere.
+  const { remoteAddress = '' } = request.socket
+  const isLocal = loopback.check(remoteAddress, remoteAddress.includes(':') ? 'ipv6' : 'ipv4')
+  if (!isLocal || isForwarded(request.headers)) throw httpErrors.forbidden()
+}
+
+/** In constant time, whatever the lengths: digests are compared. */
+function isSameSecret(given: string, expected: string): boolean {
+  return timingSafeEqual(hash('sha256', given, 'buffer'), hash('sha256', expected, 'buffer'))
+}
+
+async function withTimeout(check: Promise<unknown>): Promise<void> {
+  const { promise: late, reject } = Promise.withResolvers<never>()
+  const timer = setTimeout(() => reject(new Error(`no answer within ${checkTimeoutMs} ms`)), checkTimeoutMs)
+  try {
+    await Promise.race([check, late])
+  } finally {
+    clearTimeout(timer)
+  }
+}

@@ -1,0 +1,56 @@
+/**
+ * The log of one request, with its id. A child logger costs microseconds, and most requests log nothing: it is made
+ * when the first line is.
+ */
+import type { Bindings, ChildLoggerOptions, LogFn } from 'pino'
+import type { Log } from '../log/logger.ts'
+
+type Method = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent'
+
+export class LazyLog {
+  readonly #parent: Log
+  readonly #bindings: Bindings
+  #child: Log | undefined
+
+  constructor(parent: Log, bindings: Bindings) {
+    this.#parent = parent
+    this.#bindings = bindings
+  }
+
+  get level(): string {
+    return this.#parent.level
+  }
+
+  child(bindings: Bindings, options?: ChildLoggerOptions): Log {
+    return this.#made().child(bindings, options)
+  }
+
+  trace(...line: Parameters<LogFn>): void {
+    this.#write('trace', line)
+  }
+  debug(...line: Parameters<LogFn>): void {
+    this.#write('debug', line)
+  }
+  info(...line: Parameters<LogFn>): void {
+    this.#write('info', line)
+  }
+  warn(...line: Parameters<LogFn>): void {
+    this.#write('warn', line)
+  }
+  error(...line: Parameters<LogFn>): void {
+    this.#write('error', line)
+  }
+  fatal(...line: Parameters<LogFn>): void {
+    this.#write('fatal', line)
+  }
+  silent(): void {}
+
+  #write(method: Method, line: Parameters<LogFn>): void {
+    if (this.#parent.isLevelEnabled(method)) this.#made()[method](...line)
+  }
+
+  #made(): Log {
+    this.#child ??= this.#parent.child(this.#bindings)
+    return this.#child
+  }
+}

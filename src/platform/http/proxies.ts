@@ -1,0 +1,36 @@
+/** Which peers may speak for a client's address. */
+
+import proxyAddress from '@fastify/proxy-addr'
+import type { FastifyInstance } from 'fastify'
+
+export type IsTrusted = (address: string | undefined) => boolean
+
+export function createProxyTrust(ranges: readonly string[]): IsTrusted {
+  if (ranges.length === 0) return () => false
+  const isTrusted = proxyAddress.compile([...ranges])
+  return (address) => address !== undefined && isTrusted(address, 0)
+}
+
+/** Says once that forwarding headers are ignored: somebody behind a proxy would otherwise wonder for long. */
+export function warnOfUntrustedProxies(app: FastifyInstance, isTrusted: IsTrusted): void {
+  let hasWarned = false
+  app.addHook('onRequest', (request, _reply, next) => {
+    if (!hasWarned && isForwarded(request.headers) && !isTrusted(request.socket.remoteAddress)) {
+      hasWarned = true
+      request.log.warn(
+        { peer: request.socket.remoteAddress },
+        'X-Forwarded-* headers of an untrusted peer are ignored; if it is your proxy, name it in server.trusted_proxies',
+      )
+    }
+    next()
+  })
+}
+
+export function isForwarded(headers: Readonly<Record<string, unknown>>): boolean {
+  return (
+    headers['x-forwarded-for'] !== undefined ||
+    headers['x-forwarded-proto'] !== undefined ||
+    headers['x-forwarded-host'] !== undefined ||
+    headers.forwarded !== undefined
+  )
+}

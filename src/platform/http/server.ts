@@ -1,0 +1,117 @@
+/** The HTTP server with everything that holds for every route. Features add their routes to it. */
+import fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
+import { exitCodes, FatalError } from '../../core/fatal-error.ts'
+import type { Random } from '../../core/random.ts'
+import type { Log } from '../log/logger.ts'
+import type { Metrics } from '../metrics/metrics.ts'
+import { requireAccessDeclarations } from './access.ts'
+import { readBodies } from './bodies.ts'
+import { createBrokenRequestHandler } from './broken-requests.ts'
+import { answerErrors, httpErrors, sendError } from './errors.ts'
+import { addHealthRoutes, type HealthOptions } from './health.ts'
+import { LazyLog } from './lazy-log.ts'
+import { answerUnknownRoutes } from './not-found.ts'
+import { shedLoad } from './pressure.ts'
+import { createProxyTrust, warnOfUntrustedProxies } from './proxies.ts'
+import { createRequestIds } from './request-ids.ts'
+import { recordRequests } from './request-log.ts'
+import { createSecurityHeaders } from './security-headers.ts'
+
+export interface HttpOptions {
+  log: Log
+  random: Random
+  metrics: Metrics
+  metricsToken: string | undefined
+  trustedProxies: readonly string[]
+  publicUrl: string | undefined
+  maxEventLoopDelayMs: number
+  checks: HealthOptions['checks']
+}
+
+export interface HttpServer {
+  app: FastifyInstance
+  listen(host: string, port: number): Promise<string>
+  /** Refuses what is new, lets what is under way end, cuts off what takes longer than ten seconds. */
+  close(): Promise<void>
+}
+
+const maxBodyBytes = 1024 * 1024
+const graceMs = 10_000
+
+export async function createHttpServer(options: HttpOptions): Promise<HttpServer> {
+  const { log, metrics } = options
+  const isTrusted = createProxyTrust(options.trustedProxies)
+  const requestIds = createRequestIds(options.random, isTrusted)
+  const setHeaders = createSecurityHeaders({ isHttps: options.publicUrl?.startsWith('https:') ?? false })
+  let isStopping = false
+
+  const app = fastify({
+    loggerInstance: log,
+    logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
+    childLoggerFactory: (parent, bindings) => new LazyLog(parent as Log, bindings) as unknown as FastifyBaseLogger,
+    genReqId: requestIds.of,
+    requestIdHeader: false,
+    trustProxy: options.trustedProxies.length > 0 ? isTrusted : false,
+    bodyLimit: maxBodyBytes,
+    requestTimeout: 30_000,
+    // Longer than the 60 seconds for which common proxies keep theirs, so that they never race our close.
+    keepAliveTimeout: 72_000,
+    return503OnClosing: false,
+    // A path that cannot be decoded is answered before any hook runs.
+    frameworkErrors(error, request, reply) {
+      setHeaders(request, reply)
+      sendError(error, request, reply)
+    },
+    clientErrorHandler: createBrokenRequestHandler(requestIds.create),
+  }) as unknown as FastifyInstance
+
+  requireAccessDeclarations(app)
+  answerUnknownRoutes(app)
+  answerErrors(app)
+  app.addHook('onRequest', (request, reply, next) => {
+    setHeaders(request, reply)
+    next(isStopping ? httpErrors.unavailable() : undefined)
+  })
+  warnOfUntrustedProxies(app, isTrusted)
+  recordRequests(app, { log, metrics })
+  shedLoad(app, options.maxEventLoopDelayMs)
+  await readBodies(app)
+  addHealthRoutes(app, { ...options, isStopping: () => isStopping })
+
+  return {
+    app,
+    listen: (host, port) => listen(app, log, { host, port }),
+    async close() {
+      isStopping = true
+      // A connection becomes idle when its last answer is out, which may be after the server began to close.
+      const sweep = setInterval(() => app.server.closeIdleConnections(), 50)
+      const cutOff = setTimeout(() => app.server.closeAllConnections(), graceMs)
+      await app.close()
+      clearInterval(sweep)
+      clearTimeout(cutOff)
+    },
+  }
+}
+
+async function listen(app: FastifyInstance, log: Log, place: { host: string; port: number }): Promise<string> {
+  const { level } = log
+  try {
+    // The framework says a line for each address; who starts us says one that is worth reading.
+    if (level !== 'silent') log.level = 'warn'
+    return await app.listen(place)
+  } catch (error) {
+    const reason = listenProblems[(error as NodeJS.ErrnoException).code ?? '']
+    if (reason === undefined) throw error
+    const where = `${place.host}, port ${place.port}`
+    throw new FatalError(`cannot listen on ${where}: ${reason}`, exitCodes.unavailable, { cause: error })
+  } finally {
+    log.level = level
+  }
+}
+
+const listenProblems: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'the port is taken',
+  EACCES: 'permission denied',
+  EADDRNOTAVAIL: 'no such address on this machine',
+  ENOTFOUND: 'no such host',
+}

@@ -1,0 +1,42 @@
+/** The connection to Redis, where one is configured. It is made anew whenever it is lost. */
+import { createClient } from 'redis'
+import { exitCodes, FatalError } from '../../core/fatal-error.ts'
+import { reasonOf } from '../../core/reason.ts'
+import type { Log } from '../log/logger.ts'
+
+export interface Redis {
+  /** Throws where Redis does not answer. */
+  ping(): Promise<void>
+  close(): Promise<void>
+}
+
+const connectTimeoutMs = 5000
+
+export async function openRedis(url: string, log: Log): Promise<Redis> {
+  let isUp = false
+  const client = createClient({
+    url,
+    // Asked while the connection is away, a command fails at once instead of waiting in a queue that only grows.
+    disableOfflineQueue: true,
+    socket: {
+      connectTimeout: connectTimeoutMs,
+      // The first connection must succeed; a lost one is tried again for ever, at most every two seconds.
+      reconnectStrategy: (retries, cause) => (isUp ? Math.min(50 * 2 ** retries, 2000) : cause),
+    },
+  })
+  // Without a listener an error would end the process.
+  client.on('error', (error: Error) => isUp && log.warn({ err: error }, 'Redis connection lost'))
+  try {
+    await client.connect()
+  } catch (error) {
+    const { host } = new URL(url)
+    throw new FatalError(`cannot reach Redis at ${host}: ${reasonOf(error)}`, exitCodes.unavailable, { cause: error })
+  }
+  isUp = true
+  return {
+    async ping() {
+      await client.ping()
+    },
+    close: async () => client.destroy(),
+  }
+}

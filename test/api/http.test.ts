@@ -1,0 +1,251 @@
+/** What holds for every route: bodies, error answers, headers, ids, the log. */
+import assert from 'node:assert/strict'
+import { connect } from 'node:net'
+import { type TestContext, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { FastifyInstance } from 'fastify'
+import { type Api, startApi } from '../support/api.ts'
+
+const isPublic = { config: { access: 'public' } } as const
+
+function testRoutes(app: FastifyInstance): void {
+  app.post('/echo', isPublic, async (request) => ({ body: request.body ?? null, ip: request.ip }))
+  app.get('/echo/:id', isPublic, async (request) => ({ params: request.params, ip: request.ip }))
+  app.delete('/echo/:id', isPublic, async (_request, reply) => reply.code(204).send())
+  app.get('/fails', isPublic, async () => {
+    throw new Error('the password is hunter2')
+  })
+  app.get('/slow', isPublic, async () => {
+    await sleep(300)
+    return { done: true }
+  })
+  app.get('/blocks', isPublic, async () => {
+    const end = performance.now() + 400
+    while (performance.now() < end);
+    return { done: true }
+  })
+  app.post('/logs', isPublic, async (request) => {
+    request.log.info({ headers: request.headers, body: request.body, deep: { list: [request.body] } }, 'seen')
+    return {}
+  })
+}
+
+function start(t: TestContext, env: Record<string, string> = {}): Promise<Api> {
+  return startApi(t, { extend: testRoutes, env })
+}
+
+test('JSON and form bodies are read alike', async (t) => {
+  const api = await start(t)
+  const json = await api.request('POST', '/echo', { json: { a: 'ü & x', b: '' } })
+  const form = await api.request('POST', '/echo', { form: { a: 'ü & x', b: '' } })
+  assert.deepEqual(json.body.body, { a: 'ü & x', b: '' })
+  assert.deepEqual(form.body.body, { a: 'ü & x', b: '' })
+})
+
+test('an empty body counts as none, whatever type it claims', async (t) => {
+  const api = await start(t)
+  for (const headers of [
+    {},
+    { 'content-type': 'application/json' },
+    { 'content-type': 'application/x-www-form-urlencoded' },
+  ]) {
+    const answer = await api.request('POST', '/echo', { headers, body: '' })
+    assert.equal(answer.status, 200)
+    assert.ok(answer.body.body === null || Object.keys(answer.body.body).length === 0)
+  }
+  const deleted = await api.request('DELETE', '/echo/1', { headers: { 'content-type': 'application/json' } })
+  assert.equal(deleted.status, 204)
+})
+
+const malformed: [string, string | Uint8Array][] = [
+  ['half an object', '{"a": '],
+  ['a list', '[1]'],
+  ['a string', '"x"'],
+  ['a number', '1'],
+  ['null', 'null'],
+  ['not JSON', 'hello'],
+  ['a trailing comma', '{"a":1,}'],
+  ['invalid UTF-8', new Uint8Array([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d])],
+  ['a prototype to poison', '{"__proto__": {"isAdmin": true}}'],
+  ['a constructor to poison', '{"constructor": {"prototype": {"isAdmin": true}}}'],
+]
+for (const [what, body] of malformed) {
+  test(`a JSON body that is ${what} is 400`, async (t) => {
+    const api = await start(t)
+    const answer = await api.request('POST', '/echo', { body, headers: { 'content-type': 'application/json' } })
+    assert.equal(answer.status, 400)
+    assert.deepEqual(answer.body, { error: 'Malformed request body' })
+  })
+}
+
+test('a body over 1 MiB is 413, one of exactly 1 MiB is read', async (t) => {
+  const api = await start(t)
+  const fits = JSON.stringify({ a: 'x'.repeat(1024 * 1024 - 8) })
+  const headers = { 'content-type': 'application/json' }
+  assert.equal((await api.request('POST', '/echo', { body: fits, headers })).status, 200)
+  const answer = await api.request('POST', '/echo', { body: `${fits} `, headers })
+  assert.equal(answer.status, 413)
+  assert.deepEqual(answer.body, { error: 'Request body too large' })
+})
+
+test('a body of another type is 415', async (t) => {
+  const api = await start(t)
+  for (const type of ['text/plain', 'application/xml', 'multipart/form-data; boundary=x', 'nonsense']) {
+    const answer = await api.request('POST', '/echo', { body: 'x', headers: { 'content-type': type } })
+    assert.equal(answer.status, 415, type)
+    assert.deepEqual(answer.body, { error: 'Unsupported media type' })
+  }
+})
+
+test('an unknown path is 404, malformed paths included', async (t) => {
+  const api = await start(t)
+  for (const path of ['/nowhere', '/echo', '/echo/1/2', '/%zz', '/echo/%', `/echo/${'x'.repeat(5000)}`]) {
+    const answer = await api.get(path)
+    const expected = path === '/echo' ? 405 : 404
+    assert.equal(answer.status, expected, path)
+    if (expected === 404) assert.deepEqual(answer.body, { error: 'Not found' })
+  }
+})
+
+test('a known path with another method is 405 and says what is allowed', async (t) => {
+  const api = await start(t)
+  const answer = await api.request('PUT', '/echo/7?x=1')
+  assert.equal(answer.status, 405)
+  assert.deepEqual(answer.body, { error: 'Method not allowed' })
+  assert.equal(answer.headers.get('allow'), 'GET, HEAD, DELETE')
+})
+
+test('headers too large are 431, a broken request line is 400, with the usual body and id', async (t) => {
+  const api = await start(t)
+  const tooLarge = await raw(api, `GET /health/live HTTP/1.1\r\nhost: x\r\nx-big: ${'x'.repeat(20_000)}\r\n\r\n`)
+  assert.match(tooLarge, /^HTTP\/1\.1 431 /)
+  assert.match(tooLarge, /\r\n\r\n\{"error":"Request headers too large"\}$/)
+  assert.match(tooLarge, /\r\nx-request-id: \S+\r\n/)
+  const broken = await raw(api, 'NONSENSE\r\n\r\n')
+  assert.match(broken, /^HTTP\/1\.1 400 /)
+  assert.match(broken, /\{"error":"Malformed request"\}$/)
+})
+
+test('an unforeseen error is 500 without a word about the cause, which the log has', async (t) => {
+  const api = await start(t)
+  const answer = await api.get('/fails')
+  assert.equal(answer.status, 500)
+  assert.deepEqual(answer.body, { error: 'Internal server error' })
+  const id = answer.headers.get('x-request-id')
+  assert.ok(api.log.some((line) => line.includes('"level":"error"') && line.includes(`"requestId":"${id}"`)))
+})
+
+test('every answer has an id of its own, a client cannot choose it', async (t) => {
+  const api = await start(t)
+  const ids = new Set<string | null>()
+  for (const path of ['/health/live', '/nowhere', '/fails', '/%zz']) {
+    const answer = await api.request('GET', path, { headers: { 'x-request-id': 'mine' } })
+    assert.ok(answer.headers.get('x-request-id'), path)
+    ids.add(answer.headers.get('x-request-id'))
+  }
+  assert.equal(ids.size, 4)
+  assert.ok(!ids.has('mine'))
+})
+
+test('answers carry security headers', async (t) => {
+  const api = await start(t, { PUBLIC_URL: 'https://api.example.com' })
+  const { headers } = await api.get('/nowhere')
+  assert.equal(headers.get('x-content-type-options'), 'nosniff')
+  assert.match(headers.get('content-security-policy') ?? '', /default-src 'none'/)
+  assert.match(headers.get('strict-transport-security') ?? '', /max-age=\d+/)
+  assert.equal(headers.get('x-powered-by'), null)
+})
+
+test('no secret reaches the log, whoever logs it', async (t) => {
+  const api = await start(t)
+  const secret = 'hush-hush-4711'
+  const body = Object.fromEntries(
+    [
+      'password',
+      'current_password',
+      'new_password',
+      'token',
+      'refresh_token',
+      'challenge_token',
+      'code',
+      '_token',
+      'secret',
+    ].map((name) => [name, secret]),
+  )
+  const headers = { authorization: `Bearer ${secret}`, cookie: `session=${secret}` }
+  await api.request('POST', `/logs?token=${secret}`, { json: { ...body, visible: 'yes' }, headers })
+  await api.request('POST', '/logs', {
+    body: `{"password": "${secret}`,
+    headers: { 'content-type': 'application/json' },
+  })
+  await sleep(20)
+  const log = api.log.join('')
+  assert.ok(log.includes('"visible":"yes"'))
+  assert.ok(log.includes('"path":"/logs"'))
+  assert.ok(!log.includes(secret))
+})
+
+test('forwarding headers of an untrusted peer are ignored, with one warning', async (t) => {
+  const api = await start(t)
+  for (let i = 0; i < 3; i++) {
+    const answer = await api.request('GET', '/echo/1', { headers: { 'x-forwarded-for': '203.0.113.9' } })
+    assert.equal(answer.body.ip, '127.0.0.1')
+  }
+  assert.equal(api.log.filter((line) => line.includes('untrusted peer')).length, 1)
+})
+
+test('a trusted proxy tells the client address and the request id', async (t) => {
+  const api = await start(t, { TRUSTED_PROXIES: 'loopback, 10.0.0.0/8' })
+  const headers = { 'x-forwarded-for': '198.51.100.1, 203.0.113.9, 10.1.2.3', 'x-request-id': 'from-the-proxy' }
+  const answer = await api.request('GET', '/echo/1', { headers })
+  assert.equal(
+    answer.body.ip,
+    '203.0.113.9',
+    'the last address that is not a trusted proxy; what stands before it is forged',
+  )
+  assert.equal(answer.headers.get('x-request-id'), 'from-the-proxy')
+  const forged = await api.request('GET', '/echo/1', { headers: { 'x-request-id': 'a b" {}' } })
+  assert.notEqual(forged.headers.get('x-request-id'), 'a b" {}')
+})
+
+test('while the event loop is far behind, requests are answered 503 with Retry-After, but it is alive', async (t) => {
+  const api = await start(t, { MAX_EVENT_LOOP_DELAY_MS: '50' })
+  const blocking = Promise.all(Array.from({ length: 6 }, () => api.get('/blocks')))
+  await blocking
+  let shed = await api.get('/echo/1')
+  for (let i = 0; i < 20 && shed.status !== 503; i++) {
+    await api.get('/blocks')
+    shed = await api.get('/echo/1')
+  }
+  assert.equal(shed.status, 503)
+  assert.deepEqual(shed.body, { error: 'Service unavailable' })
+  assert.ok(Number(shed.headers.get('retry-after')) > 0)
+  assert.equal((await api.get('/health/live')).status, 200)
+})
+
+test('closing lets a request in flight end', async (t) => {
+  const api = await start(t)
+  const slow = api.get('/slow')
+  await sleep(50)
+  await api.app.close()
+  assert.deepEqual((await slow).body, { done: true })
+  await assert.rejects(fetch(api.url))
+})
+
+test('a route that declares no access stops the start-up and is named', async (t) => {
+  const start = startApi(t, {
+    extend(app) {
+      app.get('/forgotten', async () => ({}))
+    },
+  })
+  await assert.rejects(start, /GET \/forgotten/)
+})
+
+async function raw(api: Api, request: string): Promise<string> {
+  const { hostname, port } = new URL(api.url)
+  const socket = connect(Number(port), hostname)
+  socket.end(request)
+  let answer = ''
+  for await (const chunk of socket) answer += chunk
+  return answer
+}

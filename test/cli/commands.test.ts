@@ -1,0 +1,159 @@
+/** The command line as a person meets it: help, clear errors, the right exit codes, no stack traces. */
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { symlinkSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { createDatabaseUrl, onEachEngine, temporaryFolder } from '../support/databases.ts'
+import { type Ended, latchkey, root, startProcess } from '../support/process.ts'
+import { freePort } from '../support/servers.ts'
+
+const secret = 'a secret that only the tests know and use'
+
+/** Each problem is one line, and none of them is a stack trace. */
+function assertRefused(ended: Ended, code: number, ...lines: RegExp[]): void {
+  assert.equal(ended.code, code, ended.stderr)
+  const shown = ended.stderr.trimEnd().split('\n')
+  assert.equal(shown.length, lines.length, ended.stderr)
+  for (const [i, line] of lines.entries()) assert.match(shown[i] ?? '', line)
+  assert.doesNotMatch(ended.stderr + ended.stdout, /\n\s+at /)
+}
+
+function sqlite(t: TestContext): Record<string, string> {
+  return { DATABASE_URL: `file:${join(temporaryFolder(t), 'test.db')}`, PORT: '0', HOST: '127.0.0.1', GQL_WS_PORT: '0' }
+}
+
+test('--version and --help answer, and every command has --help', async () => {
+  assert.match((await latchkey(['--version'])).stdout, /^\d+\.\d+\.\d+\n$/)
+  const help = await latchkey(['--help'])
+  assert.equal(help.code, 0)
+  const commands = [...help.stdout.matchAll(/^ {2}([a-z][a-z:]*) /gm)].map(([, name]) => name as string)
+  assert.ok(commands.includes('start') && commands.includes('migrate'))
+  for (const command of commands.filter((name) => name !== 'help')) {
+    const { code, stdout } = await latchkey([command, '--help'])
+    assert.equal(code, 0)
+    assert.match(stdout, /Usage: latchkey/)
+  }
+})
+
+test('it runs from any folder and through a link', async (t) => {
+  const folder = temporaryFolder(t)
+  symlinkSync(join(root, 'bin', 'latchkey'), join(folder, 'lk'))
+  const { stdout, status } = spawnSync(join(folder, 'lk'), ['--version'], { cwd: folder, encoding: 'utf8' })
+  assert.equal(status, 0)
+  assert.match(stdout, /^\d+\.\d+\.\d+\n$/)
+})
+
+test('an unknown command or option is refused as a usage error', async () => {
+  const command = await latchkey(['strat'])
+  assert.equal(command.code, 64)
+  assert.match(command.stderr, /unknown command 'strat'/)
+  const option = await latchkey(['migrate', '--fast'])
+  assert.equal(option.code, 64)
+  assert.match(option.stderr, /unknown option '--fast'/)
+})
+
+test('a malformed configuration file: file, line and column, exit code 78', async (t) => {
+  const folder = temporaryFolder(t)
+  writeFileSync(join(folder, 'server.mlc'), 'server {\n  port = \n}\n')
+  assertRefused(await latchkey(['--config', folder, 'start']), 78, /server\.mlc:2:10: expected a value/)
+})
+
+test('an unknown key: the nearest one is suggested, and every problem is told at once', async (t) => {
+  const folder = temporaryFolder(t)
+  writeFileSync(join(folder, 'server.mlc'), 'server {\n  prt = 1\n}\n')
+  assertRefused(
+    await latchkey(['--config', folder], { env: { JWT_SECRET: 'short' } }),
+    78,
+    /server\.mlc:2:3: unknown key "server\.prt"; did you mean "server\.port"\?$/,
+    /^latchkey: JWT_SECRET must be at least 32 bytes long$/,
+  )
+})
+
+test('production without a secret is refused', async (t) => {
+  const ended = await latchkey(['start'], { env: { ...sqlite(t), NODE_ENV: 'production' } })
+  assertRefused(ended, 78, /^latchkey: JWT_SECRET is required when NODE_ENV is production/)
+})
+
+test('a database path that cannot be written: one line', async (t) => {
+  const file = join(temporaryFolder(t), 'plain-file')
+  writeFileSync(file, '')
+  const inside = await latchkey(['start'], { env: { DATABASE_URL: `file:${file}/x/test.db` } })
+  assertRefused(inside, 73, /^latchkey: cannot open the database file .*plain-file\/x\/test\.db: /)
+  const folder = await latchkey(['start'], { env: { DATABASE_URL: `file:${temporaryFolder(t)}` } })
+  assertRefused(folder, 73, /^latchkey: cannot open the database file /)
+})
+
+test('a file that is no database: one line', async (t) => {
+  const file = join(temporaryFolder(t), 'letter.txt')
+  writeFileSync(file, 'Dear Sir or Madam, this is not a database at all.\n'.repeat(50))
+  assertRefused(
+    await latchkey(['start'], { env: { DATABASE_URL: `file:${file}` } }),
+    73,
+    /letter\.txt: file is not a database$/,
+  )
+})
+
+test('a taken port: one line', async (t) => {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.after(() => server.close())
+  const { port } = server.address() as { port: number }
+  const ended = await latchkey(['start'], { env: { ...sqlite(t), PORT: String(port), LOG_LEVEL: 'silent' } })
+  assertRefused(ended, 69, new RegExp(`^latchkey: cannot listen on 127\\.0\\.0\\.1, port ${port}: the port is taken$`))
+})
+
+test('a PostgreSQL that is not there: one line, without the password', async () => {
+  const url = `postgres://user:hush@127.0.0.1:${await freePort()}/x`
+  const ended = await latchkey(['start'], { env: { DATABASE_URL: url, JWT_SECRET: secret } })
+  assertRefused(ended, 69, /^latchkey: cannot reach PostgreSQL at 127\.0\.0\.1:\d+\/x: .*ECONNREFUSED/)
+  assert.doesNotMatch(ended.stderr, /hush/)
+})
+
+test('a Redis that is not there: one line', async (t) => {
+  const env = { ...sqlite(t), REDIS_URL: `redis://:hush@127.0.0.1:${await freePort()}`, LOG_LEVEL: 'silent' }
+  const ended = await latchkey(['start'], { env })
+  assertRefused(ended, 69, /^latchkey: cannot reach Redis at 127\.0\.0\.1:\d+: .*ECONNREFUSED/)
+  assert.doesNotMatch(ended.stderr, /hush/)
+})
+
+test('--debug shows where an error came from', async () => {
+  const url = `postgres://127.0.0.1:${await freePort()}/x`
+  const ended = await latchkey(['--debug', 'migrate'], { env: { DATABASE_URL: url } })
+  assert.equal(ended.code, 69)
+  assert.match(ended.stderr, /\n\s+at /)
+})
+
+onEachEngine('migrate', (engine) => {
+  test('says what it applied, and the second time that there is nothing to do', async (t) => {
+    const env = { DATABASE_URL: await createDatabaseUrl(t, engine) }
+    const first = await latchkey(['migrate'], { env })
+    assert.equal(first.code, 0, first.stderr)
+    assert.match(first.stdout, /^applied 0001-users\.sql$/m)
+    const second = await latchkey(['migrate'], { env })
+    assert.equal(second.stdout, 'nothing to do: the schema is up to date\n')
+  })
+
+  test('started twice at once, the service comes up twice on one database', async (t) => {
+    const env = { DATABASE_URL: await createDatabaseUrl(t, engine), JWT_SECRET: secret }
+    const nodes = await Promise.all([startProcess(t, { env }), startProcess(t, { env })])
+    for (const { url } of nodes) assert.equal((await fetch(`${url}/health/ready`)).status, 200)
+  })
+})
+
+for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+  test(`${signal} ends the service with exit code 0, after the request in flight`, async (t) => {
+    const { url, child, ended } = await startProcess(t, { env: sqlite(t) })
+    assert.equal((await fetch(`${url}/health/ready`)).status, 200)
+    child.kill(signal)
+    const { code, stdout, stderr } = await ended
+    assert.equal(code, 0, stderr)
+    assert.match(stdout, /"msg":"stopped"/)
+  })
+}
+
+test('a port of another kind of number is refused before anything is opened', async (t) => {
+  const ended = await latchkey(['start'], { env: { ...sqlite(t), PORT: '99999' } })
+  assertRefused(ended, 78, /^latchkey: PORT must be an integer from 0 to 65535$/)
+})

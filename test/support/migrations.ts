@@ -1,0 +1,28 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { systemClock } from '../../src/core/clock.ts'
+import { systemRandom } from '../../src/core/random.ts'
+import type { Dialect } from '../../src/platform/database/database.ts'
+import type { OpenOptions } from '../../src/platform/database/open.ts'
+
+/** Writes migrations for both engines into `folder` and answers it. A single text serves both. */
+export function writeMigrations(folder: string, files: Record<string, string | Record<Dialect, string>>): string {
+  for (const engine of ['sqlite', 'postgres'] as const) {
+    mkdirSync(join(folder, engine), { recursive: true })
+    for (const [name, sql] of Object.entries(files)) {
+      writeFileSync(join(folder, engine, `${name}.sql`), typeof sql === 'string' ? sql : sql[engine])
+    }
+  }
+  return folder
+}
+
+export function openOptions(options: { url: string; migrations: string }): OpenOptions {
+  return {
+    root: '/',
+    poolSize: 10,
+    statementTimeoutSeconds: 30,
+    clock: systemClock,
+    random: systemRandom,
+    ...options,
+  }
+}

@@ -1,0 +1,74 @@
+/** The service as its users run it: a process of its own, started by bin/latchkey. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import type { TestContext } from 'node:test'
+
+export const root = join(import.meta.dirname, '..', '..')
+
+export interface Ended {
+  code: number | null
+  stdout: string
+  stderr: string
+}
+
+export interface Running {
+  url: string
+  child: ChildProcess
+  ended: Promise<Ended>
+}
+
+interface Options {
+  env?: Record<string, string>
+  cwd?: string
+  input?: string
+}
+
+/** Only what a shell gives by itself, so that nothing of the tests' own environment leaks in. */
+function environment(env: Record<string, string>): Record<string, string> {
+  return { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', ...env }
+}
+
+/** Runs a command to its end. */
+export async function latchkey(args: string[], { env = {}, cwd = '/', input }: Options = {}): Promise<Ended> {
+  const child = spawn(join(root, 'bin', 'latchkey'), args, { cwd, env: environment(env) })
+  child.stdin.end(input)
+  return collect(child)
+}
+
+/** Starts the service and waits until it listens. It is ended with the test. */
+export async function startProcess(
+  t: TestContext,
+  { env = {}, args = [] }: Options & { args?: string[] } = {},
+): Promise<Running> {
+  const child = spawn(join(root, 'bin', 'latchkey'), ['start', ...args], {
+    cwd: '/',
+    env: environment({ HOST: '127.0.0.1', PORT: '0', GQL_WS_PORT: '0', ...env }),
+  })
+  t.after(() => child.kill('SIGKILL'))
+  const ended = collect(child)
+  let seen = ''
+  const url = await new Promise<string | undefined>((resolve) => {
+    child.stdout.on('data', (chunk) => {
+      seen += chunk
+      const found = /"url":"(http:[^"]+)"/.exec(seen)?.[1]
+      if (found) resolve(found)
+    })
+    child.once('exit', () => resolve(undefined))
+  })
+  if (url === undefined) throw new Error(`the service did not start: ${(await ended).stderr}${seen}`)
+  return { url, child, ended }
+}
+
+async function collect(child: ChildProcess): Promise<Ended> {
+  let stdout = ''
+  let stderr = ''
+  child.stdout?.on('data', (chunk) => {
+    stdout += chunk
+  })
+  child.stderr?.on('data', (chunk) => {
+    stderr += chunk
+  })
+  const [code] = await once(child, 'close')
+  return { code, stdout, stderr }
+}

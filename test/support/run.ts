@@ -1,0 +1,54 @@
+/**
+ * `npm test`: format and lint, types, then all tests with the servers they need.
+ * `npm run test:fast`: the tests alone, on SQLite alone. Arguments name test files.
+ */
+import { spawn } from 'node:child_process'
+import { join } from 'node:path'
+import { startServers } from './servers.ts'
+
+const root = join(import.meta.dirname, '..', '..')
+const args = process.argv.slice(2)
+const isFast = args.includes('--fast')
+const files = args.filter((arg) => !arg.startsWith('--'))
+
+if (!isFast && files.length === 0) {
+  for (const [command, ...rest] of [
+    ['biome', 'ci', '--error-on-warnings', '.'],
+    ['tsc', '--noEmit'],
+  ]) {
+    const code = await run(join(root, 'node_modules', '.bin', command as string), rest, {})
+    if (code !== 0) process.exit(code)
+  }
+}
+
+const servers = isFast
+  ? undefined
+  : await startServers({ databaseUrl: process.env.TEST_DATABASE_URL, redisUrl: process.env.TEST_REDIS_URL })
+const code = await run(
+  process.execPath,
+  [
+    '--test',
+    '--test-concurrency=3',
+    '--test-timeout=120000',
+    ...(files.length > 0 ? files : ['src/**/*.test.ts', 'test/**/*.test.ts']),
+  ],
+  servers ? { TEST_DATABASE_URL: servers.databaseUrl, TEST_REDIS_URL: servers.redisUrl } : { TEST_ONLY_SQLITE: '1' },
+)
+await servers?.stop()
+process.exit(code)
+
+/** Ends with us: a signal to this process goes on to what it runs. */
+function run(command: string, rest: string[], env: Record<string, string>): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(command, rest, { cwd: root, stdio: 'inherit', env: { ...process.env, ...env } })
+    const end = () => child.kill('SIGTERM')
+    process.once('SIGTERM', end)
+    process.once('SIGINT', end)
+    child.once('error', reject)
+    child.once('exit', (exitCode) => {
+      process.off('SIGTERM', end)
+      process.off('SIGINT', end)
+      resolve(exitCode ?? 1)
+    })
+  })
+}

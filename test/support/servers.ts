@@ -1,0 +1,177 @@
+/**
+ * Private PostgreSQL and Redis servers in a temporary folder, on free ports. A watchdog ends and removes them as soon as
+ * this process is gone, however it ended: it waits for the end of a pipe, which even `kill -9` cannot keep open.
+ */
+import { execFileSync, type SpawnOptions, spawn, spawnSync } from 'node:child_process'
+import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, writeFileSync } from 'node:fs'
+import { connect, createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { delimiter, join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+export interface Servers {
+  databaseUrl: string
+  redisUrl: string
+  stop(): Promise<void>
+}
+
+export async function startServers(given: {
+  databaseUrl?: string | undefined
+  redisUrl?: string | undefined
+}): Promise<Servers> {
+  if (given.databaseUrl && given.redisUrl) {
+    return { databaseUrl: given.databaseUrl, redisUrl: given.redisUrl, stop: async () => {} }
+  }
+  installMissing()
+  const folder = mkdtempSync(join(tmpdir(), 'latchkey-test-'))
+  chmodSync(folder, 0o755)
+  const watchdog = startWatchdog(folder)
+  try {
+    const [databaseUrl, redisUrl] = await Promise.all([
+      given.databaseUrl ?? startPostgres(folder),
+      given.redisUrl ?? startRedis(folder),
+    ])
+    return { databaseUrl, redisUrl, stop: watchdog.release }
+  } catch (error) {
+    await watchdog.release()
+    throw error
+  }
+}
+
+async function startPostgres(folder: string): Promise<string> {
+  const bin = findPostgres() ?? fail('PostgreSQL')
+  const data = join(folder, 'postgres')
+  mkdirSync(data)
+  const owner = unprivilegedUser()
+  if (owner) chownSync(data, owner.uid, owner.gid)
+  const options: SpawnOptions = { ...owner, cwd: data }
+  const made = spawnSync(
+    join(bin, 'initdb'),
+    ['-D', data, '-U', 'latchkey', '-A', 'trust', '-E', 'UTF8', '--locale=C.UTF-8', '--no-sync', '--no-instructions'],
+    { ...owner, cwd: data, encoding: 'utf8' },
+  )
+  if (made.status !== 0) throw new Error(`initdb failed: ${made.stderr || made.error}`)
+  const port = await freePort()
+  // Only tests of the service run here: speed instead of safety from a power cut.
+  const settings = {
+    listen_addresses: '127.0.0.1',
+    port,
+    unix_socket_directories: '',
+    fsync: 'off',
+    full_page_writes: 'off',
+    max_connections: 300,
+    deadlock_timeout: '50ms',
+  }
+  const args = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
+  startDaemon(folder, 'postgres', join(bin, 'postgres'), ['-D', data, ...args], options)
+  await waitFor(port, 'PostgreSQL')
+  return `postgres://latchkey@127.0.0.1:${port}/postgres`
+}
+
+async function startRedis(folder: string): Promise<string> {
+  const binary = onPath('redis-server') ?? onPath('valkey-server') ?? fail('Redis')
+  const port = await freePort()
+  const args = ['--bind', '127.0.0.1', '--port', String(port), '--save', '', '--appendonly', 'no', '--dir', folder]
+  startDaemon(folder, 'redis', binary, args, {})
+  await waitFor(port, 'Redis')
+  return `redis://127.0.0.1:${port}`
+}
+
+/** In a process group of its own, so that Ctrl-C reaches the tests and leaves the order of things to the watchdog. */
+function startDaemon(folder: string, name: string, binary: string, args: string[], options: SpawnOptions): void {
+  const child = spawn(binary, args, { ...options, detached: true, stdio: 'ignore' })
+  writeFileSync(join(folder, `${name}.pid`), String(child.pid))
+  child.unref()
+}
+
+function startWatchdog(folder: string) {
+  const script = `
+    cat >/dev/null
+    for file in "$1"/*.pid; do [ -e "$file" ] && kill -QUIT "$(cat "$file")" 2>/dev/null; done
+    for i in 1 2 3 4 5 6 7 8 9 10; do
+      alive=
+      for file in "$1"/*.pid; do [ -e "$file" ] && kill -0 "$(cat "$file")" 2>/dev/null && alive=1; done
+      [ -z "$alive" ] && break
+      [ "$i" = 9 ] && for file in "$1"/*.pid; do kill -KILL "$(cat "$file")" 2>/dev/null; done
+      sleep 0.2
+    done
+    rm -rf "$1"`
+  const child = spawn('sh', ['-c', script, 'watchdog', folder], { detached: true, stdio: ['pipe', 'ignore', 'ignore'] })
+  const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()))
+  return {
+    async release() {
+      child.stdin.end()
+      await ended
+    },
+  }
+}
+
+/** On Debian as root the servers are a package away; elsewhere a person decides what is installed. */
+function installMissing(): void {
+  const missing = [
+    ...(findPostgres() ? [] : ['postgresql']),
+    ...(onPath('redis-server') || onPath('valkey-server') ? [] : ['redis-server']),
+  ]
+  if (missing.length === 0) return
+  if (process.getuid?.() !== 0 || !onPath('apt-get')) return
+  process.stderr.write(`installing ${missing.join(' and ')} for the tests…\n`)
+  // RUNLEVEL=1 keeps Debian from starting them as services of the machine.
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '1' }
+  const options = { env, stdio: ['ignore', 'ignore', 'inherit'] as ['ignore', 'ignore', 'inherit'] }
+  execFileSync('apt-get', ['update', '-qq'], options)
+  execFileSync('apt-get', ['install', '-y', '-qq', '--no-install-recommends', ...missing], options)
+}
+
+function findPostgres(): string | undefined {
+  const debian = '/usr/lib/postgresql'
+  const versions = existsSync(debian) ? readdirSync(debian).sort((a, b) => Number(b) - Number(a)) : []
+  const folders = [...versions.map((version) => join(debian, version, 'bin')), ...pathFolders()]
+  return folders.find((folder) => existsSync(join(folder, 'initdb')) && existsSync(join(folder, 'postgres')))
+}
+
+function onPath(name: string): string | undefined {
+  return pathFolders()
+    .map((folder) => join(folder, name))
+    .find((path) => existsSync(path))
+}
+
+function pathFolders(): string[] {
+  return (process.env.PATH ?? '').split(delimiter)
+}
+
+/** PostgreSQL refuses to run as root. */
+function unprivilegedUser(): { uid: number; gid: number } | undefined {
+  if (process.getuid?.() !== 0) return undefined
+  for (const name of ['postgres', 'nobody']) {
+    const uid = spawnSync('id', ['-u', name], { encoding: 'utf8' })
+    const gid = spawnSync('id', ['-g', name], { encoding: 'utf8' })
+    if (uid.status === 0 && gid.status === 0) return { uid: Number(uid.stdout), gid: Number(gid.stdout) }
+  }
+  throw new Error('PostgreSQL cannot run as root, and there is neither a user "postgres" nor "nobody"')
+}
+
+function fail(name: string): never {
+  const packages = name === 'Redis' ? 'redis-server' : 'postgresql'
+  const variable = name === 'Redis' ? 'TEST_REDIS_URL' : 'TEST_DATABASE_URL'
+  throw new Error(`the tests need ${name}: install it ("apt-get install ${packages}") or name a server in ${variable}`)
+}
+
+export async function freePort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as { port: number }
+  await new Promise((resolve) => server.close(resolve))
+  return port
+}
+
+async function waitFor(port: number, name: string): Promise<void> {
+  for (let attempt = 0; attempt < 300; attempt++) {
+    const isOpen = await new Promise<boolean>((resolve) => {
+      const socket = connect(port, '127.0.0.1', () => resolve(true)).on('error', () => resolve(false))
+      socket.on('close', () => socket.destroy()).on('connect', () => socket.end())
+    })
+    if (isOpen) return
+    await sleep(100)
+  }
+  throw new Error(`${name} did not start within 30 seconds`)
+}

@@ -25,7 +25,10 @@ function testRoutes(app: FastifyInstance): void {
     return { done: true }
   })
   app.post('/logs', isPublic, async (request) => {
-    request.log.info({ headers: request.headers, body: request.body, deep: { list: [request.body] } }, 'seen')
+    request.log.info(
+      { request, raw: request.raw, headers: request.headers, body: request.body, deep: { list: [request.body] } },
+      'seen',
+    )
     return {}
   })
 }

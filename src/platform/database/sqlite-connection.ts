@@ -5,7 +5,11 @@ import { ConstraintError, type ConstraintKind, databaseUnavailable, type Value }
 export interface SqliteConnection {
   all(sql: string, params: readonly Value[]): object[]
   get(sql: string, params: readonly Value[]): object | undefined
+  /** A statement without parameters or rows, prepared like the others. */
+  run(sql: string): void
+  /** A text of any number of statements. */
   exec(sql: string): void
+  isOpen(): boolean
   isInTransaction(): boolean
   close(): void
 }
@@ -51,7 +55,9 @@ export function openSqliteConnection(
       const values = statement.get(...params.map(toSqlite)) as unknown as unknown[] | undefined
       return values && toRow(values)
     },
+    run: (sql) => void prepare(sql).statement.run(),
     exec: (sql) => db.exec(sql),
+    isOpen: () => db.isOpen,
     isInTransaction: () => db.isTransaction,
     close: () => db.close(),
   }

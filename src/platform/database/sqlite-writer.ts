@@ -42,12 +42,12 @@ port.on('message', (message: ToWriter) => {
 
 function commitGroup(group: Statement[][]): WriteResult[] {
   try {
-    run('BEGIN IMMEDIATE')
+    connection.run('BEGIN IMMEDIATE')
     const results = group.map(runRequest)
-    run('COMMIT')
+    connection.run('COMMIT')
     return results
   } catch (error) {
-    if (connection.isInTransaction()) run('ROLLBACK')
+    if (connection.isInTransaction()) connection.run('ROLLBACK')
     // Nobody has been answered yet, so each request may run again by itself: only those that are to blame fail.
     if (group.length > 1) return group.flatMap((request) => commitGroup([request]))
     return [failure(error)]
@@ -58,7 +58,7 @@ function runRequest(statements: Statement[]): WriteResult {
   // SQLite undoes a failed statement by itself: only a batch needs a savepoint to go back to.
   const isBatch = statements.length > 1
   try {
-    if (isBatch) run('SAVEPOINT request')
+    if (isBatch) connection.run('SAVEPOINT request')
     const rows: object[][] = []
     for (const statement of statements) {
       const answer = connection.all(statement.sql, resolveParams(statement.params, rows))
@@ -68,7 +68,7 @@ function runRequest(statements: Statement[]): WriteResult {
       }
       rows.push(answer)
     }
-    if (isBatch) run('RELEASE request')
+    if (isBatch) connection.run('RELEASE request')
     return { rows }
   } catch (error) {
     // A full disk or an I/O error ends the whole transaction: then there is nothing to go back to.
@@ -79,13 +79,8 @@ function runRequest(statements: Statement[]): WriteResult {
 }
 
 function undo(): void {
-  run('ROLLBACK TO request')
-  run('RELEASE request')
-}
-
-/** Prepared once, like everything else. */
-function run(sql: string): void {
-  connection.all(sql, [])
+  connection.run('ROLLBACK TO request')
+  connection.run('RELEASE request')
 }
 
 /** Errors do not keep their class from thread to thread: what the other side needs goes as plain data. */

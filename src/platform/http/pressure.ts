@@ -1,14 +1,20 @@
 /** Load shedding: when the event loop falls too far behind, a quick "try again" is kinder than a slow time-out. */
 import { monitorEventLoopDelay } from 'node:perf_hooks'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyRequest } from 'fastify'
 import { AppError } from '../../core/app-error.ts'
 
 const sampleMs = 500
 const resolutionMs = 10
 
+export interface LoadShedding {
+  /** The answer to give instead, while the event loop is too far behind. */
+  refusalOf(request: FastifyRequest): AppError | undefined
+  close(): void
+}
+
 /** `maxEventLoopDelayMs` of 0 means: never. */
-export function shedLoad(app: FastifyInstance, maxEventLoopDelayMs: number): void {
-  if (maxEventLoopDelayMs === 0) return
+export function createLoadShedding(maxEventLoopDelayMs: number): LoadShedding {
+  if (maxEventLoopDelayMs === 0) return { refusalOf: () => undefined, close: () => {} }
   const delay = monitorEventLoopDelay({ resolution: resolutionMs })
   delay.enable()
   let isOverloaded = false
@@ -18,17 +24,15 @@ export function shedLoad(app: FastifyInstance, maxEventLoopDelayMs: number): voi
     isOverloaded = Number.isNaN(meanMs) || meanMs > maxEventLoopDelayMs
     delay.reset()
   }, sampleMs).unref()
-  app.addHook('onClose', async () => {
-    clearInterval(timer)
-    delay.disable()
-  })
-  app.addHook('onRequest', (request, _reply, next) => {
-    // Shedding load must not look like death, or the supervisor kills what is merely busy.
-    if (isOverloaded && !request.url.startsWith('/health/live')) next(overloaded())
-    else next()
-  })
-}
-
-function overloaded(): AppError {
-  return new AppError(503, 'Service unavailable', { headers: { 'retry-after': '1' } })
+  return {
+    refusalOf(request) {
+      // Shedding load must not look like death, or the supervisor kills what is merely busy.
+      if (!isOverloaded || request.url.startsWith('/health/live')) return undefined
+      return new AppError(503, 'Service unavailable', { headers: { 'retry-after': '1' } })
+    },
+    close() {
+      clearInterval(timer)
+      delay.disable()
+    },
+  }
 }

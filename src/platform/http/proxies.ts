@@ -1,7 +1,7 @@
 /** Which peers may speak for a client's address. */
 
 import proxyAddress from '@fastify/proxy-addr'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyRequest } from 'fastify'
 
 export type IsTrusted = (address: string | undefined) => boolean
 
@@ -12,18 +12,16 @@ export function createProxyTrust(ranges: readonly string[]): IsTrusted {
 }
 
 /** Says once that forwarding headers are ignored: somebody behind a proxy would otherwise wonder for long. */
-export function warnOfUntrustedProxies(app: FastifyInstance, isTrusted: IsTrusted): void {
+export function createProxyWarning(isTrusted: IsTrusted): (request: FastifyRequest) => void {
   let hasWarned = false
-  app.addHook('onRequest', (request, _reply, next) => {
-    if (!hasWarned && isForwarded(request.headers) && !isTrusted(request.socket.remoteAddress)) {
-      hasWarned = true
-      request.log.warn(
-        { peer: request.socket.remoteAddress },
-        'X-Forwarded-* headers of an untrusted peer are ignored; if it is your proxy, name it in server.trusted_proxies',
-      )
-    }
-    next()
-  })
+  return (request) => {
+    if (hasWarned || !isForwarded(request.headers) || isTrusted(request.socket.remoteAddress)) return
+    hasWarned = true
+    request.log.warn(
+      { peer: request.socket.remoteAddress },
+      'X-Forwarded-* headers of an untrusted peer are ignored; if it is your proxy, name it in server.trusted_proxies',
+    )
+  }
 }
 
 export function isForwarded(headers: Readonly<Record<string, unknown>>): boolean {

@@ -4,6 +4,13 @@ import type { Log } from '../log/logger.ts'
 import type { Series } from '../metrics/histogram.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** By the process's monotonic clock, in milliseconds. */
+    startedAt: number
+  }
+}
+
 /**
  * Before the answer goes out: waiting until it has gone costs two listeners for each request, a tenth of the
  * throughput of a small one.
@@ -12,7 +19,7 @@ export function recordRequests(app: FastifyInstance, { log, metrics }: { log: Lo
   const isLogged = log.isLevelEnabled('info')
   const findSeries = createSeriesFinder(metrics)
   app.addHook('onSend', (request, reply, payload, next) => {
-    const ms = reply.elapsedTime
+    const ms = performance.now() - request.startedAt
     findSeries(request, reply.statusCode).observe(ms / 1000)
     if (isLogged) {
       // Without the query: a document or a search may hold what is nobody's business.

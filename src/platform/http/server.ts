@@ -11,8 +11,8 @@ import { answerErrors, httpErrors, sendError } from './errors.ts'
 import { addHealthRoutes, type HealthOptions } from './health.ts'
 import { LazyLog } from './lazy-log.ts'
 import { answerUnknownRoutes } from './not-found.ts'
-import { shedLoad } from './pressure.ts'
-import { createProxyTrust, warnOfUntrustedProxies } from './proxies.ts'
+import { createLoadShedding } from './pressure.ts'
+import { createProxyTrust, createProxyWarning } from './proxies.ts'
 import { createRequestIds } from './request-ids.ts'
 import { recordRequests } from './request-log.ts'
 import { createSecurityHeaders } from './security-headers.ts'
@@ -43,12 +43,15 @@ export async function createHttpServer(options: HttpOptions): Promise<HttpServer
   const isTrusted = createProxyTrust(options.trustedProxies)
   const requestIds = createRequestIds(options.random, isTrusted)
   const setHeaders = createSecurityHeaders({ isHttps: options.publicUrl?.startsWith('https:') ?? false })
+  const warnOfProxies = createProxyWarning(isTrusted)
+  const loadShedding = createLoadShedding(options.maxEventLoopDelayMs)
   let isStopping = false
 
   const app = fastify({
-    loggerInstance: log,
+    // Given a logger, the framework watches every answer for its own two lines. We log one, and only request.log.
+    logger: false,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
-    childLoggerFactory: (parent, bindings) => new LazyLog(parent as Log, bindings) as unknown as FastifyBaseLogger,
+    childLoggerFactory: (_none, bindings) => new LazyLog(log, bindings) as unknown as FastifyBaseLogger,
     genReqId: requestIds.of,
     requestIdHeader: false,
     trustProxy: options.trustedProxies.length > 0 ? isTrusted : false,
@@ -68,19 +71,22 @@ export async function createHttpServer(options: HttpOptions): Promise<HttpServer
   requireAccessDeclarations(app)
   answerUnknownRoutes(app)
   answerErrors(app)
+  app.decorateRequest('startedAt', 0)
+  // One hook for all that every request needs: each further one costs as much as what it does.
   app.addHook('onRequest', (request, reply, next) => {
+    request.startedAt = performance.now()
     setHeaders(request, reply)
-    next(isStopping ? httpErrors.unavailable() : undefined)
+    warnOfProxies(request)
+    next(isStopping ? httpErrors.unavailable() : loadShedding.refusalOf(request))
   })
-  warnOfUntrustedProxies(app, isTrusted)
+  app.addHook('onClose', async () => loadShedding.close())
   recordRequests(app, { log, metrics })
-  shedLoad(app, options.maxEventLoopDelayMs)
   await readBodies(app)
   addHealthRoutes(app, { ...options, isStopping: () => isStopping })
 
   return {
     app,
-    listen: (host, port) => listen(app, log, { host, port }),
+    listen: (host, port) => listen(app, { host, port }),
     async close() {
       isStopping = true
       // A connection becomes idle when its last answer is out, which may be after the server began to close.
@@ -93,19 +99,14 @@ export async function createHttpServer(options: HttpOptions): Promise<HttpServer
   }
 }
 
-async function listen(app: FastifyInstance, log: Log, place: { host: string; port: number }): Promise<string> {
-  const { level } = log
+async function listen(app: FastifyInstance, place: { host: string; port: number }): Promise<string> {
   try {
-    // The framework says a line for each address; who starts us says one that is worth reading.
-    if (level !== 'silent') log.level = 'warn'
     return await app.listen(place)
   } catch (error) {
     const reason = listenProblems[(error as NodeJS.ErrnoException).code ?? '']
     if (reason === undefined) throw error
     const where = `${place.host}, port ${place.port}`
     throw new FatalError(`cannot listen on ${where}: ${reason}`, exitCodes.unavailable, { cause: error })
-  } finally {
-    log.level = level
   }
 }
 

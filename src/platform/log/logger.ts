@@ -37,12 +37,19 @@ function hideSecrets(value: unknown, depth: number): unknown {
   if (typeof value !== 'object' || value === null || value instanceof Error) return value
   if (depth >= maxDepth) return '[too deep]'
   if (Array.isArray(value)) return value.map((item) => hideSecrets(item, depth + 1))
+  // A request or a socket, say, holds its headers in more places than names can tell.
+  if (!isPlain(value)) return `[${value.constructor.name}]`
   return Object.fromEntries(
     Object.entries(value).map(([name, inner]) => [
       name,
       secretName.test(name) ? hidden : hideSecrets(inner, depth + 1),
     ]),
   )
+}
+
+function isPlain(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value)
+  return prototype === Object.prototype || prototype === null
 }
 
 /** Only these fields: a driver's error also carries statements and the values that broke them. */

@@ -8,10 +8,13 @@ import { connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
 
 export interface Servers {
   databaseUrl: string
   redisUrl: string
+  /** Holds everything of theirs, and goes with them. */
+  folder: string | undefined
   stop(): Promise<void>
 }
 
@@ -20,7 +23,7 @@ export async function startServers(given: {
   redisUrl?: string | undefined
 }): Promise<Servers> {
   if (given.databaseUrl && given.redisUrl) {
-    return { databaseUrl: given.databaseUrl, redisUrl: given.redisUrl, stop: async () => {} }
+    return { databaseUrl: given.databaseUrl, redisUrl: given.redisUrl, folder: undefined, stop: async () => {} }
   }
   installMissing()
   const folder = mkdtempSync(join(tmpdir(), 'latchkey-test-'))
@@ -31,7 +34,7 @@ export async function startServers(given: {
       given.databaseUrl ?? startPostgres(folder),
       given.redisUrl ?? startRedis(folder),
     ])
-    return { databaseUrl, redisUrl, stop: watchdog.release }
+    return { databaseUrl, redisUrl, folder, stop: watchdog.release }
   } catch (error) {
     await watchdog.release()
     throw error
@@ -64,8 +67,10 @@ async function startPostgres(folder: string): Promise<string> {
   }
   const args = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
   startDaemon(folder, 'postgres', join(bin, 'postgres'), ['-D', data, ...args], options)
-  await waitFor(port, 'PostgreSQL')
-  return `postgres://latchkey@127.0.0.1:${port}/postgres`
+  const url = `postgres://latchkey@127.0.0.1:${port}/postgres`
+  // Its port is open before it takes queries.
+  await waitUntil(() => answersQueries(url), 'PostgreSQL')
+  return url
 }
 
 async function startRedis(folder: string): Promise<string> {
@@ -73,7 +78,7 @@ async function startRedis(folder: string): Promise<string> {
   const port = await freePort()
   const args = ['--bind', '127.0.0.1', '--port', String(port), '--save', '', '--appendonly', 'no', '--dir', folder]
   startDaemon(folder, 'redis', binary, args, {})
-  await waitFor(port, 'Redis')
+  await waitUntil(() => isReachable(port), 'Redis')
   return `redis://127.0.0.1:${port}`
 }
 
@@ -164,14 +169,31 @@ export async function freePort(): Promise<number> {
   return port
 }
 
-async function waitFor(port: number, name: string): Promise<void> {
+async function waitUntil(isUp: () => Promise<boolean>, name: string): Promise<void> {
   for (let attempt = 0; attempt < 300; attempt++) {
-    const isOpen = await new Promise<boolean>((resolve) => {
-      const socket = connect(port, '127.0.0.1', () => resolve(true)).on('error', () => resolve(false))
-      socket.on('close', () => socket.destroy()).on('connect', () => socket.end())
-    })
-    if (isOpen) return
+    if (await isUp()) return
     await sleep(100)
   }
   throw new Error(`${name} did not start within 30 seconds`)
+}
+
+async function answersQueries(url: string): Promise<boolean> {
+  const client = new pg.Client({ connectionString: url })
+  try {
+    await client.connect()
+    await client.query('SELECT 1')
+    return true
+  } catch {
+    return false
+  } finally {
+    await client.end()
+  }
+}
+
+export function isReachable(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1')
+    socket.once('connect', () => socket.end(() => resolve(true)))
+    socket.once('error', () => resolve(false))
+  })
 }

@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { engines } from './databases.ts'
+import { isReachable } from './servers.ts'
+
+const script = `
+  import { startServers } from ${JSON.stringify(join(import.meta.dirname, 'servers.ts'))}
+  const servers = await startServers({})
+  process.stdout.write(JSON.stringify(servers) + '\\n')
+  setInterval(() => {}, 1000)
+`
+
+if (engines.includes('postgres')) {
+  for (const signal of ['SIGKILL', 'SIGINT', 'SIGTERM'] as const) {
+    test(`the private servers go with their run, also when it ends by ${signal}`, async (t) => {
+      const run = spawn(process.execPath, ['--input-type=module-typescript', '-e', script], {
+        stdio: ['ignore', 'pipe', 'inherit'],
+      })
+      t.after(() => run.kill('SIGKILL'))
+      const [line] = await once(run.stdout, 'data')
+      const { databaseUrl, redisUrl, folder } = JSON.parse(String(line))
+      const ports = [databaseUrl, redisUrl].map((url) => Number(new URL(url).port))
+      for (const port of ports) assert.ok(await isReachable(port))
+
+      run.kill(signal)
+      await once(run, 'exit')
+      for (let i = 0; i < 100 && existsSync(folder); i++) await sleep(100)
+      assert.equal(existsSync(folder), false)
+      for (const port of ports) assert.equal(await isReachable(port), false)
+    })
+  }
+}

@@ -2,6 +2,9 @@ import { createApp } from '../app.ts'
 import { exitCodes } from '../core/fatal-error.ts'
 import { type GlobalOptions, readSettings } from './settings.ts'
 
+/** Requests get ten seconds; the database and the rest get what is left of this. */
+const maxStopMs = 20_000
+
 /** Serves until a signal asks it to stop. */
 export async function start(options: GlobalOptions): Promise<void> {
   const { config, log } = readSettings(options, { forService: true })
@@ -20,6 +23,11 @@ export async function start(options: GlobalOptions): Promise<void> {
     if (isStopping) return
     isStopping = true
     log.info({ signal }, 'stopping')
+    setTimeout(() => {
+      log.error('something would not end in time, stopping all the same')
+      log.flush()
+      process.exit(exitCodes.internal)
+    }, maxStopMs).unref()
     await app.close()
     log.info('stopped')
     log.flush()

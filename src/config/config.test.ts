@@ -64,6 +64,32 @@ test('a secret of digits stays text', (t) => {
   assert.equal(load(t, { files, environment: { MY_SECRET: digits } }).jwt.secret, digits)
 })
 
+test('an empty secret is no secret', (t) => {
+  for (const given of ['""', '${METRICS_TOKEN:-}', 'env(METRICS_TOKEN)', '${METRICS_TOKEN:-null}', 'null']) {
+    const files = { 'x.mlc': `server { metrics_token = ${given} }` }
+    assert.equal(load(t, { files }).server.metricsToken, undefined, given)
+  }
+})
+
+test('bare digits keep every one of them where text is asked for', (t) => {
+  const files = { 'x.mlc': 'server { metrics_token = 00712345678901234567890 }' }
+  assert.equal(load(t, { files }).server.metricsToken, '00712345678901234567890')
+})
+
+test('addresses that a driver would trip over are refused', (t) => {
+  const wrong = {
+    DATABASE_URL: ['file:', 'file://data/x.db', 'mysql://x/y', 'postgres://u:%zz@h/x'],
+    REDIS_URL: ['redis://u:pa%zz@h', 'redis://h/notanumber', 'http://h'],
+    TRUSTED_PROXIES: ['10.0.0.0/0', '10.0.0.0/33', 'proxy.example'],
+  }
+  for (const [variable, values] of Object.entries(wrong)) {
+    for (const value of values) {
+      const [problem = ''] = problems(t, { environment: { [variable]: value }, forService: false })
+      assert.ok(problem.startsWith(`${variable} must be`), `${variable}=${value}: ${problem}`)
+    }
+  }
+})
+
 test('lists come from a file or, with commas, from a variable', (t) => {
   const files = { 'x.mlc': 'cors { origins = [ "https://a.example", "https://b.example" ] }' }
   assert.deepEqual(load(t, { files }).cors.origins, ['https://a.example', 'https://b.example'])

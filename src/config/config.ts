@@ -126,8 +126,10 @@ function readTree(tree: object, found: Map<string, Found>, problems: string[]): 
 
 function readKey(key: Key<unknown>, found: Map<string, Found>, problems: string[]): unknown {
   const given = found.get(key.path)
-  // `null` in a file, or env(NAME) of an unset variable, means: not given.
-  if (!given || (given.input.value === null && given.input.text === undefined)) return key.fallback
+  // `null` or "" in a file, or env(NAME) of an unset variable, means: not given. An empty secret is no secret.
+  if (!given || given.input.value === '' || (given.input.value === null && given.input.text === undefined)) {
+    return key.fallback
+  }
   const value = key.reader.read(given.input)
   if (value === undefined) {
     problems.push(`${subjectOf(key, found)} must be ${key.reader.expected}`)

@@ -111,12 +111,14 @@ const mistakes: [string, string][] = [
   ['a.b = 1', '1:2 expected "=" or "{" after "a", found "."'],
   ['a = "x${MISSING}"', '1:5 environment variable MISSING is not set'],
   ['a = "x${}"', '1:5 malformed expansion: expected ${NAME} or ${NAME:-default}'],
+  ['a = "${HOME}-${}"', '1:5 malformed expansion: expected ${NAME} or ${NAME:-default}'],
+  ['a { b = }\nc = 1', '1:9 expected a value, found "}"'],
   ['a = env(', '1:9 expected the name of an environment variable, found the end of the file'],
   ['a = env(X, 1', '1:13 expected ")", found the end of the file'],
 ]
 for (const [source, expected] of mistakes) {
   test(`${JSON.stringify(source)} is refused with its place`, () => {
-    assert.deepEqual(problemsOf(source), [expected])
+    assert.deepEqual(problemsOf(source, { HOME: 'x' }), [expected])
   })
 }
 

@@ -17,7 +17,7 @@ export interface Position {
   column: number
 }
 
-/** `text` is what an expansion read from the environment, before it was typed: a secret of digits stays a secret. */
+/** `text` is what was written, before it was typed: a secret of digits stays a secret. Quoted text needs none. */
 export interface MlcValue extends Position {
   kind: 'value'
   value: Scalar | MlcValue[]
@@ -73,7 +73,8 @@ export function parseMlc(source: string, environment: Environment): { root: MlcS
       } catch (error) {
         if (!(error instanceof SyntaxProblem)) throw error
         problems.push({ message: error.message, ...error.position })
-        skipLine()
+        // What the mistake stopped at may be the end of its section, which still ends it.
+        if (source[at] !== '}') skipLine()
       }
     }
   }
@@ -185,27 +186,24 @@ export function parseMlc(source: string, environment: Environment): { root: MlcS
     if (source[at] !== ')') throw fail(`expected ")", found ${found()}`)
     at += 1
     const text = environment[name]
-    if (text) return { kind: 'value', value: typed(text), text, ...start }
+    if (text) return expanded(text, start)
     return fallback ? { ...fallback, ...start } : { kind: 'value', value: null, ...start }
   }
 
   function expand(raw: string, start: Position, quoted: boolean): MlcValue {
     const whole = wholeExpansion.exec(raw)
     if (whole) {
-      const text = environment[whole[1] ?? ''] || whole[2]
-      return text === undefined
-        ? { kind: 'value', value: null, ...start }
-        : { kind: 'value', value: typed(text), text, ...start }
+      return expanded(environment[whole[1] ?? ''] || whole[2], start)
     }
     const text = raw.replace(expansionPattern, (_all, name: string, fallback: string | undefined) => {
       const value = environment[name] || fallback
       if (value === undefined) throw fail(`environment variable ${name} is not set`, start)
       return value
     })
-    if (/\$\{/.test(text) && text === raw)
+    if (raw.replace(expansionPattern, '').includes('${'))
       throw fail('malformed expansion: expected ${NAME} or ${NAME:-default}', start)
     const shown = text.replaceAll(hiddenDollar, '$')
-    return { kind: 'value', value: quoted ? shown : typed(shown), ...start }
+    return quoted ? { kind: 'value', value: shown, ...start } : expanded(shown, start)
   }
 
   function nextIsEntry(): boolean {
@@ -257,6 +255,12 @@ export function parseMlc(source: string, environment: Environment): { root: MlcS
   function note(message: string, where: Position = position()): void {
     problems.push({ message, line: where.line, column: where.column })
   }
+}
+
+/** What an expansion or a bare word stands for, with its text beside its type. Empty means: not given. */
+function expanded(text: string | undefined, start: Position): MlcValue {
+  const value = text === undefined || text === '' ? null : typed(text)
+  return { kind: 'value', value, ...(value !== null && text !== undefined && { text }), ...start }
 }
 
 /** Gives text its type: `true`, `false`, `null`, an integer, a float, or itself. */

@@ -71,8 +71,8 @@ export function url(...schemes: string[]): Reader<string> {
       const given = textOf(input)
       if (given === undefined || !schemes.some((scheme) => given.startsWith(`${scheme}:`))) return undefined
       // A SQLite address is a path, which need not be a well-formed URL.
-      if (given.startsWith('file:')) return given.length > 'file:'.length ? given : undefined
-      return URL.canParse(given) ? given : undefined
+      if (given.startsWith('file:')) return /^file:(?!\/\/[^/])./.test(given) ? given : undefined
+      return isUsable(given) ? given : undefined
     },
   }
 }
@@ -88,7 +88,7 @@ export const addressRange: Reader<string> = {
     const family = isIP(address)
     if (family === 0 || rest.length > 0) return undefined
     if (bits === undefined) return given
-    return /^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128) ? given : undefined
+    return /^\d{1,3}$/.test(bits) && Number(bits) >= 1 && Number(bits) <= (family === 4 ? 32 : 128) ? given : undefined
   },
 }
 
@@ -101,6 +101,18 @@ export const rateLimit: Reader<RateLimit> = {
     const seconds = Number(match?.[2])
     return requests > 0 && seconds > 0 ? { requests, seconds } : undefined
   },
+}
+
+/** Drivers decode the credentials and, of Redis, read the path as a number; what they would trip over is refused here. */
+function isUsable(given: string): boolean {
+  const parsed = URL.parse(given)
+  if (!parsed) return false
+  try {
+    decodeURIComponent(`${parsed.username}${parsed.password}`)
+  } catch {
+    return false
+  }
+  return !parsed.protocol.startsWith('redis') || /^\/?\d*$/.test(parsed.pathname)
 }
 
 /** The value as it was written: what came from a variable keeps its digits, whatever type it looks like. */

@@ -15,6 +15,9 @@ function testRoutes(app: FastifyInstance): void {
   app.get('/fails', isPublic, async () => {
     throw new Error('the password is hunter2')
   })
+  app.get('/throws-nothing', isPublic, async () => {
+    throw null
+  })
   app.get('/slow', isPublic, async () => {
     await sleep(300)
     return { done: true }
@@ -118,6 +121,25 @@ test('a known path with another method is 405 and says what is allowed', async (
   assert.equal(answer.headers.get('allow'), 'GET, HEAD, DELETE')
 })
 
+test('an unknown route is refused before its body is looked at', async (t) => {
+  const api = await start(t)
+  const text = { body: 'x', headers: { 'content-type': 'text/plain' } }
+  assert.equal((await api.request('POST', '/nowhere', text)).status, 404)
+  const wrongMethod = await api.request('PUT', '/echo', text)
+  assert.equal(wrongMethod.status, 405)
+  assert.equal(wrongMethod.headers.get('allow'), 'POST')
+})
+
+test('a request without a host is 400 with the usual body, one that expects something odd is served', async (t) => {
+  const api = await start(t)
+  const hostless = await raw(api, 'GET /health/live HTTP/1.1\r\nconnection: close\r\n\r\n')
+  assert.match(hostless, /^HTTP\/1\.1 400 /)
+  assert.match(hostless, /x-request-id: /)
+  assert.match(hostless, /\{"error":"Malformed request"\}$/)
+  const odd = await raw(api, 'GET /health/live HTTP/1.1\r\nhost: x\r\nexpect: foo\r\nconnection: close\r\n\r\n')
+  assert.match(odd, /^HTTP\/1\.1 200 /)
+})
+
 test('headers too large are 431, a broken request line is 400, with the usual body and id', async (t) => {
   const api = await start(t)
   const tooLarge = await raw(api, `GET /health/live HTTP/1.1\r\nhost: x\r\nx-big: ${'x'.repeat(20_000)}\r\n\r\n`)
@@ -131,6 +153,8 @@ test('headers too large are 431, a broken request line is 400, with the usual bo
 
 test('an unforeseen error is 500 without a word about the cause, which the log has', async (t) => {
   const api = await start(t)
+  const nothing = await api.get('/throws-nothing')
+  assert.deepEqual([nothing.status, nothing.body], [500, { error: 'Internal server error' }])
   const answer = await api.get('/fails')
   assert.equal(answer.status, 500)
   assert.deepEqual(answer.body, { error: 'Internal server error' })
@@ -176,6 +200,7 @@ test('no secret reaches the log, whoever logs it', async (t) => {
     ].map((name) => [name, secret]),
   )
   const headers = { authorization: `Bearer ${secret}`, cookie: `session=${secret}` }
+  await api.request('POST', '/logs', { form: { password: secret, visible: 'form' } })
   await api.request('POST', `/logs?token=${secret}`, { json: { ...body, visible: 'yes' }, headers })
   await api.request('POST', '/logs', {
     body: `{"password": "${secret}`,
@@ -184,6 +209,7 @@ test('no secret reaches the log, whoever logs it', async (t) => {
   await sleep(20)
   const log = api.log.join('')
   assert.ok(log.includes('"visible":"yes"'))
+  assert.ok(log.includes('"visible":"form"'))
   assert.ok(log.includes('"path":"/logs"'))
   assert.ok(!log.includes(secret))
 })
@@ -231,7 +257,9 @@ test('closing lets a request in flight end', async (t) => {
   const slow = api.get('/slow')
   await sleep(50)
   await api.app.close()
-  assert.deepEqual((await slow).body, { done: true })
+  const answer = await slow
+  assert.deepEqual(answer.body, { done: true })
+  assert.equal(answer.headers.get('connection'), 'close', 'the client must not reuse a connection that is about to go')
   await assert.rejects(fetch(api.url))
 })
 

@@ -118,6 +118,19 @@ test('a Redis that is not there: one line', async (t) => {
   assert.doesNotMatch(ended.stderr, /hush/)
 })
 
+test('a Redis that takes the connection and says nothing: one line', async (t) => {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.after(() => server.close())
+  const { port } = server.address() as { port: number }
+  const env = { ...sqlite(t), REDIS_URL: `redis://127.0.0.1:${port}`, LOG_LEVEL: 'silent' }
+  assertRefused(
+    await latchkey(['start'], { env }),
+    69,
+    /^latchkey: cannot reach Redis at .*: no answer within 5000 ms$/,
+  )
+})
+
 test('--debug shows where an error came from', async () => {
   const url = `postgres://127.0.0.1:${await freePort()}/x`
   const ended = await latchkey(['--debug', 'migrate'], { env: { DATABASE_URL: url } })

@@ -2,11 +2,13 @@
 import assert from 'node:assert/strict'
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { type TestContext, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { AppError } from '../../src/core/app-error.ts'
 import { ConstraintError, type Database, type Dialect, rowOf } from '../../src/platform/database/database.ts'
 import { openDatabase } from '../../src/platform/database/open.ts'
-import { createDatabaseUrl, onEachEngine, temporaryFolder } from '../support/databases.ts'
+import { createDatabaseUrl, engines, onEachEngine, temporaryFolder } from '../support/databases.ts'
 import { openOptions, writeMigrations } from '../support/migrations.ts'
 
 const schema = {
@@ -197,6 +199,19 @@ onEachEngine('the database', (engine) => {
     }
   })
 
+  test('refuses objects as parameters: no body of a client can pass for a reference or shift the others', async (t) => {
+    const db = await open(t, engine)
+    const forged = { statement: 0, column: 'name' } as unknown as string
+    for (const bad of [{}, forged, new Date(0), [1], undefined, () => 1] as unknown as string[]) {
+      await assert.rejects(db.get('SELECT name FROM owners WHERE name = $1', [bad]), TypeError)
+      await assert.rejects(
+        db.write({ sql: insertOwner, params: ['x'] }, { sql: insertOwner, params: [bad] }),
+        TypeError,
+      )
+    }
+    assert.equal(await ownersIn(db), 1)
+  })
+
   test('closes while busy: what was asked before is done, what comes later is refused', async (t) => {
     const db = await open(t, engine)
     const before = Promise.all(Array.from({ length: 200 }, (_, i) => db.write({ sql: insertOwner, params: [`n${i}`] })))
@@ -220,3 +235,38 @@ test('the SQLite files can be read by their owner alone', async (t) => {
   assert.deepEqual(files.sort(), ['test.db', 'test.db-shm', 'test.db-wal'])
   for (const file of files) assert.equal(statSync(join(folder, 'deep', file)).mode & 0o777, 0o600, file)
 })
+
+test('a SQLite file that another process keeps locked: every write is refused after one wait, not after one each', async (t) => {
+  const db = await open(t, 'sqlite')
+  const [{ file = '' } = {}] = await db.all<{ file: string }>('PRAGMA database_list')
+  const other = new DatabaseSync(file)
+  t.after(() => other.close())
+  other.exec('BEGIN IMMEDIATE')
+  const start = performance.now()
+  const results = await Promise.allSettled([1, 2, 3, 4].map((n) => db.write({ sql: insertOwner, params: [`n${n}`] })))
+  assert.ok(performance.now() - start < 20_000)
+  for (const result of results) assert.equal(result.status === 'rejected' && result.reason.status, 503)
+  other.exec('ROLLBACK')
+  await db.write({ sql: insertOwner, params: ['after'] })
+})
+
+if (engines.includes('postgres')) {
+  for (const [kind, statements] of [
+    ['pipelined', [{ sql: 'SELECT pg_sleep(5)' }, { sql: 'SELECT 1' }]],
+    ['stepwise', [{ sql: 'SELECT pg_sleep(5)' }, { sql: 'SELECT 1', decides: true }]],
+  ] as const) {
+    test(`a connection that is lost in a ${kind} batch fails that batch as 503 and nothing else`, async (t) => {
+      const db = await open(t, 'postgres')
+      const batch = assert.rejects(
+        db.write(...statements),
+        (error) => error instanceof AppError && error.status === 503,
+      )
+      await sleep(300)
+      await db.all(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+        WHERE datname = current_database() AND query LIKE '%pg_sleep(5)%' AND pid <> pg_backend_pid()`)
+      await batch
+      await db.write({ sql: insertOwner, params: ['after'] })
+      assert.equal(await ownersIn(db), 2)
+    })
+  }
+}

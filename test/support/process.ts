@@ -1,8 +1,10 @@
 /** The service as its users run it: a process of its own, started by bin/latchkey. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
+import { registerProcess } from './run-folder.ts'
 
 export const root = join(import.meta.dirname, '..', '..')
 
@@ -45,6 +47,8 @@ export async function startProcess(
     cwd: '/',
     env: environment({ HOST: '127.0.0.1', PORT: '0', GQL_WS_PORT: '0', ...env }),
   })
+  const forget = registerProcess(process.env.TEST_RUN_FOLDER ?? tmpdir(), child.pid as number)
+  child.once('exit', forget)
   t.after(() => child.kill('SIGKILL'))
   const ended = collect(child)
   let seen = ''

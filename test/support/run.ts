@@ -4,6 +4,7 @@
  */
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
+import { createRunFolder } from './run-folder.ts'
 import { startServers } from './servers.ts'
 
 const root = join(import.meta.dirname, '..', '..')
@@ -21,9 +22,8 @@ if (!isFast && files.length === 0) {
   }
 }
 
-const servers = isFast
-  ? undefined
-  : await startServers({ databaseUrl: process.env.TEST_DATABASE_URL, redisUrl: process.env.TEST_REDIS_URL })
+const folder = createRunFolder()
+const servers = isFast ? undefined : await startServers(folder.path, readGiven())
 const code = await run(
   process.execPath,
   [
@@ -32,10 +32,20 @@ const code = await run(
     '--test-timeout=120000',
     ...(files.length > 0 ? files : ['src/**/*.test.ts', 'test/**/*.test.ts']),
   ],
-  servers ? { TEST_DATABASE_URL: servers.databaseUrl, TEST_REDIS_URL: servers.redisUrl } : { TEST_ONLY_SQLITE: '1' },
+  {
+    TMPDIR: folder.temporary,
+    TEST_RUN_FOLDER: folder.path,
+    ...(servers
+      ? { TEST_DATABASE_URL: servers.databaseUrl, TEST_REDIS_URL: servers.redisUrl }
+      : { TEST_ONLY_SQLITE: '1' }),
+  },
 )
-await servers?.stop()
+await folder.remove()
 process.exit(code)
+
+function readGiven() {
+  return { databaseUrl: process.env.TEST_DATABASE_URL, redisUrl: process.env.TEST_REDIS_URL }
+}
 
 /** Ends with us: a signal to this process goes on to what it runs. */
 function run(command: string, rest: string[], env: Record<string, string>): Promise<number> {

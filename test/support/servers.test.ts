@@ -9,9 +9,11 @@ import { engines } from './databases.ts'
 import { isReachable } from './servers.ts'
 
 const script = `
+  import { createRunFolder } from ${JSON.stringify(join(import.meta.dirname, 'run-folder.ts'))}
   import { startServers } from ${JSON.stringify(join(import.meta.dirname, 'servers.ts'))}
-  const servers = await startServers({})
-  process.stdout.write(JSON.stringify(servers) + '\\n')
+  const { path: folder } = createRunFolder()
+  const servers = await startServers(folder, {})
+  process.stdout.write(JSON.stringify({ ...servers, folder }) + '\\n')
   setInterval(() => {}, 1000)
 `
 

@@ -1,44 +1,29 @@
-/**
- * Private PostgreSQL and Redis servers in a temporary folder, on free ports. A watchdog ends and removes them as soon as
- * this process is gone, however it ended: it waits for the end of a pipe, which even `kill -9` cannot keep open.
- */
-import { execFileSync, type SpawnOptions, spawn, spawnSync } from 'node:child_process'
-import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, writeFileSync } from 'node:fs'
+/** Private PostgreSQL and Redis servers in the folder of a run, on free ports. They go with the run. */
+import { execFileSync, type SpawnOptions, spawnSync } from 'node:child_process'
+import { chownSync, existsSync, mkdirSync, readdirSync } from 'node:fs'
 import { connect, createServer } from 'node:net'
-import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
+import { startDaemon } from './run-folder.ts'
 
 export interface Servers {
   databaseUrl: string
   redisUrl: string
-  /** Holds everything of theirs, and goes with them. */
-  folder: string | undefined
-  stop(): Promise<void>
 }
 
-export async function startServers(given: {
+interface Given {
   databaseUrl?: string | undefined
   redisUrl?: string | undefined
-}): Promise<Servers> {
-  if (given.databaseUrl && given.redisUrl) {
-    return { databaseUrl: given.databaseUrl, redisUrl: given.redisUrl, folder: undefined, stop: async () => {} }
-  }
-  installMissing()
-  const folder = mkdtempSync(join(tmpdir(), 'latchkey-test-'))
-  chmodSync(folder, 0o755)
-  const watchdog = startWatchdog(folder)
-  try {
-    const [databaseUrl, redisUrl] = await Promise.all([
-      given.databaseUrl ?? startPostgres(folder),
-      given.redisUrl ?? startRedis(folder),
-    ])
-    return { databaseUrl, redisUrl, folder, stop: watchdog.release }
-  } catch (error) {
-    await watchdog.release()
-    throw error
-  }
+}
+
+export async function startServers(folder: string, given: Given): Promise<Servers> {
+  if (!given.databaseUrl || !given.redisUrl) installMissing()
+  const [databaseUrl, redisUrl] = await Promise.all([
+    given.databaseUrl ?? startPostgres(folder),
+    given.redisUrl ?? startRedis(folder),
+  ])
+  return { databaseUrl, redisUrl }
 }
 
 async function startPostgres(folder: string): Promise<string> {
@@ -66,7 +51,7 @@ async function startPostgres(folder: string): Promise<string> {
     deadlock_timeout: '50ms',
   }
   const args = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
-  startDaemon(folder, 'postgres', join(bin, 'postgres'), ['-D', data, ...args], options)
+  startDaemon(folder, join(bin, 'postgres'), ['-D', data, ...args], options)
   const url = `postgres://latchkey@127.0.0.1:${port}/postgres`
   // Its port is open before it takes queries.
   await waitUntil(() => answersQueries(url), 'PostgreSQL')
@@ -77,38 +62,9 @@ async function startRedis(folder: string): Promise<string> {
   const binary = onPath('redis-server') ?? onPath('valkey-server') ?? fail('Redis')
   const port = await freePort()
   const args = ['--bind', '127.0.0.1', '--port', String(port), '--save', '', '--appendonly', 'no', '--dir', folder]
-  startDaemon(folder, 'redis', binary, args, {})
+  startDaemon(folder, binary, args, {})
   await waitUntil(() => isReachable(port), 'Redis')
   return `redis://127.0.0.1:${port}`
-}
-
-/** In a process group of its own, so that Ctrl-C reaches the tests and leaves the order of things to the watchdog. */
-function startDaemon(folder: string, name: string, binary: string, args: string[], options: SpawnOptions): void {
-  const child = spawn(binary, args, { ...options, detached: true, stdio: 'ignore' })
-  writeFileSync(join(folder, `${name}.pid`), String(child.pid))
-  child.unref()
-}
-
-function startWatchdog(folder: string) {
-  const script = `
-    cat >/dev/null
-    for file in "$1"/*.pid; do [ -e "$file" ] && kill -QUIT "$(cat "$file")" 2>/dev/null; done
-    for i in 1 2 3 4 5 6 7 8 9 10; do
-      alive=
-      for file in "$1"/*.pid; do [ -e "$file" ] && kill -0 "$(cat "$file")" 2>/dev/null && alive=1; done
-      [ -z "$alive" ] && break
-      [ "$i" = 9 ] && for file in "$1"/*.pid; do kill -KILL "$(cat "$file")" 2>/dev/null; done
-      sleep 0.2
-    done
-    rm -rf "$1"`
-  const child = spawn('sh', ['-c', script, 'watchdog', folder], { detached: true, stdio: ['pipe', 'ignore', 'ignore'] })
-  const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()))
-  return {
-    async release() {
-      child.stdin.end()
-      await ended
-    },
-  }
 }
 
 /** On Debian as root the servers are a package away; elsewhere a person decides what is installed. */

@@ -1,5 +1,5 @@
 /** What both engines share about batches: filling in references, and what a deciding statement decides. */
-import { isRowReference, type Param, type Statement, type Value } from './database.ts'
+import { type Param, RowReference, type Statement, type Value } from './database.ts'
 
 /** Answers the parameters with every reference replaced by the value it stands for. */
 export function resolveParams(params: readonly Param[] = [], rowsSoFar: readonly object[][]): Value[] {
@@ -12,6 +12,27 @@ export function resolveParams(params: readonly Param[] = [], rowsSoFar: readonly
     }
     return value
   })
+}
+
+/** Throws on what is no parameter: an engine would make something of it that nobody asked for. */
+export function requireParams(statements: readonly Statement[]): void {
+  for (const { params = [] } of statements) {
+    requireValues(params.filter((param): param is Value => !(param instanceof RowReference)))
+  }
+}
+
+export function requireValues(values: readonly Value[]): void {
+  for (const value of values) {
+    const isValue = value === null || value instanceof Uint8Array || plainTypes.has(typeof value)
+    if (!isValue) throw new TypeError(`a ${typeof value} is no SQL parameter`)
+  }
+}
+
+const plainTypes: ReadonlySet<string> = new Set(['string', 'number', 'boolean'])
+
+/** On its way to another thread a reference loses its class: only what passed requireParams gets there. */
+function isRowReference(param: Param): param is RowReference {
+  return typeof param === 'object' && param !== null && 'statement' in param
 }
 
 export function hasReferences(statement: Statement): boolean {

@@ -3,10 +3,17 @@ import { AppError } from '../../core/app-error.ts'
 
 export type Value = string | number | boolean | null | Uint8Array
 
-/** Stands for a column of the first row that an earlier statement of the same batch returned. */
-export interface RowReference {
+/**
+ * Stands for a column of the first row that an earlier statement of the same batch returned. A class, so that no object
+ * of a client's making can pass for one.
+ */
+export class RowReference {
   readonly statement: number
   readonly column: string
+  constructor(statement: number, column: string) {
+    this.statement = statement
+    this.column = column
+  }
 }
 
 export type Param = Value | RowReference
@@ -47,11 +54,7 @@ export type Observe = (operation: 'read' | 'write', ms: number) => void
 
 /** The value of `column` in the first row that the statement at index `statement` of this batch returned. */
 export function rowOf(statement: number, column: string): RowReference {
-  return { statement, column }
-}
-
-export function isRowReference(param: Param): param is RowReference {
-  return typeof param === 'object' && param !== null && 'statement' in param
+  return new RowReference(statement, column)
 }
 
 export type ConstraintKind = 'unique' | 'foreign_key' | 'not_null' | 'check'

@@ -1,4 +1,5 @@
 import pg from 'pg'
+import { exitCodes, FatalError } from '../../core/fatal-error.ts'
 import type { MigrationTransaction } from './migrate.ts'
 
 // Any number will do, as long as every Latchkey takes the same.
@@ -9,11 +10,18 @@ export async function withPostgresMigrations<T>(
   url: string,
   work: (t: MigrationTransaction) => Promise<T>,
 ): Promise<T> {
-  const client = new pg.Client({ connectionString: url, application_name: 'latchkey migrations' })
+  const client = new pg.Client({
+    connectionString: url,
+    application_name: 'latchkey migrations',
+    connectionTimeoutMillis: 5000,
+    lock_timeout: 60_000,
+  })
+  // A lost connection fails the query that is under way; unheard, the event would end the process.
+  client.on('error', () => {})
   await client.connect()
   try {
     await client.query('BEGIN')
-    await client.query('SELECT pg_advisory_xact_lock($1)', [migrationLock])
+    await lock(client)
     const result = await work({
       query: async <Row extends object>(sql: string, params: string[] = []) =>
         (await client.query<Row>(sql, params)).rows,
@@ -24,5 +32,14 @@ export async function withPostgresMigrations<T>(
   } finally {
     // Ending the connection rolls back what was not committed.
     await client.end()
+  }
+}
+
+async function lock(client: pg.Client): Promise<void> {
+  try {
+    await client.query('SELECT pg_advisory_xact_lock($1)', [migrationLock])
+  } catch (error) {
+    const message = `cannot get the lock for migrations: ${(error as Error).message}`
+    throw new FatalError(message, exitCodes.unavailable, { cause: error })
   }
 }

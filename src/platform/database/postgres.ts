@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { exitCodes, FatalError } from '../../core/fatal-error.ts'
 import { reasonOf } from '../../core/reason.ts'
-import { hasReferences, isUndecided, nothing, resolveParams } from './batch.ts'
+import { hasReferences, isUndecided, nothing, requireParams, requireValues, resolveParams } from './batch.ts'
 import {
   ConstraintError,
   type ConstraintKind,
@@ -67,6 +67,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
       name = `s${names.size + 1}`
       names.set(sql, name)
     }
+    requireValues(values)
     return { name, text: sql, values: values as Value[] }
   }
 
@@ -75,6 +76,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
   }
 
   async function write(...statements: Statement[]): Promise<object[][]> {
+    requireParams(statements)
     return tracked('write', async () => {
       for (let attempt = 1; ; attempt++) {
         try {
@@ -96,6 +98,8 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
 
   async function runBatch(statements: Statement[]): Promise<object[][]> {
     const client = await pool.connect()
+    // A connection that is lost fails its queries, which is enough; unheard, the event would end the process.
+    client.on('error', ignore)
     let failed: Error | undefined
     try {
       const isIndependent = !statements.some((statement) => statement.decides || hasReferences(statement))
@@ -105,6 +109,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
       throw error
     } finally {
       // A connection that broke in the middle must not go back to the pool.
+      client.off('error', ignore)
       client.release(failed !== undefined && isConnectionError(failed))
     }
   }
@@ -162,6 +167,8 @@ export function poolConfig({ url, poolSize, statementTimeoutSeconds }: PostgresO
     connectionTimeoutMillis: connectTimeoutMs,
     idleTimeoutMillis: 60_000,
     statement_timeout: statementTimeoutSeconds * 1000,
+    // The server keeps its time limit only while it can be reached: a connection that fell silent ends by ours.
+    query_timeout: (statementTimeoutSeconds + 5) * 1000,
     application_name: 'latchkey',
     options: '-c timezone=UTC',
     keepAlive: true,
@@ -214,6 +221,7 @@ function isConnectionError(error: unknown): boolean {
   return code === '' && /connect|timeout|terminated/i.test(String(error))
 }
 
+const ignore = () => {}
 const int8 = 20
 const timestamptz = 1184
 

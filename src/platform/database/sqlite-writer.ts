@@ -42,7 +42,12 @@ port.on('message', (message: ToWriter) => {
 
 function commitGroup(group: Statement[][]): WriteResult[] {
   try {
+    // Another process holds the lock: waiting again for each request by itself would only multiply the wait.
     connection.run('BEGIN IMMEDIATE')
+  } catch (error) {
+    return group.map(() => failure(error))
+  }
+  try {
     const results = group.map(runRequest)
     connection.run('COMMIT')
     return results

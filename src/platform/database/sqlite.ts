@@ -3,6 +3,7 @@ import { chmodSync, closeSync, mkdirSync, openSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { exitCodes, FatalError } from '../../core/fatal-error.ts'
+import { requireParams, requireValues } from './batch.ts'
 import {
   ConstraintError,
   type ConstraintKind,
@@ -96,13 +97,15 @@ export function openSqlite(path: string, observe: Observe): Database {
 
   function flush(): void {
     if (outbox.length === 0) return
-    worker.postMessage({ kind: 'write', requests: outbox } satisfies ToWriter)
+    const requests = outbox
     outbox = []
+    worker.postMessage({ kind: 'write', requests } satisfies ToWriter)
   }
 
   function write(...statements: Statement[]): Promise<object[][]> {
     return new Promise((resolve, reject) => {
       requireOpen()
+      requireParams(statements)
       waiting.push({ since: performance.now(), resolve, reject })
       // What this turn of the event loop asks for crosses to the thread as one message.
       if (outbox.push(statements) === 1) setImmediate(flush)
@@ -121,9 +124,11 @@ export function openSqlite(path: string, observe: Observe): Database {
   return {
     dialect: 'sqlite',
     async get<Row extends object>(sql: string, params: readonly Value[] = []) {
+      requireValues(params)
       return read(() => reader.get(sql, params)) as Row | undefined
     },
     async all<Row extends object>(sql: string, params: readonly Value[] = []) {
+      requireValues(params)
       return read(() => reader.all(sql, params)) as Row[]
     },
     // The interface's overloads only sharpen the type of the rows.
@@ -143,7 +148,10 @@ function createFile(path: string): void {
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
     closeSync(openSync(path, 'a', 0o600))
-    if ((statSync(path).mode & 0o077) !== 0) chmodSync(path, 0o600)
+    for (const file of [path, `${path}-wal`, `${path}-shm`]) {
+      const mode = statSync(file, { throwIfNoEntry: false })?.mode ?? 0
+      if ((mode & 0o077) !== 0) chmodSync(file, 0o600)
+    }
   } catch (error) {
     throw cannotOpen(path, (error as NodeJS.ErrnoException).code ?? String(error), error)
   }

@@ -1,8 +1,10 @@
 /** Request bodies: a JSON object or a form. An empty one counts as none, whatever type it claims to have. */
 import { isUtf8 } from 'node:buffer'
+import { parse as parseForm } from 'node:querystring'
 import formBody from '@fastify/formbody'
 import type { FastifyInstance } from 'fastify'
 import { httpErrors } from './errors.ts'
+import { markAsForm } from './validation.ts'
 
 export async function readBodies(app: FastifyInstance): Promise<void> {
   // `__proto__` and `constructor.prototype` keys are refused rather than merged into anything.
@@ -21,5 +23,5 @@ export async function readBodies(app: FastifyInstance): Promise<void> {
     if (request.headers['content-length'] === '0') done(null, undefined)
     else done(httpErrors.unsupportedMediaType())
   })
-  await app.register(formBody)
+  await app.register(formBody, { parser: (text) => markAsForm(parseForm(text)) })
 }

@@ -2,8 +2,9 @@
 import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import type { ConnectionError } from 'fastify'
+import type { Log } from '../log/logger.ts'
 
-export function createBrokenRequestHandler(createRequestId: () => string) {
+export function createBrokenRequestHandler({ createRequestId, log }: { createRequestId: () => string; log: Log }) {
   return (error: ConnectionError, socket: Socket): void => {
     // Nothing more can be said on a connection that is gone, or in the middle of another answer.
     if (error.code === 'ECONNRESET' || !socket.writable || isAnswering(socket)) {
@@ -11,12 +12,14 @@ export function createBrokenRequestHandler(createRequestId: () => string) {
       return
     }
     const [status, text] = answerTo(error.code)
+    const requestId = createRequestId()
+    log.info({ requestId, status, address: socket.remoteAddress }, 'broken request')
     const body = JSON.stringify({ error: text })
     const head = [
       `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
       'content-type: application/json; charset=utf-8',
       `content-length: ${Buffer.byteLength(body)}`,
-      `x-request-id: ${createRequestId()}`,
+      `x-request-id: ${requestId}`,
       'connection: close',
     ]
     socket.end(`${head.join('\r\n')}\r\n\r\n${body}`)

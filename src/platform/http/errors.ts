@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { AppError } from '../../core/app-error.ts'
 
 export const httpErrors = {
+  malformedRequest: () => new AppError(400, 'Malformed request'),
   malformedBody: () => new AppError(400, 'Malformed request body'),
   missingToken: () => new AppError(401, 'Missing access token'),
   invalidToken: () => new AppError(401, 'Invalid access token'),
@@ -17,13 +18,13 @@ export const httpErrors = {
 }
 
 export function answerErrors(app: FastifyInstance): void {
-  app.setErrorHandler<Error>((error, request, reply) => sendError(error, request, reply))
+  app.setErrorHandler<unknown>((error, request, reply) => sendError(error, request, reply))
 }
 
-export function sendError(error: Error, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+export function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const answer = toAppError(error)
-  if (answer.status >= 500)
-    request.log.error({ err: answer.status === 500 ? error : (answer.cause ?? error) }, answer.message)
+  // Refusing work must not make more of it: a 503 without a cause, as under load, is not worth a line of its own.
+  if (answer.cause !== undefined) request.log.error({ err: answer.cause }, answer.message)
   if (answer.status === 401) reply.header('www-authenticate', 'Bearer')
   return reply
     .code(answer.status)
@@ -32,9 +33,12 @@ export function sendError(error: Error, request: FastifyRequest, reply: FastifyR
 }
 
 /** Gives the framework's own errors the place they have in the table. */
-function toAppError(error: Error & { code?: unknown; statusCode?: unknown }): AppError {
+function toAppError(error: unknown): AppError {
   if (error instanceof AppError) return error
-  switch (error.code) {
+  if (!(error instanceof Error))
+    return httpErrors.internal(new Error(`something that is no error was thrown: ${typeof error}`))
+  const { code, statusCode } = error as { code?: unknown; statusCode?: unknown }
+  switch (code) {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
       return httpErrors.bodyTooLarge()
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
@@ -47,6 +51,6 @@ function toAppError(error: Error & { code?: unknown; statusCode?: unknown }): Ap
     case 'ECONNRESET':
       return httpErrors.malformedBody()
   }
-  const isClientsFault = typeof error.statusCode === 'number' && error.statusCode >= 400 && error.statusCode < 500
+  const isClientsFault = typeof statusCode === 'number' && statusCode >= 400 && statusCode < 500
   return isClientsFault ? httpErrors.malformedBody() : httpErrors.internal(error)
 }

@@ -2,6 +2,7 @@
 import { hash, timingSafeEqual } from 'node:crypto'
 import { BlockList } from 'node:net'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { withTimeout } from '../../core/timeout.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import { httpErrors } from './errors.ts'
 import { isForwarded } from './proxies.ts'
@@ -28,7 +29,7 @@ export function addHealthRoutes(
     if (isStopping()) throw httpErrors.unavailable()
     for (const [name, check] of Object.entries(checks)) {
       try {
-        await withTimeout(check())
+        await withTimeout(check(), checkTimeoutMs)
       } catch (error) {
         request.log.warn({ err: error, check: name }, 'not ready')
         throw httpErrors.unavailable()
@@ -63,14 +64,4 @@ function requireMetricsAccess(request: FastifyRequest, token: string | undefined
 /** In constant time, whatever the lengths: digests are compared. */
 function isSameSecret(given: string, expected: string): boolean {
   return timingSafeEqual(hash('sha256', given, 'buffer'), hash('sha256', expected, 'buffer'))
-}
-
-async function withTimeout(check: Promise<unknown>): Promise<void> {
-  const { promise: late, reject } = Promise.withResolvers<never>()
-  const timer = setTimeout(() => reject(new Error(`no answer within ${checkTimeoutMs} ms`)), checkTimeoutMs)
-  try {
-    await Promise.race([check, late])
-  } finally {
-    clearTimeout(timer)
-  }
 }

@@ -11,24 +11,34 @@ declare module 'fastify' {
   }
 }
 
+export interface RecordOptions {
+  log: Log
+  metrics: Metrics
+  isStopping(): boolean
+}
+
 /**
  * Before the answer goes out: waiting until it has gone costs two listeners for each request, a tenth of the
  * throughput of a small one.
  */
-export function recordRequests(app: FastifyInstance, { log, metrics }: { log: Log; metrics: Metrics }): void {
+export function recordRequests(app: FastifyInstance, { log, metrics, isStopping }: RecordOptions): void {
   const isLogged = log.isLevelEnabled('info')
   const findSeries = createSeriesFinder(metrics)
   app.addHook('onSend', (request, reply, payload, next) => {
     const ms = performance.now() - request.startedAt
     findSeries(request, reply.statusCode).observe(ms / 1000)
-    if (isLogged) {
-      // Without the query: a document or a search may hold what is nobody's business.
-      const [path] = request.url.split('?', 1)
-      const { method, ip: address } = request
-      request.log.info({ method, path, status: reply.statusCode, ms: Math.round(ms * 10) / 10, address }, 'request')
-    }
+    if (isLogged) logRequest(request, reply.statusCode, ms)
+    // The connection is about to be closed: the client must not send its next request on it.
+    if (isStopping()) reply.header('connection', 'close')
     next(null, payload)
   })
+}
+
+export function logRequest(request: FastifyRequest, status: number, ms: number): void {
+  const { method, url, ip: address } = request
+  // Without the query, and without the host that a proxy's form of a request may hold: both may tell secrets.
+  const path = url.startsWith('/') ? url.split('?', 1)[0] : '(not a path)'
+  request.log.info({ method, path, status, ms: Math.round(ms * 10) / 10, address }, 'request')
 }
 
 /** A route's own object is the key, so that finding its series builds no text. */
@@ -43,7 +53,9 @@ function createSeriesFinder(metrics: Metrics): (request: FastifyRequest, status:
     }
     let series = statuses.get(status)
     if (!series) {
-      series = metrics.requestSeries({ method: request.method, route, status: String(status) })
+      // Unknown routes share an object, and their methods are anybody's invention.
+      const method = request.is404 ? 'any' : request.method
+      series = metrics.requestSeries({ method, route, status: String(status) })
       statuses.set(status, series)
     }
     return series

@@ -14,7 +14,7 @@ import { answerUnknownRoutes } from './not-found.ts'
 import { createLoadShedding } from './pressure.ts'
 import { createProxyTrust, createProxyWarning } from './proxies.ts'
 import { createRequestIds } from './request-ids.ts'
-import { recordRequests } from './request-log.ts'
+import { logRequest, recordRequests } from './request-log.ts'
 import { createSecurityHeaders } from './security-headers.ts'
 
 export interface HttpOptions {
@@ -63,13 +63,17 @@ export async function createHttpServer(options: HttpOptions): Promise<HttpServer
     // A path that cannot be decoded is answered before any hook runs.
     frameworkErrors(error, request, reply) {
       setHeaders(request, reply)
+      logRequest(request, 404, 0)
       sendError(error, request, reply)
     },
-    clientErrorHandler: createBrokenRequestHandler(requestIds.create),
+    clientErrorHandler: createBrokenRequestHandler({ createRequestId: requestIds.create, log }),
+    // Node would answer 400 by itself, without a body; the check is in our first hook.
+    http: { requireHostHeader: false },
   }) as unknown as FastifyInstance
 
+  // Only "100-continue" means anything; a client that expects more is served without it.
+  app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
   requireAccessDeclarations(app)
-  answerUnknownRoutes(app)
   answerErrors(app)
   app.decorateRequest('startedAt', 0)
   // One hook for all that every request needs: each further one costs as much as what it does.
@@ -77,10 +81,12 @@ export async function createHttpServer(options: HttpOptions): Promise<HttpServer
     request.startedAt = performance.now()
     setHeaders(request, reply)
     warnOfProxies(request)
-    next(isStopping ? httpErrors.unavailable() : loadShedding.refusalOf(request))
+    if (request.headers.host === undefined) next(httpErrors.malformedRequest())
+    else next(isStopping ? httpErrors.unavailable() : loadShedding.refusalOf(request))
   })
   app.addHook('onClose', async () => loadShedding.close())
-  recordRequests(app, { log, metrics })
+  answerUnknownRoutes(app)
+  recordRequests(app, { log, metrics, isStopping: () => isStopping })
   await readBodies(app)
   addHealthRoutes(app, { ...options, isStopping: () => isStopping })
 

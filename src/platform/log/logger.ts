@@ -12,8 +12,7 @@ export interface LogOptions {
   destination?: DestinationStream
 }
 
-const secretName =
-  /^(authorization|proxy-authorization|cookie|set-cookie|.*password.*|.*secret.*|.*token|_token|.*code|.*codes|.*app_?key)$/i
+const secretName = /authorization|cookie|password|secret|tokens?$|codes?$|keys?$/i
 const hidden = '[hidden]'
 const maxDepth = 6
 
@@ -26,19 +25,28 @@ export function createLogger({ level, isTerminal, destination }: LogOptions): Lo
       level: (label: string) => ({ level: label }),
       log: (line: object) => hideSecrets(line, 0) as Record<string, unknown>,
     },
-    serializers: { err: describeError },
+    // Errors have been described by then; pino's own way would look for their fields again.
+    serializers: { err: (described: unknown) => described },
   }
   const target = destination ?? (isTerminal ? pretty() : pino.destination({ dest: 1, sync: false }))
-  return pino(options, target)
+  const log = pino(options, target)
+  // Pino formats the lines of a child, but not what the child was made with.
+  const makeChild = log.child
+  log.child = function child(this: Log, bindings: object, childOptions?: object) {
+    return makeChild.call(this, hideSecrets(bindings, 0) as Record<string, unknown>, childOptions as never)
+  } as Log['child']
+  return log
 }
 
 /** Replaces what stands under a telling name, at any depth a line sensibly has. */
 function hideSecrets(value: unknown, depth: number): unknown {
-  if (typeof value !== 'object' || value === null || value instanceof Error) return value
+  if (typeof value === 'string') return value.replace(/\/\/[^/\s@]*@/g, `//${hidden}@`)
+  if (typeof value !== 'object' || value === null) return value
+  if (value instanceof Error) return describeError(value, depth)
   if (depth >= maxDepth) return '[too deep]'
   if (Array.isArray(value)) return value.map((item) => hideSecrets(item, depth + 1))
   // A request or a socket, say, holds its headers in more places than names can tell.
-  if (!isPlain(value)) return `[${value.constructor.name}]`
+  if (!isPlain(value)) return `[${value.constructor?.name ?? 'object'}]`
   return Object.fromEntries(
     Object.entries(value).map(([name, inner]) => [
       name,
@@ -48,18 +56,17 @@ function hideSecrets(value: unknown, depth: number): unknown {
 }
 
 function isPlain(value: object): boolean {
-  const prototype: unknown = Object.getPrototypeOf(value)
-  return prototype === Object.prototype || prototype === null
+  const prototype: object | null = Object.getPrototypeOf(value)
+  return prototype === null || prototype === Object.prototype || prototype.constructor === undefined
 }
 
 /** Only these fields: a driver's error also carries statements and the values that broke them. */
-function describeError(error: Error & { code?: unknown }): object {
-  if (!(error instanceof Error)) return { message: String(error) }
+function describeError(error: Error & { code?: unknown }, depth: number): object {
   return {
     type: error.name,
     message: error.message,
     ...(error.code === undefined ? {} : { reason: String(error.code) }),
     stack: error.stack,
-    ...(error.cause instanceof Error ? { cause: describeError(error.cause) } : {}),
+    ...(error.cause instanceof Error && depth < maxDepth ? { cause: describeError(error.cause, depth + 1) } : {}),
   }
 }

@@ -2,9 +2,13 @@
 import { createClient } from 'redis'
 import { exitCodes, FatalError } from '../../core/fatal-error.ts'
 import { reasonOf } from '../../core/reason.ts'
+import { withTimeout } from '../../core/timeout.ts'
 import type { Log } from '../log/logger.ts'
 
+export type RedisClient = ReturnType<typeof createClient>
+
 export interface Redis {
+  client: RedisClient
   /** Throws where Redis does not answer. */
   ping(): Promise<void>
   close(): Promise<void>
@@ -27,13 +31,17 @@ export async function openRedis(url: string, log: Log): Promise<Redis> {
   // Without a listener an error would end the process.
   client.on('error', (error: Error) => isUp && log.warn({ err: error }, 'Redis connection lost'))
   try {
-    await client.connect()
+    // Its own time limit covers the connection, not a server that takes it and says nothing.
+    await withTimeout(client.connect(), connectTimeoutMs)
   } catch (error) {
+    client.destroy()
     const { host } = new URL(url)
     throw new FatalError(`cannot reach Redis at ${host}: ${reasonOf(error)}`, exitCodes.unavailable, { cause: error })
   }
   isUp = true
   return {
+    // Without modules, scripts or functions of our own the client's type is the plain one.
+    client: client as RedisClient,
     async ping() {
       await client.ping()
     },

@@ -1,0 +1,112 @@
+/**
+ * Checks bodies against their schema and says what is wrong in the words of the API. The schema that describes a body
+ * is the one that checks it; what a schema cannot say, `x-check` does.
+ */
+import type { TObject, TSchema } from 'typebox'
+import { AppError } from '../../core/app-error.ts'
+
+/** Answers what is wrong with a value that has passed the schema's own rules. */
+export type Check = (value: string) => string[]
+
+export type BodyValidator = (body: unknown) => { value: Record<string, unknown> } | { error: AppError }
+
+interface Property extends TSchema {
+  type?: string
+  minLength?: number
+  maxLength?: number
+  minimum?: number
+  maximum?: number
+  format?: string
+  default?: unknown
+  /** Missing, null and white space are refused. */
+  'x-not-blank'?: boolean
+  /** Missing and null stand for an empty string. */
+  'x-or-empty'?: boolean
+  'x-check'?: Check
+}
+
+type Outcome = { value: unknown } | { problems: string[] }
+
+const formBodies = new WeakSet<object>()
+
+/** In a form everything is text: numbers and booleans are read from it. */
+export function markAsForm<T extends object>(body: T): T {
+  formBodies.add(body)
+  return body
+}
+
+export function validationFailed(details: Record<string, string[]>): AppError {
+  return new AppError(422, 'Validation failed', { extra: { details } })
+}
+
+export function compileBody(schema: TObject): BodyValidator {
+  const properties = Object.entries(schema.properties as Record<string, Property>)
+  const required = new Set(schema.required ?? [])
+  return (body) => {
+    const given = (body ?? {}) as Record<string, unknown>
+    const isForm = formBodies.has(given)
+    const value: Record<string, unknown> = {}
+    const details: Record<string, string[]> = {}
+    for (const [name, property] of properties) {
+      const raw = Object.hasOwn(given, name) ? given[name] : undefined
+      const outcome = read(property, isForm ? fromForm(property, raw) : raw, required.has(name))
+      if ('problems' in outcome) details[name] = outcome.problems
+      else if (outcome.value !== undefined) value[name] = outcome.value
+    }
+    return Object.keys(details).length > 0 ? { error: validationFailed(details) } : { value }
+  }
+}
+
+function read(property: Property, raw: unknown, isRequired: boolean): Outcome {
+  if (property['x-not-blank'] && isBlank(raw)) return { problems: ['Must not be blank'] }
+  if (raw === undefined || raw === null) {
+    if (property['x-or-empty']) return { value: '' }
+    return isRequired ? { problems: ['Must not be blank'] } : { value: property.default }
+  }
+  switch (property.type) {
+    case 'string':
+      return typeof raw === 'string' ? readText(property, raw) : { problems: ['Must be a string'] }
+    case 'number':
+      return typeof raw === 'number' ? readNumber(property, raw) : { problems: ['Must be a number'] }
+    case 'integer':
+      return Number.isInteger(raw) ? readNumber(property, raw as number) : { problems: ['Must be an integer'] }
+    case 'boolean':
+      return typeof raw === 'boolean' ? { value: raw } : { problems: ['Must be true or false'] }
+    default:
+      throw new Error(`no rule for a body field of type ${property.type}`)
+  }
+}
+
+function readText(property: Property, text: string): Outcome {
+  const problems: string[] = []
+  const { minLength, maxLength } = property
+  const length = [...text].length
+  if (minLength !== undefined && maxLength !== undefined) {
+    if (length < minLength || length > maxLength) {
+      problems.push(`Must be between ${minLength} and ${maxLength} characters`)
+    }
+  } else if (maxLength !== undefined && length > maxLength) problems.push(`Must be at most ${maxLength} characters`)
+  else if (minLength !== undefined && length < minLength) problems.push(`Must be at least ${minLength} characters`)
+  if (property['x-check']) problems.push(...property['x-check'](text))
+  return problems.length > 0 ? { problems } : { value: text }
+}
+
+function readNumber({ minimum, maximum }: Property, number: number): Outcome {
+  if (minimum !== undefined && number < minimum) return { problems: [`Must be at least ${minimum}`] }
+  if (maximum !== undefined && number > maximum) return { problems: [`Must be at most ${maximum}`] }
+  return { value: number }
+}
+
+function isBlank(raw: unknown): boolean {
+  return raw === undefined || raw === null || (typeof raw === 'string' && raw.trim() === '')
+}
+
+function fromForm({ type }: Property, raw: unknown): unknown {
+  if (typeof raw !== 'string' || type === 'string') return raw
+  const text = raw.trim()
+  if (type === 'boolean') {
+    if (['true', '1', 'on'].includes(text)) return true
+    return ['false', '0', 'off'].includes(text) ? false : raw
+  }
+  return /^[+-]?\d+(\.\d+)?([eE][+-]?\d+)?$/.test(text) ? Number(text) : raw
+}

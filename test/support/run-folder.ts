@@ -1,0 +1,59 @@
+/**
+ * Everything that a test run leaves on the machine is in one folder: temporary files, and a file for each process that
+ * is not a child of its test. A watchdog ends those processes and removes the folder as soon as this process is gone,
+ * however it ended: it waits for the end of a pipe, which even `kill -9` cannot keep open.
+ */
+import { type SpawnOptions, spawn } from 'node:child_process'
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+export interface RunFolder {
+  path: string
+  /** What tests should take for the machine's folder of temporary files. */
+  temporary: string
+  remove(): Promise<void>
+}
+
+export function createRunFolder(): RunFolder {
+  const path = mkdtempSync(join(tmpdir(), 'latchkey-test-'))
+  chmodSync(path, 0o755)
+  const temporary = join(path, 'tmp')
+  mkdirSync(temporary)
+  const child = spawn('sh', ['-c', watchdog, 'watchdog', path], { detached: true, stdio: ['pipe', 'ignore', 'ignore'] })
+  const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()))
+  return {
+    path,
+    temporary,
+    async remove() {
+      child.stdin.end()
+      await ended
+    },
+  }
+}
+
+/** In a process group of its own, so that Ctrl-C reaches the tests and leaves the order of things to the watchdog. */
+export function startDaemon(folder: string, binary: string, args: string[], options: SpawnOptions): void {
+  const child = spawn(binary, args, { ...options, detached: true, stdio: 'ignore' })
+  registerProcess(folder, child.pid as number)
+  child.unref()
+}
+
+/** Answers the function that takes it off the list again, once it has ended. */
+export function registerProcess(folder: string, pid: number): () => void {
+  const file = join(folder, `${pid}.pid`)
+  writeFileSync(file, String(pid))
+  return () => rmSync(file, { force: true })
+}
+
+const watchdog = `
+  cat >/dev/null
+  for file in "$1"/*.pid; do [ -e "$file" ] && kill -QUIT "$(cat "$file")" 2>/dev/null; done
+  for i in 1 2 3 4 5 6 7 8 9 10; do
+    alive=
+    for file in "$1"/*.pid; do [ -e "$file" ] && kill -0 "$(cat "$file")" 2>/dev/null && alive=1; done
+    [ -z "$alive" ] && break
+    [ "$i" = 9 ] && for file in "$1"/*.pid; do kill -KILL "$(cat "$file")" 2>/dev/null; done
+    sleep 0.2
+  done
+  rm -rf "$1"`

@@ -23,6 +23,7 @@ export interface Answer {
 }
 
 export interface Api {
+  databaseUrl: string
   url: string
   app: App
   clock: MovableClock
@@ -78,7 +79,7 @@ export async function startApi(t: TestContext, options: ApiOptions = {}): Promis
   })
   t.after(() => app.close())
   const { url } = await app.listen()
-  return { url, app, clock, log, ...createClient(url) }
+  return { url, databaseUrl, app, clock, log, ...createClient(url) }
 }
 
 export function createMovableClock(start = Date.now()): MovableClock {

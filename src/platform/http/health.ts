@@ -4,6 +4,7 @@ import { BlockList } from 'node:net'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { withTimeout } from '../../core/timeout.ts'
 import type { Metrics } from '../metrics/metrics.ts'
+import { requireBearer } from './access.ts'
 import { httpErrors } from './errors.ts'
 import { isForwarded } from './proxies.ts'
 
@@ -50,9 +51,7 @@ loopback.addAddress('::1', 'ipv6')
 
 function requireMetricsAccess(request: FastifyRequest, token: string | undefined): void {
   if (token !== undefined) {
-    const [scheme = '', given = ''] = (request.headers.authorization ?? '').split(' ', 2)
-    if (scheme.toLowerCase() !== 'bearer') throw httpErrors.missingToken()
-    if (!isSameSecret(given, token)) throw httpErrors.invalidToken()
+    if (!isSameSecret(requireBearer(request), token)) throw httpErrors.invalidToken()
     return
   }
   // A proxy on this machine is a loopback peer too: what it forwards comes from anywhere.

@@ -1,10 +1,11 @@
 /** The HTTP server with everything that holds for every route. Features add their routes to it. */
 import fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
+import type { TObject } from 'typebox'
 import { exitCodes, FatalError } from '../../core/fatal-error.ts'
 import type { Random } from '../../core/random.ts'
 import type { Log } from '../log/logger.ts'
 import type { Metrics } from '../metrics/metrics.ts'
-import { requireAccessDeclarations } from './access.ts'
+import { type Authenticate, guardRoutes } from './access.ts'
 import { readBodies } from './bodies.ts'
 import { createBrokenRequestHandler } from './broken-requests.ts'
 import { answerErrors, httpErrors, sendError } from './errors.ts'
@@ -16,6 +17,7 @@ import { createProxyTrust, createProxyWarning } from './proxies.ts'
 import { createRequestIds } from './request-ids.ts'
 import { logRequest, recordRequests } from './request-log.ts'
 import { createSecurityHeaders } from './security-headers.ts'
+import { compileBody } from './validation.ts'
 
 export interface HttpOptions {
   log: Log
@@ -26,6 +28,7 @@ export interface HttpOptions {
   publicUrl: string | undefined
   maxEventLoopDelayMs: number
   checks: HealthOptions['checks']
+  authenticate: Authenticate
 }
 
 export interface HttpServer {
@@ -73,7 +76,8 @@ export async function createHttpServer(options: HttpOptions): Promise<HttpServer
 
   // Only "100-continue" means anything; a client that expects more is served without it.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
-  requireAccessDeclarations(app)
+  guardRoutes(app, options.authenticate)
+  app.setValidatorCompiler(({ schema }) => compileBody(schema as TObject))
   answerErrors(app)
   app.decorateRequest('startedAt', 0)
   // One hook for all that every request needs: each further one costs as much as what it does.

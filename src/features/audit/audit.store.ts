@@ -1,0 +1,26 @@
+/** The trail of what happened to accounts. Never a secret: only what, to whom, from where, and how it ended. */
+import type { Clock } from '../../core/clock.ts'
+import type { Param, Statement } from '../../platform/database/database.ts'
+import type { Client } from '../../platform/http/client.ts'
+
+export interface AuditEntry {
+  event: string
+  outcome: string
+  /** Null where nobody is known, or a reference to the row that makes the user. */
+  userId: Param
+  client: Client
+}
+
+export interface Audit {
+  /** A statement for the batch that makes what it tells true. */
+  entry(entry: AuditEntry): Statement
+}
+
+export function createAudit({ clock }: { clock: Clock }): Audit {
+  return {
+    entry: ({ event, outcome, userId, client }) => ({
+      sql: `INSERT INTO audit (at, event, outcome, user_id, address, user_agent) VALUES ($1, $2, $3, $4, $5, $6)`,
+      params: [clock.nowIso(), event, outcome, userId, client.address, client.userAgent],
+    }),
+  }
+}

@@ -1,0 +1,44 @@
+/** What signing in needs to know of a user. */
+import type { Clock } from '../../core/clock.ts'
+import type { Database, Param, Statement } from '../../platform/database/database.ts'
+
+export interface Account {
+  id: number
+  email: string
+  password_hash: string
+  token_version: number
+  /** Null where it was never set up. */
+  two_factor: boolean | null
+}
+
+const select = `SELECT u.id, u.email, u.password_hash, u.token_version, t.enabled AS two_factor
+                FROM users u LEFT JOIN two_factor t ON t.user_id = u.id`
+
+export function createAccountStore({ db, clock }: { db: Database; clock: Clock }) {
+  return {
+    findByEmail: (email: string) => db.get<Account>(`${select} WHERE u.email = $1`, [email]),
+    findById: (id: number) => db.get<Account>(`${select} WHERE u.id = $1`, [id]),
+
+    /** Decides that what was checked of the account still holds: its password and sessions are those of that version. */
+    stillHasVersion: (id: number, version: number): Statement => ({
+      sql: 'UPDATE users SET token_version = token_version WHERE id = $1 AND token_version = $2 RETURNING id',
+      params: [id, version],
+      decides: true,
+    }),
+
+    /** The same password at another cost: no session ends. */
+    rehash: (id: number, from: string, to: string): Statement => ({
+      sql: 'UPDATE users SET password_hash = $1 WHERE id = $2 AND password_hash = $3',
+      params: [to, id, from],
+    }),
+
+    /** Another password: every session ends. */
+    setPassword: (id: Param, hash: string): Statement => ({
+      sql: `UPDATE users SET password_hash = $1, token_version = token_version + 1, updated_at = $2 WHERE id = $3 RETURNING id, email`,
+      params: [hash, clock.nowIso(), id],
+      decides: true,
+    }),
+  }
+}
+
+export type AccountStore = ReturnType<typeof createAccountStore>

@@ -1,0 +1,146 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import Type from 'typebox'
+import { principalOf } from '../../platform/http/access.ts'
+import { addressOf, clientOf } from '../../platform/http/client.ts'
+import { httpErrors } from '../../platform/http/errors.ts'
+import type { Limiter } from '../../platform/limiter/limiter.ts'
+import type { Login } from './login.service.ts'
+import type { PasswordService } from './password.service.ts'
+import type { Refresh } from './refresh.service.ts'
+import type { SessionService } from './sessions.service.ts'
+import type { SigningKey } from './signing-keys.ts'
+
+export interface AuthRoutesDeps {
+  login: Login
+  refresh: Refresh
+  sessions: SessionService
+  passwords: PasswordService
+  keys: readonly SigningKey[]
+  limiters: Record<'login' | 'refresh' | 'verify' | 'reset', Limiter>
+  findPasswordProblems: (password: string) => string[]
+}
+
+/** Missing and null stand for an empty string. */
+const OrEmpty = Type.String({ 'x-or-empty': true })
+const isPublic = { access: 'public' } as const
+const isAuthenticated = { access: 'authenticated' } as const
+
+export function addAuthRoutes(app: FastifyInstance, deps: AuthRoutesDeps): void {
+  const { login, refresh, sessions, passwords, keys, limiters } = deps
+  const NewPassword = Type.String({ 'x-not-blank': true, 'x-check': deps.findPasswordProblems })
+  const limitedBy = (name: keyof typeof limiters) => (request: FastifyRequest) =>
+    limiters[name].take(addressOf(request))
+
+  app.post<{ Body: { email: string; password: string } }>(
+    '/api/auth/login',
+    {
+      config: isPublic,
+      schema: { body: Type.Object({ email: OrEmpty, password: OrEmpty }) },
+      onRequest: limitedBy('login'),
+    },
+    async (request, reply) => {
+      const outcome = await login.login({ ...request.body, client: clientOf(request) })
+      if (outcome.kind === 'signed_in') return sendTokens(reply, { ...outcome.pair, token_type: 'Bearer' })
+      return sendTokens(reply, { requires_2fa: true, challenge_token: outcome.challengeToken })
+    },
+  )
+
+  app.post<{ Body: { refresh_token: string } }>(
+    '/api/auth/refresh',
+    { config: isPublic, schema: { body: Type.Object({ refresh_token: OrEmpty }) }, onRequest: limitedBy('refresh') },
+    async (request, reply) => {
+      const key = request.headers['idempotency-key']
+      const pair = await refresh.refresh({
+        refreshToken: request.body.refresh_token,
+        retryKey: typeof key === 'string' ? key : undefined,
+        client: clientOf(request),
+      })
+      return sendTokens(reply, { ...pair, token_type: 'Bearer' })
+    },
+  )
+
+  app.post<{ Body: { challenge_token: string; code: string } }>(
+    '/api/auth/2fa/verify',
+    {
+      config: isPublic,
+      schema: { body: Type.Object({ challenge_token: OrEmpty, code: OrEmpty }) },
+      onRequest: limitedBy('verify'),
+    },
+    async (request, reply) => {
+      const { challenge_token: challengeToken, code } = request.body
+      return sendTokens(reply, await login.verify({ challengeToken, code, client: clientOf(request) }))
+    },
+  )
+
+  app.post<{ Body: { all_devices: boolean } }>(
+    '/api/auth/logout',
+    {
+      config: isAuthenticated,
+      schema: { body: Type.Object({ all_devices: Type.Optional(Type.Boolean({ default: false })) }) },
+    },
+    async (request) => {
+      const isEverywhere = request.body.all_devices
+      await sessions.logOut({ principal: principalOf(request), isEverywhere, client: clientOf(request) })
+      return { message: isEverywhere ? 'Logged out of all devices' : 'Logged out' }
+    },
+  )
+
+  app.post<{ Body: { current_password: string; new_password: string } }>(
+    '/api/auth/password',
+    {
+      config: isAuthenticated,
+      schema: { body: Type.Object({ current_password: OrEmpty, new_password: NewPassword }) },
+    },
+    async (request) => {
+      const { current_password: current, new_password: next } = request.body
+      await passwords.change({ userId: principalOf(request).id, current, next, client: clientOf(request) })
+      return { message: 'Password changed' }
+    },
+  )
+
+  app.post<{ Body: { email: string } }>(
+    '/api/auth/password/forgot',
+    { config: isPublic, schema: { body: Type.Object({ email: OrEmpty }) }, onRequest: limitedBy('reset') },
+    async (request, reply) => {
+      if (!passwords.canMail) throw httpErrors.unavailable()
+      passwords.forgot({ email: request.body.email, client: clientOf(request) })
+      return reply.code(202).send({ message: 'If that email is registered, a message is on its way' })
+    },
+  )
+
+  app.post<{ Body: { token: string; password: string } }>(
+    '/api/auth/password/reset',
+    {
+      config: isPublic,
+      schema: { body: Type.Object({ token: OrEmpty, password: NewPassword }) },
+      onRequest: limitedBy('reset'),
+    },
+    async (request) => {
+      await passwords.reset({ ...request.body, client: clientOf(request) })
+      return { message: 'Password changed' }
+    },
+  )
+
+  app.get('/api/auth/sessions', { config: isAuthenticated }, async (request) => ({
+    data: await sessions.list(principalOf(request)),
+  }))
+
+  app.delete<{ Params: { id: string } }>(
+    '/api/auth/sessions/:id',
+    { config: isAuthenticated },
+    async (request, reply) => {
+      const ended = { principal: principalOf(request), id: request.params.id, client: clientOf(request) }
+      if (!(await sessions.end(ended))) throw httpErrors.notFound()
+      return reply.code(204).send()
+    },
+  )
+
+  const jwks = { keys: keys.flatMap(({ jwk }) => (jwk ? [jwk] : [])) }
+  app.get('/.well-known/jwks.json', { config: isPublic }, async (_request, reply) =>
+    reply.header('cache-control', 'public, max-age=300').send(jwks),
+  )
+}
+
+function sendTokens(reply: FastifyReply, body: object): FastifyReply {
+  return reply.header('cache-control', 'no-store').send(body)
+}

@@ -1,0 +1,188 @@
+/** Signing in: a password, and a second factor where the user has one. */
+import type { Clock } from '../../core/clock.ts'
+import { normaliseEmail } from '../../core/email.ts'
+import type { Random } from '../../core/random.ts'
+import type { Database, Statement } from '../../platform/database/database.ts'
+import type { Client } from '../../platform/http/client.ts'
+import type { Passwords } from '../../platform/passwords/passwords.ts'
+import type { Account, AccountStore } from './accounts.store.ts'
+import { authErrors } from './auth.errors.ts'
+import type { Audit, SecondFactors } from './auth.needs.ts'
+import type { Lockout } from './lockout.ts'
+import type { SessionStore } from './sessions.store.ts'
+import type { TokenPair, TokenPairs } from './token-pairs.ts'
+import type { Tokens } from './tokens.ts'
+
+export type LoginOutcome = { kind: 'signed_in'; pair: TokenPair } | { kind: 'second_factor'; challengeToken: string }
+
+export interface LoginDeps {
+  db: Database
+  clock: Clock
+  random: Random
+  accounts: AccountStore
+  sessions: SessionStore
+  lockout: Lockout
+  passwords: Passwords
+  tokens: Tokens
+  pairs: TokenPairs
+  audit: Audit
+  secondFactors: SecondFactors
+  challengeTtlSeconds: number
+}
+
+export function createLogin(deps: LoginDeps) {
+  const { db, clock, random, accounts, sessions, lockout, passwords, tokens, pairs, audit, secondFactors } = deps
+
+  async function login(given: { email: string; password: string; client: Client }): Promise<LoginOutcome> {
+    const email = normaliseEmail(given.email)
+    const { client } = given
+    await requireOpen(email, 'login', client)
+    const account = await accounts.findByEmail(email)
+    const isRight = await passwords.verify(given.password, account?.password_hash)
+    if (!account || !isRight) {
+      throw await refuse(
+        { email, event: 'login', userId: account?.id ?? null, client },
+        authErrors.invalidCredentials(),
+      )
+    }
+    if (account.two_factor) return { kind: 'second_factor', challengeToken: await challenge(account, client) }
+
+    const also = passwords.isOutdated(account.password_hash)
+      ? [accounts.rehash(account.id, account.password_hash, await passwords.hash(given.password))]
+      : []
+    const pair = await complete(account, { family: random.id(), event: 'login', client, before: [], also })
+    if (pair) return { kind: 'signed_in', pair }
+    await requireOpen(email, 'login', client)
+    // The password was changed while we checked it.
+    throw authErrors.invalidCredentials()
+  }
+
+  /** The right password alone clears no failure, and tells nobody anything once the account is locked. */
+  async function challenge(account: Account, client: Client): Promise<string> {
+    const entry = audit.entry({ event: 'login', outcome: 'second_factor_required', userId: account.id, client })
+    const [[passed]] = await db.write<object, object>(lockout.passes(account.email), entry)
+    if (!passed) await requireOpen(account.email, 'login', client)
+    const now = clock.nowSeconds()
+    return tokens.sign({
+      sub: String(account.id),
+      ver: account.token_version,
+      type: '2fa_challenge',
+      jti: random.id(),
+      // The family of the session that it may become.
+      family: random.id(),
+      iat: now,
+      exp: now + deps.challengeTtlSeconds,
+    })
+  }
+
+  async function verify(given: { challengeToken: string; code: string; client: Client }): Promise<TokenPair> {
+    const { client } = given
+    const claims = tokens.readLive(given.challengeToken, '2fa_challenge')
+    const account = claims && (await accounts.findById(Number(claims.sub)))
+    if (!account?.two_factor || account.token_version !== claims?.ver || (await isUsed(claims.jti))) {
+      throw authErrors.invalidChallenge()
+    }
+    await requireOpen(account.email, '2fa_verify', client)
+    const use = await secondFactors.findUse(account.id, given.code)
+    const attempt = { email: account.email, event: '2fa_verify', userId: account.id, client }
+    if (!use) throw await refuse(attempt, authErrors.invalidCode())
+
+    // The challenge and the code are burned in the batch that makes the session: of any number of racers one wins.
+    const before = [burnChallenge(claims), use]
+    const pair = await complete(account, { family: claims.family, event: '2fa_verify', client, before, also: [] })
+    if (pair) return pair
+    await requireOpen(account.email, '2fa_verify', client)
+    if (await isUsed(claims.jti)) throw authErrors.invalidChallenge()
+    throw await refuse(attempt, authErrors.invalidCode())
+  }
+
+  interface Completion {
+    family: string
+    event: string
+    client: Client
+    /** Statements that must all find their row. */
+    before: Statement[]
+    also: Statement[]
+  }
+
+  /** Answers undefined where the account was locked or changed meanwhile, or what `before` asks for was not there. */
+  async function complete(account: Account, completion: Completion): Promise<TokenPair | undefined> {
+    const { family, event, client, before, also } = completion
+    const endsAt = pairs.familyEnd()
+    const pair = pairs.make(account, family, endsAt)
+    const [passes, forget] = lockout.clears(account.email)
+    const [passed] = await db.write(
+      passes,
+      accounts.stillHasVersion(account.id, account.token_version),
+      ...before,
+      sessions.insert(pair, endsAt, client),
+      forget,
+      ...also,
+      audit.entry({ event, outcome: 'success', userId: account.id, client }),
+    )
+    return passed && passed.length > 0 ? pairs.sign(pair) : undefined
+  }
+
+  interface Attempt {
+    email: string
+    event: string
+    userId: number | null
+    client: Client
+  }
+
+  async function requireOpen(email: string, event: string, client: Client): Promise<void> {
+    try {
+      await lockout.requireOpen(email)
+    } catch (locked) {
+      await db.write(audit.entry({ event, outcome: 'locked', userId: null, client }))
+      throw locked
+    }
+  }
+
+  /** Counts a failure and answers what to say of it: the attempt that locks the account says so itself. */
+  async function refuse({ email, event, userId, client }: Attempt, otherwise: Error): Promise<Error> {
+    const { lockedUntil, hasLocked } = await lockout.countFailure(email)
+    const outcome = lockedUntil === undefined ? 'failure' : 'locked'
+    await db.write(
+      audit.entry({ event, outcome, userId, client }),
+      ...(hasLocked ? [audit.entry({ event: 'lock', outcome: 'success', userId, client })] : []),
+    )
+    return lockedUntil === undefined ? otherwise : authErrors.locked(lockedUntil)
+  }
+
+  /**
+   * For endpoints of signed-in users that ask for the password again. Answers the statement that must begin the batch
+   * of what they do: it decides that nothing is done where the account is locked by then.
+   */
+  async function confirmPassword(given: {
+    userId: number
+    password: string
+    event: string
+    client: Client
+  }): Promise<Account> {
+    const account = await accounts.findById(given.userId)
+    if (!account) throw authErrors.invalidCredentials()
+    const attempt = { email: account.email, event: given.event, userId: account.id, client: given.client }
+    await requireOpen(account.email, given.event, given.client)
+    if (!(await passwords.verify(given.password, account.password_hash))) {
+      throw await refuse(attempt, authErrors.invalidCredentials())
+    }
+    return account
+  }
+
+  function burnChallenge(claims: { jti: string; exp: number }): Statement {
+    return {
+      sql: 'INSERT INTO used_challenges (id, expires_at) VALUES ($1, $2) ON CONFLICT (id) DO NOTHING RETURNING id',
+      params: [claims.jti, claims.exp],
+      decides: true,
+    }
+  }
+
+  async function isUsed(challengeId: string): Promise<boolean> {
+    return (await db.get('SELECT id FROM used_challenges WHERE id = $1', [challengeId])) !== undefined
+  }
+
+  return { login, verify, confirmPassword, refuse, requireOpen }
+}
+
+export type Login = ReturnType<typeof createLogin>

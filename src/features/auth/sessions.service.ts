@@ -1,0 +1,35 @@
+/** Signing out, and the list of devices that are signed in. */
+import type { Database } from '../../platform/database/database.ts'
+import type { Principal } from '../../platform/http/access.ts'
+import type { Client } from '../../platform/http/client.ts'
+import type { Audit } from './auth.needs.ts'
+import type { ListedSession, SessionStore } from './sessions.store.ts'
+
+export function createSessions({ db, sessions, audit }: { db: Database; sessions: SessionStore; audit: Audit }) {
+  return {
+    async logOut(given: { principal: Principal; isEverywhere: boolean; client: Client }): Promise<void> {
+      const { principal, isEverywhere, client } = given
+      const { id: userId, token } = principal
+      const event = isEverywhere ? 'logout_all' : 'logout'
+      const entry = audit.entry({ event, outcome: 'success', userId, client })
+      if (isEverywhere) await db.write(sessions.raiseVersion(userId), sessions.revokeAll(userId), entry)
+      else await db.write(sessions.revokeToken(token.id, token.expiresAt), entry)
+    },
+
+    async list({ id, session }: Principal): Promise<(ListedSession & { current: boolean })[]> {
+      return (await sessions.list(id)).map((each) => ({ ...each, current: each.id === session }))
+    },
+
+    /** Answers false where the user has no such session. */
+    async end(given: { principal: Principal; id: string; client: Client }): Promise<boolean> {
+      const { principal, id, client } = given
+      const [ended] = await db.write<object, object>(
+        sessions.revokeOwn(id, principal.id),
+        audit.entry({ event: 'session_end', outcome: 'success', userId: principal.id, client }),
+      )
+      return ended.length > 0
+    },
+  }
+}
+
+export type SessionService = ReturnType<typeof createSessions>

@@ -1,0 +1,137 @@
+/** Token families: one row for each sign-in, which holds the id of its one live refresh token. */
+import type { Clock } from '../../core/clock.ts'
+import type { Database, Param, Statement } from '../../platform/database/database.ts'
+import type { Client } from '../../platform/http/client.ts'
+
+/** What a pair of tokens is signed from. Kept instead of the tokens, which are never stored. */
+export interface PairClaims {
+  userId: number
+  version: number
+  family: string
+  accessId: string
+  refreshId: string
+  issuedAt: number
+  accessExpiresAt: number
+  refreshExpiresAt: number
+}
+
+export interface SessionRow {
+  id: string
+  user_id: number
+  live_refresh_id: string
+  pair: string
+  previous_refresh_id: string | null
+  retry_key_hash: string | null
+  rotated_at: number | null
+  ends_at: number
+  revoked_at: number | null
+  token_version: number
+}
+
+export interface ListedSession {
+  id: string
+  address: string
+  user_agent: string
+  created_at: string
+  last_used_at: string
+}
+
+export function createSessionStore({ db, clock }: { db: Database; clock: Clock }) {
+  return {
+    insert: (pair: PairClaims, endsAt: number, client: Client): Statement => ({
+      sql: `INSERT INTO sessions (id, user_id, live_refresh_id, pair, address, user_agent, created_at, last_used_at, ends_at, expires_at)
+            VALUES ($1, $2, $3, $4, $5, $6, $7, $7, $8, $9)`,
+      params: [
+        pair.family,
+        pair.userId,
+        pair.refreshId,
+        JSON.stringify(pair),
+        client.address,
+        client.userAgent,
+        clock.nowIso(),
+        endsAt,
+        lastExpiryOf(pair),
+      ],
+    }),
+
+    find: (family: string) =>
+      db.get<SessionRow>(
+        `SELECT s.id, s.user_id, s.live_refresh_id, s.pair, s.previous_refresh_id, s.retry_key_hash, s.rotated_at,
+                s.ends_at, s.revoked_at, u.token_version
+         FROM sessions s JOIN users u ON u.id = s.user_id WHERE s.id = $1`,
+        [family],
+      ),
+
+    /** One statement decides: of any number of parallel refreshes only one finds its id still live. */
+    rotate: ({
+      presented,
+      successor,
+      retryKeyHash,
+    }: {
+      presented: string
+      successor: PairClaims
+      retryKeyHash: string | null
+    }): Statement => ({
+      sql: `UPDATE sessions
+            SET live_refresh_id = $1, pair = $2, previous_refresh_id = $3, retry_key_hash = $4, rotated_at = $5,
+                last_used_at = $6, expires_at = $7
+            WHERE id = $8 AND live_refresh_id = $3 AND revoked_at IS NULL
+              AND EXISTS (SELECT 1 FROM users WHERE users.id = sessions.user_id AND users.token_version = $9)
+            RETURNING id`,
+      params: [
+        successor.refreshId,
+        JSON.stringify(successor),
+        presented,
+        retryKeyHash,
+        clock.nowSeconds(),
+        clock.nowIso(),
+        lastExpiryOf(successor),
+        successor.family,
+        successor.version,
+      ],
+      decides: true,
+    }),
+
+    revoke: (family: string): Statement => ({
+      sql: 'UPDATE sessions SET revoked_at = $1 WHERE id = $2 AND revoked_at IS NULL RETURNING id',
+      params: [clock.nowSeconds(), family],
+      decides: true,
+    }),
+
+    revokeOwn: (family: string, userId: number): Statement => ({
+      sql: 'UPDATE sessions SET revoked_at = $1 WHERE id = $2 AND user_id = $3 AND revoked_at IS NULL RETURNING id',
+      params: [clock.nowSeconds(), family, userId],
+      decides: true,
+    }),
+
+    revokeAll: (userId: Param): Statement => ({
+      sql: 'UPDATE sessions SET revoked_at = $1 WHERE user_id = $2 AND revoked_at IS NULL',
+      params: [clock.nowSeconds(), userId],
+    }),
+
+    /** Ends every token of the user at once: they all carry the old version. */
+    raiseVersion: (userId: number): Statement => ({
+      sql: 'UPDATE users SET token_version = token_version + 1, updated_at = $1 WHERE id = $2',
+      params: [clock.nowIso(), userId],
+    }),
+
+    revokeToken: (id: string, expiresAt: number): Statement => ({
+      sql: 'INSERT INTO revoked_tokens (id, expires_at) VALUES ($1, $2) ON CONFLICT (id) DO NOTHING',
+      params: [id, expiresAt],
+    }),
+
+    list: (userId: number) =>
+      db.all<ListedSession>(
+        `SELECT id, address, user_agent, created_at, last_used_at FROM sessions
+         WHERE user_id = $1 AND revoked_at IS NULL AND expires_at > $2 ORDER BY last_used_at DESC, id`,
+        [userId, clock.nowSeconds()],
+      ),
+  }
+}
+
+export type SessionStore = ReturnType<typeof createSessionStore>
+
+/** Either token may outlive the other, as the configuration has it; the row must outlive both. */
+function lastExpiryOf(pair: PairClaims): number {
+  return Math.max(pair.accessExpiresAt, pair.refreshExpiresAt)
+}

@@ -1,0 +1,63 @@
+import type { FastifyInstance } from 'fastify'
+import { toString as toQrCode } from 'qrcode'
+import Type from 'typebox'
+import { principalOf } from '../../platform/http/access.ts'
+import { clientOf } from '../../platform/http/client.ts'
+import type { TwoFactor } from './two-factor.service.ts'
+
+const OrEmpty = Type.String({ 'x-or-empty': true })
+const PasswordAndCode = Type.Object({ password: OrEmpty, code: OrEmpty })
+const config = { access: 'authenticated' } as const
+
+type WithPassword = { Body: { password: string } }
+type WithCode = { Body: { code: string } }
+
+export function addTwoFactorRoutes(app: FastifyInstance, { twoFactor }: { twoFactor: TwoFactor }): void {
+  app.get('/api/auth/2fa', { config }, (request) => twoFactor.status(principalOf(request).id))
+
+  app.post<WithPassword>(
+    '/api/auth/2fa/setup',
+    { config, schema: { body: Type.Object({ password: OrEmpty }) } },
+    async (request, reply) => {
+      const made = await twoFactor.setUp({
+        userId: principalOf(request).id,
+        client: clientOf(request),
+        password: request.body.password,
+      })
+      const svg = await toQrCode(made.otpauth_url, { type: 'svg', margin: 2 })
+      const qr_code = `data:image/svg+xml;base64,${Buffer.from(svg).toString('base64')}`
+      return reply.header('cache-control', 'no-store').send({ ...made, qr_code })
+    },
+  )
+
+  app.post<WithCode>(
+    '/api/auth/2fa/enable',
+    { config, schema: { body: Type.Object({ code: OrEmpty }) } },
+    async (request, reply) => {
+      const { id: userId } = principalOf(request)
+      const codes = await twoFactor.enable({ userId, client: clientOf(request), code: request.body.code })
+      return reply
+        .header('cache-control', 'no-store')
+        .send({ recovery_codes: codes, message: 'Two-factor enabled. Keep the recovery codes in a safe place.' })
+    },
+  )
+
+  app.post<WithPassword & WithCode>(
+    '/api/auth/2fa/disable',
+    { config, schema: { body: PasswordAndCode } },
+    async (request) => {
+      await twoFactor.disable({ userId: principalOf(request).id, client: clientOf(request), ...request.body })
+      return { message: 'Two-factor disabled' }
+    },
+  )
+
+  app.post<WithPassword & WithCode>(
+    '/api/auth/2fa/recovery-codes',
+    { config, schema: { body: PasswordAndCode } },
+    async (request, reply) => {
+      const { id: userId } = principalOf(request)
+      const codes = await twoFactor.renewRecoveryCodes({ userId, client: clientOf(request), ...request.body })
+      return reply.header('cache-control', 'no-store').send({ recovery_codes: codes })
+    },
+  )
+}

@@ -1,0 +1,54 @@
+import type { FastifyInstance } from 'fastify'
+import Type from 'typebox'
+import { isEmail, normaliseEmail } from '../../core/email.ts'
+import { principalOf } from '../../platform/http/access.ts'
+import { addressOf, clientOf } from '../../platform/http/client.ts'
+import type { Limiter } from '../../platform/limiter/limiter.ts'
+import { findPasswordProblems, type PasswordPolicy } from './password-policy.ts'
+import type { Users } from './users.service.ts'
+
+export interface UserRoutesDeps {
+  users: Users
+  limiter: Limiter
+  passwordPolicy: PasswordPolicy
+}
+
+const maxEmail = 255
+
+export function addUserRoutes(app: FastifyInstance, { users, limiter, passwordPolicy }: UserRoutesDeps): void {
+  const Registration = Type.Object({
+    email: Type.String({ 'x-not-blank': true, 'x-check': findEmailProblems }),
+    password: Type.String({
+      'x-not-blank': true,
+      'x-check': (password: string) => findPasswordProblems(password, passwordPolicy),
+    }),
+    name: Type.Optional(Type.String({ maxLength: 255, default: '' })),
+  })
+
+  app.post<{ Body: { email: string; password: string; name: string } }>(
+    '/api/auth/register',
+    {
+      config: { access: 'public' },
+      schema: { body: Registration },
+      onRequest: (request) => limiter.take(addressOf(request)),
+    },
+    async (request, reply) => {
+      const user = await users.register({ ...request.body, client: clientOf(request) })
+      return reply.code(201).send({ data: user, message: 'Registration successful' })
+    },
+  )
+
+  // The specification names the path without a prefix; both are served.
+  for (const path of ['/me', '/api/auth/me']) {
+    app.get(path, { config: { access: 'authenticated' } }, async (request) => {
+      const { id, email, name, roles } = principalOf(request)
+      return { id, email, name, roles }
+    })
+  }
+}
+
+function findEmailProblems(given: string): string[] {
+  const email = normaliseEmail(given)
+  if (!isEmail(email)) return ['Must be a valid email address']
+  return [...email].length > maxEmail ? [`Must be at most ${maxEmail} characters`] : []
+}

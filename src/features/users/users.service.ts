@@ -1,0 +1,41 @@
+import { AppError } from '../../core/app-error.ts'
+import { normaliseEmail } from '../../core/email.ts'
+import type { Client } from '../../platform/http/client.ts'
+import type { Passwords } from '../../platform/passwords/passwords.ts'
+import type { UserStore } from './users.store.ts'
+
+export interface Registration {
+  email: string
+  name: string
+  password: string
+  client: Client
+}
+
+export interface UsersDeps {
+  users: UserStore
+  passwords: Pick<Passwords, 'hash'>
+  defaultRoles: readonly string[]
+}
+
+export function createUsers({ users, passwords, defaultRoles }: UsersDeps) {
+  return {
+    async register({ email, name, password, client }: Registration): Promise<{ id: number; email: string }> {
+      const user = {
+        email: normaliseEmail(email),
+        name,
+        passwordHash: await passwords.hash(password),
+        roles: defaultRoles,
+        client,
+      }
+      const id = await users.insert(user)
+      if (id === undefined) throw emailTaken()
+      return { id, email: user.email }
+    },
+  }
+}
+
+export type Users = ReturnType<typeof createUsers>
+
+function emailTaken(): AppError {
+  return new AppError(409, 'Email already registered', { extra: { details: { email: ['Email already registered'] } } })
+}

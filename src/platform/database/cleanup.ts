@@ -1,0 +1,62 @@
+/** Removes rows that have expired, in the background and in small batches, so that nobody ever waits for it. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Clock } from '../../core/clock.ts'
+import type { Log } from '../log/logger.ts'
+import type { Database } from './database.ts'
+
+/** A table with a column `expires_at` in Unix seconds. */
+export interface Expiring {
+  table: string
+  key: string
+}
+
+export interface CleanupOptions {
+  db: Database
+  clock: Clock
+  log: Log
+  tables: readonly Expiring[]
+}
+
+const everyMs = 60_000
+const batch = 500
+const pauseMs = 20
+
+export function startCleanup({ db, clock, log, tables }: CleanupOptions) {
+  let isClosed = false
+  let running = Promise.resolve()
+
+  /** Answers how many rows it removed. */
+  async function run(): Promise<number> {
+    let removed = 0
+    for (const { table, key } of tables) {
+      const sql = `DELETE FROM ${table} WHERE ${key} IN
+        (SELECT ${key} FROM ${table} WHERE expires_at <= $1 ORDER BY expires_at LIMIT ${batch}) RETURNING ${key}`
+      for (let isMore = true; isMore && !isClosed; ) {
+        const [rows] = await db.write({ sql, params: [clock.nowSeconds()] })
+        removed += rows.length
+        isMore = rows.length === batch
+        if (isMore) await sleep(pauseMs)
+      }
+    }
+    return removed
+  }
+
+  const timer = setInterval(() => {
+    running = running.then(async () => {
+      try {
+        await run()
+      } catch (error) {
+        log.warn({ err: error }, 'clean-up failed; it is tried again in a minute')
+      }
+    })
+  }, everyMs).unref()
+
+  return {
+    run,
+    async close() {
+      isClosed = true
+      clearInterval(timer)
+      await running
+    },
+  }
+}

@@ -1,0 +1,23 @@
+/** Who asks: the address and the program, as they are recorded. */
+import type { FastifyRequest } from 'fastify'
+
+export interface Client {
+  address: string
+  userAgent: string
+}
+
+const maxUserAgent = 255
+
+export function clientOf(request: FastifyRequest): Client {
+  return { address: addressOf(request), userAgent: cleanUserAgent(request.headers['user-agent']) }
+}
+
+/** An IPv4 client of an IPv6 socket is the same client. */
+export function addressOf(request: FastifyRequest): string {
+  return request.ip.replace(/^::ffff:(?=\d+\.)/i, '')
+}
+
+/** Without what could forge a line of a log or of a page. */
+function cleanUserAgent(given = ''): string {
+  return [...given.replace(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, ' ')].slice(0, maxUserAgent).join('')
+}

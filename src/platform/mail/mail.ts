@@ -1,0 +1,47 @@
+/** Sends mail by SMTP, or writes it to the log where a developer watches. */
+import { createTransport } from 'nodemailer'
+import type { Log } from '../log/logger.ts'
+
+export interface Message {
+  to: string
+  subject: string
+  text: string
+}
+
+export interface Mail {
+  send(message: Message): Promise<void>
+  close(): Promise<void>
+}
+
+export interface MailOptions {
+  url: string | undefined
+  from: string | undefined
+  isDevelopment: boolean
+  log: Log
+}
+
+/** Undefined where there is no way to send any. */
+export function createMail({
+  url,
+  from = 'Latchkey <no-reply@localhost>',
+  isDevelopment,
+  log,
+}: MailOptions): Mail | undefined {
+  if (url === undefined) return isDevelopment ? createLogMail(log) : undefined
+  const transport = createTransport(url, { from, disableFileAccess: true, disableUrlAccess: true })
+  return {
+    async send(message) {
+      await transport.sendMail(message)
+    },
+    close: async () => transport.close(),
+  }
+}
+
+function createLogMail(log: Log): Mail {
+  return {
+    async send({ to, subject, text }) {
+      log.info({ to, subject }, `mail (no mail.url is set, so it is shown here):\n${text}`)
+    },
+    close: async () => {},
+  }
+}

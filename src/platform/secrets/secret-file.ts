@@ -1,0 +1,39 @@
+/** A random secret that is made once and kept in a file that only its owner can read. */
+import { linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { exitCodes, FatalError } from '../../core/fatal-error.ts'
+import type { Random } from '../../core/random.ts'
+
+/** Of two processes that start at once, both get the secret of the one that came first. */
+export function findOrCreateSecret(path: string, random: Random): { secret: string; isNew: boolean } {
+  const found = readSecret(path)
+  if (found !== undefined) return { secret: found, isNew: false }
+  // Written aside and linked into place: nobody ever reads half a secret, and the second to come does not replace it.
+  const aside = `${path}.${random.id()}`
+  try {
+    writeFileSync(aside, `${random.bytes(32).toString('base64url')}\n`, { mode: 0o600, flush: true })
+    linkSync(aside, path)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') {
+      throw new FatalError(`cannot write ${path}: ${(error as Error).message}`, exitCodes.cannotCreate, {
+        cause: error,
+      })
+    }
+  } finally {
+    rmSync(aside, { force: true })
+  }
+  return { secret: readSecret(path) as string, isNew: true }
+}
+
+function readSecret(path: string): string | undefined {
+  try {
+    const secret = readFileSync(path, 'utf8').trim()
+    if (Buffer.byteLength(secret) >= 32) return secret
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    throw new FatalError(`cannot read ${path}: ${(error as Error).message}`, exitCodes.cannotCreate, { cause: error })
+  }
+  throw new FatalError(
+    `${path} holds no secret of at least 32 bytes; remove it to have one made`,
+    exitCodes.configuration,
+  )
+}

@@ -1,0 +1,110 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { startApi } from '../support/api.ts'
+import { onEachEngine } from '../support/databases.ts'
+import { claimsOf, logIn, many, password, register, signIn } from '../support/people.ts'
+
+onEachEngine('registration', (engine) => {
+  test('answers 201 with id, email and message, the email trimmed and in lower case', async (t) => {
+    const api = await startApi(t, { engine })
+    const answer = await api.post('/api/auth/register', { email: '  Ada@Example.COM ', password, name: 'Ada' })
+    assert.equal(answer.status, 201)
+    assert.deepEqual(answer.body, { data: { id: 1, email: 'ada@example.com' }, message: 'Registration successful' })
+    assert.equal((await logIn(api, ' ADA@example.com')).status, 200)
+  })
+
+  test('takes a form, and needs no name', async (t) => {
+    const api = await startApi(t, { engine })
+    const answer = await api.request('POST', '/api/auth/register', { form: { email: 'a@example.com', password } })
+    assert.equal(answer.status, 201)
+  })
+
+  test('refuses a taken email, whatever its case, and of twenty at once takes one', async (t) => {
+    const api = await startApi(t, { engine })
+    const answers = await many(20, (i) =>
+      api.post('/api/auth/register', { email: i % 2 ? 'one@example.com' : 'ONE@example.com ', password }),
+    )
+    assert.equal(answers.filter(({ status }) => status === 201).length, 1)
+    const refused = answers.filter(({ status }) => status === 409)
+    assert.equal(refused.length, 19)
+    assert.equal(refused[0]?.body.error, 'Email already registered')
+    assert.ok(Array.isArray(refused[0]?.body.details.email))
+  })
+
+  test('tells every broken rule at once', async (t) => {
+    const api = await startApi(t, { engine })
+    const cases: [object, Record<string, string[]>][] = [
+      [{}, { email: ['Must not be blank'], password: ['Must not be blank'] }],
+      [
+        { email: '  ', password: null },
+        { email: ['Must not be blank'], password: ['Must not be blank'] },
+      ],
+      [
+        { email: 'nobody', password: 'abc' },
+        {
+          email: ['Must be a valid email address'],
+          password: ['Must be at least 8 characters', 'Must contain an upper-case letter', 'Must contain a number'],
+        },
+      ],
+      [
+        { email: 'a@example.com', password: `Aa1${'x'.repeat(70)}`, name: 'x'.repeat(256) },
+        { password: ['Must be at most 72 bytes'], name: ['Must be at most 255 characters'] },
+      ],
+      [
+        { email: 1, password: ['x'], name: {} },
+        { email: ['Must be a string'], password: ['Must be a string'], name: ['Must be a string'] },
+      ],
+    ]
+    for (const [body, details] of cases) {
+      const answer = await api.post('/api/auth/register', body)
+      assert.equal(answer.status, 422)
+      assert.deepEqual(answer.body, { error: 'Validation failed', details })
+    }
+  })
+
+  for (const email of [
+    'a@b',
+    'a b@example.com',
+    '@example.com',
+    'a@@example.com',
+    'a@exa_mple.com',
+    'a@example..com',
+    '.a@example.com',
+    `${'x'.repeat(65)}@example.com`,
+  ]) {
+    test(`refuses ${email.slice(0, 30)} as an email`, async (t) => {
+      const api = await startApi(t, { engine })
+      const answer = await api.post('/api/auth/register', { email, password })
+      assert.deepEqual(answer.body.details, { email: ['Must be a valid email address'] })
+    })
+  }
+
+  test('never shows the password hash', async (t) => {
+    const api = await startApi(t, { engine })
+    const user = await signIn(api)
+    const me = await api.get('/me', user.access)
+    assert.equal(me.status, 200)
+    assert.deepEqual(me.body, { id: user.id, email: user.email, name: 'Ada', roles: [] })
+    assert.deepEqual((await api.get('/api/auth/me', user.access)).body, me.body)
+    assert.ok(!api.log.join('').includes('$2b$'))
+  })
+
+  test('is rate limited for each address, with Retry-After, and a forged X-Forwarded-For changes nothing', async (t) => {
+    const api = await startApi(t, { engine, env: { RATE_LIMIT_REGISTER: '3/60' } })
+    for (let i = 0; i < 3; i++) await register(api, `u${i}@example.com`)
+    const answer = await api.request('POST', '/api/auth/register', {
+      json: { email: 'u4@example.com', password },
+      headers: { 'x-forwarded-for': '203.0.113.7' },
+    })
+    assert.equal(answer.status, 429)
+    assert.deepEqual(answer.body, { error: 'Too many attempts' })
+    assert.ok(Number(answer.headers.get('retry-after')) > 0)
+  })
+
+  test('gives the configured roles', async (t) => {
+    const api = await startApi(t, { engine, env: { DEFAULT_ROLES: 'viewer' } })
+    const user = await signIn(api)
+    assert.deepEqual((await api.get('/me', user.access)).body.roles, ['viewer'])
+    assert.equal(claimsOf(user.access).roles, undefined)
+  })
+})

@@ -1,0 +1,173 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { SMTPServer } from 'smtp-server'
+import { type Api, startApi } from '../support/api.ts'
+import { onEachEngine } from '../support/databases.ts'
+import { challengeOf, enableTwoFactor, isSignedIn, logIn, many, signIn } from '../support/people.ts'
+
+interface Mailbox {
+  url: string
+  messages: string[]
+}
+
+/** A real SMTP server on loopback that keeps what it gets. */
+async function startSmtp(t: TestContext): Promise<Mailbox> {
+  const messages: string[] = []
+  const server = new SMTPServer({
+    authOptional: true,
+    disabledCommands: ['STARTTLS'],
+    onData(stream, _session, done) {
+      let text = ''
+      stream.on('data', (chunk) => {
+        text += chunk
+      })
+      stream.on('end', () => {
+        messages.push(text.replaceAll('=\r\n', '').replaceAll('=3D', '='))
+        done()
+      })
+    },
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.after(() => new Promise<void>((resolve) => server.close(() => resolve())))
+  const { port } = server.server.address() as { port: number }
+  return { url: `smtp://127.0.0.1:${port}`, messages }
+}
+
+async function start(t: TestContext, engine: 'sqlite' | 'postgres') {
+  const mailbox = await startSmtp(t)
+  const env = {
+    MAIL_URL: mailbox.url,
+    PUBLIC_URL: 'https://app.example.com',
+    MAIL_FROM: 'Us <us@example.com>',
+    RATE_LIMIT_RESET: '1000/60',
+  }
+  return { api: await startApi(t, { engine, env }), mailbox }
+}
+
+function forgot(api: Api, email: string) {
+  return api.request('POST', '/api/auth/password/forgot', { json: { email }, headers: { host: 'evil.example' } })
+}
+
+function reset(api: Api, token: string, password: string) {
+  return api.post('/api/auth/password/reset', { token, password })
+}
+
+async function waitForMails({ messages }: Mailbox, count: number): Promise<void> {
+  for (let i = 0; i < 100 && messages.length < count; i++) await sleep(30)
+  assert.equal(messages.length, count)
+}
+
+async function tokenFor(api: Api, mailbox: Mailbox, email: string): Promise<string> {
+  const before = mailbox.messages.length
+  assert.equal((await forgot(api, email)).status, 202)
+  await waitForMails(mailbox, before + 1)
+  return /Reset token: ([\w-]+)/.exec(mailbox.messages.at(-1) ?? '')?.[1] ?? ''
+}
+
+onEachEngine('password reset', (engine) => {
+  test('mails a link of the configured address, and the token sets a new password once', async (t) => {
+    const { api, mailbox } = await start(t, engine)
+    const user = await signIn(api)
+    const token = await tokenFor(api, mailbox, ` ${user.email.toUpperCase()}`)
+    const [message = ''] = mailbox.messages
+    assert.match(message, new RegExp(`To: ${user.email}`))
+    assert.match(message, /From: Us <us@example\.com>/)
+    assert.ok(message.includes(`https://app.example.com/console/password/reset?token=${token}`))
+    assert.ok(!message.includes('evil.example'))
+
+    const weak = await reset(api, token, 'weak')
+    assert.equal(weak.status, 422)
+    assert.ok(Array.isArray(weak.body.details.password))
+    const answer = await reset(api, token, 'Another-Pass-2')
+    assert.equal(answer.status, 200, 'a weak password consumed nothing')
+    assert.equal(typeof answer.body.message, 'string')
+    assert.equal(await isSignedIn(api, user.access), false)
+    assert.equal((await api.post('/api/auth/refresh', { refresh_token: user.refresh })).status, 401)
+    assert.equal((await logIn(api, user.email, 'Another-Pass-2')).status, 200)
+    const twice = await reset(api, token, 'Another-Pass-3')
+    assert.deepEqual([twice.status, twice.body], [401, { error: 'Invalid reset token' }])
+  })
+
+  test('says the same to every email, and mails no stranger', async (t) => {
+    const { api, mailbox } = await start(t, engine)
+    const user = await signIn(api)
+    const known = await forgot(api, user.email)
+    const unknown = await forgot(api, 'nobody@example.com')
+    const none = await forgot(api, '')
+    assert.deepEqual([known.status, unknown.status, none.status], [202, 202, 202])
+    assert.deepEqual(known.body, unknown.body)
+    assert.deepEqual(known.body, none.body)
+    await waitForMails(mailbox, 1)
+    await sleep(100)
+    assert.equal(mailbox.messages.length, 1)
+  })
+
+  test('sends three mails an hour to an account, however many are asked for at once', async (t) => {
+    const { api, mailbox } = await start(t, engine)
+    const user = await signIn(api)
+    await many(10, () => forgot(api, user.email))
+    await waitForMails(mailbox, 3)
+    await sleep(200)
+    assert.equal(mailbox.messages.length, 3)
+    api.clock.advance(3601)
+    await forgot(api, user.email)
+    await waitForMails(mailbox, 4)
+  })
+
+  test('a token lives an hour, and of twenty uses at once one counts', async (t) => {
+    const { api, mailbox } = await start(t, engine)
+    const user = await signIn(api)
+    const late = await tokenFor(api, mailbox, user.email)
+    api.clock.advance(3601)
+    assert.equal((await reset(api, late, 'Another-Pass-2')).status, 401)
+    const token = await tokenFor(api, mailbox, user.email)
+    const answers = await many(20, (i) => reset(api, token, `Another-Pass-${i}`))
+    assert.equal(answers.filter(({ status }) => status === 200).length, 1)
+    for (const wrong of ['', 'x', `${token}x`]) assert.equal((await reset(api, wrong, 'Another-Pass-2')).status, 401)
+  })
+
+  test('using one token voids the others', async (t) => {
+    const { api, mailbox } = await start(t, engine)
+    const user = await signIn(api)
+    const first = await tokenFor(api, mailbox, user.email)
+    const second = await tokenFor(api, mailbox, user.email)
+    assert.equal((await reset(api, second, 'Another-Pass-2')).status, 200)
+    assert.equal((await reset(api, first, 'Another-Pass-3')).status, 401)
+  })
+
+  test('clears the lock where two-factor is off, and never skips two-factor where it is on', async (t) => {
+    const { api, mailbox } = await start(t, engine)
+    const plain = await signIn(api)
+    for (let i = 0; i < 5; i++) await logIn(api, plain.email, 'wrong')
+    assert.equal((await reset(api, await tokenFor(api, mailbox, plain.email), 'Another-Pass-2')).status, 200)
+    assert.equal((await logIn(api, plain.email, 'Another-Pass-2')).status, 200)
+
+    const careful = await signIn(api)
+    await enableTwoFactor(api, careful)
+    const token = await tokenFor(api, mailbox, careful.email)
+    for (let i = 0; i < 5; i++) await logIn(api, careful.email, 'wrong')
+    assert.equal((await reset(api, token, 'Correct-Horse-1')).status, 200)
+    assert.equal((await logIn(api, careful.email)).status, 423)
+    api.clock.advance(901)
+    await challengeOf(api, careful.email)
+  })
+})
+
+test('in development without mail the message goes to the log', async (t) => {
+  const api = await startApi(t)
+  const user = await signIn(api)
+  assert.equal((await forgot(api, user.email)).status, 202)
+  for (let i = 0; i < 50 && !api.log.join('').includes('Reset token'); i++) await sleep(20)
+  const token = /Reset token: ([\w-]+)/.exec(api.log.join(''))?.[1] ?? ''
+  assert.equal((await reset(api, token, 'Another-Pass-2')).status, 200)
+})
+
+test('in production without mail it is 503, and an unreachable mail server changes no answer', async (t) => {
+  const none = await startApi(t, { env: { NODE_ENV: 'production' } })
+  const refused = await forgot(none, 'a@example.com')
+  assert.deepEqual([refused.status, refused.body], [503, { error: 'Service unavailable' }])
+  const api = await startApi(t, { env: { MAIL_URL: 'smtp://127.0.0.1:1', PUBLIC_URL: 'https://app.example.com' } })
+  const user = await signIn(api)
+  assert.equal((await forgot(api, user.email)).status, 202)
+})

@@ -1,0 +1,144 @@
+/** Tokens that must not be taken, and the keys that sign those that must. */
+import assert from 'node:assert/strict'
+import { createHmac, createPublicKey, generateKeyPairSync, sign, verify } from 'node:crypto'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { startApi } from '../support/api.ts'
+import { onEachEngine, temporaryFolder } from '../support/databases.ts'
+import { claimsOf, isSignedIn, signIn } from '../support/people.ts'
+
+const secret = 'a secret that only the tests know and use'
+const encode = (value: unknown) =>
+  Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)).toString('base64url')
+
+function hmac(header: object, claims: object, key = secret, digest = 'sha256'): string {
+  const input = `${encode(header)}.${encode(claims)}`
+  return `${input}.${createHmac(digest, key).update(input).digest('base64url')}`
+}
+
+onEachEngine('access tokens', (engine) => {
+  test('that were not made here, or not for this, are refused, and the log has nothing but the fact', async (t) => {
+    const api = await startApi(t, { engine })
+    const user = await signIn(api)
+    const claims = claimsOf(user.access)
+    const header = JSON.parse(Buffer.from(user.access.split('.')[0] ?? '', 'base64url').toString()) as Record<
+      string,
+      string
+    >
+    const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
+    const pem = publicKey.export({ type: 'spki', format: 'pem' }).toString()
+    const ownJwk = { ...header, alg: 'RS256', jwk: publicKey.export({ format: 'jwk' }) }
+    const ownInput = `${encode(ownJwk)}.${encode(claims)}`
+    const now = api.clock.nowSeconds()
+    const [head, body, signature] = user.access.split('.') as [string, string, string]
+
+    assert.equal(
+      (await api.get('/me', hmac(header, claims))).status,
+      200,
+      'the forger of this test does know the secret',
+    )
+    assert.equal((await api.get('/me', hmac({ alg: 'HS256', typ: 'JWT' }, claims))).status, 200)
+    const forged: Record<string, string> = {
+      'alg none': `${encode({ ...header, alg: 'none' })}.${body}.`,
+      'alg None with the old signature': `${encode({ ...header, alg: 'None' })}.${body}.${signature}`,
+      'HS256 signed with a public key': hmac({ alg: 'HS256', typ: 'JWT' }, claims, pem),
+      'another secret': hmac(header, claims, 'another secret of more than thirty-two bytes'),
+      'another algorithm with our secret': hmac({ ...header, alg: 'HS512' }, claims, secret, 'sha512'),
+      'another type': hmac(header, { ...claims, type: 'refresh' }),
+      'no type': hmac(header, { ...claims, type: undefined }),
+      'another issuer': hmac(header, { ...claims, iss: 'somebody' }),
+      'no issuer': hmac(header, { ...claims, iss: undefined }),
+      expired: hmac(header, { ...claims, exp: now - 1 }),
+      'expiring now': hmac(header, { ...claims, exp: now }),
+      'no expiry': hmac(header, { ...claims, exp: undefined }),
+      'an expiry that is text': hmac(header, { ...claims, exp: '9999999999' }),
+      'from the future': hmac(header, { ...claims, iat: now + 60 }),
+      'another version': hmac(header, { ...claims, ver: 2 }),
+      'another user': hmac(header, { ...claims, sub: '999' }),
+      'a subject that is a number': hmac(header, { ...claims, sub: 1 }),
+      'an unknown family': hmac(header, { ...claims, family: 'x' }),
+      'an unknown kid': hmac({ ...header, kid: 'unknown' }, claims),
+      'a kid that is a path': hmac({ ...header, kid: '../../dev/null' }, claims, ''),
+      'a jwk header': hmac({ ...header, jwk: { kty: 'oct', k: encode(secret) } }, claims),
+      'a jku header': hmac({ ...header, jku: 'https://evil.example/keys' }, claims),
+      'a crit header': hmac({ ...header, crit: ['exp'] }, claims),
+      'a key of its own': `${ownInput}.${sign('sha256', Buffer.from(ownInput), privateKey).toString('base64url')}`,
+      'a tampered body': `${head}.${encode({ ...claims, sub: '2' })}.${signature}`,
+      'a tampered signature': `${head}.${body}.${signature.startsWith('A') ? 'B' : 'A'}${signature.slice(1)}`,
+      'no signature': `${head}.${body}`,
+      'four parts': `${user.access}.x`,
+      'over-long': hmac(header, { ...claims, pad: 'x'.repeat(10_000) }),
+      'not a token': 'x',
+    }
+    for (const [what, token] of Object.entries(forged)) {
+      const answer = await api.get('/me', token)
+      assert.deepEqual([answer.status, answer.body], [401, { error: 'Invalid access token' }], what)
+    }
+    await sleep(20)
+    const log = api.log.filter((line) => line.includes('"requestId"')).join('')
+    assert.ok(!log.includes('"level":"error"') && !log.includes('"level":"warn"'))
+    for (const token of Object.values(forged)) if (token.length > 10) assert.ok(!log.includes(token))
+    assert.ok(await isSignedIn(api, user.access))
+  })
+})
+
+const keyTypes = {
+  RS256: () => generateKeyPairSync('rsa', { modulusLength: 2048 }),
+  ES256: () => generateKeyPairSync('ec', { namedCurve: 'P-256' }),
+  EdDSA: () => generateKeyPairSync('ed25519'),
+}
+
+for (const [algorithm, generate] of Object.entries(keyTypes)) {
+  test(`${algorithm} signs with the key file, /.well-known/jwks.json lets anybody verify, and keys rotate`, async (t) => {
+    const file = join(temporaryFolder(t), 'key.pem')
+    const pemOf = () => generate().privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
+    const old = pemOf()
+    writeFileSync(file, old)
+    const env = { JWT_ALGORITHM: algorithm, JWT_PRIVATE_KEY_FILE: file }
+    const api = await startApi(t, { env })
+    const user = await signIn(api)
+    assert.ok(await isSignedIn(api, user.access))
+
+    const { status, body } = await api.get('/.well-known/jwks.json')
+    assert.equal(status, 200)
+    assert.equal(body.keys.length, 1)
+    const [jwk] = body.keys
+    assert.equal(jwk.d, undefined)
+    assert.deepEqual([jwk.alg, jwk.use], [algorithm, 'sig'])
+    const [head = '', claims = '', signature = ''] = user.access.split('.')
+    assert.equal(JSON.parse(Buffer.from(head, 'base64url').toString()).kid, jwk.kid)
+    const key = { key: createPublicKey({ key: jwk, format: 'jwk' }), dsaEncoding: 'ieee-p1363' as const }
+    const digest = algorithm === 'EdDSA' ? null : 'sha256'
+    assert.ok(verify(digest, Buffer.from(`${head}.${claims}`), key, Buffer.from(signature, 'base64url')))
+
+    writeFileSync(file, `${pemOf()}${old}`)
+    const rotated = await startApi(t, { env: { ...env, DATABASE_URL: api.databaseUrl } })
+    assert.ok(await isSignedIn(rotated, user.access), 'the old key still verifies')
+    assert.equal((await rotated.get('/.well-known/jwks.json')).body.keys.length, 2)
+    const refreshed = await rotated.post('/api/auth/refresh', { refresh_token: user.refresh })
+    const kid = JSON.parse(Buffer.from(refreshed.body.access_token.split('.')[0], 'base64url').toString()).kid
+    assert.notEqual(kid, jwk.kid, 'the new key signs')
+  })
+}
+
+for (const algorithm of ['HS384', 'HS512']) {
+  test(`${algorithm} signs with the secret, and tells nobody a key`, async (t) => {
+    const api = await startApi(t, { env: { JWT_ALGORITHM: algorithm } })
+    const user = await signIn(api)
+    assert.ok(await isSignedIn(api, user.access))
+    assert.deepEqual((await api.get('/.well-known/jwks.json')).body, { keys: [] })
+    assert.equal((await api.get('/me', hmac({ alg: 'HS256', typ: 'JWT' }, claimsOf(user.access)))).status, 401)
+  })
+}
+
+test('a key file that is missing, empty or of another kind stops the start-up with one line', async (t) => {
+  const file = join(temporaryFolder(t), 'key.pem')
+  const env = { JWT_ALGORITHM: 'ES256', JWT_PRIVATE_KEY_FILE: file }
+  await assert.rejects(startApi(t, { env }), /cannot read JWT_PRIVATE_KEY_FILE/)
+  writeFileSync(file, 'nothing')
+  await assert.rejects(startApi(t, { env }), /holds no private key/)
+  writeFileSync(file, keyTypes.RS256().privateKey.export({ type: 'pkcs8', format: 'pem' }))
+  await assert.rejects(startApi(t, { env }), /ES256 needs a P-256 key/)
+})

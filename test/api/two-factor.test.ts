@@ -1,0 +1,195 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { type Api, startApi } from '../support/api.ts'
+import { onEachEngine } from '../support/databases.ts'
+import { challengeOf, enableTwoFactor, isSignedIn, logIn, many, password, signIn, totp } from '../support/people.ts'
+
+function verify(api: Api, challenge_token: string, code: string) {
+  return api.post('/api/auth/2fa/verify', { challenge_token, code })
+}
+
+async function start(t: Parameters<typeof startApi>[0], engine: 'sqlite' | 'postgres') {
+  const api = await startApi(t, { engine, env: { RATE_LIMIT_VERIFY: '1000/60', RATE_LIMIT_LOGIN: '1000/60' } })
+  const user = await signIn(api)
+  const { secret, recoveryCodes } = await enableTwoFactor(api, user)
+  // The code that enabled it is used up; the next step brings a new one.
+  api.clock.advance(60)
+  return { api, user, secret, recoveryCodes }
+}
+
+onEachEngine('two-factor', (engine) => {
+  test('is set up with the password, active with the first code, and gives ten recovery codes', async (t) => {
+    const api = await startApi(t, { engine })
+    const user = await signIn(api)
+    assert.deepEqual((await api.get('/api/auth/2fa', user.access)).body, { enabled: false, recovery_codes_left: 0 })
+    assert.equal((await api.post('/api/auth/2fa/setup', { password: 'wrong' }, user.access)).status, 401)
+    const setUp = await api.post('/api/auth/2fa/setup', { password }, user.access)
+    assert.equal(setUp.status, 200)
+    assert.deepEqual(Object.keys(setUp.body).sort(), ['otpauth_url', 'qr_code', 'secret'])
+    assert.match(setUp.body.secret, /^[A-Z2-7]{32}$/)
+    assert.match(setUp.body.otpauth_url, /^otpauth:\/\/totp\/.*secret=[A-Z2-7]{32}/)
+    assert.match(setUp.body.qr_code, /^data:image\/svg\+xml/)
+    assert.equal((await logIn(api, user.email)).body.token_type, 'Bearer', 'not yet active')
+
+    const wrong = await api.post('/api/auth/2fa/enable', { code: '000000' }, user.access)
+    assert.equal(wrong.status, 422)
+    assert.ok(Array.isArray(wrong.body.details.code))
+    const enabled = await api.post('/api/auth/2fa/enable', { code: totp(api, setUp.body.secret) }, user.access)
+    assert.equal(enabled.status, 200)
+    assert.equal(enabled.body.recovery_codes.length, 10)
+    for (const code of enabled.body.recovery_codes) assert.match(code, /^([A-Z2-7]{4}-){5}[A-Z2-7]{4}$/)
+    assert.deepEqual((await api.get('/api/auth/2fa', user.access)).body, { enabled: true, recovery_codes_left: 10 })
+    const twice = await api.post('/api/auth/2fa/setup', { password }, user.access)
+    assert.deepEqual([twice.status, twice.body], [409, { error: 'Two-factor already enabled' }])
+  })
+
+  test('makes login answer a challenge, which a code turns into a pair without token_type', async (t) => {
+    const { api, user, secret } = await start(t, engine)
+    const login = await logIn(api, user.email)
+    assert.deepEqual(Object.keys(login.body).sort(), ['challenge_token', 'requires_2fa'])
+    assert.equal(login.body.requires_2fa, true)
+    assert.equal((await api.get('/me', login.body.challenge_token)).status, 401)
+    const answer = await verify(api, login.body.challenge_token, totp(api, secret))
+    assert.equal(answer.status, 200)
+    assert.deepEqual(Object.keys(answer.body).sort(), ['access_token', 'expires_at', 'refresh_token'])
+    assert.ok(await isSignedIn(api, answer.body.access_token))
+    const again = await verify(api, login.body.challenge_token, totp(api, secret, 30))
+    assert.deepEqual([again.status, again.body], [401, { error: 'Invalid challenge token' }])
+  })
+
+  test('a challenge lives 300 seconds and survives a wrong code', async (t) => {
+    const { api, user, secret } = await start(t, engine)
+    const challenge = await challengeOf(api, user.email)
+    api.clock.advance(297)
+    const wrong = await verify(api, challenge, '000000')
+    assert.deepEqual([wrong.status, wrong.body], [401, { error: 'Invalid two-factor code' }])
+    assert.equal((await verify(api, challenge, totp(api, secret))).status, 200)
+    const late = await challengeOf(api, user.email)
+    api.clock.advance(300)
+    const answer = await verify(api, late, totp(api, secret))
+    assert.deepEqual([answer.status, answer.body], [401, { error: 'Invalid challenge token' }])
+  })
+
+  test('takes the codes of one step either side, each step once', async (t) => {
+    const { api, user, secret } = await start(t, engine)
+    for (const offset of [-60, 60]) {
+      assert.equal((await verify(api, await challengeOf(api, user.email), totp(api, secret, offset))).status, 401)
+    }
+    assert.equal((await verify(api, await challengeOf(api, user.email), totp(api, secret, -30))).status, 200)
+    assert.equal((await verify(api, await challengeOf(api, user.email), totp(api, secret, 30))).status, 200)
+    assert.equal((await verify(api, await challengeOf(api, user.email), totp(api, secret, 30))).status, 401)
+  })
+
+  test('a code works once when it is sent twenty times at once, with one challenge or with many', async (t) => {
+    const { api, user, secret } = await start(t, engine)
+    const one = await challengeOf(api, user.email)
+    const code = totp(api, secret)
+    const same = await many(20, () => verify(api, one, code))
+    assert.equal(same.filter(({ status }) => status === 200).length, 1)
+
+    api.clock.advance(1000)
+    const challenges = await many(20, () => challengeOf(api, user.email))
+    const next = totp(api, secret)
+    const answers = await many(20, (i) => verify(api, challenges[i] ?? '', next))
+    assert.equal(answers.filter(({ status }) => status === 200).length, 1)
+  })
+
+  test('a recovery code works once, whatever its case and hyphens, also twenty times at once', async (t) => {
+    const { api, user, recoveryCodes } = await start(t, engine)
+    const [first = '', second = ''] = recoveryCodes
+    const answer = await verify(api, await challengeOf(api, user.email), first.toLowerCase().replaceAll('-', ''))
+    assert.equal(answer.status, 200)
+    assert.deepEqual((await api.get('/api/auth/2fa', answer.body.access_token)).body, {
+      enabled: true,
+      recovery_codes_left: 9,
+    })
+    assert.equal((await verify(api, await challengeOf(api, user.email), first)).status, 401)
+    const challenges = await many(20, () => challengeOf(api, user.email))
+    const answers = await many(20, (i) => verify(api, challenges[i] ?? '', second))
+    assert.equal(answers.filter(({ status }) => status === 200).length, 1)
+  })
+
+  test('wrong codes count towards the lock, and the right password alone clears nothing', async (t) => {
+    const { api, user, secret } = await start(t, engine)
+    for (let i = 0; i < 4; i++) {
+      const challenge = await challengeOf(api, user.email)
+      assert.equal((await verify(api, challenge, '000000')).status, 401)
+    }
+    const challenge = await challengeOf(api, user.email)
+    const fifth = await verify(api, challenge, '000000')
+    assert.equal(fifth.status, 423)
+    assert.equal(typeof fifth.body.locked_until, 'number')
+    assert.equal((await verify(api, challenge, totp(api, secret))).status, 423, 'the right code too')
+    assert.equal((await logIn(api, user.email)).status, 423)
+  })
+
+  test('a password change voids a challenge', async (t) => {
+    const { api, user, secret } = await start(t, engine)
+    const challenge = await challengeOf(api, user.email)
+    const change = { current_password: password, new_password: 'Another-Pass-2' }
+    assert.equal((await api.post('/api/auth/password', change, user.access)).status, 200)
+    const answer = await verify(api, challenge, totp(api, secret))
+    assert.deepEqual([answer.status, answer.body], [401, { error: 'Invalid challenge token' }])
+  })
+
+  test('is turned off by password and code together, and then login is one step again', async (t) => {
+    const { api, user, secret } = await start(t, engine)
+    const disable = (body: object) => api.post('/api/auth/2fa/disable', body, user.access)
+    assert.deepEqual((await disable({ password: 'wrong', code: totp(api, secret) })).body, {
+      error: 'Invalid credentials',
+    })
+    assert.deepEqual((await disable({ password, code: '000000' })).body, { error: 'Invalid two-factor code' })
+    const done = await disable({ password, code: totp(api, secret) })
+    assert.equal(done.status, 200)
+    assert.equal(typeof done.body.message, 'string')
+    assert.equal((await logIn(api, user.email)).body.token_type, 'Bearer')
+    assert.deepEqual((await api.get('/api/auth/2fa', user.access)).body, { enabled: false, recovery_codes_left: 0 })
+  })
+
+  test('new recovery codes void the old ones', async (t) => {
+    const { api, user, secret, recoveryCodes } = await start(t, engine)
+    const renewed = await api.post('/api/auth/2fa/recovery-codes', { password, code: totp(api, secret) }, user.access)
+    assert.equal(renewed.status, 200)
+    assert.equal(renewed.body.recovery_codes.length, 10)
+    assert.equal((await verify(api, await challengeOf(api, user.email), recoveryCodes[0] ?? '')).status, 401)
+    assert.equal((await verify(api, await challengeOf(api, user.email), renewed.body.recovery_codes[0])).status, 200)
+  })
+
+  test('secrets are encrypted at rest, and outlive a change of the signing secret', async (t) => {
+    const old = 'the old secret that signs and encrypts for a while'
+    const first = await startApi(t, { engine, env: { JWT_SECRET: old } })
+    const user = await signIn(first)
+    const { secret } = await enableTwoFactor(first, user)
+    let stored: Record<string, string>[] = []
+    const look = {
+      extend(
+        app: import('fastify').FastifyInstance,
+        { db }: { db: import('../../src/platform/database/database.ts').Database },
+      ) {
+        app.get('/stored', { config: { access: 'public' as const } }, async () => {
+          stored = await db.all(
+            'SELECT t.secret, r.code_hash FROM two_factor t JOIN recovery_codes r ON r.user_id = t.user_id',
+          )
+          return {}
+        })
+      },
+    }
+    const env = { DATABASE_URL: first.databaseUrl, JWT_PREVIOUS_SECRETS: old }
+    const second = await startApi(t, { engine, env, ...look })
+    second.clock.advance(60)
+    assert.ok(await isSignedIn(second, user.access), 'the old secret still verifies')
+    await second.get('/stored')
+    const before = stored[0]?.secret
+    assert.ok(before && !before.includes(secret))
+    for (const row of stored) assert.match(row.code_hash ?? '', /^[0-9a-f]{64}$/)
+    const challenge = await challengeOf(second, user.email)
+    assert.equal((await verify(second, challenge, totp(second, secret))).status, 200)
+    await second.get('/stored')
+    assert.notEqual(stored[0]?.secret, before, 'what is used is encrypted anew')
+
+    const third = await startApi(t, { engine, env: { DATABASE_URL: first.databaseUrl } })
+    third.clock.advance(120)
+    assert.equal(await isSignedIn(third, user.access), false, 'without the old secret its tokens are void')
+    assert.equal((await verify(third, await challengeOf(third, user.email), totp(third, secret))).status, 200)
+  })
+})

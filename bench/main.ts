@@ -1,6 +1,8 @@
 /** Runs the benchmarks, all or those named, and exits non-zero where one misses its target. */
 
 import { durableWrites } from './durable-writes.ts'
+import { loginStorm } from './login-storm.ts'
+import { loginTiming } from './login-timing.ts'
 import { rowByKey } from './row-by-key.ts'
 import type { Benchmark } from './support/benchmark.ts'
 import { printResult, printTitle } from './support/benchmark.ts'
@@ -8,6 +10,8 @@ import { printResult, printTitle } from './support/benchmark.ts'
 const benchmarks: Record<string, Benchmark> = {
   'durable-writes': durableWrites,
   'row-by-key': rowByKey,
+  'login-timing': loginTiming,
+  'login-storm': loginStorm,
 }
 
 const asked = process.argv.slice(2)

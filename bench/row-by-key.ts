@@ -1,19 +1,10 @@
 /** What the framework and the database interface cost: a row by its key, beside bare node:http with the same bytes. */
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { atLeast, type Benchmark, median, perSecond } from './support/benchmark.ts'
 import { load, startServer } from './support/load.ts'
+import { startService } from './support/service.ts'
 
 export const rowByKey: Benchmark = async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'latchkey-bench-'))
-  const service = await startServer('row.ts', {
-    DATABASE_URL: `file:${folder}/bench.db`,
-    HOST: '127.0.0.1',
-    PORT: '0',
-    LOG_LEVEL: 'warn',
-    JWT_SECRET: 'a secret for the benchmarks, nothing else',
-  })
+  const service = await startService('row.ts')
   const url = `${service.url}/rows/1`
   const body = await (await fetch(url)).text()
   const bare = await startServer('bare.ts', { BODY: body })
@@ -33,6 +24,5 @@ export const rowByKey: Benchmark = async () => {
   } finally {
     await service.stop()
     await bare.stop()
-    rmSync(folder, { recursive: true })
   }
 }

@@ -7,10 +7,20 @@ export interface BenchServer {
   stop(): Promise<void>
 }
 
-/** Starts a script of bench/servers on core 0. It prints its URL when it listens. */
-export async function startServer(script: string, env: Record<string, string> = {}): Promise<BenchServer> {
+export interface ServerOptions {
+  /** On core 0 alone, the load being on the other. Not where the server's threads are what is measured. */
+  isPinned: boolean
+}
+
+/** Starts a script of bench/servers. It prints its URL when it listens. */
+export async function startServer(
+  script: string,
+  env: Record<string, string> = {},
+  { isPinned }: ServerOptions = { isPinned: true },
+): Promise<BenchServer> {
   const file = join(import.meta.dirname, '..', 'servers', script)
-  const child = spawn('taskset', ['-c', '0', process.execPath, file], {
+  const [command = '', ...args] = [...(isPinned ? ['taskset', '-c', '0'] : []), process.execPath, file]
+  const child = spawn(command, args, {
     env: { PATH: process.env.PATH ?? '', ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   })

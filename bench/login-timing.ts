@@ -1,0 +1,43 @@
+/** Whether the time of an answer tells if an email is known. */
+import { type Benchmark, median } from './support/benchmark.ts'
+import { createClient } from './support/http.ts'
+import { startService } from './support/service.ts'
+
+const rounds = 30
+const limit = 1.1
+
+export const loginTiming: Benchmark = async () => {
+  const service = await startService('service.ts', { LOCKOUT_ATTEMPTS: '1000', RATE_LIMIT_LOGIN: '100000/60' })
+  const client = createClient(service.url, 1)
+  try {
+    const email = 'known@example.com'
+    await client.send('POST', '/api/auth/register', { json: { email, password: 'Correct-Horse-1' } })
+    const attempts = {
+      known: { email, password: 'Wrong-Horse-1' },
+      unknown: { email: 'unknown@example.com', password: 'Wrong-Horse-1' },
+      empty: { email, password: '' },
+    }
+    const times: Record<string, number[]> = { known: [], unknown: [], empty: [] }
+    const bodies = new Set<string>()
+    for (let i = -3; i < rounds; i++) {
+      for (const [name, json] of Object.entries(attempts)) {
+        const { body, ms } = await client.send('POST', '/api/auth/login', { json })
+        bodies.add(body)
+        if (i >= 0) times[name]?.push(ms)
+      }
+    }
+    const medians = Object.entries(times).map(([name, all]) => ({ name, ms: median(all) }))
+    const all = medians.map(({ ms }) => ms)
+    const ratio = Math.max(...all) / Math.min(...all)
+    return [
+      {
+        claim: `slowest of known email, unknown email and empty password, of the fastest (at most ${limit}), same bodies`,
+        measured: `${ratio.toFixed(3)}; medians of ${rounds} rounds: ${medians.map(({ name, ms }) => `${name} ${ms.toFixed(1)} ms`).join(', ')}; ${bodies.size} body`,
+        isMet: ratio <= limit && bodies.size === 1,
+      },
+    ]
+  } finally {
+    client.close()
+    await service.stop()
+  }
+}

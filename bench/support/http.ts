@@ -1,0 +1,39 @@
+/** A small client on kept connections, and the times its requests take. */
+import { Agent, request } from 'node:http'
+
+export interface Timed {
+  status: number
+  body: string
+  ms: number
+}
+
+export type Send = (method: string, path: string, options?: { json?: object; token?: string }) => Promise<Timed>
+
+export function createClient(base: string, connections: number): { send: Send; close(): void } {
+  const agent = new Agent({ keepAlive: true, maxSockets: connections })
+  const send: Send = (method, path, { json, token } = {}) =>
+    new Promise((resolve, reject) => {
+      const start = performance.now()
+      const body = json && JSON.stringify(json)
+      const headers = {
+        ...(body !== undefined && { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }),
+        ...(token !== undefined && { authorization: `Bearer ${token}` }),
+      }
+      const sent = request(new URL(path, base), { method, agent, headers }, (answer) => {
+        let text = ''
+        answer.setEncoding('utf8')
+        answer.on('data', (chunk) => {
+          text += chunk
+        })
+        answer.on('end', () => resolve({ status: answer.statusCode ?? 0, body: text, ms: performance.now() - start }))
+      })
+      sent.on('error', reject)
+      sent.end(body)
+    })
+  return { send, close: () => agent.destroy() }
+}
+
+export function percentile(numbers: number[], share: number): number {
+  const sorted = numbers.toSorted((a, b) => a - b)
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN
+}

@@ -1,0 +1,33 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type ServerOptions, startServer } from './load.ts'
+
+export interface BenchService {
+  url: string
+  stop(): Promise<void>
+}
+
+/** A script of bench/servers on a SQLite file of its own, quiet but for warnings. */
+export async function startService(
+  script: string,
+  env: Record<string, string> = {},
+  options?: ServerOptions,
+): Promise<BenchService> {
+  const folder = mkdtempSync(join(tmpdir(), 'latchkey-bench-'))
+  const defaults = {
+    DATABASE_URL: `file:${folder}/bench.db`,
+    HOST: '127.0.0.1',
+    PORT: '0',
+    LOG_LEVEL: 'warn',
+    JWT_SECRET: 'a secret for the benchmarks, nothing else',
+  }
+  const server = await startServer(script, { ...defaults, ...env }, options)
+  return {
+    url: server.url,
+    async stop() {
+      await server.stop()
+      rmSync(folder, { recursive: true })
+    },
+  }
+}

@@ -178,3 +178,36 @@ test('a folder that is not there is a problem, not an empty configuration', () =
     /configuration folder cannot be read/,
   )
 })
+
+test('roles replace the default ones, with everything wrong about them told in its place', (t) => {
+  const role = (body: string) => ({ 'auth.mlc': `auth {\n  roles {\n${body}\n  }\n}` })
+  const config = load(t, { files: role('a { permissions = ["x.*"] inherits = [b] }\nb { permissions = [y] }') })
+  assert.deepEqual(config.auth.roles, {
+    a: { permissions: ['x.*'], inherits: ['b'] },
+    b: { permissions: ['y'], inherits: [] },
+  })
+  const cases: [string, string][] = [
+    ['a { inherits = [b] }', 'auth.mlc:3:1: role "a" inherits "b", which is no role'],
+    ['a { inherits = [a] }', 'auth.mlc:3:1: roles inherit each other in a circle: a → a'],
+    [
+      'b { inherits = [c] }\nc { inherits = [a] }\na { inherits = [b] }',
+      'auth.mlc:5:1: roles inherit each other in a circle: a → b → c → a',
+    ],
+    [
+      'a { permissions = ["posts."] }',
+      'auth.mlc:3:5: role "a" has the malformed permission "posts."; it is "*", "prefix.*" or "a.b"',
+    ],
+    [
+      'a { permissions = ["**"] }',
+      'auth.mlc:3:5: role "a" has the malformed permission "**"; it is "*", "prefix.*" or "a.b"',
+    ],
+    ['a { permissions = x }', 'auth.mlc:3:5: permissions of role "a" must be a list of names'],
+    ['a { permission = [x] }', 'auth.mlc:3:5: role "a" has permissions and inherits, not "permission"'],
+    ['a = 1', 'auth.mlc:3:1: role "a" must be a section with permissions and inherits'],
+  ]
+  for (const [body, expected] of cases) assert.deepEqual(problems(t, { files: role(body) }), [expected])
+  assert.deepEqual(problems(t, { files: { 'x.mlc': 'auth { roles = 1 }' } }), [
+    'x.mlc:1:8: "auth.roles" is a section, not a value',
+  ])
+  assert.deepEqual(problems(t, { environment: { DEFAULT_ROLES: 'viewer,king' } }), ['DEFAULT_ROLES: "king" is no role'])
+})

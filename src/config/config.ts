@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { exitCodes, FatalError } from '../core/fatal-error.ts'
 import { findNearest } from '../core/nearest.ts'
-import { isKey, type Key, keys, keysByPath, type ValuesOf } from './keys.ts'
+import { isKey, isSectionKey, type Key, keys, keysByPath, sectionKeysByPath, type ValuesOf } from './keys.ts'
 import { type Environment, type MlcSection, type MlcValue, parseMlc, typed } from './mlc.ts'
 
 export type Config = ValuesOf<typeof keys> & {
@@ -27,17 +27,24 @@ interface Found {
   origin: string
 }
 
+/** What the sources hold, by path, before it is read. */
+interface Gathered {
+  values: Map<string, Found>
+  /** Sections whose entries people name themselves, read already. */
+  sections: Map<string, { value: unknown; origin: string }>
+}
+
 /** Answers the whole configuration, frozen. Throws one FatalError that lists every problem. */
 export function loadConfig(sources: ConfigSources): Config {
   const problems: string[] = []
-  const found = new Map<string, Found>()
-  readFiles(sources, found, problems)
-  readVariables(sources.environment, found)
+  const gathered: Gathered = { values: new Map(), sections: new Map() }
+  readFiles(sources, gathered, problems)
+  readVariables(sources.environment, gathered.values)
 
   const environment = sources.environment.NODE_ENV || 'development'
-  const values = readTree(keys, found, problems) as ValuesOf<typeof keys>
+  const values = readTree(keys, gathered, problems) as ValuesOf<typeof keys>
   const config: Config = { ...values, environment, isDevelopment: environment === 'development' }
-  problems.push(...contradictions(config, sources, (key) => subjectOf(key, found)))
+  problems.push(...contradictions(config, sources, (key) => subjectOf(key, gathered.values)))
   if (problems.length > 0) throw new FatalError(problems, exitCodes.configuration)
   return deepFreeze(config)
 }
@@ -47,7 +54,7 @@ export function isPlaygroundOpen(config: Config): boolean {
   return config.graphql.playground ?? config.isDevelopment
 }
 
-function readFiles({ directory, environment }: ConfigSources, found: Map<string, Found>, problems: string[]): void {
+function readFiles({ directory, environment }: ConfigSources, gathered: Gathered, problems: string[]): void {
   for (const file of listFiles(directory, problems)) {
     const shown = relative(join(directory, '..'), file)
     let source: string
@@ -59,7 +66,7 @@ function readFiles({ directory, environment }: ConfigSources, found: Map<string,
     }
     const parsed = parseMlc(source, environment)
     problems.push(...parsed.problems.map(({ line, column, message }) => `${shown}:${line}:${column}: ${message}`))
-    collect(parsed.root, '', shown, found, problems)
+    collect(parsed.root, '', shown, gathered, problems)
   }
 }
 
@@ -74,32 +81,35 @@ function listFiles(directory: string, problems: string[]): string[] {
 }
 
 /** Walks a file's sections down to the known keys. */
-function collect(
-  section: MlcSection,
-  prefix: string,
-  file: string,
-  found: Map<string, Found>,
-  problems: string[],
-): void {
+function collect(section: MlcSection, prefix: string, file: string, gathered: Gathered, problems: string[]): void {
   for (const [name, node] of section.entries) {
     const path = prefix + name
     const origin = `${file}:${node.line}:${node.column}`
-    const isSection = [...keysByPath.keys()].some((known) => known.startsWith(`${path}.`))
-    if (node.kind === 'section' && isSection) {
-      collect(node, `${path}.`, file, found, problems)
-    } else if (node.kind === 'section' && keysByPath.has(path)) {
-      problems.push(`${origin}: "${path}" is a value, not a section`)
+    const sectionKey = sectionKeysByPath.get(path)
+    const isSection = sectionKey !== undefined || hasKeysBelow(path)
+    if (node.kind === 'section' ? keysByPath.has(path) : isSection) {
+      problems.push(`${origin}: "${path}" is ${isSection ? 'a section, not a value' : 'a value, not a section'}`)
     } else if (node.kind === 'value' && keysByPath.has(path)) {
-      const earlier = found.get(path)
+      const earlier = gathered.values.get(path)
       if (earlier) problems.push(`${origin}: repeated key "${path}" (first at ${earlier.origin})`)
-      else found.set(path, { input: node, origin })
-    } else if (isSection) {
-      problems.push(`${origin}: "${path}" is a section, not a value`)
+      else gathered.values.set(path, { input: node, origin })
+    } else if (node.kind === 'section' && sectionKey) {
+      const earlier = gathered.sections.get(path)
+      if (earlier) problems.push(`${origin}: repeated key "${path}" (first at ${earlier.origin})`)
+      const read = sectionKey.readSection(node)
+      problems.push(...read.problems.map(({ line, column, message }) => `${file}:${line}:${column}: ${message}`))
+      gathered.sections.set(path, { value: read.value, origin })
+    } else if (node.kind === 'section' && isSection) {
+      collect(node, `${path}.`, file, gathered, problems)
     } else {
       const nearest = findNearest(path, keysByPath.keys())
       problems.push(`${origin}: unknown key "${path}"${nearest ? `; did you mean "${nearest}"?` : ''}`)
     }
   }
+}
+
+function hasKeysBelow(path: string): boolean {
+  return [...keysByPath.keys(), ...sectionKeysByPath.keys()].some((known) => known.startsWith(`${path}.`))
 }
 
 /** An empty variable counts as unset: that is what an unfilled line of a compose file gives. */
@@ -115,13 +125,14 @@ function readVariables(environment: Environment, found: Map<string, Found>): voi
   }
 }
 
-function readTree(tree: object, found: Map<string, Found>, problems: string[]): object {
-  return Object.fromEntries(
-    Object.entries(tree).map(([name, node]) => [
-      name,
-      isKey(node) ? readKey(node, found, problems) : readTree(node, found, problems),
-    ]),
-  )
+function readTree(tree: object, gathered: Gathered, problems: string[]): object {
+  const read = (node: object): unknown => {
+    if (isKey(node)) return readKey(node, gathered.values, problems)
+    if (isSectionKey(node))
+      return gathered.sections.has(node.path) ? gathered.sections.get(node.path)?.value : node.fallback
+    return readTree(node, gathered, problems)
+  }
+  return Object.fromEntries(Object.entries(tree).map(([name, node]) => [name, read(node)]))
 }
 
 function readKey(key: Key<unknown>, found: Map<string, Found>, problems: string[]): unknown {
@@ -168,6 +179,10 @@ function contradictions(
   }
   if (!isSymmetric && jwt.privateKeyFile === undefined) {
     problems.push(`${subject(keys.jwt.algorithm)}: ${jwt.algorithm} needs JWT_PRIVATE_KEY_FILE`)
+  }
+  for (const role of config.auth.defaultRoles) {
+    if (!Object.hasOwn(config.auth.roles, role))
+      problems.push(`${subject(keys.auth.defaultRoles)}: "${role}" is no role`)
   }
   if (config.graphql.pubsub === 'redis' && config.redis.url === undefined) {
     problems.push(`${subject(keys.graphql.pubsub)}: redis needs REDIS_URL`)

@@ -1,5 +1,8 @@
 /** Every configuration key: its name in the files, its environment variable, its type and its default. */
+import { defaultRoles } from '../core/permissions.ts'
+import type { MlcProblem, MlcSection } from './mlc.ts'
 import { addressRange, bool, choice, integer, list, type Reader, rateLimit, text, url } from './readers.ts'
+import { readRoles } from './roles.ts'
 
 export interface Key<T> {
   /** The name in the files, dots standing for sections. */
@@ -9,11 +12,18 @@ export interface Key<T> {
   fallback: T
 }
 
-type KeyTree = { readonly [name: string]: Key<unknown> | KeyTree }
+/** A section whose entries people name themselves. */
+export interface SectionKey<T> {
+  path: string
+  readSection(section: MlcSection): { value: T; problems: MlcProblem[] }
+  fallback: T
+}
+
+type KeyTree = { readonly [name: string]: Key<unknown> | SectionKey<unknown> | KeyTree }
 
 /** What a tree of keys reads to. */
 export type ValuesOf<Tree> = {
-  readonly [Name in keyof Tree]: Tree[Name] extends Key<infer T> ? T : ValuesOf<Tree[Name]>
+  readonly [Name in keyof Tree]: Tree[Name] extends Key<infer T> | SectionKey<infer T> ? T : ValuesOf<Tree[Name]>
 }
 
 const secondsUpTo = (max: number) => integer({ min: 1, max })
@@ -69,6 +79,7 @@ export const keys = {
       verify: key('auth.rate_limit.verify', rateLimit, { requests: 60, seconds: 60 }, 'RATE_LIMIT_VERIFY'),
       reset: key('auth.rate_limit.reset', rateLimit, { requests: 20, seconds: 60 }, 'RATE_LIMIT_RESET'),
     },
+    roles: { path: 'auth.roles', readSection: readRoles, fallback: defaultRoles },
     password: {
       minLength: key('auth.password.min_length', integer({ min: 1, max: 72 }), 8),
       requireUpper: key('auth.password.require_upper', bool, true),
@@ -98,15 +109,27 @@ export const keys = {
 
 /** All keys by their path. */
 export const keysByPath: ReadonlyMap<string, Key<unknown>> = new Map(
-  leavesOf(keys).map((leaf): [string, Key<unknown>] => [leaf.path, leaf]),
+  leavesOf(keys)
+    .filter((leaf) => isKey(leaf))
+    .map((leaf): [string, Key<unknown>] => [leaf.path, leaf]),
 )
 
-export function isKey(node: Key<unknown> | KeyTree): node is Key<unknown> {
+export const sectionKeysByPath: ReadonlyMap<string, SectionKey<unknown>> = new Map(
+  leavesOf(keys)
+    .filter((leaf) => isSectionKey(leaf))
+    .map((leaf): [string, SectionKey<unknown>] => [leaf.path, leaf]),
+)
+
+export function isKey(node: object): node is Key<unknown> {
   return 'reader' in node
 }
 
-function leavesOf(tree: KeyTree): Key<unknown>[] {
-  return Object.values(tree).flatMap((node) => (isKey(node) ? [node] : leavesOf(node)))
+export function isSectionKey(node: object): node is SectionKey<unknown> {
+  return 'readSection' in node
+}
+
+function leavesOf(tree: KeyTree): (Key<unknown> | SectionKey<unknown>)[] {
+  return Object.values(tree).flatMap((node) => (isKey(node) || isSectionKey(node) ? [node] : leavesOf(node as KeyTree)))
 }
 
 function key<T>(path: string, reader: Reader<T>, fallback: NoInfer<T>, variable?: string): Key<T> {

@@ -1,0 +1,70 @@
+/** Reads the roles: a section for each, with `permissions` and, where it builds on others, `inherits`. */
+import { isPermissionPattern, type RoleDefinition, type RoleDefinitions } from '../core/permissions.ts'
+import type { MlcProblem, MlcSection, MlcValue, Position } from './mlc.ts'
+
+export function readRoles(section: MlcSection): { value: RoleDefinitions; problems: MlcProblem[] } {
+  const problems: MlcProblem[] = []
+  const places = new Map<string, Position>()
+  const value: Record<string, RoleDefinition> = {}
+  const note = (message: string, { line, column }: Position) => problems.push({ message, line, column })
+
+  for (const [name, node] of section.entries) {
+    places.set(name, node)
+    if (node.kind === 'section') value[name] = readRole(name, node, note)
+    else note(`role "${name}" must be a section with permissions and inherits`, node)
+  }
+  for (const [name, { inherits }] of Object.entries(value)) {
+    const place = places.get(name) as Position
+    for (const parent of inherits) {
+      if (!Object.hasOwn(value, parent)) note(`role "${name}" inherits "${parent}", which is no role`, place)
+    }
+    const circle = findCircle(name, value)
+    if (circle) note(`roles inherit each other in a circle: ${circle.join(' → ')}`, place)
+  }
+  return { value, problems }
+}
+
+type Note = (message: string, place: Position) => void
+
+function readRole(name: string, section: MlcSection, note: Note): RoleDefinition {
+  const lists: Record<string, string[]> = { permissions: [], inherits: [] }
+  for (const [key, node] of section.entries) {
+    if (!Object.hasOwn(lists, key)) note(`role "${name}" has permissions and inherits, not "${key}"`, node)
+    else lists[key] = readTexts(node, `${key} of role "${name}"`, note)
+  }
+  const { permissions = [], inherits = [] } = lists
+  for (const permission of permissions) {
+    if (!isPermissionPattern(permission)) {
+      const place = section.entries.get('permissions') as Position
+      note(`role "${name}" has the malformed permission "${permission}"; it is "*", "prefix.*" or "a.b"`, place)
+    }
+  }
+  return { permissions, inherits }
+}
+
+function readTexts(node: MlcValue | MlcSection, what: string, note: Note): string[] {
+  const items = node.kind === 'value' && Array.isArray(node.value) ? node.value : undefined
+  const texts = items?.map((item) => item.text ?? item.value)
+  if (!texts?.every((text) => typeof text === 'string')) {
+    note(`${what} must be a list of names`, node)
+    return []
+  }
+  return texts
+}
+
+/** The way from a role back to itself, if there is one. Told once, by the role of it that comes first. */
+function findCircle(start: string, roles: Record<string, RoleDefinition>): string[] | undefined {
+  const seen = new Set<string>()
+  const walk = (name: string, way: string[]): string[] | undefined => {
+    for (const parent of roles[name]?.inherits ?? []) {
+      if (parent === start) return [...way, name, start]
+      if (seen.has(parent)) continue
+      seen.add(parent)
+      const found = walk(parent, [...way, name])
+      if (found) return found
+    }
+    return undefined
+  }
+  const circle = walk(start, [])
+  return circle && circle.slice(0, -1).toSorted()[0] === start ? circle : undefined
+}

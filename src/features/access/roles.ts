@@ -1,0 +1,87 @@
+/**
+ * Roles, compiled once: each knows all it holds, inherited or its own, so a check costs the same however many roles
+ * there are and however deep they inherit.
+ */
+import type { RoleDefinitions } from '../../core/permissions.ts'
+
+export interface Roles {
+  has(name: string): boolean
+  names(): string[]
+  /** Whether anybody with these roles may do that. Names that are no role hold nothing. */
+  allow(roles: readonly string[], permission: string): boolean
+  /** Whether these roles hold everything that the others do: nobody hands out more than they have. */
+  cover(roles: readonly string[], others: readonly string[]): boolean
+  /** The roles that hold `*`. */
+  administrators(): string[]
+}
+
+interface Held {
+  everything: boolean
+  /** `posts.` for `posts.*`. */
+  prefixes: ReadonlySet<string>
+  exact: ReadonlySet<string>
+}
+
+export function compileRoles(definitions: RoleDefinitions): Roles {
+  const compiled = new Map(Object.keys(definitions).map((name) => [name, compile(name, definitions)]))
+
+  function isHeld(roles: readonly string[], pattern: string): boolean {
+    for (const name of roles) {
+      const held = compiled.get(name)
+      if (held && holds(held, pattern)) return true
+    }
+    return false
+  }
+
+  return {
+    has: (name) => compiled.has(name),
+    names: () => [...compiled.keys()],
+    allow: isHeld,
+    cover: (roles, others) =>
+      others.every((name) => patternsOf(compiled.get(name)).every((pattern) => isHeld(roles, pattern))),
+    administrators: () => [...compiled].filter(([, { everything }]) => everything).map(([name]) => name),
+  }
+}
+
+/**
+ * `permission` may be a pattern too, which is held where all that it stands for is: `posts.*` by `posts.*` or `*`, and
+ * never by a list of single permissions. As text it starts with its own prefix, so one rule does for both.
+ */
+function holds({ everything, prefixes, exact }: Held, permission: string): boolean {
+  if (everything) return true
+  if (exact.has(permission)) return true
+  if (prefixes.size === 0) return false
+  // A prefix needs its dot and at least one more character.
+  for (
+    let dot = permission.indexOf('.');
+    dot !== -1 && dot < permission.length - 1;
+    dot = permission.indexOf('.', dot + 1)
+  ) {
+    if (prefixes.has(permission.slice(0, dot + 1))) return true
+  }
+  return false
+}
+
+function compile(name: string, definitions: RoleDefinitions): Held {
+  const all = new Set<string>()
+  const seen = new Set<string>()
+  const waiting = [name]
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    if (seen.has(next)) continue
+    seen.add(next)
+    const { permissions = [], inherits = [] } = definitions[next] ?? {}
+    for (const permission of permissions) all.add(permission)
+    waiting.push(...inherits)
+  }
+  const patterns = [...all]
+  return {
+    everything: all.has('*'),
+    prefixes: new Set(patterns.filter((each) => each.endsWith('.*')).map((each) => each.slice(0, -1))),
+    exact: new Set(patterns.filter((each) => !each.endsWith('*'))),
+  }
+}
+
+function patternsOf(held: Held | undefined): string[] {
+  if (!held) return []
+  return [...(held.everything ? ['*'] : []), ...[...held.prefixes].map((prefix) => `${prefix}*`), ...held.exact]
+}

@@ -5,6 +5,11 @@ import type { Config } from './config/config.ts'
 import { root } from './config/root.ts'
 import { type Clock, systemClock } from './core/clock.ts'
 import { type Random, systemRandom } from './core/random.ts'
+import { createPolicies } from './features/access/policies.ts'
+import { compileRoles } from './features/access/roles.ts'
+import { adminRoutes } from './features/admin/admin.routes.ts'
+import { createAdmin } from './features/admin/admin.service.ts'
+import { createAdminStore } from './features/admin/admin.store.ts'
 import { createAudit } from './features/audit/audit.store.ts'
 import { createAccountStore } from './features/auth/accounts.store.ts'
 import { addAuthRoutes } from './features/auth/auth.routes.ts'
@@ -15,13 +20,17 @@ import { createPasswordService } from './features/auth/password.service.ts'
 import { createRefresh } from './features/auth/refresh.service.ts'
 import { createSessions } from './features/auth/sessions.service.ts'
 import { createSessionStore } from './features/auth/sessions.store.ts'
-import { loadSigningKeys } from './features/auth/signing-keys.ts'
+import { createSigningKeys } from './features/auth/signing-keys.ts'
 import { createTokenPairs } from './features/auth/token-pairs.ts'
 import { createTokens } from './features/auth/tokens.ts'
+import { postPolicy } from './features/posts/posts.policy.ts'
+import { addPostRoutes } from './features/posts/posts.routes.ts'
+import { createPostStore } from './features/posts/posts.store.ts'
 import { addTwoFactorRoutes } from './features/two-factor/two-factor.routes.ts'
 import { createTwoFactor } from './features/two-factor/two-factor.service.ts'
 import { createTwoFactorStore } from './features/two-factor/two-factor.store.ts'
 import { findPasswordProblems } from './features/users/password-policy.ts'
+import { User } from './features/users/user.ts'
 import { addUserRoutes } from './features/users/users.routes.ts'
 import { createUsers } from './features/users/users.service.ts'
 import { createUserStore } from './features/users/users.store.ts'
@@ -82,12 +91,14 @@ export async function createApp(options: AppOptions): Promise<App> {
     if (redis) closers.push(() => redis.close())
 
     const auth = createAuth(ground)
+    const posts = createPostStore({ db, clock })
     const http = await createHttpServer({
       ...config.server,
       log,
       random,
       metrics,
       authenticate: auth.authenticate,
+      policies: createPolicies({ posts: postPolicy }),
       checks: {
         database: () => db.get('SELECT 1 AS ok'),
         ...(redis && { redis: () => redis.ping() }),
@@ -95,6 +106,8 @@ export async function createApp(options: AppOptions): Promise<App> {
     })
     closers.push(() => http.close())
     auth.addRoutes(http.app, createLimiters(redis?.client))
+    addPostRoutes(http.app, { posts })
+    await http.app.register(adminRoutes, { prefix: '/api/admin', admin: auth.admin })
     await options.extend?.(http.app, { db })
     await http.app.ready()
 
@@ -131,7 +144,7 @@ async function openAppDatabase(
 function createAuth({ config, log, clock, random, db, closers }: Ground) {
   const { jwt, auth, server } = config
   const secret = jwt.secret ?? findDevelopmentSecret(config, log, random)
-  const keys = loadSigningKeys({ ...jwt, secret })
+  const keys = createSigningKeys({ ...jwt, secret, privateKeys: config.privateKeys })
   const tokens = createTokens({ ...jwt, keys, clock })
   const pairs = createTokenPairs({ ...jwt, tokens, clock, random })
   const secrets = [auth.appKey, secret, ...jwt.previousSecrets].filter((each) => each !== undefined)
@@ -147,13 +160,16 @@ function createAuth({ config, log, clock, random, db, closers }: Ground) {
   const accounts = createAccountStore({ db, clock })
   const sessions = createSessionStore({ db, clock })
   const lockout = createLockout({ db, clock, attempts: auth.lockoutAttempts, seconds: auth.lockoutSeconds })
+  const twoFactorStore = createTwoFactorStore({ db })
   const secondFactors = createTwoFactor({
     db,
     clock,
     random,
-    store: createTwoFactorStore({ db }),
+    store: twoFactorStore,
     encryption: createEncryption(secrets, random),
     passesLock: lockout.passes,
+    stillHasVersion: accounts.stillHasVersion,
+    log,
     audit,
   })
   const shared = { db, clock, random, log, accounts, sessions, lockout, passwords, tokens, pairs, audit }
@@ -167,11 +183,24 @@ function createAuth({ config, log, clock, random, db, closers }: Ground) {
     passwords,
     defaultRoles: auth.defaultRoles,
   })
+  const roles = compileRoles(auth.roles)
+  const admin = createAdmin({
+    db,
+    store: createAdminStore({ db, clock, administrators: roles.administrators() }),
+    roles,
+    unlock: lockout.unlock,
+    removeTwoFactor: twoFactorStore.remove,
+    endSessions: sessions.revokeAll,
+    audit,
+  })
 
   return {
-    authenticate: createAuthenticator({ db, tokens }),
+    users,
+    admin,
+    authenticate: createAuthenticator({ db, tokens, createUser: (row) => new User(row, roles) }),
     addRoutes(app: FastifyInstance, createLimiter: ReturnType<typeof createLimiters>) {
       const limiter = (name: keyof typeof auth.rateLimit) => createLimiter(name, auth.rateLimit[name])
+      const confirm = createLimiter('confirm', auth.rateLimit.verify)
       addUserRoutes(app, { users, limiter: limiter('register'), passwordPolicy: auth.password })
       addAuthRoutes(app, {
         login,
@@ -184,10 +213,11 @@ function createAuth({ config, log, clock, random, db, closers }: Ground) {
           refresh: limiter('refresh'),
           verify: limiter('verify'),
           reset: limiter('reset'),
+          confirm,
         },
         findPasswordProblems: (password) => findPasswordProblems(password, auth.password),
       })
-      addTwoFactorRoutes(app, { twoFactor: secondFactors.manage(login) })
+      addTwoFactorRoutes(app, { twoFactor: secondFactors.manage(login), limiter: confirm })
     },
   }
 }
@@ -195,7 +225,7 @@ function createAuth({ config, log, clock, random, db, closers }: Ground) {
 const expiringTables = [
   { table: 'sessions', key: 'id' },
   { table: 'revoked_tokens', key: 'id' },
-  { table: 'used_challenges', key: 'id' },
+  { table: 'used_once', key: 'id' },
   { table: 'login_attempts', key: 'email' },
   { table: 'password_resets', key: 'token_hash' },
 ]

@@ -28,11 +28,12 @@ CREATE TABLE revoked_tokens (
 );
 CREATE INDEX revoked_tokens_expires_at ON revoked_tokens (expires_at);
 
-CREATE TABLE used_challenges (
+-- What works once and has been used: challenges, and the time steps of codes.
+CREATE TABLE used_once (
   id         TEXT PRIMARY KEY,
   expires_at INTEGER NOT NULL
 );
-CREATE INDEX used_challenges_expires_at ON used_challenges (expires_at);
+CREATE INDEX used_once_expires_at ON used_once (expires_at);
 
 -- By normalised email, whether or not anybody has it.
 CREATE TABLE login_attempts (
@@ -59,8 +60,7 @@ CREATE TABLE two_factor (
   -- Encrypted.
   secret    TEXT NOT NULL,
   enabled   BOOLEAN NOT NULL DEFAULT FALSE,
-  -- The time step of the last code that was taken: no code of it or before is taken again.
-  last_step INTEGER NOT NULL DEFAULT 0
+  set_up_at INTEGER NOT NULL
 );
 
 CREATE TABLE recovery_codes (

@@ -133,7 +133,7 @@ test('all problems are reported together, each with its place', (t) => {
     'a.mlc:3:3: server.port must be an integer from 0 to 65535',
     'TRUSTED_PROXIES must be a list, each item an address, a range such as 10.0.0.0/8, or loopback, linklocal or uniquelocal',
     'b.mlc:1:7: log.level must be one of trace, debug, info, warn, error, silent',
-    'RATE_LIMIT_LOGIN must be requests/seconds, such as 100/60',
+    'RATE_LIMIT_LOGIN must be requests/seconds, such as 100/60, over 24 days at most',
     'GQL_WS_PORT must be an integer from 0 to 65535',
     'GQL_PUBSUB: redis needs REDIS_URL',
   ])

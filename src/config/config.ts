@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { exitCodes, FatalError } from '../core/fatal-error.ts'
 import { findNearest } from '../core/nearest.ts'
+import { readPrivateKeys } from './key-file.ts'
 import { isKey, isSectionKey, type Key, keys, keysByPath, sectionKeysByPath, type ValuesOf } from './keys.ts'
 import { type Environment, type MlcSection, type MlcValue, parseMlc, typed } from './mlc.ts'
 
@@ -10,6 +11,8 @@ export type Config = ValuesOf<typeof keys> & {
   /** The value of NODE_ENV, `development` where it is unset. */
   readonly environment: string
   readonly isDevelopment: boolean
+  /** What jwt.private_key_file holds, in PEM; none where a secret signs. */
+  readonly privateKeys: readonly string[]
 }
 
 export interface ConfigSources {
@@ -43,7 +46,12 @@ export function loadConfig(sources: ConfigSources): Config {
 
   const environment = sources.environment.NODE_ENV || 'development'
   const values = readTree(keys, gathered, problems) as ValuesOf<typeof keys>
-  const config: Config = { ...values, environment, isDevelopment: environment === 'development' }
+  const config: Config = {
+    ...values,
+    environment,
+    isDevelopment: environment === 'development',
+    privateKeys: readKeyFile(values.jwt, problems, subjectOf(keys.jwt.privateKeyFile, gathered.values)),
+  }
   problems.push(...contradictions(config, sources, (key) => subjectOf(key, gathered.values)))
   if (problems.length > 0) throw new FatalError(problems, exitCodes.configuration)
   return deepFreeze(config)
@@ -147,6 +155,14 @@ function readKey(key: Key<unknown>, found: Map<string, Found>, problems: string[
     return key.fallback
   }
   return value
+}
+
+function readKeyFile(jwt: ValuesOf<typeof keys.jwt>, problems: string[], subject: string): string[] {
+  if (jwt.algorithm.startsWith('HS') || jwt.privateKeyFile === undefined) return []
+  const read = readPrivateKeys(jwt.privateKeyFile, jwt.algorithm)
+  if ('keys' in read) return read.keys
+  problems.push(`${subject}: ${read.problem}`)
+  return []
 }
 
 /** What no single key can know. */

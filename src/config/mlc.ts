@@ -187,6 +187,7 @@ export function parseMlc(source: string, environment: Environment): { root: MlcS
     at += 1
     const text = environment[name]
     if (text) return expanded(text, start)
+    if (typeof fallback?.value === 'string') return expanded(fallback.value, start)
     return fallback ? { ...fallback, ...start } : { kind: 'value', value: null, ...start }
   }
 

@@ -92,14 +92,17 @@ export const addressRange: Reader<string> = {
   },
 }
 
+/** The longest a timer can be set for: 24 days. */
+const maxTimerSeconds = 2_147_483
+
 /** Requests per seconds, written 100/60. */
 export const rateLimit: Reader<RateLimit> = {
-  expected: 'requests/seconds, such as 100/60',
+  expected: 'requests/seconds, such as 100/60, over 24 days at most',
   read(input) {
     const match = /^(\d{1,9})\/(\d{1,9})$/.exec(textOf(input) ?? '')
     const requests = Number(match?.[1])
     const seconds = Number(match?.[2])
-    return requests > 0 && seconds > 0 ? { requests, seconds } : undefined
+    return requests > 0 && seconds > 0 && seconds <= maxTimerSeconds ? { requests, seconds } : undefined
   },
 }
 

@@ -1,7 +1,7 @@
 /** The command line as a person meets it: help, clear errors, the right exit codes, no stack traces. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { symlinkSync, writeFileSync } from 'node:fs'
+import { statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
@@ -87,12 +87,13 @@ test('a database path that cannot be written: one line', async (t) => {
 
 test('a file that is no database: one line', async (t) => {
   const file = join(temporaryFolder(t), 'letter.txt')
-  writeFileSync(file, 'Dear Sir or Madam, this is not a database at all.\n'.repeat(50))
+  writeFileSync(file, 'Dear Sir or Madam, this is not a database at all.\n'.repeat(50), { mode: 0o644 })
   assertRefused(
     await latchkey(['start'], { env: { DATABASE_URL: `file:${file}` } }),
     73,
     /letter\.txt: file is not a database$/,
   )
+  assert.equal(statSync(file).mode & 0o777, 0o644, 'and the file is left as it was')
 })
 
 test('a taken port: one line', async (t) => {

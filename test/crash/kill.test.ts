@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { existsSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { type TestContext, test } from 'node:test'
@@ -36,18 +37,20 @@ for (const round of [1, 2, 3]) {
 }
 
 async function writeUntilKilled(t: TestContext, file: string): Promise<string[]> {
-  const child = spawn(process.execPath, [join(import.meta.dirname, 'writer.ts'), file], {
-    stdio: ['ignore', 'pipe', 'inherit'],
+  const acknowledged = `${file}.acknowledged`
+  const child = spawn(process.execPath, [join(import.meta.dirname, 'writer.ts'), file, acknowledged], {
+    stdio: 'inherit',
   })
+  const ended = once(child, 'close')
   t.after(() => child.kill('SIGKILL'))
-  let output = ''
-  child.stdout.on('data', (chunk) => {
-    output += chunk
-  })
-  await once(child.stdout, 'data')
+  while (!existsSync(acknowledged) || statSync(acknowledged).size === 0) {
+    assert.equal(child.exitCode, null, 'the writer ended by itself')
+    await sleep(20)
+  }
   await sleep(700)
+  assert.equal(child.exitCode, null, 'the writer ended by itself')
   child.kill('SIGKILL')
-  await once(child, 'close')
+  await ended
   // The last line may be cut short: what was not said in full was not acknowledged.
-  return output.split('\n').slice(0, -1)
+  return readFileSync(acknowledged, 'utf8').split('\n').slice(0, -1)
 }

@@ -1,10 +1,11 @@
-/** Writes without end from 32 callers, and prints each name once its write is acknowledged. */
-import { writeSync } from 'node:fs'
+/** Writes without end from 32 callers, and notes each name in a second file once its write is acknowledged. */
+import { openSync, writeSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { openDatabase } from '../../src/platform/database/open.ts'
 import { openOptions, writeMigrations } from '../support/migrations.ts'
 
-const [, , file = ''] = process.argv
+const [, , file = '', notes = ''] = process.argv
+const acknowledged = openSync(notes, 'a')
 const migrations = writeMigrations(dirname(file), {
   '0001-names': 'CREATE TABLE names (name TEXT PRIMARY KEY); CREATE TABLE twins (twin TEXT PRIMARY KEY);',
 })
@@ -18,7 +19,7 @@ await Promise.all(
         { sql: 'INSERT INTO names (name) VALUES ($1)', params: [name] },
         { sql: 'INSERT INTO twins (twin) VALUES ($1)', params: [`${name}-twin`] },
       )
-      writeSync(1, `${name}\n`)
+      writeSync(acknowledged, `${name}\n`)
     }
   }),
 )

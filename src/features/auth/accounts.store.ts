@@ -1,6 +1,7 @@
 /** What signing in needs to know of a user. */
 import type { Clock } from '../../core/clock.ts'
-import type { Database, Param, Statement } from '../../platform/database/database.ts'
+import { isPossibleEmail } from '../../core/email.ts'
+import type { Database, Statement } from '../../platform/database/database.ts'
 
 export interface Account {
   id: number
@@ -16,12 +17,21 @@ const select = `SELECT u.id, u.email, u.password_hash, u.token_version, t.enable
 
 export function createAccountStore({ db, clock }: { db: Database; clock: Clock }) {
   return {
-    findByEmail: (email: string) => db.get<Account>(`${select} WHERE u.email = $1`, [email]),
+    findByEmail: async (email: string) =>
+      isPossibleEmail(email) ? db.get<Account>(`${select} WHERE u.email = $1`, [email]) : undefined,
     findById: (id: number) => db.get<Account>(`${select} WHERE u.id = $1`, [id]),
 
     /** Decides that what was checked of the account still holds: its password and sessions are those of that version. */
     stillHasVersion: (id: number, version: number): Statement => ({
       sql: 'UPDATE users SET token_version = token_version WHERE id = $1 AND token_version = $2 RETURNING id',
+      params: [id, version],
+      decides: true,
+    }),
+
+    /** The same, and that no second factor has been turned on meanwhile. */
+    stillHasVersionAlone: (id: number, version: number): Statement => ({
+      sql: `UPDATE users SET token_version = token_version WHERE id = $1 AND token_version = $2
+            AND NOT EXISTS (SELECT 1 FROM two_factor t WHERE t.user_id = $1 AND t.enabled) RETURNING id`,
       params: [id, version],
       decides: true,
     }),
@@ -33,7 +43,7 @@ export function createAccountStore({ db, clock }: { db: Database; clock: Clock }
     }),
 
     /** Another password: every session ends. */
-    setPassword: (id: Param, hash: string): Statement => ({
+    setPassword: (id: number, hash: string): Statement => ({
       sql: `UPDATE users SET password_hash = $1, token_version = token_version + 1, updated_at = $2 WHERE id = $3 RETURNING id, email`,
       params: [hash, clock.nowIso(), id],
       decides: true,

@@ -7,6 +7,6 @@ export interface Audit {
 }
 
 export interface SecondFactors {
-  /** Answers the deciding statement that uses up a right code, of an app or for recovery; undefined for a wrong one. */
-  findUse(userId: number, code: string): Promise<Statement | undefined>
+  /** Answers the deciding statements that use up a right code, of an app or for recovery; undefined for a wrong one. */
+  findUse(userId: number, code: string): Promise<Statement[] | undefined>
 }

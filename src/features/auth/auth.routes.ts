@@ -16,7 +16,8 @@ export interface AuthRoutesDeps {
   sessions: SessionService
   passwords: PasswordService
   keys: readonly SigningKey[]
-  limiters: Record<'login' | 'refresh' | 'verify' | 'reset', Limiter>
+  /** By client address, but for `confirm`, which is by user: it guards what asks for the password again. */
+  limiters: Record<'login' | 'refresh' | 'verify' | 'reset' | 'confirm', Limiter>
   findPasswordProblems: (password: string) => string[]
 }
 
@@ -90,6 +91,7 @@ export function addAuthRoutes(app: FastifyInstance, deps: AuthRoutesDeps): void 
     {
       config: isAuthenticated,
       schema: { body: Type.Object({ current_password: OrEmpty, new_password: NewPassword }) },
+      onRequest: (request) => deps.limiters.confirm.take(`user ${principalOf(request).id}`),
     },
     async (request) => {
       const { current_password: current, new_password: next } = request.body
@@ -129,8 +131,11 @@ export function addAuthRoutes(app: FastifyInstance, deps: AuthRoutesDeps): void 
     '/api/auth/sessions/:id',
     { config: isAuthenticated },
     async (request, reply) => {
-      const ended = { principal: principalOf(request), id: request.params.id, client: clientOf(request) }
-      if (!(await sessions.end(ended))) throw httpErrors.notFound()
+      const { id } = request.params
+      const isEnded =
+        /^[\w-]{1,64}$/.test(id) &&
+        (await sessions.end({ principal: principalOf(request), id, client: clientOf(request) }))
+      if (!isEnded) throw httpErrors.notFound()
       return reply.code(204).send()
     },
   )

@@ -3,6 +3,7 @@
  * puts them in a line. Whoever comes after the lock was set is refused, right or wrong, and learns nothing.
  */
 import type { Clock } from '../../core/clock.ts'
+import { attemptKey } from '../../core/email.ts'
 import type { Database, Statement } from '../../platform/database/database.ts'
 import { authErrors } from './auth.errors.ts'
 
@@ -39,21 +40,24 @@ export function createLockout({ db, clock, attempts, seconds }: LockoutOptions):
   async function findLock(email: string): Promise<number | undefined> {
     const row = await db.get<{ locked_until: number }>(
       'SELECT locked_until FROM login_attempts WHERE email = $1 AND locked_until > $2',
-      [email, clock.nowSeconds()],
+      [attemptKey(email), clock.nowSeconds()],
     )
     return row?.locked_until
   }
 
-  const unlock = (email: string): Statement => ({ sql: 'DELETE FROM login_attempts WHERE email = $1', params: [email] })
+  const unlock = (email: string): Statement => ({
+    sql: 'DELETE FROM login_attempts WHERE email = $1',
+    params: [attemptKey(email)],
+  })
 
   const passes = (email: string): Statement => ({
     // The update changes nothing: it takes the row, so that a failure at the same time comes before or after.
     sql: `INSERT INTO login_attempts (email, failures, last_failure_at, locked_until, expires_at)
-          VALUES ($1, 0, $2, NULL, $2)
+          VALUES ($1, 0, $2, NULL, $3)
           ON CONFLICT (email) DO UPDATE SET failures = login_attempts.failures
           WHERE login_attempts.locked_until IS NULL OR login_attempts.locked_until <= $2
           RETURNING email`,
-    params: [email, clock.nowSeconds()],
+    params: [attemptKey(email), clock.nowSeconds(), clock.nowSeconds() + daySeconds],
     decides: true,
   })
 
@@ -70,7 +74,7 @@ export function createLockout({ db, clock, attempts, seconds }: LockoutOptions):
       const [[row]] = await db.write<{ failures: number; locked_until: number | null }>({
         sql: countSql,
         params: [
-          email,
+          attemptKey(email),
           now,
           now - daySeconds,
           attempts === 1 ? now + seconds : null,

@@ -45,25 +45,29 @@ export function createLogin(deps: LoginDeps) {
         authErrors.invalidCredentials(),
       )
     }
-    if (account.two_factor) return { kind: 'second_factor', challengeToken: await challenge(account, client) }
-
     const also = passwords.isOutdated(account.password_hash)
       ? [accounts.rehash(account.id, account.password_hash, await passwords.hash(given.password))]
       : []
-    const pair = await complete(account, { family: random.id(), event: 'login', client, before: [], also })
+    if (account.two_factor) return challenge(account, client, also)
+
+    const before = [accounts.stillHasVersionAlone(account.id, account.token_version)]
+    const pair = await complete(account, { family: random.id(), event: 'login', client, before, also })
     if (pair) return { kind: 'signed_in', pair }
     await requireOpen(email, 'login', client)
-    // The password was changed while we checked it.
+    const now = await accounts.findById(account.id)
+    // The second factor was turned on while the password was checked.
+    if (now?.two_factor && now.token_version === account.token_version) return challenge(now, client, [])
+    // The password was changed meanwhile.
     throw authErrors.invalidCredentials()
   }
 
   /** The right password alone clears no failure, and tells nobody anything once the account is locked. */
-  async function challenge(account: Account, client: Client): Promise<string> {
+  async function challenge(account: Account, client: Client, also: Statement[]): Promise<LoginOutcome> {
     const entry = audit.entry({ event: 'login', outcome: 'second_factor_required', userId: account.id, client })
-    const [[passed]] = await db.write<object, object>(lockout.passes(account.email), entry)
-    if (!passed) await requireOpen(account.email, 'login', client)
+    const [passed] = await db.write(lockout.passes(account.email), ...also, entry)
+    if (!passed?.length) await requireOpen(account.email, 'login', client)
     const now = clock.nowSeconds()
-    return tokens.sign({
+    const challengeToken = tokens.sign({
       sub: String(account.id),
       ver: account.token_version,
       type: '2fa_challenge',
@@ -73,6 +77,7 @@ export function createLogin(deps: LoginDeps) {
       iat: now,
       exp: now + deps.challengeTtlSeconds,
     })
+    return { kind: 'second_factor', challengeToken }
   }
 
   async function verify(given: { challengeToken: string; code: string; client: Client }): Promise<TokenPair> {
@@ -88,7 +93,7 @@ export function createLogin(deps: LoginDeps) {
     if (!use) throw await refuse(attempt, authErrors.invalidCode())
 
     // The challenge and the code are burned in the batch that makes the session: of any number of racers one wins.
-    const before = [burnChallenge(claims), use]
+    const before = [accounts.stillHasVersion(account.id, account.token_version), burnChallenge(claims), ...use]
     const pair = await complete(account, { family: claims.family, event: '2fa_verify', client, before, also: [] })
     if (pair) return pair
     await requireOpen(account.email, '2fa_verify', client)
@@ -113,7 +118,6 @@ export function createLogin(deps: LoginDeps) {
     const [passes, forget] = lockout.clears(account.email)
     const [passed] = await db.write(
       passes,
-      accounts.stillHasVersion(account.id, account.token_version),
       ...before,
       sessions.insert(pair, endsAt, client),
       forget,
@@ -172,14 +176,14 @@ export function createLogin(deps: LoginDeps) {
 
   function burnChallenge(claims: { jti: string; exp: number }): Statement {
     return {
-      sql: 'INSERT INTO used_challenges (id, expires_at) VALUES ($1, $2) ON CONFLICT (id) DO NOTHING RETURNING id',
-      params: [claims.jti, claims.exp],
+      sql: 'INSERT INTO used_once (id, expires_at) VALUES ($1, $2) ON CONFLICT (id) DO NOTHING RETURNING id',
+      params: [`challenge ${claims.jti}`, claims.exp],
       decides: true,
     }
   }
 
   async function isUsed(challengeId: string): Promise<boolean> {
-    return (await db.get('SELECT id FROM used_challenges WHERE id = $1', [challengeId])) !== undefined
+    return (await db.get('SELECT id FROM used_once WHERE id = $1', [`challenge ${challengeId}`])) !== undefined
   }
 
   return { login, verify, confirmPassword, refuse, requireOpen }

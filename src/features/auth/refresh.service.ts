@@ -20,7 +20,6 @@ export interface RefreshDeps {
 
 const retrySeconds = 60
 const minKeyLength = 16
-const maxKeyLength = 255
 
 export function createRefresh({ db, clock, sessions, tokens, pairs, audit }: RefreshDeps) {
   interface Given {
@@ -79,6 +78,6 @@ export function createRefresh({ db, clock, sessions, tokens, pairs, audit }: Ref
 export type Refresh = ReturnType<typeof createRefresh>
 
 function hashKey(key: string | undefined): string | null {
-  if (key === undefined || key.length < minKeyLength || key.length > maxKeyLength) return null
+  if (key === undefined || key.length < minKeyLength) return null
   return hash('sha256', key, 'base64url')
 }

@@ -1,6 +1,6 @@
 /** Token families: one row for each sign-in, which holds the id of its one live refresh token. */
 import type { Clock } from '../../core/clock.ts'
-import type { Database, Param, Statement } from '../../platform/database/database.ts'
+import type { Database, Statement } from '../../platform/database/database.ts'
 import type { Client } from '../../platform/http/client.ts'
 
 /** What a pair of tokens is signed from. Kept instead of the tokens, which are never stored. */
@@ -35,6 +35,9 @@ export interface ListedSession {
   created_at: string
   last_used_at: string
 }
+
+/** More devices than anybody has; whoever signs in by script is not shown them all. */
+const maxListed = 100
 
 export function createSessionStore({ db, clock }: { db: Database; clock: Clock }) {
   return {
@@ -104,7 +107,7 @@ export function createSessionStore({ db, clock }: { db: Database; clock: Clock }
       decides: true,
     }),
 
-    revokeAll: (userId: Param): Statement => ({
+    revokeAll: (userId: number): Statement => ({
       sql: 'UPDATE sessions SET revoked_at = $1 WHERE user_id = $2 AND revoked_at IS NULL',
       params: [clock.nowSeconds(), userId],
     }),
@@ -123,7 +126,7 @@ export function createSessionStore({ db, clock }: { db: Database; clock: Clock }
     list: (userId: number) =>
       db.all<ListedSession>(
         `SELECT id, address, user_agent, created_at, last_used_at FROM sessions
-         WHERE user_id = $1 AND revoked_at IS NULL AND expires_at > $2 ORDER BY last_used_at DESC, id`,
+         WHERE user_id = $1 AND revoked_at IS NULL AND expires_at > $2 ORDER BY last_used_at DESC, id LIMIT ${maxListed}`,
         [userId, clock.nowSeconds()],
       ),
   }

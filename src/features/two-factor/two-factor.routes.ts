@@ -1,8 +1,9 @@
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { toString as toQrCode } from 'qrcode'
 import Type from 'typebox'
 import { principalOf } from '../../platform/http/access.ts'
 import { clientOf } from '../../platform/http/client.ts'
+import type { Limiter } from '../../platform/limiter/limiter.ts'
 import type { TwoFactor } from './two-factor.service.ts'
 
 const OrEmpty = Type.String({ 'x-or-empty': true })
@@ -12,12 +13,20 @@ const config = { access: 'authenticated' } as const
 type WithPassword = { Body: { password: string } }
 type WithCode = { Body: { code: string } }
 
-export function addTwoFactorRoutes(app: FastifyInstance, { twoFactor }: { twoFactor: TwoFactor }): void {
+export interface TwoFactorRoutesDeps {
+  twoFactor: TwoFactor
+  /** By user: every one of these costs a hash or a guess. */
+  limiter: Limiter
+}
+
+export function addTwoFactorRoutes(app: FastifyInstance, { twoFactor, limiter }: TwoFactorRoutesDeps): void {
+  const onRequest = (request: FastifyRequest) => limiter.take(`user ${principalOf(request).id}`)
+
   app.get('/api/auth/2fa', { config }, (request) => twoFactor.status(principalOf(request).id))
 
   app.post<WithPassword>(
     '/api/auth/2fa/setup',
-    { config, schema: { body: Type.Object({ password: OrEmpty }) } },
+    { config, onRequest, schema: { body: Type.Object({ password: OrEmpty }) } },
     async (request, reply) => {
       const made = await twoFactor.setUp({
         userId: principalOf(request).id,
@@ -32,10 +41,10 @@ export function addTwoFactorRoutes(app: FastifyInstance, { twoFactor }: { twoFac
 
   app.post<WithCode>(
     '/api/auth/2fa/enable',
-    { config, schema: { body: Type.Object({ code: OrEmpty }) } },
+    { config, onRequest, schema: { body: Type.Object({ code: OrEmpty }) } },
     async (request, reply) => {
-      const { id: userId } = principalOf(request)
-      const codes = await twoFactor.enable({ userId, client: clientOf(request), code: request.body.code })
+      const { id: userId, tokenVersion: version } = principalOf(request)
+      const codes = await twoFactor.enable({ userId, version, client: clientOf(request), code: request.body.code })
       return reply
         .header('cache-control', 'no-store')
         .send({ recovery_codes: codes, message: 'Two-factor enabled. Keep the recovery codes in a safe place.' })
@@ -44,7 +53,7 @@ export function addTwoFactorRoutes(app: FastifyInstance, { twoFactor }: { twoFac
 
   app.post<WithPassword & WithCode>(
     '/api/auth/2fa/disable',
-    { config, schema: { body: PasswordAndCode } },
+    { config, onRequest, schema: { body: PasswordAndCode } },
     async (request) => {
       await twoFactor.disable({ userId: principalOf(request).id, client: clientOf(request), ...request.body })
       return { message: 'Two-factor disabled' }
@@ -53,7 +62,7 @@ export function addTwoFactorRoutes(app: FastifyInstance, { twoFactor }: { twoFac
 
   app.post<WithPassword & WithCode>(
     '/api/auth/2fa/recovery-codes',
-    { config, schema: { body: PasswordAndCode } },
+    { config, onRequest, schema: { body: PasswordAndCode } },
     async (request, reply) => {
       const { id: userId } = principalOf(request)
       const codes = await twoFactor.renewRecoveryCodes({ userId, client: clientOf(request), ...request.body })

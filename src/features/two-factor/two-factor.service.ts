@@ -1,22 +1,24 @@
 /** Setting a second factor up, using it, and getting rid of it. */
+import { hash } from 'node:crypto'
 import { AppError } from '../../core/app-error.ts'
 import type { Clock } from '../../core/clock.ts'
 import type { Random } from '../../core/random.ts'
 import type { Database, Param, Statement } from '../../platform/database/database.ts'
 import type { Client } from '../../platform/http/client.ts'
 import { validationFailed } from '../../platform/http/validation.ts'
+import type { Log } from '../../platform/log/logger.ts'
 import type { Encryption } from '../../platform/secrets/encryption.ts'
 import { createRecoveryCodes, createSecret, findStep, hashRecoveryCode, otpauthUrl } from './codes.ts'
 import type { TwoFactorStore } from './two-factor.store.ts'
 
+export interface Confirmed {
+  email: string
+  token_version: number
+}
+
 /** What this feature needs of signing in: the password is asked for again, and every wrong guess counts. */
 export interface Accounts {
-  confirmPassword(given: {
-    userId: number
-    password: string
-    event: string
-    client: Client
-  }): Promise<{ email: string }>
+  confirmPassword(given: { userId: number; password: string; event: string; client: Client }): Promise<Confirmed>
   refuse(attempt: { email: string; event: string; userId: number; client: Client }, otherwise: Error): Promise<Error>
   requireOpen(email: string, event: string, client: Client): Promise<void>
 }
@@ -29,6 +31,9 @@ export interface TwoFactorDeps {
   encryption: Encryption
   /** Begins every batch: decides that nothing happens where the account is locked by then. */
   passesLock(email: string): Statement
+  /** Decides that the password which was confirmed is still the password, and takes the user's row. */
+  stillHasVersion(userId: number, version: number): Statement
+  log: Log
   audit: { entry(entry: { event: string; outcome: string; userId: Param; client: Client }): Statement }
 }
 
@@ -37,19 +42,43 @@ interface Actor {
   client: Client
 }
 
-export function createTwoFactor({ db, clock, random, store, encryption, passesLock, audit }: TwoFactorDeps) {
-  /** Answers the statement that uses a right code up; undefined for a wrong one. */
-  async function findUse(userId: number, given: string): Promise<Statement | undefined> {
+/** A secret that was shown and never confirmed is void after this. */
+const maxSetUpSeconds = 3600
+/** A code is good for three steps at most. */
+const keepStepSeconds = 300
+
+export function createTwoFactor(deps: TwoFactorDeps) {
+  const { db, clock, random, log, store, encryption, passesLock, stillHasVersion, audit } = deps
+
+  /** Answers the statements that use a right code up; undefined for a wrong one. */
+  async function findUse(userId: number, given: string): Promise<Statement[] | undefined> {
     const row = await store.find(userId)
     if (!row?.enabled) return undefined
     const code = given.replace(/\s/g, '')
-    const { text: secret, isOutdated } = encryption.decrypt(row.secret)
-    const step = findStep(secret, code, clock.now())
-    if (step !== undefined && step > row.last_step) {
-      return store.useStep(userId, step, isOutdated ? encryption.encrypt(secret) : row.secret)
-    }
+    const use = await findCodeUse(userId, row.secret, code)
+    if (use) return use
     const codeHash = hashRecoveryCode(code)
-    return (await store.hasRecoveryCode(userId, codeHash)) ? store.useRecoveryCode(userId, codeHash) : undefined
+    return (await store.hasRecoveryCode(userId, codeHash)) ? [store.useRecoveryCode(userId, codeHash)] : undefined
+  }
+
+  async function findCodeUse(userId: number, ciphertext: string, code: string): Promise<Statement[] | undefined> {
+    const opened = open(ciphertext)
+    const step = opened && findStep(opened.text, code, clock.now())
+    if (!opened || step === undefined) return undefined
+    const name = stepName(userId, opened.text, step)
+    if (await store.isStepUsed(name)) return undefined
+    const secret = opened.isOutdated ? encryption.encrypt(opened.text) : ciphertext
+    return [store.useStep(name, clock.nowSeconds() + keepStepSeconds), store.encryptAnew(userId, ciphertext, secret)]
+  }
+
+  /** Where the key is gone, codes of the app are of no use any more; recovery codes still are. */
+  function open(ciphertext: string): { text: string; isOutdated: boolean } | undefined {
+    try {
+      return encryption.decrypt(ciphertext)
+    } catch (error) {
+      log.error({ err: error }, 'a two-factor secret cannot be decrypted; was APP_KEY or JWT_SECRET changed?')
+      return undefined
+    }
   }
 
   function manage(accounts: Accounts) {
@@ -61,11 +90,12 @@ export function createTwoFactor({ db, clock, random, store, encryption, passesLo
 
     async function setUp({ userId, client, password }: Actor & { password: string }) {
       const event = '2fa_setup'
-      const { email } = await accounts.confirmPassword({ userId, password, event, client })
+      const { email, token_version } = await accounts.confirmPassword({ userId, password, event, client })
       const secret = createSecret(random)
       const [passed] = await db.write(
         passesLock(email),
-        store.prepare(userId, encryption.encrypt(secret)),
+        stillHasVersion(userId, token_version),
+        store.prepare(userId, encryption.encrypt(secret), clock.nowSeconds()),
         audit.entry({ event, outcome: 'success', userId, client }),
       )
       if (!passed?.length) {
@@ -76,15 +106,25 @@ export function createTwoFactor({ db, clock, random, store, encryption, passesLo
     }
 
     /** A wrong code here is a slip of the fingers: whoever is here has the secret on the screen. */
-    async function enable({ userId, client, code }: Actor & { code: string }): Promise<string[]> {
+    async function enable({
+      userId,
+      version,
+      client,
+      code,
+    }: Actor & { version: number; code: string }): Promise<string[]> {
       const row = await store.find(userId)
       if (row?.enabled) throw alreadyEnabled()
-      const secret = row && encryption.decrypt(row.secret).text
+      const isFresh = row !== undefined && clock.nowSeconds() - row.set_up_at <= maxSetUpSeconds
+      const secret = isFresh ? open(row.secret)?.text : undefined
       const step = secret === undefined ? undefined : findStep(secret, code.replace(/\s/g, ''), clock.now())
-      if (!row || step === undefined) throw validationFailed({ code: ['Invalid two-factor code'] })
+      if (!row || secret === undefined || step === undefined)
+        throw validationFailed({ code: ['Invalid two-factor code'] })
       const codes = createRecoveryCodes(random)
       const [enabled] = await db.write(
-        store.enable(userId, row.secret, step),
+        // Takes the user's row, as a login does: neither overlooks the other.
+        stillHasVersion(userId, version),
+        store.enable(userId, row.secret),
+        store.useStep(stepName(userId, secret, step), clock.nowSeconds() + keepStepSeconds),
         ...store.replaceRecoveryCodes(userId, codes.map(hashRecoveryCode)),
         audit.entry({ event: '2fa_enable', outcome: 'success', userId, client }),
       )
@@ -92,26 +132,32 @@ export function createTwoFactor({ db, clock, random, store, encryption, passesLo
       return codes
     }
 
-    type Confirmed = Actor & { password: string; code: string }
+    type Change = Actor & { password: string; code: string }
 
     /** Password and code are both right and the code is used up, or nothing happens. */
-    async function change(event: string, { userId, client, password, code }: Confirmed, statements: Statement[]) {
-      const { email } = await accounts.confirmPassword({ userId, password, event, client })
+    async function change(event: string, { userId, client, password, code }: Change, statements: Statement[]) {
+      const { email, token_version } = await accounts.confirmPassword({ userId, password, event, client })
       const attempt = { email, event, userId, client }
       const use = await findUse(userId, code)
       if (!use) throw await accounts.refuse(attempt, invalidCode())
       const entry = audit.entry({ event, outcome: 'success', userId, client })
-      const [passed] = await db.write(passesLock(email), use, ...statements, entry)
+      const [passed] = await db.write(
+        passesLock(email),
+        stillHasVersion(userId, token_version),
+        ...use,
+        ...statements,
+        entry,
+      )
       if (passed?.length) return
       await accounts.requireOpen(email, event, client)
       throw await accounts.refuse(attempt, invalidCode())
     }
 
-    async function disable(given: Confirmed): Promise<void> {
+    async function disable(given: Change): Promise<void> {
       await change('2fa_disable', given, [store.disable(given.userId), ...store.replaceRecoveryCodes(given.userId, [])])
     }
 
-    async function renewRecoveryCodes(given: Confirmed): Promise<string[]> {
+    async function renewRecoveryCodes(given: Change): Promise<string[]> {
       const codes = createRecoveryCodes(random)
       await change('2fa_recovery_codes', given, store.replaceRecoveryCodes(given.userId, codes.map(hashRecoveryCode)))
       return codes
@@ -124,6 +170,11 @@ export function createTwoFactor({ db, clock, random, store, encryption, passesLo
 }
 
 export type TwoFactor = ReturnType<ReturnType<typeof createTwoFactor>['manage']>
+
+/** A time step of a secret: another secret has steps of its own. */
+function stepName(userId: number, secret: string, step: number): string {
+  return `code ${userId} ${hash('sha256', secret, 'hex').slice(0, 16)} ${step}`
+}
 
 function alreadyEnabled(): AppError {
   return new AppError(409, 'Two-factor already enabled')

@@ -4,13 +4,13 @@ export interface TwoFactorRow {
   /** Encrypted. */
   secret: string
   enabled: boolean
-  last_step: number
+  set_up_at: number
 }
 
 export function createTwoFactorStore({ db }: { db: Database }) {
   return {
     find: (userId: number) =>
-      db.get<TwoFactorRow>('SELECT secret, enabled, last_step FROM two_factor WHERE user_id = $1', [userId]),
+      db.get<TwoFactorRow>('SELECT secret, enabled, set_up_at FROM two_factor WHERE user_id = $1', [userId]),
 
     countRecoveryCodes: async (userId: number) =>
       (await db.get<{ n: number }>('SELECT count(*) AS n FROM recovery_codes WHERE user_id = $1', [userId]))?.n ?? 0,
@@ -20,19 +20,18 @@ export function createTwoFactorStore({ db }: { db: Database }) {
       undefined,
 
     /** A new secret that is not active yet. Decides: not where one is. */
-    prepare: (userId: number, secret: string): Statement => ({
-      sql: `INSERT INTO two_factor (user_id, secret, enabled, last_step) VALUES ($1, $2, FALSE, 0)
-            ON CONFLICT (user_id) DO UPDATE SET secret = $2, last_step = 0 WHERE two_factor.enabled = FALSE
+    prepare: (userId: number, secret: string, now: number): Statement => ({
+      sql: `INSERT INTO two_factor (user_id, secret, enabled, set_up_at) VALUES ($1, $2, FALSE, $3)
+            ON CONFLICT (user_id) DO UPDATE SET secret = $2, set_up_at = $3 WHERE two_factor.enabled = FALSE
             RETURNING user_id`,
-      params: [userId, secret],
+      params: [userId, secret, now],
       decides: true,
     }),
 
     /** Decides: only for the secret that was prepared last. */
-    enable: (userId: number, secret: string, step: number): Statement => ({
-      sql: `UPDATE two_factor SET enabled = TRUE, last_step = $1
-            WHERE user_id = $2 AND secret = $3 AND enabled = FALSE RETURNING user_id`,
-      params: [step, userId, secret],
+    enable: (userId: number, secret: string): Statement => ({
+      sql: `UPDATE two_factor SET enabled = TRUE WHERE user_id = $1 AND secret = $2 AND enabled = FALSE RETURNING user_id`,
+      params: [userId, secret],
       decides: true,
     }),
 
@@ -42,11 +41,25 @@ export function createTwoFactorStore({ db }: { db: Database }) {
       decides: true,
     }),
 
-    /** Uses up a time step, and with it every code up to it. `secret` is the same, encrypted by today's key. */
-    useStep: (userId: number, step: number, secret: string): Statement => ({
-      sql: `UPDATE two_factor SET last_step = $1, secret = $2
-            WHERE user_id = $3 AND enabled = TRUE AND last_step < $1 RETURNING user_id`,
-      params: [step, secret, userId],
+    /** Whatever there is of it, active or not. */
+    remove: (userId: number): Statement[] => [
+      { sql: 'DELETE FROM two_factor WHERE user_id = $1', params: [userId] },
+      { sql: 'DELETE FROM recovery_codes WHERE user_id = $1', params: [userId] },
+    ],
+
+    /** Uses up the code of a time step: whoever comes second with it finds it there. */
+    useStep: (name: string, expiresAt: number): Statement => ({
+      sql: 'INSERT INTO used_once (id, expires_at) VALUES ($1, $2) ON CONFLICT (id) DO NOTHING RETURNING id',
+      params: [name, expiresAt],
+      decides: true,
+    }),
+
+    isStepUsed: async (name: string) => (await db.get('SELECT id FROM used_once WHERE id = $1', [name])) !== undefined,
+
+    /** The same secret under today's key. Decides: only where it is still the one that was read. */
+    encryptAnew: (userId: number, from: string, to: string): Statement => ({
+      sql: 'UPDATE two_factor SET secret = $1 WHERE user_id = $2 AND secret = $3 AND enabled = TRUE RETURNING user_id',
+      params: [to, userId, from],
       decides: true,
     }),
 

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import Type from 'typebox'
-import { isEmail, normaliseEmail } from '../../core/email.ts'
+import { isEmail, maxEmailLength, normaliseEmail } from '../../core/email.ts'
 import { principalOf } from '../../platform/http/access.ts'
 import { addressOf, clientOf } from '../../platform/http/client.ts'
 import type { Limiter } from '../../platform/limiter/limiter.ts'
@@ -12,8 +12,6 @@ export interface UserRoutesDeps {
   limiter: Limiter
   passwordPolicy: PasswordPolicy
 }
-
-const maxEmail = 255
 
 export function addUserRoutes(app: FastifyInstance, { users, limiter, passwordPolicy }: UserRoutesDeps): void {
   const Registration = Type.Object({
@@ -49,6 +47,8 @@ export function addUserRoutes(app: FastifyInstance, { users, limiter, passwordPo
 
 function findEmailProblems(given: string): string[] {
   const email = normaliseEmail(given)
-  if (!isEmail(email)) return ['Must be a valid email address']
-  return [...email].length > maxEmail ? [`Must be at most ${maxEmail} characters`] : []
+  return [
+    ...(isEmail(email) ? [] : ['Must be a valid email address']),
+    ...(email.length > maxEmailLength ? [`Must be at most ${maxEmailLength} characters`] : []),
+  ]
 }

@@ -29,8 +29,10 @@ export function startCleanup({ db, clock, log, tables }: CleanupOptions) {
   async function run(): Promise<number> {
     let removed = 0
     for (const { table, key } of tables) {
+      // The time is asked for twice: a row that was renewed while we waited for it is not expired any more.
       const sql = `DELETE FROM ${table} WHERE ${key} IN
-        (SELECT ${key} FROM ${table} WHERE expires_at <= $1 ORDER BY expires_at LIMIT ${batch}) RETURNING ${key}`
+        (SELECT ${key} FROM ${table} WHERE expires_at <= $1 ORDER BY expires_at LIMIT ${batch})
+        AND expires_at <= $1 RETURNING ${key}`
       for (let isMore = true; isMore && !isClosed; ) {
         const [rows] = await db.write({ sql, params: [clock.nowSeconds()] })
         removed += rows.length

@@ -1,5 +1,5 @@
 /** The embedded engine: reads on the event loop (microseconds), writes on a thread of their own. */
-import { chmodSync, closeSync, mkdirSync, openSync, statSync } from 'node:fs'
+import { chmodSync, closeSync, existsSync, mkdirSync, openSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { exitCodes, FatalError } from '../../core/fatal-error.ts'
@@ -33,6 +33,7 @@ interface Waiting {
 export function openSqlite(path: string, observe: Observe): Database {
   createFile(path)
   const reader = openReader(path)
+  closeToOthers(path)
   const worker = new Worker(new URL('./sqlite-writer.ts', import.meta.url), { workerData: { path } })
   const exited = new Promise<void>((resolve) => worker.once('exit', () => resolve()))
 
@@ -143,17 +144,32 @@ function settle({ resolve, reject }: Waiting, result: WriteResult): void {
   else reject(fromSqliteError(Object.assign(new Error(result.message), result.errcode && { errcode: result.errcode })))
 }
 
+/** Folder by folder: where one cannot be made, as in /proc, mkdir's own recursion tries for ever. */
+function createFolder(folder: string): void {
+  if (existsSync(folder)) return
+  createFolder(dirname(folder))
+  try {
+    mkdirSync(folder, { mode: 0o700 })
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+  }
+}
+
 /** The file holds password hashes: nobody but its owner may read it. SQLite gives its -wal and -shm the same mode. */
 function createFile(path: string): void {
   try {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+    createFolder(dirname(path))
     closeSync(openSync(path, 'a', 0o600))
-    for (const file of [path, `${path}-wal`, `${path}-shm`]) {
-      const mode = statSync(file, { throwIfNoEntry: false })?.mode ?? 0
-      if ((mode & 0o077) !== 0) chmodSync(file, 0o600)
-    }
   } catch (error) {
     throw cannotOpen(path, (error as NodeJS.ErrnoException).code ?? String(error), error)
+  }
+}
+
+/** Once it is known to be a database: whoever mistypes the path must not find the modes of another file changed. */
+function closeToOthers(path: string): void {
+  for (const file of [path, `${path}-wal`, `${path}-shm`]) {
+    const mode = statSync(file, { throwIfNoEntry: false })?.mode ?? 0
+    if ((mode & 0o077) !== 0) chmodSync(file, 0o600)
   }
 }
 

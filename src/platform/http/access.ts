@@ -1,23 +1,45 @@
 /** Every endpoint says who may use it. One that says nothing stops the start-up. */
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyRequest, RouteOptions } from 'fastify'
 import { httpErrors } from './errors.ts'
 
-/** `public`: anybody, with or without a token. `authenticated`: whoever bears a valid access token. */
-export type Access = 'public' | 'authenticated'
+/**
+ * `public`: anybody. `authenticated`: whoever bears a valid access token. A role, a permission: whoever holds it. A
+ * policy: whoever its action allows on the entity, which is found before it is asked and 404 where there is none.
+ */
+export type Requirement =
+  | 'public'
+  | 'authenticated'
+  | { role: string }
+  | { permission: string }
+  | { policy: string; action: string; entity: FindEntity }
+
+export type FindEntity = (request: FastifyRequest) => Promise<unknown>
+
+/** All of a list must hold. */
+export type Access = Requirement | readonly Requirement[]
 
 /** The user behind a valid access token. */
 export interface Principal {
-  id: number
-  email: string
-  name: string
-  roles: readonly string[]
+  readonly id: number
+  readonly email: string
+  readonly name: string
+  readonly roles: readonly string[]
+  readonly tokenVersion: number
+  hasRole(role: string): boolean
+  can(permission: string): boolean
   /** The token family. */
-  session: string
-  token: { id: string; expiresAt: number }
+  readonly session: string
+  readonly token: { readonly id: string; readonly expiresAt: number }
 }
 
 /** Answers undefined for a token that is not, or no longer, good. */
 export type Authenticate = (token: string) => Promise<Principal | undefined>
+
+export interface Policies {
+  /** Throws where there is no such policy or action. */
+  requireKnown(policy: string, action: string): void
+  allow(asked: { policy: string; action: string; user: Principal | undefined; entity: unknown }): Promise<boolean>
+}
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -25,31 +47,94 @@ declare module 'fastify' {
   }
   interface FastifyRequest {
     principal: Principal | undefined
+    /** What the route's policy was asked about. */
+    entity: unknown
+  }
+  interface FastifyInstance {
+    /** A requirement for all routes of this plugin, beside their own. Call it before its routes are added. */
+    requireForAll(access: Access): void
   }
 }
 
-/** Call before any route is added. The guard runs before the body is read: 401 comes before 422. */
-export function guardRoutes(app: FastifyInstance, authenticate: Authenticate): void {
-  const undeclared: string[] = []
+type Guard = (request: FastifyRequest) => Promise<void>
+
+export interface GuardOptions {
+  authenticate: Authenticate
+  policies: Policies
+}
+
+/** Call before any route is added. Guards run before the body is read: 401 and 403 come before 422. */
+export function guardRoutes(app: FastifyInstance, options: GuardOptions): void {
+  const undeclared = new Set<string>()
+  const guards = new WeakSet<Guard>()
   app.decorateRequest('principal', undefined)
+  app.decorateRequest('entity', undefined)
+
   app.addHook('onRoute', (route) => {
-    const access = route.config?.access
-    if (access === undefined) undeclared.push(`${[route.method].flat().join(', ')} ${route.url}`)
-    if (access === 'authenticated') route.onRequest = [guard, ...[route.onRequest ?? []].flat()]
+    // The framework makes HEAD from GET and hands the guards of GET along: they are put on anew.
+    route.onRequest = [route.onRequest ?? []].flat().filter((handler) => !guards.has(handler as Guard))
+    if (route.config?.access === undefined) undeclared.add(nameOf(route))
+    else putOn(route, route.config.access)
+  })
+  // A plugin's hook runs after the one above, and puts its guard in front: its requirement is checked first.
+  app.decorate('requireForAll', function requireForAll(this: FastifyInstance, access: Access) {
+    this.addHook('onRoute', (route) => {
+      undeclared.delete(nameOf(route))
+      putOn(route, access)
+    })
   })
   app.addHook('onReady', async () => {
-    if (undeclared.length > 0) throw new Error(`these routes declare no access: ${undeclared.join('; ')}`)
+    if (undeclared.size > 0) throw new Error(`these routes declare no access: ${[...undeclared].join('; ')}`)
   })
 
-  async function guard(request: FastifyRequest): Promise<void> {
+  function putOn(route: RouteOptions, access: Access): void {
+    const requirements = [access].flat() as Requirement[]
+    if (requirements.every((requirement) => requirement === 'public')) return
+    const guard = createGuard(requirements, options)
+    guards.add(guard)
+    route.onRequest = [guard, ...[route.onRequest ?? []].flat()]
+  }
+}
+
+function nameOf({ method, url }: RouteOptions): string {
+  return `${[method].flat().join(', ')} ${url}`
+}
+
+function createGuard(requirements: readonly Requirement[], { authenticate, policies }: GuardOptions): Guard {
+  const isTokenOptional = requirements.every((each) => typeof each === 'object' && 'policy' in each)
+  for (const each of requirements) {
+    if (typeof each === 'object' && 'policy' in each) policies.requireKnown(each.policy, each.action)
+  }
+
+  async function identify(request: FastifyRequest): Promise<void> {
+    if (request.principal || (isTokenOptional && request.headers.authorization === undefined)) return
     request.principal = await authenticate(requireBearer(request))
     if (!request.principal) throw httpErrors.invalidToken()
+  }
+
+  async function isMet(requirement: Requirement, request: FastifyRequest): Promise<boolean> {
+    const user = request.principal
+    if (requirement === 'public' || requirement === 'authenticated') return true
+    if ('role' in requirement) return user?.hasRole(requirement.role) ?? false
+    if ('permission' in requirement) return user?.can(requirement.permission) ?? false
+    const { policy, action } = requirement
+    request.entity = await requirement.entity(request)
+    if (request.entity === undefined) throw httpErrors.notFound()
+    return policies.allow({ policy, action, user, entity: request.entity })
+  }
+
+  return async (request) => {
+    await identify(request)
+    for (const requirement of requirements) {
+      if (await isMet(requirement, request)) continue
+      throw request.principal ? httpErrors.forbidden() : httpErrors.missingToken()
+    }
   }
 }
 
 /** The token of an `Authorization: Bearer` header. */
 export function requireBearer(request: FastifyRequest): string {
-  const token = /^Bearer +([^ ]+) *$/i.exec(request.headers.authorization ?? '')?.[1]
+  const token = /^Bearer +(.+)$/i.exec(request.headers.authorization ?? '')?.[1]
   if (token === undefined) throw httpErrors.missingToken()
   return token
 }

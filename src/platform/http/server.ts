@@ -5,7 +5,7 @@ import { exitCodes, FatalError } from '../../core/fatal-error.ts'
 import type { Random } from '../../core/random.ts'
 import type { Log } from '../log/logger.ts'
 import type { Metrics } from '../metrics/metrics.ts'
-import { type Authenticate, guardRoutes } from './access.ts'
+import { type GuardOptions, guardRoutes } from './access.ts'
 import { readBodies } from './bodies.ts'
 import { createBrokenRequestHandler } from './broken-requests.ts'
 import { answerErrors, httpErrors, sendError } from './errors.ts'
@@ -19,7 +19,7 @@ import { logRequest, recordRequests } from './request-log.ts'
 import { createSecurityHeaders } from './security-headers.ts'
 import { compileBody } from './validation.ts'
 
-export interface HttpOptions {
+export interface HttpOptions extends GuardOptions {
   log: Log
   random: Random
   metrics: Metrics
@@ -28,7 +28,6 @@ export interface HttpOptions {
   publicUrl: string | undefined
   maxEventLoopDelayMs: number
   checks: HealthOptions['checks']
-  authenticate: Authenticate
 }
 
 export interface HttpServer {
@@ -76,7 +75,7 @@ export async function createHttpServer(options: HttpOptions): Promise<HttpServer
 
   // Only "100-continue" means anything; a client that expects more is served without it.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
-  guardRoutes(app, options.authenticate)
+  guardRoutes(app, options)
   app.setValidatorCompiler(({ schema }) => compileBody(schema as TObject))
   answerErrors(app)
   app.decorateRequest('startedAt', 0)

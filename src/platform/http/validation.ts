@@ -20,6 +20,8 @@ interface Property extends TSchema {
   default?: unknown
   /** Missing, null and white space are refused. */
   'x-not-blank'?: boolean
+  /** Missing and null are fine, white space is not. */
+  'x-not-blank-if-given'?: boolean
   /** Missing and null stand for an empty string. */
   'x-or-empty'?: boolean
   'x-check'?: Check
@@ -63,7 +65,10 @@ function read(property: Property, raw: unknown, isRequired: boolean): Outcome {
     if (property['x-or-empty']) return { value: '' }
     return isRequired ? { problems: ['Must not be blank'] } : { value: property.default }
   }
+  if (property['x-not-blank-if-given'] && isBlank(raw)) return { problems: ['Must not be blank'] }
   switch (property.type) {
+    case 'array':
+      return isTexts(raw) ? { value: raw } : { problems: ['Must be a list of strings'] }
     case 'string':
       return typeof raw === 'string' ? readText(property, raw) : { problems: ['Must be a string'] }
     case 'number':
@@ -80,13 +85,17 @@ function read(property: Property, raw: unknown, isRequired: boolean): Outcome {
 function readText(property: Property, text: string): Outcome {
   const problems: string[] = []
   const { minLength, maxLength } = property
-  const length = [...text].length
+  // Counting characters of what is far too long would take longer than it is worth.
+  const isCounted = (minLength ?? maxLength) !== undefined && text.length <= 2 * (maxLength ?? text.length)
+  const length = isCounted ? [...text].length : text.length
   if (minLength !== undefined && maxLength !== undefined) {
     if (length < minLength || length > maxLength) {
       problems.push(`Must be between ${minLength} and ${maxLength} characters`)
     }
   } else if (maxLength !== undefined && length > maxLength) problems.push(`Must be at most ${maxLength} characters`)
   else if (minLength !== undefined && length < minLength) problems.push(`Must be at least ${minLength} characters`)
+  // PostgreSQL cannot keep the one, and neither engine the other.
+  if (!property['x-or-empty'] && (text.includes('\0') || !text.isWellFormed())) problems.push('Must be valid text')
   if (property['x-check']) problems.push(...property['x-check'](text))
   return problems.length > 0 ? { problems } : { value: text }
 }
@@ -97,13 +106,20 @@ function readNumber({ minimum, maximum }: Property, number: number): Outcome {
   return { value: number }
 }
 
+/** The only kind of list that a body has. */
+function isTexts(raw: unknown): raw is string[] {
+  return Array.isArray(raw) && raw.every((item) => typeof item === 'string')
+}
+
 function isBlank(raw: unknown): boolean {
   return raw === undefined || raw === null || (typeof raw === 'string' && raw.trim() === '')
 }
 
 function fromForm({ type }: Property, raw: unknown): unknown {
   if (typeof raw !== 'string' || type === 'string') return raw
+  if (type === 'array') return [raw]
   const text = raw.trim()
+  if (text === '') return undefined
   if (type === 'boolean') {
     if (['true', '1', 'on'].includes(text)) return true
     return ['false', '0', 'off'].includes(text) ? false : raw

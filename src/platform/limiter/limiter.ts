@@ -2,6 +2,7 @@
 import { isIPv6 } from 'node:net'
 import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible'
 import { AppError } from '../../core/app-error.ts'
+import { withTimeout } from '../../core/timeout.ts'
 import type { RedisClient } from '../redis/redis.ts'
 
 export interface Rate {
@@ -13,6 +14,8 @@ export interface Limiter {
   /** Throws 429 where the address has used up its share. */
   take(address: string): Promise<void>
 }
+
+const maxWaitMs = 500
 
 /** Makes a limiter of its own for each name. */
 export type CreateLimiter = (name: string, rate: Rate) => Limiter
@@ -27,8 +30,13 @@ export function createLimiters(redis: RedisClient | undefined): CreateLimiter {
       : memory
     return {
       async take(address) {
+        const key = rateKey(address)
         try {
-          await limiter.consume(rateKey(address))
+          // A Redis that takes the question and never answers must not keep everybody from signing in.
+          await withTimeout(limiter.consume(key), maxWaitMs).catch((error: unknown) => {
+            if (limiter === memory || error instanceof RateLimiterRes) throw error
+            return memory.consume(key)
+          })
         } catch (refusal) {
           if (!(refusal instanceof RateLimiterRes)) throw refusal
           const wait = String(Math.max(1, Math.ceil(refusal.msBeforeNext / 1000)))
@@ -39,16 +47,33 @@ export function createLimiters(redis: RedisClient | undefined): CreateLimiter {
   }
 }
 
-/** One customer holds a whole /64 of IPv6 addresses: they count as one. */
-export function rateKey(address: string): string {
-  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1]
-  if (mapped !== undefined) return mapped
+/** One customer holds a whole /64 of IPv6 addresses: they count as one. What is no address counts as it is. */
+export function rateKey(given: string): string {
+  // Some proxies forward the port along: 203.0.113.7:5555, [2001:db8::1]:5555.
+  const address = given.replace(/^\[(.*)\](:\d+)?$/, '$1').replace(/^(\d+\.\d+\.\d+\.\d+):\d+$/, '$1')
   if (!isIPv6(address)) return address
+  const groups = groupsOf(address)
+  const isMapped = groups.slice(0, 5).every((group) => group === 0) && groups[5] === 0xffff
+  if (isMapped) {
+    const [high = 0, low = 0] = groups.slice(6)
+    return [high >> 8, high & 255, low >> 8, low & 255].join('.')
+  }
+  return `${groups
+    .slice(0, 4)
+    .map((group) => group.toString(16))
+    .join(':')}::/64`
+}
+
+/** The eight numbers of an IPv6 address, however it is written. */
+function groupsOf(address: string): number[] {
   const [plain = ''] = address.split('%')
-  const [head = '', tail] = plain.split('::')
-  const left = head === '' ? [] : head.split(':')
-  const right = tail === undefined || tail === '' ? [] : tail.split(':')
-  const zeros = tail === undefined ? [] : Array.from({ length: Math.max(0, 8 - left.length - right.length) }, () => '0')
-  const groups = [...left, ...zeros, ...right].slice(0, 4)
-  return `${groups.map((group) => Number.parseInt(group, 16).toString(16)).join(':')}::/64`
+  const dotted = /(\d+)\.(\d+)\.(\d+)\.(\d+)$/.exec(plain)
+  const [a = 0, b = 0, c = 0, d = 0] = dotted?.slice(1).map(Number) ?? []
+  const text = dotted
+    ? `${plain.slice(0, dotted.index)}${((a << 8) | b).toString(16)}:${((c << 8) | d).toString(16)}`
+    : plain
+  const [head = '', tail] = text.split('::')
+  const numbers = (part: string) => (part === '' ? [] : part.split(':').map((group) => Number.parseInt(group, 16)))
+  const [left, right] = [numbers(head), numbers(tail ?? '')]
+  return tail === undefined ? left : [...left, ...Array<number>(8 - left.length - right.length).fill(0), ...right]
 }

@@ -28,7 +28,11 @@ export function createMail({
   log,
 }: MailOptions): Mail | undefined {
   if (url === undefined) return isDevelopment ? createLogMail(log) : undefined
-  const transport = createTransport(url, { from, disableFileAccess: true, disableUrlAccess: true })
+  const transport = createTransport(
+    // A server that takes the connection and says nothing is given up soon.
+    { url, connectionTimeout: 10_000, greetingTimeout: 10_000, socketTimeout: 15_000 },
+    { from, disableFileAccess: true, disableUrlAccess: true },
+  )
   return {
     async send(message) {
       await transport.sendMail(message)

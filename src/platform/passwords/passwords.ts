@@ -39,20 +39,36 @@ export function createPasswords({ cost }: { cost: number }): Passwords {
     return (await pool.run(task)) as T
   }
 
-  // Made once, while the service starts; whoever comes earlier waits for it.
-  const nobody = run<string>({ kind: 'hash', password: 'nobody has this password', cost })
-  nobody.catch(() => {})
+  let nobody: Promise<string> | undefined
+  /** A hash that is nobody's, at today's cost. Made while the service starts; made again where that failed. */
+  function nobodysHash(): Promise<string> {
+    nobody ??= run<string>({ kind: 'hash', password: 'nobody has this password', cost })
+    nobody.catch(() => {
+      nobody = undefined
+    })
+    return nobody
+  }
+  nobodysHash().catch(() => {})
+
   return {
     hash: (password) => run<string>({ kind: 'hash', password, cost }),
     async verify(password, hash) {
-      // Beyond bcrypt's limit two passwords could look the same: such a one is compared with nobody's.
-      const isTooLong = Buffer.byteLength(password) > maxPasswordBytes
-      const compared = hash === undefined || isTooLong ? await nobody : hash
-      const isRight = await run<boolean>({ kind: 'verify', password: isTooLong ? '' : password, hash: compared })
+      // Beyond bcrypt's limit, or in text that is not Unicode, two passwords could look the same: nobody has such a one.
+      const isPossible = Buffer.byteLength(password) <= maxPasswordBytes && password.isWellFormed()
+      const compared = hash === undefined || !isPossible ? await nobodysHash() : hash
+      // A hash of a lower cost is computed as often as makes up for it: the time must not tell who has one.
+      const times = 2 ** Math.max(0, cost - costOf(compared))
+      const isRight = await run<boolean>({
+        kind: 'verify',
+        password: isPossible ? password : '',
+        hash: compared,
+        times,
+      })
       return isRight && compared === hash
     },
     isOutdated: (hash) => costOf(hash) !== cost,
-    close: () => pool.close(),
+    // What still waits is for clients who have been cut off by then.
+    close: () => pool.close({ force: true }),
   }
 }
 

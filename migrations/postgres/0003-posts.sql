@@ -1,0 +1,7 @@
+CREATE TABLE posts (
+  id         BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  title      VARCHAR(255) NOT NULL,
+  body       TEXT NOT NULL,
+  created_at TIMESTAMPTZ(3) NOT NULL,
+  updated_at TIMESTAMPTZ(3) NOT NULL
+);

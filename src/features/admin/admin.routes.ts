@@ -1,0 +1,47 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import Type from 'typebox'
+import { principalOf } from '../../platform/http/access.ts'
+import { clientOf } from '../../platform/http/client.ts'
+import { idOf } from '../../platform/http/ids.ts'
+import { metaOf, pageOf } from '../../platform/http/paging.ts'
+import type { Actor, Admin } from './admin.service.ts'
+
+const canView = { access: { permission: 'users.view' } } as const
+const canUpdate = { access: { permission: 'users.update' } } as const
+
+/** A plugin, so that one requirement holds for all of it: whatever is added here, a token comes first. */
+export async function adminRoutes(app: FastifyInstance, { admin }: { admin: Admin }): Promise<void> {
+  app.requireForAll('authenticated')
+
+  app.get<{ Querystring: { q?: string } }>('/users', { config: canView }, async (request) => {
+    const page = pageOf(request.query)
+    const { q } = request.query
+    const { users, total } = await admin.list(typeof q === 'string' ? q.trim() : '', page)
+    return { data: users, meta: metaOf(page, total) }
+  })
+
+  app.put<{ Body: { roles: string[] } }>(
+    '/users/:id/roles',
+    { config: canUpdate, schema: { body: Type.Object({ roles: Type.Array(Type.String()) }) } },
+    async (request) => ({ data: await admin.setRoles(actorOf(request), idOf(request), request.body.roles) }),
+  )
+
+  const helps = { lock: admin.unlock, '2fa': admin.resetTwoFactor, sessions: admin.endSessions }
+  for (const [name, help] of Object.entries(helps)) {
+    app.delete(`/users/:id/${name}`, { config: canUpdate }, async (request, reply) => {
+      await help(actorOf(request), idOf(request))
+      return reply.code(204).send()
+    })
+  }
+
+  app.get('/audit', { config: { access: { permission: 'audit.view' } } }, async (request) => {
+    const page = pageOf(request.query)
+    const { rows, total } = await admin.listAudit(page)
+    return { data: rows, meta: metaOf(page, total) }
+  })
+}
+
+function actorOf(request: FastifyRequest): Actor {
+  const { id, roles } = principalOf(request)
+  return { id, roles, client: clientOf(request) }
+}

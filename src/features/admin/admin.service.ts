@@ -1,0 +1,99 @@
+/** Giving and taking roles, and helping people who are locked out. Nobody hands out more than they have. */
+import { AppError } from '../../core/app-error.ts'
+import type { Database, Param, Statement } from '../../platform/database/database.ts'
+import type { Client } from '../../platform/http/client.ts'
+import { httpErrors } from '../../platform/http/errors.ts'
+import { validationFailed } from '../../platform/http/validation.ts'
+import type { AdminStore, ListedUser } from './admin.store.ts'
+
+/** Who does it. The command line has no user: whoever can run it can do anything. */
+export interface Actor {
+  id: number | null
+  /** Undefined where nothing is denied. */
+  roles: readonly string[] | undefined
+  client: Client
+}
+
+export interface AdminDeps {
+  db: Database
+  store: AdminStore
+  roles: {
+    has(name: string): boolean
+    cover(roles: readonly string[], others: readonly string[]): boolean
+    administrators(): string[]
+  }
+  /** What other features do to a user, as statements for a batch. */
+  unlock(email: string): Statement
+  removeTwoFactor(userId: number): Statement[]
+  endSessions(userId: number): Statement
+  audit: { entry(entry: { event: string; outcome: string; userId: Param; client: Client }): Statement }
+}
+
+const maxAttempts = 5
+
+export function createAdmin({ db, store, roles, unlock, removeTwoFactor, endSessions, audit }: AdminDeps) {
+  function requireCover(actor: Actor, others: readonly string[]): void {
+    if (actor.roles !== undefined && !roles.cover(actor.roles, others)) throw httpErrors.forbidden()
+  }
+
+  async function findTarget(actor: Actor, id: number | undefined): Promise<ListedUser> {
+    const user = id === undefined ? undefined : await store.find(id)
+    if (!user) throw httpErrors.notFound()
+    requireCover(actor, user.roles)
+    return user
+  }
+
+  function entry(event: string, actor: Actor, userId: number): Statement {
+    const by = actor.id === null ? 'by the command line' : `by user ${actor.id}`
+    return audit.entry({ event, outcome: `success, ${by}`, userId, client: actor.client })
+  }
+
+  async function setRoles(actor: Actor, id: number | undefined, given: readonly string[]): Promise<ListedUser> {
+    const wanted = [...new Set(given)]
+    const unknown = wanted.filter((role) => !roles.has(role))
+    if (unknown.length > 0) throw validationFailed({ roles: unknown.map((role) => `Unknown role: ${role}`) })
+    const keepsAdministrator = wanted.some((role) => roles.administrators().includes(role))
+
+    for (let attempt = 0; attempt < maxAttempts; attempt++) {
+      const user = await findTarget(actor, id)
+      const changed = [
+        ...wanted.filter((role) => !user.roles.includes(role)),
+        ...user.roles.filter((role) => !wanted.includes(role)),
+      ]
+      requireCover(actor, changed)
+      const [, done] = await db.write(
+        ...store.setRoles(user, wanted, keepsAdministrator),
+        entry('roles_changed', actor, user.id),
+      )
+      if (done && done.length > 0) return { ...user, roles: wanted }
+      const now = await store.find(user.id)
+      // Where the roles are still what they were, nothing but the last administrator's stood in the way.
+      if (now && JSON.stringify(now.roles) === JSON.stringify(user.roles)) throw new AppError(409, 'Last administrator')
+    }
+    throw httpErrors.unavailable()
+  }
+
+  return {
+    list: store.list,
+    listAudit: store.listAudit,
+    findByEmail: store.findByEmail,
+    setRoles,
+
+    async unlock(actor: Actor, id: number | undefined): Promise<void> {
+      const user = await findTarget(actor, id)
+      await db.write(unlock(user.email), entry('unlock', actor, user.id))
+    },
+
+    async resetTwoFactor(actor: Actor, id: number | undefined): Promise<void> {
+      const user = await findTarget(actor, id)
+      await db.write(...removeTwoFactor(user.id), entry('2fa_reset', actor, user.id))
+    },
+
+    async endSessions(actor: Actor, id: number | undefined): Promise<void> {
+      const user = await findTarget(actor, id)
+      await db.write(endSessions(user.id), entry('sessions_ended', actor, user.id))
+    },
+  }
+}
+
+export type Admin = ReturnType<typeof createAdmin>

@@ -1,0 +1,118 @@
+/** What administrators see and change. */
+import type { Clock } from '../../core/clock.ts'
+import type { Database, Statement } from '../../platform/database/database.ts'
+import type { Page } from '../../platform/http/paging.ts'
+
+export interface ListedUser {
+  id: number
+  email: string
+  name: string
+  roles: string[]
+  two_factor: boolean
+  locked_until: number | null
+  created_at: string
+}
+
+interface UserRow extends Omit<ListedUser, 'roles' | 'two_factor'> {
+  roles: string
+  two_factor: boolean | null
+}
+
+export interface AuditRow {
+  at: string
+  event: string
+  user_id: number | null
+  address: string
+  user_agent: string
+  outcome: string
+}
+
+const select = `
+  SELECT u.id, u.email, u.name, u.roles, u.created_at, t.enabled AS two_factor, a.locked_until
+  FROM users u
+  LEFT JOIN two_factor t ON t.user_id = u.id
+  LEFT JOIN login_attempts a ON a.email = u.email AND a.locked_until > $1`
+const matches = `(u.email LIKE $2 ESCAPE '!' OR lower(u.name) LIKE $2 ESCAPE '!')`
+
+export function createAdminStore({
+  db,
+  clock,
+  administrators,
+}: {
+  db: Database
+  clock: Clock
+  administrators: string[]
+}) {
+  // Roles are kept as a JSON list of names that hold nothing but letters, digits and underscores.
+  const isAdministrator = administrators.map((name) => `roles LIKE '%"${name}"%'`).join(' OR ') || 'FALSE'
+
+  return {
+    async list(q: string, { page, perPage }: Page): Promise<{ users: ListedUser[]; total: number }> {
+      const offset = (page - 1) * perPage
+      const now = clock.nowSeconds()
+      if (q === '') {
+        const rows = await db.all<UserRow>(`${select} ORDER BY u.id LIMIT $2 OFFSET $3`, [now, perPage, offset])
+        const count = await db.get<{ n: number }>('SELECT count(*) AS n FROM users')
+        return { users: rows.map(toUser), total: count?.n ?? 0 }
+      }
+      const term = `%${q.toLowerCase().replace(/[!%_]/g, (char) => `!${char}`)}%`
+      const rows = await db.all<UserRow>(`${select} WHERE ${matches} ORDER BY u.id LIMIT $3 OFFSET $4`, [
+        now,
+        term,
+        perPage,
+        offset,
+      ])
+      const count = await db.get<{ n: number }>(
+        `SELECT count(*) AS n FROM users u WHERE ${matches.replaceAll('$2', '$1')}`,
+        [term],
+      )
+      return { users: rows.map(toUser), total: count?.n ?? 0 }
+    },
+
+    async find(id: number): Promise<ListedUser | undefined> {
+      const row = await db.get<UserRow>(`${select} WHERE u.id = $2`, [clock.nowSeconds(), id])
+      return row && toUser(row)
+    },
+
+    async findByEmail(email: string): Promise<ListedUser | undefined> {
+      const row = await db.get<UserRow>(`${select} WHERE u.email = $2`, [clock.nowSeconds(), email])
+      return row && toUser(row)
+    },
+
+    /**
+     * Takes the rows of all administrators, then changes one, unless that would leave none: two who take the role from
+     * each other at once find out in turn. Decides: only where the roles are still those that were looked at.
+     */
+    setRoles: (user: ListedUser, roles: readonly string[], keepsAdministrator: boolean): Statement[] => [
+      { sql: `UPDATE users SET roles = roles WHERE ${isAdministrator}` },
+      {
+        sql: `UPDATE users SET roles = $1, updated_at = $2 WHERE id = $3 AND roles = $4
+              AND ($5 = 1 OR NOT (${isAdministrator}) OR (SELECT count(*) FROM users o WHERE o.id <> $3 AND (${isAdministrator.replaceAll('roles LIKE', 'o.roles LIKE')})) > 0)
+              RETURNING id`,
+        params: [
+          JSON.stringify(roles),
+          clock.nowIso(),
+          user.id,
+          JSON.stringify(user.roles),
+          keepsAdministrator ? 1 : 0,
+        ],
+        decides: true,
+      },
+    ],
+
+    async listAudit({ page, perPage }: Page): Promise<{ rows: AuditRow[]; total: number }> {
+      const rows = await db.all<AuditRow>(
+        'SELECT at, event, user_id, address, user_agent, outcome FROM audit ORDER BY id DESC LIMIT $1 OFFSET $2',
+        [perPage, (page - 1) * perPage],
+      )
+      const count = await db.get<{ n: number }>('SELECT count(*) AS n FROM audit')
+      return { rows, total: count?.n ?? 0 }
+    },
+  }
+}
+
+export type AdminStore = ReturnType<typeof createAdminStore>
+
+function toUser({ roles, two_factor, ...row }: UserRow): ListedUser {
+  return { ...row, roles: JSON.parse(roles) as string[], two_factor: two_factor === true }
+}

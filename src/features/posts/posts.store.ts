@@ -1,0 +1,42 @@
+import type { Clock } from '../../core/clock.ts'
+import type { Database } from '../../platform/database/database.ts'
+
+export interface Post {
+  id: number
+  title: string
+  body: string
+}
+
+export function createPostStore({ db, clock }: { db: Database; clock: Clock }) {
+  return {
+    find: (id: number) => db.get<Post>('SELECT id, title, body FROM posts WHERE id = $1', [id]),
+
+    async insert({ title, body }: Omit<Post, 'id'>): Promise<Post> {
+      const [[post]] = await db.write<Post>({
+        sql: `INSERT INTO posts (title, body, created_at, updated_at) VALUES ($1, $2, $3, $3) RETURNING id, title, body`,
+        params: [title, body, clock.nowIso()],
+      })
+      return post as Post
+    },
+
+    /** Null leaves a column as it is. Answers undefined where the post is gone. */
+    async update(
+      id: number,
+      { title, body }: { title: string | null; body: string | null },
+    ): Promise<Post | undefined> {
+      const [[post]] = await db.write<Post>({
+        sql: `UPDATE posts SET title = COALESCE($1, title), body = COALESCE($2, body), updated_at = $3
+              WHERE id = $4 RETURNING id, title, body`,
+        params: [title, body, clock.nowIso(), id],
+      })
+      return post
+    },
+
+    async delete(id: number): Promise<boolean> {
+      const [rows] = await db.write({ sql: 'DELETE FROM posts WHERE id = $1 RETURNING id', params: [id] })
+      return rows.length > 0
+    },
+  }
+}
+
+export type PostStore = ReturnType<typeof createPostStore>

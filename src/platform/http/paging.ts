@@ -1,0 +1,30 @@
+/** Pages of a listing, and what its envelope says of them. */
+export interface Page {
+  page: number
+  perPage: number
+}
+
+export interface PageMeta {
+  total: number
+  page: number
+  per_page: number
+  last_page: number
+}
+
+const defaultPerPage = 20
+const maxPerPage = 100
+
+/** What is no positive integer falls back to its default. */
+export function pageOf(query: unknown): Page {
+  const { page, per_page } = (query ?? {}) as Record<string, unknown>
+  return { page: positive(page) ?? 1, perPage: Math.min(positive(per_page) ?? defaultPerPage, maxPerPage) }
+}
+
+export function metaOf({ page, perPage }: Page, total: number): PageMeta {
+  return { total, page, per_page: perPage, last_page: Math.max(1, Math.ceil(total / perPage)) }
+}
+
+function positive(given: unknown): number | undefined {
+  const number = typeof given === 'string' && /^\d{1,15}$/.test(given) ? Number(given) : 0
+  return number > 0 ? number : undefined
+}

@@ -1,0 +1,203 @@
+/** Attacks and accidents that have worked once, or nearly. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { startApi } from '../support/api.ts'
+import { onEachEngine } from '../support/databases.ts'
+import {
+  challengeOf,
+  claimsOf,
+  enableTwoFactor,
+  isSignedIn,
+  logIn,
+  password,
+  register,
+  signIn,
+  totp,
+} from '../support/people.ts'
+
+onEachEngine('authentication', (engine) => {
+  test('null characters, broken Unicode and endless emails are answered like anything else that is wrong', async (t) => {
+    const api = await startApi(t, { engine })
+    const user = await signIn(api)
+    for (const email of [
+      'a\0b@example.com',
+      `${'x'.repeat(3000)}@example.com`,
+      `${'x'.repeat(500_000)}`,
+      '\ud800@example.com',
+    ]) {
+      assert.deepEqual((await api.post('/api/auth/login', { email, password })).body, { error: 'Invalid credentials' })
+      assert.equal((await api.post('/api/auth/password/forgot', { email })).status, 202)
+      assert.equal((await api.post('/api/auth/register', { email, password })).status, 422)
+    }
+    for (const name of ['a\0b', '\ud800']) {
+      const answer = await api.post('/api/auth/register', { email: 'n@example.com', password, name })
+      assert.deepEqual([answer.status, answer.body.details], [422, { name: ['Must be valid text'] }])
+    }
+    for (const id of ['%00', 'a%00b', 'x'.repeat(90), '%F0%9F%97%9D']) {
+      assert.equal((await api.delete(`/api/auth/sessions/${id}`, user.access)).status, 404)
+    }
+    await sleep(50)
+    assert.ok(!api.log.join('').includes('"level":"error"'))
+  })
+
+  test('an over-long email is locked like any other, by itself', async (t) => {
+    const api = await startApi(t, { engine })
+    const email = `${'x'.repeat(5000)}@example.com`
+    for (let i = 0; i < 4; i++) assert.equal((await logIn(api, email)).status, 401)
+    assert.equal((await logIn(api, email)).status, 423)
+    assert.equal((await logIn(api, `y${email}`)).status, 401)
+  })
+
+  test('control characters and invisible ones make no email, and every broken rule is told', async (t) => {
+    const api = await startApi(t, { engine })
+    for (const email of [
+      'a\u0001@example.com',
+      '\u200ba@example.com',
+      'a\u00a0b@example.com',
+      'a\u202eb@example.com',
+    ]) {
+      const answer = await api.post('/api/auth/register', { email, password })
+      assert.deepEqual(answer.body.details, { email: ['Must be a valid email address'] })
+    }
+    const long = await api.post('/api/auth/register', { email: 'a'.repeat(300), password })
+    assert.deepEqual(long.body.details, { email: ['Must be a valid email address', 'Must be at most 255 characters'] })
+  })
+
+  test('a Bearer header with more than a token is an invalid one, without any a missing one', async (t) => {
+    const api = await startApi(t, { engine })
+    const ask = async (authorization: string) =>
+      (await api.request('GET', '/me', { headers: { authorization } })).body.error
+    assert.equal(await ask('Bearer a b'), 'Invalid access token')
+    assert.equal(await ask('Bearer'), 'Missing access token')
+    assert.equal(await ask('Token x'), 'Missing access token')
+  })
+
+  test('an Idempotency-Key of a thousand characters is as good as one of sixteen', async (t) => {
+    const api = await startApi(t, { engine })
+    const user = await signIn(api)
+    const refresh = () =>
+      api.request('POST', '/api/auth/refresh', {
+        json: { refresh_token: user.refresh },
+        headers: { 'idempotency-key': 'k'.repeat(1000) },
+      })
+    const [first, second] = [await refresh(), await refresh()]
+    assert.deepEqual([first.status, second.status], [200, 200])
+    assert.equal(claimsOf(first.body.refresh_token).jti, claimsOf(second.body.refresh_token).jti)
+  })
+
+  test('a login under way while the second factor is turned on ends in a challenge', async (t) => {
+    const api = await startApi(t, { engine, env: { BCRYPT_COST: '11' } })
+    const user = await signIn(api)
+    const { secret } = (await api.post('/api/auth/2fa/setup', { password }, user.access)).body
+    const login = logIn(api, user.email)
+    await sleep(30)
+    const enabled = await api.post('/api/auth/2fa/enable', { code: totp(api, secret) }, user.access)
+    assert.equal(enabled.status, 200)
+    const { body } = await login
+    assert.equal(body.access_token, undefined, 'nobody gets in without the second factor once it is on')
+    assert.equal(body.requires_2fa, true)
+  })
+
+  test('an old password turns no second factor off once the new one is set', async (t) => {
+    const api = await startApi(t, { engine, env: { BCRYPT_COST: '11' } })
+    const user = await signIn(api)
+    const { recoveryCodes } = await enableTwoFactor(api, user)
+    const changing = api.post(
+      '/api/auth/password',
+      { current_password: password, new_password: 'Another-Pass-2' },
+      user.access,
+    )
+    // Under way while the change is: whichever comes first, the old password must not win after it.
+    const disabling = api.post('/api/auth/2fa/disable', { password, code: recoveryCodes[0] }, user.access)
+    const [changed, disabled] = await Promise.all([changing, disabling])
+    assert.equal(changed.status, 200)
+    const login = await logIn(api, user.email, 'Another-Pass-2')
+    assert.equal(login.body.requires_2fa === true, disabled.status !== 200)
+  })
+
+  test('codes of neighbouring steps each work once, in any order', async (t) => {
+    const api = await startApi(t, { engine })
+    const user = await signIn(api)
+    const { secret } = await enableTwoFactor(api, user)
+    api.clock.advance(90)
+    for (const offset of [30, 0, -30]) {
+      const verify = async () =>
+        (
+          await api.post('/api/auth/2fa/verify', {
+            challenge_token: await challengeOf(api, user.email),
+            code: totp(api, secret, offset),
+          })
+        ).status
+      assert.equal(await verify(), 200)
+      assert.equal(await verify(), 401)
+    }
+  })
+
+  test('recovery codes work even where the key to the secret is gone', async (t) => {
+    const first = await startApi(t, { engine })
+    const user = await signIn(first)
+    const { secret, recoveryCodes } = await enableTwoFactor(first, user)
+    const env = { DATABASE_URL: first.databaseUrl, JWT_SECRET: 'another secret that knows nothing of the first' }
+    const second = await startApi(t, { engine, env })
+    const verify = async (code: string) =>
+      (await second.post('/api/auth/2fa/verify', { challenge_token: await challengeOf(second, user.email), code }))
+        .status
+    assert.equal(await verify(totp(second, secret, 30)), 401)
+    assert.equal(await verify(recoveryCodes[0] ?? ''), 200)
+  })
+
+  test('a set-up that was never confirmed is void after an hour', async (t) => {
+    const api = await startApi(t, { engine, env: { JWT_ACCESS_TTL: '7200' } })
+    const user = await signIn(api)
+    const { secret } = (await api.post('/api/auth/2fa/setup', { password }, user.access)).body
+    api.clock.advance(3601)
+    assert.equal((await api.post('/api/auth/2fa/enable', { code: totp(api, secret) }, user.access)).status, 422)
+  })
+
+  test('what asks for the password again is limited for each user', async (t) => {
+    const api = await startApi(t, { engine, env: { RATE_LIMIT_VERIFY: '3/60' } })
+    const user = await signIn(api)
+    const other = await signIn(api)
+    for (let i = 0; i < 3; i++)
+      assert.equal((await api.post('/api/auth/2fa/setup', { password }, user.access)).status, 200)
+    const limited = await api.post('/api/auth/2fa/setup', { password }, user.access)
+    assert.deepEqual([limited.status, limited.body], [429, { error: 'Too many attempts' }])
+    const change = { current_password: password, new_password: 'Another-Pass-2' }
+    assert.equal((await api.post('/api/auth/password', change, user.access)).status, 429)
+    assert.equal((await api.post('/api/auth/2fa/setup', { password }, other.access)).status, 200)
+    assert.ok(await isSignedIn(api, user.access))
+  })
+
+  test('users of the second factor get a hash of today’s cost too', async (t) => {
+    const first = await startApi(t, { engine, env: { BCRYPT_COST: '4' } })
+    const user = await signIn(first)
+    await enableTwoFactor(first, user)
+    let read = async (): Promise<{ password_hash: string }[]> => []
+    const env = { DATABASE_URL: first.databaseUrl, BCRYPT_COST: '5' }
+    const second = await startApi(t, {
+      engine,
+      env,
+      extend: (_app, { db }) => {
+        read = () => db.all('SELECT password_hash FROM users')
+      },
+    })
+    await challengeOf(second, user.email)
+    assert.match((await read())[0]?.password_hash ?? '', /^\$2b\$05\$/)
+  })
+
+  test('an empty field of a form is a missing one', async (t) => {
+    const api = await startApi(t, { engine })
+    const user = await signIn(api)
+    const answer = await api.request('POST', '/api/auth/logout', { form: { all_devices: '' }, token: user.access })
+    assert.equal(answer.status, 200)
+  })
+})
+
+test('the link in a mail keeps the path of the public address', async (t) => {
+  const api = await startApi(t, { env: { PUBLIC_URL: 'https://example.com/base/' } })
+  const { email } = await register(api)
+  await api.post('/api/auth/password/forgot', { email })
+  for (let i = 0; i < 50 && !api.log.join('').includes('Reset token'); i++) await sleep(20)
+  assert.match(api.log.join(''), /https:\/\/example\.com\/base\/console\/password\/reset\?token=/)
+})

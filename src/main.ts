@@ -39,6 +39,46 @@ program
     await migrate(program.opts<GlobalOptions>())
   })
 
+program
+  .command('user:create')
+  .description('make a user; the password is prompted for, or read from standard input')
+  .requiredOption('--email <email>', 'the email to sign in with')
+  .option('--name <name>', 'the name that people see', '')
+  .option('--role <role...>', 'a role that the user gets; may be repeated', [])
+  .action(async (given: { email: string; name: string; role: string[] }) => {
+    const { createUser } = await import('./commands/users.ts')
+    await createUser(given, program.opts<GlobalOptions>())
+  })
+
+program
+  .command('user:roles')
+  .description("show a user's roles, or change them; works from the user's next request on")
+  .argument('<email>')
+  .option('--set <roles>', 'exactly these, separated by commas; "" for none')
+  .option('--add <roles>', 'these too')
+  .option('--remove <roles>', 'these no longer')
+  .action(async (email: string, change: { set?: string; add?: string; remove?: string }) => {
+    const { changeRoles } = await import('./commands/users.ts')
+    await changeRoles(email, change, program.opts<GlobalOptions>())
+  })
+
+program
+  .command('user:unlock')
+  .description('end the lock that too many failed attempts have set')
+  .argument('<email>')
+  .action(async (email: string) => {
+    const { unlockUser } = await import('./commands/users.ts')
+    await unlockUser(email, program.opts<GlobalOptions>())
+  })
+
+program
+  .command('user:list')
+  .description('list all users: id, email, name, roles, 2fa, locked, separated by tabs')
+  .action(async () => {
+    const { listUsers } = await import('./commands/users.ts')
+    await listUsers(program.opts<GlobalOptions>())
+  })
+
 try {
   await program.parseAsync()
 } catch (error) {

@@ -10,6 +10,8 @@ import { createDatabaseUrl } from './databases.ts'
 
 export interface ApiOptions extends Pick<AppOptions, 'extend' | 'migrations'> {
   engine?: Dialect
+  /** Another folder of configuration. */
+  config?: string
   /** Environment variables on top of the tests' own. */
   env?: Record<string, string>
 }
@@ -52,7 +54,7 @@ export async function startApi(t: TestContext, options: ApiOptions = {}): Promis
   const { engine = 'sqlite', env = {} } = options
   const databaseUrl = env.DATABASE_URL ?? (await createDatabaseUrl(t, engine))
   const config = loadConfig({
-    directory: join(import.meta.dirname, '..', '..', 'config'),
+    directory: options.config ?? join(import.meta.dirname, '..', '..', 'config'),
     environment: {
       HOST: '127.0.0.1',
       PORT: '0',

@@ -1,0 +1,45 @@
+/** Users and what administrators do with them. Needs no key to sign with, so the command line can use it alone. */
+import { compileRoles } from '../features/access/roles.ts'
+import { createAdmin } from '../features/admin/admin.service.ts'
+import { createAdminStore } from '../features/admin/admin.store.ts'
+import { createAudit } from '../features/audit/audit.store.ts'
+import { createLockout } from '../features/auth/lockout.ts'
+import { createSessionStore } from '../features/auth/sessions.store.ts'
+import { createTwoFactorStore } from '../features/two-factor/two-factor.store.ts'
+import { createUsers } from '../features/users/users.service.ts'
+import { createUserStore } from '../features/users/users.store.ts'
+import { createPasswords } from '../platform/passwords/passwords.ts'
+import type { Ground } from './ground.ts'
+
+export type Accounts = ReturnType<typeof createAccounts>
+
+export function createAccounts(ground: Ground) {
+  const { config, log, clock, db } = ground
+  const { auth } = config
+  if (auth.bcryptCost < 10) {
+    log.warn({ cost: auth.bcryptCost }, 'auth.bcrypt_cost is under 10: hashes are quick to guess')
+  }
+  const passwords = createPasswords({ cost: auth.bcryptCost })
+  ground.onClose(() => passwords.close())
+
+  const roles = compileRoles(auth.roles)
+  const audit = createAudit({ clock })
+  const sessions = createSessionStore({ db, clock })
+  const lockout = createLockout({ db, clock, attempts: auth.lockoutAttempts, seconds: auth.lockoutSeconds })
+  const twoFactorStore = createTwoFactorStore({ db })
+  const users = createUsers({
+    users: createUserStore({ db, clock, audit }),
+    passwords,
+    defaultRoles: auth.defaultRoles,
+  })
+  const admin = createAdmin({
+    db,
+    store: createAdminStore({ db, clock, administrators: roles.administrators() }),
+    roles,
+    unlock: lockout.unlock,
+    removeTwoFactor: twoFactorStore.remove,
+    endSessions: sessions.revokeAll,
+    audit,
+  })
+  return { passwords, roles, audit, sessions, lockout, twoFactorStore, users, admin }
+}

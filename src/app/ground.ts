@@ -1,0 +1,56 @@
+/** What every part stands on: the configuration, the log, the clock, randomness and the database. */
+import { join } from 'node:path'
+import type { Config } from '../config/config.ts'
+import { root } from '../config/root.ts'
+import { type Clock, systemClock } from '../core/clock.ts'
+import { type Random, systemRandom } from '../core/random.ts'
+import type { Database, Observe } from '../platform/database/database.ts'
+import { openDatabase } from '../platform/database/open.ts'
+import type { Log } from '../platform/log/logger.ts'
+
+export interface GroundOptions {
+  config: Config
+  log: Log
+  clock?: Clock
+  random?: Random
+  /** A folder with a folder of migrations for each engine. */
+  migrations?: string
+  observe?: Observe
+}
+
+export interface Ground {
+  config: Config
+  log: Log
+  clock: Clock
+  random: Random
+  db: Database
+  /** What is opened later is closed earlier. */
+  onClose(closer: () => Promise<void>): void
+  close(): Promise<void>
+}
+
+export async function openGround(options: GroundOptions): Promise<Ground> {
+  const { config, log, clock = systemClock, random = systemRandom, observe } = options
+  const { db, applied } = await openDatabase({
+    ...config.database,
+    root,
+    migrations: options.migrations ?? join(root, 'migrations'),
+    clock,
+    random,
+    onConnectionLost: (error) => log.warn({ err: error }, 'database connection lost'),
+    ...(observe && { observe }),
+  })
+  if (applied.length > 0) log.info({ applied }, 'migrations applied')
+  const closers = [() => db.close()]
+  return {
+    config,
+    log,
+    clock,
+    random,
+    db,
+    onClose: (closer) => void closers.push(closer),
+    async close() {
+      for (const closer of closers.splice(0).reverse()) await closer()
+    },
+  }
+}

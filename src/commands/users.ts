@@ -1,0 +1,116 @@
+/** The user:* commands. Whoever can run them can do anything: no role is asked for. */
+import { createAccounts } from '../app/accounts.ts'
+import { openGround } from '../app/ground.ts'
+import { AppError } from '../core/app-error.ts'
+import { isEmail, normaliseEmail } from '../core/email.ts'
+import { exitCodes, FatalError } from '../core/fatal-error.ts'
+import type { Actor, Admin } from '../features/admin/admin.service.ts'
+import type { ListedUser } from '../features/admin/admin.store.ts'
+import { findPasswordProblems } from '../features/users/password-policy.ts'
+import { readPassword } from './prompt.ts'
+import { type GlobalOptions, readSettings } from './settings.ts'
+
+const client = { address: 'local', userAgent: 'command line' }
+const actor: Actor = { id: null, roles: undefined, client }
+
+type Accounts = ReturnType<typeof createAccounts>
+
+/** Opens what the commands need, and says what goes wrong in one line. */
+async function withAccounts(
+  options: GlobalOptions,
+  work: (accounts: Accounts, config: Config) => Promise<void>,
+): Promise<void> {
+  const { config, log } = readSettings(options, { forService: false })
+  log.level = 'warn'
+  const ground = await openGround({ config, log })
+  try {
+    await work(createAccounts(ground), config)
+  } catch (error) {
+    throw error instanceof AppError ? new FatalError(describe(error), exitCodes.failure, { cause: error }) : error
+  } finally {
+    await ground.close()
+  }
+}
+
+type Config = ReturnType<typeof readSettings>['config']
+
+export async function createUser(
+  given: { email: string; name: string; role: string[] },
+  options: GlobalOptions,
+): Promise<void> {
+  await withAccounts(options, async ({ users, admin, roles }, config) => {
+    if (!isEmail(normaliseEmail(given.email))) throw wrong(`"${given.email}" is no valid email address`)
+    const unknown = given.role.filter((role) => !roles.has(role))
+    if (unknown.length > 0) throw wrong(`unknown role ${unknown.join(', ')}; there are ${roles.names().join(', ')}`)
+    const password = await readPassword()
+    const problems = findPasswordProblems(password, config.auth.password)
+    if (problems.length > 0) throw wrong(`the password is too weak: ${problems.join('; ')}`)
+    const { id, email } = await users.register({ email: given.email, name: given.name, password, client })
+    if (given.role.length > 0) await admin.setRoles(actor, id, given.role)
+    print(`created user ${id}, ${email}${given.role.length > 0 ? `, with the roles ${given.role.join(', ')}` : ''}`)
+  })
+}
+
+export async function changeRoles(
+  email: string,
+  change: { set?: string; add?: string; remove?: string },
+  options: GlobalOptions,
+): Promise<void> {
+  await withAccounts(options, async ({ admin }) => {
+    const user = await getUser(admin, email)
+    const isChange = change.set !== undefined || change.add !== undefined || change.remove !== undefined
+    const start = change.set === undefined ? user.roles : split(change.set)
+    const removed = split(change.remove)
+    const wanted = [...start, ...split(change.add)].filter((role) => !removed.includes(role))
+    const { roles } = isChange ? await admin.setRoles(actor, user.id, wanted) : user
+    print(`${user.email}: ${roles.length > 0 ? roles.join(', ') : 'no roles'}`)
+  })
+}
+
+export async function unlockUser(email: string, options: GlobalOptions): Promise<void> {
+  await withAccounts(options, async ({ admin }) => {
+    const user = await getUser(admin, email)
+    await admin.unlock(actor, user.id)
+    print(`${user.email} is not locked${user.locked_until === null ? ', and was not' : ' any more'}`)
+  })
+}
+
+export async function listUsers(options: GlobalOptions): Promise<void> {
+  await withAccounts(options, async ({ admin }) => {
+    for (let page = 1; ; page++) {
+      const { users, total } = await admin.list('', { page, perPage: 100 })
+      for (const { id, email, name, roles, two_factor, locked_until } of users) {
+        const notes = [roles.join(','), two_factor ? '2fa' : '', locked_until === null ? '' : 'locked']
+        print([id, email, name, ...notes].join('\t'))
+      }
+      if (page * 100 >= total) return
+    }
+  })
+}
+
+async function getUser(admin: Admin, email: string): Promise<ListedUser> {
+  const user = await admin.findByEmail(normaliseEmail(email))
+  if (!user) throw wrong(`there is no user ${email}`)
+  return user
+}
+
+function split(list = ''): string[] {
+  return list
+    .split(',')
+    .map((role) => role.trim())
+    .filter((role) => role !== '')
+}
+
+function describe(error: AppError): string {
+  const details = error.extra?.details as Record<string, string[]> | undefined
+  const told = Object.values(details ?? {}).flat()
+  return told.length > 0 ? told.join('; ') : error.message
+}
+
+function wrong(message: string): FatalError {
+  return new FatalError(message, exitCodes.badData)
+}
+
+function print(line: string): void {
+  process.stdout.write(`${line}\n`)
+}

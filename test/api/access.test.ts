@@ -1,0 +1,120 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { FastifyInstance } from 'fastify'
+import { startApi } from '../support/api.ts'
+import { onEachEngine } from '../support/databases.ts'
+import { startApiWithRoles } from '../support/roles.ts'
+
+const entity = async (request: { url: string }) => (request.url.includes('none') ? undefined : { owner: 'nobody' })
+
+/** Every kind of requirement, once on a route and once on a plugin. */
+const requirements = {
+  authenticated: 'authenticated',
+  role: { role: 'editor' },
+  permission: { permission: 'posts.publish' },
+  policy: { policy: 'posts', action: 'update', entity },
+} as const
+
+async function routes(app: FastifyInstance): Promise<void> {
+  for (const [name, access] of Object.entries(requirements)) {
+    app.get(`/method/${name}`, { config: { access } }, async () => ({ ok: true }))
+    await app.register(
+      async (plugin) => {
+        plugin.requireForAll(access)
+        plugin.get('/', async () => ({ ok: true }))
+        plugin.get('/public', { config: { access: 'public' } }, async () => ({ ok: true }))
+        plugin.get('/admin', { config: { access: { role: 'admin' } } }, async () => ({ ok: true }))
+        plugin.head('/head', async () => '')
+      },
+      { prefix: `/plugin/${name}` },
+    )
+  }
+  app.get('/policy/none', { config: { access: requirements.policy } }, async () => ({ ok: true }))
+  app.get('/policy/view', { config: { access: { policy: 'posts', action: 'view', entity } } }, async (request) => ({
+    entity: request.entity,
+    user: request.principal?.id ?? null,
+  }))
+}
+
+onEachEngine('access', (engine) => {
+  for (const name of Object.keys(requirements)) {
+    test(`${name}, on a method and on a plugin: no token 401, the wrong user 403, the right one passes`, async (t) => {
+      const api = await startApiWithRoles(t, { engine, extend: routes })
+      const right = await api.signInAs('editor')
+      const wrong = await api.signInAs('viewer')
+      for (const path of [`/method/${name}`, `/plugin/${name}/`, `/plugin/${name}/public`]) {
+        const none = await api.get(path)
+        assert.deepEqual([none.status, none.body], [401, { error: 'Missing access token' }], path)
+        assert.equal(none.headers.get('www-authenticate'), 'Bearer')
+        assert.deepEqual((await api.get(path, 'nonsense')).body, { error: 'Invalid access token' }, path)
+        const other = await api.get(path, wrong.access)
+        const isEnough = name === 'authenticated'
+        assert.deepEqual(
+          [other.status, other.body],
+          isEnough ? [200, { ok: true }] : [403, { error: 'Forbidden' }],
+          path,
+        )
+        assert.equal((await api.get(path, right.access)).status, 200, path)
+        assert.equal((await api.request('HEAD', path)).status, 401, path)
+        assert.equal((await api.request('HEAD', path, { token: right.access })).status, 200, path)
+      }
+    })
+
+    test(`${name} on a plugin and a role on its method hold together`, async (t) => {
+      const api = await startApiWithRoles(t, { engine, extend: routes })
+      const path = `/plugin/${name}/admin`
+      assert.equal((await api.get(path)).status, 401)
+      assert.equal(
+        (await api.get(path, (await api.signInAs('editor')).access)).status,
+        403,
+        'only what the plugin asks',
+      )
+      const adminOnly = await api.get(path, (await api.signInAs('admin')).access)
+      // A role is held or not: an administrator may do everything, but is no editor.
+      assert.equal(adminOnly.status, name === 'role' ? 403 : 200)
+      assert.equal((await api.get(path, (await api.signInAs('admin', 'editor')).access)).status, 200)
+    })
+  }
+
+  test('a role taken away while a token lives is gone at the next request', async (t) => {
+    const api = await startApiWithRoles(t, { engine, extend: routes })
+    const user = await api.signInAs('editor')
+    assert.equal((await api.get('/method/permission', user.access)).status, 200)
+    await api.grant(user, 'viewer')
+    assert.equal((await api.get('/method/permission', user.access)).status, 403)
+    assert.deepEqual((await api.get('/me', user.access)).body.roles, ['viewer'])
+  })
+
+  test('a policy for everyone needs no token, but refuses a bad one, and finds the entity', async (t) => {
+    const api = await startApiWithRoles(t, { engine, extend: routes })
+    assert.deepEqual((await api.get('/policy/view')).body, { entity: { owner: 'nobody' }, user: null })
+    const user = await api.signInAs()
+    assert.equal((await api.get('/policy/view', user.access)).body.user, user.id)
+    assert.equal((await api.get('/policy/view', 'nonsense')).status, 401)
+    assert.equal((await api.get('/policy/none', user.access)).status, 404)
+  })
+})
+
+test('an unknown policy or action stops the start-up', async (t) => {
+  for (const wrong of [
+    { policy: 'nothing', action: 'view' },
+    { policy: 'posts', action: 'burn' },
+    { policy: '__proto__', action: 'view' },
+  ]) {
+    const start = startApi(t, {
+      extend(app) {
+        app.get('/x', { config: { access: { ...wrong, entity } } }, async () => ({}))
+      },
+    })
+    await assert.rejects(start, new RegExp(`no action "${wrong.action}" in a policy "${wrong.policy}"`))
+  }
+})
+
+test('a plugin’s route that declares nothing, in a plugin that requires nothing, stops the start-up', async (t) => {
+  const start = startApi(t, {
+    async extend(app) {
+      await app.register(async (plugin) => void plugin.get('/x', async () => ({})), { prefix: '/p' })
+    },
+  })
+  await assert.rejects(start, /these routes declare no access: GET \/p\/x/)
+})

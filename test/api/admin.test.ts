@@ -1,0 +1,170 @@
+import assert from 'node:assert/strict'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { onEachEngine, temporaryFolder } from '../support/databases.ts'
+import { challengeOf, enableTwoFactor, isSignedIn, logIn, many } from '../support/people.ts'
+import { startApiWithRoles } from '../support/roles.ts'
+
+/** Roles with a manager, who may administer but does not hold everything. */
+function managerRoles(t: Parameters<typeof temporaryFolder>[0]): string {
+  const folder = join(temporaryFolder(t), 'config')
+  mkdirSync(folder)
+  writeFileSync(
+    join(folder, 'auth.mlc'),
+    `auth { roles {
+      admin { permissions = ["*"] }
+      manager { permissions = ["users.*", "posts.view"] }
+      viewer { permissions = ["posts.view"] }
+      auditor { permissions = ["audit.view"] }
+    } }`,
+  )
+  return folder
+}
+
+onEachEngine('administration', (engine) => {
+  test('lists users by page and by search, for whoever may view them', async (t) => {
+    const api = await startApiWithRoles(t, { engine })
+    const admin = await api.signInAs('admin')
+    const user = await api.signInAs('viewer')
+    assert.equal((await api.get('/api/admin/users')).status, 401)
+    assert.equal((await api.get('/api/admin/users', user.access)).status, 403)
+    const { status, body } = await api.get('/api/admin/users?per_page=1&page=2', admin.access)
+    assert.equal(status, 200)
+    assert.deepEqual(body.meta, { total: 2, page: 2, per_page: 1, last_page: 2 })
+    assert.deepEqual(Object.keys(body.data[0]).sort(), [
+      'created_at',
+      'email',
+      'id',
+      'locked_until',
+      'name',
+      'roles',
+      'two_factor',
+    ])
+    assert.equal(body.data[0].email, user.email)
+    assert.deepEqual(body.data[0].roles, ['viewer'])
+    assert.equal(body.data[0].two_factor, false)
+    assert.equal(body.data[0].locked_until, null)
+    const found = await api.get(`/api/admin/users?q=${user.email.slice(0, 12).toUpperCase()}`, admin.access)
+    assert.ok(found.body.data.some(({ email }: { email: string }) => email === user.email))
+    assert.deepEqual((await api.get('/api/admin/users?q=%25', admin.access)).body.data, [])
+    assert.deepEqual((await api.get('/api/admin/users?page=9', admin.access)).body.data, [])
+  })
+
+  test('gives and takes roles, from the very next request on', async (t) => {
+    const api = await startApiWithRoles(t, { engine })
+    const admin = await api.signInAs('admin')
+    const user = await api.signInAs()
+    const set = (roles: unknown, id: number | string = user.id) =>
+      api.put(`/api/admin/users/${id}/roles`, { roles }, admin.access)
+    const given = await set(['editor', 'viewer', 'editor'])
+    assert.equal(given.status, 200)
+    assert.deepEqual(given.body.data.roles, ['editor', 'viewer'])
+    assert.equal(given.body.data.id, user.id)
+    assert.deepEqual((await api.get('/me', user.access)).body.roles, ['editor', 'viewer'])
+    const unknown = await set(['king'])
+    assert.equal(unknown.status, 422)
+    assert.deepEqual(Object.keys(unknown.body.details), ['roles'])
+    for (const wrong of [undefined, 'editor', [1], null]) assert.equal((await set(wrong)).status, 422)
+    assert.equal((await set(['viewer'], 999)).status, 404)
+    assert.equal((await set(['viewer'], 'x')).status, 404)
+    assert.deepEqual((await set([])).body.data.roles, [])
+  })
+
+  test('unlocks, resets the second factor and ends sessions', async (t) => {
+    const api = await startApiWithRoles(t, { engine })
+    const admin = await api.signInAs('admin')
+    const user = await api.signInAs()
+    await enableTwoFactor(api, user)
+    for (let i = 0; i < 5; i++) await logIn(api, user.email, 'wrong')
+    const locked = await api.get(`/api/admin/users?q=${user.email}`, admin.access)
+    assert.equal(locked.body.data[0].two_factor, true)
+    assert.equal(typeof locked.body.data[0].locked_until, 'number')
+
+    assert.equal((await api.delete(`/api/admin/users/${user.id}/lock`, admin.access)).status, 204)
+    await challengeOf(api, user.email)
+    assert.equal((await api.delete(`/api/admin/users/${user.id}/2fa`, admin.access)).status, 204)
+    assert.equal((await logIn(api, user.email)).body.token_type, 'Bearer')
+    assert.ok(await isSignedIn(api, user.access))
+    assert.equal((await api.delete(`/api/admin/users/${user.id}/sessions`, admin.access)).status, 204)
+    assert.equal(await isSignedIn(api, user.access), false)
+    assert.equal((await api.post('/api/auth/refresh', { refresh_token: user.refresh })).status, 401)
+    for (const name of ['lock', '2fa', 'sessions']) {
+      assert.equal((await api.delete(`/api/admin/users/999/${name}`, admin.access)).status, 404)
+      assert.equal((await api.delete(`/api/admin/users/${user.id}/${name}`, user.access)).status, 401)
+    }
+  })
+
+  test('nobody hands out, or takes from, more than they have', async (t) => {
+    const api = await startApiWithRoles(t, { engine, config: managerRoles(t) })
+    const admin = await api.signInAs('admin')
+    const manager = await api.signInAs('manager')
+    const user = await api.signInAs('viewer')
+    const auditor = await api.signInAs('auditor')
+    const set = (target: { id: number }, ...roles: string[]) =>
+      api.put(`/api/admin/users/${target.id}/roles`, { roles }, manager.access)
+    assert.equal((await set(user, 'viewer', 'manager')).status, 200, 'what they hold they may give')
+    assert.equal((await set(user, 'admin')).status, 403)
+    assert.equal((await set(user, 'auditor')).status, 403)
+    assert.equal((await set(manager, 'manager', 'admin')).status, 403, 'nor to themselves')
+    assert.equal((await set(auditor)).status, 403, 'nor take what they do not hold')
+    assert.equal((await set(admin)).status, 403)
+    for (const name of ['lock', '2fa', 'sessions']) {
+      assert.equal((await api.delete(`/api/admin/users/${admin.id}/${name}`, manager.access)).status, 403)
+      assert.equal((await api.delete(`/api/admin/users/${user.id}/${name}`, manager.access)).status, 204)
+    }
+    assert.deepEqual((await api.get('/me', admin.access)).body.roles, ['admin'])
+  })
+
+  test('the last administrator stays one, also when two take the role from each other at once', async (t) => {
+    const api = await startApiWithRoles(t, { engine })
+    const [one, two] = [await api.signInAs('admin'), await api.signInAs('admin')]
+    const drop = (by: { access: string }, target: { id: number }) =>
+      api.put(`/api/admin/users/${target.id}/roles`, { roles: ['viewer'] }, by.access)
+    const answers = await Promise.all([drop(one, two), drop(two, one), drop(one, one), drop(two, two)])
+    const holders = async () =>
+      (await api.db.all<{ roles: string }>('SELECT roles FROM users')).filter(({ roles }) => roles.includes('admin'))
+        .length
+    assert.equal(await holders(), 1, JSON.stringify(answers.map(({ status }) => status)))
+
+    const last = (await isAdmin(one)) ? one : two
+    const refused = await drop(last, last)
+    assert.deepEqual([refused.status, refused.body], [409, { error: 'Last administrator' }])
+    assert.equal(
+      (await api.put(`/api/admin/users/${last.id}/roles`, { roles: ['admin', 'viewer'] }, last.access)).status,
+      200,
+    )
+
+    async function isAdmin(user: { access: string }): Promise<boolean> {
+      return (await api.get('/me', user.access)).body.roles.includes('admin')
+    }
+  })
+
+  test('parallel changes of one user’s roles leave one of them, whole', async (t) => {
+    const api = await startApiWithRoles(t, { engine })
+    const admin = await api.signInAs('admin')
+    const user = await api.signInAs()
+    const answers = await many(10, (i) =>
+      api.put(`/api/admin/users/${user.id}/roles`, { roles: i % 2 ? ['editor'] : ['viewer'] }, admin.access),
+    )
+    assert.ok(answers.some(({ status }) => status === 200))
+    const { roles } = (await api.get('/me', user.access)).body
+    assert.ok(JSON.stringify(roles) === '["editor"]' || JSON.stringify(roles) === '["viewer"]')
+  })
+
+  test('shows the audit trail, the newest first', async (t) => {
+    const api = await startApiWithRoles(t, { engine })
+    const admin = await api.signInAs('admin')
+    const user = await api.signInAs()
+    await api.put(`/api/admin/users/${user.id}/roles`, { roles: ['viewer'] }, admin.access)
+    assert.equal((await api.get('/api/admin/audit', user.access)).status, 403)
+    const { body } = await api.get('/api/admin/audit?per_page=3', admin.access)
+    assert.deepEqual(Object.keys(body.data[0]).sort(), ['address', 'at', 'event', 'outcome', 'user_agent', 'user_id'])
+    assert.equal(body.data.length, 3)
+    assert.equal(body.data[0].event, 'roles_changed')
+    assert.equal(body.data[0].user_id, user.id)
+    assert.match(body.data[0].outcome, new RegExp(`by user ${admin.id}`))
+    assert.equal(body.meta.per_page, 3)
+    assert.ok(body.meta.total > 3)
+  })
+})

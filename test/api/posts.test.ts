@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { onEachEngine } from '../support/databases.ts'
+import { startApiWithRoles } from '../support/roles.ts'
+
+onEachEngine('posts', (engine) => {
+  test('are made by whoever is signed in, and seen by everyone', async (t) => {
+    const api = await startApiWithRoles(t, { engine })
+    assert.equal((await api.post('/api/posts', { title: 'x', body: 'y' })).status, 401)
+    const user = await api.signInAs()
+    const made = await api.post('/api/posts', { title: 'Hello', body: 'World' }, user.access)
+    assert.equal(made.status, 201)
+    assert.deepEqual(made.body, { data: { id: 1, title: 'Hello', body: 'World' } })
+    assert.equal(made.headers.get('location'), '/api/posts/1')
+    assert.deepEqual((await api.get('/api/posts/1')).body, made.body)
+  })
+
+  test('are changed by editors and admins, deleted by admins', async (t) => {
+    const api = await startApiWithRoles(t, { engine })
+    const [nobody, viewer, editor, admin] = [
+      await api.signInAs(),
+      await api.signInAs('viewer'),
+      await api.signInAs('editor'),
+      await api.signInAs('admin'),
+    ]
+    await api.post('/api/posts', { title: 'Hello', body: 'World' }, nobody.access)
+    for (const [user, put, remove] of [
+      [undefined, 401, 401],
+      [nobody, 403, 403],
+      [viewer, 403, 403],
+      [editor, 200, 403],
+      [admin, 200, 204],
+    ] as const) {
+      assert.equal((await api.put('/api/posts/1', { title: 'Changed' }, user?.access)).status, put)
+      assert.equal((await api.delete('/api/posts/1', user?.access)).status, remove)
+    }
+    const gone = await api.get('/api/posts/1')
+    assert.deepEqual([gone.status, gone.body], [404, { error: 'Not found' }])
+  })
+
+  test('keep what an update does not name', async (t) => {
+    const api = await startApiWithRoles(t, { engine })
+    const editor = await api.signInAs('editor')
+    await api.post('/api/posts', { title: 'Hello', body: 'World' }, editor.access)
+    const answer = await api.put('/api/posts/1', { body: '', title: null }, editor.access)
+    assert.deepEqual(answer.body, { data: { id: 1, title: 'Hello', body: '' } })
+  })
+
+  test('are checked: 401 before 403 before 404 before 422', async (t) => {
+    const api = await startApiWithRoles(t, { engine })
+    const editor = await api.signInAs('editor')
+    const long = await api.post('/api/posts', { title: 'x'.repeat(256), body: 'y'.repeat(65_537) }, editor.access)
+    assert.deepEqual(
+      [long.status, long.body.details],
+      [422, { title: ['Must be at most 255 characters'], body: ['Must be at most 65536 characters'] }],
+    )
+    const blank = await api.post('/api/posts', { title: ' ', body: 5 }, editor.access)
+    assert.deepEqual(blank.body.details, { title: ['Must not be blank'], body: ['Must be a string'] })
+    assert.equal((await api.put('/api/posts/1', { title: 5 })).status, 401)
+    assert.equal((await api.put('/api/posts/1', { title: 5 }, editor.access)).status, 404)
+    await api.post('/api/posts', { title: 'x', body: '' }, editor.access)
+    assert.equal((await api.put('/api/posts/1', { title: '' }, editor.access)).status, 422)
+    for (const id of ['0', '-1', 'x', '1.5', '99999999999999999999', '9007199254740993']) {
+      assert.equal((await api.get(`/api/posts/${id}`)).status, 404, id)
+    }
+  })
+})

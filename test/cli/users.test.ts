@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { startApi } from '../support/api.ts'
+import { createDatabaseUrl, onEachEngine } from '../support/databases.ts'
+import { logIn, password } from '../support/people.ts'
+import { latchkey } from '../support/process.ts'
+
+onEachEngine('user commands', (engine) => {
+  test('make, show, change, unlock and list users, beside a running service', async (t) => {
+    const DATABASE_URL = await createDatabaseUrl(t, engine)
+    const env = { DATABASE_URL, BCRYPT_COST: '10' }
+    const run = (args: string[], input?: string) => latchkey(args, { env, ...(input !== undefined && { input }) })
+    const api = await startApi(t, { engine, env: { DATABASE_URL } })
+
+    const made = await run(
+      ['user:create', '--email', ' Root@Example.com ', '--name', 'Root', '--role', 'admin', '--role', 'viewer'],
+      `${password}\n`,
+    )
+    assert.equal(made.code, 0, made.stderr)
+    assert.equal(made.stdout, 'created user 1, root@example.com, with the roles admin, viewer\n')
+    const login = await logIn(api, 'root@example.com')
+    assert.equal(login.status, 200)
+    const me = () => api.get('/me', login.body.access_token)
+    assert.deepEqual((await me()).body, { id: 1, email: 'root@example.com', name: 'Root', roles: ['admin', 'viewer'] })
+
+    assert.equal((await run(['user:roles', 'root@example.com'])).stdout, 'root@example.com: admin, viewer\n')
+    assert.equal(
+      (await run(['user:roles', 'root@example.com', '--add', 'editor', '--remove', 'viewer'])).stdout,
+      'root@example.com: admin, editor\n',
+    )
+    assert.deepEqual((await me()).body.roles, ['admin', 'editor'], 'at the very next request')
+    const last = await run(['user:roles', 'root@example.com', '--set', ''])
+    assert.deepEqual([last.code, last.stderr], [1, 'latchkey: Last administrator\n'])
+    const unknown = await run(['user:roles', 'root@example.com', '--add', 'king'])
+    assert.deepEqual([unknown.code, unknown.stderr], [1, 'latchkey: Unknown role: king\n'])
+
+    for (let i = 0; i < 5; i++) await logIn(api, 'root@example.com', 'wrong')
+    assert.equal((await logIn(api, 'root@example.com')).status, 423)
+    assert.equal((await run(['user:list'])).stdout, '1\troot@example.com\tRoot\tadmin,editor\t\tlocked\n')
+    assert.equal((await run(['user:unlock', 'ROOT@example.com'])).stdout, 'root@example.com is not locked any more\n')
+    assert.equal((await logIn(api, 'root@example.com')).status, 200)
+  })
+
+  test('say in one line what is wrong', async (t) => {
+    const env = { DATABASE_URL: await createDatabaseUrl(t, engine) }
+    const cases: [args: string[], input: string, code: number, line: RegExp][] = [
+      [['user:create', '--email', 'nobody'], `${password}\n`, 65, /"nobody" is no valid email address/],
+      [
+        ['user:create', '--email', 'a@example.com'],
+        'weak\n',
+        65,
+        /the password is too weak: Must be at least 8 characters; /,
+      ],
+      [
+        ['user:create', '--email', 'a@example.com', '--role', 'king'],
+        '',
+        65,
+        /unknown role king; there are admin, editor, viewer/,
+      ],
+      [['user:create'], '', 64, /required option '--email <email>' not specified/],
+      [['user:roles', 'nobody@example.com', '--add', 'viewer'], '', 65, /there is no user nobody@example\.com/],
+      [['user:unlock', 'nobody@example.com'], '', 65, /there is no user/],
+      [['user:unlock'], '', 64, /missing required argument 'email'/],
+    ]
+    for (const [args, input, code, line] of cases) {
+      const ended = await latchkey(args, { env, input })
+      assert.equal(ended.code, code, ended.stderr)
+      assert.match(ended.stderr, /^latchkey: .*\n$/)
+      assert.match(ended.stderr, line)
+    }
+    const twice = ['user:create', '--email', 'a@example.com']
+    assert.equal((await latchkey(twice, { env, input: password })).code, 0)
+    const taken = await latchkey(twice, { env, input: password })
+    assert.deepEqual([taken.code, taken.stderr], [1, 'latchkey: Email already registered\n'])
+  })
+})

@@ -1,0 +1,36 @@
+import type { Database } from '../../src/platform/database/database.ts'
+import { type Api, type ApiOptions, startApi } from './api.ts'
+import { again, type SignedIn, signIn } from './people.ts'
+
+export interface ApiWithRoles extends Api {
+  db: Database
+  /** Gives a user roles, past all checks: how the first administrator comes to be. */
+  grant(user: { id: number }, ...roles: string[]): Promise<void>
+  /** A new signed-in user with these roles. */
+  signInAs(...roles: string[]): Promise<SignedIn>
+}
+
+export async function startApiWithRoles(t: Parameters<typeof startApi>[0], options: ApiOptions): Promise<ApiWithRoles> {
+  let db: Database | undefined
+  const api = await startApi(t, {
+    ...options,
+    async extend(app, parts) {
+      db = parts.db
+      await options.extend?.(app, parts)
+    },
+  })
+  const database = db as unknown as Database
+  const grant = async (user: { id: number }, ...roles: string[]) => {
+    await database.write({ sql: 'UPDATE users SET roles = $1 WHERE id = $2', params: [JSON.stringify(roles), user.id] })
+  }
+  return {
+    ...api,
+    db: database,
+    grant,
+    async signInAs(...roles) {
+      const user = await signIn(api)
+      await grant(user, ...roles)
+      return again(api, user)
+    },
+  }
+}

@@ -3,6 +3,7 @@
 import { durableWrites } from './durable-writes.ts'
 import { loginStorm } from './login-storm.ts'
 import { loginTiming } from './login-timing.ts'
+import { permissionCheck } from './permission-check.ts'
 import { rowByKey } from './row-by-key.ts'
 import type { Benchmark } from './support/benchmark.ts'
 import { printResult, printTitle } from './support/benchmark.ts'
@@ -12,6 +13,7 @@ const benchmarks: Record<string, Benchmark> = {
   'row-by-key': rowByKey,
   'login-timing': loginTiming,
   'login-storm': loginStorm,
+  'permission-check': permissionCheck,
 }
 
 const asked = process.argv.slice(2)

@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import { createAccounts } from './app/accounts.ts'
 import { createAuth } from './app/auth.ts'
 import { type GroundOptions, openGround } from './app/ground.ts'
-import { createPolicies } from './features/access/policies.ts'
+import { createPolicies, type Policy } from './features/access/policies.ts'
 import { adminRoutes } from './features/admin/admin.routes.ts'
 import { postPolicy } from './features/posts/posts.policy.ts'
 import { addPostRoutes } from './features/posts/posts.routes.ts'
@@ -18,6 +18,8 @@ import { openRedis } from './platform/redis/redis.ts'
 export interface AppOptions extends Omit<GroundOptions, 'observe'> {
   /** Routes beside the service's own. */
   extend?: (app: FastifyInstance, parts: { db: Database }) => void | Promise<void>
+  /** Policies for those routes. */
+  policies?: Readonly<Record<string, Policy<never>>>
 }
 
 export interface App {
@@ -50,7 +52,7 @@ export async function createApp(options: AppOptions): Promise<App> {
       random,
       metrics,
       authenticate: auth.authenticate,
-      policies: createPolicies({ posts: postPolicy }),
+      policies: createPolicies({ posts: postPolicy, ...options.policies }),
       checks: {
         database: () => db.get('SELECT 1 AS ok'),
         ...(redis && { redis: () => redis.ping() }),

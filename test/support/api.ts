@@ -8,7 +8,7 @@ import type { Dialect } from '../../src/platform/database/database.ts'
 import { createLogger } from '../../src/platform/log/logger.ts'
 import { createDatabaseUrl } from './databases.ts'
 
-export interface ApiOptions extends Pick<AppOptions, 'extend' | 'migrations'> {
+export interface ApiOptions extends Pick<AppOptions, 'extend' | 'migrations' | 'policies'> {
   engine?: Dialect
   /** Another folder of configuration. */
   config?: string
@@ -77,6 +77,7 @@ export async function startApi(t: TestContext, options: ApiOptions = {}): Promis
     clock,
     log: createLogger({ level: config.log.level, isTerminal: false, destination }),
     ...(options.extend && { extend: options.extend }),
+    ...(options.policies && { policies: options.policies }),
     ...(options.migrations && { migrations: options.migrations }),
   })
   t.after(() => app.close())

@@ -1,5 +1,6 @@
 /** Policies: for each kind of entity, who may do what to it. */
-import type { Policies, Principal } from '../../platform/http/access.ts'
+import type { Principal } from '../../platform/http/access.ts'
+import type { Policies } from '../../platform/http/authorize.ts'
 
 /** Named actions, each of which answers for a user, or for nobody in particular, and an entity. */
 export type Policy<Entity> = Readonly<
@@ -7,7 +8,7 @@ export type Policy<Entity> = Readonly<
 >
 
 /** What is not declared is denied; what is required but not declared stops the start-up. */
-export function createPolicies(policies: Readonly<Record<string, Policy<never>>>): Policies {
+export function createPolicies(policies: Readonly<Record<string, Policy<never>>>): Policies<Principal> {
   function find(policy: string, action: string) {
     const actions = Object.hasOwn(policies, policy) ? policies[policy] : undefined
     return actions && Object.hasOwn(actions, action) ? actions[action] : undefined

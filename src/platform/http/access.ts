@@ -1,19 +1,15 @@
 /** Every endpoint says who may use it. One that says nothing stops the start-up. */
 import type { FastifyInstance, FastifyRequest, RouteOptions } from 'fastify'
+import { authorize, type Requirement as BareRequirement, type Policies } from './authorize.ts'
 import { httpErrors } from './errors.ts'
+
+export type FindEntity = (request: FastifyRequest) => Promise<unknown>
 
 /**
  * `public`: anybody. `authenticated`: whoever bears a valid access token. A role, a permission: whoever holds it. A
  * policy: whoever its action allows on the entity, which is found before it is asked and 404 where there is none.
  */
-export type Requirement =
-  | 'public'
-  | 'authenticated'
-  | { role: string }
-  | { permission: string }
-  | { policy: string; action: string; entity: FindEntity }
-
-export type FindEntity = (request: FastifyRequest) => Promise<unknown>
+export type Requirement = BareRequirement<FindEntity>
 
 /** All of a list must hold. */
 export type Access = Requirement | readonly Requirement[]
@@ -35,12 +31,6 @@ export interface Principal {
 /** Answers undefined for a token that is not, or no longer, good. */
 export type Authenticate = (token: string) => Promise<Principal | undefined>
 
-export interface Policies {
-  /** Throws where there is no such policy or action. */
-  requireKnown(policy: string, action: string): void
-  allow(asked: { policy: string; action: string; user: Principal | undefined; entity: unknown }): Promise<boolean>
-}
-
 declare module 'fastify' {
   interface FastifyContextConfig {
     access?: Access
@@ -60,7 +50,7 @@ type Guard = (request: FastifyRequest) => Promise<void>
 
 export interface GuardOptions {
   authenticate: Authenticate
-  policies: Policies
+  policies: Policies<Principal>
 }
 
 /** Call before any route is added. Guards run before the body is read: 401 and 403 come before 422. */
@@ -112,24 +102,25 @@ function createGuard(requirements: readonly Requirement[], { authenticate, polic
     if (!request.principal) throw httpErrors.invalidToken()
   }
 
-  async function isMet(requirement: Requirement, request: FastifyRequest): Promise<boolean> {
-    const user = request.principal
-    if (requirement === 'public' || requirement === 'authenticated') return true
-    if ('role' in requirement) return user?.hasRole(requirement.role) ?? false
-    if ('permission' in requirement) return user?.can(requirement.permission) ?? false
-    const { policy, action } = requirement
-    request.entity = await requirement.entity(request)
-    if (request.entity === undefined) throw httpErrors.notFound()
-    return policies.allow({ policy, action, user, entity: request.entity })
-  }
-
   return async (request) => {
     await identify(request)
     for (const requirement of requirements) {
-      if (await isMet(requirement, request)) continue
-      throw request.principal ? httpErrors.forbidden() : httpErrors.missingToken()
+      const { verdict, entity } = await authorize({
+        requirement,
+        user: request.principal,
+        findEntity: (find) => find(request),
+        policies,
+      })
+      if (verdict !== 'allowed') throw refusals[verdict]()
+      if (entity !== undefined) request.entity = entity
     }
   }
+}
+
+const refusals = {
+  unauthenticated: httpErrors.missingToken,
+  forbidden: httpErrors.forbidden,
+  not_found: httpErrors.notFound,
 }
 
 /** The token of an `Authorization: Bearer` header. */

@@ -1,0 +1,81 @@
+/** Every example of docs/authorization.md runs. */
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { notePolicy, noteRoutes, reportRoutes } from '../../docs/examples/notes.ts'
+import { temporaryFolder } from '../support/databases.ts'
+import { root } from '../support/process.ts'
+import { startApiWithRoles } from '../support/roles.ts'
+
+const page = readFileSync(join(root, 'docs', 'authorization.md'), 'utf8')
+const blocks = (language: string) =>
+  [...page.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\``, 'gm'))].map(([, code]) => code as string)
+
+function exampleConfig(t: Parameters<typeof temporaryFolder>[0]): string {
+  const folder = join(temporaryFolder(t), 'config')
+  mkdirSync(folder)
+  const [roles = ''] = blocks('mlc')
+  writeFileSync(join(folder, 'auth.mlc'), roles)
+  return folder
+}
+
+test('the code on the page is the code of docs/examples/notes.ts', () => {
+  const source = readFileSync(join(root, 'docs', 'examples', 'notes.ts'), 'utf8')
+  assert.equal(blocks('ts').length, 3)
+  for (const block of blocks('ts')) assert.ok(source.includes(block), block)
+})
+
+test('the commands on the page run, one after the other', (t) => {
+  const [script = ''] = blocks('sh')
+  const env = {
+    PATH: process.env.PATH ?? '',
+    DATABASE_URL: `file:${join(temporaryFolder(t), 'test.db')}`,
+    BCRYPT_COST: '10',
+  }
+  const { status, stdout, stderr } = spawnSync('sh', ['-e', '-c', script], { cwd: root, env, encoding: 'utf8' })
+  assert.equal(status, 0, stderr)
+  assert.deepEqual(stdout.split('\n').slice(0, 6), [
+    'created user 1, root@example.com, with the roles admin',
+    'created user 2, ada@example.com',
+    'ada@example.com: editor',
+    'ada@example.com: viewer',
+    'ada@example.com: no roles',
+    'ada@example.com is not locked, and was not',
+  ])
+})
+
+test('the guarded endpoints, with the roles on the page, do what it says', async (t) => {
+  const api = await startApiWithRoles(t, {
+    config: exampleConfig(t),
+    policies: { notes: notePolicy },
+    async extend(app) {
+      await app.register(noteRoutes)
+      await app.register(reportRoutes)
+    },
+  })
+  const [author, stranger, admin, support] = [
+    await api.signInAs(),
+    await api.signInAs('editor'),
+    await api.signInAs('admin'),
+    await api.signInAs('support'),
+  ]
+  for (const [user, daily, secret] of [
+    [undefined, 401, 401],
+    [stranger, 403, 403],
+    [support, 200, 403],
+    [admin, 200, 200],
+  ] as const) {
+    assert.equal((await api.get('/reports/daily', user?.access)).status, daily)
+    assert.equal((await api.get('/reports/secret', user?.access)).status, secret)
+  }
+  for (const remover of [author, admin]) {
+    const { id } = (await api.post('/notes', { text: 'remember' }, author.access)).body.data
+    assert.equal((await api.get(`/notes/${id}`)).status, 200)
+    assert.equal((await api.delete(`/notes/${id}`)).status, 401)
+    assert.equal((await api.delete(`/notes/${id}`, stranger.access)).status, 403)
+    assert.equal((await api.delete(`/notes/${id}`, remover.access)).status, 204)
+    assert.equal((await api.delete(`/notes/${id}`, remover.access)).status, 404)
+  }
+})

@@ -2,12 +2,12 @@
 import { compileRoles } from '../features/access/roles.ts'
 import { createAdmin } from '../features/admin/admin.service.ts'
 import { createAdminStore } from '../features/admin/admin.store.ts'
-import { createAudit } from '../features/audit/audit.store.ts'
 import { createLockout } from '../features/auth/lockout.ts'
 import { createSessionStore } from '../features/auth/sessions.store.ts'
 import { createTwoFactorStore } from '../features/two-factor/two-factor.store.ts'
 import { createUsers } from '../features/users/users.service.ts'
 import { createUserStore } from '../features/users/users.store.ts'
+import { createAudit } from '../platform/audit/audit.ts'
 import { createPasswords } from '../platform/passwords/passwords.ts'
 import type { Ground } from './ground.ts'
 

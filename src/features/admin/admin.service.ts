@@ -1,6 +1,7 @@
 /** Giving and taking roles, and helping people who are locked out. Nobody hands out more than they have. */
 import { AppError } from '../../core/app-error.ts'
-import type { Database, Param, Statement } from '../../platform/database/database.ts'
+import type { Audit } from '../../platform/audit/audit.ts'
+import type { Database, Statement } from '../../platform/database/database.ts'
 import type { Client } from '../../platform/http/client.ts'
 import { httpErrors } from '../../platform/http/errors.ts'
 import { validationFailed } from '../../platform/http/validation.ts'
@@ -26,7 +27,7 @@ export interface AdminDeps {
   unlock(email: string): Statement
   removeTwoFactor(userId: number): Statement[]
   endSessions(userId: number): Statement
-  audit: { entry(entry: { event: string; outcome: string; userId: Param; client: Client }): Statement }
+  audit: Audit
 }
 
 const maxAttempts = 5

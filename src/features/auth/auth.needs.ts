@@ -1,10 +1,5 @@
 /** What signing in needs of other features. app.ts hands it over. */
-import type { Param, Statement } from '../../platform/database/database.ts'
-import type { Client } from '../../platform/http/client.ts'
-
-export interface Audit {
-  entry(entry: { event: string; outcome: string; userId: Param; client: Client }): Statement
-}
+import type { Statement } from '../../platform/database/database.ts'
 
 export interface SecondFactors {
   /** Answers the deciding statements that use up a right code, of an app or for recovery; undefined for a wrong one. */

@@ -3,6 +3,7 @@ import Type from 'typebox'
 import { principalOf } from '../../platform/http/access.ts'
 import { addressOf, clientOf } from '../../platform/http/client.ts'
 import { httpErrors } from '../../platform/http/errors.ts'
+import { OrEmpty } from '../../platform/http/validation.ts'
 import type { Limiter } from '../../platform/limiter/limiter.ts'
 import type { Login } from './login.service.ts'
 import type { PasswordService } from './password.service.ts'
@@ -21,8 +22,6 @@ export interface AuthRoutesDeps {
   findPasswordProblems: (password: string) => string[]
 }
 
-/** Missing and null stand for an empty string. */
-const OrEmpty = Type.String({ 'x-or-empty': true })
 const isPublic = { access: 'public' } as const
 const isAuthenticated = { access: 'authenticated' } as const
 

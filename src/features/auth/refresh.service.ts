@@ -1,10 +1,10 @@
 /** Trading a refresh token for a new pair, and noticing when somebody presents one that was traded before. */
 import { hash } from 'node:crypto'
 import type { Clock } from '../../core/clock.ts'
+import type { Audit } from '../../platform/audit/audit.ts'
 import type { Database } from '../../platform/database/database.ts'
 import type { Client } from '../../platform/http/client.ts'
 import { authErrors } from './auth.errors.ts'
-import type { Audit } from './auth.needs.ts'
 import type { PairClaims, SessionRow, SessionStore } from './sessions.store.ts'
 import type { TokenPair, TokenPairs } from './token-pairs.ts'
 import type { Claims, Tokens } from './tokens.ts'

@@ -1,8 +1,9 @@
 /** Signing out, and the list of devices that are signed in. */
+
+import type { Audit } from '../../platform/audit/audit.ts'
 import type { Database } from '../../platform/database/database.ts'
 import type { Principal } from '../../platform/http/access.ts'
 import type { Client } from '../../platform/http/client.ts'
-import type { Audit } from './auth.needs.ts'
 import type { ListedSession, SessionStore } from './sessions.store.ts'
 
 export function createSessions({ db, sessions, audit }: { db: Database; sessions: SessionStore; audit: Audit }) {

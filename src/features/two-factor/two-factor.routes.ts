@@ -3,10 +3,10 @@ import { toString as toQrCode } from 'qrcode'
 import Type from 'typebox'
 import { principalOf } from '../../platform/http/access.ts'
 import { clientOf } from '../../platform/http/client.ts'
+import { OrEmpty } from '../../platform/http/validation.ts'
 import type { Limiter } from '../../platform/limiter/limiter.ts'
 import type { TwoFactor } from './two-factor.service.ts'
 
-const OrEmpty = Type.String({ 'x-or-empty': true })
 const PasswordAndCode = Type.Object({ password: OrEmpty, code: OrEmpty })
 const config = { access: 'authenticated' } as const
 

@@ -3,7 +3,8 @@ import { hash } from 'node:crypto'
 import { AppError } from '../../core/app-error.ts'
 import type { Clock } from '../../core/clock.ts'
 import type { Random } from '../../core/random.ts'
-import type { Database, Param, Statement } from '../../platform/database/database.ts'
+import type { Audit } from '../../platform/audit/audit.ts'
+import type { Database, Statement } from '../../platform/database/database.ts'
 import type { Client } from '../../platform/http/client.ts'
 import { validationFailed } from '../../platform/http/validation.ts'
 import type { Log } from '../../platform/log/logger.ts'
@@ -34,7 +35,7 @@ export interface TwoFactorDeps {
   /** Decides that the password which was confirmed is still the password, and takes the user's row. */
   stillHasVersion(userId: number, version: number): Statement
   log: Log
-  audit: { entry(entry: { event: string; outcome: string; userId: Param; client: Client }): Statement }
+  audit: Audit
 }
 
 interface Actor {

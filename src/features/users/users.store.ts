@@ -1,6 +1,7 @@
 /** The users table. */
 import type { Clock } from '../../core/clock.ts'
-import { ConstraintError, type Database, type Param, rowOf, type Statement } from '../../platform/database/database.ts'
+import type { Audit } from '../../platform/audit/audit.ts'
+import { ConstraintError, type Database, rowOf } from '../../platform/database/database.ts'
 import type { Client } from '../../platform/http/client.ts'
 
 export interface NewUser {
@@ -14,7 +15,7 @@ export interface NewUser {
 export interface UserStoreDeps {
   db: Database
   clock: Clock
-  audit: { entry(entry: { event: string; outcome: string; userId: Param; client: Client }): Statement }
+  audit: Audit
 }
 
 export function createUserStore({ db, clock, audit }: UserStoreDeps) {

@@ -2,7 +2,7 @@
  * Checks bodies against their schema and says what is wrong in the words of the API. The schema that describes a body
  * is the one that checks it; what a schema cannot say, `x-check` does.
  */
-import type { TObject, TSchema } from 'typebox'
+import Type, { type TObject, type TSchema } from 'typebox'
 import { AppError } from '../../core/app-error.ts'
 
 /** Answers what is wrong with a value that has passed the schema's own rules. */
@@ -26,6 +26,9 @@ interface Property extends TSchema {
   'x-or-empty'?: boolean
   'x-check'?: Check
 }
+
+/** A text for which missing and null stand for an empty one. */
+export const OrEmpty = Type.String({ 'x-or-empty': true })
 
 type Outcome = { value: unknown } | { problems: string[] }
 

@@ -1,7 +1,7 @@
 /** The trail of what happened to accounts. Never a secret: only what, to whom, from where, and how it ended. */
 import type { Clock } from '../../core/clock.ts'
-import type { Param, Statement } from '../../platform/database/database.ts'
-import type { Client } from '../../platform/http/client.ts'
+import type { Param, Statement } from '../database/database.ts'
+import type { Client } from '../http/client.ts'
 
 export interface AuditEntry {
   event: string

@@ -79,6 +79,11 @@ program
     await listUsers(program.opts<GlobalOptions>())
   })
 
+// Whoever reads our output may have read enough, as in "latchkey user:list | head".
+process.stdout.on('error', (error: NodeJS.ErrnoException) =>
+  process.exit(error.code === 'EPIPE' ? 0 : exitCodes.failure),
+)
+
 try {
   await program.parseAsync()
 } catch (error) {

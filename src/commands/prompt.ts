@@ -12,6 +12,9 @@ export async function readPassword(): Promise<string> {
   return password
 }
 
+/** What was typed or pasted beyond the end of a line, for the next question. */
+let ahead = ''
+
 async function ask(question: string): Promise<string> {
   const { stdin, stderr } = process
   stderr.write(question)
@@ -19,17 +22,25 @@ async function ask(question: string): Promise<string> {
   try {
     return await new Promise<string>((resolve, reject) => {
       let typed = ''
-      stdin.on('data', function onKeys(keys: string) {
-        for (const key of keys) {
-          if (key === '\r' || key === '\n' || key === endOfInput) {
-            stdin.off('data', onKeys)
-            return resolve(typed)
+      function onKeys(keys: string): void {
+        for (const [i, key] of [...keys].entries()) {
+          if (key === interrupt) {
+            reject(new FatalError('interrupted', exitCodes.failure))
+            return
           }
-          if (key === interrupt) return reject(new FatalError('interrupted', exitCodes.failure))
-          if (key === '\u007f' || key === '\b') typed = [...typed].slice(0, -1).join('')
-          else typed += key
+          if (key === '\r' || key === '\n' || key === endOfInput) {
+            ahead = [...keys].slice(i + 1).join('')
+            stdin.off('data', onKeys)
+            resolve(typed)
+            return
+          }
+          typed = key === '\u007f' || key === '\b' ? [...typed].slice(0, -1).join('') : typed + key
         }
-      })
+      }
+      const waiting = ahead
+      ahead = ''
+      stdin.on('data', onKeys)
+      onKeys(waiting)
     })
   } finally {
     stdin.setRawMode(false).pause()

@@ -12,6 +12,9 @@ export function readSettings(
   { forService }: { forService: boolean },
 ): { config: Config; log: Log } {
   const config = loadConfig({ directory: options.config, environment: process.env, forService })
-  const log = createLogger({ level: config.log.level, isTerminal: process.stdout.isTTY })
+  // What a command prints is for whoever reads its output; warnings go beside it.
+  const log = forService
+    ? createLogger({ level: config.log.level, isTerminal: process.stdout.isTTY })
+    : createLogger({ level: 'warn', isTerminal: false, destination: process.stderr })
   return { config, log }
 }

@@ -2,11 +2,12 @@
 import { createAccounts } from '../app/accounts.ts'
 import { openGround } from '../app/ground.ts'
 import { AppError } from '../core/app-error.ts'
-import { isEmail, normaliseEmail } from '../core/email.ts'
+import { normaliseEmail } from '../core/email.ts'
 import { exitCodes, FatalError } from '../core/fatal-error.ts'
 import type { Actor, Admin } from '../features/admin/admin.service.ts'
 import type { ListedUser } from '../features/admin/admin.store.ts'
-import { findPasswordProblems } from '../features/users/password-policy.ts'
+import { createRegistrationSchema } from '../features/users/users.schema.ts'
+import { compileBody } from '../platform/http/validation.ts'
 import { readPassword } from './prompt.ts'
 import { type GlobalOptions, readSettings } from './settings.ts'
 
@@ -21,7 +22,6 @@ async function withAccounts(
   work: (accounts: Accounts, config: Config) => Promise<void>,
 ): Promise<void> {
   const { config, log } = readSettings(options, { forService: false })
-  log.level = 'warn'
   const ground = await openGround({ config, log })
   try {
     await work(createAccounts(ground), config)
@@ -39,13 +39,13 @@ export async function createUser(
   options: GlobalOptions,
 ): Promise<void> {
   await withAccounts(options, async ({ users, admin, roles }, config) => {
-    if (!isEmail(normaliseEmail(given.email))) throw wrong(`"${given.email}" is no valid email address`)
     const unknown = given.role.filter((role) => !roles.has(role))
     if (unknown.length > 0) throw wrong(`unknown role ${unknown.join(', ')}; there are ${roles.names().join(', ')}`)
     const password = await readPassword()
-    const problems = findPasswordProblems(password, config.auth.password)
-    if (problems.length > 0) throw wrong(`the password is too weak: ${problems.join('; ')}`)
-    const { id, email } = await users.register({ email: given.email, name: given.name, password, client })
+    const registration = { email: given.email, name: given.name, password }
+    const checked = compileBody(createRegistrationSchema(config.auth.password))(registration)
+    if ('error' in checked) throw checked.error
+    const { id, email } = await users.register({ ...registration, client })
     if (given.role.length > 0) await admin.setRoles(actor, id, given.role)
     print(`created user ${id}, ${email}${given.role.length > 0 ? `, with the roles ${given.role.join(', ')}` : ''}`)
   })
@@ -81,7 +81,7 @@ export async function listUsers(options: GlobalOptions): Promise<void> {
       const { users, total } = await admin.list('', { page, perPage: 100 })
       for (const { id, email, name, roles, two_factor, locked_until } of users) {
         const notes = [roles.join(','), two_factor ? '2fa' : '', locked_until === null ? '' : 'locked']
-        print([id, email, name, ...notes].join('\t'))
+        print([id, email, name.replaceAll('\t', ' '), ...notes].join('\t'))
       }
       if (page * 100 >= total) return
     }
@@ -102,8 +102,8 @@ function split(list = ''): string[] {
 }
 
 function describe(error: AppError): string {
-  const details = error.extra?.details as Record<string, string[]> | undefined
-  const told = Object.values(details ?? {}).flat()
+  const details = (error.extra?.details ?? {}) as Record<string, string[]>
+  const told = Object.entries(details).map(([field, messages]) => `${field}: ${messages.join('; ')}`)
   return told.length > 0 ? told.join('; ') : error.message
 }
 
@@ -111,6 +111,7 @@ function wrong(message: string): FatalError {
   return new FatalError(message, exitCodes.badData)
 }
 
+/** Names are anybody's: line breaks and what a terminal would obey are not printed. */
 function print(line: string): void {
-  process.stdout.write(`${line}\n`)
+  process.stdout.write(`${line.replace(/(?!\t)\p{C}/gu, '\u{fffd}')}\n`)
 }

@@ -5,23 +5,23 @@ import type { MlcProblem, MlcSection, MlcValue, Position } from './mlc.ts'
 export function readRoles(section: MlcSection): { value: RoleDefinitions; problems: MlcProblem[] } {
   const problems: MlcProblem[] = []
   const places = new Map<string, Position>()
-  const value: Record<string, RoleDefinition> = {}
+  const roles = new Map<string, RoleDefinition>()
   const note = (message: string, { line, column }: Position) => problems.push({ message, line, column })
 
   for (const [name, node] of section.entries) {
     places.set(name, node)
-    if (node.kind === 'section') value[name] = readRole(name, node, note)
+    if (node.kind === 'section') roles.set(name, readRole(name, node, note))
     else note(`role "${name}" must be a section with permissions and inherits`, node)
   }
-  for (const [name, { inherits }] of Object.entries(value)) {
+  for (const [name, { inherits }] of roles) {
     const place = places.get(name) as Position
     for (const parent of inherits) {
-      if (!Object.hasOwn(value, parent)) note(`role "${name}" inherits "${parent}", which is no role`, place)
+      if (!roles.has(parent)) note(`role "${name}" inherits "${parent}", which is no role`, place)
     }
-    const circle = findCircle(name, value)
+    const circle = findCircle(name, roles)
     if (circle) note(`roles inherit each other in a circle: ${circle.join(' → ')}`, place)
   }
-  return { value, problems }
+  return { value: Object.fromEntries(roles), problems }
 }
 
 type Note = (message: string, place: Position) => void
@@ -53,10 +53,10 @@ function readTexts(node: MlcValue | MlcSection, what: string, note: Note): strin
 }
 
 /** The way from a role back to itself, if there is one. Told once, by the role of it that comes first. */
-function findCircle(start: string, roles: Record<string, RoleDefinition>): string[] | undefined {
+function findCircle(start: string, roles: ReadonlyMap<string, RoleDefinition>): string[] | undefined {
   const seen = new Set<string>()
   const walk = (name: string, way: string[]): string[] | undefined => {
-    for (const parent of roles[name]?.inherits ?? []) {
+    for (const parent of roles.get(name)?.inherits ?? []) {
       if (parent === start) return [...way, name, start]
       if (seen.has(parent)) continue
       seen.add(parent)

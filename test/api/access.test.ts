@@ -5,7 +5,7 @@ import { startApi } from '../support/api.ts'
 import { onEachEngine } from '../support/databases.ts'
 import { startApiWithRoles } from '../support/roles.ts'
 
-const entity = async (request: { url: string }) => (request.url.includes('none') ? undefined : { owner: 'nobody' })
+const entity = async (request: { url: string }) => (request.url.includes('none') ? null : { owner: 'nobody' })
 
 /** Every kind of requirement, once on a route and once on a plugin. */
 const requirements = {
@@ -108,6 +108,15 @@ test('an unknown policy or action stops the start-up', async (t) => {
     })
     await assert.rejects(start, new RegExp(`no action "${wrong.action}" in a policy "${wrong.policy}"`))
   }
+})
+
+test('an empty list of requirements declares nothing', async (t) => {
+  const start = startApi(t, {
+    extend(app) {
+      app.get('/empty', { config: { access: [] } }, async () => ({}))
+    },
+  })
+  await assert.rejects(start, /GET \/empty/)
 })
 
 test('a plugin’s route that declares nothing, in a plugin that requires nothing, stops the start-up', async (t) => {

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { mkdirSync, writeFileSync } from 'node:fs'
+import { request } from 'node:http'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { onEachEngine, temporaryFolder } from '../support/databases.ts'
 import { challengeOf, enableTwoFactor, isSignedIn, logIn, many } from '../support/people.ts'
 import { startApiWithRoles } from '../support/roles.ts'
@@ -138,6 +140,70 @@ onEachEngine('administration', (engine) => {
     async function isAdmin(user: { access: string }): Promise<boolean> {
       return (await api.get('/me', user.access)).body.roles.includes('admin')
     }
+  })
+
+  test('role names are compared to the letter: one that looks like an administrator’s is none', async (t) => {
+    const config = join(temporaryFolder(t), 'config')
+    mkdirSync(config)
+    const roles =
+      'super_admin { permissions = ["*"] }\nsuperXadmin { permissions = [x] }\nSUPER_ADMIN { permissions = [x] }'
+    writeFileSync(join(config, 'auth.mlc'), `auth { roles {\n${roles}\n} }`)
+    const api = await startApiWithRoles(t, { engine, config })
+    const admin = await api.signInAs('super_admin')
+    await api.signInAs('superXadmin')
+    await api.signInAs('SUPER_ADMIN')
+    assert.equal((await api.put(`/api/admin/users/${admin.id}/roles`, { roles: [] }, admin.access)).status, 409)
+  })
+
+  test('roles that were written by hand, or are no longer configured, are no obstacle', async (t) => {
+    const api = await startApiWithRoles(t, { engine })
+    const admin = await api.signInAs('admin')
+    const user = await api.signInAs()
+    await api.db.write({ sql: 'UPDATE users SET roles = $1 WHERE id = $2', params: ['["ghost",  "viewer"]', user.id] })
+    const answer = await api.put(
+      `/api/admin/users/${user.id}/roles`,
+      { roles: ['ghost', 'viewer', 'editor'] },
+      admin.access,
+    )
+    assert.deepEqual([answer.status, answer.body.data?.roles], [200, ['ghost', 'viewer', 'editor']])
+  })
+
+  test('a body that comes slowly is judged by the roles of when it is there', async (t) => {
+    const api = await startApiWithRoles(t, { engine })
+    const [root, demoted] = [await api.signInAs('admin'), await api.signInAs('admin')]
+    const body = JSON.stringify({ roles: ['admin'] })
+    const { hostname, port } = new URL(api.url)
+    const answered = new Promise<number>((resolve, reject) => {
+      const headers = {
+        authorization: `Bearer ${demoted.access}`,
+        'content-type': 'application/json',
+        'content-length': body.length,
+      }
+      const slow = request(
+        { hostname, port, method: 'PUT', path: `/api/admin/users/${demoted.id}/roles`, headers },
+        (answer) => resolve(answer.statusCode ?? 0),
+      )
+      slow.on('error', reject)
+      slow.write(body.slice(0, 3))
+      setTimeout(() => slow.end(body.slice(3)), 600)
+    })
+    await sleep(150)
+    assert.equal((await api.put(`/api/admin/users/${demoted.id}/roles`, { roles: [] }, root.access)).status, 200)
+    assert.equal(await answered, 403)
+    assert.deepEqual((await api.get('/me', demoted.access)).body.roles, [])
+  })
+
+  test('searches names beyond ASCII, and finds nothing by a null character', async (t) => {
+    const api = await startApiWithRoles(t, { engine })
+    const admin = await api.signInAs('admin')
+    await api.post('/api/auth/register', {
+      email: 'emile@example.com',
+      password: 'Correct-Horse-1',
+      name: 'Émile Zola',
+    })
+    const found = await api.get(`/api/admin/users?q=${encodeURIComponent('Émile')}`, admin.access)
+    assert.deepEqual([found.body.meta.total, found.body.data[0]?.email], [1, 'emile@example.com'])
+    assert.deepEqual((await api.get('/api/admin/users?q=%00', admin.access)).body.data, [])
   })
 
   test('parallel changes of one user’s roles leave one of them, whole', async (t) => {

@@ -56,6 +56,8 @@ onEachEngine('posts', (engine) => {
     )
     const blank = await api.post('/api/posts', { title: ' ', body: 5 }, editor.access)
     assert.deepEqual(blank.body.details, { title: ['Must not be blank'], body: ['Must be a string'] })
+    const broken = await api.post('/api/posts', { title: 'x', body: 'a\0b' }, editor.access)
+    assert.deepEqual([broken.status, broken.body.details], [422, { body: ['Must be valid text'] }])
     assert.equal((await api.put('/api/posts/1', { title: 5 })).status, 401)
     assert.equal((await api.put('/api/posts/1', { title: 5 }, editor.access)).status, 404)
     await api.post('/api/posts', { title: 'x', body: '' }, editor.access)

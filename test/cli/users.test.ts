@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
 import { test } from 'node:test'
 import { startApi } from '../support/api.ts'
 import { createDatabaseUrl, onEachEngine } from '../support/databases.ts'
 import { logIn, password } from '../support/people.ts'
-import { latchkey } from '../support/process.ts'
+import { latchkey, root } from '../support/process.ts'
 
 onEachEngine('user commands', (engine) => {
   test('make, show, change, unlock and list users, beside a running service', async (t) => {
@@ -32,7 +33,7 @@ onEachEngine('user commands', (engine) => {
     const last = await run(['user:roles', 'root@example.com', '--set', ''])
     assert.deepEqual([last.code, last.stderr], [1, 'latchkey: Last administrator\n'])
     const unknown = await run(['user:roles', 'root@example.com', '--add', 'king'])
-    assert.deepEqual([unknown.code, unknown.stderr], [1, 'latchkey: Unknown role: king\n'])
+    assert.deepEqual([unknown.code, unknown.stderr], [1, 'latchkey: roles: Unknown role: king\n'])
 
     for (let i = 0; i < 5; i++) await logIn(api, 'root@example.com', 'wrong')
     assert.equal((await logIn(api, 'root@example.com')).status, 423)
@@ -41,15 +42,31 @@ onEachEngine('user commands', (engine) => {
     assert.equal((await logIn(api, 'root@example.com')).status, 200)
   })
 
+  test('print names so that none can forge a line, and mind no reader who has read enough', async (t) => {
+    const DATABASE_URL = await createDatabaseUrl(t, engine)
+    const api = await startApi(t, { engine, env: { DATABASE_URL } })
+    const name = 'x\n1\tceo@example.com\t\u001b[31mBoss'
+    await api.post('/api/auth/register', { email: 'a@example.com', password, name })
+    const listed = await latchkey(['user:list'], { env: { DATABASE_URL, BCRYPT_COST: '4' } })
+    assert.equal(listed.stdout.split('\n').length, 2, listed.stdout)
+    assert.ok(!listed.stdout.includes('\u001b'))
+    assert.match(listed.stderr, /bcrypt_cost is under 10/, 'warnings go beside the output')
+    const { stderr } = spawnSync('sh', ['-c', `"${root}/bin/latchkey" user:list | true`], {
+      env: { PATH: process.env.PATH ?? '', DATABASE_URL },
+      encoding: 'utf8',
+    })
+    assert.equal(stderr, '')
+  })
+
   test('say in one line what is wrong', async (t) => {
     const env = { DATABASE_URL: await createDatabaseUrl(t, engine) }
     const cases: [args: string[], input: string, code: number, line: RegExp][] = [
-      [['user:create', '--email', 'nobody'], `${password}\n`, 65, /"nobody" is no valid email address/],
+      [['user:create', '--email', 'nobody'], `${password}\n`, 1, /email: Must be a valid email address/],
       [
         ['user:create', '--email', 'a@example.com'],
         'weak\n',
-        65,
-        /the password is too weak: Must be at least 8 characters; /,
+        1,
+        /password: Must be at least 8 characters; Must contain an upper-case letter/,
       ],
       [
         ['user:create', '--email', 'a@example.com', '--role', 'king'],
@@ -68,9 +85,14 @@ onEachEngine('user commands', (engine) => {
       assert.match(ended.stderr, /^latchkey: .*\n$/)
       assert.match(ended.stderr, line)
     }
+    const long = await latchkey(['user:create', '--email', 'b@example.com', '--name', 'x'.repeat(300)], {
+      env,
+      input: password,
+    })
+    assert.deepEqual([long.code, long.stderr], [1, 'latchkey: name: Must be at most 255 characters\n'])
     const twice = ['user:create', '--email', 'a@example.com']
     assert.equal((await latchkey(twice, { env, input: password })).code, 0)
     const taken = await latchkey(twice, { env, input: password })
-    assert.deepEqual([taken.code, taken.stderr], [1, 'latchkey: Email already registered\n'])
+    assert.deepEqual([taken.code, taken.stderr], [1, 'latchkey: email: Email already registered\n'])
   })
 })

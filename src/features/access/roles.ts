@@ -69,7 +69,7 @@ function compile(name: string, definitions: RoleDefinitions): Held {
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
     if (seen.has(next)) continue
     seen.add(next)
-    const { permissions = [], inherits = [] } = definitions[next] ?? {}
+    const { permissions = [], inherits = [] } = Object.hasOwn(definitions, next) ? (definitions[next] ?? {}) : {}
     for (const permission of permissions) all.add(permission)
     waiting.push(...inherits)
   }

@@ -5,7 +5,7 @@ import type { Database, Statement } from '../../platform/database/database.ts'
 import type { Client } from '../../platform/http/client.ts'
 import { httpErrors } from '../../platform/http/errors.ts'
 import { validationFailed } from '../../platform/http/validation.ts'
-import type { AdminStore, ListedUser } from './admin.store.ts'
+import type { AdminStore, ListedUser, Stored } from './admin.store.ts'
 
 /** Who does it. The command line has no user: whoever can run it can do anything. */
 export interface Actor {
@@ -37,11 +37,11 @@ export function createAdmin({ db, store, roles, unlock, removeTwoFactor, endSess
     if (actor.roles !== undefined && !roles.cover(actor.roles, others)) throw httpErrors.forbidden()
   }
 
-  async function findTarget(actor: Actor, id: number | undefined): Promise<ListedUser> {
-    const user = id === undefined ? undefined : await store.find(id)
-    if (!user) throw httpErrors.notFound()
-    requireCover(actor, user.roles)
-    return user
+  async function findTarget(actor: Actor, id: number | undefined): Promise<Stored> {
+    const stored = id === undefined ? undefined : await store.find(id)
+    if (!stored) throw httpErrors.notFound()
+    requireCover(actor, stored.user.roles)
+    return stored
   }
 
   function entry(event: string, actor: Actor, userId: number): Statement {
@@ -51,25 +51,24 @@ export function createAdmin({ db, store, roles, unlock, removeTwoFactor, endSess
 
   async function setRoles(actor: Actor, id: number | undefined, given: readonly string[]): Promise<ListedUser> {
     const wanted = [...new Set(given)]
-    const unknown = wanted.filter((role) => !roles.has(role))
-    if (unknown.length > 0) throw validationFailed({ roles: unknown.map((role) => `Unknown role: ${role}`) })
     const keepsAdministrator = wanted.some((role) => roles.administrators().includes(role))
 
     for (let attempt = 0; attempt < maxAttempts; attempt++) {
-      const user = await findTarget(actor, id)
-      const changed = [
-        ...wanted.filter((role) => !user.roles.includes(role)),
-        ...user.roles.filter((role) => !wanted.includes(role)),
-      ]
-      requireCover(actor, changed)
+      const stored = await findTarget(actor, id)
+      const { user } = stored
+      const added = wanted.filter((role) => !user.roles.includes(role))
+      // A role that is no longer configured may stay where it is; it holds nothing.
+      const unknown = added.filter((role) => !roles.has(role))
+      if (unknown.length > 0) throw validationFailed({ roles: unknown.map((role) => `Unknown role: ${role}`) })
+      requireCover(actor, [...added, ...user.roles.filter((role) => !wanted.includes(role))])
       const [, done] = await db.write(
-        ...store.setRoles(user, wanted, keepsAdministrator),
+        ...store.setRoles(stored, wanted, keepsAdministrator),
         entry('roles_changed', actor, user.id),
       )
       if (done && done.length > 0) return { ...user, roles: wanted }
       const now = await store.find(user.id)
       // Where the roles are still what they were, nothing but the last administrator's stood in the way.
-      if (now && JSON.stringify(now.roles) === JSON.stringify(user.roles)) throw new AppError(409, 'Last administrator')
+      if (now?.storedRoles === stored.storedRoles) throw new AppError(409, 'Last administrator')
     }
     throw httpErrors.unavailable()
   }
@@ -81,17 +80,17 @@ export function createAdmin({ db, store, roles, unlock, removeTwoFactor, endSess
     setRoles,
 
     async unlock(actor: Actor, id: number | undefined): Promise<void> {
-      const user = await findTarget(actor, id)
+      const { user } = await findTarget(actor, id)
       await db.write(unlock(user.email), entry('unlock', actor, user.id))
     },
 
     async resetTwoFactor(actor: Actor, id: number | undefined): Promise<void> {
-      const user = await findTarget(actor, id)
+      const { user } = await findTarget(actor, id)
       await db.write(...removeTwoFactor(user.id), entry('2fa_reset', actor, user.id))
     },
 
     async endSessions(actor: Actor, id: number | undefined): Promise<void> {
-      const user = await findTarget(actor, id)
+      const { user } = await findTarget(actor, id)
       await db.write(endSessions(user.id), entry('sessions_ended', actor, user.id))
     },
   }

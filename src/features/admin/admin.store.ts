@@ -18,6 +18,12 @@ interface UserRow extends Omit<ListedUser, 'roles' | 'two_factor'> {
   two_factor: boolean | null
 }
 
+/** A user, with the roles as they are written in the database. */
+export interface Stored {
+  user: ListedUser
+  storedRoles: string
+}
+
 export interface AuditRow {
   at: string
   event: string
@@ -32,7 +38,8 @@ const select = `
   FROM users u
   LEFT JOIN two_factor t ON t.user_id = u.id
   LEFT JOIN login_attempts a ON a.email = u.email AND a.locked_until > $1`
-const matches = `(u.email LIKE $2 ESCAPE '!' OR lower(u.name) LIKE $2 ESCAPE '!')`
+// As typed too: SQLite's lower() knows no letters beyond ASCII.
+const matches = `(u.email LIKE $2 ESCAPE '!' OR lower(u.name) LIKE $2 ESCAPE '!' OR u.name LIKE $3 ESCAPE '!')`
 
 export function createAdminStore({
   db,
@@ -43,8 +50,9 @@ export function createAdminStore({
   clock: Clock
   administrators: string[]
 }) {
-  // Roles are kept as a JSON list of names that hold nothing but letters, digits and underscores.
-  const isAdministrator = administrators.map((name) => `roles LIKE '%"${name}"%'`).join(' OR ') || 'FALSE'
+  // Roles are kept as a JSON list of names. Not by LIKE, to which "_" is a wildcard and case, on SQLite, no matter.
+  const holds = (column: string) =>
+    administrators.map((name) => `replace(${column}, '"${name}"', '') <> ${column}`).join(' OR ') || 'FALSE'
 
   return {
     async list(q: string, { page, perPage }: Page): Promise<{ users: ListedUser[]; total: number }> {
@@ -55,23 +63,25 @@ export function createAdminStore({
         const count = await db.get<{ n: number }>('SELECT count(*) AS n FROM users')
         return { users: rows.map(toUser), total: count?.n ?? 0 }
       }
-      const term = `%${q.toLowerCase().replace(/[!%_]/g, (char) => `!${char}`)}%`
-      const rows = await db.all<UserRow>(`${select} WHERE ${matches} ORDER BY u.id LIMIT $3 OFFSET $4`, [
+      // No engine keeps one in a text, so nobody has one.
+      if (q.includes('\0')) return { users: [], total: 0 }
+      const terms = [q.toLowerCase(), q].map((text) => `%${text.replace(/[!%_]/g, (char) => `!${char}`)}%`)
+      const rows = await db.all<UserRow>(`${select} WHERE ${matches} ORDER BY u.id LIMIT $4 OFFSET $5`, [
         now,
-        term,
+        ...terms,
         perPage,
         offset,
       ])
       const count = await db.get<{ n: number }>(
-        `SELECT count(*) AS n FROM users u WHERE ${matches.replaceAll('$2', '$1')}`,
-        [term],
+        `SELECT count(*) AS n FROM users u WHERE ${matches.replace(/\$(\d)/g, (_all, n) => `$${Number(n) - 1}`)}`,
+        terms,
       )
       return { users: rows.map(toUser), total: count?.n ?? 0 }
     },
 
-    async find(id: number): Promise<ListedUser | undefined> {
+    async find(id: number): Promise<Stored | undefined> {
       const row = await db.get<UserRow>(`${select} WHERE u.id = $2`, [clock.nowSeconds(), id])
-      return row && toUser(row)
+      return row && { user: toUser(row), storedRoles: row.roles }
     },
 
     async findByEmail(email: string): Promise<ListedUser | undefined> {
@@ -83,19 +93,14 @@ export function createAdminStore({
      * Takes the rows of all administrators, then changes one, unless that would leave none: two who take the role from
      * each other at once find out in turn. Decides: only where the roles are still those that were looked at.
      */
-    setRoles: (user: ListedUser, roles: readonly string[], keepsAdministrator: boolean): Statement[] => [
-      { sql: `UPDATE users SET roles = roles WHERE ${isAdministrator}` },
+    setRoles: ({ user, storedRoles }: Stored, roles: readonly string[], keepsAdministrator: boolean): Statement[] => [
+      { sql: `UPDATE users SET roles = roles WHERE ${holds('roles')}` },
       {
         sql: `UPDATE users SET roles = $1, updated_at = $2 WHERE id = $3 AND roles = $4
-              AND ($5 = 1 OR NOT (${isAdministrator}) OR (SELECT count(*) FROM users o WHERE o.id <> $3 AND (${isAdministrator.replaceAll('roles LIKE', 'o.roles LIKE')})) > 0)
+              AND ($5 = 1 OR NOT (${holds('roles')})
+                   OR EXISTS (SELECT 1 FROM users o WHERE o.id <> $3 AND (${holds('o.roles')})))
               RETURNING id`,
-        params: [
-          JSON.stringify(roles),
-          clock.nowIso(),
-          user.id,
-          JSON.stringify(user.roles),
-          keepsAdministrator ? 1 : 0,
-        ],
+        params: [JSON.stringify(roles), clock.nowIso(), user.id, storedRoles, keepsAdministrator ? 1 : 0],
         decides: true,
       },
     ],

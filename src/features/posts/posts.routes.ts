@@ -8,7 +8,7 @@ const maxTitle = 255
 const maxBody = 65_536
 const NewPost = Type.Object({
   title: Type.String({ 'x-not-blank': true, maxLength: maxTitle }),
-  body: Type.String({ 'x-or-empty': true, maxLength: maxBody }),
+  body: Type.Optional(Type.String({ maxLength: maxBody, default: '' })),
 })
 const PostChange = Type.Object({
   title: Type.Optional(Type.String({ 'x-not-blank-if-given': true, maxLength: maxTitle })),

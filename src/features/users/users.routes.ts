@@ -1,10 +1,9 @@
 import type { FastifyInstance } from 'fastify'
-import Type from 'typebox'
-import { isEmail, maxEmailLength, normaliseEmail } from '../../core/email.ts'
 import { principalOf } from '../../platform/http/access.ts'
 import { addressOf, clientOf } from '../../platform/http/client.ts'
 import type { Limiter } from '../../platform/limiter/limiter.ts'
-import { findPasswordProblems, type PasswordPolicy } from './password-policy.ts'
+import type { PasswordPolicy } from './password-policy.ts'
+import { createRegistrationSchema } from './users.schema.ts'
 import type { Users } from './users.service.ts'
 
 export interface UserRoutesDeps {
@@ -14,14 +13,7 @@ export interface UserRoutesDeps {
 }
 
 export function addUserRoutes(app: FastifyInstance, { users, limiter, passwordPolicy }: UserRoutesDeps): void {
-  const Registration = Type.Object({
-    email: Type.String({ 'x-not-blank': true, 'x-check': findEmailProblems }),
-    password: Type.String({
-      'x-not-blank': true,
-      'x-check': (password: string) => findPasswordProblems(password, passwordPolicy),
-    }),
-    name: Type.Optional(Type.String({ maxLength: 255, default: '' })),
-  })
+  const Registration = createRegistrationSchema(passwordPolicy)
 
   app.post<{ Body: { email: string; password: string; name: string } }>(
     '/api/auth/register',
@@ -43,12 +35,4 @@ export function addUserRoutes(app: FastifyInstance, { users, limiter, passwordPo
       return { id, email, name, roles }
     })
   }
-}
-
-function findEmailProblems(given: string): string[] {
-  const email = normaliseEmail(given)
-  return [
-    ...(isEmail(email) ? [] : ['Must be a valid email address']),
-    ...(email.length > maxEmailLength ? [`Must be at most ${maxEmailLength} characters`] : []),
-  ]
 }

@@ -46,6 +46,9 @@ declare module 'fastify' {
   }
 }
 
+/** How long a guard's answer holds while the rest of the request arrives. */
+const freshMs = 50
+
 type Guard = (request: FastifyRequest) => Promise<void>
 
 export interface GuardOptions {
@@ -63,8 +66,10 @@ export function guardRoutes(app: FastifyInstance, options: GuardOptions): void {
   app.addHook('onRoute', (route) => {
     // The framework makes HEAD from GET and hands the guards of GET along: they are put on anew.
     route.onRequest = [route.onRequest ?? []].flat().filter((handler) => !guards.has(handler as Guard))
-    if (route.config?.access === undefined) undeclared.add(nameOf(route))
-    else putOn(route, route.config.access)
+    route.preHandler = [route.preHandler ?? []].flat().filter((handler) => !guards.has(handler as Guard))
+    const access = route.config?.access
+    if (access === undefined || (Array.isArray(access) && access.length === 0)) undeclared.add(nameOf(route))
+    else putOn(route, access)
   })
   // A plugin's hook runs after the one above, and puts its guard in front: its requirement is checked first.
   app.decorate('requireForAll', function requireForAll(this: FastifyInstance, access: Access) {
@@ -81,8 +86,15 @@ export function guardRoutes(app: FastifyInstance, options: GuardOptions): void {
     const requirements = [access].flat() as Requirement[]
     if (requirements.every((requirement) => requirement === 'public')) return
     const guard = createGuard(requirements, options)
-    guards.add(guard)
+    const guardAgain: Guard = async (request) => {
+      if (performance.now() - request.startedAt < freshMs) return
+      request.principal = undefined
+      await guard(request)
+    }
+    guards.add(guard).add(guardAgain)
     route.onRequest = [guard, ...[route.onRequest ?? []].flat()]
+    // Whoever sends a body slowly may have lost a role, or the session, by the time that it is there.
+    route.preHandler = [guardAgain, ...[route.preHandler ?? []].flat()]
   }
 }
 
@@ -91,7 +103,9 @@ function nameOf({ method, url }: RouteOptions): string {
 }
 
 function createGuard(requirements: readonly Requirement[], { authenticate, policies }: GuardOptions): Guard {
-  const isTokenOptional = requirements.every((each) => typeof each === 'object' && 'policy' in each)
+  const isTokenOptional = requirements.every(
+    (each) => each === 'public' || (typeof each === 'object' && 'policy' in each),
+  )
   for (const each of requirements) {
     if (typeof each === 'object' && 'policy' in each) policies.requireKnown(each.policy, each.action)
   }

@@ -38,7 +38,7 @@ export async function authorize<User extends Holder, FindEntity>(
   if (typeof requirement === 'object' && 'policy' in requirement) {
     const { policy, action } = requirement
     const entity = await findEntity(requirement.entity)
-    if (entity === undefined) return { verdict: 'not_found' }
+    if (entity === undefined || entity === null) return { verdict: 'not_found' }
     return { verdict: (await policies.allow({ policy, action, user, entity })) ? 'allowed' : refused, entity }
   }
   return { verdict: user && isHeldBy(user, requirement) ? 'allowed' : refused }

@@ -8,6 +8,8 @@ import { type Api, startApi } from '../support/api.ts'
 
 const isPublic = { config: { access: 'public' } } as const
 
+let slowHasBegun = Promise.withResolvers<void>()
+
 function testRoutes(app: FastifyInstance): void {
   app.post('/echo', isPublic, async (request) => ({ body: request.body ?? null, ip: request.ip }))
   app.get('/echo/:id', isPublic, async (request) => ({ params: request.params, ip: request.ip }))
@@ -19,6 +21,7 @@ function testRoutes(app: FastifyInstance): void {
     throw null
   })
   app.get('/slow', isPublic, async () => {
+    slowHasBegun.resolve()
     await sleep(300)
     return { done: true }
   })
@@ -254,8 +257,9 @@ test('while the event loop is far behind, requests are answered 503 with Retry-A
 
 test('closing lets a request in flight end', async (t) => {
   const api = await start(t)
+  slowHasBegun = Promise.withResolvers()
   const slow = api.get('/slow')
-  await sleep(50)
+  await slowHasBegun.promise
   await api.app.close()
   const answer = await slow
   assert.deepEqual(answer.body, { done: true })

@@ -78,6 +78,7 @@ export async function createHttpServer(options: HttpOptions): Promise<HttpServer
   guardRoutes(app, options)
   app.setValidatorCompiler(({ schema }) => compileBody(schema as TObject))
   answerErrors(app)
+  const unknownRoutes = answerUnknownRoutes(app)
   app.decorateRequest('startedAt', 0)
   // One hook for all that every request needs: each further one costs as much as what it does.
   app.addHook('onRequest', (request, reply, next) => {
@@ -85,10 +86,10 @@ export async function createHttpServer(options: HttpOptions): Promise<HttpServer
     setHeaders(request, reply)
     warnOfProxies(request)
     if (request.headers.host === undefined) next(httpErrors.malformedRequest())
-    else next(isStopping ? httpErrors.unavailable() : loadShedding.refusalOf(request))
+    else if (isStopping) next(httpErrors.unavailable())
+    else next(loadShedding.refusalOf(request) ?? (request.is404 ? unknownRoutes.refusalOf(request) : undefined))
   })
   app.addHook('onClose', async () => loadShedding.close())
-  answerUnknownRoutes(app)
   recordRequests(app, { log, metrics, isStopping: () => isStopping })
   await readBodies(app)
   addHealthRoutes(app, { ...options, isStopping: () => isStopping })

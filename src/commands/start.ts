@@ -38,7 +38,7 @@ export async function start(options: GlobalOptions): Promise<void> {
 
   try {
     const { url } = await app.listen()
-    log.info({ url, environment: config.environment }, 'Latchkey is listening')
+    log.info({ url, host: config.server.host, environment: config.environment }, 'Latchkey is listening')
   } catch (error) {
     await app.close()
     throw error

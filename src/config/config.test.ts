@@ -29,7 +29,7 @@ function problems(t: TestContext, given: Given): string[] {
   } catch (error) {
     assert.ok(error instanceof FatalError)
     assert.equal(error.exitCode, 78)
-    return error.lines.map((line) => line.replaceAll(/latchkey-config-\w+\//g, ''))
+    return error.lines.map((line) => line.replaceAll(/[^ ()]*latchkey-config-\w+\//g, ''))
   }
   return []
 }

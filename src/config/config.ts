@@ -6,6 +6,7 @@ import { findNearest } from '../core/nearest.ts'
 import { readPrivateKeys } from './key-file.ts'
 import { isKey, isSectionKey, type Key, keys, keysByPath, sectionKeysByPath, type ValuesOf } from './keys.ts'
 import { type Environment, type MlcSection, type MlcValue, parseMlc, typed } from './mlc.ts'
+import { root } from './root.ts'
 
 export type Config = ValuesOf<typeof keys> & {
   /** The value of NODE_ENV, `development` where it is unset. */
@@ -64,7 +65,8 @@ export function isPlaygroundOpen(config: Config): boolean {
 
 function readFiles({ directory, environment }: ConfigSources, gathered: Gathered, problems: string[]): void {
   for (const file of listFiles(directory, problems)) {
-    const shown = relative(join(directory, '..'), file)
+    // Ours are shown as config/server.mlc, others as they were given.
+    const shown = file.startsWith(root) ? relative(root, file) : file
     let source: string
     try {
       source = readFileSync(file, 'utf8')

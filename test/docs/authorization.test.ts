@@ -38,11 +38,11 @@ test('the commands on the page run, one after the other', (t) => {
   assert.equal(status, 0, stderr)
   assert.deepEqual(stdout.split('\n').slice(0, 6), [
     'created user 1, root@example.com, with the roles admin',
-    'created user 2, ada@example.com',
-    'ada@example.com: editor',
-    'ada@example.com: viewer',
-    'ada@example.com: no roles',
-    'ada@example.com is not locked, and was not',
+    'created user 2, bob@example.com',
+    'bob@example.com: editor',
+    'bob@example.com: viewer',
+    'bob@example.com: no roles',
+    'bob@example.com is not locked, and was not',
   ])
 })
 

@@ -156,8 +156,8 @@ export function createLogin(deps: LoginDeps) {
   }
 
   /**
-   * For endpoints of signed-in users that ask for the password again. Answers the statement that must begin the batch
-   * of what they do: it decides that nothing is done where the account is locked by then.
+   * For endpoints of signed-in users that ask for the password again. What they do then must begin with
+   * `lockout.passes`: the account may have been locked while the password was checked.
    */
   async function confirmPassword(given: {
     userId: number

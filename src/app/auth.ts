@@ -18,6 +18,7 @@ import { findPasswordProblems } from '../features/users/password-policy.ts'
 import { User } from '../features/users/user.ts'
 import { addUserRoutes } from '../features/users/users.routes.ts'
 import { sqlitePath } from '../platform/database/open.ts'
+import { createUsedOnce } from '../platform/database/used-once.ts'
 import type { CreateLimiter } from '../platform/limiter/limiter.ts'
 import { createMail } from '../platform/mail/mail.ts'
 import { createEncryption } from '../platform/secrets/encryption.ts'
@@ -40,19 +41,21 @@ export function createAuth(
   const mail = createMail({ ...config.mail, isDevelopment: config.isDevelopment, log })
   if (mail) ground.onClose(() => mail.close())
   const accounts = createAccountStore({ db, clock })
+  const usedOnce = createUsedOnce(db)
   const secondFactors = createTwoFactor({
     db,
     clock,
     random,
     log,
     store: twoFactorStore,
+    usedOnce,
     encryption: createEncryption(secrets, random),
     passesLock: lockout.passes,
     stillHasVersion: accounts.stillHasVersion,
     audit,
   })
   const shared = { db, clock, random, log, accounts, sessions, lockout, passwords, tokens, pairs, audit }
-  const login = createLogin({ ...shared, secondFactors, challengeTtlSeconds: auth.challengeTtlSeconds })
+  const login = createLogin({ ...shared, secondFactors, usedOnce, challengeTtlSeconds: auth.challengeTtlSeconds })
   const passwordService = createPasswordService({ ...shared, login, mail, publicUrl: server.publicUrl })
   ground.onClose(() => passwordService.close())
 

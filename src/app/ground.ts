@@ -24,6 +24,8 @@ export interface Ground {
   clock: Clock
   random: Random
   db: Database
+  /** The migrations that opening it applied. */
+  applied: readonly string[]
   /** What is opened later is closed earlier. */
   onClose(closer: () => Promise<void>): void
   close(): Promise<void>
@@ -48,6 +50,7 @@ export async function openGround(options: GroundOptions): Promise<Ground> {
     clock,
     random,
     db,
+    applied,
     onClose: (closer) => void closers.push(closer),
     async close() {
       for (const closer of closers.splice(0).reverse()) await closer()

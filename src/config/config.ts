@@ -5,7 +5,7 @@ import { exitCodes, FatalError } from '../core/fatal-error.ts'
 import { findNearest } from '../core/nearest.ts'
 import { readPrivateKeys } from './key-file.ts'
 import { isKey, isSectionKey, type Key, keys, keysByPath, sectionKeysByPath, type ValuesOf } from './keys.ts'
-import { type Environment, type MlcSection, type MlcValue, parseMlc, typed } from './mlc.ts'
+import { type Environment, type MlcProblem, type MlcSection, type MlcValue, parseMlc, typed } from './mlc.ts'
 import { root } from './root.ts'
 
 export type Config = ValuesOf<typeof keys> & {
@@ -75,9 +75,13 @@ function readFiles({ directory, environment }: ConfigSources, gathered: Gathered
       continue
     }
     const parsed = parseMlc(source, environment)
-    problems.push(...parsed.problems.map(({ line, column, message }) => `${shown}:${line}:${column}: ${message}`))
+    problems.push(...parsed.problems.map((problem) => inFile(shown, problem)))
     collect(parsed.root, '', shown, gathered, problems)
   }
+}
+
+function inFile(file: string, { line, column, message }: MlcProblem): string {
+  return `${file}:${line}:${column}: ${message}`
 }
 
 function listFiles(directory: string, problems: string[]): string[] {
@@ -107,7 +111,7 @@ function collect(section: MlcSection, prefix: string, file: string, gathered: Ga
       const earlier = gathered.sections.get(path)
       if (earlier) problems.push(`${origin}: repeated key "${path}" (first at ${earlier.origin})`)
       const read = sectionKey.readSection(node)
-      problems.push(...read.problems.map(({ line, column, message }) => `${file}:${line}:${column}: ${message}`))
+      problems.push(...read.problems.map((problem) => inFile(file, problem)))
       gathered.sections.set(path, { value: read.value, origin })
     } else if (node.kind === 'section' && isSection) {
       collect(node, `${path}.`, file, gathered, problems)

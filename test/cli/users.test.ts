@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { test } from 'node:test'
+import { root } from '../../src/config/root.ts'
 import { startApi } from '../support/api.ts'
 import { createDatabaseUrl, onEachEngine } from '../support/databases.ts'
 import { logIn, password } from '../support/people.ts'
-import { latchkey, root } from '../support/process.ts'
+import { latchkey } from '../support/process.ts'
 
 onEachEngine('user commands', (engine) => {
   test('make, show, change, unlock and list users, beside a running service', async (t) => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { root } from '../../src/config/root.ts'
 import { startCleanup } from '../../src/platform/database/cleanup.ts'
 import { openDatabase } from '../../src/platform/database/open.ts'
 import { createLogger } from '../../src/platform/log/logger.ts'
@@ -11,7 +12,7 @@ import { openOptions } from '../support/migrations.ts'
 onEachEngine('clean-up', (engine) => {
   test('removes what has expired, in batches, and nothing else', async (t) => {
     const url = await createDatabaseUrl(t, engine)
-    const migrations = join(import.meta.dirname, '..', '..', 'migrations')
+    const migrations = join(root, 'migrations')
     const { db } = await openDatabase(openOptions({ url, migrations }))
     t.after(() => db.close())
     const clock = createMovableClock()

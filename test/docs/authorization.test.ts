@@ -5,8 +5,8 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { notePolicy, noteRoutes, reportRoutes } from '../../docs/examples/notes.ts'
+import { root } from '../../src/config/root.ts'
 import { temporaryFolder } from '../support/databases.ts'
-import { root } from '../support/process.ts'
 import { startApiWithRoles } from '../support/roles.ts'
 
 const page = readFileSync(join(root, 'docs', 'authorization.md'), 'utf8')

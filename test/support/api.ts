@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { type App, type AppOptions, createApp } from '../../src/app.ts'
 import { loadConfig } from '../../src/config/config.ts'
+import { root } from '../../src/config/root.ts'
 import { type Clock, createClock } from '../../src/core/clock.ts'
 import type { Dialect } from '../../src/platform/database/database.ts'
 import { createLogger } from '../../src/platform/log/logger.ts'
@@ -54,7 +55,7 @@ export async function startApi(t: TestContext, options: ApiOptions = {}): Promis
   const { engine = 'sqlite', env = {} } = options
   const databaseUrl = env.DATABASE_URL ?? (await createDatabaseUrl(t, engine))
   const config = loadConfig({
-    directory: options.config ?? join(import.meta.dirname, '..', '..', 'config'),
+    directory: options.config ?? join(root, 'config'),
     environment: {
       HOST: '127.0.0.1',
       PORT: '0',

@@ -4,9 +4,8 @@ import { once } from 'node:events'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
+import { root } from '../../src/config/root.ts'
 import { registerProcess } from './run-folder.ts'
-
-export const root = join(import.meta.dirname, '..', '..')
 
 export interface Ended {
   code: number | null

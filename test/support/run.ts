@@ -4,10 +4,10 @@
  */
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
+import { root } from '../../src/config/root.ts'
 import { createRunFolder } from './run-folder.ts'
 import { startServers } from './servers.ts'
 
-const root = join(import.meta.dirname, '..', '..')
 const args = process.argv.slice(2)
 const isFast = args.includes('--fast')
 const files = args.filter((arg) => !arg.startsWith('--'))

@@ -39,7 +39,8 @@ const select = `
   LEFT JOIN two_factor t ON t.user_id = u.id
   LEFT JOIN login_attempts a ON a.email = u.email AND a.locked_until > $1`
 // As typed too: SQLite's lower() knows no letters beyond ASCII.
-const matches = `(u.email LIKE $2 ESCAPE '!' OR lower(u.name) LIKE $2 ESCAPE '!' OR u.name LIKE $3 ESCAPE '!')`
+const matches = (lowered: string, typed: string) =>
+  `(u.email LIKE ${lowered} ESCAPE '!' OR lower(u.name) LIKE ${lowered} ESCAPE '!' OR u.name LIKE ${typed} ESCAPE '!')`
 
 export function createAdminStore({
   db,
@@ -66,16 +67,13 @@ export function createAdminStore({
       // No engine keeps one in a text, so nobody has one.
       if (q.includes('\0')) return { users: [], total: 0 }
       const terms = [q.toLowerCase(), q].map((text) => `%${text.replace(/[!%_]/g, (char) => `!${char}`)}%`)
-      const rows = await db.all<UserRow>(`${select} WHERE ${matches} ORDER BY u.id LIMIT $4 OFFSET $5`, [
+      const rows = await db.all<UserRow>(`${select} WHERE ${matches('$2', '$3')} ORDER BY u.id LIMIT $4 OFFSET $5`, [
         now,
         ...terms,
         perPage,
         offset,
       ])
-      const count = await db.get<{ n: number }>(
-        `SELECT count(*) AS n FROM users u WHERE ${matches.replace(/\$(\d)/g, (_all, n) => `$${Number(n) - 1}`)}`,
-        terms,
-      )
+      const count = await db.get<{ n: number }>(`SELECT count(*) AS n FROM users u WHERE ${matches('$1', '$2')}`, terms)
       return { users: rows.map(toUser), total: count?.n ?? 0 }
     },
 

@@ -4,6 +4,7 @@ import { normaliseEmail } from '../../core/email.ts'
 import type { Random } from '../../core/random.ts'
 import type { Audit } from '../../platform/audit/audit.ts'
 import type { Database, Statement } from '../../platform/database/database.ts'
+import type { UsedOnce } from '../../platform/database/used-once.ts'
 import type { Client } from '../../platform/http/client.ts'
 import type { Passwords } from '../../platform/passwords/passwords.ts'
 import type { Account, AccountStore } from './accounts.store.ts'
@@ -28,11 +29,13 @@ export interface LoginDeps {
   pairs: TokenPairs
   audit: Audit
   secondFactors: SecondFactors
+  usedOnce: UsedOnce
   challengeTtlSeconds: number
 }
 
 export function createLogin(deps: LoginDeps) {
-  const { db, clock, random, accounts, sessions, lockout, passwords, tokens, pairs, audit, secondFactors } = deps
+  const { db, clock, random, accounts, sessions, lockout, passwords, tokens, pairs, audit, secondFactors, usedOnce } =
+    deps
 
   async function login(given: { email: string; password: string; client: Client }): Promise<LoginOutcome> {
     const email = normaliseEmail(given.email)
@@ -85,21 +88,25 @@ export function createLogin(deps: LoginDeps) {
     const { client } = given
     const claims = tokens.readLive(given.challengeToken, '2fa_challenge')
     const account = claims && (await accounts.findById(Number(claims.sub)))
-    if (!account?.two_factor || account.token_version !== claims?.ver || (await isUsed(claims.jti))) {
+    if (!account?.two_factor || account.token_version !== claims?.ver || (await usedOnce.isUsed(nameOf(claims)))) {
       throw authErrors.invalidChallenge()
     }
     await requireOpen(account.email, '2fa_verify', client)
     const use = await secondFactors.findUse(account.id, given.code)
     const attempt = { email: account.email, event: '2fa_verify', userId: account.id, client }
-    if (!use) throw await refuse(attempt, authErrors.invalidCode())
+    if (!use) throw await refuseCode(attempt)
 
     // The challenge and the code are burned in the batch that makes the session: of any number of racers one wins.
-    const before = [accounts.stillHasVersion(account.id, account.token_version), burnChallenge(claims), ...use]
+    const before = [
+      accounts.stillHasVersion(account.id, account.token_version),
+      usedOnce.use(nameOf(claims), claims.exp),
+      ...use,
+    ]
     const pair = await complete(account, { family: claims.family, event: '2fa_verify', client, before, also: [] })
     if (pair) return pair
     await requireOpen(account.email, '2fa_verify', client)
-    if (await isUsed(claims.jti)) throw authErrors.invalidChallenge()
-    throw await refuse(attempt, authErrors.invalidCode())
+    if (await usedOnce.isUsed(nameOf(claims))) throw authErrors.invalidChallenge()
+    throw await refuseCode(attempt)
   }
 
   interface Completion {
@@ -155,6 +162,8 @@ export function createLogin(deps: LoginDeps) {
     return lockedUntil === undefined ? otherwise : authErrors.locked(lockedUntil)
   }
 
+  const refuseCode = (attempt: Attempt) => refuse(attempt, authErrors.invalidCode())
+
   /**
    * For endpoints of signed-in users that ask for the password again. What they do then must begin with
    * `lockout.passes`: the account may have been locked while the password was checked.
@@ -175,19 +184,12 @@ export function createLogin(deps: LoginDeps) {
     return account
   }
 
-  function burnChallenge(claims: { jti: string; exp: number }): Statement {
-    return {
-      sql: 'INSERT INTO used_once (id, expires_at) VALUES ($1, $2) ON CONFLICT (id) DO NOTHING RETURNING id',
-      params: [`challenge ${claims.jti}`, claims.exp],
-      decides: true,
-    }
-  }
-
-  async function isUsed(challengeId: string): Promise<boolean> {
-    return (await db.get('SELECT id FROM used_once WHERE id = $1', [`challenge ${challengeId}`])) !== undefined
-  }
-
-  return { login, verify, confirmPassword, refuse, requireOpen }
+  return { login, verify, confirmPassword, refuseCode, requireOpen }
 }
 
 export type Login = ReturnType<typeof createLogin>
+
+/** What a challenge is called once it is used. */
+function nameOf({ jti }: { jti: string }): string {
+  return `challenge ${jti}`
+}

@@ -5,6 +5,7 @@ import type { Clock } from '../../core/clock.ts'
 import type { Random } from '../../core/random.ts'
 import type { Audit } from '../../platform/audit/audit.ts'
 import type { Database, Statement } from '../../platform/database/database.ts'
+import type { UsedOnce } from '../../platform/database/used-once.ts'
 import type { Client } from '../../platform/http/client.ts'
 import { validationFailed } from '../../platform/http/validation.ts'
 import type { Log } from '../../platform/log/logger.ts'
@@ -20,7 +21,7 @@ export interface Confirmed {
 /** What this feature needs of signing in: the password is asked for again, and every wrong guess counts. */
 export interface Accounts {
   confirmPassword(given: { userId: number; password: string; event: string; client: Client }): Promise<Confirmed>
-  refuse(attempt: { email: string; event: string; userId: number; client: Client }, otherwise: Error): Promise<Error>
+  refuseCode(attempt: { email: string; event: string; userId: number; client: Client }): Promise<Error>
   requireOpen(email: string, event: string, client: Client): Promise<void>
 }
 
@@ -29,6 +30,7 @@ export interface TwoFactorDeps {
   clock: Clock
   random: Random
   store: TwoFactorStore
+  usedOnce: UsedOnce
   encryption: Encryption
   /** Begins every batch: decides that nothing happens where the account is locked by then. */
   passesLock(email: string): Statement
@@ -49,7 +51,7 @@ const maxSetUpSeconds = 3600
 const keepStepSeconds = 300
 
 export function createTwoFactor(deps: TwoFactorDeps) {
-  const { db, clock, random, log, store, encryption, passesLock, stillHasVersion, audit } = deps
+  const { db, clock, random, log, store, usedOnce, encryption, passesLock, stillHasVersion, audit } = deps
 
   /** Answers the statements that use a right code up; undefined for a wrong one. */
   async function findUse(userId: number, given: string): Promise<Statement[] | undefined> {
@@ -67,9 +69,9 @@ export function createTwoFactor(deps: TwoFactorDeps) {
     const step = opened && findStep(opened.text, code, clock.now())
     if (!opened || step === undefined) return undefined
     const name = stepName(userId, opened.text, step)
-    if (await store.isStepUsed(name)) return undefined
+    if (await usedOnce.isUsed(name)) return undefined
     const secret = opened.isOutdated ? encryption.encrypt(opened.text) : ciphertext
-    return [store.useStep(name, clock.nowSeconds() + keepStepSeconds), store.encryptAnew(userId, ciphertext, secret)]
+    return [usedOnce.use(name, clock.nowSeconds() + keepStepSeconds), store.encryptAnew(userId, ciphertext, secret)]
   }
 
   /** Where the key is gone, codes of the app are of no use any more; recovery codes still are. */
@@ -125,7 +127,7 @@ export function createTwoFactor(deps: TwoFactorDeps) {
         // Takes the user's row, as a login does: neither overlooks the other.
         stillHasVersion(userId, version),
         store.enable(userId, row.secret),
-        store.useStep(stepName(userId, secret, step), clock.nowSeconds() + keepStepSeconds),
+        usedOnce.use(stepName(userId, secret, step), clock.nowSeconds() + keepStepSeconds),
         ...store.replaceRecoveryCodes(userId, codes.map(hashRecoveryCode)),
         audit.entry({ event: '2fa_enable', outcome: 'success', userId, client }),
       )
@@ -140,7 +142,7 @@ export function createTwoFactor(deps: TwoFactorDeps) {
       const { email, token_version } = await accounts.confirmPassword({ userId, password, event, client })
       const attempt = { email, event, userId, client }
       const use = await findUse(userId, code)
-      if (!use) throw await accounts.refuse(attempt, invalidCode())
+      if (!use) throw await accounts.refuseCode(attempt)
       const entry = audit.entry({ event, outcome: 'success', userId, client })
       const [passed] = await db.write(
         passesLock(email),
@@ -151,7 +153,7 @@ export function createTwoFactor(deps: TwoFactorDeps) {
       )
       if (passed?.length) return
       await accounts.requireOpen(email, event, client)
-      throw await accounts.refuse(attempt, invalidCode())
+      throw await accounts.refuseCode(attempt)
     }
 
     async function disable(given: Change): Promise<void> {
@@ -179,8 +181,4 @@ function stepName(userId: number, secret: string, step: number): string {
 
 function alreadyEnabled(): AppError {
   return new AppError(409, 'Two-factor already enabled')
-}
-
-function invalidCode(): AppError {
-  return new AppError(401, 'Invalid two-factor code')
 }

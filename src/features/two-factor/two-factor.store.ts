@@ -44,17 +44,8 @@ export function createTwoFactorStore({ db }: { db: Database }) {
     /** Whatever there is of it, active or not. */
     remove: (userId: number): Statement[] => [
       { sql: 'DELETE FROM two_factor WHERE user_id = $1', params: [userId] },
-      { sql: 'DELETE FROM recovery_codes WHERE user_id = $1', params: [userId] },
+      ...replaceRecoveryCodes(userId, []),
     ],
-
-    /** Uses up the code of a time step: whoever comes second with it finds it there. */
-    useStep: (name: string, expiresAt: number): Statement => ({
-      sql: 'INSERT INTO used_once (id, expires_at) VALUES ($1, $2) ON CONFLICT (id) DO NOTHING RETURNING id',
-      params: [name, expiresAt],
-      decides: true,
-    }),
-
-    isStepUsed: async (name: string) => (await db.get('SELECT id FROM used_once WHERE id = $1', [name])) !== undefined,
 
     /** The same secret under today's key. Decides: only where it is still the one that was read. */
     encryptAnew: (userId: number, from: string, to: string): Statement => ({
@@ -69,14 +60,18 @@ export function createTwoFactorStore({ db }: { db: Database }) {
       decides: true,
     }),
 
-    replaceRecoveryCodes: (userId: number, codeHashes: string[]): Statement[] => [
-      { sql: 'DELETE FROM recovery_codes WHERE user_id = $1', params: [userId] },
-      ...codeHashes.map((codeHash) => ({
-        sql: 'INSERT INTO recovery_codes (user_id, code_hash) VALUES ($1, $2)',
-        params: [userId, codeHash],
-      })),
-    ],
+    replaceRecoveryCodes,
   }
 }
 
 export type TwoFactorStore = ReturnType<typeof createTwoFactorStore>
+
+function replaceRecoveryCodes(userId: number, codeHashes: string[]): Statement[] {
+  return [
+    { sql: 'DELETE FROM recovery_codes WHERE user_id = $1', params: [userId] },
+    ...codeHashes.map((codeHash) => ({
+      sql: 'INSERT INTO recovery_codes (user_id, code_hash) VALUES ($1, $2)',
+      params: [userId, codeHash],
+    })),
+  ]
+}

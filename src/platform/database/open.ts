@@ -47,7 +47,7 @@ export async function openDatabase(options: OpenOptions): Promise<{ db: Database
   }
 }
 
-export function dialectOf(url: string): Dialect {
+function dialectOf(url: string): Dialect {
   return url.startsWith('file:') ? 'sqlite' : 'postgres'
 }
 

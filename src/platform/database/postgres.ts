@@ -67,11 +67,11 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
       name = `s${names.size + 1}`
       names.set(sql, name)
     }
-    requireValues(values)
     return { name, text: sql, values: values as Value[] }
   }
 
   async function query<Row extends object>(sql: string, values: readonly Value[] = []): Promise<Row[]> {
+    requireValues(values)
     return tracked('read', async () => (await pool.query<Row>(named(sql, values))).rows)
   }
 
@@ -160,7 +160,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
   }
 }
 
-export function poolConfig({ url, poolSize, statementTimeoutSeconds }: PostgresOptions): pg.PoolConfig {
+function poolConfig({ url, poolSize, statementTimeoutSeconds }: PostgresOptions): pg.PoolConfig {
   return {
     connectionString: url,
     max: poolSize,
@@ -178,7 +178,7 @@ export function poolConfig({ url, poolSize, statementTimeoutSeconds }: PostgresO
 }
 
 /** Throws one clear line where the server does not answer, without the password that the URL may hold. */
-export async function requireReachable(pool: pg.Pool, url: string): Promise<void> {
+async function requireReachable(pool: pg.Pool, url: string): Promise<void> {
   try {
     await pool.query('SELECT 1')
   } catch (error) {
@@ -191,7 +191,7 @@ export async function requireReachable(pool: pg.Pool, url: string): Promise<void
 }
 
 /** Names PostgreSQL's errors as the interface does. https://www.postgresql.org/docs/current/errcodes-appendix.html */
-export function fromPostgresError(error: unknown): Error {
+function fromPostgresError(error: unknown): Error {
   const kind = constraintKinds.get(codeOf(error))
   if (kind) return new ConstraintError(kind, { cause: error })
   return isConnectionError(error) || isOverloaded(codeOf(error)) ? databaseUnavailable(error) : (error as Error)

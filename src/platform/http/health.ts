@@ -13,21 +13,16 @@ export interface HealthOptions {
   metricsToken: string | undefined
   /** What the service cannot do without, by name. */
   checks: Readonly<Record<string, () => Promise<unknown>>>
-  isStopping(): boolean
 }
 
 const checkTimeoutMs = 2000
 
-export function addHealthRoutes(
-  app: FastifyInstance,
-  { metrics, metricsToken, checks, isStopping }: HealthOptions,
-): void {
+export function addHealthRoutes(app: FastifyInstance, { metrics, metricsToken, checks }: HealthOptions): void {
   const isPublic = { access: 'public' } as const
 
   app.get('/health/live', { config: isPublic }, async () => ({ status: 'ok' }))
 
   app.get('/health/ready', { config: isPublic }, async (request) => {
-    if (isStopping()) throw httpErrors.unavailable()
     for (const [name, check] of Object.entries(checks)) {
       try {
         await withTimeout(check(), checkTimeoutMs)

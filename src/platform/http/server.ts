@@ -92,7 +92,7 @@ export async function createHttpServer(options: HttpOptions): Promise<HttpServer
   app.addHook('onClose', async () => loadShedding.close())
   recordRequests(app, { log, metrics, isStopping: () => isStopping })
   await readBodies(app)
-  addHealthRoutes(app, { ...options, isStopping: () => isStopping })
+  addHealthRoutes(app, options)
 
   return {
     app,

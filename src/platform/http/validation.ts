@@ -16,7 +16,6 @@ interface Property extends TSchema {
   maxLength?: number
   minimum?: number
   maximum?: number
-  format?: string
   default?: unknown
   /** Missing, null and white space are refused. */
   'x-not-blank'?: boolean

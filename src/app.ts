@@ -2,14 +2,19 @@
 import type { FastifyInstance } from 'fastify'
 import { createAccounts } from './app/accounts.ts'
 import { createAuth } from './app/auth.ts'
+import type { AppEvents, EventMap } from './app/events.ts'
 import { type GroundOptions, openGround } from './app/ground.ts'
+import { createProductParts } from './app/products.ts'
 import { createPolicies, type Policy } from './features/access/policies.ts'
 import { adminRoutes } from './features/admin/admin.routes.ts'
 import { postPolicy } from './features/posts/posts.policy.ts'
 import { addPostRoutes } from './features/posts/posts.routes.ts'
 import { createPostStore } from './features/posts/posts.store.ts'
+import { productRoutes, productsPath } from './features/products/products.routes.ts'
 import { startCleanup } from './platform/database/cleanup.ts'
 import type { Database } from './platform/database/database.ts'
+import { startFolding } from './platform/database/kept-counts.ts'
+import { createEvents } from './platform/events/events.ts'
 import { createHttpServer } from './platform/http/server.ts'
 import { createLimiters } from './platform/limiter/limiter.ts'
 import { createMetrics } from './platform/metrics/metrics.ts'
@@ -17,7 +22,7 @@ import { openRedis } from './platform/redis/redis.ts'
 
 export interface AppOptions extends Omit<GroundOptions, 'observe'> {
   /** Routes beside the service's own. */
-  extend?: (app: FastifyInstance, parts: { db: Database }) => void | Promise<void>
+  extend?: (app: FastifyInstance, parts: { db: Database; events: AppEvents }) => void | Promise<void>
   /** Policies for those routes. */
   policies?: Readonly<Record<string, Policy<never>>>
 }
@@ -45,6 +50,10 @@ export async function createApp(options: AppOptions): Promise<App> {
     const auth = createAuth(ground, accounts)
     const cleanup = startCleanup({ db, clock, log, tables: expiringTables })
     ground.onClose(() => cleanup.close())
+    const folding = startFolding({ db, log })
+    ground.onClose(() => folding.close())
+    const events = createEvents<EventMap>({ log })
+    const { products } = createProductParts(ground, events)
 
     const http = await createHttpServer({
       ...config.server,
@@ -62,7 +71,13 @@ export async function createApp(options: AppOptions): Promise<App> {
     auth.addRoutes(http.app, createLimiters(redis?.client))
     addPostRoutes(http.app, { posts: createPostStore({ db, clock }) })
     await http.app.register(adminRoutes, { prefix: '/api/admin', admin: accounts.admin })
-    await options.extend?.(http.app, { db })
+    await http.app.register(productRoutes, {
+      prefix: productsPath,
+      products,
+      corsOrigins: config.cors.origins,
+      writePermission: config.products.writePermission,
+    })
+    await options.extend?.(http.app, { db, events })
     await http.app.ready()
 
     return {
@@ -82,4 +97,5 @@ const expiringTables = [
   { table: 'used_once', key: 'id' },
   { table: 'login_attempts', key: 'email' },
   { table: 'password_resets', key: 'token_hash' },
+  { table: 'idempotency_keys', key: 'id' },
 ]

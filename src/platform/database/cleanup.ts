@@ -1,6 +1,7 @@
 /** Removes rows that have expired, in the background and in small batches, so that nobody ever waits for it. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Clock } from '../../core/clock.ts'
+import { repeat } from '../../core/repeat.ts'
 import type { Log } from '../log/logger.ts'
 import type { Database } from './database.ts'
 
@@ -23,7 +24,6 @@ const pauseMs = 20
 
 export function startCleanup({ db, clock, log, tables }: CleanupOptions) {
   let isClosed = false
-  let running = Promise.resolve()
 
   /** Answers how many rows it removed. */
   async function run(): Promise<number> {
@@ -43,22 +43,17 @@ export function startCleanup({ db, clock, log, tables }: CleanupOptions) {
     return removed
   }
 
-  const timer = setInterval(() => {
-    running = running.then(async () => {
-      try {
-        await run()
-      } catch (error) {
-        log.warn({ err: error }, 'clean-up failed; it is tried again in a minute')
-      }
-    })
-  }, everyMs).unref()
+  const repeated = repeat({
+    everyMs,
+    work: run,
+    onError: (error) => log.warn({ err: error }, 'clean-up failed; it is tried again in a minute'),
+  })
 
   return {
     run,
     async close() {
       isClosed = true
-      clearInterval(timer)
-      await running
+      await repeated.close()
     },
   }
 }

@@ -38,6 +38,8 @@ export interface Database {
   readonly dialect: Dialect
   get<Row extends object>(sql: string, params?: readonly Value[]): Promise<Row | undefined>
   all<Row extends object>(sql: string, params?: readonly Value[]): Promise<Row[]>
+  /** Like `all`, for what may take milliseconds: the event loop does not wait for it. */
+  scan<Row extends object>(sql: string, params?: readonly Value[]): Promise<Row[]>
   /**
    * Runs all statements or none, and resolves once that is durable. Answers each statement's rows; where a deciding
    * statement returned none, every list is empty.

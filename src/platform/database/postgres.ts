@@ -154,6 +154,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
     dialect: 'postgres',
     get: async <Row extends object>(sql: string, params?: readonly Value[]) => (await query<Row>(sql, params))[0],
     all: query,
+    scan: query,
     // The interface's overloads only sharpen the type of the rows.
     write: write as Database['write'],
     close: () => (closing ??= shutDown()),

@@ -1,4 +1,4 @@
-/** The embedded engine: reads on the event loop (microseconds), writes on a thread of their own. */
+/** The embedded engine: reads on the event loop (microseconds), writes and long reads on a thread of their own each. */
 import { chmodSync, closeSync, existsSync, mkdirSync, openSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { Worker } from 'node:worker_threads'
@@ -14,6 +14,7 @@ import {
   type Value,
 } from './database.ts'
 import { fromSqliteError, openSqliteConnection, type SqliteConnection } from './sqlite-connection.ts'
+import { startSqliteScanner } from './sqlite-scanner.ts'
 
 export type ToWriter = { kind: 'write'; requests: Statement[][] } | { kind: 'close' }
 export type WriteResult =
@@ -36,6 +37,7 @@ export function openSqlite(path: string, observe: Observe): Database {
   closeToOthers(path)
   const worker = new Worker(new URL('./sqlite-writer.ts', import.meta.url), { workerData: { path } })
   const exited = new Promise<void>((resolve) => worker.once('exit', () => resolve()))
+  const scanner = startSqliteScanner(path)
 
   /** In the order of their requests, which is the order the writer answers in. */
   const waiting: Waiting[] = []
@@ -119,7 +121,7 @@ export function openSqlite(path: string, observe: Observe): Database {
     flush()
     if (waiting.length > 0) await new Promise<void>((resolve) => (onIdle = resolve))
     if (!broken) worker.postMessage({ kind: 'close' } satisfies ToWriter)
-    await exited
+    await Promise.all([exited, scanner.close()])
   }
 
   return {
@@ -131,6 +133,16 @@ export function openSqlite(path: string, observe: Observe): Database {
     async all<Row extends object>(sql: string, params: readonly Value[] = []) {
       requireValues(params)
       return read(() => reader.all(sql, params)) as Row[]
+    },
+    async scan<Row extends object>(sql: string, params: readonly Value[] = []) {
+      requireOpen()
+      requireValues(params)
+      const start = performance.now()
+      try {
+        return (await scanner.all(sql, params)) as Row[]
+      } finally {
+        observe('read', performance.now() - start)
+      }
     },
     // The interface's overloads only sharpen the type of the rows.
     write: write as Database['write'],

@@ -4,7 +4,7 @@ import { parse as parseForm } from 'node:querystring'
 import formBody from '@fastify/formbody'
 import type { FastifyInstance } from 'fastify'
 import { httpErrors } from './errors.ts'
-import { markAsForm } from './validation.ts'
+import { markAsForm, rememberWrittenNumbers } from './validation.ts'
 
 export async function readBodies(app: FastifyInstance): Promise<void> {
   // `__proto__` and `constructor.prototype` keys are refused rather than merged into anything.
@@ -14,9 +14,15 @@ export async function readBodies(app: FastifyInstance): Promise<void> {
     if (raw.length === 0) return done(null, undefined)
     // Read as text, invalid bytes would silently turn into replacement characters.
     if (!isUtf8(raw)) return done(httpErrors.malformedBody())
-    parseJson(request, raw.toString('utf8'), (error: Error | null, body?: unknown) => {
-      if (error || typeof body !== 'object' || body === null || Array.isArray(body)) done(httpErrors.malformedBody())
-      else done(null, body)
+    const text = raw.toString('utf8')
+    parseJson(request, text, (error: Error | null, body?: unknown) => {
+      if (error || typeof body !== 'object' || body === null || Array.isArray(body)) {
+        done(httpErrors.malformedBody())
+        return
+      }
+      // More digits than a float holds.
+      if (/\d[\d.]{15,}/.test(text)) rememberWrittenNumbers(body, readNumbers(text))
+      done(null, body)
     })
   })
   app.addContentTypeParser('*', (request, _payload, done) => {
@@ -24,4 +30,17 @@ export async function readBodies(app: FastifyInstance): Promise<void> {
     else done(httpErrors.unsupportedMediaType())
   })
   await app.register(formBody, { parser: (text) => markAsForm(parseForm(text)) })
+}
+
+/** The numbers that are fields of the object itself, as they are written. */
+function readNumbers(text: string): ReadonlyMap<string, string> {
+  const byHolder = new Map<object, Map<string, string>>()
+  const root = JSON.parse(text, function (this: object, key: string, value: unknown, context?: { source?: string }) {
+    if (typeof value === 'number' && context?.source !== undefined) {
+      const numbers = byHolder.get(this) ?? new Map<string, string>()
+      byHolder.set(this, numbers.set(key, context.source))
+    }
+    return value
+  })
+  return byHolder.get(root) ?? new Map()
 }

@@ -24,6 +24,17 @@ export function metaOf({ page, perPage }: Page, total: number): PageMeta {
   return { total, page, per_page: perPage, last_page: Math.max(1, Math.ceil(total / perPage)) }
 }
 
+/** The pages around this one, as RFC 8288 writes links. */
+export function linksOf(path: string, { page, per_page, last_page }: PageMeta): string {
+  const link = (to: number, rel: string) => `<${path}?page=${to}&per_page=${per_page}>; rel="${rel}"`
+  return [
+    link(1, 'first'),
+    ...(page > 1 ? [link(Math.min(page - 1, last_page), 'prev')] : []),
+    ...(page < last_page ? [link(page + 1, 'next')] : []),
+    link(last_page, 'last'),
+  ].join(', ')
+}
+
 function positive(given: unknown): number | undefined {
   const number = typeof given === 'string' && /^\d{1,15}$/.test(given) ? Number(given) : 0
   return number > 0 ? number : undefined

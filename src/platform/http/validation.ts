@@ -4,6 +4,7 @@
  */
 import Type, { type TObject, type TSchema } from 'typebox'
 import { AppError } from '../../core/app-error.ts'
+import { roundDecimal } from '../../core/decimal.ts'
 
 /** Answers what is wrong with a value that has passed the schema's own rules. */
 export type Check = (value: string) => string[]
@@ -23,6 +24,8 @@ interface Property extends TSchema {
   'x-not-blank-if-given'?: boolean
   /** Missing and null stand for an empty string. */
   'x-or-empty'?: boolean
+  /** A number is rounded half up to so many places, as it was written. */
+  'x-decimals'?: number
   'x-check'?: Check
 }
 
@@ -37,6 +40,13 @@ const formBodies = new WeakSet<object>()
 export function markAsForm<T extends object>(body: T): T {
   formBodies.add(body)
   return body
+}
+
+const writtenNumbers = new WeakMap<object, ReadonlyMap<string, string>>()
+
+/** For numbers with more digits than a float can hold: how they were written, by field. */
+export function rememberWrittenNumbers(body: object, numbers: ReadonlyMap<string, string>): void {
+  writtenNumbers.set(body, numbers)
 }
 
 export function validationFailed(details: Record<string, string[]>): AppError {
@@ -55,7 +65,11 @@ export function compileBody(schema: TObject): BodyValidator {
       const raw = Object.hasOwn(given, name) ? given[name] : undefined
       const outcome = read(property, isForm ? fromForm(property, raw) : raw, required.has(name))
       if ('problems' in outcome) details[name] = outcome.problems
-      else if (outcome.value !== undefined) value[name] = outcome.value
+      else if (outcome.value !== undefined) {
+        const places = property['x-decimals']
+        const written = isForm ? String(raw).trim() : writtenNumbers.get(given)?.get(name)
+        value[name] = places === undefined ? outcome.value : round(outcome.value as number, written, places)
+      }
     }
     return Object.keys(details).length > 0 ? { error: validationFailed(details) } : { value }
   }
@@ -106,6 +120,10 @@ function readNumber({ minimum, maximum }: Property, number: number): Outcome {
   if (minimum !== undefined && number < minimum) return { problems: [`Must be at least ${minimum}`] }
   if (maximum !== undefined && number > maximum) return { problems: [`Must be at most ${maximum}`] }
   return { value: number }
+}
+
+function round(number: number, written: string | undefined, places: number): number {
+  return roundDecimal(written ?? String(number), places) / 10 ** places
 }
 
 /** The only kind of list that a body has. */

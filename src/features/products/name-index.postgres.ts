@@ -1,0 +1,44 @@
+import type { Database } from '../../platform/database/database.ts'
+import type { Product } from './product.ts'
+import type { NameIndex, Term } from './products.search.ts'
+import { columns } from './products.store.ts'
+
+/** About so many names are looked at to tell how common a term is. */
+const sampled = 1000
+
+export function createPostgresNameIndex(db: Database): NameIndex {
+  return {
+    async estimate({ text }, { total }) {
+      const [row] = await db.scan<{ seen: number; found: number }>(
+        `SELECT count(*) AS seen, count(*) FILTER (WHERE strpos(name_key, $1) > 0) AS found
+         FROM products TABLESAMPLE SYSTEM ($2)`,
+        [text, Math.min(100, (100 * sampled) / Math.max(1, total))],
+      )
+      return row && row.seen > 0 ? (total * row.found) / row.seen : 0
+    },
+
+    byGrams: (term, limit) =>
+      // Materialised: the planner must not think of walking along the names here, with a check that costs so much.
+      db.scan<Product>(
+        `WITH found AS MATERIALIZED (
+           SELECT ${columns}, name_key FROM products
+           WHERE active = TRUE AND deleted_at IS NULL AND name_grams(name_key) @@ CAST($3 AS tsquery)
+         )
+         SELECT ${columns} FROM found WHERE strpos(name_key, $1) > 0 ORDER BY name_key, id LIMIT $2`,
+        [term.text, limit, matching(term)],
+      ),
+
+    alongNames: (term, limit) =>
+      db.scan<Product>(
+        `SELECT ${columns} FROM products
+         WHERE active = TRUE AND deleted_at IS NULL AND strpos(name_key, $1) > 0 ORDER BY name_key, id LIMIT $2`,
+        [term.text, limit],
+      ),
+  }
+}
+
+function matching({ grams, isShort }: Term): string {
+  return grams
+    .map((gram) => `'${gram.replaceAll('\\', '\\\\').replaceAll("'", "''")}'${isShort ? ':*' : ''}`)
+    .join(' & ')
+}

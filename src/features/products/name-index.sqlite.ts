@@ -1,0 +1,57 @@
+import type { Database } from '../../platform/database/database.ts'
+import type { Product } from './product.ts'
+import type { NameIndex, Term } from './products.search.ts'
+import { columns } from './products.store.ts'
+
+/** Hits come by id: the place of this one tells how many there are about, as if they were spread evenly. */
+const sampled = 500
+
+const listed = columns.replace(/\w+/g, 'p.$&')
+
+export function createSqliteNameIndex(db: Database): NameIndex {
+  return {
+    async estimate(term, { total, enough }) {
+      if (term.isShort) {
+        // A short term is the beginning of many grams. They come gram by gram, so they are counted, up to a bound.
+        const [row] = await db.scan<{ found: number }>(
+          'SELECT count(*) AS found FROM (SELECT 1 FROM product_gram_rows WHERE term >= $1 AND term <= $2 LIMIT $3)',
+          [...rangeOf(term), enough + 1],
+        )
+        return row?.found ?? 0
+      }
+      const [row] = await db.scan<{ id: number; last: number }>(
+        `SELECT rowid AS id, (SELECT max(id) FROM products) AS last
+         FROM product_grams WHERE product_grams MATCH $1 LIMIT 1 OFFSET ${sampled - 1}`,
+        [matching(term)],
+      )
+      return row ? (sampled * Math.max(total, row.last)) / row.id : 0
+    },
+
+    byGrams: (term, limit) =>
+      db.scan<Product>(
+        `SELECT ${listed} FROM products p
+         WHERE p.id IN (${
+           term.isShort
+             ? 'SELECT doc FROM product_gram_rows WHERE term >= $3 AND term <= $4'
+             : 'SELECT rowid FROM product_grams WHERE product_grams MATCH $3'
+         }) AND instr(p.name_key, $1) > 0 ORDER BY p.name_key, p.id LIMIT $2`,
+        [term.text, limit, ...(term.isShort ? rangeOf(term) : [matching(term)])],
+      ),
+
+    alongNames: (term, limit) =>
+      db.scan<Product>(
+        `SELECT ${columns} FROM products
+         WHERE active = TRUE AND deleted_at IS NULL AND instr(name_key, $1) > 0 ORDER BY name_key, id LIMIT $2`,
+        [term.text, limit],
+      ),
+  }
+}
+
+/** All grams that begin with the term: behind it may come anything up to the last of all characters. */
+function rangeOf({ text }: Term): [string, string] {
+  return [text, `${text}\u{10ffff}\u{10ffff}`]
+}
+
+function matching({ grams }: Term): string {
+  return grams.map((gram) => `"${gram.replaceAll('"', '""')}"`).join(' AND ')
+}

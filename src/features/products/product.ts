@@ -1,0 +1,90 @@
+/** A product as it is stored, and what follows from that. */
+
+export interface Product {
+  id: number
+  name: string
+  slug: string
+  description: string
+  price_cents: number
+  category: string
+  active: boolean
+  stock: number
+  /** Grows with every change. */
+  version: number
+  created_at: string
+  updated_at: string
+}
+
+/** What a product is made from. The price is in whole cents by now. */
+export interface ProductInput {
+  name: string
+  description: string
+  price_cents: number
+  category: string
+  stock: number
+}
+
+/** Only what is given is changed. */
+export type ProductChange = Partial<ProductInput & { active: boolean }>
+
+export interface ProductResource {
+  id: number
+  type: 'products'
+  attributes: Omit<Product, 'id' | 'price_cents' | 'version'> & {
+    price: number
+    formatted_price: string
+    in_stock: boolean
+  }
+}
+
+export const defaultCategory = 'general'
+
+export function toResource(product: Product): ProductResource {
+  const { id, name, slug, description, price_cents, category, stock, active, created_at, updated_at } = product
+  return {
+    id,
+    type: 'products',
+    attributes: {
+      name,
+      slug,
+      description,
+      price: price_cents / 100,
+      formatted_price: formatPrice(price_cents),
+      category,
+      stock,
+      in_stock: stock > 0 && active,
+      active,
+      created_at,
+      updated_at,
+    },
+  }
+}
+
+/** Every change has another one, even where a backup was restored in between. */
+export function etagOfProduct({ version, updated_at }: Product): string {
+  return `"${version}-${updated_at}"`
+}
+
+export function toSlug(name: string): string {
+  return name
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-|-$/g, '')
+}
+
+/**
+ * What names are searched and sorted by: lower case, code point by code point. The whole text at once would not do: a
+ * sigma at the end of a word has a lower case of its own, so that a part of a name would not be found in it.
+ */
+export function toNameKey(name: string): string {
+  // Most names need no second look.
+  if (/^[\0-\x7f]*$/.test(name)) return name.toLowerCase()
+  return Array.from(name, (character) => character.toLowerCase()).join('')
+}
+
+/** `$1,234.50` */
+export function formatPrice(cents: number): string {
+  const text = String(cents).padStart(3, '0')
+  const dollars = text.slice(0, -2)
+  return `$${dollars.length > 3 ? dollars.replace(/\B(?=(?:\d{3})+$)/g, ',') : dollars}.${text.slice(-2)}`
+}

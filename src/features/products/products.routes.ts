@@ -1,0 +1,126 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { type Access, principalOf } from '../../platform/http/access.ts'
+import { compressAnswer } from '../../platform/http/compression.ts'
+import { etagOf, ifMatch, isUnchanged } from '../../platform/http/conditions.ts'
+import { allowOrigins } from '../../platform/http/cors.ts'
+import { idOf } from '../../platform/http/ids.ts'
+import { linksOf, metaOf, pageOf } from '../../platform/http/paging.ts'
+import { validationFailed } from '../../platform/http/validation.ts'
+import { etagOfProduct, type Product, toResource } from './product.ts'
+import {
+  ChangedProduct,
+  type ChangedProductBody,
+  ManyProducts,
+  NewProduct,
+  type NewProductBody,
+  OneProduct,
+  toChange,
+  toInput,
+} from './products.schema.ts'
+import type { Collection, Products } from './products.service.ts'
+
+export interface ProductRoutesDeps {
+  products: Products
+  corsOrigins: readonly string[]
+  /** Needed to create, change and delete, beside being signed in. */
+  writePermission: string | undefined
+}
+
+export const productsPath = '/api/v2/products'
+const one = '/:id(^[0-9]+$)'
+const maxKeyLength = 255
+
+/** A plugin below productsPath, so that what is said of origins holds for all of it. */
+export async function productRoutes(app: FastifyInstance, deps: ProductRoutesDeps): Promise<void> {
+  const { products, writePermission } = deps
+  const isPublic = { access: 'public' } as const
+  const canWrite = {
+    access: ['authenticated', ...(writePermission === undefined ? [] : [{ permission: writePermission }])] as Access,
+  }
+  allowOrigins(app, {
+    origins: deps.corsOrigins,
+    paths: { '/': ['GET', 'HEAD', 'POST'], [one]: ['GET', 'HEAD', 'PUT', 'DELETE'] },
+    exposed: ['ETag', 'Link', 'Location', 'Retry-After', 'x-request-id', 'x-truncated'],
+  })
+
+  app.get<{ Querystring: Record<string, unknown> }>(
+    '/',
+    { config: isPublic, schema: { response: { 200: ManyProducts } }, onSend: compressAnswer },
+    async (request, reply) => {
+      const q = textOf(request.query.q)
+      if (q !== undefined) return sendCollection(request, reply, await products.search(q))
+      const category = textOf(request.query.category)
+      if (category !== undefined) return sendCollection(request, reply, await products.byCategory(category))
+      const page = pageOf(request.query)
+      const listed = await products.list(page)
+      const meta = metaOf(page, listed.total)
+      reply.header('link', linksOf(productsPath, meta))
+      return sendMany(request, reply, { data: listed.products.map(toResource), meta })
+    },
+  )
+
+  app.get(
+    one,
+    { config: isPublic, schema: { response: { 200: OneProduct } }, onSend: compressAnswer },
+    async (request, reply) => {
+      const product = await products.get(idOf(request))
+      if (isUnchanged(request, reply, etagOfProduct(product))) return reply.send()
+      return { data: toResource(product) }
+    },
+  )
+
+  app.post<{ Body: NewProductBody }>(
+    '/',
+    { config: canWrite, schema: { body: NewProduct, response: { 201: OneProduct } } },
+    async (request, reply) => {
+      const input = toInput(request.body)
+      const key = keyOf(request)
+      const product =
+        key === undefined
+          ? await products.create(input)
+          : await products.createOnce(input, { userId: principalOf(request).id, key })
+      return sendOne(reply.code(201).header('location', `${productsPath}/${product.id}`), product)
+    },
+  )
+
+  app.put<{ Body: ChangedProductBody }>(
+    one,
+    { config: canWrite, schema: { body: ChangedProduct, response: { 200: OneProduct } } },
+    async (request, reply) =>
+      sendOne(reply, await products.update(idOf(request), toChange(request.body), ifMatch(request))),
+  )
+
+  app.delete(one, { config: canWrite }, async (request, reply) => {
+    await products.delete(idOf(request), ifMatch(request))
+    return reply.code(204).send()
+  })
+}
+
+function sendOne(reply: FastifyReply, product: Product): FastifyReply {
+  return reply.header('etag', etagOfProduct(product)).send({ data: toResource(product) })
+}
+
+function sendCollection(request: FastifyRequest, reply: FastifyReply, { products, isCut }: Collection): FastifyReply {
+  if (isCut) reply.header('x-truncated', 'true')
+  return sendMany(request, reply, { data: products.map(toResource), meta: { total: products.length } })
+}
+
+function sendMany(request: FastifyRequest, reply: FastifyReply, answer: object): FastifyReply {
+  // Text, by the schema's serialiser.
+  const body = reply.serialize(answer) as string
+  if (isUnchanged(request, reply, etagOf(body))) return reply.send()
+  return reply.type('application/json; charset=utf-8').send(body)
+}
+
+/** A parameter that is blank, or given twice, counts as absent. */
+function textOf(given: unknown): string | undefined {
+  return typeof given === 'string' && given.trim() !== '' ? given : undefined
+}
+
+function keyOf(request: FastifyRequest): string | undefined {
+  const key = textOf(request.headers['idempotency-key'])
+  if (key !== undefined && key.length > maxKeyLength) {
+    throw validationFailed({ idempotency_key: [`Must be at most ${maxKeyLength} characters`] })
+  }
+  return key
+}

@@ -1,0 +1,87 @@
+import Type from 'typebox'
+import { roundDecimal } from '../../core/decimal.ts'
+import { defaultCategory, type ProductChange, type ProductInput } from './product.ts'
+
+const nameLength = { minLength: 2, maxLength: 255 }
+const Price = { minimum: 0.01, maximum: 99_999_999.99, 'x-decimals': 2 }
+const Category = Type.Optional(Type.String({ maxLength: 100 }))
+const Stock = { minimum: 0, maximum: 2_147_483_647 }
+
+export const NewProduct = Type.Object({
+  name: Type.String({ 'x-not-blank': true, ...nameLength }),
+  description: Type.String({ 'x-not-blank': true }),
+  price: Type.Number({ 'x-not-blank': true, ...Price }),
+  category: Category,
+  stock: Type.Optional(Type.Integer({ ...Stock, default: 0 })),
+})
+
+export const ChangedProduct = Type.Object({
+  name: Type.Optional(Type.String({ 'x-not-blank-if-given': true, ...nameLength })),
+  description: Type.Optional(Type.String()),
+  price: Type.Optional(Type.Number(Price)),
+  category: Category,
+  stock: Type.Optional(Type.Integer(Stock)),
+  active: Type.Optional(Type.Boolean()),
+})
+
+export interface NewProductBody {
+  name: string
+  description: string
+  price: number
+  category?: string
+  stock: number
+}
+
+export type ChangedProductBody = Partial<NewProductBody & { active: boolean }>
+
+/** From a body that has passed NewProduct. */
+export function toInput({ name, description, price, category, stock }: NewProductBody): ProductInput {
+  return { name, description, price_cents: toCents(price), category: orDefault(category ?? ''), stock }
+}
+
+/** From a body that has passed ChangedProduct. */
+export function toChange({ price, category, ...rest }: ChangedProductBody): ProductChange {
+  return {
+    ...rest,
+    ...(price !== undefined && { price_cents: toCents(price) }),
+    ...(category !== undefined && { category: orDefault(category) }),
+  }
+}
+
+function toCents(price: number): number {
+  return roundDecimal(String(price), 2)
+}
+
+/** A product of a blank category could not be asked for. */
+function orDefault(category: string): string {
+  return category.trim() === '' ? defaultCategory : category
+}
+
+const Resource = Type.Object({
+  id: Type.Integer(),
+  type: Type.Literal('products'),
+  attributes: Type.Object({
+    name: Type.String(),
+    slug: Type.String(),
+    description: Type.String(),
+    price: Type.Number(),
+    formatted_price: Type.String(),
+    category: Type.String(),
+    stock: Type.Integer(),
+    in_stock: Type.Boolean(),
+    active: Type.Boolean(),
+    created_at: Type.String({ format: 'date-time' }),
+    updated_at: Type.String({ format: 'date-time' }),
+  }),
+})
+export const OneProduct = Type.Object({ data: Resource })
+/** A collection has the total alone, a page all of it. */
+export const ManyProducts = Type.Object({
+  data: Type.Array(Resource),
+  meta: Type.Object({
+    total: Type.Integer(),
+    page: Type.Optional(Type.Integer()),
+    per_page: Type.Optional(Type.Integer()),
+    last_page: Type.Optional(Type.Integer()),
+  }),
+})

@@ -1,0 +1,78 @@
+/**
+ * Products by a part of their name, and by category, in the order of names. There are two ways to find a part of a
+ * name: by an index of all three characters in a row, which costs as much as there are names that match, and along the
+ * names in their order, which ends as soon as it has enough. The first is for rare terms, the second for common ones.
+ * Here is all that the engines do differently.
+ */
+import type { Database } from '../../platform/database/database.ts'
+import type { KeptCounts } from '../../platform/database/kept-counts.ts'
+import { type Product, toNameKey } from './product.ts'
+import { columns } from './products.store.ts'
+
+export interface SearchDeps {
+  db: Database
+  counts: KeptCounts
+}
+
+/** What the two engines need to know of a term. */
+export interface Term {
+  text: string
+  /** Some of its three characters in a row, enough to cover it; of a shorter term, the term itself. */
+  grams: readonly string[]
+  isShort: boolean
+}
+
+/** How an engine finds a part of a name. */
+export interface NameIndex {
+  /** About how many names have it; exact where that is few. `enough` says from where on it does not matter. */
+  estimate(term: Term, options: { total: number; enough: number }): Promise<number>
+  byGrams(term: Term, limit: number): Promise<Product[]>
+  alongNames(term: Term, limit: number): Promise<Product[]>
+}
+
+/** A row found by the index costs about as much as walking along so many names. */
+const walkedPerFound = 12
+
+export function createProductSearch({ db, counts, index }: SearchDeps & { index: NameIndex }) {
+  return {
+    async byName(q: string, limit: number): Promise<Product[]> {
+      const term = toTerm(q)
+      if (!isText(q)) return []
+      const total = await counts.total('products')
+      // Where both ways cost the same: found × walkedPerFound = limit × total / found.
+      const enough = Math.ceil(Math.sqrt((Math.min(limit, total) * total) / walkedPerFound))
+      const estimate = await index.estimate(term, { total, enough })
+      return estimate > enough ? index.alongNames(term, limit) : index.byGrams(term, limit)
+    },
+
+    async byCategory(category: string, limit: number): Promise<Product[]> {
+      if (!isText(category)) return []
+      return db.scan<Product>(
+        `SELECT ${columns} FROM products
+         WHERE category = $1 AND active = TRUE AND deleted_at IS NULL ORDER BY name_key, id LIMIT $2`,
+        [category, limit],
+      )
+    },
+  }
+}
+
+export type ProductSearch = ReturnType<typeof createProductSearch>
+
+/** No product has what cannot be stored. */
+function isText(given: string): boolean {
+  return !given.includes('\0') && given.isWellFormed()
+}
+
+function toTerm(q: string): Term {
+  const text = toNameKey(q)
+  const characters = [...text]
+  if (characters.length < 3) return { text, grams: [text], isShort: true }
+  // Every third, and the last: together they touch every character.
+  const starts = new Set([...characters.keys()].filter((i) => i % 3 === 0 && i + 3 <= characters.length))
+  starts.add(characters.length - 3)
+  const grams = Array.from(starts, (start) => characters.slice(start, start + 3).join(''))
+  return { text, grams: grams.slice(0, maxGrams), isShort: false }
+}
+
+/** More would not make a find rarer. */
+const maxGrams = 16

@@ -1,0 +1,120 @@
+/** The rules of products, the same for whoever asks: REST, GraphQL, the console. */
+import { hash } from 'node:crypto'
+import { AppError } from '../../core/app-error.ts'
+import type { Clock } from '../../core/clock.ts'
+import type { Page } from '../../platform/http/paging.ts'
+import { validationFailed } from '../../platform/http/validation.ts'
+import { etagOfProduct, type Product, type ProductChange, type ProductInput, toSlug } from './product.ts'
+import type { ProductSearch } from './products.search.ts'
+import type { ProductStore } from './products.store.ts'
+
+export const productErrors = {
+  notFound: () => new AppError(404, 'Product not found'),
+  changed: () => new AppError(412, 'Product has changed'),
+  keyUsed: () => validationFailed({ idempotency_key: ['Was used with another body'] }),
+}
+
+export interface ProductsDeps {
+  store: ProductStore
+  search: ProductSearch
+  clock: Clock
+  /** 0 means: as many as there are. */
+  collectionLimit: number
+  /** Is told of a new product before its maker is. */
+  onCreated(product: Product): Promise<void>
+}
+
+export interface Collection {
+  products: Product[]
+  /** There are more than `products.collection_limit`. */
+  isCut: boolean
+}
+
+/** Says whether a product with this ETag is the one that the client means to change. */
+export type Expectation = ((etag: string) => boolean) | undefined
+
+const keyTtlSeconds = 24 * 3600
+
+export function createProducts({ store, search, clock, collectionLimit, onCreated }: ProductsDeps) {
+  const limit = collectionLimit === 0 ? Number.MAX_SAFE_INTEGER : collectionLimit + 1
+  const collection = (products: Product[]): Collection => {
+    const isCut = products.length === limit
+    return { products: isCut ? products.slice(0, -1) : products, isCut }
+  }
+
+  async function get(id: number | undefined): Promise<Product> {
+    const product = id === undefined ? undefined : await store.find(id)
+    if (!product) throw productErrors.notFound()
+    return product
+  }
+
+  async function create(input: ProductInput): Promise<Product> {
+    const product = await store.insert(input)
+    await onCreated(product)
+    return product
+  }
+
+  /** The same key by the same user with the same input makes one product, however often and in parallel. */
+  async function createOnce(input: ProductInput, { userId, key }: { userId: number; key: string }): Promise<Product> {
+    const id = hash('sha256', `${userId} ${key}`, 'hex')
+    const bodyHash = hash('sha256', JSON.stringify(input), 'hex')
+    const made = await store.insertOnce(input, { id, bodyHash, expiresAt: clock.nowSeconds() + keyTtlSeconds })
+    if (made) {
+      await onCreated(made)
+      return made
+    }
+    const before = await store.findIdempotent(id)
+    // It has expired just now.
+    if (!before) return createOnce(input, { userId, key })
+    if (before.body_hash !== bodyHash) throw productErrors.keyUsed()
+    // As it was then, whatever has become of it since.
+    const { product_id, created_at } = before
+    const { name, description, price_cents, category, stock } = input
+    const slug = toSlug(name)
+    const made_at = { version: 1, created_at, updated_at: created_at }
+    return { id: product_id, name, slug, description, price_cents, category, active: true, stock, ...made_at }
+  }
+
+  /** The version that a change must find, so that of two with the same expectation one wins. Null means: any. */
+  async function expect(id: number, isExpected: Expectation): Promise<number | null> {
+    if (!isExpected) return null
+    const product = await get(id)
+    if (!isExpected(etagOfProduct(product))) throw productErrors.changed()
+    return product.version
+  }
+
+  /** Nothing was changed: because somebody was quicker, or because there is nothing. */
+  async function refuse(id: number): Promise<never> {
+    await get(id)
+    throw productErrors.changed()
+  }
+
+  return {
+    get,
+    create,
+    createOnce,
+
+    async list({ page, perPage }: Page): Promise<{ products: Product[]; total: number }> {
+      return store.list({ before: (page - 1) * perPage, limit: perPage })
+    },
+
+    search: async (q: string): Promise<Collection> => collection(await search.byName(q, limit)),
+
+    byCategory: async (category: string): Promise<Collection> => collection(await search.byCategory(category, limit)),
+
+    async update(id: number | undefined, change: ProductChange, isExpected?: Expectation): Promise<Product> {
+      if (id === undefined) throw productErrors.notFound()
+      const version = await expect(id, isExpected)
+      if (Object.keys(change).length === 0) return get(id)
+      return (await store.update(id, change, version)) ?? refuse(id)
+    },
+
+    async delete(id: number | undefined, isExpected?: Expectation): Promise<void> {
+      if (id === undefined) throw productErrors.notFound()
+      const version = await expect(id, isExpected)
+      if (!(await store.delete(id, version))) await refuse(id)
+    },
+  }
+}
+
+export type Products = ReturnType<typeof createProducts>

@@ -1,0 +1,119 @@
+import type { Clock } from '../../core/clock.ts'
+import { type Database, rowOf, type Statement } from '../../platform/database/database.ts'
+import type { KeptCounts } from '../../platform/database/kept-counts.ts'
+import { type Product, type ProductChange, type ProductInput, toNameKey, toSlug } from './product.ts'
+
+export const columns =
+  'id, name, slug, description, price_cents, category, active, stock, version, created_at, updated_at'
+
+/** What a key has made: only the first who comes with it makes anything. */
+export interface IdempotencyRecord {
+  body_hash: string
+  product_id: number
+  created_at: string
+}
+
+export interface ProductStoreDeps {
+  db: Database
+  clock: Clock
+  counts: KeptCounts
+}
+
+export function createProductStore({ db, clock, counts }: ProductStoreDeps) {
+  const insertion = (input: ProductInput, now: string): Statement => ({
+    sql: `INSERT INTO products (name, name_key, slug, description, price_cents, category, stock, created_at, updated_at)
+          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8) RETURNING ${columns}`,
+    params: [
+      input.name,
+      toNameKey(input.name),
+      toSlug(input.name),
+      input.description,
+      input.price_cents,
+      input.category,
+      input.stock,
+      now,
+    ],
+  })
+
+  return {
+    find: (id: number) => db.get<Product>(`SELECT ${columns} FROM products WHERE id = $1 AND deleted_at IS NULL`, [id]),
+
+    /** By id ascending, active or not. */
+    async list({ before, limit }: { before: number; limit: number }): Promise<{ products: Product[]; total: number }> {
+      const [total, place] = await Promise.all([counts.total('products'), counts.find('products', before)])
+      const products = await db.all<Product>(
+        `SELECT ${columns} FROM products WHERE deleted_at IS NULL AND id >= $1 ORDER BY id LIMIT $2 OFFSET $3`,
+        [place.id, limit, place.skip],
+      )
+      return { products, total }
+    },
+
+    async insert(input: ProductInput): Promise<Product> {
+      const [[product]] = await db.write<Product>(insertion(input, clock.nowIso()))
+      return product as Product
+    },
+
+    /** The key is used up before the product is made. Answers undefined where it was used up already. */
+    async insertOnce(
+      input: ProductInput,
+      { id, bodyHash, expiresAt }: { id: string; bodyHash: string; expiresAt: number },
+    ): Promise<Product | undefined> {
+      const now = clock.nowIso()
+      const [, made] = await db.write<object>(
+        {
+          sql: `INSERT INTO idempotency_keys (id, body_hash, created_at, expires_at) VALUES ($1, $2, $3, $4)
+                ON CONFLICT (id) DO UPDATE
+                SET body_hash = excluded.body_hash, created_at = excluded.created_at, expires_at = excluded.expires_at
+                WHERE idempotency_keys.expires_at <= $5 RETURNING id`,
+          params: [id, bodyHash, now, expiresAt, clock.nowSeconds()],
+          decides: true,
+        },
+        insertion(input, now),
+        { sql: 'UPDATE idempotency_keys SET product_id = $1 WHERE id = $2', params: [rowOf(1, 'id'), id] },
+      )
+      return made?.[0] as Product | undefined
+    },
+
+    findIdempotent: (id: string) =>
+      db.get<IdempotencyRecord>('SELECT body_hash, product_id, created_at FROM idempotency_keys WHERE id = $1', [id]),
+
+    /** Answers undefined where there is none, or none of that version. */
+    async update(id: number, change: ProductChange, version: number | null): Promise<Product | undefined> {
+      const { name, description, price_cents, category, stock, active } = change
+      const [[product]] = await db.write<Product>({
+        sql: `UPDATE products SET
+                name = COALESCE($2, name), name_key = COALESCE($3, name_key), slug = COALESCE($4, slug),
+                description = COALESCE($5, description), price_cents = COALESCE($6, price_cents),
+                category = COALESCE($7, category), stock = COALESCE($8, stock), active = COALESCE($9, active),
+                version = version + 1, updated_at = $10
+              WHERE id = $1 AND deleted_at IS NULL AND version = COALESCE($11, version) RETURNING ${columns}`,
+        params: [
+          id,
+          name ?? null,
+          name === undefined ? null : toNameKey(name),
+          name === undefined ? null : toSlug(name),
+          description ?? null,
+          price_cents ?? null,
+          category ?? null,
+          stock ?? null,
+          active ?? null,
+          clock.nowIso(),
+          version,
+        ],
+      })
+      return product
+    },
+
+    /** The row stays. Answers whether there was one, of that version. */
+    async delete(id: number, version: number | null): Promise<boolean> {
+      const [rows] = await db.write({
+        sql: `UPDATE products SET deleted_at = $2, updated_at = $2, version = version + 1
+              WHERE id = $1 AND deleted_at IS NULL AND version = COALESCE($3, version) RETURNING id`,
+        params: [id, clock.nowIso(), version],
+      })
+      return rows.length > 0
+    },
+  }
+}
+
+export type ProductStore = ReturnType<typeof createProductStore>

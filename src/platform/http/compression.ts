@@ -1,0 +1,67 @@
+/** Compresses an answer where the client asks for it and it pays. */
+import { brotliCompress, constants, gzip } from 'node:zlib'
+import type { DoneFuncWithErrOrRes, FastifyReply, FastifyRequest } from 'fastify'
+import { addVary } from './vary.ts'
+
+/** About one network packet: what fits into it anyway gains nothing. */
+const minBytes = 1024
+
+type Compress = (text: string, done: (error: Error | null, compressed: Buffer) => void) => void
+
+// The best first. Both run on the thread pool, at levels that cost less time than they save.
+const compressors = {
+  br: (text, done) => brotliCompress(text, { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } }, done),
+  gzip: (text, done) => gzip(text, { level: 6 }, done),
+} as const satisfies Record<string, Compress>
+
+type Encoding = keyof typeof compressors
+
+/** An onSend hook for the routes whose answers can be long. */
+export function compressAnswer(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  payload: unknown,
+  done: DoneFuncWithErrOrRes,
+): void {
+  if (typeof payload !== 'string' || payload.length < minBytes) {
+    done(null, payload)
+    return
+  }
+  addVary(reply, 'accept-encoding')
+  const encoding = chooseEncoding(request.headers['accept-encoding'])
+  if (encoding === undefined) {
+    done(null, payload)
+    return
+  }
+  compressors[encoding](payload, (error, compressed) => {
+    if (error) return done(error)
+    reply.header('content-encoding', encoding).removeHeader('content-length')
+    markEtag(reply, encoding)
+    done(null, compressed)
+  })
+}
+
+/** RFC 9110, 12.5.3. What is not named is acceptable only by `*`. */
+export function chooseEncoding(accepted: string | string[] | undefined): Encoding | undefined {
+  if (accepted === undefined || accepted === '') return undefined
+  const weights = new Map<string, number>()
+  for (const part of String(accepted).toLowerCase().split(',')) {
+    const [name = '', ...parameters] = part.split(';').map((each) => each.trim())
+    const q = parameters.find((each) => each.startsWith('q='))?.slice(2)
+    weights.set(name, q === undefined ? 1 : Number(q))
+  }
+  const weightOf = (name: string) => weights.get(name) ?? weights.get('*') ?? 0
+  const names = Object.keys(compressors) as Encoding[]
+  const [best] = names.filter((name) => weightOf(name) > 0).toSorted((a, b) => weightOf(b) - weightOf(a))
+  return best
+}
+
+/** A strong ETag stands for bytes, and these are others. `stripEncoding` takes the mark off again. */
+function markEtag(reply: FastifyReply, encoding: Encoding): void {
+  const etag = reply.getHeader('etag')
+  if (typeof etag === 'string') reply.header('etag', etag.replace(/"$/, `+${encoding}"`))
+}
+
+export function stripEncoding(etag: string): string {
+  return etag.replace(/\+(?:br|gzip)"$/, '"')
+}

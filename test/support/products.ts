@@ -1,0 +1,21 @@
+import assert from 'node:assert/strict'
+import type { Answer, Api } from './api.ts'
+
+export const productsPath = '/api/v2/products'
+
+export const lamp = { name: 'Desk Lamp', description: 'Bright and warm', price: 1234.5, category: 'home', stock: 3 }
+
+/** Makes a product and answers its id. */
+export async function createProduct(api: Api, token: string, fields: object = {}): Promise<number> {
+  const answer = await api.post(`${productsPath}/`, { ...lamp, ...fields }, token)
+  assert.equal(answer.status, 201, JSON.stringify(answer.body))
+  return answer.body.data.id
+}
+
+export function namesOf({ body }: Answer): string[] {
+  return body.data.map((product: { attributes: { name: string } }) => product.attributes.name)
+}
+
+export function idsOf({ body }: Answer): number[] {
+  return body.data.map((product: { id: number }) => product.id)
+}

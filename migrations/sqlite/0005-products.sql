@@ -70,3 +70,13 @@ CREATE TABLE idempotency_keys (
   expires_at INTEGER NOT NULL
 ) WITHOUT ROWID;
 CREATE INDEX idempotency_keys_expiry ON idempotency_keys (expires_at);
+
+-- How far the import of a file has come, so that one that was interrupted goes on where it stopped. The id tells the
+-- file by its content.
+CREATE TABLE product_imports (
+  id          TEXT PRIMARY KEY,
+  records     INTEGER NOT NULL,
+  rejected    INTEGER NOT NULL,
+  started_at  TEXT NOT NULL,
+  finished_at TEXT
+) WITHOUT ROWID;

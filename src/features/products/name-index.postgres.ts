@@ -18,13 +18,14 @@ export function createPostgresNameIndex(db: Database): NameIndex {
     },
 
     byGrams: (term, limit) =>
-      // Materialised: the planner must not think of walking along the names here, with a check that costs so much.
+      // The index alone decides inside: with more to choose from, the planner may walk along the names and make the
+      // grams of every one of them.
       db.scan<Product>(
         `WITH found AS MATERIALIZED (
-           SELECT ${columns}, name_key FROM products
-           WHERE active = TRUE AND deleted_at IS NULL AND name_grams(name_key) @@ CAST($3 AS tsquery)
+           SELECT ${columns}, name_key, deleted_at FROM products WHERE name_grams(name_key) @@ CAST($3 AS tsquery)
          )
-         SELECT ${columns} FROM found WHERE strpos(name_key, $1) > 0 ORDER BY name_key, id LIMIT $2`,
+         SELECT ${columns} FROM found
+         WHERE active = TRUE AND deleted_at IS NULL AND strpos(name_key, $1) > 0 ORDER BY name_key, id LIMIT $2`,
         [term.text, limit, matching(term)],
       ),
 

@@ -49,7 +49,9 @@ export function createSqliteNameIndex(db: Database): NameIndex {
 
 /** All grams that begin with the term: behind it may come anything up to the last of all characters. */
 function rangeOf({ text }: Term): [string, string] {
-  return [text, `${text}\u{10ffff}\u{10ffff}`]
+  // The index keeps these two, which are no characters, as the replacement character.
+  const kept = text.replace(/[\ufffe\uffff]/g, '\ufffd')
+  return [kept, `${kept}\u{10ffff}\u{10ffff}`]
 }
 
 function matching({ grams }: Term): string {

@@ -63,7 +63,7 @@ function isText(given: string): boolean {
   return !given.includes('\0') && given.isWellFormed()
 }
 
-function toTerm(q: string): Term {
+export function toTerm(q: string): Term {
   const text = toNameKey(q)
   const characters = [...text]
   if (characters.length < 3) return { text, grams: [text], isShort: true }

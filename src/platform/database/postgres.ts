@@ -171,7 +171,8 @@ function poolConfig({ url, poolSize, statementTimeoutSeconds }: PostgresOptions)
     // The server keeps its time limit only while it can be reached: a connection that fell silent ends by ours.
     query_timeout: (statementTimeoutSeconds + 5) * 1000,
     application_name: 'latchkey',
-    options: '-c timezone=UTC',
+    // Compiling a plan takes longer than any of our queries.
+    options: '-c timezone=UTC -c jit=off',
     keepAlive: true,
     pipeline: true,
     types: { getTypeParser: parserOf },

@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Product } from '../../src/features/products/product.ts'
+import { startApi } from '../support/api.ts'
+import { onEachEngine } from '../support/databases.ts'
+import { signIn } from '../support/people.ts'
+import { createProduct, lamp, productsPath } from '../support/products.ts'
+
+onEachEngine('ProductCreated', (engine) => {
+  test('is told after the product is saved and before the answer is sent', async (t) => {
+    const told: { product: Product; isSaved: boolean; isAnswered: boolean }[] = []
+    let isAnswered = false
+    const api = await startApi(t, {
+      engine,
+      extend: (_, { db, events }) => {
+        events.on('ProductCreated', async (product) => {
+          await sleep(50)
+          const row = await db.get('SELECT id FROM products WHERE id = $1', [product.id])
+          told.push({ product, isSaved: row !== undefined, isAnswered })
+        })
+      },
+    })
+    const { access } = await signIn(api)
+    const id = await createProduct(api, access)
+    isAnswered = true
+    assert.equal(told.length, 1)
+    assert.deepEqual([told[0]?.isSaved, told[0]?.isAnswered, told[0]?.product.id], [true, false, id])
+    assert.deepEqual([told[0]?.product.name, told[0]?.product.price_cents], [lamp.name, 123_450])
+  })
+
+  test('is told for creates alone', async (t) => {
+    let told = 0
+    const api = await startApi(t, {
+      engine,
+      extend: (_, { events }) => void events.on('ProductCreated', () => (told += 1)),
+    })
+    const { access } = await signIn(api)
+    await api.post(productsPath, {}, access)
+    await api.post(productsPath, lamp)
+    assert.equal(told, 0)
+    const id = await createProduct(api, access)
+    await api.put(`${productsPath}/${id}`, { price: 1 }, access)
+    await api.delete(`${productsPath}/${id}`, access)
+    assert.equal(told, 1)
+  })
+
+  test('breaks neither the answer nor the other listeners when one of them fails', async (t) => {
+    const told: string[] = []
+    const api = await startApi(t, {
+      engine,
+      extend: (_, { events }) => {
+        events.on('ProductCreated', () => {
+          throw new Error('the first is broken')
+        })
+        events.on('ProductCreated', async () => {
+          throw new Error('the second is broken')
+        })
+        events.on('ProductCreated', () => void told.push('third'))
+        events.on('ProductCreated', () => void told.push('never'))()
+      },
+    })
+    const { access } = await signIn(api)
+    const made = await api.post(productsPath, lamp, access)
+    assert.deepEqual([made.status, told], [201, ['third']])
+    const lines = api.log.filter((line) => line.includes('a listener failed'))
+    assert.equal(lines.length, 2)
+    assert.ok(lines.every((line) => line.includes('ProductCreated') && line.includes('is broken')))
+  })
+})

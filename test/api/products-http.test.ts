@@ -1,0 +1,293 @@
+import assert from 'node:assert/strict'
+import { request } from 'node:http'
+import { test } from 'node:test'
+import { brotliDecompressSync, gunzipSync } from 'node:zlib'
+import { type Api, startApi } from '../support/api.ts'
+import { onEachEngine } from '../support/databases.ts'
+import { many, signIn } from '../support/people.ts'
+import { createProduct, lamp, namesOf, productsPath } from '../support/products.ts'
+
+/** As the bytes come: fetch would ask for compression by itself, and undo it. */
+function raw(api: Api, path: string, headers: Record<string, string>, method = 'GET') {
+  return new Promise<{ status: number; headers: Record<string, unknown>; body: Buffer }>((resolve, reject) => {
+    const sent = request(api.url + path, { method, headers }, (answer) => {
+      const chunks: Buffer[] = []
+      answer.on('data', (chunk) => chunks.push(chunk))
+      answer.on('end', () =>
+        resolve({ status: answer.statusCode ?? 0, headers: answer.headers, body: Buffer.concat(chunks) }),
+      )
+    })
+    sent.on('error', reject)
+    sent.end()
+  })
+}
+
+test('pages of other origins may use the product API: preflights, answers and refusals say so', async (t) => {
+  const api = await startApi(t)
+  const { access } = await signIn(api)
+  await createProduct(api, access)
+  const headers = { origin: 'https://shop.example' }
+  for (const [path, methods] of [
+    [productsPath, 'GET, HEAD, POST'],
+    [`${productsPath}/`, 'GET, HEAD, POST'],
+    [`${productsPath}/1`, 'GET, HEAD, PUT, DELETE'],
+  ] as const) {
+    const preflight = await api.request('OPTIONS', path, {
+      headers: {
+        ...headers,
+        'access-control-request-method': 'PUT',
+        'access-control-request-headers': 'authorization,content-type,if-match,idempotency-key',
+      },
+    })
+    assert.equal(preflight.status, 204)
+    assert.equal(preflight.headers.get('access-control-allow-origin'), '*')
+    assert.equal(preflight.headers.get('access-control-allow-methods'), methods)
+    assert.equal(
+      preflight.headers.get('access-control-allow-headers'),
+      'authorization,content-type,if-match,idempotency-key',
+    )
+    assert.equal(preflight.headers.get('access-control-max-age'), '86400')
+  }
+  for (const answer of [
+    await api.request('GET', productsPath, { headers }),
+    await api.request('GET', `${productsPath}/1`, { headers }),
+    await api.request('GET', `${productsPath}/1`),
+    await api.request('GET', `${productsPath}/2`, { headers }),
+    await api.request('POST', productsPath, { headers, json: lamp }),
+    await api.request('POST', productsPath, { headers, json: {}, token: access }),
+    await api.request('POST', productsPath, { headers, json: lamp, token: access }),
+    await api.request('DELETE', `${productsPath}/2`, { headers, token: access }),
+  ]) {
+    assert.equal(answer.headers.get('access-control-allow-origin'), '*', String(answer.status))
+    assert.equal(
+      answer.headers.get('access-control-expose-headers'),
+      'ETag, Link, Location, Retry-After, x-request-id, x-truncated',
+    )
+    assert.equal(answer.headers.get('access-control-allow-credentials'), null)
+  }
+})
+
+test('where origins are configured, others learn nothing', async (t) => {
+  const api = await startApi(t, { env: { CORS_ORIGINS: 'https://shop.example,https://admin.example' } })
+  for (const [origin, allowed] of [
+    ['https://shop.example', 'https://shop.example'],
+    ['https://admin.example', 'https://admin.example'],
+    ['https://evil.example', null],
+    ['https://shop.example.evil.example', null],
+    ['null', null],
+  ] as const) {
+    for (const method of ['GET', 'OPTIONS']) {
+      const answer = await api.request(method, productsPath, { headers: { origin } })
+      assert.equal(answer.headers.get('access-control-allow-origin'), allowed)
+      assert.match(answer.headers.get('vary') ?? '', /origin/)
+    }
+  }
+  assert.equal((await api.get(productsPath)).headers.get('access-control-allow-origin'), null)
+})
+
+test('an unknown path below the products is 404, and a wrong method 405', async (t) => {
+  const api = await startApi(t)
+  for (const method of ['GET', 'OPTIONS', 'POST', 'DELETE']) {
+    assert.equal((await api.request(method, `${productsPath}/x/y`)).status, 404, method)
+  }
+  const collection = await api.request('DELETE', productsPath)
+  assert.deepEqual([collection.status, collection.headers.get('allow')], [405, 'GET, HEAD, POST, OPTIONS'])
+  const one = await api.request('PATCH', `${productsPath}/1`)
+  assert.deepEqual([one.status, one.headers.get('allow')], [405, 'GET, HEAD, PUT, DELETE, OPTIONS'])
+})
+
+onEachEngine('what clients know of a product', (engine) => {
+  test('is not sent again while it has not changed', async (t) => {
+    const api = await startApi(t, { engine })
+    const { access } = await signIn(api)
+    const made = await api.post(productsPath, lamp, access)
+    const etag = made.headers.get('etag') ?? ''
+    assert.match(etag, /^"[^"]+"$/)
+    const get = (ifNoneMatch: string, path = `${productsPath}/1`) =>
+      api.request('GET', path, { headers: { 'if-none-match': ifNoneMatch } })
+    assert.equal((await api.get(`${productsPath}/1`)).headers.get('etag'), etag)
+    for (const known of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {
+      const answer = await get(known)
+      assert.deepEqual([answer.status, answer.body, answer.headers.get('etag')], [304, '', etag], known)
+    }
+    assert.equal((await get('"other"')).status, 200)
+    const changed = await api.put(`${productsPath}/1`, { price: 5 }, access)
+    assert.notEqual(changed.headers.get('etag'), etag)
+    const after = await get(etag)
+    assert.deepEqual([after.status, after.headers.get('etag')], [200, changed.headers.get('etag')])
+
+    for (const path of [productsPath, `${productsPath}?q=lamp`, `${productsPath}?category=home`]) {
+      const list = await api.get(path)
+      const listEtag = list.headers.get('etag') ?? ''
+      assert.equal((await get(listEtag, path)).status, 304)
+      await api.put(`${productsPath}/1`, { stock: 7 }, access)
+      assert.equal((await get(listEtag, path)).status, 200)
+    }
+  })
+
+  test('guards a change: only the product that the client has seen is changed', async (t) => {
+    const api = await startApi(t, { engine })
+    const { access } = await signIn(api)
+    const etag = (await api.post(productsPath, lamp, access)).headers.get('etag') ?? ''
+    const send = (method: string, ifMatch: string, json?: object) =>
+      api.request(method, `${productsPath}/1`, { headers: { 'if-match': ifMatch }, json, token: access })
+    for (const wrong of ['"other"', `W/${etag}`, 'nonsense', '']) {
+      const answer = await send('PUT', wrong, { price: 5 })
+      assert.deepEqual([answer.status, answer.body], [412, { error: 'Product has changed' }], wrong)
+      assert.equal((await send('DELETE', wrong)).status, 412)
+    }
+    assert.equal((await send('PUT', '*', { price: 5 })).status, 200)
+    assert.equal((await send('PUT', etag, { price: 6 })).status, 412)
+    const now = (await api.get(`${productsPath}/1`)).headers.get('etag') ?? ''
+    assert.equal((await send('PUT', `"other", ${now}`, { price: 6 })).status, 200)
+    assert.equal((await send('DELETE', now)).status, 412)
+    assert.equal((await send('DELETE', '*')).status, 204)
+    assert.deepEqual((await send('PUT', '*', { price: 6 })).body, { error: 'Product not found' })
+  })
+
+  test('two changes of the same state leave one winner', async (t) => {
+    const api = await startApi(t, { engine })
+    const { access } = await signIn(api)
+    for (let round = 0; round < 5; round++) {
+      const id = await createProduct(api, access)
+      const etag = (await api.get(`${productsPath}/${id}`)).headers.get('etag') ?? ''
+      const answers = await many(8, (i) =>
+        api.request(i === 7 ? 'DELETE' : 'PUT', `${productsPath}/${id}`, {
+          headers: { 'if-match': etag },
+          ...(i < 7 && { json: { stock: 100 + i } }),
+          token: access,
+        }),
+      )
+      const winners = answers.filter(({ status }) => status === 200 || status === 204)
+      assert.equal(winners.length, 1)
+      for (const { status } of answers) assert.ok([200, 204, 404, 412].includes(status), String(status))
+    }
+  })
+
+  test('comes without its body for HEAD', async (t) => {
+    const api = await startApi(t, { engine })
+    const { access } = await signIn(api)
+    await createProduct(api, access)
+    for (const path of [`${productsPath}/1`, productsPath, `${productsPath}?q=lamp`]) {
+      const [head, get] = [await raw(api, path, {}, 'HEAD'), await raw(api, path, {})]
+      assert.deepEqual([head.status, head.body.length], [200, 0])
+      assert.equal(head.headers.etag, get.headers.etag)
+      assert.equal(Number(head.headers['content-length']), get.body.length)
+    }
+    assert.equal((await raw(api, `${productsPath}/2`, {}, 'HEAD')).status, 404)
+  })
+
+  test('comes compressed where the client asks and it pays', async (t) => {
+    const api = await startApi(t, { engine })
+    const { access } = await signIn(api)
+    await many(10, () => createProduct(api, access))
+    const plain = await raw(api, productsPath, {})
+    assert.equal(plain.headers['content-encoding'], undefined)
+    for (const [accept, encoding] of [
+      ['gzip', 'gzip'],
+      ['br', 'br'],
+      ['gzip, deflate, br', 'br'],
+      ['br;q=0.5, gzip', 'gzip'],
+      ['br;q=0, gzip;q=0.1', 'gzip'],
+      ['*', 'br'],
+      ['identity', undefined],
+      ['gzip;q=0', undefined],
+      ['deflate', undefined],
+    ] as const) {
+      const answer = await raw(api, productsPath, { 'accept-encoding': accept })
+      assert.equal(answer.headers['content-encoding'], encoding, accept)
+      assert.match(String(answer.headers.vary), /accept-encoding/)
+      const body =
+        encoding === 'br'
+          ? brotliDecompressSync(answer.body)
+          : encoding === 'gzip'
+            ? gunzipSync(answer.body)
+            : answer.body
+      assert.equal(body.toString(), plain.body.toString())
+      assert.equal(Number(answer.headers['content-length']), answer.body.length)
+      // Other bytes have another ETag, which is as good as the first.
+      assert.equal(answer.headers.etag === plain.headers.etag, encoding === undefined)
+      const again = await raw(api, productsPath, {
+        'accept-encoding': accept,
+        'if-none-match': String(answer.headers.etag),
+      })
+      assert.equal(again.status, 304)
+    }
+    const small = await raw(api, `${productsPath}/1`, { 'accept-encoding': 'gzip' })
+    assert.equal(small.headers['content-encoding'], undefined)
+    await api.put(`${productsPath}/1`, { description: 'long '.repeat(1000) }, access)
+    const long = await raw(api, `${productsPath}/1`, { 'accept-encoding': 'gzip' })
+    assert.equal(long.headers['content-encoding'], 'gzip')
+    const changed = await api.request('PUT', `${productsPath}/1`, {
+      headers: { 'if-match': String(long.headers.etag) },
+      json: { price: 3 },
+      token: access,
+    })
+    assert.equal(changed.status, 200)
+  })
+})
+
+onEachEngine('an Idempotency-Key', (engine) => {
+  const post = (api: Api, token: string, key: string, json: object = lamp) =>
+    api.request('POST', productsPath, { headers: { 'idempotency-key': key }, json, token })
+
+  test('makes one product of many parallel requests, and each gets the same answer', async (t) => {
+    const told: number[] = []
+    const api = await startApi(t, {
+      engine,
+      extend: (_, { events }) => void events.on('ProductCreated', ({ id }) => told.push(id)),
+    })
+    const { access } = await signIn(api)
+    const answers = await many(20, () => post(api, access, 'order-1'))
+    const [first] = answers
+    for (const answer of answers) {
+      assert.equal(answer.status, 201)
+      assert.deepEqual(answer.body, first?.body)
+      for (const header of ['location', 'etag']) assert.equal(answer.headers.get(header), first?.headers.get(header))
+    }
+    assert.equal((await api.get(productsPath)).body.meta.total, 1)
+    assert.equal(told.length, 1)
+  })
+
+  test('answers as at first, whatever has become of the product', async (t) => {
+    const api = await startApi(t, { engine })
+    const { access } = await signIn(api)
+    const first = await post(api, access, 'order-1')
+    const id = first.body.data.id
+    await api.put(`${productsPath}/${id}`, { name: 'Changed' }, access)
+    assert.deepEqual((await post(api, access, 'order-1')).body, first.body)
+    await api.delete(`${productsPath}/${id}`, access)
+    assert.deepEqual((await post(api, access, 'order-1')).body, first.body)
+    assert.equal((await api.get(productsPath)).body.meta.total, 0)
+  })
+
+  test('belongs to its user, and to its body', async (t) => {
+    const api = await startApi(t, { engine })
+    const [ada, bob] = [await signIn(api), await signIn(api)]
+    const first = await post(api, ada.access, 'order-1')
+    assert.notEqual((await post(api, bob.access, 'order-1')).body.data.id, first.body.data.id)
+    assert.notEqual((await post(api, ada.access, 'order-2')).body.data.id, first.body.data.id)
+    const other = await post(api, ada.access, 'order-1', { ...lamp, price: 2 })
+    assert.deepEqual(
+      [other.status, other.body],
+      [422, { error: 'Validation failed', details: { idempotency_key: ['Was used with another body'] } }],
+    )
+    assert.equal((await api.get(productsPath)).body.meta.total, 3)
+    const long = await post(api, ada.access, 'x'.repeat(256))
+    assert.deepEqual(long.body.details, { idempotency_key: ['Must be at most 255 characters'] })
+  })
+
+  test('is not used up by a refusal, and is forgotten after a day', async (t) => {
+    const api = await startApi(t, { engine, env: { JWT_ACCESS_TTL: '200000' } })
+    const { access } = await signIn(api)
+    assert.equal((await post(api, access, 'order-1', {})).status, 422)
+    const first = await post(api, access, 'order-1')
+    api.clock.advance(24 * 3600 - 60)
+    assert.equal((await post(api, access, 'order-1')).body.data.id, first.body.data.id)
+    api.clock.advance(120)
+    const later = await post(api, access, 'order-1', { ...lamp, name: 'Another' })
+    assert.equal(later.status, 201)
+    assert.notEqual(later.body.data.id, first.body.data.id)
+    assert.deepEqual(namesOf(await api.get(productsPath)), ['Desk Lamp', 'Another'])
+  })
+})

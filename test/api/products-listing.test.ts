@@ -1,0 +1,176 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { startApi } from '../support/api.ts'
+import { createConfig } from '../support/config.ts'
+import { onEachEngine } from '../support/databases.ts'
+import { many, signIn } from '../support/people.ts'
+import { createProduct, idsOf, namesOf, productsPath } from '../support/products.ts'
+import { startApiWithRoles } from '../support/roles.ts'
+
+onEachEngine('the listing of products', (engine) => {
+  test('comes in pages by id, active or not, without what is deleted', async (t) => {
+    const api = await startApi(t, { engine })
+    const { access } = await signIn(api)
+    for (let i = 1; i <= 45; i++) await createProduct(api, access, { name: `Product ${i}` })
+    await api.put(`${productsPath}/2`, { active: false }, access)
+    await api.delete(`${productsPath}/3`, access)
+    const first = await api.get(productsPath)
+    assert.equal(first.status, 200)
+    assert.deepEqual(first.body.meta, { total: 44, page: 1, per_page: 20, last_page: 3 })
+    assert.deepEqual(idsOf(first), [1, 2, ...Array.from({ length: 18 }, (_, i) => i + 4)])
+    assert.deepEqual(first.body.data[0].type, 'products')
+    const last = await api.get(`${productsPath}/?page=3`)
+    assert.deepEqual(last.body.meta, { total: 44, page: 3, per_page: 20, last_page: 3 })
+    assert.deepEqual(idsOf(last), [42, 43, 44, 45])
+    const beyond = await api.get(`${productsPath}/?page=4`)
+    assert.deepEqual(beyond.body, { data: [], meta: { total: 44, page: 4, per_page: 20, last_page: 3 } })
+    assert.deepEqual(idsOf(await api.get(`${productsPath}?page=7&per_page=7`)), [44, 45])
+  })
+
+  test('falls back to defaults and stops at a hundred a page', async (t) => {
+    const api = await startApi(t, { engine })
+    const { access } = await signIn(api)
+    await many(3, () => createProduct(api, access))
+    for (const [query, page, perPage] of [
+      ['page=0', 1, 20],
+      ['page=-1&per_page=-5', 1, 20],
+      ['page=x&per_page=y', 1, 20],
+      ['page=1.5&per_page=2.5', 1, 20],
+      ['page=&per_page=', 1, 20],
+      ['per_page=0', 1, 20],
+      ['per_page=100', 1, 100],
+      ['per_page=101', 1, 100],
+      ['per_page=1000000', 1, 100],
+      ['page=2&per_page=2', 2, 2],
+      ['page=999999999999', 999_999_999_999, 20],
+    ] as const) {
+      const { status, body } = await api.get(`${productsPath}?${query}`)
+      assert.equal(status, 200)
+      assert.deepEqual([body.meta.page, body.meta.per_page], [page, perPage], query)
+    }
+  })
+
+  test('has one page when there is nothing', async (t) => {
+    const api = await startApi(t, { engine })
+    for (const path of [productsPath, `${productsPath}/`]) {
+      assert.deepEqual((await api.get(path)).body, {
+        data: [],
+        meta: { total: 0, page: 1, per_page: 20, last_page: 1 },
+      })
+    }
+  })
+
+  test('links to the pages around', async (t) => {
+    const api = await startApi(t, { engine })
+    const { access } = await signIn(api)
+    await many(5, () => createProduct(api, access))
+    const link = (page: number, rel: string) => `</api/v2/products?page=${page}&per_page=2>; rel="${rel}"`
+    for (const [page, links] of [
+      [1, [link(1, 'first'), link(2, 'next'), link(3, 'last')]],
+      [2, [link(1, 'first'), link(1, 'prev'), link(3, 'next'), link(3, 'last')]],
+      [3, [link(1, 'first'), link(2, 'prev'), link(3, 'last')]],
+      [9, [link(1, 'first'), link(3, 'prev'), link(3, 'last')]],
+    ] as const) {
+      const answer = await api.get(`${productsPath}?page=${page}&per_page=2`)
+      assert.equal(answer.headers.get('link'), links.join(', '))
+    }
+  })
+
+  test('finds every page, however deep, with whole stretches of products gone', async (t) => {
+    const api = await startApiWithRoles(t, { engine })
+    const total = 40_000
+    await api.db.write({
+      sql: `WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ${total})
+            INSERT INTO products (name, name_key, slug, description, price_cents, created_at, updated_at)
+            SELECT 'Product', 'product', 'product', '', 100, CAST($1 AS ${engine === 'sqlite' ? 'TEXT' : 'TIMESTAMPTZ'}),
+                   CAST($1 AS ${engine === 'sqlite' ? 'TEXT' : 'TIMESTAMPTZ'}) FROM numbers`,
+      params: ['2026-01-01T00:00:00.000Z'],
+    })
+    await api.db.write({
+      sql: `UPDATE products SET deleted_at = updated_at
+            WHERE id BETWEEN 1 AND 300 OR id BETWEEN 16000 AND 33000 OR (id > 35000 AND id % 3 = 0)`,
+    })
+    const live = Array.from({ length: total }, (_, i) => i + 1).filter(
+      (id) => !((id >= 1 && id <= 300) || (id >= 16_000 && id <= 33_000) || (id > 35_000 && id % 3 === 0)),
+    )
+    const last = Math.ceil(live.length / 100)
+    for (const page of [1, 2, 3, 100, 155, 156, 157, 158, 159, 180, last - 1, last, last + 1]) {
+      const answer = await api.get(`${productsPath}?per_page=100&page=${page}`)
+      assert.deepEqual(idsOf(answer), live.slice((page - 1) * 100, page * 100), `page ${page}`)
+      assert.equal(answer.body.meta.total, live.length)
+      assert.equal(answer.body.meta.last_page, last)
+    }
+  })
+
+  test('counts right while many write at once', async (t) => {
+    const api = await startApi(t, { engine })
+    const { access } = await signIn(api)
+    const ids = await many(60, () => createProduct(api, access))
+    await many(20, (i) => api.delete(`${productsPath}/${ids[i]}`, access))
+    // Twice, and in parallel: only the first counts.
+    await many(20, (i) => api.delete(`${productsPath}/${ids[i + 10]}`, access))
+    const { body } = await api.get(`${productsPath}?per_page=100`)
+    assert.equal(body.meta.total, 30)
+    assert.equal(body.data.length, 30)
+  })
+})
+
+onEachEngine('a collection of products', (engine) => {
+  test('of a category has those that are active, by name', async (t) => {
+    const api = await startApi(t, { engine })
+    const { access } = await signIn(api)
+    for (const name of ['banana', 'Apple', 'cherry', 'Zebra', 'éclair', 'apple', 'Date']) {
+      await createProduct(api, access, { name, category: 'Food' })
+    }
+    await createProduct(api, access, { name: 'Anvil', category: 'tools' })
+    await api.put(`${productsPath}/3`, { active: false }, access)
+    await api.delete(`${productsPath}/4`, access)
+    const food = await api.get(`${productsPath}?category=Food`)
+    assert.deepEqual(namesOf(food), ['Apple', 'apple', 'banana', 'Date', 'éclair'])
+    assert.deepEqual(food.body.meta, { total: 5 })
+    assert.equal(food.headers.get('x-truncated'), null)
+    assert.deepEqual((await api.get(`${productsPath}?category=food`)).body, { data: [], meta: { total: 0 } })
+    assert.deepEqual((await api.get(`${productsPath}?category=a%00b`)).body, { data: [], meta: { total: 0 } })
+  })
+
+  test('by a term comes before one by category, and both before pages', async (t) => {
+    const api = await startApi(t, { engine })
+    const { access } = await signIn(api)
+    await createProduct(api, access, { name: 'Red Lamp', category: 'home' })
+    await createProduct(api, access, { name: 'Blue Lamp', category: 'office' })
+    await createProduct(api, access, { name: 'Desk', category: 'office' })
+    const both = await api.get(`${productsPath}?q=lamp&category=office&page=2`)
+    assert.deepEqual([namesOf(both), both.body.meta], [['Blue Lamp', 'Red Lamp'], { total: 2 }])
+    const category = await api.get(`${productsPath}?q=&category=office&page=2`)
+    assert.deepEqual([namesOf(category), category.body.meta], [['Blue Lamp', 'Desk'], { total: 2 }])
+    const page = await api.get(`${productsPath}?q=%20&category=%20`)
+    assert.deepEqual(page.body.meta, { total: 3, page: 1, per_page: 20, last_page: 1 })
+  })
+
+  test('stops at the limit and says so', async (t) => {
+    const config = createConfig(t, { products: 'products {\n  collection_limit = 3\n}\n' })
+    const api = await startApi(t, { engine, config })
+    const { access } = await signIn(api)
+    for (const name of ['Lamp 4', 'Lamp 3', 'Lamp 2']) await createProduct(api, access, { name })
+    for (const query of ['q=lamp', 'category=home']) {
+      const whole = await api.get(`${productsPath}?${query}`)
+      assert.deepEqual([whole.body.meta.total, whole.headers.get('x-truncated')], [3, null])
+    }
+    await createProduct(api, access, { name: 'Lamp 1' })
+    for (const query of ['q=lamp', 'category=home']) {
+      const cut = await api.get(`${productsPath}?${query}`)
+      assert.deepEqual(namesOf(cut), ['Lamp 1', 'Lamp 2', 'Lamp 3'])
+      assert.deepEqual([cut.body.meta.total, cut.headers.get('x-truncated')], [3, 'true'])
+    }
+  })
+
+  test('has no limit where that is 0', async (t) => {
+    const config = createConfig(t, { products: 'products {\n  collection_limit = 0\n}\n' })
+    const api = await startApi(t, { engine, config })
+    const { access } = await signIn(api)
+    await many(5, () => createProduct(api, access))
+    for (const query of ['q=lamp', 'category=home']) {
+      assert.equal((await api.get(`${productsPath}?${query}`)).body.meta.total, 5)
+    }
+  })
+})

@@ -1,0 +1,155 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { createPostgresNameIndex } from '../../src/features/products/name-index.postgres.ts'
+import { createSqliteNameIndex } from '../../src/features/products/name-index.sqlite.ts'
+import { toTerm } from '../../src/features/products/products.search.ts'
+import { startApi } from '../support/api.ts'
+import { onEachEngine } from '../support/databases.ts'
+import { signIn } from '../support/people.ts'
+import { createProduct, namesOf, productsPath } from '../support/products.ts'
+import { type ApiWithRoles, startApiWithRoles } from '../support/roles.ts'
+
+/** The rule as DECISIONS writes it, with no index and no database. */
+const lower = (text: string) => Array.from(text, (character) => character.toLowerCase()).join('')
+const codePoints = (text: string) => Array.from(text, (character) => character.codePointAt(0) as number)
+
+function byNameThenId(a: { id: number; name: string }, b: { id: number; name: string }): number {
+  const [x, y] = [codePoints(lower(a.name)), codePoints(lower(b.name))]
+  for (let i = 0; i < Math.min(x.length, y.length); i++) {
+    if (x[i] !== y[i]) return (x[i] as number) - (y[i] as number)
+  }
+  return x.length - y.length || a.id - b.id
+}
+
+// Few characters, so that terms are found often, and the awkward ones among them.
+const alphabet = [...'aAbBcC  %_\'"\\*:&|!()<>^-+~.,0', 'é', 'É', 'e\u0301', 'İ', 'i', 'ı', 'Σ', 'σ', 'ς', 'ß', 'ẞ']
+const exotic = [
+  '😀',
+  '👩‍👩‍👧',
+  '日',
+  '本',
+  'K',
+  '\u{10ffff}',
+  '\u{ffff}',
+  '\n',
+  '\t',
+  '\u00a0',
+  '\u200d',
+  'Ǆ',
+  'ﬁ',
+  'Å',
+]
+const character = fc.constantFrom(...alphabet, ...exotic)
+const text = (minLength: number, maxLength: number) =>
+  fc.array(character, { minLength, maxLength }).map((characters) => characters.join(''))
+const nameArbitrary = text(2, 14).filter((name) => name.trim() !== '' && [...name].length >= 2)
+const termArbitrary = fc.oneof(text(1, 1), text(2, 2), text(1, 5)).filter((term) => term.trim() !== '')
+
+async function fill(api: ApiWithRoles, engine: string, names: readonly string[]): Promise<void> {
+  const { toNameKey, toSlug } = await import('../../src/features/products/product.ts')
+  const time = engine === 'sqlite' ? '$1' : 'CAST($1 AS TIMESTAMPTZ)'
+  for (let at = 0; at < names.length; at += 200) {
+    const part = names.slice(at, at + 200)
+    const rows = part.map((_, i) => `($${3 * i + 2}, $${3 * i + 3}, $${3 * i + 4}, '', 100, ${time}, ${time})`)
+    await api.db.write({
+      sql: `INSERT INTO products (name, name_key, slug, description, price_cents, created_at, updated_at)
+            VALUES ${rows.join(', ')}`,
+      params: ['2026-01-01T00:00:00.000Z', ...part.flatMap((name) => [name, toNameKey(name), toSlug(name)])],
+    })
+  }
+}
+
+onEachEngine('search', (engine) => {
+  test('finds the names that a plain filter finds, in its order, whatever the term', async (t) => {
+    const api = await startApiWithRoles(t, { engine })
+    const names = fc.sample(nameArbitrary, { numRuns: 3000, seed: 20_261_115 })
+    await fill(api, engine, names)
+    // Some are hidden, and some come back under another name.
+    await api.db.write({ sql: 'UPDATE products SET active = FALSE WHERE id % 10 = 3' })
+    await api.db.write({ sql: `UPDATE products SET deleted_at = updated_at WHERE id % 10 = 4` })
+    const found = names
+      .map((name, i) => ({ id: i + 1, name }))
+      .filter(({ id }) => id % 10 !== 3 && id % 10 !== 4)
+      .toSorted(byNameThenId)
+    const index = engine === 'sqlite' ? createSqliteNameIndex(api.db) : createPostgresNameIndex(api.db)
+    const fromNames = fc.sample(fc.tuple(fc.constantFrom(...names), fc.nat(), fc.integer({ min: 1, max: 6 })), 300)
+    const terms = [
+      ...fc.sample(termArbitrary, { numRuns: 1200, seed: 5 }),
+      ...fromNames.map(([name, start, length]) => {
+        const characters = [...name]
+        const from = start % characters.length
+        return characters.slice(from, from + length).join('')
+      }),
+      ...names.slice(0, 20),
+    ].filter((term) => term.trim() !== '')
+    for (const [i, term] of terms.entries()) {
+      const key = lower(term)
+      const expected = found.filter(({ name }) => lower(name).includes(key)).map(({ id }) => id)
+      // Both ways must find the same, whichever the service would take.
+      for (const way of [index.byGrams, index.alongNames]) {
+        const products = await way(toTerm(term), 200)
+        assert.deepEqual(
+          products.map(({ id }) => id),
+          expected.slice(0, 200),
+          `${JSON.stringify(term)} by ${way.name}`,
+        )
+      }
+      if (i % 10 === 0) {
+        const answer = await api.get(`${productsPath}?q=${encodeURIComponent(term)}`)
+        assert.deepEqual(
+          answer.body.data.map(({ id }: { id: number }) => id),
+          expected.slice(0, 1000),
+          JSON.stringify(term),
+        )
+      }
+    }
+  })
+
+  test('knows no case, in any alphabet, and no wildcards', async (t) => {
+    const api = await startApi(t, { engine })
+    const { access } = await signIn(api)
+    for (const name of ['Éclair au chocolat', '100% cotton', 'snake_case', 'ΟΔΥΣΣΕΥΣ', 'O\'Brien "quoted"', '😀 mug']) {
+      await createProduct(api, access, { name })
+    }
+    for (const [q, expected] of [
+      ['ÉCLAIR', ['Éclair au chocolat']],
+      ['éclair', ['Éclair au chocolat']],
+      ['CHOCO', ['Éclair au chocolat']],
+      ['t', ['100% cotton', 'O\'Brien "quoted"', 'Éclair au chocolat']],
+      ['%', ['100% cotton']],
+      ['_', ['snake_case']],
+      ['0%', ['100% cotton']],
+      ['e_c', ['snake_case']],
+      ["'", ['O\'Brien "quoted"']],
+      ['"q', ['O\'Brien "quoted"']],
+      ['σσευσ', ['ΟΔΥΣΣΕΥΣ']],
+      ['ΣΣΕΥΣ', ['ΟΔΥΣΣΕΥΣ']],
+      ['😀', ['😀 mug']],
+      ['😀 m', ['😀 mug']],
+      ['nothing like it', []],
+      ['x'.repeat(5000), []],
+      ['a\0b', []],
+    ] as const) {
+      const answer = await api.get(`${productsPath}?q=${encodeURIComponent(q)}`)
+      assert.deepEqual([answer.status, namesOf(answer)], [200, expected], q.slice(0, 20))
+      assert.deepEqual(answer.body.meta, { total: expected.length })
+    }
+  })
+
+  test('follows every change at once', async (t) => {
+    const api = await startApi(t, { engine })
+    const { access } = await signIn(api)
+    const search = async (q: string) => namesOf(await api.get(`${productsPath}?q=${q}`))
+    const id = await createProduct(api, access, { name: 'Umbrella' })
+    assert.deepEqual(await search('brel'), ['Umbrella'])
+    await api.put(`${productsPath}/${id}`, { name: 'Parasol' }, access)
+    assert.deepEqual([await search('brel'), await search('aso')], [[], ['Parasol']])
+    await api.put(`${productsPath}/${id}`, { active: false }, access)
+    assert.deepEqual([await search('aso'), await search('p')], [[], []])
+    await api.put(`${productsPath}/${id}`, { active: true }, access)
+    assert.deepEqual([await search('aso'), await search('p')], [['Parasol'], ['Parasol']])
+    await api.delete(`${productsPath}/${id}`, access)
+    assert.deepEqual([await search('aso'), await search('p')], [[], []])
+  })
+})

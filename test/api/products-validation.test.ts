@@ -1,0 +1,141 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { startApi } from '../support/api.ts'
+import { onEachEngine } from '../support/databases.ts'
+import { signIn } from '../support/people.ts'
+import { createProduct, lamp, productsPath } from '../support/products.ts'
+
+const blank = ['Must not be blank']
+const nameLength = ['Must be between 2 and 255 characters']
+
+type Case = [body: object, details: Record<string, string[]>]
+
+const onCreate: Case[] = [
+  [{}, { name: blank, description: blank, price: blank }],
+  [
+    { name: null, description: null, price: null },
+    { name: blank, description: blank, price: blank },
+  ],
+  [
+    { ...lamp, name: '  ', description: '\n\t', price: ' ' },
+    { name: blank, description: blank, price: blank },
+  ],
+  [{ ...lamp, name: 'x' }, { name: nameLength }],
+  [{ ...lamp, name: '😀' }, { name: nameLength }],
+  [{ ...lamp, name: 'x'.repeat(256) }, { name: nameLength }],
+  [
+    { ...lamp, name: 5, description: true, category: [] },
+    { name: ['Must be a string'], description: ['Must be a string'], category: ['Must be a string'] },
+  ],
+  [{ ...lamp, price: '19.99' }, { price: ['Must be a number'] }],
+  [{ ...lamp, price: 0 }, { price: ['Must be at least 0.01'] }],
+  [{ ...lamp, price: 0.009 }, { price: ['Must be at least 0.01'] }],
+  [{ ...lamp, price: -1 }, { price: ['Must be at least 0.01'] }],
+  [{ ...lamp, price: 100_000_000 }, { price: ['Must be at most 99999999.99'] }],
+  [{ ...lamp, category: 'x'.repeat(101) }, { category: ['Must be at most 100 characters'] }],
+  [{ ...lamp, stock: -1 }, { stock: ['Must be at least 0'] }],
+  [{ ...lamp, stock: 1.5 }, { stock: ['Must be an integer'] }],
+  [{ ...lamp, stock: '1' }, { stock: ['Must be an integer'] }],
+  [{ ...lamp, stock: 2_147_483_648 }, { stock: ['Must be at most 2147483647'] }],
+  [{ ...lamp, name: 'a\0b' }, { name: ['Must be valid text'] }],
+  [
+    { name: '', price: 0, stock: -1, category: 'x'.repeat(101) },
+    {
+      name: blank,
+      description: blank,
+      price: ['Must be at least 0.01'],
+      category: ['Must be at most 100 characters'],
+      stock: ['Must be at least 0'],
+    },
+  ],
+]
+
+const onUpdate: Case[] = [
+  [{ name: '' }, { name: blank }],
+  [{ name: '   ' }, { name: blank }],
+  [{ name: 'x' }, { name: nameLength }],
+  [{ name: 'x'.repeat(256) }, { name: nameLength }],
+  [{ price: 0 }, { price: ['Must be at least 0.01'] }],
+  [{ price: 'x' }, { price: ['Must be a number'] }],
+  [{ category: 'x'.repeat(101) }, { category: ['Must be at most 100 characters'] }],
+  [{ stock: -1 }, { stock: ['Must be at least 0'] }],
+  [{ active: 'yes' }, { active: ['Must be true or false'] }],
+  [{ active: 1 }, { active: ['Must be true or false'] }],
+  [
+    { name: 1, description: 2, price: true, category: 3, stock: 'x', active: 0 },
+    {
+      name: ['Must be a string'],
+      description: ['Must be a string'],
+      price: ['Must be a number'],
+      category: ['Must be a string'],
+      stock: ['Must be an integer'],
+      active: ['Must be true or false'],
+    },
+  ],
+]
+
+onEachEngine('a product that is not right', (engine) => {
+  test('is refused with everything that is wrong with it, and is not made', async (t) => {
+    const api = await startApi(t, { engine })
+    const { access } = await signIn(api)
+    for (const [body, details] of onCreate) {
+      const answer = await api.post(productsPath, body, access)
+      assert.deepEqual([answer.status, answer.body], [422, { error: 'Validation failed', details }])
+    }
+    assert.equal((await api.get(productsPath)).body.meta.total, 0)
+  })
+
+  test('is refused in a change too, which changes nothing', async (t) => {
+    const api = await startApi(t, { engine })
+    const { access } = await signIn(api)
+    const id = await createProduct(api, access)
+    const before = await api.get(`${productsPath}/${id}`)
+    for (const [body, details] of onUpdate) {
+      const answer = await api.put(`${productsPath}/${id}`, { stock: 9, ...body }, access)
+      assert.deepEqual([answer.status, answer.body], [422, { error: 'Validation failed', details }])
+    }
+    assert.deepEqual((await api.get(`${productsPath}/${id}`)).body, before.body)
+  })
+
+  test('is refused before anybody looks whether there is such a product', async (t) => {
+    const api = await startApi(t, { engine })
+    const { access } = await signIn(api)
+    assert.equal((await api.put(`${productsPath}/5`, { price: 0 }, access)).status, 422)
+    assert.equal((await api.put(`${productsPath}/5`, { price: 1 }, access)).status, 404)
+  })
+
+  test('may be at its limits', async (t) => {
+    const api = await startApi(t, { engine })
+    const { access } = await signIn(api)
+    const edge = {
+      name: '😀'.repeat(255),
+      description: 'x'.repeat(500_000),
+      price: 99_999_999.99,
+      category: 'é'.repeat(100),
+      stock: 2_147_483_647,
+    }
+    const { data } = (await api.post(productsPath, edge, access)).body
+    const { attributes } = (await api.get(`${productsPath}/${data.id}`)).body.data
+    for (const [field, value] of Object.entries(edge)) assert.equal(attributes[field], value)
+    const least = { name: 'ab', description: '.', price: 0.01, category: 'x', stock: 0 }
+    assert.equal((await api.post(productsPath, least, access)).status, 201)
+  })
+
+  test('is told in the words of the table when its body is none', async (t) => {
+    const api = await startApi(t, { engine })
+    const { access } = await signIn(api)
+    const json = { 'content-type': 'application/json' }
+    for (const body of ['{', '[]', '"x"', '5', 'null']) {
+      const answer = await api.request('POST', productsPath, { body, headers: json, token: access })
+      assert.deepEqual([answer.status, answer.body], [400, { error: 'Malformed request body' }], body)
+    }
+    const xml = await api.request('POST', productsPath, {
+      body: '<x/>',
+      headers: { 'content-type': 'text/xml' },
+      token: access,
+    })
+    assert.deepEqual([xml.status, xml.body], [415, { error: 'Unsupported media type' }])
+    const long = await api.post(productsPath, { ...lamp, description: 'x'.repeat(1024 * 1024) }, access)
+    assert.deepEqual([long.status, long.body], [413, { error: 'Request body too large' }])
+  })
+})

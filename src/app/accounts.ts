@@ -8,6 +8,7 @@ import { createTwoFactorStore } from '../features/two-factor/two-factor.store.ts
 import { createUsers } from '../features/users/users.service.ts'
 import { createUserStore } from '../features/users/users.store.ts'
 import { createAudit } from '../platform/audit/audit.ts'
+import { createKeptCounts } from '../platform/database/kept-counts.ts'
 import { createPasswords } from '../platform/passwords/passwords.ts'
 import type { Ground } from './ground.ts'
 
@@ -34,7 +35,7 @@ export function createAccounts(ground: Ground) {
   })
   const admin = createAdmin({
     db,
-    store: createAdminStore({ db, clock, administrators: roles.administrators() }),
+    store: createAdminStore({ db, clock, counts: createKeptCounts(db), administrators: roles.administrators() }),
     roles,
     unlock: lockout.unlock,
     removeTwoFactor: twoFactorStore.remove,

@@ -57,6 +57,33 @@ onEachEngine('the database', (engine) => {
     ])
   })
 
+  test('scans without holding up the event loop, and sees what was written before', async (t) => {
+    const db = await open(t, engine)
+    await db.write({ sql: insertOwner, params: ['b'] })
+    const scanned = await db.scan<{ name: string }>('SELECT id, name FROM owners WHERE name < $1 ORDER BY name', ['c'])
+    assert.deepEqual(scanned, [{ id: 2, name: 'b' }])
+    await db.write({
+      sql: 'INSERT INTO things (owner_id, label, active, made_at) VALUES (1, NULL, FALSE, $1)',
+      params: ['2026-01-02T03:04:05.678Z'],
+    })
+    const rows = 'SELECT label, active, made_at FROM things'
+    assert.deepEqual(await db.scan(rows), await db.all(rows))
+    const long =
+      'WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 300000) SELECT count(*) AS n FROM n'
+    let turns = 0
+    const timer = setInterval(() => (turns += 1), 1)
+    assert.deepEqual(await db.scan(long), [{ n: 300_000 }])
+    clearInterval(timer)
+    assert.ok(turns > 3, `the event loop turned ${turns} times`)
+  })
+
+  test('answers a scan that is wrong with an error, and the next one all the same', async (t) => {
+    const db = await open(t, engine)
+    await assert.rejects(db.scan('SELECT nothing FROM nowhere'))
+    assert.equal((await db.scan('SELECT 1 AS one')).length, 1)
+    if (engine === 'sqlite') await assert.rejects(db.scan(insertOwner, ['x']))
+  })
+
   test('takes placeholders in any order, repeated, and leaves quoted ones alone', async (t) => {
     const db = await open(t, engine)
     const row = await db.get(

@@ -1,6 +1,7 @@
 /** What administrators see and change. */
 import type { Clock } from '../../core/clock.ts'
 import type { Database, Statement } from '../../platform/database/database.ts'
+import type { KeptCounts } from '../../platform/database/kept-counts.ts'
 import type { Page } from '../../platform/http/paging.ts'
 
 export interface ListedUser {
@@ -42,15 +43,15 @@ const select = `
 const matches = (lowered: string, typed: string) =>
   `(u.email LIKE ${lowered} ESCAPE '!' OR lower(u.name) LIKE ${lowered} ESCAPE '!' OR u.name LIKE ${typed} ESCAPE '!')`
 
-export function createAdminStore({
-  db,
-  clock,
-  administrators,
-}: {
+export interface AdminStoreDeps {
   db: Database
   clock: Clock
+  counts: KeptCounts
+  /** The names of the roles that may do everything. */
   administrators: string[]
-}) {
+}
+
+export function createAdminStore({ db, clock, counts, administrators }: AdminStoreDeps) {
   // Roles are kept as a JSON list of names. Not by LIKE, to which "_" is a wildcard and case, on SQLite, no matter.
   const holds = (column: string) =>
     administrators.map((name) => `replace(${column}, '"${name}"', '') <> ${column}`).join(' OR ') || 'FALSE'
@@ -60,21 +61,29 @@ export function createAdminStore({
       const offset = (page - 1) * perPage
       const now = clock.nowSeconds()
       if (q === '') {
-        const rows = await db.all<UserRow>(`${select} ORDER BY u.id LIMIT $2 OFFSET $3`, [now, perPage, offset])
-        const count = await db.get<{ n: number }>('SELECT count(*) AS n FROM users')
-        return { users: rows.map(toUser), total: count?.n ?? 0 }
+        const { id, skip } = await counts.find('users', offset)
+        const rows = await db.all<UserRow>(`${select} WHERE u.id >= $2 ORDER BY u.id LIMIT $3 OFFSET $4`, [
+          now,
+          id,
+          perPage,
+          skip,
+        ])
+        return { users: rows.map(toUser), total: await counts.total('users') }
       }
       // No engine keeps one in a text, so nobody has one.
       if (q.includes('\0')) return { users: [], total: 0 }
       const terms = [q.toLowerCase(), q].map((text) => `%${text.replace(/[!%_]/g, (char) => `!${char}`)}%`)
-      const rows = await db.all<UserRow>(`${select} WHERE ${matches('$2', '$3')} ORDER BY u.id LIMIT $4 OFFSET $5`, [
+      const rows = await db.scan<UserRow>(`${select} WHERE ${matches('$2', '$3')} ORDER BY u.id LIMIT $4 OFFSET $5`, [
         now,
         ...terms,
         perPage,
         offset,
       ])
-      const count = await db.get<{ n: number }>(`SELECT count(*) AS n FROM users u WHERE ${matches('$1', '$2')}`, terms)
-      return { users: rows.map(toUser), total: count?.n ?? 0 }
+      const counted = await db.scan<{ n: number }>(
+        `SELECT count(*) AS n FROM users u WHERE ${matches('$1', '$2')}`,
+        terms,
+      )
+      return { users: rows.map(toUser), total: counted[0]?.n ?? 0 }
     },
 
     async find(id: number): Promise<Stored | undefined> {
@@ -104,12 +113,17 @@ export function createAdminStore({
     ],
 
     async listAudit({ page, perPage }: Page): Promise<{ rows: AuditRow[]; total: number }> {
+      // The newest first, but places are found from the oldest on.
+      const total = await counts.total('audit')
+      const end = Math.max(0, total - (page - 1) * perPage)
+      const start = Math.max(0, end - perPage)
+      const { id, skip } = await counts.find('audit', start)
       const rows = await db.all<AuditRow>(
-        'SELECT at, event, user_id, address, user_agent, outcome FROM audit ORDER BY id DESC LIMIT $1 OFFSET $2',
-        [perPage, (page - 1) * perPage],
+        `SELECT at, event, user_id, address, user_agent, outcome FROM audit
+         WHERE id >= $1 ORDER BY id LIMIT $2 OFFSET $3`,
+        [id, end - start, skip],
       )
-      const count = await db.get<{ n: number }>('SELECT count(*) AS n FROM audit')
-      return { rows, total: count?.n ?? 0 }
+      return { rows: rows.reverse(), total }
     },
   }
 }

@@ -1,4 +1,4 @@
-/** The rules of products, the same for whoever asks: REST, GraphQL, the console. */
+/** The rules of products, the same for whoever asks: REST, GraphQL or a page. */
 import { hash } from 'node:crypto'
 import { AppError } from '../../core/app-error.ts'
 import type { Clock } from '../../core/clock.ts'

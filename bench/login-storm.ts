@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { hash } from '@node-rs/bcrypt'
 import { Piscina } from 'piscina'
 import type { Benchmark } from './support/benchmark.ts'
-import { createClient, percentile, type Send } from './support/http.ts'
+import { createClient, percentile, type Send, steadyReads } from './support/http.ts'
 import { startService } from './support/service.ts'
 
 const connections = 32
@@ -22,14 +22,16 @@ export const loginStorm: Benchmark = async () => {
     await readers.send('POST', '/api/auth/register', { json: { email, password } })
     const login = await readers.send('POST', '/api/auth/login', { json: { email, password } })
     const token: string = JSON.parse(login.body).access_token
-    await steadyReads(readers.send, token, 3)
-    const quiet = await steadyReads(readers.send, token, seconds)
+    const reads = (forSeconds: number) =>
+      steadyReads(readers.send, '/me', { token, perSecond: readsPerSecond, seconds: forSeconds })
+    await reads(3)
+    const quiet = await reads(seconds)
 
     const storm = startStorm(stormers.send, email)
     await sleep(2000)
     const before = storm.count()
     const start = performance.now()
-    const stormy = await steadyReads(readers.send, token, seconds)
+    const stormy = await reads(seconds)
     const logins = (storm.count() - before) / ((performance.now() - start) / 1000)
     await storm.stop()
 
@@ -79,24 +81,6 @@ async function bareHashes(): Promise<number> {
   const perSecond = count / ((performance.now() - start) / 1000)
   await pool.destroy()
   return perSecond
-}
-
-/** Sent by the clock, whether or not earlier ones have come back: a slow service does not slow the asking. */
-async function steadyReads(send: Send, token: string, forSeconds: number): Promise<number[]> {
-  const start = performance.now()
-  const times: Promise<number>[] = []
-  for (let i = 0; i < forSeconds * readsPerSecond; i++) {
-    const due = start + (i * 1000) / readsPerSecond
-    const wait = due - performance.now()
-    if (wait > 1) await sleep(wait)
-    times.push(
-      send('GET', '/me', { token }).then(({ status, ms }) => {
-        if (status !== 200) throw new Error(`a read was answered ${status}`)
-        return ms
-      }),
-    )
-  }
-  return Promise.all(times)
 }
 
 function startStorm(send: Send, email: string) {

@@ -4,6 +4,8 @@ import { durableWrites } from './durable-writes.ts'
 import { loginStorm } from './login-storm.ts'
 import { loginTiming } from './login-timing.ts'
 import { permissionCheck } from './permission-check.ts'
+import { productCreates } from './product-creates.ts'
+import { productsById } from './products-by-id.ts'
 import { rowByKey } from './row-by-key.ts'
 import type { Benchmark } from './support/benchmark.ts'
 import { printResult, printTitle } from './support/benchmark.ts'
@@ -11,6 +13,8 @@ import { printResult, printTitle } from './support/benchmark.ts'
 const benchmarks: Record<string, Benchmark> = {
   'durable-writes': durableWrites,
   'row-by-key': rowByKey,
+  'products-by-id': productsById,
+  'product-creates': productCreates,
   'login-timing': loginTiming,
   'login-storm': loginStorm,
   'permission-check': permissionCheck,

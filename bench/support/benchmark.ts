@@ -17,6 +17,17 @@ export function atLeast(claim: string, target: number, { ratios, note }: { ratio
   }
 }
 
+/** For a cost that may be so many times another at most. */
+export function atMost(claim: string, target: number, { ratios, note }: { ratios: number[]; note: string }): Result {
+  const ratio = median(ratios)
+  const spread = `${Math.min(...ratios).toFixed(2)}–${Math.max(...ratios).toFixed(2)}`
+  return {
+    claim: `${claim} (at most ${target})`,
+    measured: `${ratio.toFixed(2)}, median of ${ratios.length} rounds from ${spread}; ${note}`,
+    isMet: ratio <= target,
+  }
+}
+
 export function median(numbers: number[]): number {
   const sorted = numbers.toSorted((a, b) => a - b)
   const middle = sorted.length >> 1

@@ -1,5 +1,6 @@
 /** A small client on kept connections, and the times its requests take. */
 import { Agent, request } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
 
 export interface Timed {
   status: number
@@ -36,4 +37,26 @@ export function createClient(base: string, connections: number): { send: Send; c
 export function percentile(numbers: number[], share: number): number {
   const sorted = numbers.toSorted((a, b) => a - b)
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN
+}
+
+/** The times of reads sent by the clock, whether or not earlier ones have come back: a slow service does not slow the asking. */
+export async function steadyReads(
+  send: Send,
+  path: string,
+  { token, perSecond, seconds }: { token?: string; perSecond: number; seconds: number },
+): Promise<number[]> {
+  const start = performance.now()
+  const times: Promise<number>[] = []
+  for (let i = 0; i < seconds * perSecond; i++) {
+    const due = start + (i * 1000) / perSecond
+    const wait = due - performance.now()
+    if (wait > 1) await sleep(wait)
+    times.push(
+      send('GET', path, token === undefined ? {} : { token }).then(({ status, ms }) => {
+        if (status !== 200) throw new Error(`a read was answered ${status}`)
+        return ms
+      }),
+    )
+  }
+  return Promise.all(times)
 }

@@ -38,11 +38,21 @@ export async function startServer(
   }
 }
 
+export interface LoadOptions {
+  connections: number
+  seconds: number
+  /** A file of Lua that tells wrk what to send. */
+  script?: string
+  /** What the script reads. */
+  env?: Record<string, string>
+}
+
 /** Requests per second over `seconds`, by wrk on core 1. */
-export function load(url: string, { connections, seconds }: { connections: number; seconds: number }): number {
+export function load(url: string, { connections, seconds, script, env }: LoadOptions): number {
   requireWrk()
-  const args = ['-c', '1', 'wrk', '-t1', `-c${connections}`, `-d${seconds}s`, '--timeout', '10s', url]
-  const output = execFileSync('taskset', args, { encoding: 'utf8' })
+  const scripted = script === undefined ? [] : ['-s', script]
+  const args = ['-c', '1', 'wrk', '-t1', `-c${connections}`, `-d${seconds}s`, '--timeout', '10s', ...scripted, url]
+  const output = execFileSync('taskset', args, { encoding: 'utf8', env: { ...process.env, ...env } })
   const failures = /Non-2xx or 3xx responses: (\d+)|Socket errors: (.*)/.exec(output)
   if (failures) throw new Error(`${url}: ${failures[0]}`)
   return Number(/Requests\/sec:\s+([\d.]+)/.exec(output)?.[1])

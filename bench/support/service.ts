@@ -8,7 +8,7 @@ export interface BenchService {
   stop(): Promise<void>
 }
 
-/** A script of bench/servers on a SQLite file of its own, quiet but for warnings. */
+/** A script of bench/servers on a SQLite file of its own, unless another database is named; quiet but for warnings. */
 export async function startService(
   script: string,
   env: Record<string, string> = {},

@@ -30,9 +30,13 @@ export function createPostgresNameIndex(db: Database): NameIndex {
       ),
 
     alongNames: (term, limit) =>
+      // First the ids: for those the index is enough, and most of the rows are never looked at.
       db.scan<Product>(
-        `SELECT ${columns} FROM products
-         WHERE active = TRUE AND deleted_at IS NULL AND strpos(name_key, $1) > 0 ORDER BY name_key, id LIMIT $2`,
+        `WITH found AS MATERIALIZED (
+           SELECT id AS found_id, name_key AS found_key FROM products
+           WHERE active = TRUE AND deleted_at IS NULL AND strpos(name_key, $1) > 0 ORDER BY name_key, id LIMIT $2
+         )
+         SELECT ${columns} FROM found JOIN products ON id = found_id ORDER BY found_key, found_id`,
         [term.text, limit],
       ),
   }

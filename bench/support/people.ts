@@ -1,0 +1,15 @@
+/** A user's token at a service. */
+export async function signIn(url: string): Promise<string> {
+  const person = { email: 'bench@example.com', password: 'Correct-Horse-1' }
+  await post(`${url}/api/auth/register`, person)
+  return ((await post(`${url}/api/auth/login`, person)) as { access_token: string }).access_token
+}
+
+async function post(url: string, json: object): Promise<unknown> {
+  const answer = await fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(json),
+  })
+  return answer.json()
+}

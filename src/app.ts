@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import { createAccounts } from './app/accounts.ts'
 import { createAuth } from './app/auth.ts'
 import { type GroundOptions, openGround } from './app/ground.ts'
+import { readVersion } from './config/version.ts'
 import { createPolicies, type Policy } from './features/access/policies.ts'
 import { adminRoutes } from './features/admin/admin.routes.ts'
 import { postPolicy } from './features/posts/posts.policy.ts'
@@ -51,6 +52,7 @@ export async function createApp(options: AppOptions): Promise<App> {
       log,
       random,
       metrics,
+      version: readVersion(),
       authenticate: auth.authenticate,
       policies: createPolicies({ posts: postPolicy, ...options.policies }),
       checks: {

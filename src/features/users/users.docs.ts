@@ -15,6 +15,8 @@ const Me = Type.Object(
   { title: 'Me' },
 )
 
+const me = { tag, answers: { 200: answer(Me, { id: 1, email, name: 'Ada', roles: ['editor'] }) } }
+
 export const docs = {
   register: {
     tag,
@@ -27,9 +29,6 @@ export const docs = {
     answers: { 201: answer(Registered, { data: { id: 1, email }, message: 'Registration successful' }) },
     errors: [emailTaken(), tooManyAttempts(30)],
   },
-  me: {
-    tag,
-    summary: 'Who am I?',
-    answers: { 200: answer(Me, { id: 1, email, name: 'Ada', roles: ['editor'] }) },
-  },
+  '/me': { ...me, summary: 'Who am I?' },
+  '/api/auth/me': { ...me, summary: 'Who am I? (the same)' },
 } satisfies Record<string, RouteDocs>

@@ -30,8 +30,8 @@ export function addUserRoutes(app: FastifyInstance, { users, limiter, passwordPo
   )
 
   // The specification names the path without a prefix; both are served.
-  for (const path of ['/me', '/api/auth/me']) {
-    app.get(path, { config: { access: 'authenticated', docs: docs.me } }, async (request) => {
+  for (const path of ['/me', '/api/auth/me'] as const) {
+    app.get(path, { config: { access: 'authenticated', docs: docs[path] } }, async (request) => {
       const { id, email, name, roles } = principalOf(request)
       return { id, email, name, roles }
     })

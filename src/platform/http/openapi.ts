@@ -1,9 +1,9 @@
 /** The description of the API: `/openapi.json` for programs, `/docs` for people. Made once, when all routes are known. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { FastifyInstance, RouteOptions } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import { renderPage } from './docs-page/page.ts'
-import { type BuildOptions, buildDocument } from './openapi/build.ts'
+import { type AddedRoute, type BuildOptions, buildDocument } from './openapi/build.ts'
 
 export interface DocsOptions extends BuildOptions {
   port: number
@@ -20,8 +20,8 @@ const pagePolicy = [
 
 /** Call before any route is added. */
 export function serveDocs(app: FastifyInstance, options: DocsOptions): void {
-  const routes: RouteOptions[] = []
-  app.addHook('onRoute', (route) => void routes.push(route))
+  const routes: AddedRoute[] = []
+  app.addHook('onRoute', (route) => void routes.push({ url: route.url, route }))
 
   let document = ''
   let page = ''

@@ -54,7 +54,7 @@ export function rulesOf(schema: JsonSchema): string[] {
     ...(length === undefined ? [] : [`${length} characters`]),
     ...(size === undefined ? [] : [size]),
     ...(Array.isArray(schema.enum) ? [`one of ${schema.enum.map((each) => JSON.stringify(each)).join(', ')}`] : []),
-    ...(schema.default === undefined ? [] : [`default ${JSON.stringify(schema.default)}`]),
+    ...(schema.default === undefined || schema.default === '' ? [] : [`default ${JSON.stringify(schema.default)}`]),
   ]
 }
 

@@ -16,6 +16,9 @@ export interface Endpoint {
   operation: Operation
 }
 
+/** What is longer would be cut off at the edge of its panel. */
+const maxLine = 50
+
 export function badge(method: string): Html {
   return html`<span class="method ${method}">${method.toUpperCase()}</span>`
 }
@@ -154,7 +157,9 @@ function sampleOf({ examples }: JsonSchema): unknown {
 }
 
 function toText(example: unknown): string {
-  return typeof example === 'string' ? example : JSON.stringify(example)
+  if (typeof example === 'string') return example
+  const line = JSON.stringify(example)
+  return line.length <= maxLine ? line : JSON.stringify(example, null, 2).replaceAll('\n', '\n  ')
 }
 
 /** For a shell: bare where nothing in it means anything there. */

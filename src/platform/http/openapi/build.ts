@@ -14,10 +14,16 @@ export interface BuildOptions {
   requirementsOf(route: RouteOptions): readonly Requirement[]
 }
 
+export interface AddedRoute {
+  /** As it was when the route was added: where it has a twin with a slash at its end, the framework changes it later. */
+  url: string
+  route: RouteOptions
+}
+
 /** The chapter of what only those who run the service look at: it comes last. */
 export const serviceTag = 'Service'
 
-export function buildDocument(routes: readonly RouteOptions[], options: BuildOptions): OpenApiDocument {
+export function buildDocument(routes: readonly AddedRoute[], options: BuildOptions): OpenApiDocument {
   const { version, publicUrl } = options
   const schemas = createSchemas()
   const errors = createErrorResponses(schemas)
@@ -45,13 +51,13 @@ export function buildDocument(routes: readonly RouteOptions[], options: BuildOpt
   }
 }
 
-function selectRoutes(routes: readonly RouteOptions[], { requirementsOf }: BuildOptions): DescribedRoute[] {
-  const described = routes.flatMap((route) => {
+function selectRoutes(routes: readonly AddedRoute[], { requirementsOf }: BuildOptions): DescribedRoute[] {
+  const described = routes.flatMap(({ url, route }) => {
     const docs = route.config?.docs
     // Plugins of the framework mark what is not for readers by `hide`.
     const schema = route.schema as { body?: TSchema; hide?: boolean } | undefined
     if (docs === false || schema?.hide) return []
-    const shared = { path: toPath(route.url), requirements: requirementsOf(route), body: schema?.body }
+    const shared = { path: toPath(url), requirements: requirementsOf(route), body: schema?.body }
     return methodsOf(route).map((method) => ({ ...shared, method, docs: docs as RouteDocs | undefined }))
   })
   const names = new Set(described.map(nameOf))

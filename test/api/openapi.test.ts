@@ -140,9 +140,9 @@ test('who may use what is told', async (t) => {
   assert.deepEqual(at('/api/auth/login', 'post'), ['anybody', []])
   assert.deepEqual(at('/me', 'get'), ['whoever is signed in', [{ bearer: [] }]])
   assert.deepEqual(at('/api/admin/users', 'get'), ['whoever has the permission users.view', [{ bearer: [] }]])
-  assert.deepEqual(at('/api/posts/{id}', 'get'), ['whoever the policy posts allows to view', [{}, { bearer: [] }]])
+  assert.deepEqual(at('/api/posts/{id}', 'get'), ['whoever may view by the policy posts', [{}, { bearer: [] }]])
   assert.deepEqual(at('/api/posts/{id}', 'put'), [
-    'whoever is signed in, and whoever the policy posts allows to update',
+    'whoever is signed in and may update by the policy posts',
     [{ bearer: [] }],
   ])
 })

@@ -52,14 +52,14 @@ function describeAccess(requirements: readonly Requirement[]): string {
   const isHolder = guards.some((each) => typeof each === 'object' && !('policy' in each))
   // Whoever has a role or a permission is signed in.
   const telling = guards.filter((each) => !(isHolder && each === 'authenticated'))
-  return telling.map(nameOf).join(', and ') || 'anybody'
+  return telling.length === 0 ? 'anybody' : `whoever ${telling.map(nameOf).join(' and ')}`
 }
 
 function nameOf(requirement: Exclude<Requirement, 'public'>): string {
-  if (requirement === 'authenticated') return 'whoever is signed in'
-  if ('role' in requirement) return `whoever has the role ${requirement.role}`
-  if ('permission' in requirement) return `whoever has the permission ${requirement.permission}`
-  return `whoever the policy ${requirement.policy} allows to ${requirement.action}`
+  if (requirement === 'authenticated') return 'is signed in'
+  if ('role' in requirement) return `has the role ${requirement.role}`
+  if ('permission' in requirement) return `has the permission ${requirement.permission}`
+  return `may ${requirement.action} by the policy ${requirement.policy}`
 }
 
 function securityOf(requirements: readonly Requirement[]): Record<string, string[]>[] {

@@ -14,7 +14,7 @@ test('the page is HTML with a policy of its own, and its stylesheet is CSS', asy
   assert.ok(!policy.includes('unsafe') && !policy.includes('script-src'))
   const style = await api.get('/docs/style.css')
   assert.deepEqual([style.status, style.headers.get('content-type')], [200, 'text/css; charset=utf-8'])
-  assert.match(style.body, /prefers-reduced-motion/)
+  assert.match(style.body, /prefers-color-scheme: dark/)
   assert.ok(!/url\(|@import|https?:/.test(style.body))
 })
 
@@ -29,7 +29,8 @@ test('every endpoint is on the page, and every link of the page leads somewhere'
   assert.equal(new Set(ids).size, ids.length)
   for (const [, target = ''] of page.matchAll(/href="([^"]+)"/g)) {
     if (target.startsWith('#')) assert.ok(ids.includes(target.slice(1)), target)
-    else if (target !== 'data:,') assert.equal((await api.get(target)).status, 200, target)
+    else if (target !== 'data:,')
+      assert.equal((await api.get(new URL(target, `${api.url}/docs`).pathname)).status, 200, target)
   }
 })
 

@@ -5,9 +5,9 @@ import { Validator } from '@seriousme/openapi-schema-validator'
 import Type from 'typebox'
 import { readVersion } from '../../src/config/version.ts'
 import { resolveResponse } from '../../src/platform/http/openapi/document.ts'
-import type { Answer } from '../support/api.ts'
+import type { Answer, RequestOptions } from '../support/api.ts'
 import { answerProblems, examplesOf, problemsOf, startDescribedApi } from '../support/described.ts'
-import { logIn, password, signIn } from '../support/people.ts'
+import { again, logIn, password, signIn, totp } from '../support/people.ts'
 
 /** Of the routes, those that are for no reader of the description. */
 const hidden = ['GET /docs', 'GET /docs/style.css', 'GET /openapi.json']
@@ -55,7 +55,7 @@ test('every operation has a summary, a chapter, a name of its own, and answers w
     assert.ok(good.length > 0, name)
     for (const [status, response] of Object.entries(operation.responses)) {
       const media = Object.values(resolveResponse(document, response).content ?? {})
-      assert.equal(media.length, status === '204' ? 0 : 1, `${name} ${status}`)
+      assert.equal(media.length, ['204', '304'].includes(status) ? 0 : 1, `${name} ${status}`)
       for (const each of media) {
         const examples = examplesOf(each)
         assert.ok(examples.length > 0, `${name} ${status}`)
@@ -147,18 +147,22 @@ test('who may use what is told', async (t) => {
   ])
 })
 
+function asRequest(type: string, example: unknown): RequestOptions {
+  if (type === 'application/json') return { json: example }
+  if (typeof example === 'string') return { body: example, headers: { 'content-type': type } }
+  const fields = Object.entries(example as Record<string, unknown>)
+  return { form: Object.fromEntries(fields.map(([name, value]) => [name, String(value)])) }
+}
+
 test('every example of a request passes, as JSON and as a form', async (t) => {
   const api = await startDescribedApi(t)
   for (const { name, method, path, operation } of api.operations) {
     for (const [type, media] of Object.entries(operation.requestBody?.content ?? {})) {
-      const example = media.example as Record<string, unknown>
-      assert.deepEqual(problemsOf(api.document, media.schema, example), [], name)
+      assert.deepEqual(problemsOf(api.document, media.schema, media.example), [], name)
       const { access } = await api.signInAs('admin')
       const answer = await api.request(method, path.replace('{id}', '1'), {
         token: operation.security.length > 0 ? access : undefined,
-        ...(type === 'application/json'
-          ? { json: example }
-          : { form: Object.fromEntries(Object.entries(example).map(([key, value]) => [key, String(value)])) }),
+        ...asRequest(type, media.example),
       })
       const isWrongCode = path === '/api/auth/2fa/enable' && answer.body.details.code[0] === 'Invalid two-factor code'
       assert.ok(isWrongCode || ![400, 413, 415, 422, 500].includes(answer.status), `${name} ${type} ${answer.status}`)
@@ -184,6 +188,9 @@ test('what the service answers is what is described, field by field', async (t) 
   fits('GET', '/.well-known/jwks.json', await api.get('/.well-known/jwks.json'), 200)
   for (const path of ['/health/live', '/health/ready', '/metrics']) fits('GET', path, await api.get(path), 200)
 
+  const forgot = '/api/auth/password/forgot'
+  fits('POST', forgot, await api.post(forgot, { email }), 202)
+
   const user = await signIn(api)
   const admin = await api.signInAs('admin')
   for (const path of ['/me', '/api/auth/me', '/api/auth/sessions', '/api/auth/2fa']) {
@@ -203,6 +210,59 @@ test('what the service answers is what is described, field by field', async (t) 
   fits('GET', '/api/posts/{id}', await api.get('/api/posts/2'), 404)
   fits('PUT', '/api/posts/{id}', await api.put('/api/posts/1', { title: 'x' }, user.access), 403)
   fits('DELETE', '/api/posts/{id}', await api.delete('/api/posts/1', admin.access), 204)
+})
+
+test('so is what the second factor, sessions and administrators get', async (t) => {
+  const api = await startDescribedApi(t)
+  const fits = async (
+    method: 'POST' | 'PUT' | 'DELETE',
+    path: string,
+    status: number,
+    options: RequestOptions,
+    id = '',
+  ) => {
+    const answer = await api.request(method, path.replace('{id}', id), options)
+    assert.equal(answer.status, status, `${method} ${path} ${JSON.stringify(answer.body)}`)
+    assert.deepEqual(answerProblems(api.document, { method, path }, answer), [], `${method} ${path}`)
+    return answer
+  }
+  const user = await signIn(api)
+  const token = user.access
+  const secret = (await fits('POST', '/api/auth/2fa/setup', 200, { token, json: { password } })).body.secret
+  const enabled = await fits('POST', '/api/auth/2fa/enable', 200, { token, json: { code: totp(api, secret) } })
+  await fits('POST', '/api/auth/2fa/setup', 409, { token, json: { password } })
+  const codes: string[] = enabled.body.recovery_codes
+  const challenge_token = (await fits('POST', '/api/auth/login', 200, { json: { email: user.email, password } })).body
+    .challenge_token
+  await fits('POST', '/api/auth/2fa/verify', 401, { json: { challenge_token, code: 'wrong' } })
+  const pair = (await fits('POST', '/api/auth/2fa/verify', 200, { json: { challenge_token, code: codes[0] } })).body
+  const { body: renewed } = await fits('POST', '/api/auth/2fa/recovery-codes', 200, {
+    token,
+    json: { password, code: codes[1] },
+  })
+  await fits('POST', '/api/auth/2fa/disable', 200, { token, json: { password, code: renewed.recovery_codes[0] } })
+
+  await fits('POST', '/api/auth/refresh', 200, { json: { refresh_token: pair.refresh_token } })
+  await fits('POST', '/api/auth/refresh', 401, { json: { refresh_token: pair.refresh_token } })
+  const other = await again(api, user)
+  const sessions = (await api.get('/api/auth/sessions', token)).body.data as { id: string; current: boolean }[]
+  const { id = '' } = sessions.find(({ current }) => !current) ?? {}
+  await fits('DELETE', '/api/auth/sessions/{id}', 204, { token }, id)
+  await fits('DELETE', '/api/auth/sessions/{id}', 404, { token }, id)
+  await fits('POST', '/api/auth/logout', 401, { token: other.access })
+  const change = { current_password: password, new_password: 'Better-Horse-2' }
+  await fits('POST', '/api/auth/password', 200, { token, json: change })
+
+  const admin = await api.signInAs('admin')
+  const asAdmin = { token: admin.access }
+  const [userId, adminId] = [String(user.id), String(admin.id)]
+  const roles = '/api/admin/users/{id}/roles'
+  await fits('PUT', roles, 200, { ...asAdmin, json: { roles: ['editor'] } }, userId)
+  await fits('PUT', roles, 422, { ...asAdmin, json: { roles: ['typist'] } }, userId)
+  await fits('PUT', roles, 409, { ...asAdmin, json: { roles: [] } }, adminId)
+  for (const name of ['lock', '2fa', 'sessions'])
+    await fits('DELETE', `/api/admin/users/{id}/${name}`, 204, asAdmin, userId)
+  await fits('POST', '/api/auth/logout', 200, { ...asAdmin, json: {} })
 })
 
 test('the rules of a body are told as they are configured, and none of ours leaks', async (t) => {

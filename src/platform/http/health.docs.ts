@@ -21,8 +21,7 @@ export const docs = {
   metrics: {
     tag,
     summary: 'Figures for Prometheus',
-    description:
-      'Answers this machine alone. Where `server.metrics_token` is set, it answers whoever sends that as a Bearer token.',
+    access: 'this machine alone or, where `server.metrics_token` is set, whoever sends that as a Bearer token',
     answers: {
       200: answer(Type.String(), 'http_request_duration_seconds_count{method="GET",route="/me",status="200"} 42\n', {
         type: 'text/plain',

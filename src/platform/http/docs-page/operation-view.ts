@@ -36,7 +36,7 @@ export function renderEndpoint(document: OpenApiDocument, { method, path, operat
 <div class="columns">
 <div class="told">
 ${description !== undefined && html`<p>${prose(description)}</p>`}
-<p class="access"><span>For</span> ${operation['x-access']}</p>
+<p class="access"><span>For</span> ${prose(operation['x-access'])}</p>
 ${renderParameters(document, operation)}
 ${renderBody(document, operation)}
 ${answers.map(([status, answer]) => renderAnswerFields(document, status, answer))}

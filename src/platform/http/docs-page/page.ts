@@ -3,7 +3,7 @@ import type { OpenApiDocument } from '../openapi/document.ts'
 import { html, prose } from './html.ts'
 import { badge, type Endpoint, renderEndpoint } from './operation-view.ts'
 
-/** `base` is where the examples send their requests. */
+/** `base` is where the examples send their requests. Links are relative: a proxy may serve it all under a prefix. */
 export function renderPage(document: OpenApiDocument, base: string): string {
   const { info } = document
   const chapters = chaptersOf(document)
@@ -15,13 +15,13 @@ export function renderPage(document: OpenApiDocument, base: string): string {
 <meta name="color-scheme" content="light dark">
 <title>${info.title} API</title>
 <link rel="icon" href="data:,">
-<link rel="stylesheet" href="/docs/style.css">
+<link rel="stylesheet" href="docs/style.css">
 </head>
 <body>
 <a class="skip" href="#content">Skip to the endpoints</a>
 <header class="top">
 <h1>${info.title} <span>API ${info.version}</span></h1>
-<a href="/openapi.json">openapi.json</a>
+<a href="openapi.json">openapi.json</a>
 </header>
 <nav aria-label="Endpoints">
 <ul>${chapters.map(

@@ -65,18 +65,24 @@ function selectRoutes(routes: readonly AddedRoute[], { requirementsOf }: BuildOp
   return described.filter((route) => !(route.path.endsWith('/') && names.has(nameOf(route).slice(0, -1))))
 }
 
-/** HEAD is what the framework makes of GET. */
+/** Without HEAD, which the framework makes of GET. */
+const describable = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE']
+
 function methodsOf({ method }: RouteOptions): string[] {
-  return [method].flat().filter((each) => each !== 'HEAD')
+  return [method].flat().filter((each) => describable.includes(each))
 }
 
 function nameOf({ method, path }: { method: string; path: string }): string {
   return `${method} ${path}`
 }
 
-/** `/users/:id` and `/files/*`, in the words of OpenAPI. */
+/** `/users/:id` and `/files/*`, in the words of OpenAPI. A doubled colon stands for itself. */
 export function toPath(url: string): string {
-  return url.replace(/:(\w+)(\([^)]*\))?\??/g, '{$1}').replace(/\*$/, '{wildcard}')
+  const path = url
+    .replace(/(?<!:):(\w+)(\([^/]*\))?\??/g, '{$1}')
+    .replaceAll('::', ':')
+    .replace(/\*$/, '{wildcard}')
+  return path.startsWith('/') ? path : `/${path}`
 }
 
 const conventions = [

@@ -34,7 +34,7 @@ export function describeOperation(route: DescribedRoute, { schemas, errors }: Pa
     tags: [docs?.tag ?? 'Other'],
     summary: docs?.summary ?? `${method} ${path}`,
     ...(docs?.description !== undefined && { description: docs.description }),
-    'x-access': describeAccess(requirements),
+    'x-access': docs?.access ?? describeAccess(requirements),
     security: securityOf(requirements),
     ...(parameters.length > 0 && { parameters }),
     ...(requestBody && { requestBody }),

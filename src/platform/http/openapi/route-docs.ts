@@ -20,6 +20,8 @@ export interface RouteDocs {
   /** Request headers that it looks at. */
   headers?: Readonly<Record<string, TSchema>>
   body?: BodyDocs
+  /** Who may use it, in words, where the route looks at more than its requirements say. */
+  access?: string
   /** What it refuses on its own account. Errors that follow from its body, its access or its path come by themselves. */
   errors?: readonly AppError[]
 }

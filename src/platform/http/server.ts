@@ -93,6 +93,7 @@ export async function createHttpServer(options: HttpOptions): Promise<HttpServer
     else if (isStopping) next(httpErrors.unavailable())
     else next(loadShedding.refusalOf(request) ?? (request.is404 ? unknownRoutes.refusalOf(request) : undefined))
   })
+  app.addHook('onListen', async () => loadShedding.start())
   app.addHook('onClose', async () => loadShedding.close())
   recordRequests(app, { log, metrics, isStopping: () => isStopping })
   await readBodies(app)

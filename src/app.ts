@@ -5,6 +5,7 @@ import { createAuth } from './app/auth.ts'
 import type { AppEvents, EventMap } from './app/events.ts'
 import { type GroundOptions, openGround } from './app/ground.ts'
 import { createProductParts } from './app/products.ts'
+import { readVersion } from './config/version.ts'
 import { createPolicies, type Policy } from './features/access/policies.ts'
 import { adminRoutes } from './features/admin/admin.routes.ts'
 import { postPolicy } from './features/posts/posts.policy.ts'
@@ -60,6 +61,7 @@ export async function createApp(options: AppOptions): Promise<App> {
       log,
       random,
       metrics,
+      version: readVersion(),
       authenticate: auth.authenticate,
       policies: createPolicies({ posts: postPolicy, ...options.policies }),
       checks: {

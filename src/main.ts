@@ -1,17 +1,15 @@
 /** The command line. */
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Command, CommanderError } from 'commander'
 import type { GlobalOptions } from './commands/settings.ts'
 import { root } from './config/root.ts'
+import { readVersion } from './config/version.ts'
 import { exitCodes, FatalError } from './core/fatal-error.ts'
 import { findNearest } from './core/nearest.ts'
 
-const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string }
-
 const program = new Command('latchkey')
   .description('Token authentication, authorization, a product API and GraphQL in one service.')
-  .version(version)
+  .version(readVersion())
   .option('--config <folder>', 'read the configuration from this folder', join(root, 'config'))
   .option('--debug', 'show the stack trace of an error')
   .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, 'latchkey: ')) })

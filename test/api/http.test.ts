@@ -255,6 +255,17 @@ test('while the event loop is far behind, requests are answered 503 with Retry-A
   assert.equal((await api.get('/health/live')).status, 200)
 })
 
+test('a slow start is not taken for overload: the first request is served', async (t) => {
+  const api = await startApi(t, {
+    env: { MAX_EVENT_LOOP_DELAY_MS: '1000' },
+    extend() {
+      const end = performance.now() + 1500
+      while (performance.now() < end);
+    },
+  })
+  assert.equal((await api.get('/health/ready')).status, 200)
+})
+
 test('closing lets a request in flight end', async (t) => {
   const api = await start(t)
   slowHasBegun = Promise.withResolvers()

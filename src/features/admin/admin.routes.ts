@@ -4,37 +4,50 @@ import { principalOf } from '../../platform/http/access.ts'
 import { clientOf } from '../../platform/http/client.ts'
 import { idOf } from '../../platform/http/ids.ts'
 import { metaOf, pageOf } from '../../platform/http/paging.ts'
+import { docs } from './admin.docs.ts'
 import type { Actor, Admin } from './admin.service.ts'
 
-const canView = { access: { permission: 'users.view' } } as const
-const canUpdate = { access: { permission: 'users.update' } } as const
+const canView = { permission: 'users.view' } as const
+const canUpdate = { permission: 'users.update' } as const
+const canAudit = { permission: 'audit.view' } as const
 
 /** A plugin, so that one requirement holds for all of it: whatever is added here, a token comes first. */
 export async function adminRoutes(app: FastifyInstance, { admin }: { admin: Admin }): Promise<void> {
   app.requireForAll('authenticated')
 
-  app.get<{ Querystring: { q?: string } }>('/users', { config: canView }, async (request) => {
-    const page = pageOf(request.query)
-    const { q } = request.query
-    const { users, total } = await admin.list(typeof q === 'string' ? q.trim() : '', page)
-    return { data: users, meta: metaOf(page, total) }
-  })
+  app.get<{ Querystring: { q?: string } }>(
+    '/users',
+    { config: { access: canView, docs: docs.users } },
+    async (request) => {
+      const page = pageOf(request.query)
+      const { q } = request.query
+      const { users, total } = await admin.list(typeof q === 'string' ? q.trim() : '', page)
+      return { data: users, meta: metaOf(page, total) }
+    },
+  )
 
   app.put<{ Body: { roles: string[] } }>(
     '/users/:id/roles',
-    { config: canUpdate, schema: { body: Type.Object({ roles: Type.Array(Type.String()) }) } },
+    {
+      config: { access: canUpdate, docs: docs.setRoles },
+      schema: { body: Type.Object({ roles: Type.Array(Type.String()) }) },
+    },
     async (request) => ({ data: await admin.setRoles(actorOf(request), idOf(request), request.body.roles) }),
   )
 
-  const helps = { lock: admin.unlock, '2fa': admin.resetTwoFactor, sessions: admin.endSessions }
-  for (const [name, help] of Object.entries(helps)) {
-    app.delete(`/users/:id/${name}`, { config: canUpdate }, async (request, reply) => {
+  const helps = [
+    ['lock', admin.unlock],
+    ['2fa', admin.resetTwoFactor],
+    ['sessions', admin.endSessions],
+  ] as const
+  for (const [name, help] of helps) {
+    app.delete(`/users/:id/${name}`, { config: { access: canUpdate, docs: docs[name] } }, async (request, reply) => {
       await help(actorOf(request), idOf(request))
       return reply.code(204).send()
     })
   }
 
-  app.get('/audit', { config: { access: { permission: 'audit.view' } } }, async (request) => {
+  app.get('/audit', { config: { access: canAudit, docs: docs.audit } }, async (request) => {
     const page = pageOf(request.query)
     const { rows, total } = await admin.listAudit(page)
     return { data: rows, meta: metaOf(page, total) }

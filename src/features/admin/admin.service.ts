@@ -68,7 +68,7 @@ export function createAdmin({ db, store, roles, unlock, removeTwoFactor, endSess
       if (done && done.length > 0) return { ...user, roles: wanted }
       const now = await store.find(user.id)
       // Where the roles are still what they were, nothing but the last administrator's stood in the way.
-      if (now?.storedRoles === stored.storedRoles) throw new AppError(409, 'Last administrator')
+      if (now?.storedRoles === stored.storedRoles) throw lastAdministrator()
     }
     throw httpErrors.unavailable()
   }
@@ -97,3 +97,7 @@ export function createAdmin({ db, store, roles, unlock, removeTwoFactor, endSess
 }
 
 export type Admin = ReturnType<typeof createAdmin>
+
+export function lastAdministrator(): AppError {
+  return new AppError(409, 'Last administrator')
+}

@@ -5,6 +5,7 @@ import { addressOf, clientOf } from '../../platform/http/client.ts'
 import { httpErrors } from '../../platform/http/errors.ts'
 import { OrEmpty } from '../../platform/http/validation.ts'
 import type { Limiter } from '../../platform/limiter/limiter.ts'
+import { docs } from './auth.docs.ts'
 import type { Login } from './login.service.ts'
 import type { PasswordService } from './password.service.ts'
 import type { Refresh } from './refresh.service.ts'
@@ -22,9 +23,6 @@ export interface AuthRoutesDeps {
   findPasswordProblems: (password: string) => string[]
 }
 
-const isPublic = { access: 'public' } as const
-const isAuthenticated = { access: 'authenticated' } as const
-
 export function addAuthRoutes(app: FastifyInstance, deps: AuthRoutesDeps): void {
   const { login, refresh, sessions, passwords, keys, limiters } = deps
   const NewPassword = Type.String({ 'x-not-blank': true, 'x-check': deps.findPasswordProblems })
@@ -34,7 +32,7 @@ export function addAuthRoutes(app: FastifyInstance, deps: AuthRoutesDeps): void 
   app.post<{ Body: { email: string; password: string } }>(
     '/api/auth/login',
     {
-      config: isPublic,
+      config: { access: 'public', docs: docs.login },
       schema: { body: Type.Object({ email: OrEmpty, password: OrEmpty }) },
       onRequest: limitedBy('login'),
     },
@@ -47,7 +45,11 @@ export function addAuthRoutes(app: FastifyInstance, deps: AuthRoutesDeps): void 
 
   app.post<{ Body: { refresh_token: string } }>(
     '/api/auth/refresh',
-    { config: isPublic, schema: { body: Type.Object({ refresh_token: OrEmpty }) }, onRequest: limitedBy('refresh') },
+    {
+      config: { access: 'public', docs: docs.refresh },
+      schema: { body: Type.Object({ refresh_token: OrEmpty }) },
+      onRequest: limitedBy('refresh'),
+    },
     async (request, reply) => {
       const key = request.headers['idempotency-key']
       const pair = await refresh.refresh({
@@ -62,7 +64,7 @@ export function addAuthRoutes(app: FastifyInstance, deps: AuthRoutesDeps): void 
   app.post<{ Body: { challenge_token: string; code: string } }>(
     '/api/auth/2fa/verify',
     {
-      config: isPublic,
+      config: { access: 'public', docs: docs.verify },
       schema: { body: Type.Object({ challenge_token: OrEmpty, code: OrEmpty }) },
       onRequest: limitedBy('verify'),
     },
@@ -75,7 +77,7 @@ export function addAuthRoutes(app: FastifyInstance, deps: AuthRoutesDeps): void 
   app.post<{ Body: { all_devices: boolean } }>(
     '/api/auth/logout',
     {
-      config: isAuthenticated,
+      config: { access: 'authenticated', docs: docs.logout },
       schema: { body: Type.Object({ all_devices: Type.Optional(Type.Boolean({ default: false })) }) },
     },
     async (request) => {
@@ -88,7 +90,7 @@ export function addAuthRoutes(app: FastifyInstance, deps: AuthRoutesDeps): void 
   app.post<{ Body: { current_password: string; new_password: string } }>(
     '/api/auth/password',
     {
-      config: isAuthenticated,
+      config: { access: 'authenticated', docs: docs.changePassword },
       schema: { body: Type.Object({ current_password: OrEmpty, new_password: NewPassword }) },
       onRequest: (request) => deps.limiters.confirm.take(`user ${principalOf(request).id}`),
     },
@@ -101,7 +103,11 @@ export function addAuthRoutes(app: FastifyInstance, deps: AuthRoutesDeps): void 
 
   app.post<{ Body: { email: string } }>(
     '/api/auth/password/forgot',
-    { config: isPublic, schema: { body: Type.Object({ email: OrEmpty }) }, onRequest: limitedBy('reset') },
+    {
+      config: { access: 'public', docs: docs.forgotPassword },
+      schema: { body: Type.Object({ email: OrEmpty }) },
+      onRequest: limitedBy('reset'),
+    },
     async (request, reply) => {
       if (!passwords.canMail) throw httpErrors.unavailable()
       passwords.forgot({ email: request.body.email, client: clientOf(request) })
@@ -112,7 +118,7 @@ export function addAuthRoutes(app: FastifyInstance, deps: AuthRoutesDeps): void 
   app.post<{ Body: { token: string; password: string } }>(
     '/api/auth/password/reset',
     {
-      config: isPublic,
+      config: { access: 'public', docs: docs.resetPassword },
       schema: { body: Type.Object({ token: OrEmpty, password: NewPassword }) },
       onRequest: limitedBy('reset'),
     },
@@ -122,13 +128,13 @@ export function addAuthRoutes(app: FastifyInstance, deps: AuthRoutesDeps): void 
     },
   )
 
-  app.get('/api/auth/sessions', { config: isAuthenticated }, async (request) => ({
+  app.get('/api/auth/sessions', { config: { access: 'authenticated', docs: docs.sessions } }, async (request) => ({
     data: await sessions.list(principalOf(request)),
   }))
 
   app.delete<{ Params: { id: string } }>(
     '/api/auth/sessions/:id',
-    { config: isAuthenticated },
+    { config: { access: 'authenticated', docs: docs.endSession } },
     async (request, reply) => {
       const { id } = request.params
       const isEnded =
@@ -140,7 +146,7 @@ export function addAuthRoutes(app: FastifyInstance, deps: AuthRoutesDeps): void 
   )
 
   const jwks = { keys: keys.flatMap(({ jwk }) => (jwk ? [jwk] : [])) }
-  app.get('/.well-known/jwks.json', { config: isPublic }, async (_request, reply) =>
+  app.get('/.well-known/jwks.json', { config: { access: 'public', docs: docs.jwks } }, async (_request, reply) =>
     reply.header('cache-control', 'public, max-age=300').send(jwks),
   )
 }

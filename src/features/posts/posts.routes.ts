@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import Type from 'typebox'
 import { httpErrors } from '../../platform/http/errors.ts'
 import { idOf } from '../../platform/http/ids.ts'
+import { docs } from './posts.docs.ts'
 import type { Post, PostStore } from './posts.store.ts'
 
 const maxTitle = 255
@@ -23,21 +24,25 @@ export function addPostRoutes(app: FastifyInstance, { posts }: { posts: PostStor
 
   app.post<{ Body: { title: string; body: string } }>(
     '/api/posts',
-    { config: { access: 'authenticated' }, schema: { body: NewPost } },
+    { config: { access: 'authenticated', docs: docs.create }, schema: { body: NewPost } },
     async (request, reply) => {
       const post = await posts.insert(request.body)
       return reply.code(201).header('location', `/api/posts/${post.id}`).send({ data: post })
     },
   )
 
-  app.get('/api/posts/:id', { config: { access: { policy: 'posts', action: 'view', entity } } }, async (request) => ({
-    data: request.entity as Post,
-  }))
+  app.get(
+    '/api/posts/:id',
+    { config: { access: { policy: 'posts', action: 'view', entity }, docs: docs.read } },
+    async (request) => ({
+      data: request.entity as Post,
+    }),
+  )
 
   app.put<{ Body: { title?: string; body?: string } }>(
     '/api/posts/:id',
     {
-      config: { access: ['authenticated', { policy: 'posts', action: 'update', entity }] },
+      config: { access: ['authenticated', { policy: 'posts', action: 'update', entity }], docs: docs.update },
       schema: { body: PostChange },
     },
     async (request) => {
@@ -50,7 +55,7 @@ export function addPostRoutes(app: FastifyInstance, { posts }: { posts: PostStor
 
   app.delete(
     '/api/posts/:id',
-    { config: { access: ['authenticated', { policy: 'posts', action: 'delete', entity }] } },
+    { config: { access: ['authenticated', { policy: 'posts', action: 'delete', entity }], docs: docs.delete } },
     async (request, reply) => {
       if (!(await posts.delete((request.entity as Post).id))) throw httpErrors.notFound()
       return reply.code(204).send()

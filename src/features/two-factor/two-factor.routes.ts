@@ -5,10 +5,11 @@ import { principalOf } from '../../platform/http/access.ts'
 import { clientOf } from '../../platform/http/client.ts'
 import { OrEmpty } from '../../platform/http/validation.ts'
 import type { Limiter } from '../../platform/limiter/limiter.ts'
+import { docs } from './two-factor.docs.ts'
 import type { TwoFactor } from './two-factor.service.ts'
 
 const PasswordAndCode = Type.Object({ password: OrEmpty, code: OrEmpty })
-const config = { access: 'authenticated' } as const
+const access = 'authenticated'
 
 type WithPassword = { Body: { password: string } }
 type WithCode = { Body: { code: string } }
@@ -22,11 +23,13 @@ export interface TwoFactorRoutesDeps {
 export function addTwoFactorRoutes(app: FastifyInstance, { twoFactor, limiter }: TwoFactorRoutesDeps): void {
   const onRequest = (request: FastifyRequest) => limiter.take(`user ${principalOf(request).id}`)
 
-  app.get('/api/auth/2fa', { config }, (request) => twoFactor.status(principalOf(request).id))
+  app.get('/api/auth/2fa', { config: { access, docs: docs.status } }, (request) =>
+    twoFactor.status(principalOf(request).id),
+  )
 
   app.post<WithPassword>(
     '/api/auth/2fa/setup',
-    { config, onRequest, schema: { body: Type.Object({ password: OrEmpty }) } },
+    { config: { access, docs: docs.setUp }, onRequest, schema: { body: Type.Object({ password: OrEmpty }) } },
     async (request, reply) => {
       const made = await twoFactor.setUp({
         userId: principalOf(request).id,
@@ -41,7 +44,7 @@ export function addTwoFactorRoutes(app: FastifyInstance, { twoFactor, limiter }:
 
   app.post<WithCode>(
     '/api/auth/2fa/enable',
-    { config, onRequest, schema: { body: Type.Object({ code: OrEmpty }) } },
+    { config: { access, docs: docs.enable }, onRequest, schema: { body: Type.Object({ code: OrEmpty }) } },
     async (request, reply) => {
       const { id: userId, tokenVersion: version } = principalOf(request)
       const codes = await twoFactor.enable({ userId, version, client: clientOf(request), code: request.body.code })
@@ -53,7 +56,7 @@ export function addTwoFactorRoutes(app: FastifyInstance, { twoFactor, limiter }:
 
   app.post<WithPassword & WithCode>(
     '/api/auth/2fa/disable',
-    { config, onRequest, schema: { body: PasswordAndCode } },
+    { config: { access, docs: docs.disable }, onRequest, schema: { body: PasswordAndCode } },
     async (request) => {
       await twoFactor.disable({ userId: principalOf(request).id, client: clientOf(request), ...request.body })
       return { message: 'Two-factor disabled' }
@@ -62,7 +65,7 @@ export function addTwoFactorRoutes(app: FastifyInstance, { twoFactor, limiter }:
 
   app.post<WithPassword & WithCode>(
     '/api/auth/2fa/recovery-codes',
-    { config, onRequest, schema: { body: PasswordAndCode } },
+    { config: { access, docs: docs.renewRecoveryCodes }, onRequest, schema: { body: PasswordAndCode } },
     async (request, reply) => {
       const { id: userId } = principalOf(request)
       const codes = await twoFactor.renewRecoveryCodes({ userId, client: clientOf(request), ...request.body })

@@ -179,6 +179,6 @@ function stepName(userId: number, secret: string, step: number): string {
   return `code ${userId} ${hash('sha256', secret, 'hex').slice(0, 16)} ${step}`
 }
 
-function alreadyEnabled(): AppError {
+export function alreadyEnabled(): AppError {
   return new AppError(409, 'Two-factor already enabled')
 }

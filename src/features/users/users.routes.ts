@@ -3,6 +3,7 @@ import { principalOf } from '../../platform/http/access.ts'
 import { addressOf, clientOf } from '../../platform/http/client.ts'
 import type { Limiter } from '../../platform/limiter/limiter.ts'
 import type { PasswordPolicy } from './password-policy.ts'
+import { docs } from './users.docs.ts'
 import { createRegistrationSchema } from './users.schema.ts'
 import type { Users } from './users.service.ts'
 
@@ -18,7 +19,7 @@ export function addUserRoutes(app: FastifyInstance, { users, limiter, passwordPo
   app.post<{ Body: { email: string; password: string; name: string } }>(
     '/api/auth/register',
     {
-      config: { access: 'public' },
+      config: { access: 'public', docs: docs.register },
       schema: { body: Registration },
       onRequest: (request) => limiter.take(addressOf(request)),
     },
@@ -29,8 +30,8 @@ export function addUserRoutes(app: FastifyInstance, { users, limiter, passwordPo
   )
 
   // The specification names the path without a prefix; both are served.
-  for (const path of ['/me', '/api/auth/me']) {
-    app.get(path, { config: { access: 'authenticated' } }, async (request) => {
+  for (const path of ['/me', '/api/auth/me'] as const) {
+    app.get(path, { config: { access: 'authenticated', docs: docs[path] } }, async (request) => {
       const { id, email, name, roles } = principalOf(request)
       return { id, email, name, roles }
     })

@@ -36,6 +36,6 @@ export function createUsers({ users, passwords, defaultRoles }: UsersDeps) {
 
 export type Users = ReturnType<typeof createUsers>
 
-function emailTaken(): AppError {
+export function emailTaken(): AppError {
   return new AppError(409, 'Email already registered', { extra: { details: { email: ['Email already registered'] } } })
 }

@@ -56,9 +56,16 @@ export interface GuardOptions {
   policies: Policies<Principal>
 }
 
-/** Call before any route is added. Guards run before the body is read: 401 and 403 come before 422. */
-export function guardRoutes(app: FastifyInstance, options: GuardOptions): void {
+/**
+ * Call before any route is added. Guards run before the body is read: 401 and 403 come before 422. Answers what a route
+ * requires, its plugin's requirements first, once all of it is declared.
+ */
+export function guardRoutes(
+  app: FastifyInstance,
+  options: GuardOptions,
+): { requirementsOf(route: RouteOptions): readonly Requirement[] } {
   const undeclared = new Set<string>()
+  const declared = new WeakMap<RouteOptions, Requirement[]>()
   const guards = new WeakSet<Guard>()
   app.decorateRequest('principal', undefined)
   app.decorateRequest('entity', undefined)
@@ -82,8 +89,11 @@ export function guardRoutes(app: FastifyInstance, options: GuardOptions): void {
     if (undeclared.size > 0) throw new Error(`these routes declare no access: ${[...undeclared].join('; ')}`)
   })
 
+  return { requirementsOf: (route) => declared.get(route) ?? [] }
+
   function putOn(route: RouteOptions, access: Access): void {
     const requirements = [access].flat() as Requirement[]
+    declared.set(route, [...requirements, ...(declared.get(route) ?? [])])
     if (requirements.every((requirement) => requirement === 'public')) return
     const guard = createGuard(requirements, options)
     const guardAgain: Guard = async (request) => {

@@ -6,6 +6,7 @@ import { withTimeout } from '../../core/timeout.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import { requireBearer } from './access.ts'
 import { httpErrors } from './errors.ts'
+import { docs } from './health.docs.ts'
 import { isForwarded } from './proxies.ts'
 
 export interface HealthOptions {
@@ -18,11 +19,11 @@ export interface HealthOptions {
 const checkTimeoutMs = 2000
 
 export function addHealthRoutes(app: FastifyInstance, { metrics, metricsToken, checks }: HealthOptions): void {
-  const isPublic = { access: 'public' } as const
+  const access = 'public'
 
-  app.get('/health/live', { config: isPublic }, async () => ({ status: 'ok' }))
+  app.get('/health/live', { config: { access, docs: docs.live } }, async () => ({ status: 'ok' }))
 
-  app.get('/health/ready', { config: isPublic }, async (request) => {
+  app.get('/health/ready', { config: { access, docs: docs.ready } }, async (request) => {
     for (const [name, check] of Object.entries(checks)) {
       try {
         await withTimeout(check(), checkTimeoutMs)
@@ -34,7 +35,7 @@ export function addHealthRoutes(app: FastifyInstance, { metrics, metricsToken, c
     return { status: 'ok' }
   })
 
-  app.get('/metrics', { config: isPublic }, async (request, reply) => {
+  app.get('/metrics', { config: { access, docs: docs.metrics } }, async (request, reply) => {
     requireMetricsAccess(request, metricsToken)
     return reply.type(metrics.contentType).send(await metrics.print())
   })

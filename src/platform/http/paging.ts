@@ -1,18 +1,25 @@
 /** Pages of a listing, and what its envelope says of them. */
+import Type, { type Static } from 'typebox'
+
 export interface Page {
   page: number
   perPage: number
 }
 
-export interface PageMeta {
-  total: number
-  page: number
-  per_page: number
-  last_page: number
-}
+export const PageMeta = Type.Object(
+  { total: Type.Integer(), page: Type.Integer(), per_page: Type.Integer(), last_page: Type.Integer() },
+  { title: 'PageMeta' },
+)
+export type PageMeta = Static<typeof PageMeta>
 
 const defaultPerPage = 20
 const maxPerPage = 100
+
+/** The query of a listing, for its description. What breaks these rules is no error but falls back. */
+export const pageQuery = {
+  page: Type.Integer({ minimum: 1, default: 1 }),
+  per_page: Type.Integer({ minimum: 1, maximum: maxPerPage, default: defaultPerPage }),
+}
 
 /** What is no positive integer falls back to its default. */
 export function pageOf(query: unknown): Page {

@@ -12,6 +12,7 @@ import { answerErrors, httpErrors, sendError } from './errors.ts'
 import { addHealthRoutes, type HealthOptions } from './health.ts'
 import { LazyLog } from './lazy-log.ts'
 import { answerUnknownRoutes } from './not-found.ts'
+import { serveDocs } from './openapi.ts'
 import { createLoadShedding } from './pressure.ts'
 import { createProxyTrust, createProxyWarning } from './proxies.ts'
 import { createRequestIds } from './request-ids.ts'
@@ -26,6 +27,9 @@ export interface HttpOptions extends GuardOptions {
   metricsToken: string | undefined
   trustedProxies: readonly string[]
   publicUrl: string | undefined
+  port: number
+  /** Of the service, as its description tells it. */
+  version: string
   maxEventLoopDelayMs: number
   checks: HealthOptions['checks']
 }
@@ -75,7 +79,7 @@ export async function createHttpServer(options: HttpOptions): Promise<HttpServer
 
   // Only "100-continue" means anything; a client that expects more is served without it.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
-  guardRoutes(app, options)
+  const { requirementsOf } = guardRoutes(app, options)
   app.setValidatorCompiler(({ schema }) => compileBody(schema as TObject))
   answerErrors(app)
   const unknownRoutes = answerUnknownRoutes(app)
@@ -89,9 +93,11 @@ export async function createHttpServer(options: HttpOptions): Promise<HttpServer
     else if (isStopping) next(httpErrors.unavailable())
     else next(loadShedding.refusalOf(request) ?? (request.is404 ? unknownRoutes.refusalOf(request) : undefined))
   })
+  app.addHook('onListen', async () => loadShedding.start())
   app.addHook('onClose', async () => loadShedding.close())
   recordRequests(app, { log, metrics, isStopping: () => isStopping })
   await readBodies(app)
+  serveDocs(app, { ...options, requirementsOf })
   addHealthRoutes(app, options)
 
   return {

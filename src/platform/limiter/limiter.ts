@@ -39,12 +39,15 @@ export function createLimiters(redis: RedisClient | undefined): CreateLimiter {
           })
         } catch (refusal) {
           if (!(refusal instanceof RateLimiterRes)) throw refusal
-          const wait = String(Math.max(1, Math.ceil(refusal.msBeforeNext / 1000)))
-          throw new AppError(429, 'Too many attempts', { headers: { 'retry-after': wait } })
+          throw tooManyAttempts(Math.max(1, Math.ceil(refusal.msBeforeNext / 1000)))
         }
       },
     }
   }
+}
+
+export function tooManyAttempts(waitSeconds: number): AppError {
+  return new AppError(429, 'Too many attempts', { headers: { 'retry-after': String(waitSeconds) } })
 }
 
 /** One customer holds a whole /64 of IPv6 addresses: they count as one. What is no address counts as it is. */

@@ -1,0 +1,9 @@
+/** What every endpoint says that checks a password or a code, whichever feature it belongs to. */
+import { AppError } from './app-error.ts'
+
+export const credentialErrors = {
+  invalidCredentials: () => new AppError(401, 'Invalid credentials'),
+  invalidCode: () => new AppError(401, 'Invalid two-factor code'),
+  locked: (until: number) =>
+    new AppError(423, 'Account temporarily locked after too many failed attempts', { extra: { locked_until: until } }),
+}

@@ -1,0 +1,104 @@
+import Type from 'typebox'
+import { answer, DateTime, Id, noContent, type RouteDocs } from '../../platform/http/openapi/route-docs.ts'
+import { PageMeta, pageQuery } from '../../platform/http/paging.ts'
+import { validationFailed } from '../../platform/http/validation.ts'
+import { lastAdministrator } from './admin.service.ts'
+
+const tag = 'Administration'
+const params = { id: Id }
+const nobodyAbove = 'It is refused where the user holds a permission that you lack.'
+
+const ListedUser = Type.Object(
+  {
+    id: Type.Integer(),
+    email: Type.String(),
+    name: Type.String(),
+    roles: Type.Array(Type.String()),
+    two_factor: Type.Boolean({ description: 'Whether it is on.' }),
+    locked_until: Type.Union([Type.Integer(), Type.Null()], { description: 'In Unix seconds.' }),
+    created_at: DateTime,
+  },
+  { title: 'ListedUser' },
+)
+const AuditEntry = Type.Object(
+  {
+    at: DateTime,
+    event: Type.String(),
+    user_id: Type.Union([Type.Integer(), Type.Null()], { description: 'Whom it happened to.' }),
+    address: Type.String(),
+    user_agent: Type.String(),
+    outcome: Type.String(),
+  },
+  { title: 'AuditEntry' },
+)
+
+const user = {
+  id: 2,
+  email: 'bob@example.com',
+  name: 'Bob',
+  roles: ['editor'],
+  two_factor: false,
+  locked_until: null,
+  created_at: '2026-01-01T00:00:00.000Z',
+}
+const meta = { total: 1, page: 1, per_page: 20, last_page: 1 }
+
+export const docs = {
+  users: {
+    tag,
+    summary: 'List users',
+    query: { q: Type.String({ description: 'A part of the email or the name.' }), ...pageQuery },
+    answers: { 200: answer(Type.Object({ data: Type.Array(ListedUser), meta: PageMeta }), { data: [user], meta }) },
+  },
+  setRoles: {
+    tag,
+    summary: "Set a user's roles",
+    description: `You can give and take only roles whose permissions you hold. ${nobodyAbove}`,
+    params,
+    body: { example: { roles: ['editor'] } },
+    answers: { 200: answer(Type.Object({ data: ListedUser }), { data: user }) },
+    errors: [lastAdministrator(), validationFailed({ roles: ['Unknown role: typist'] })],
+  },
+  lock: {
+    tag,
+    summary: 'Unlock a user',
+    description: `Ends a lock-out. ${nobodyAbove}`,
+    params,
+    answers: { 204: noContent },
+  },
+  '2fa': {
+    tag,
+    summary: "Reset a user's second factor",
+    description: `Turns it off, for who has lost app and codes. ${nobodyAbove}`,
+    params,
+    answers: { 204: noContent },
+  },
+  sessions: {
+    tag,
+    summary: "End a user's sessions",
+    description: nobodyAbove,
+    params,
+    answers: { 204: noContent },
+  },
+  audit: {
+    tag,
+    summary: 'Read the audit trail',
+    description: 'What happened to accounts, the newest first.',
+    query: pageQuery,
+    answers: {
+      200: answer(Type.Object({ data: Type.Array(AuditEntry), meta: PageMeta }), {
+        data: [
+          {
+            at: '2026-01-01T00:00:00.000Z',
+            event: 'login',
+            user_id: 2,
+            address: '203.0.113.7',
+            user_agent: 'curl/8.14.1',
+            outcome: 'success',
+          },
+        ],
+        meta,
+      }),
+    },
+  },
+} satisfies Record<string, RouteDocs>

@@ -1,0 +1,160 @@
+import Type from 'typebox'
+import { answer, DateTime, messageAnswer, noContent, type RouteDocs } from '../../platform/http/openapi/route-docs.ts'
+import { tooManyAttempts } from '../../platform/limiter/limiter.ts'
+import { authErrors } from './auth.errors.ts'
+
+const tag = 'Authentication'
+const limited = tooManyAttempts(30)
+const locked = authErrors.locked(1_767_226_500)
+/** Shorter than real ones: a reader sees enough. */
+const access = 'eyJhbGciOi.eyJ0eXBlI.MEUCIQDc'
+const refresh = 'eyJhbGciOi.eyJ0eXBlI.4v9ReYHx'
+const challenge = 'eyJhbGciOi.eyJ0eXBlI.qZ2KxT0b'
+const resetToken = 'x3JYb0mJr8C9vQkq2fHs'
+
+const pairFields = {
+  access_token: Type.String({ description: 'Sent as a Bearer token.' }),
+  refresh_token: Type.String({ description: 'For `/api/auth/refresh` alone. It works once.' }),
+  expires_at: Type.Integer({ description: 'When the access token expires, in Unix seconds.' }),
+}
+const BareTokenPair = Type.Object(pairFields, { title: 'BareTokenPair' })
+const TokenPair = Type.Object({ ...pairFields, token_type: Type.Literal('Bearer') }, { title: 'TokenPair' })
+const Challenge = Type.Object(
+  {
+    requires_2fa: Type.Literal(true),
+    challenge_token: Type.String({ description: 'For `/api/auth/2fa/verify`. It is good for 5 minutes by default.' }),
+  },
+  { title: 'Challenge' },
+)
+const Session = Type.Object(
+  {
+    id: Type.String(),
+    address: Type.String(),
+    user_agent: Type.String(),
+    created_at: DateTime,
+    last_used_at: DateTime,
+    current: Type.Boolean({ description: 'Whether it is the one that asks.' }),
+  },
+  { title: 'Session' },
+)
+const Jwks = Type.Object({ keys: Type.Array(Type.Record(Type.String(), Type.Unknown())) }, { title: 'Jwks' })
+
+const bareTokens = { access_token: access, refresh_token: refresh, expires_at: 1_767_227_400 }
+const tokens = { ...bareTokens, token_type: 'Bearer' as const }
+
+const signingIn = {
+  login: {
+    tag,
+    summary: 'Sign in',
+    description:
+      'Answers a pair of tokens or, where the user has a second factor, a challenge for it. Five failures lock the account for a while.',
+    body: { example: { email: 'ada@example.com', password: 'Correct-Horse-1' } },
+    answers: {
+      200: {
+        schema: Type.Union([TokenPair, Challenge]),
+        examples: {
+          signed_in: tokens,
+          second_factor_needed: { requires_2fa: true, challenge_token: challenge },
+        },
+      },
+    },
+    errors: [authErrors.invalidCredentials(), locked, limited],
+  },
+  verify: {
+    tag,
+    summary: 'Sign in, second step',
+    description: 'Turns a challenge and a code of the authenticator app, or a recovery code, into a pair of tokens.',
+    body: { example: { challenge_token: challenge, code: '123456' } },
+    answers: { 200: answer(BareTokenPair, bareTokens) },
+    errors: [authErrors.invalidChallenge(), authErrors.invalidCode(), locked, limited],
+  },
+  refresh: {
+    tag,
+    summary: 'Refresh',
+    description:
+      'Trades a refresh token for a new pair. One that was traded before looks like theft and ends the session.',
+    headers: {
+      'idempotency-key': Type.String({
+        minLength: 16,
+        description: 'With the same key, a repeated request within 60 seconds gets the same pair again.',
+      }),
+    },
+    body: { example: { refresh_token: refresh } },
+    answers: { 200: answer(TokenPair, tokens) },
+    errors: [authErrors.invalidRefreshToken(), limited],
+  },
+  logout: {
+    tag,
+    summary: 'Sign out',
+    description: 'Ends the access token or, with `all_devices`, every session of the user.',
+    body: { example: { all_devices: false } },
+    answers: { 200: messageAnswer('Logged out') },
+  },
+  sessions: {
+    tag,
+    summary: 'List sessions',
+    description: 'The devices on which the user is signed in, the last used first.',
+    answers: {
+      200: answer(Type.Object({ data: Type.Array(Session) }), {
+        data: [
+          {
+            id: 'Zk3vX0n1Q2w9aRtY',
+            address: '203.0.113.7',
+            user_agent: 'curl/8.14.1',
+            created_at: '2026-01-01T00:00:00.000Z',
+            last_used_at: '2026-01-01T00:10:00.000Z',
+            current: true,
+          },
+        ],
+      }),
+    },
+  },
+  endSession: {
+    tag,
+    summary: 'End a session',
+    description: "Its tokens stop working at once. Another user's session is not found.",
+    params: { id: Type.String({ description: 'As the list of sessions has it.' }) },
+    answers: { 204: noContent },
+  },
+  jwks: {
+    tag,
+    summary: 'Public keys',
+    description: 'With which others can verify access tokens. The list is empty where a secret signs them.',
+    answers: {
+      200: answer(Jwks, {
+        keys: [
+          { kty: 'OKP', crv: 'Ed25519', x: '11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo', alg: 'EdDSA', use: 'sig' },
+        ],
+      }),
+    },
+  },
+} satisfies Record<string, RouteDocs>
+
+const passwords = {
+  changePassword: {
+    tag,
+    summary: 'Change the password',
+    description: 'Ends every session of the user, this one too.',
+    body: { example: { current_password: 'Correct-Horse-1', new_password: 'Better-Horse-2' } },
+    answers: { 200: messageAnswer('Password changed') },
+    errors: [authErrors.invalidCredentials(), locked, limited],
+  },
+  forgotPassword: {
+    tag,
+    summary: 'Ask for a new password',
+    description: 'Sends a mail with a token. The answer is the same for every email. Without mail it is 503.',
+    body: { example: { email: 'ada@example.com' } },
+    answers: { 202: messageAnswer('If that email is registered, a message is on its way') },
+    errors: [limited],
+  },
+  resetPassword: {
+    tag,
+    summary: 'Set a new password',
+    description: 'With the token of the mail, which works once, for an hour. Ends every session of the user.',
+    body: { example: { token: resetToken, password: 'Better-Horse-2' } },
+    answers: { 200: messageAnswer('Password changed') },
+    errors: [authErrors.invalidResetToken(), limited],
+  },
+} satisfies Record<string, RouteDocs>
+
+export const docs = { ...signingIn, ...passwords }

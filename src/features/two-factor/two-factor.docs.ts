@@ -1,0 +1,79 @@
+import Type from 'typebox'
+import { credentialErrors } from '../../core/credential-errors.ts'
+import { answer, messageAnswer, type RouteDocs } from '../../platform/http/openapi/route-docs.ts'
+import { validationFailed } from '../../platform/http/validation.ts'
+import { tooManyAttempts } from '../../platform/limiter/limiter.ts'
+import { alreadyEnabled } from './two-factor.service.ts'
+
+const tag = 'Two-factor'
+const limited = tooManyAttempts(30)
+const locked = credentialErrors.locked(1_767_226_500)
+const wrongPassword = [credentialErrors.invalidCredentials(), locked, limited]
+const wrongEither = [credentialErrors.invalidCredentials(), credentialErrors.invalidCode(), locked, limited]
+const passwordAndCode = { password: 'Correct-Horse-1', code: '123456' }
+
+const RecoveryCodes = Type.Array(Type.String(), { description: 'Each works once, in the place of a code.' })
+const recovery_codes = ['ABCD-EFGH-IJKL-MNOP-QRST-UVWX', 'BCDE-FGHI-JKLM-NOPQ-RSTU-VWXY']
+
+export const docs = {
+  status: {
+    tag,
+    summary: 'Is it on?',
+    answers: {
+      200: answer(Type.Object({ enabled: Type.Boolean(), recovery_codes_left: Type.Integer() }), {
+        enabled: true,
+        recovery_codes_left: 10,
+      }),
+    },
+  },
+  setUp: {
+    tag,
+    summary: 'Set up an authenticator app',
+    description: 'Makes a secret for the app. It is on only once a code has confirmed it, within an hour.',
+    body: { example: { password: 'Correct-Horse-1' } },
+    answers: {
+      200: answer(
+        Type.Object({
+          secret: Type.String({ description: 'In base32.' }),
+          otpauth_url: Type.String(),
+          qr_code: Type.String({ description: 'The same as a picture: a data URI of an SVG.' }),
+        }),
+        {
+          secret: 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP',
+          otpauth_url:
+            'otpauth://totp/Latchkey:ada%40example.com?issuer=Latchkey&secret=JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP',
+          qr_code: 'data:image/svg+xml;base64,PHN2Zy8+',
+        },
+      ),
+    },
+    errors: [...wrongPassword, alreadyEnabled()],
+  },
+  enable: {
+    tag,
+    summary: 'Turn it on',
+    description: 'With a code of the app. The recovery codes are shown this once.',
+    body: { example: { code: '123456' } },
+    answers: {
+      200: answer(Type.Object({ recovery_codes: RecoveryCodes, message: Type.String() }), {
+        recovery_codes,
+        message: 'Two-factor enabled. Keep the recovery codes in a safe place.',
+      }),
+    },
+    errors: [alreadyEnabled(), validationFailed({ code: ['Invalid two-factor code'] }), limited],
+  },
+  disable: {
+    tag,
+    summary: 'Turn it off',
+    body: { example: passwordAndCode },
+    answers: { 200: messageAnswer('Two-factor disabled') },
+    errors: wrongEither,
+  },
+  renewRecoveryCodes: {
+    tag,
+    summary: 'Renew the recovery codes',
+    description: 'The old ones are void.',
+    body: { example: passwordAndCode },
+    answers: { 200: answer(Type.Object({ recovery_codes: RecoveryCodes }), { recovery_codes }) },
+    errors: wrongEither,
+  },
+} satisfies Record<string, RouteDocs>

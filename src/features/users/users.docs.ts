@@ -1,0 +1,34 @@
+import Type from 'typebox'
+import { answer, type RouteDocs } from '../../platform/http/openapi/route-docs.ts'
+import { tooManyAttempts } from '../../platform/limiter/limiter.ts'
+import { emailTaken } from './users.service.ts'
+
+const tag = 'Accounts'
+const email = 'ada@example.com'
+
+const Registered = Type.Object(
+  { data: Type.Object({ id: Type.Integer(), email: Type.String() }), message: Type.String() },
+  { title: 'Registered' },
+)
+const Me = Type.Object(
+  { id: Type.Integer(), email: Type.String(), name: Type.String(), roles: Type.Array(Type.String()) },
+  { title: 'Me' },
+)
+
+const me = { tag, answers: { 200: answer(Me, { id: 1, email, name: 'Ada', roles: ['editor'] }) } }
+
+export const docs = {
+  register: {
+    tag,
+    summary: 'Register',
+    description: 'Makes a user. The address of the client is recorded.',
+    body: {
+      example: { email, password: 'Correct-Horse-1', name: 'Ada' },
+      fields: { email: 'Trimmed and lower-cased.' },
+    },
+    answers: { 201: answer(Registered, { data: { id: 1, email }, message: 'Registration successful' }) },
+    errors: [emailTaken(), tooManyAttempts(30)],
+  },
+  '/me': { ...me, summary: 'Who am I?' },
+  '/api/auth/me': { ...me, summary: 'Who am I? (the same)' },
+} satisfies Record<string, RouteDocs>

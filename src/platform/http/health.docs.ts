@@ -1,0 +1,32 @@
+import Type from 'typebox'
+import { httpErrors } from './errors.ts'
+import { serviceTag as tag } from './openapi/build.ts'
+import { answer, type RouteDocs } from './openapi/route-docs.ts'
+
+const Health = Type.Object({ status: Type.Literal('ok') }, { title: 'Health' })
+
+export const docs = {
+  live: {
+    tag,
+    summary: 'Is it alive?',
+    description: 'Answers as long as the process does. It is never refused for load.',
+    answers: { 200: answer(Health, { status: 'ok' }) },
+  },
+  ready: {
+    tag,
+    summary: 'Is it ready?',
+    description: 'Asks what the service cannot do without: the database, and Redis where it is configured.',
+    answers: { 200: answer(Health, { status: 'ok' }) },
+  },
+  metrics: {
+    tag,
+    summary: 'Figures for Prometheus',
+    access: 'this machine alone or, where `server.metrics_token` is set, whoever sends that as a Bearer token',
+    answers: {
+      200: answer(Type.String(), 'http_request_duration_seconds_count{method="GET",route="/me",status="200"} 42\n', {
+        type: 'text/plain',
+      }),
+    },
+    errors: [httpErrors.missingToken(), httpErrors.invalidToken(), httpErrors.forbidden()],
+  },
+} satisfies Record<string, RouteDocs>

@@ -1,0 +1,320 @@
+/** The description of the API is valid, complete, and tells the truth. It does not depend on the database. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Validator } from '@seriousme/openapi-schema-validator'
+import Type from 'typebox'
+import { readVersion } from '../../src/config/version.ts'
+import { resolveResponse } from '../../src/platform/http/openapi/document.ts'
+import type { Answer, RequestOptions } from '../support/api.ts'
+import { answerProblems, examplesOf, problemsOf, startDescribedApi } from '../support/described.ts'
+import { again, logIn, password, signIn, totp } from '../support/people.ts'
+
+/** Of the routes, those that are for no reader of the description. */
+const hidden = ['GET /docs', 'GET /docs/style.css', 'GET /openapi.json']
+
+/** The same path with a slash at its end is no endpoint of its own. */
+const isTwin = (route: string, routes: readonly string[]) => route.endsWith('/') && routes.includes(route.slice(0, -1))
+
+test('the description is valid OpenAPI 3.1, of this version', async (t) => {
+  const { document } = await startDescribedApi(t)
+  const validator = new Validator()
+  const { valid, errors } = await validator.validate({ ...structuredClone(document) })
+  assert.ok(valid, JSON.stringify(errors, null, 2))
+  assert.equal(validator.version, '3.1')
+  assert.equal(document.info.version, readVersion())
+  assert.equal(document.servers, undefined)
+})
+
+test('it is for everybody, is JSON, and names the public address where there is one', async (t) => {
+  const api = await startDescribedApi(t, { env: { PUBLIC_URL: 'https://api.example.com/' } })
+  const { status, headers } = await api.get('/openapi.json')
+  assert.deepEqual(
+    [status, headers.get('content-type'), headers.get('cache-control')],
+    [200, 'application/json; charset=utf-8', 'no-cache'],
+  )
+  assert.deepEqual(api.document.servers, [{ url: 'https://api.example.com' }])
+})
+
+test('every route that the router knows is described, and nothing else is', async (t) => {
+  const { operations, routes } = await startDescribedApi(t)
+  assert.ok(routes.length > 30)
+  assert.deepEqual(
+    operations.map(({ name }) => name).sort(),
+    routes.filter((route) => !hidden.includes(route) && !isTwin(route, routes)).sort(),
+  )
+})
+
+test('every operation has a summary, a chapter, a name of its own, and answers with examples that fit', async (t) => {
+  const { document, operations } = await startDescribedApi(t)
+  const tags = document.tags.map(({ name }) => name)
+  for (const { name, operation } of operations) {
+    assert.ok(operation.summary.length > 3 && !operation.summary.includes(name), name)
+    assert.ok(operation.tags.length === 1 && operation.tags.every((tag) => tags.includes(tag)), name)
+    assert.ok(!tags.includes('Other'))
+    const good = Object.entries(operation.responses).filter(([status]) => status.startsWith('2'))
+    assert.ok(good.length > 0, name)
+    for (const [status, response] of Object.entries(operation.responses)) {
+      const media = Object.values(resolveResponse(document, response).content ?? {})
+      assert.equal(media.length, ['204', '304'].includes(status) ? 0 : 1, `${name} ${status}`)
+      for (const each of media) {
+        const examples = examplesOf(each)
+        assert.ok(examples.length > 0, `${name} ${status}`)
+        for (const example of examples) {
+          assert.deepEqual(problemsOf(document, each.schema, example), [], `${name} ${status}`)
+        }
+      }
+    }
+  }
+  const ids = operations.map(({ operation }) => operation.operationId)
+  assert.equal(new Set(ids).size, ids.length)
+})
+
+/** The error table of the API. */
+const texts: Record<string, string[]> = {
+  400: ['Malformed request body'],
+  401: [
+    'Invalid credentials',
+    'Missing access token',
+    'Invalid access token',
+    'Invalid refresh token',
+    'Invalid challenge token',
+    'Invalid two-factor code',
+    'Invalid reset token',
+  ],
+  403: ['Forbidden'],
+  404: ['Product not found', 'Not found'],
+  409: ['Email already registered', 'Two-factor already enabled', 'Last administrator'],
+  412: ['Product has changed'],
+  413: ['Request body too large'],
+  415: ['Unsupported media type'],
+  422: ['Validation failed'],
+  423: ['Account temporarily locked after too many failed attempts'],
+  429: ['Too many attempts'],
+  500: ['Internal server error'],
+  503: ['Service unavailable'],
+}
+
+test('errors are those of the table, each where it can happen', async (t) => {
+  const { document, operations } = await startDescribedApi(t)
+  const found = new Set<string>()
+  for (const { name, path, operation } of operations) {
+    const statuses = Object.keys(operation.responses)
+    for (const [status, response] of Object.entries(operation.responses)) {
+      if (status < '400') continue
+      for (const media of Object.values(resolveResponse(document, response).content ?? {})) {
+        for (const example of examplesOf(media) as { error: string }[]) {
+          assert.ok(texts[status]?.includes(example.error), `${name}: ${status} ${example.error}`)
+          found.add(example.error)
+        }
+      }
+    }
+    const expected = [
+      ...(operation.security.length > 0 ? ['401'] : []),
+      ...(/permission|role|policy/.test(operation['x-access']) ? ['403'] : []),
+      ...(path.includes('{') ? ['404'] : []),
+      ...(operation.requestBody ? ['400', '413', '415', '422'] : []),
+      '500',
+      '503',
+    ]
+    assert.deepEqual(
+      expected.filter((status) => !statuses.includes(status)),
+      [],
+      name,
+    )
+  }
+  const later = ['Product not found', 'Product has changed']
+  assert.deepEqual(
+    Object.values(texts)
+      .flat()
+      .filter((text) => !found.has(text) && !later.includes(text)),
+    [],
+  )
+})
+
+test('who may use what is told', async (t) => {
+  const { document } = await startDescribedApi(t)
+  const at = (path: string, method: string) => {
+    const operation = document.paths[path]?.[method]
+    return [operation?.['x-access'], operation?.security]
+  }
+  assert.deepEqual(at('/api/auth/login', 'post'), ['anybody', []])
+  assert.deepEqual(at('/me', 'get'), ['whoever is signed in', [{ bearer: [] }]])
+  assert.deepEqual(at('/api/admin/users', 'get'), ['whoever has the permission users.view', [{ bearer: [] }]])
+  assert.deepEqual(at('/api/posts/{id}', 'get'), ['whoever may view by the policy posts', [{}, { bearer: [] }]])
+  assert.deepEqual(at('/api/posts/{id}', 'put'), [
+    'whoever is signed in and may update by the policy posts',
+    [{ bearer: [] }],
+  ])
+})
+
+function asRequest(type: string, example: unknown): RequestOptions {
+  if (type === 'application/json') return { json: example }
+  if (typeof example === 'string') return { body: example, headers: { 'content-type': type } }
+  const fields = Object.entries(example as Record<string, unknown>)
+  return { form: Object.fromEntries(fields.map(([name, value]) => [name, String(value)])) }
+}
+
+test('every example of a request passes, as JSON and as a form', async (t) => {
+  const api = await startDescribedApi(t)
+  for (const { name, method, path, operation } of api.operations) {
+    for (const [type, media] of Object.entries(operation.requestBody?.content ?? {})) {
+      assert.deepEqual(problemsOf(api.document, media.schema, media.example), [], name)
+      const { access } = await api.signInAs('admin')
+      const answer = await api.request(method, path.replace('{id}', '1'), {
+        token: operation.security.length > 0 ? access : undefined,
+        ...asRequest(type, media.example),
+      })
+      const isWrongCode = path === '/api/auth/2fa/enable' && answer.body.details.code[0] === 'Invalid two-factor code'
+      assert.ok(isWrongCode || ![400, 413, 415, 422, 500].includes(answer.status), `${name} ${type} ${answer.status}`)
+      assert.deepEqual(answerProblems(api.document, { method, path }, answer), [], name)
+    }
+  }
+})
+
+test('what the service answers is what is described, field by field', async (t) => {
+  const api = await startDescribedApi(t)
+  const fits = (method: string, path: string, answer: Answer, status: number) => {
+    assert.equal(answer.status, status, `${method} ${path} ${JSON.stringify(answer.body)}`)
+    assert.deepEqual(answerProblems(api.document, { method, path }, answer), [], `${method} ${path}`)
+  }
+  const email = 'grace@example.com'
+  fits('POST', '/api/auth/register', await api.post('/api/auth/register', { email, password }), 201)
+  fits('POST', '/api/auth/register', await api.post('/api/auth/register', { email, password }), 409)
+  fits('POST', '/api/auth/register', await api.post('/api/auth/register', { email: 'x' }), 422)
+  fits('POST', '/api/auth/login', await logIn(api, email), 200)
+  fits('POST', '/api/auth/login', await logIn(api, email, 'wrong'), 401)
+  for (let i = 0; i < 3; i++) await logIn(api, email, 'wrong')
+  fits('POST', '/api/auth/login', await logIn(api, email, 'wrong'), 423)
+  fits('GET', '/.well-known/jwks.json', await api.get('/.well-known/jwks.json'), 200)
+  for (const path of ['/health/live', '/health/ready', '/metrics']) fits('GET', path, await api.get(path), 200)
+
+  const forgot = '/api/auth/password/forgot'
+  fits('POST', forgot, await api.post(forgot, { email }), 202)
+
+  const user = await signIn(api)
+  const admin = await api.signInAs('admin')
+  for (const path of ['/me', '/api/auth/me', '/api/auth/sessions', '/api/auth/2fa']) {
+    fits('GET', path, await api.get(path, user.access), 200)
+    fits('GET', path, await api.get(path), 401)
+  }
+  for (const path of ['/api/admin/users', '/api/admin/audit']) {
+    fits('GET', path, await api.get(path, admin.access), 200)
+    fits('GET', path, await api.get(path, user.access), 403)
+  }
+  fits('POST', '/api/auth/2fa/setup', await api.post('/api/auth/2fa/setup', { password }, user.access), 200)
+  const made = await api.post('/api/posts', { title: 'Hello' }, user.access)
+  fits('POST', '/api/posts', made, 201)
+  const described = api.document.paths['/api/posts']?.post?.responses['201']
+  assert.ok(described && 'headers' in described && described.headers?.location && made.headers.has('location'))
+  fits('GET', '/api/posts/{id}', await api.get('/api/posts/1'), 200)
+  fits('GET', '/api/posts/{id}', await api.get('/api/posts/2'), 404)
+  fits('PUT', '/api/posts/{id}', await api.put('/api/posts/1', { title: 'x' }, user.access), 403)
+  fits('DELETE', '/api/posts/{id}', await api.delete('/api/posts/1', admin.access), 204)
+})
+
+test('so is what the second factor, sessions and administrators get', async (t) => {
+  const api = await startDescribedApi(t)
+  const fits = async (
+    method: 'POST' | 'PUT' | 'DELETE',
+    path: string,
+    status: number,
+    options: RequestOptions,
+    id = '',
+  ) => {
+    const answer = await api.request(method, path.replace('{id}', id), options)
+    assert.equal(answer.status, status, `${method} ${path} ${JSON.stringify(answer.body)}`)
+    assert.deepEqual(answerProblems(api.document, { method, path }, answer), [], `${method} ${path}`)
+    return answer
+  }
+  const user = await signIn(api)
+  const token = user.access
+  const secret = (await fits('POST', '/api/auth/2fa/setup', 200, { token, json: { password } })).body.secret
+  const enabled = await fits('POST', '/api/auth/2fa/enable', 200, { token, json: { code: totp(api, secret) } })
+  await fits('POST', '/api/auth/2fa/setup', 409, { token, json: { password } })
+  const codes: string[] = enabled.body.recovery_codes
+  const challenge_token = (await fits('POST', '/api/auth/login', 200, { json: { email: user.email, password } })).body
+    .challenge_token
+  await fits('POST', '/api/auth/2fa/verify', 401, { json: { challenge_token, code: 'wrong' } })
+  const pair = (await fits('POST', '/api/auth/2fa/verify', 200, { json: { challenge_token, code: codes[0] } })).body
+  const { body: renewed } = await fits('POST', '/api/auth/2fa/recovery-codes', 200, {
+    token,
+    json: { password, code: codes[1] },
+  })
+  await fits('POST', '/api/auth/2fa/disable', 200, { token, json: { password, code: renewed.recovery_codes[0] } })
+
+  await fits('POST', '/api/auth/refresh', 200, { json: { refresh_token: pair.refresh_token } })
+  await fits('POST', '/api/auth/refresh', 401, { json: { refresh_token: pair.refresh_token } })
+  const other = await again(api, user)
+  const sessions = (await api.get('/api/auth/sessions', token)).body.data as { id: string; current: boolean }[]
+  const { id = '' } = sessions.find(({ current }) => !current) ?? {}
+  await fits('DELETE', '/api/auth/sessions/{id}', 204, { token }, id)
+  await fits('DELETE', '/api/auth/sessions/{id}', 404, { token }, id)
+  await fits('POST', '/api/auth/logout', 401, { token: other.access })
+  const change = { current_password: password, new_password: 'Better-Horse-2' }
+  await fits('POST', '/api/auth/password', 200, { token, json: change })
+
+  const admin = await api.signInAs('admin')
+  const asAdmin = { token: admin.access }
+  const [userId, adminId] = [String(user.id), String(admin.id)]
+  const roles = '/api/admin/users/{id}/roles'
+  await fits('PUT', roles, 200, { ...asAdmin, json: { roles: ['editor'] } }, userId)
+  await fits('PUT', roles, 422, { ...asAdmin, json: { roles: ['typist'] } }, userId)
+  await fits('PUT', roles, 409, { ...asAdmin, json: { roles: [] } }, adminId)
+  for (const name of ['lock', '2fa', 'sessions'])
+    await fits('DELETE', `/api/admin/users/{id}/${name}`, 204, asAdmin, userId)
+  await fits('POST', '/api/auth/logout', 200, { ...asAdmin, json: {} })
+})
+
+test('the rules of a body are told as they are configured, and none of ours leaks', async (t) => {
+  const { document } = await startDescribedApi(t)
+  assert.ok(!/"x-(check|not-blank|or-empty)/.test(JSON.stringify(document)))
+  const { PostApiAuthRegisterBody: body } = document.components.schemas
+  assert.deepEqual(body?.required, ['email', 'password'])
+  assert.deepEqual(body?.properties?.password, {
+    type: 'string',
+    minLength: 1,
+    pattern: '\\S',
+    description: 'Must be at least 8 characters. Must contain an upper-case letter. Must contain a number.',
+  })
+})
+
+test("a user's own routes are described by what can be told, or not at all where they say so", async (t) => {
+  const api = await startDescribedApi(t, {
+    async extend(app) {
+      const body = Type.Object({ text: Type.String({ 'x-not-blank': true }) })
+      app.put('/notes/:id', { config: { access: { role: 'editor' } }, schema: { body } }, async () => ({}))
+      app.get('/secret', { config: { access: 'public', docs: false } }, async () => ({}))
+      await app.register(
+        async (inner) => {
+          inner.requireForAll('authenticated')
+          inner.get('/', { config: { access: 'public' } }, async () => ({}))
+        },
+        { prefix: '/both' },
+      )
+      // A schema that only the validator of its plugin understands.
+      await app.register(async (inner) => {
+        inner.setValidatorCompiler(() => () => true)
+        inner.post('/odd', { config: { access: 'public' }, schema: { body: { type: 'string' } } }, async () => ({}))
+      })
+    },
+  })
+  const { valid, errors } = await new Validator().validate({ ...structuredClone(api.document) })
+  assert.ok(valid, JSON.stringify(errors))
+  const note = api.document.paths['/notes/{id}']?.put
+  assert.deepEqual(
+    [note?.summary, note?.tags, note?.['x-access']],
+    ['PUT /notes/{id}', ['Other'], 'whoever has the role editor'],
+  )
+  assert.deepEqual(note?.parameters, [{ name: 'id', in: 'path', required: true, schema: { type: 'string' } }])
+  assert.deepEqual(
+    Object.keys(note?.responses ?? {}).filter((status) => !['500', '503'].includes(status)),
+    ['400', '401', '403', '404', '413', '415', '422', '2XX'],
+  )
+  assert.equal(api.document.paths['/secret'], undefined)
+  assert.deepEqual(
+    Object.keys(api.document.paths).filter((path) => path.startsWith('/both')),
+    ['/both'],
+  )
+  assert.deepEqual(api.document.paths['/both']?.get?.security, [{ bearer: [] }])
+  assert.ok(api.document.paths['/odd']?.post?.requestBody)
+})

@@ -1,0 +1,89 @@
+/** The description of the API, and what tests ask of it. */
+import type { TestContext } from 'node:test'
+import { Check, Errors } from 'typebox/schema'
+import { toPath } from '../../src/platform/http/openapi/build.ts'
+import {
+  type JsonSchema,
+  type MediaType,
+  type OpenApiDocument,
+  type Operation,
+  resolveResponse,
+} from '../../src/platform/http/openapi/document.ts'
+import type { ApiOptions } from './api.ts'
+import { startApiWithRoles } from './roles.ts'
+
+export interface Described {
+  /** `GET /api/posts/{id}` */
+  name: string
+  method: string
+  path: string
+  operation: Operation
+}
+
+export async function startDescribedApi(t: TestContext, options: ApiOptions = {}) {
+  let tree = ''
+  const api = await startApiWithRoles(t, {
+    ...options,
+    async extend(app, parts) {
+      await options.extend?.(app, parts)
+      await app.after()
+      tree = app.printRoutes({ commonPrefix: false })
+    },
+  })
+  const document: OpenApiDocument = (await api.get('/openapi.json')).body
+  return { ...api, document, operations: operationsOf(document), routes: readRoutes(tree) }
+}
+
+function operationsOf(document: OpenApiDocument): Described[] {
+  return Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([lower, operation]) => {
+      const method = lower.toUpperCase()
+      return { name: `${method} ${path}`, method, path, operation }
+    }),
+  )
+}
+
+/** Every method and path that the router itself knows, from its own drawing of them. */
+export function readRoutes(tree: string): string[] {
+  const above: string[] = []
+  return tree.split('\n').flatMap((line) => {
+    const [, indent = '', part, methods = ''] = /^((?:│ {3}| {4})*)[├└]── (\S+)(?: \((.*)\))?$/.exec(line) ?? []
+    if (part === undefined) return []
+    const depth = indent.length / 4
+    const path = (above[depth - 1] ?? '') + part
+    above.splice(depth, above.length, path)
+    return methods
+      .split(', ')
+      .flatMap((method) => (method === '' || method === 'HEAD' ? [] : [`${method} ${toPath(path)}`]))
+  })
+}
+
+export function examplesOf({ example, examples = {} }: MediaType): unknown[] {
+  return [...(example === undefined ? [] : [example]), ...Object.values(examples).map(({ value }) => value)]
+}
+
+/** What is wrong with a value by a schema of the document; a field that it does not name is wrong too. */
+export function problemsOf(document: OpenApiDocument, schema: JsonSchema, value: unknown): unknown[] {
+  const whole = close({ ...schema, components: document.components }) as Record<string, unknown>
+  return Check(whole, value) ? [] : Errors(whole, value)[1]
+}
+
+/** The same for an answer of the service, by the operation that gave it. */
+export function answerProblems(
+  document: OpenApiDocument,
+  where: { method: string; path: string },
+  answer: { status: number; body: unknown },
+): unknown[] {
+  const response = document.paths[where.path]?.[where.method.toLowerCase()]?.responses[answer.status]
+  if (!response) return [`${answer.status} is not described`]
+  const [media] = Object.values(resolveResponse(document, response).content ?? {})
+  return media ? problemsOf(document, media.schema, answer.body) : answer.body === '' ? [] : ['a body is not described']
+}
+
+function close(node: unknown): unknown {
+  if (Array.isArray(node)) return node.map(close)
+  if (typeof node !== 'object' || node === null) return node
+  const closed = Object.fromEntries(Object.entries(node).map(([key, value]) => [key, close(value)]))
+  const isObject = closed.type === 'object' && 'properties' in closed
+  return isObject ? { additionalProperties: false, ...closed } : closed
+}

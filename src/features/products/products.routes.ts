@@ -7,6 +7,7 @@ import { idOf } from '../../platform/http/ids.ts'
 import { linksOf, metaOf, pageOf } from '../../platform/http/paging.ts'
 import { validationFailed } from '../../platform/http/validation.ts'
 import { etagOfProduct, type Product, toResource } from './product.ts'
+import { docs } from './products.docs.ts'
 import {
   ChangedProduct,
   type ChangedProductBody,
@@ -33,10 +34,7 @@ const maxKeyLength = 255
 /** A plugin below productsPath, so that what is said of origins holds for all of it. */
 export async function productRoutes(app: FastifyInstance, deps: ProductRoutesDeps): Promise<void> {
   const { products, writePermission } = deps
-  const isPublic = { access: 'public' } as const
-  const canWrite = {
-    access: ['authenticated', ...(writePermission === undefined ? [] : [{ permission: writePermission }])] as Access,
-  }
+  const access: Access = ['authenticated', ...(writePermission === undefined ? [] : [{ permission: writePermission }])]
   allowOrigins(app, {
     origins: deps.corsOrigins,
     paths: { '/': ['GET', 'HEAD', 'POST'], [one]: ['GET', 'HEAD', 'PUT', 'DELETE'] },
@@ -45,7 +43,11 @@ export async function productRoutes(app: FastifyInstance, deps: ProductRoutesDep
 
   app.get<{ Querystring: Record<string, unknown> }>(
     '/',
-    { config: isPublic, schema: { response: { 200: ManyProducts } }, onSend: compressAnswer },
+    {
+      config: { access: 'public', docs: docs.list },
+      schema: { response: { 200: ManyProducts } },
+      onSend: compressAnswer,
+    },
     async (request, reply) => {
       const q = textOf(request.query.q)
       if (q !== undefined) return sendCollection(request, reply, await products.search(q))
@@ -61,7 +63,11 @@ export async function productRoutes(app: FastifyInstance, deps: ProductRoutesDep
 
   app.get(
     one,
-    { config: isPublic, schema: { response: { 200: OneProduct } }, onSend: compressAnswer },
+    {
+      config: { access: 'public', docs: docs.read },
+      schema: { response: { 200: OneProduct } },
+      onSend: compressAnswer,
+    },
     async (request, reply) => {
       const product = await products.get(idOf(request))
       if (isUnchanged(request, reply, etagOfProduct(product))) return reply.send()
@@ -71,7 +77,7 @@ export async function productRoutes(app: FastifyInstance, deps: ProductRoutesDep
 
   app.post<{ Body: NewProductBody }>(
     '/',
-    { config: canWrite, schema: { body: NewProduct, response: { 201: OneProduct } } },
+    { config: { access, docs: docs.create }, schema: { body: NewProduct, response: { 201: OneProduct } } },
     async (request, reply) => {
       const input = toInput(request.body)
       const key = keyOf(request)
@@ -85,12 +91,12 @@ export async function productRoutes(app: FastifyInstance, deps: ProductRoutesDep
 
   app.put<{ Body: ChangedProductBody }>(
     one,
-    { config: canWrite, schema: { body: ChangedProduct, response: { 200: OneProduct } } },
+    { config: { access, docs: docs.update }, schema: { body: ChangedProduct, response: { 200: OneProduct } } },
     async (request, reply) =>
       sendOne(reply, await products.update(idOf(request), toChange(request.body), ifMatch(request))),
   )
 
-  app.delete(one, { config: canWrite }, async (request, reply) => {
+  app.delete(one, { config: { access, docs: docs.delete } }, async (request, reply) => {
     await products.delete(idOf(request), ifMatch(request))
     return reply.code(204).send()
   })

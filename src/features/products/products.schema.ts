@@ -57,27 +57,30 @@ function orDefault(category: string): string {
   return category.trim() === '' ? defaultCategory : category
 }
 
-const Resource = Type.Object({
-  id: Type.Integer(),
-  type: Type.Literal('products'),
-  attributes: Type.Object({
-    name: Type.String(),
-    slug: Type.String(),
-    description: Type.String(),
-    price: Type.Number(),
-    formatted_price: Type.String(),
-    category: Type.String(),
-    stock: Type.Integer(),
-    in_stock: Type.Boolean(),
-    active: Type.Boolean(),
-    created_at: Type.String({ format: 'date-time' }),
-    updated_at: Type.String({ format: 'date-time' }),
-  }),
-})
-export const OneProduct = Type.Object({ data: Resource })
+export const ProductResource = Type.Object(
+  {
+    id: Type.Integer(),
+    type: Type.Literal('products'),
+    attributes: Type.Object({
+      name: Type.String(),
+      slug: Type.String(),
+      description: Type.String(),
+      price: Type.Number(),
+      formatted_price: Type.String(),
+      category: Type.String(),
+      stock: Type.Integer(),
+      in_stock: Type.Boolean(),
+      active: Type.Boolean(),
+      created_at: Type.String({ format: 'date-time' }),
+      updated_at: Type.String({ format: 'date-time' }),
+    }),
+  },
+  { title: 'Product' },
+)
+export const OneProduct = Type.Object({ data: ProductResource })
 /** A collection has the total alone, a page all of it. */
 export const ManyProducts = Type.Object({
-  data: Type.Array(Resource),
+  data: Type.Array(ProductResource),
   meta: Type.Object({
     total: Type.Integer(),
     page: Type.Optional(Type.Integer()),

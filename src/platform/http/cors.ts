@@ -35,7 +35,7 @@ export function allowOrigins(app: FastifyInstance, { origins, paths, exposed }: 
   })
 
   for (const [path, methods] of Object.entries(paths)) {
-    app.options(path, { config: { access: 'public' } }, async (request, reply) => {
+    app.options(path, { config: { access: 'public', docs: false } }, async (request, reply) => {
       const asked = request.headers['access-control-request-headers']
       if (asked !== undefined) {
         reply.header('access-control-allow-headers', asked)

@@ -1,0 +1,120 @@
+import Type from 'typebox'
+import { answer, Id, noContent, type RouteDocs } from '../../platform/http/openapi/route-docs.ts'
+import { PageMeta, pageQuery } from '../../platform/http/paging.ts'
+import { toResource } from './product.ts'
+import { OneProduct, ProductResource } from './products.schema.ts'
+import { productErrors } from './products.service.ts'
+
+const tag = 'Products'
+const params = { id: Id }
+
+const lamp = toResource({
+  id: 1,
+  name: 'Desk Lamp',
+  slug: 'desk-lamp',
+  description: 'Bright and warm',
+  price_cents: 123_450,
+  category: 'home',
+  active: true,
+  stock: 3,
+  version: 1,
+  created_at: '2026-01-01T00:00:00.000Z',
+  updated_at: '2026-01-01T00:00:00.000Z',
+})
+const Collection = Type.Object({
+  data: Type.Array(ProductResource),
+  meta: Type.Object({ total: Type.Integer({ description: 'How many items this answer has.' }) }),
+})
+const Listing = Type.Object({ data: Type.Array(ProductResource), meta: PageMeta })
+
+const ETag = Type.String({ description: 'Stands for this state of the product.' })
+const headers = { etag: ETag }
+const ifMatch = {
+  'if-match': Type.String({ description: 'Only a product with this ETag is changed; 412 otherwise.' }),
+}
+const ifNoneMatch = {
+  'if-none-match': Type.String({ description: 'The ETag of an earlier answer; 304 where nothing has changed.' }),
+}
+const unchanged = { description: 'What you have is up to date. There is no body.' }
+const fields = {
+  price: 'Rounded half up to two decimals.',
+  category: 'Blank means general.',
+}
+
+export const docs = {
+  list: {
+    tag,
+    summary: 'List or search products',
+    description:
+      'With `q`, the active products whose name contains it in any case, by name. Otherwise with `category`, the active ' +
+      'products of it, by name. Otherwise pages of all products, active or not, by id.',
+    query: {
+      q: Type.String({ description: 'A part of the name.' }),
+      category: Type.String(),
+      ...pageQuery,
+    },
+    headers: ifNoneMatch,
+    answers: {
+      200: {
+        schema: Type.Union([Listing, Collection]),
+        examples: {
+          listing: { data: [lamp], meta: { total: 1, page: 1, per_page: 20, last_page: 1 } },
+          collection: { data: [lamp], meta: { total: 1 } },
+        },
+        headers: {
+          ...headers,
+          link: Type.String({ description: 'Of a listing: its first, previous, next and last page, by RFC 8288.' }),
+          'x-truncated': Type.String({ description: '`true` where a collection has more items than are sent.' }),
+        },
+      },
+      304: unchanged,
+    },
+  },
+  read: {
+    tag,
+    summary: 'Read a product',
+    params,
+    headers: ifNoneMatch,
+    answers: { 200: answer(OneProduct, { data: lamp }, { headers }), 304: unchanged },
+    errors: [productErrors.notFound()],
+  },
+  create: {
+    tag,
+    summary: 'Create a product',
+    headers: {
+      'idempotency-key': Type.String({
+        maxLength: 255,
+        description: 'The same key within 24 hours gets the first answer again and creates nothing.',
+      }),
+    },
+    body: {
+      example: { name: 'Desk Lamp', description: 'Bright and warm', price: 1234.5, category: 'home', stock: 3 },
+      fields,
+    },
+    answers: {
+      201: answer(
+        OneProduct,
+        { data: lamp },
+        { headers: { ...headers, location: Type.String({ description: 'Where it is.' }) } },
+      ),
+    },
+  },
+  update: {
+    tag,
+    summary: 'Change a product',
+    description: 'Changes the fields that are given and not null. A new name makes a new slug.',
+    params,
+    headers: ifMatch,
+    body: { example: { price: 19.99, stock: 5 }, fields },
+    answers: { 200: answer(OneProduct, { data: lamp }, { headers }) },
+    errors: [productErrors.notFound(), productErrors.changed()],
+  },
+  delete: {
+    tag,
+    summary: 'Delete a product',
+    params,
+    headers: ifMatch,
+    answers: { 204: noContent },
+    errors: [productErrors.notFound(), productErrors.changed()],
+  },
+} satisfies Record<string, RouteDocs>

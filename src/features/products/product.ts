@@ -1,4 +1,5 @@
 /** A product as it is stored, and what follows from that. */
+import { hash } from 'node:crypto'
 
 export interface Product {
   id: number
@@ -63,6 +64,13 @@ export function toResource(product: Product): ProductResource {
 /** Every change has another one, even where a backup was restored in between. */
 export function etagOfProduct({ version, updated_at }: Product): string {
   return `"${version}-${updated_at}"`
+}
+
+/** What they say of themselves says it of all of them: their whole answer need not be looked at. */
+export function etagOfProducts(products: readonly Product[], meta: object): string {
+  let state = JSON.stringify(meta)
+  for (const { id, version, updated_at } of products) state += ` ${id}-${version}-${updated_at}`
+  return `"${hash('sha1', state, 'base64url')}"`
 }
 
 export function toSlug(name: string): string {

@@ -1,12 +1,12 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type Access, principalOf } from '../../platform/http/access.ts'
 import { compressAnswer } from '../../platform/http/compression.ts'
-import { etagOf, ifMatch, isUnchanged } from '../../platform/http/conditions.ts'
+import { ifMatch, isUnchanged } from '../../platform/http/conditions.ts'
 import { allowOrigins } from '../../platform/http/cors.ts'
 import { idOf } from '../../platform/http/ids.ts'
 import { linksOf, metaOf, pageOf } from '../../platform/http/paging.ts'
 import { validationFailed } from '../../platform/http/validation.ts'
-import { etagOfProduct, type Product, toResource } from './product.ts'
+import { etagOfProduct, etagOfProducts, type Product, toResource } from './product.ts'
 import { docs } from './products.docs.ts'
 import {
   ChangedProduct,
@@ -57,7 +57,7 @@ export async function productRoutes(app: FastifyInstance, deps: ProductRoutesDep
       const listed = await products.list(page)
       const meta = metaOf(page, listed.total)
       reply.header('link', linksOf(productsPath, meta))
-      return sendMany(request, reply, { data: listed.products.map(toResource), meta })
+      return sendMany(request, reply, listed.products, meta)
     },
   )
 
@@ -108,14 +108,12 @@ function sendOne(reply: FastifyReply, product: Product): FastifyReply {
 
 function sendCollection(request: FastifyRequest, reply: FastifyReply, { products, isCut }: Collection): FastifyReply {
   if (isCut) reply.header('x-truncated', 'true')
-  return sendMany(request, reply, { data: products.map(toResource), meta: { total: products.length } })
+  return sendMany(request, reply, products, { total: products.length })
 }
 
-function sendMany(request: FastifyRequest, reply: FastifyReply, answer: object): FastifyReply {
-  // Text, by the schema's serialiser.
-  const body = reply.serialize(answer) as string
-  if (isUnchanged(request, reply, etagOf(body))) return reply.send()
-  return reply.type('application/json; charset=utf-8').send(body)
+function sendMany(request: FastifyRequest, reply: FastifyReply, products: Product[], meta: object): FastifyReply {
+  if (isUnchanged(request, reply, etagOfProducts(products, meta))) return reply.send()
+  return reply.send({ data: products.map(toResource), meta })
 }
 
 /** A parameter that is blank, or given twice, counts as absent. */

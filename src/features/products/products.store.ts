@@ -35,16 +35,20 @@ export function createProductStore({ db, clock, counts }: ProductStoreDeps) {
     ],
   })
 
+  async function readPage(before: number, limit: number): Promise<Product[]> {
+    const { id, skip } = await counts.find('products', before)
+    return db.all<Product>(
+      `SELECT ${columns} FROM products WHERE deleted_at IS NULL AND id >= $1 ORDER BY id LIMIT $2 OFFSET $3`,
+      [id, limit, skip],
+    )
+  }
+
   return {
     find: (id: number) => db.get<Product>(`SELECT ${columns} FROM products WHERE id = $1 AND deleted_at IS NULL`, [id]),
 
     /** By id ascending, active or not. */
     async list({ before, limit }: { before: number; limit: number }): Promise<{ products: Product[]; total: number }> {
-      const [total, place] = await Promise.all([counts.total('products'), counts.find('products', before)])
-      const products = await db.all<Product>(
-        `SELECT ${columns} FROM products WHERE deleted_at IS NULL AND id >= $1 ORDER BY id LIMIT $2 OFFSET $3`,
-        [place.id, limit, place.skip],
-      )
+      const [total, products] = await Promise.all([counts.total('products'), readPage(before, limit)])
       return { products, total }
     },
 

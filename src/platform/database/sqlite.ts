@@ -3,6 +3,7 @@ import { chmodSync, closeSync, existsSync, mkdirSync, openSync, statSync } from 
 import { dirname } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { exitCodes, FatalError } from '../../core/fatal-error.ts'
+import { createTogether } from '../../core/together.ts'
 import { requireParams, requireValues } from './batch.ts'
 import {
   ConstraintError,
@@ -71,17 +72,23 @@ export function openSqlite(path: string, observe: Observe): Database {
     if (closing) throw databaseUnavailable(new Error('the database is closed'))
   }
 
-  function read<T>(query: () => T): T {
-    requireOpen()
-    const start = performance.now()
-    try {
-      enterSnapshot()
-      return query()
-    } catch (error) {
-      throw fromSqliteError(error)
-    } finally {
-      observe('read', performance.now() - start)
-    }
+  const readTogether = createTogether(process.nextTick)
+
+  function read<T>(query: () => T): Promise<T> {
+    return new Promise((resolve, reject) => {
+      requireOpen()
+      const start = performance.now()
+      readTogether(() => {
+        try {
+          enterSnapshot()
+          resolve(query())
+        } catch (error) {
+          reject(fromSqliteError(error))
+        } finally {
+          observe('read', performance.now() - start)
+        }
+      })
+    })
   }
 
   /**
@@ -116,6 +123,8 @@ export function openSqlite(path: string, observe: Observe): Database {
   }
 
   async function shutDown(): Promise<void> {
+    // Behind the reads that are due.
+    await new Promise<void>((resolve) => process.nextTick(resolve))
     leaveSnapshot()
     reader.close()
     flush()
@@ -128,11 +137,11 @@ export function openSqlite(path: string, observe: Observe): Database {
     dialect: 'sqlite',
     async get<Row extends object>(sql: string, params: readonly Value[] = []) {
       requireValues(params)
-      return read(() => reader.get(sql, params)) as Row | undefined
+      return read(() => reader.get(sql, params) as Row | undefined)
     },
     async all<Row extends object>(sql: string, params: readonly Value[] = []) {
       requireValues(params)
-      return read(() => reader.all(sql, params)) as Row[]
+      return read(() => reader.all(sql, params) as Row[])
     },
     async scan<Row extends object>(sql: string, params: readonly Value[] = []) {
       requireOpen()

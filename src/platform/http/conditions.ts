@@ -1,12 +1,6 @@
 /** Requests that hold only for a certain state of the resource: RFC 9110, section 13. */
-import { hash } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { stripEncoding } from './compression.ts'
-
-/** An ETag for an answer that has no version of its own. */
-export function etagOf(body: string): string {
-  return `"${hash('sha1', body, 'base64url')}"`
-}
 
 /** Sets the ETag. True where the client has this very answer already: then it gets 304 and no body. */
 export function isUnchanged(request: FastifyRequest, reply: FastifyReply, etag: string): boolean {

@@ -1,5 +1,6 @@
 /** One line and one sample for each request. */
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { createTogether } from '../../core/together.ts'
 import type { Log } from '../log/logger.ts'
 import type { Series } from '../metrics/histogram.ts'
 import type { Metrics } from '../metrics/metrics.ts'
@@ -24,13 +25,14 @@ export interface RecordOptions {
 export function recordRequests(app: FastifyInstance, { log, metrics, isStopping }: RecordOptions): void {
   const isLogged = log.isLevelEnabled('info')
   const findSeries = createSeriesFinder(metrics)
+  const sendTogether = createTogether(process.nextTick)
   app.addHook('onSend', (request, reply, payload, next) => {
     const ms = performance.now() - request.startedAt
     findSeries(request, reply.statusCode).observe(ms / 1000)
     if (isLogged) logRequest(request, reply.statusCode, ms)
     // The connection is about to be closed: the client must not send its next request on it.
     if (isStopping()) reply.header('connection', 'close')
-    next(null, payload)
+    sendTogether(() => next(null, payload))
   })
 }
 

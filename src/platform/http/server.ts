@@ -3,6 +3,7 @@ import fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } 
 import type { TObject } from 'typebox'
 import { exitCodes, FatalError } from '../../core/fatal-error.ts'
 import type { Random } from '../../core/random.ts'
+import { createTogether } from '../../core/together.ts'
 import type { Log } from '../log/logger.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import { type GuardOptions, guardRoutes } from './access.ts'
@@ -84,6 +85,8 @@ export async function createHttpServer(options: HttpOptions): Promise<HttpServer
   answerErrors(app)
   const unknownRoutes = answerUnknownRoutes(app)
   app.decorateRequest('startedAt', 0)
+  // Requests that arrive in the same turn of the event loop are begun together, after all of them have been read.
+  const beginTogether = createTogether(setImmediate)
   // One hook for all that every request needs: each further one costs as much as what it does.
   app.addHook('onRequest', (request, reply, next) => {
     request.startedAt = performance.now()
@@ -91,7 +94,10 @@ export async function createHttpServer(options: HttpOptions): Promise<HttpServer
     warnOfProxies(request)
     if (request.headers.host === undefined) next(httpErrors.malformedRequest())
     else if (isStopping) next(httpErrors.unavailable())
-    else next(loadShedding.refusalOf(request) ?? (request.is404 ? unknownRoutes.refusalOf(request) : undefined))
+    else {
+      const refusal = loadShedding.refusalOf(request) ?? (request.is404 ? unknownRoutes.refusalOf(request) : undefined)
+      beginTogether(() => next(refusal))
+    }
   })
   app.addHook('onListen', async () => loadShedding.start())
   app.addHook('onClose', async () => loadShedding.close())

@@ -5,7 +5,9 @@ import { loginStorm } from './login-storm.ts'
 import { loginTiming } from './login-timing.ts'
 import { permissionCheck } from './permission-check.ts'
 import { productCreates } from './product-creates.ts'
+import { productsAtScale } from './products-at-scale.ts'
 import { productsById } from './products-by-id.ts'
+import { productsOnPostgres } from './products-on-postgres.ts'
 import { rowByKey } from './row-by-key.ts'
 import type { Benchmark } from './support/benchmark.ts'
 import { printResult, printTitle } from './support/benchmark.ts'
@@ -14,6 +16,8 @@ const benchmarks: Record<string, Benchmark> = {
   'durable-writes': durableWrites,
   'row-by-key': rowByKey,
   'products-by-id': productsById,
+  'products-at-scale': productsAtScale,
+  'products-on-postgres': productsOnPostgres,
   'product-creates': productCreates,
   'login-timing': loginTiming,
   'login-storm': loginStorm,

@@ -26,7 +26,8 @@ export async function startServers(folder: string, given: Given): Promise<Server
   return { databaseUrl, redisUrl }
 }
 
-async function startPostgres(folder: string): Promise<string> {
+/** `more` are settings on top of those of the tests. */
+export async function startPostgres(folder: string, more: Record<string, string> = {}): Promise<string> {
   const bin = findPostgres() ?? fail('PostgreSQL')
   const data = join(folder, 'postgres')
   mkdirSync(data)
@@ -49,6 +50,7 @@ async function startPostgres(folder: string): Promise<string> {
     full_page_writes: 'off',
     max_connections: 300,
     deadlock_timeout: '50ms',
+    ...more,
   }
   const args = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
   startDaemon(folder, join(bin, 'postgres'), ['-D', data, ...args], options)

@@ -1,0 +1,68 @@
+/** The same shapes on PostgreSQL, and what keeping the counts costs those who write. */
+import pg from 'pg'
+import { createRunFolder } from '../test/support/run-folder.ts'
+import { startPostgres } from '../test/support/servers.ts'
+import { body, script } from './product-creates.ts'
+import { compare, large, small } from './products-at-scale.ts'
+import { atLeast, type Benchmark, median, perSecond, type Result } from './support/benchmark.ts'
+import { type Dataset, fill } from './support/dataset.ts'
+import { load } from './support/load.ts'
+import { signIn } from './support/people.ts'
+import { startService } from './support/service.ts'
+
+export const productsOnPostgres: Benchmark = async () => {
+  const folder = createRunFolder()
+  try {
+    // As safe as it comes: what a commit costs is a part of what is measured.
+    const server = await startPostgres(folder.path, { fsync: 'on', full_page_writes: 'on', shared_buffers: '512MB' })
+    const shapes = await compare([await createDataset(server, small), await createDataset(server, large)])
+    return [...shapes, await keptCounts(server)]
+  } finally {
+    await folder.remove()
+  }
+}
+
+async function createDataset(server: string, count: number): Promise<Dataset> {
+  const url = await createDatabase(server, `products_${count}`)
+  await fill(url, count)
+  return { url, count, remove: () => {} }
+}
+
+async function createDatabase(server: string, name: string): Promise<string> {
+  await run(server, `CREATE DATABASE ${name}`)
+  const url = new URL(server)
+  url.pathname = name
+  return url.href
+}
+
+async function run(url: string, sql: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  await client.query(sql)
+  await client.end()
+}
+
+/** Creates with the trigger that counts, beside the same ones without. */
+async function keptCounts(server: string): Promise<Result> {
+  const url = await createDatabase(server, 'creates')
+  const service = await startService('service.ts', { DATABASE_URL: url }, { isPinned: false })
+  try {
+    const env = { TOKEN: await signIn(service.url), BODY: body }
+    const creates = () => load(`${service.url}/api/v2/products`, { connections: 64, seconds: 4, script, env })
+    const counting = (how: 'ENABLE' | 'DISABLE') => run(url, `ALTER TABLE products ${how} TRIGGER products_counted`)
+    creates()
+    const rounds: { without: number; kept: number }[] = []
+    for (let round = 0; round < 5; round++) {
+      await counting('DISABLE')
+      const without = creates()
+      await counting('ENABLE')
+      rounds.push({ without, kept: creates() })
+    }
+    return atLeast('creates over 64 connections with kept counts, of the same without', 0.7, {
+      ratios: rounds.map(({ kept, without }) => kept / without),
+      note: `${perSecond(median(rounds.map(({ kept }) => kept)))} of ${perSecond(median(rounds.map(({ without }) => without)))}`,
+    })
+  } finally {
+    await service.stop()
+  }
+}

@@ -23,10 +23,13 @@ import { openRedis } from './platform/redis/redis.ts'
 
 export interface AppOptions extends Omit<GroundOptions, 'observe'> {
   /** Routes beside the service's own. */
-  extend?: (app: FastifyInstance, parts: { db: Database; events: AppEvents }) => void | Promise<void>
+  extend?: Extend
   /** Policies for those routes. */
   policies?: Readonly<Record<string, Policy<never>>>
 }
+
+/** Adds to the service, before it serves. */
+export type Extend = (app: FastifyInstance, parts: { db: Database; events: AppEvents }) => void | Promise<void>
 
 export interface App {
   /** Serves, and answers the address it serves on. */

@@ -7,11 +7,11 @@ import { test } from 'node:test'
 import { notePolicy, noteRoutes, reportRoutes } from '../../docs/examples/notes.ts'
 import { root } from '../../src/config/root.ts'
 import { temporaryFolder } from '../support/databases.ts'
+import { blocksOf } from '../support/docs.ts'
 import { startApiWithRoles } from '../support/roles.ts'
 
 const page = readFileSync(join(root, 'docs', 'authorization.md'), 'utf8')
-const blocks = (language: string) =>
-  [...page.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\``, 'gm'))].map(([, code]) => code as string)
+const blocks = (language: string) => blocksOf(page, language)
 
 function exampleConfig(t: Parameters<typeof temporaryFolder>[0]): string {
   const folder = join(temporaryFolder(t), 'config')

@@ -1,0 +1,6 @@
+/** The blocks of a page that are in this language. */
+export function blocksOf(page: string, language: string): string[] {
+  return [...page.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\``, 'gm'))].map(
+    ([, code]) => code as string,
+  )
+}

@@ -4,6 +4,7 @@ import { FatalError } from '../core/fatal-error.ts'
 import { type Format, formatOf } from '../features/products/transfer/records.ts'
 import { describeFailure } from './database-failure.ts'
 import { type Interrupt, listenForInterrupt } from './interrupt.ts'
+import { keepHeapSmall } from './lean-heap.ts'
 import { createOutputFile, type OutputFile } from './output-file.ts'
 import { createProgress, displayOn } from './progress.ts'
 import { type GlobalOptions, readSettings } from './settings.ts'
@@ -16,6 +17,7 @@ export interface ExportOptions {
 }
 
 export async function exportProducts(given: ExportOptions, options: GlobalOptions): Promise<void> {
+  keepHeapSmall()
   const { output } = given
   const { config, log } = readSettings(options, { forService: false })
   const format = given.format ?? formatOf(output ?? '') ?? 'csv'

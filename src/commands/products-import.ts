@@ -6,6 +6,7 @@ import { type Format, formatOf, type Layout, readRecords } from '../features/pro
 import { openSource, type Source } from '../features/products/transfer/source.ts'
 import { describeFailure } from './database-failure.ts'
 import { type Interrupt, listenForInterrupt } from './interrupt.ts'
+import { keepHeapSmall } from './lean-heap.ts'
 import { createProgress, displayOn, formatCount, formatDuration, type Progress } from './progress.ts'
 import { type GlobalOptions, readSettings } from './settings.ts'
 
@@ -28,6 +29,7 @@ interface Task {
 }
 
 export async function importProducts(path: string, given: ImportOptions, options: GlobalOptions): Promise<void> {
+  keepHeapSmall()
   const layout = { format: requireFormat(path, given), delimiter: given.delimiter }
   const { config, log } = readSettings(options, { forService: false })
   const interrupt = listenForInterrupt()

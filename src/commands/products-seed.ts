@@ -3,6 +3,7 @@ import { createProductTransfer } from '../app/product-transfer.ts'
 import { exitCodes, FatalError } from '../core/fatal-error.ts'
 import { describeFailure } from './database-failure.ts'
 import { listenForInterrupt } from './interrupt.ts'
+import { keepHeapSmall } from './lean-heap.ts'
 import { createProgress, displayOn, formatCount, formatDuration } from './progress.ts'
 import { type GlobalOptions, readSettings } from './settings.ts'
 
@@ -16,6 +17,7 @@ export interface SeedOptions {
 const maxCount = 10_000_000
 
 export async function seedProducts(given: SeedOptions, options: GlobalOptions): Promise<void> {
+  keepHeapSmall()
   const { count, seed } = given
   if (count < 1 || count > maxCount) {
     throw new FatalError(`--count must be from 1 to ${formatCount(maxCount)}`, exitCodes.usage)

@@ -3,8 +3,8 @@ import type { Clock } from '../../../core/clock.ts'
 import { exitCodes, FatalError } from '../../../core/fatal-error.ts'
 import type { Database, Statement } from '../../../platform/database/database.ts'
 import { foldCounts } from '../../../platform/database/kept-counts.ts'
-import { type BulkProduct, insertMany, rowsPerWrite } from '../products.bulk.ts'
-import { settleBulk } from './bulk-writes.ts'
+import { type BulkProduct, charactersPerWrite, insertMany, rowsPerWrite } from '../products.bulk.ts'
+import { prepareBulk, settleBulk } from './bulk-writes.ts'
 import type { ProductImportStore } from './product-imports.store.ts'
 import type { SourceRecord } from './records.ts'
 import { createRowCheck } from './row-check.ts'
@@ -65,6 +65,7 @@ export function createProductImport({ db, clock, store }: ProductImportDeps) {
     /** Committed by this run. */
     const counts = { imported: 0, rejected: 0 }
     let products: BulkProduct[] = []
+    let characters = 0
     let place = 0
     let [seen, rejected] = [done.records, 0]
     let writes = 0
@@ -98,21 +99,26 @@ export function createProductImport({ db, clock, store }: ProductImportDeps) {
       // Whoever waits for it next hears of a failure; until then nobody does.
       underWay.catch(() => {})
       products = []
+      characters = 0
       seen = Math.max(place, seen)
     }
 
+    await prepareBulk(db)
     try {
       for await (const some of records) {
         for (const record of some) {
           place += 1
           if (place <= done.records) continue
           const checked = checkRow(record)
-          if ('product' in checked) products.push(checked.product)
-          else {
+          if ('product' in checked) {
+            products.push(checked.product)
+            characters += checked.product.description.length
+          } else {
             rejected += 1
             onRejected(record.line, checked.problem)
           }
-          if (products.length === rowsPerWrite || place - seen === maxRecordsPerWrite) await flush(false)
+          const isFull = products.length === rowsPerWrite || characters >= charactersPerWrite
+          if (isFull || place - seen === maxRecordsPerWrite) await flush(false)
         }
         signal.throwIfAborted()
       }

@@ -3,7 +3,7 @@ import type { Clock } from '../../../core/clock.ts'
 import type { Database } from '../../../platform/database/database.ts'
 import { foldCounts } from '../../../platform/database/kept-counts.ts'
 import { type BulkProduct, insertMany, rowsPerWrite } from '../products.bulk.ts'
-import { settleBulk } from './bulk-writes.ts'
+import { prepareBulk, settleBulk } from './bulk-writes.ts'
 
 const adjectives =
   'Rustic Modern Compact Elegant Sturdy Handmade Classic Lightweight Foldable Vintage Sleek Cosy'.split(' ')
@@ -32,6 +32,7 @@ export function createProductSeed({ db, clock }: { db: Database; clock: Clock })
   return async ({ count, seed, signal, onProgress }: SeedJob): Promise<number> => {
     const products = inventProducts(seed)
     let made = 0
+    await prepareBulk(db)
     for (let writes = 1; made < count && !signal.aborted; writes++) {
       const some = products.take(Math.min(rowsPerWrite, count - made))
       await db.write(insertMany(db.dialect, some, clock.nowIso()))
@@ -54,10 +55,12 @@ function inventProducts(seed: number): { take(count: number): BulkProduct[] } {
     number += 1
     const category = pick(categories)
     const material = pick(materials)
+    const quality = below(qualities.length)
+    const another = (quality + 1 + below(qualities.length - 1)) % qualities.length
     const thing = `${material} ${pick(nouns[category] as readonly string[])}`
     return {
       name: `${pick(adjectives)} ${thing} ${number}`,
-      description: `A ${thing.toLowerCase()} for ${pick(uses)}, ${pick(qualities)} and ${pick(qualities)}.`,
+      description: `${thing} for ${pick(uses)}, ${qualities[quality]} and ${qualities[another]}.`,
       // Most things are cheap and a few are not; prices end in 99, as they do.
       price_cents: Math.floor(5 + 495 * fraction() ** 3) * 100 + 99,
       category,

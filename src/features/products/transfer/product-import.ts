@@ -2,9 +2,8 @@
 import type { Clock } from '../../../core/clock.ts'
 import { exitCodes, FatalError } from '../../../core/fatal-error.ts'
 import type { Database, Statement } from '../../../platform/database/database.ts'
-import { foldCounts } from '../../../platform/database/kept-counts.ts'
 import { type BulkProduct, charactersPerWrite, insertMany, rowsPerWrite } from '../products.bulk.ts'
-import { prepareBulk, settleBulk } from './bulk-writes.ts'
+import { openBulkWriter } from './bulk-writer.ts'
 import type { ProductImportStore } from './product-imports.store.ts'
 import type { SourceRecord } from './records.ts'
 import { createRowCheck } from './row-check.ts'
@@ -32,7 +31,6 @@ export interface ImportOutcome extends Counts {
 
 /** Rejected rows alone are noted too, but not each by itself. */
 const maxRecordsPerWrite = 10 * rowsPerWrite
-const foldEveryWrites = 50
 
 export interface ProductImportDeps {
   db: Database
@@ -61,6 +59,7 @@ export function createProductImport({ db, clock, store }: ProductImportDeps) {
   }
 
   async function run({ records, id, done, signal, onRejected, onProgress }: ImportJob): Promise<ImportOutcome> {
+    const bulk = await openBulkWriter({ db, clock })
     const checkRow = createRowCheck()
     /** Committed by this run. */
     const counts = { imported: 0, rejected: 0 }
@@ -68,7 +67,7 @@ export function createProductImport({ db, clock, store }: ProductImportDeps) {
     let characters = 0
     let place = 0
     let [seen, rejected] = [done.records, 0]
-    let writes = 0
+    let hasBegun = false
     let underWay: Promise<void> = Promise.resolve()
     let isInterrupted = false
 
@@ -79,17 +78,18 @@ export function createProductImport({ db, clock, store }: ProductImportDeps) {
     ) {
       const statements: Statement[] = []
       if (id !== undefined) {
-        if (writes === 0) await store.begin(id)
+        if (!hasBegun) await store.begin(id)
+        hasBegun = true
         statements.push(store.advance(id, { ...advance, rejected: done.rejected + advance.rejected, isFinished }))
       }
       if (rows.length > 0) statements.push(insertMany(db.dialect, rows, clock.nowIso()))
-      const [decided] = statements.length > 0 ? await db.write(...statements) : []
-      if (id !== undefined && decided?.length === 0) throw overtaken()
-      writes += 1
+      if (statements.length > 0) {
+        const decided = await bulk.write(...statements)
+        if (id !== undefined && decided.length === 0) throw overtaken()
+      }
       counts.imported += rows.length
       counts.rejected = advance.rejected
       onProgress(counts)
-      if (writes % foldEveryWrites === 0) await foldCounts(db)
     }
 
     /** The next rows are read and checked while these are written. */
@@ -103,7 +103,6 @@ export function createProductImport({ db, clock, store }: ProductImportDeps) {
       seen = Math.max(place, seen)
     }
 
-    await prepareBulk(db)
     try {
       for await (const some of records) {
         for (const record of some) {
@@ -130,7 +129,7 @@ export function createProductImport({ db, clock, store }: ProductImportDeps) {
       // What was being written when the signal came is kept; what had only been read is read again next time.
       await underWay
     }
-    await settleBulk(db, counts.imported)
+    await bulk.settle(counts.imported)
     return { ...counts, isInterrupted }
   }
 

@@ -1,9 +1,8 @@
 /** Made-up products, the same for the same seed. */
 import type { Clock } from '../../../core/clock.ts'
 import type { Database } from '../../../platform/database/database.ts'
-import { foldCounts } from '../../../platform/database/kept-counts.ts'
 import { type BulkProduct, insertMany, rowsPerWrite } from '../products.bulk.ts'
-import { prepareBulk, settleBulk } from './bulk-writes.ts'
+import { openBulkWriter } from './bulk-writer.ts'
 
 const adjectives =
   'Rustic Modern Compact Elegant Sturdy Handmade Classic Lightweight Foldable Vintage Sleek Cosy'.split(' ')
@@ -32,15 +31,14 @@ export function createProductSeed({ db, clock }: { db: Database; clock: Clock })
   return async ({ count, seed, signal, onProgress }: SeedJob): Promise<number> => {
     const products = inventProducts(seed)
     let made = 0
-    await prepareBulk(db)
-    for (let writes = 1; made < count && !signal.aborted; writes++) {
+    const bulk = await openBulkWriter({ db, clock })
+    while (made < count && !signal.aborted) {
       const some = products.take(Math.min(rowsPerWrite, count - made))
-      await db.write(insertMany(db.dialect, some, clock.nowIso()))
+      await bulk.write(insertMany(db.dialect, some, clock.nowIso()))
       made += some.length
       onProgress(made)
-      if (writes % 50 === 0) await foldCounts(db)
     }
-    await settleBulk(db, made)
+    await bulk.settle(made)
     return made
   }
 }

@@ -7,7 +7,7 @@ import { openSource, type Source } from '../features/products/transfer/source.ts
 import { describeFailure } from './database-failure.ts'
 import { type Interrupt, listenForInterrupt } from './interrupt.ts'
 import { keepHeapSmall } from './lean-heap.ts'
-import { createProgress, displayOn, formatCount, formatDuration, type Progress } from './progress.ts'
+import { createProgress, displayOn, formatCount, formatDuration, formatProducts, type Progress } from './progress.ts'
 import { type GlobalOptions, readSettings } from './settings.ts'
 
 export interface ImportOptions {
@@ -106,9 +106,13 @@ async function runImport({ imports, importer }: ProductTransfer, task: Task): Pr
     const exitCode = outcome.isInterrupted ? interrupt.exitCode() : isPartial ? exitCodes.badData : 0
     return { ...outcome, before, exitCode }
   } catch (error) {
-    if (signal.aborted) throw new FatalError('interrupted before anything was imported', interrupt.exitCode())
+    if (isAbort(error)) throw new FatalError('interrupted before anything was imported', interrupt.exitCode())
     throw describeFailure(error, howToGoOn(hasId, counts))
   }
+}
+
+function isAbort(error: unknown): boolean {
+  return (error as Error).name === 'AbortError'
 }
 
 /** The rows that are wrong, up to a number of them; the rest is counted. */
@@ -150,7 +154,7 @@ function alreadyImported(path: string, finishedAt: string): FatalError {
 }
 
 function howToGoOn(hasId: boolean, { imported }: Counts): string {
-  const kept = `${formatCount(imported)} products of this run are kept`
+  const kept = `${formatProducts(imported)} of this run ${imported === 1 ? 'is' : 'are'} kept`
   return hasId ? `${kept}; run the same command again to go on` : `${kept}; standard input cannot be gone on with`
 }
 
@@ -160,6 +164,6 @@ function summarise({ imported, rejected, before }: EndedImport, ms: number): str
     return ` (in all ${all} imported, ${skipped} skipped)`
   }
   const isResumed = before.imported + before.rejected > 0
-  const counts = `imported ${formatCount(imported)} products, skipped ${formatCount(rejected)}`
+  const counts = `imported ${formatProducts(imported)}, skipped ${formatCount(rejected)}`
   return `${counts}, in ${formatDuration(ms)}${isResumed ? inAll() : ''}`
 }

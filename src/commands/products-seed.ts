@@ -4,7 +4,7 @@ import { exitCodes, FatalError } from '../core/fatal-error.ts'
 import { describeFailure } from './database-failure.ts'
 import { listenForInterrupt } from './interrupt.ts'
 import { keepHeapSmall } from './lean-heap.ts'
-import { createProgress, displayOn, formatCount, formatDuration } from './progress.ts'
+import { createProgress, displayOn, formatCount, formatDuration, formatProducts } from './progress.ts'
 import { type GlobalOptions, readSettings } from './settings.ts'
 
 export interface SeedOptions {
@@ -44,10 +44,10 @@ export async function seedProducts(given: SeedOptions, options: GlobalOptions): 
       },
     })
     progress.end()
-    process.stdout.write(`made ${formatCount(made)} products in ${formatDuration(clock.now() - start)}\n`)
+    process.stdout.write(`made ${formatProducts(made)} in ${formatDuration(clock.now() - start)}\n`)
     if (made < count) throw new FatalError('interrupted; what was made is kept', interrupt.exitCode())
   } catch (error) {
-    throw describeFailure(error, `${formatCount(made)} products were made and are kept`)
+    throw describeFailure(error, `${formatProducts(made)} made so far are kept`)
   } finally {
     progress.end()
     interrupt.release()

@@ -86,6 +86,11 @@ export function formatCount(count: number): string {
   return String(count).replace(/\B(?=(?:\d{3})+$)/g, ',')
 }
 
+/** `1 product`, `1,000 products` */
+export function formatProducts(count: number): string {
+  return `${formatCount(count)} ${count === 1 ? 'product' : 'products'}`
+}
+
 /** `3.2 s`, `2 min 05 s`, `1 h 02 min` */
 export function formatDuration(ms: number): string {
   const seconds = Math.round(ms / 1000)

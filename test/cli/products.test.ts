@@ -161,7 +161,7 @@ test('in NDJSON values have their own types, and a line that is no object is a w
   )
   const { code, stdout, stderr } = await run(['products:import', path])
   assert.equal(code, 65)
-  assert.match(stdout, /^imported 1 products?, skipped 4/)
+  assert.match(stdout, /^imported 1 product, skipped 4/)
   assert.deepEqual(stderr.split('\n'), [
     'line 2: price: Must be a number',
     'line 3: not a JSON object',

@@ -5,8 +5,8 @@ import { type ProductInput, toNameKey, toSlug } from './product.ts'
 export type BulkProduct = ProductInput & { active: boolean }
 
 /**
- * Of so many rows SQLite writes a commit in about 40 ms, which a service on the same file can wait for. Twice as many
- * gain nothing; a quarter of it costs half the speed.
+ * SQLite commits so many rows to a small table in about 40 ms, which a service on the same file can wait for. Twice as
+ * many gain nothing; a quarter of it costs half the speed.
  */
 export const rowsPerWrite = 1000
 /** Rows may have long descriptions: so much text is enough for a write. */

@@ -1,6 +1,7 @@
 /** The command line. */
 import { join } from 'node:path'
 import { Command, CommanderError } from 'commander'
+import { addProductCommands } from './commands/product-commands.ts'
 import type { GlobalOptions } from './commands/settings.ts'
 import { root } from './config/root.ts'
 import { readVersion } from './config/version.ts'
@@ -77,10 +78,14 @@ program
     await listUsers(program.opts<GlobalOptions>())
   })
 
+addProductCommands(program)
+
 // Whoever reads our output may have read enough, as in "latchkey user:list | head".
-process.stdout.on('error', (error: NodeJS.ErrnoException) =>
-  process.exit(error.code === 'EPIPE' ? 0 : exitCodes.failure),
-)
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code === 'EPIPE') process.exit(0)
+  process.stderr.write(`latchkey: cannot write to standard output: ${error.message}\n`)
+  process.exit(exitCodes.failure)
+})
 
 try {
   await program.parseAsync()

@@ -3,10 +3,14 @@ export const exitCodes = {
   failure: 1,
   usage: 64,
   badData: 65,
+  noInput: 66,
   unavailable: 69,
   internal: 70,
   cannotCreate: 73,
   configuration: 78,
+  /** 128 and the number of the signal, as shells have it. */
+  interrupted: 130,
+  terminated: 143,
 } as const
 
 /** Ends a command: each of `lines` is shown to the person as it is, without a stack trace. */

@@ -4,7 +4,8 @@ import { parse as parseForm } from 'node:querystring'
 import formBody from '@fastify/formbody'
 import type { FastifyInstance } from 'fastify'
 import { httpErrors } from './errors.ts'
-import { markAsForm, rememberWrittenNumbers } from './validation.ts'
+import { markAsForm } from './validation.ts'
+import { rememberLongNumbers } from './written-numbers.ts'
 
 export async function readBodies(app: FastifyInstance): Promise<void> {
   // `__proto__` and `constructor.prototype` keys are refused rather than merged into anything.
@@ -20,8 +21,7 @@ export async function readBodies(app: FastifyInstance): Promise<void> {
         done(httpErrors.malformedBody())
         return
       }
-      // More digits than a float holds.
-      if (/\d[\d.]{15,}/.test(text)) rememberWrittenNumbers(body, readNumbers(text))
+      rememberLongNumbers(body, text)
       done(null, body)
     })
   })
@@ -30,17 +30,4 @@ export async function readBodies(app: FastifyInstance): Promise<void> {
     else done(httpErrors.unsupportedMediaType())
   })
   await app.register(formBody, { parser: (text) => markAsForm(parseForm(text)) })
-}
-
-/** The numbers that are fields of the object itself, as they are written. */
-function readNumbers(text: string): ReadonlyMap<string, string> {
-  const byHolder = new Map<object, Map<string, string>>()
-  const root = JSON.parse(text, function (this: object, key: string, value: unknown, context?: { source?: string }) {
-    if (typeof value === 'number' && context?.source !== undefined) {
-      const numbers = byHolder.get(this) ?? new Map<string, string>()
-      byHolder.set(this, numbers.set(key, context.source))
-    }
-    return value
-  })
-  return byHolder.get(root) ?? new Map()
 }

@@ -1,0 +1,19 @@
+/** Products by the thousand: what the products:* commands work with. */
+import { createProductExport } from '../features/products/transfer/product-export.ts'
+import { createProductImport } from '../features/products/transfer/product-import.ts'
+import { createProductImportStore } from '../features/products/transfer/product-imports.store.ts'
+import { createProductSeed } from '../features/products/transfer/product-seed.ts'
+import { createKeptCounts } from '../platform/database/kept-counts.ts'
+import type { Ground } from './ground.ts'
+
+export function createProductTransfer({ db, clock }: Ground) {
+  const imports = createProductImportStore({ db, clock })
+  return {
+    imports,
+    importer: createProductImport({ db, clock, store: imports }),
+    exporter: createProductExport({ db, counts: createKeptCounts(db) }),
+    seed: createProductSeed({ db, clock }),
+  }
+}
+
+export type ProductTransfer = ReturnType<typeof createProductTransfer>

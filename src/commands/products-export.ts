@@ -1,0 +1,61 @@
+import { openGround } from '../app/ground.ts'
+import { createProductTransfer } from '../app/product-transfer.ts'
+import { FatalError } from '../core/fatal-error.ts'
+import { type Format, formatOf } from '../features/products/transfer/records.ts'
+import { describeFailure } from './database-failure.ts'
+import { type Interrupt, listenForInterrupt } from './interrupt.ts'
+import { keepHeapSmall } from './lean-heap.ts'
+import { createOutputFile, type OutputFile } from './output-file.ts'
+import { createProgress, displayOn } from './progress.ts'
+import { type GlobalOptions, readSettings } from './settings.ts'
+
+export interface ExportOptions {
+  format?: Format
+  output?: string
+  force?: boolean
+  quiet?: boolean
+}
+
+export async function exportProducts(given: ExportOptions, options: GlobalOptions): Promise<void> {
+  keepHeapSmall()
+  const { output } = given
+  const { config, log } = readSettings(options, { forService: false })
+  const format = given.format ?? formatOf(output ?? '') ?? 'csv'
+  const interrupt = listenForInterrupt()
+  const ground = await openGround({ config, log })
+  // Rows on the terminal and a line that is redrawn there would only disturb each other.
+  const isBesideRows = output === undefined && process.stdout.isTTY
+  const display = isBesideRows || !process.stderr.isTTY ? 'none' : displayOn(process.stderr, given)
+  const progress = createProgress({ clock: ground.clock, stream: process.stderr, display })
+  let file: OutputFile | undefined
+  try {
+    const { exporter } = createProductTransfer(ground)
+    file = output === undefined ? undefined : await createOutputFile(output, { canReplace: given.force === true })
+    progress.update({ total: await exporter.total() })
+    let rows = 0
+    for await (const { text, products } of exporter.pages(format)) {
+      requireUninterrupted(interrupt)
+      await (file ? file.write(text) : writeToStandardOutput(text))
+      rows += products
+      progress.update({ done: rows, rows })
+    }
+    requireUninterrupted(interrupt)
+    await file?.finish()
+  } catch (error) {
+    await file?.discard()
+    throw describeFailure(error, output === undefined ? 'the output is not complete' : `${output} was not written`)
+  } finally {
+    progress.end()
+    interrupt.release()
+    await ground.close()
+  }
+}
+
+/** Resolves when whoever reads has taken it. A reader who is gone ends the process, see main.ts. */
+function writeToStandardOutput(text: string): Promise<void> {
+  return new Promise((resolve) => process.stdout.write(text, (error) => error ?? resolve()))
+}
+
+function requireUninterrupted({ signal, exitCode }: Interrupt): void {
+  if (signal.aborted) throw new FatalError('interrupted; the export is not complete', exitCode())
+}

@@ -1,0 +1,56 @@
+import { openGround } from '../app/ground.ts'
+import { createProductTransfer } from '../app/product-transfer.ts'
+import { exitCodes, FatalError } from '../core/fatal-error.ts'
+import { describeFailure } from './database-failure.ts'
+import { listenForInterrupt } from './interrupt.ts'
+import { keepHeapSmall } from './lean-heap.ts'
+import { createProgress, displayOn, formatCount, formatDuration, formatProducts } from './progress.ts'
+import { type GlobalOptions, readSettings } from './settings.ts'
+
+export interface SeedOptions {
+  count: number
+  seed: number
+  force?: boolean
+  quiet?: boolean
+}
+
+const maxCount = 10_000_000
+
+export async function seedProducts(given: SeedOptions, options: GlobalOptions): Promise<void> {
+  keepHeapSmall()
+  const { count, seed } = given
+  if (count < 1 || count > maxCount) {
+    throw new FatalError(`--count must be from 1 to ${formatCount(maxCount)}`, exitCodes.usage)
+  }
+  const { config, log } = readSettings(options, { forService: false })
+  if (config.environment === 'production' && !given.force) {
+    throw new FatalError('NODE_ENV is production: made-up products need --force there', exitCodes.usage)
+  }
+  const interrupt = listenForInterrupt()
+  const ground = await openGround({ config, log })
+  const { clock } = ground
+  const progress = createProgress({ clock, stream: process.stderr, display: displayOn(process.stderr, given) })
+  const start = clock.now()
+  let made = 0
+  try {
+    progress.update({ total: count })
+    await createProductTransfer(ground).seed({
+      count,
+      seed,
+      signal: interrupt.signal,
+      onProgress(now) {
+        made = now
+        progress.update({ done: made, rows: made })
+      },
+    })
+    progress.end()
+    process.stdout.write(`made ${formatProducts(made)} in ${formatDuration(clock.now() - start)}\n`)
+    if (made < count) throw new FatalError('interrupted; what was made is kept', interrupt.exitCode())
+  } catch (error) {
+    throw describeFailure(error, `${formatProducts(made)} made so far are kept`)
+  } finally {
+    progress.end()
+    interrupt.release()
+    await ground.close()
+  }
+}

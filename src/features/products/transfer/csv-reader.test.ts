@@ -1,0 +1,110 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { stringify } from 'csv-stringify/sync'
+import fc from 'fast-check'
+import { createCsvReader } from './csv-reader.ts'
+import type { SourceRecord } from './records.ts'
+
+const header = 'name,description,price'
+
+/** Read in pieces of `size` bytes. */
+function read(file: string | Buffer, { size = 64 * 1024, delimiter = ',' } = {}): SourceRecord[] {
+  const bytes = Buffer.from(file)
+  const reader = createCsvReader({ delimiter })
+  const records: SourceRecord[] = []
+  for (let at = 0; at < bytes.length; at += size) records.push(...reader.push(bytes.subarray(at, at + size)))
+  return [...records, ...reader.end()]
+}
+
+const row = (line: number, name: string, description: string, price: string) => ({
+  line,
+  row: { name, description, price },
+})
+
+test('rows know their line, whatever the line breaks and the pieces that the file comes in', () => {
+  const file = `\ufeff${header}\r\n\r\nLamp,Bright,1\r\n"a ""b"", c","one\r\ntwo\nthree",2\r\nTisch,für 😀,3\n\nx,y,4`
+  const expected = [
+    row(3, 'Lamp', 'Bright', '1'),
+    row(4, 'a "b", c', 'one\r\ntwo\nthree', '2'),
+    row(7, 'Tisch', 'für 😀', '3'),
+    row(9, 'x', 'y', '4'),
+  ]
+  for (const size of [1, 2, 3, 7, 1000]) assert.deepEqual(read(file, { size }), expected, `${size} bytes at a time`)
+})
+
+test('columns are found by their names, in any order and case; others are ignored', () => {
+  assert.deepEqual(read('ID; Price ;NAME;Description;Active\n7;1;a;b;TRUE\n', { delimiter: ';' }), [
+    { line: 2, row: { price: '1', name: 'a', description: 'b', active: 'true' } },
+  ])
+})
+
+test('a malformed row costs that row alone', () => {
+  const bad: [text: string, problem: RegExp][] = [
+    ['a,b', /^has 2 fields, where the header has 3$/],
+    ['a,b,1,d', /^has 4 fields/],
+    ['a,"b"c,1', /closing quote is followed by text/],
+    ['a,"b,1', /quote/],
+  ]
+  for (const [text, problem] of bad) {
+    for (const size of [1, 1000]) {
+      const [first, second, third, ...more] = read(`${header}\n${text}\nx,"y",1\nx,y,2\n`, { size })
+      assert.ok(first && 'problem' in first, text)
+      assert.match(first.problem, problem)
+      assert.equal(first.line, 2)
+      assert.deepEqual([second, third, more], [row(3, 'x', 'y', '1'), row(4, 'x', 'y', '2'), []], text)
+    }
+  }
+})
+
+test('a quote inside a field that does not begin with one is a character', () => {
+  assert.deepEqual(read(`${header}\n5" pipe,a "b" c,1\n`), [row(2, '5" pipe', 'a "b" c', '1')])
+})
+
+test('bytes that are not UTF-8 are refused, not replaced', () => {
+  const latin1 = Buffer.from(`${header}\nTür,b,1\nx,y,2\n`, 'latin1')
+  assert.deepEqual(read(latin1, { size: 5 }), [{ line: 2, problem: 'not UTF-8 text' }, row(3, 'x', 'y', '2')])
+})
+
+test('a quote that is never closed does not take the rest of the file with it', () => {
+  const lines = Array.from({ length: 60_000 }, (_, i) => `name ${i},${'d'.repeat(20)},1`)
+  lines[100] = 'x,"open,1'
+  const records = read([header, ...lines].join('\n'))
+  assert.equal(records.length, lines.length)
+  assert.deepEqual(
+    records.filter((record) => 'problem' in record),
+    [{ line: 102, problem: 'longer than 1 MiB, or a quote is not closed' }],
+  )
+})
+
+test('a line of many megabytes is one wrong row', () => {
+  const records = read(`${header}\n${'x'.repeat(5 << 20)}\na,b,1\n`)
+  assert.deepEqual(records, [
+    { line: 2, problem: 'longer than 1 MiB, or a quote is not closed' },
+    row(3, 'a', 'b', '1'),
+  ])
+})
+
+test('without the columns that are needed nothing is read', () => {
+  const cases: [file: string, message: RegExp][] = [
+    ['', /is empty/],
+    ['\n\n', /is empty/],
+    ['name,price\na,1\n', /^the file has no column description; its first row is: name,price$/],
+    ['name;description;price\n', /no column name, description, price; .*; are its fields separated by ";"\?/],
+    ['name,description,price,name\n', /has the column name twice/],
+    ['\u001b[31m,x\n', /its first row is: \ufffd\[31m,x$/],
+  ]
+  for (const [file, message] of cases) assert.throws(() => read(file), { message })
+})
+
+test('what a writer of CSV has written is read as it was', () => {
+  const text = fc.string({ unit: fc.constantFrom('a', '"', ',', '\n', '\r', ' ', 'é', '😀', '=', ';'), maxLength: 12 })
+  const table = fc.array(fc.tuple(text, text, text), { maxLength: 8 })
+  fc.assert(
+    fc.property(table, fc.integer({ min: 1, max: 40 }), (rows, size) => {
+      const written = stringify([['name', 'description', 'price'], ...rows], { quoted_match: /\r/ })
+      const values = read(written, { size }).map((record) => ('row' in record ? Object.values(record.row) : record))
+      assert.deepEqual(values, rows)
+    }),
+    { numRuns: 500 },
+  )
+})

@@ -1,0 +1,143 @@
+/** Brings records into the database, many at a time, so that whatever ends it the next run knows where to go on. */
+import type { Clock } from '../../../core/clock.ts'
+import { exitCodes, FatalError } from '../../../core/fatal-error.ts'
+import type { Database, Statement } from '../../../platform/database/database.ts'
+import { type BulkProduct, charactersPerWrite, insertMany, rowsPerWrite } from '../products.bulk.ts'
+import { openBulkWriter } from './bulk-writer.ts'
+import type { ProductImportStore } from './product-imports.store.ts'
+import type { SourceRecord } from './records.ts'
+import { createRowCheck } from './row-check.ts'
+
+export interface Counts {
+  imported: number
+  rejected: number
+}
+
+export interface ImportJob {
+  records: AsyncIterable<SourceRecord[]>
+  /** Undefined where there is nothing to go on with later, as with standard input. */
+  id: string | undefined
+  /** So many records at the beginning are done, and so many of them were rejected. */
+  done: { records: number; rejected: number }
+  signal: AbortSignal
+  onRejected(line: number, problem: string): void
+  onProgress(counts: Counts): void
+}
+
+/** What this run has committed. */
+export interface ImportOutcome extends Counts {
+  isInterrupted: boolean
+}
+
+/** Rejected rows alone are noted too, but not each by itself. */
+const maxRecordsPerWrite = 10 * rowsPerWrite
+
+export interface ProductImportDeps {
+  db: Database
+  clock: Clock
+  store: ProductImportStore
+}
+
+export function createProductImport({ db, clock, store }: ProductImportDeps) {
+  /** Answers how many records are wrong, and changes nothing. */
+  async function check({ records, signal, onRejected, onProgress }: Omit<ImportJob, 'id' | 'done'>): Promise<Counts> {
+    const checkRow = createRowCheck()
+    const counts = { imported: 0, rejected: 0 }
+    for await (const some of records) {
+      for (const record of some) {
+        const checked = checkRow(record)
+        if ('product' in checked) counts.imported += 1
+        else {
+          counts.rejected += 1
+          onRejected(record.line, checked.problem)
+        }
+      }
+      onProgress(counts)
+      signal.throwIfAborted()
+    }
+    return counts
+  }
+
+  async function run({ records, id, done, signal, onRejected, onProgress }: ImportJob): Promise<ImportOutcome> {
+    const bulk = await openBulkWriter({ db, clock })
+    const checkRow = createRowCheck()
+    /** Committed by this run. */
+    const counts = { imported: 0, rejected: 0 }
+    let products: BulkProduct[] = []
+    let characters = 0
+    let place = 0
+    let [seen, rejected] = [done.records, 0]
+    let hasBegun = false
+    let underWay: Promise<void> = Promise.resolve()
+    let isInterrupted = false
+
+    async function write(
+      rows: BulkProduct[],
+      advance: { from: number; to: number; rejected: number },
+      isFinished: boolean,
+    ) {
+      const statements: Statement[] = []
+      if (id !== undefined) {
+        if (!hasBegun) await store.begin(id)
+        hasBegun = true
+        statements.push(store.advance(id, { ...advance, rejected: done.rejected + advance.rejected, isFinished }))
+      }
+      if (rows.length > 0) statements.push(insertMany(db.dialect, rows, clock.nowIso()))
+      if (statements.length > 0) {
+        const decided = await bulk.write(...statements)
+        if (id !== undefined && decided.length === 0) throw overtaken()
+      }
+      counts.imported += rows.length
+      counts.rejected = advance.rejected
+      onProgress(counts)
+    }
+
+    /** The next rows are read and checked while these are written. */
+    async function flush(isFinished: boolean): Promise<void> {
+      await underWay
+      underWay = write(products, { from: seen, to: Math.max(place, seen), rejected }, isFinished)
+      // Whoever waits for it next hears of a failure; until then nobody does.
+      underWay.catch(() => {})
+      products = []
+      characters = 0
+      seen = Math.max(place, seen)
+    }
+
+    try {
+      for await (const some of records) {
+        for (const record of some) {
+          place += 1
+          if (place <= done.records) continue
+          const checked = checkRow(record)
+          if ('product' in checked) {
+            products.push(checked.product)
+            characters += checked.product.description.length
+          } else {
+            rejected += 1
+            onRejected(record.line, checked.problem)
+          }
+          const isFull = products.length === rowsPerWrite || characters >= charactersPerWrite
+          if (isFull || place - seen === maxRecordsPerWrite) await flush(false)
+        }
+        signal.throwIfAborted()
+      }
+      await flush(true)
+      await underWay
+    } catch (error) {
+      if (!signal.aborted) throw error
+      isInterrupted = true
+      // What was being written when the signal came is kept; what had only been read is read again next time.
+      await underWay
+    }
+    await bulk.settle(counts.imported)
+    return { ...counts, isInterrupted }
+  }
+
+  return { check, run }
+}
+
+export type ProductImport = ReturnType<typeof createProductImport>
+
+function overtaken(): FatalError {
+  return new FatalError('another process is importing the same file; this one stops', exitCodes.failure)
+}

@@ -1,0 +1,41 @@
+/** What both formats are read into, bytes by bytes. */
+import { createCsvReader } from './csv-reader.ts'
+import { createNdjsonReader } from './ndjson-reader.ts'
+
+export const formats = ['csv', 'ndjson'] as const
+export type Format = (typeof formats)[number]
+
+export interface Layout {
+  format: Format
+  /** Between the fields of a CSV row. */
+  delimiter: string
+}
+
+/** `line` is where it begins. What cannot be read at all is a record too: it has a place, and is reported. */
+export type SourceRecord = { line: number; row: object } | { line: number; problem: string }
+
+export interface RecordReader {
+  /** Answers the records that these bytes have completed. The chunk is the reader's until then, and no longer. */
+  push(chunk: Buffer): SourceRecord[]
+  end(): SourceRecord[]
+}
+
+/** As much as a request's body may have. A quote that is never closed would make a row of the whole file. */
+export const maxRecordBytes = 1 << 20
+
+/** Answers undefined where the ending tells nothing. */
+export function formatOf(path: string): Format | undefined {
+  const [, ending = ''] = /\.(\w+)$/.exec(path.toLowerCase()) ?? []
+  return { csv: 'csv', ndjson: 'ndjson', jsonl: 'ndjson' }[ending] as Format | undefined
+}
+
+export function createReader({ format, delimiter }: Layout): RecordReader {
+  return format === 'csv' ? createCsvReader({ delimiter }) : createNdjsonReader()
+}
+
+/** Records in the order of the file, as many at a time as a chunk of it holds. */
+export async function* readRecords(chunks: AsyncIterable<Buffer>, layout: Layout): AsyncGenerator<SourceRecord[]> {
+  const reader = createReader(layout)
+  for await (const chunk of chunks) yield reader.push(chunk)
+  yield reader.end()
+}

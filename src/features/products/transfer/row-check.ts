@@ -1,0 +1,31 @@
+/** A row is checked as the body of a POST is, and may say besides whether the product is active. */
+import Type from 'typebox'
+import { type BodyValidator, compileBody } from '../../../platform/http/validation.ts'
+import type { BulkProduct } from '../products.bulk.ts'
+import { NewProduct, type NewProductBody, toInput } from '../products.schema.ts'
+import type { SourceRecord } from './records.ts'
+
+const NewRow = Type.Object({ ...NewProduct.properties, active: Type.Optional(Type.Boolean({ default: true })) })
+
+export type CheckedRow = { product: BulkProduct } | { problem: string }
+
+export function createRowCheck(): (record: SourceRecord) => CheckedRow {
+  const validate = compileBody(NewRow)
+  return (record) => {
+    if ('problem' in record) return record
+    const checked = validate(record.row)
+    if ('error' in checked) return { problem: describe(checked.error) }
+    // What has passed NewRow is one.
+    const body = checked.value as unknown as NewProductBody & { active: boolean }
+    return { product: { ...toInput(body), active: body.active } }
+  }
+}
+
+type Refusal = Extract<ReturnType<BodyValidator>, { error: unknown }>['error']
+
+function describe({ extra }: Refusal): string {
+  const details = (extra?.details ?? {}) as Record<string, string[]>
+  return Object.entries(details)
+    .map(([field, messages]) => `${field}: ${messages.join('; ')}`)
+    .join('; ')
+}

@@ -1,0 +1,147 @@
+/** An import that is interrupted, by whatever, goes on: every row once. */
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { root } from '../../src/config/root.ts'
+import { systemClock } from '../../src/core/clock.ts'
+import { systemRandom } from '../../src/core/random.ts'
+import type { Database, Dialect } from '../../src/platform/database/database.ts'
+import { openDatabase } from '../../src/platform/database/open.ts'
+import { createDatabaseUrl, onEachEngine, temporaryFolder } from '../support/databases.ts'
+import { latchkey } from '../support/process.ts'
+
+const badEvery = 1000
+
+async function createShop(t: TestContext, engine: Dialect, rows: number) {
+  const url = await createDatabaseUrl(t, engine)
+  const { db } = await openDatabase({
+    url,
+    poolSize: 2,
+    statementTimeoutSeconds: 30,
+    root,
+    migrations: join(root, 'migrations'),
+    clock: systemClock,
+    random: systemRandom,
+  })
+  t.after(() => db.close())
+  const path = join(temporaryFolder(t), 'products.csv')
+  const lines = Array.from(
+    { length: rows },
+    (_, i) => `Item ${i},"Of row ${i},\nand more",${i % badEvery === 7 ? 0 : 1}`,
+  )
+  writeFileSync(path, ['name,description,price', ...lines, ''].join('\n'))
+  return { url, db, path }
+}
+
+function startImport(t: TestContext, { url, path }: { url: string; path: string }) {
+  // The program itself, so that a signal reaches it and not a shell.
+  const child = spawn(process.execPath, [join(root, 'src', 'main.ts'), 'products:import', path, '--quiet'], {
+    env: { PATH: process.env.PATH ?? '', DATABASE_URL: url },
+  })
+  t.after(() => child.kill('SIGKILL'))
+  let stderr = ''
+  child.stderr.on('data', (chunk) => {
+    stderr += chunk
+  })
+  const ended = once(child, 'close').then(([code, signal]) => ({ code, signal, stderr }))
+  return { child, ended }
+}
+
+async function countRows(db: Database) {
+  const row = await db.get<{ rows: number; names: number }>(
+    'SELECT count(*) AS rows, count(DISTINCT name) AS names FROM products',
+  )
+  return { ...row }
+}
+
+async function waitForRows(db: Database, wanted: number): Promise<void> {
+  for (let i = 0; ((await countRows(db)).rows ?? 0) < wanted; i++) {
+    assert.ok(i < 1500, 'the import gets nowhere')
+    await sleep(20)
+  }
+}
+
+onEachEngine('an import', (engine) => {
+  test('that is killed again and again brings every row in once', async (t) => {
+    const total = engine === 'sqlite' ? 40_000 : 16_000
+    const shop = await createShop(t, engine, total)
+    const good = total - total / badEvery
+    for (let kills = 1; kills <= 4; kills++) {
+      const { rows = 0 } = await countRows(shop.db)
+      const { child, ended } = startImport(t, shop)
+      await waitForRows(shop.db, Math.max(rows + 1, Math.floor((good * kills) / 6)))
+      await sleep(10 * kills)
+      child.kill('SIGKILL')
+      assert.equal((await ended).signal, 'SIGKILL', 'it was killed while it worked')
+    }
+    const before = await countRows(shop.db)
+    assert.ok((before.rows ?? 0) < good, 'there is something left to do')
+    const last = await latchkey(['products:import', shop.path], { env: { DATABASE_URL: shop.url } })
+    assert.equal(last.code, 65, last.stderr)
+    assert.match(last.stderr, /^going on after the first [\d,]+ rows, which are done\n/)
+    const number = (count: number) => count.toLocaleString('en')
+    assert.ok(last.stdout.includes(`(in all ${number(good)} imported, ${total / badEvery} skipped)`), last.stdout)
+    assert.deepEqual(await countRows(shop.db), { rows: good, names: good })
+  })
+
+  test('that gets SIGINT ends after the rows under way, and says how to go on', async (t) => {
+    const shop = await createShop(t, engine, 20_000)
+    const { child, ended } = startImport(t, shop)
+    await waitForRows(shop.db, 1)
+    child.kill('SIGINT')
+    const { code, stderr } = await ended
+    assert.equal(code, 130, stderr)
+    assert.match(stderr, /\ninterrupted; [\d,]+ products of this run are kept; run the same command again to go on\n/)
+    const { rows = 0 } = await countRows(shop.db)
+    assert.ok(rows > 0 && rows < 19_980)
+    const last = await latchkey(['products:import', shop.path], { env: { DATABASE_URL: shop.url } })
+    assert.equal(last.code, 65, last.stderr)
+    assert.deepEqual(await countRows(shop.db), { rows: 19_980, names: 19_980 })
+  })
+
+  test('that runs twice at once brings every row in once', async (t) => {
+    const shop = await createShop(t, engine, 6000)
+    const both = await Promise.all([startImport(t, shop).ended, startImport(t, shop).ended])
+    // The slower one may find the file finished; otherwise it is overtaken.
+    const codes = both.map(({ code }) => code).sort()
+    assert.ok([1, 65].includes(codes[0] ?? -1) && codes[1] === 65, JSON.stringify(both))
+    assert.deepEqual(await countRows(shop.db), { rows: 5994, names: 5994 })
+  })
+})
+
+test('a PostgreSQL that goes away in the middle: one clear line, and the next run goes on', async (t) => {
+  if (process.env.TEST_ONLY_SQLITE) return
+  const shop = await createShop(t, 'postgres', 10_000)
+  const { ended } = startImport(t, shop)
+  await waitForRows(shop.db, 1)
+  await shop.db.all(
+    'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()',
+  )
+  const { code, stderr } = await ended
+  assert.equal(code, 69, stderr)
+  assert.match(stderr, /\nlatchkey: the database failed: [^\n]*; [\d,]+ products of this run are kept; run the same/)
+  const last = await latchkey(['products:import', shop.path], { env: { DATABASE_URL: shop.url } })
+  assert.equal(last.code, 65, last.stderr)
+  assert.deepEqual(await countRows(shop.db), { rows: 9990, names: 9990 })
+})
+
+test('a large file takes no more than 200 MB of memory', async (t) => {
+  const shop = await createShop(t, 'sqlite', 100_000)
+  const { child, ended } = startImport(t, shop)
+  let peakKb = 0
+  while (child.exitCode === null && child.signalCode === null) {
+    try {
+      peakKb = Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))?.[1] ?? peakKb)
+    } catch {
+      break
+    }
+    await sleep(50)
+  }
+  assert.equal((await ended).code, 65)
+  t.diagnostic(`${Math.round(peakKb / 1024)} MB at most`)
+  assert.ok(peakKb > 0 && peakKb < 200 * 1024, `${Math.round(peakKb / 1024)} MB`)
+})

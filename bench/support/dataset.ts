@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { root } from '../../src/config/root.ts'
 import { systemClock } from '../../src/core/clock.ts'
 import { systemRandom } from '../../src/core/random.ts'
-import { toNameKey, toSlug } from '../../src/features/products/product.ts'
+import { type BulkProduct, insertMany, rowsPerWrite } from '../../src/features/products/products.bulk.ts'
 import type { Database, Statement } from '../../src/platform/database/database.ts'
 import { foldCounts } from '../../src/platform/database/kept-counts.ts'
 import { openDatabase } from '../../src/platform/database/open.ts'
@@ -14,8 +14,7 @@ import { openDatabase } from '../../src/platform/database/open.ts'
 export const finds = { rare: 'qzx', short: 'jq', common: 'deluxe', category: 'rarities' } as const
 
 const rareCount = 50
-const rowsPerStatement = 200
-const statementsAtOnce = 20
+const statementsAtOnce = 5
 
 export interface Dataset {
   url: string
@@ -37,13 +36,13 @@ export async function fill(url: string, count: number): Promise<void> {
     for (let first = 1; first <= count; ) {
       const statements: Statement[] = []
       while (statements.length < statementsAtOnce && first <= count) {
-        statements.push(insertion(first, Math.min(rowsPerStatement, count - first + 1), count))
-        first += rowsPerStatement
+        const rows = Math.min(rowsPerWrite, count - first + 1)
+        const products = Array.from({ length: rows }, (_, i) => productAt(first + i, count))
+        statements.push(insertMany(db.dialect, products, '2026-01-01T00:00:00.000Z'))
+        first += rows
       }
       await db.write(...statements)
-      process.stderr.write(
-        `\r  filling ${Math.min(first - 1, count).toLocaleString('en')} of ${count.toLocaleString('en')} products `,
-      )
+      process.stderr.write(`\r  filling ${(first - 1).toLocaleString('en')} of ${count.toLocaleString('en')} products `)
     }
     process.stderr.write('\r\u001b[K')
     await foldCounts(db)
@@ -64,18 +63,6 @@ async function open(url: string): Promise<Database> {
     random: systemRandom,
   })
   return db
-}
-
-function insertion(first: number, rows: number, count: number): Statement {
-  const time = "'2026-01-01T00:00:00.000Z'"
-  const places = (row: number) => Array.from({ length: 7 }, (_, i) => `$${row * 7 + i + 1}`).join(', ')
-  const values = Array.from({ length: rows }, (_, row) => `(${places(row)}, ${time}, ${time})`)
-  return {
-    sql: `INSERT INTO products
-            (name, name_key, slug, description, price_cents, category, stock, created_at, updated_at)
-          VALUES ${values.join(', ')}`,
-    params: Array.from({ length: rows }, (_, row) => fieldsOf(first + row, count)).flat(),
-  }
 }
 
 const adjectives = [
@@ -107,7 +94,7 @@ const nouns = [
   'Oven',
 ]
 
-function fieldsOf(i: number, count: number): (string | number)[] {
+function productAt(i: number, count: number): BulkProduct {
   // Multiplied by a prime, so that what is rare or common lies all over the names and the ids.
   const mixed = (i * 7919) % 1_000_003
   const step = Math.floor(count / rareCount)
@@ -122,5 +109,5 @@ function fieldsOf(i: number, count: number): (string | number)[] {
   ].join(' ')
   const description = `A product to try things at scale, number ${i}, with a description of a usual length.`
   const category = isRare(2) ? finds.category : `category ${mixed % 40}`
-  return [name, toNameKey(name), toSlug(name), description, 100 + (mixed % 100_000), category, mixed % 50]
+  return { name, description, price_cents: 100 + (mixed % 100_000), category, stock: mixed % 50, active: true }
 }

@@ -52,6 +52,7 @@ const awkward = [
   },
   { name: 'Füße 😀 Ω\tŚ', description: '"', price: 5, category: 'ünï', stock: 1, active: true },
   { name: "O'Neill; --", description: '\\n {"a": [1]} $1', price: 19.99, category: 'general', stock: 7, active: true },
+  { name: 'Without words', description: '', price: 1, category: 'general', stock: 0, active: true },
 ]
 
 onEachEngine('products:import and products:export', (engine) => {
@@ -60,7 +61,7 @@ onEachEngine('products:import and products:export', (engine) => {
     const path = file('in.jsonl', awkward.map((product) => JSON.stringify(product)).join('\n'))
     const imported = await run(['products:import', path])
     assert.equal(imported.code, 0, imported.stderr)
-    assert.match(imported.stdout, /^imported 5 products, skipped 0, in \d+\.\d s\n$/)
+    assert.match(imported.stdout, /^imported 6 products, skipped 0, in \d+\.\d s\n$/)
     assert.equal(imported.stderr, '')
     const wanted = awkward.map((product) => ({ active: true, ...product }))
     const fields = ({ name, description, price, category, stock, active }: (typeof wanted)[number]) => ({
@@ -75,7 +76,7 @@ onEachEngine('products:import and products:export', (engine) => {
     assert.deepEqual(first.map(fields), wanted.map(fields))
     assert.deepEqual(
       first.map(({ id }) => id),
-      [1, 2, 3, 4, 5],
+      [1, 2, 3, 4, 5, 6],
     )
 
     for (const name of ['out.csv', 'out.ndjson']) {
@@ -185,9 +186,9 @@ test('of many wrong rows the first are shown and the rest is counted', async (t)
 
 test('--strict imports all or nothing', async (t) => {
   const { run, file, exported } = await createShop(t)
-  const bad = await run(['products:import', '--strict', file('a.csv', `${header}\nLamp,x,1\nLamp,,1\n`)])
+  const bad = await run(['products:import', '--strict', file('a.csv', `${header}\nLamp,x,1\n ,x,1\n`)])
   assert.equal(bad.code, 65)
-  assert.equal(bad.stderr, 'line 3: description: Must not be blank\nlatchkey: 1 row is wrong; nothing was imported\n')
+  assert.equal(bad.stderr, 'line 3: name: Must not be blank\nlatchkey: 1 row is wrong; nothing was imported\n')
   assert.deepEqual(await exported(), [])
   const good = await run(['products:import', '--strict', file('b.csv', `${header}\nLamp,x,1\n`)])
   assert.equal(good.code, 0, good.stderr)

@@ -56,8 +56,11 @@ test('a malformed row costs that row alone', () => {
   }
 })
 
-test('a quote inside a field that does not begin with one is a character', () => {
-  assert.deepEqual(read(`${header}\n5" pipe,a "b" c,1\n`), [row(2, '5" pipe', 'a "b" c', '1')])
+test('a quote inside a field that does not begin with one is told', () => {
+  assert.deepEqual(read(`${header}\n5" pipe,a,1\nx,y,2\n`), [
+    { line: 2, problem: 'a quote stands inside a field that does not begin with one; write the field in quotes' },
+    row(3, 'x', 'y', '2'),
+  ])
 })
 
 test('bytes that are not UTF-8 are refused, not replaced', () => {

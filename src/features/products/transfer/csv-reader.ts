@@ -1,76 +1,109 @@
 /**
- * CSV as RFC 4180 has it, read for an import: every row knows its line, and a row that is malformed costs that row
- * alone. General parsers lose their place behind a stray quote, and with it the rows up to the next one.
+ * CSV for an import: every row knows its line, and a row that is malformed costs that row alone. The parser loses its
+ * place behind a stray quote, so it is started anew on the line after it.
  *
- * Bytes are handled as Latin-1 text, one character for each: it can be cut anywhere and searched fast, and what is not
- * UTF-8 is noticed rather than replaced.
+ * Bytes are handled as Latin-1 text, one character for each: what is not UTF-8 is noticed rather than replaced.
  */
 import { isUtf8 } from 'node:buffer'
+import { type CsvError, type Parser, parse } from 'csv-parse'
 import { exitCodes, FatalError } from '../../../core/fatal-error.ts'
 import { markAsForm } from '../../../platform/http/validation.ts'
 import { requireColumns } from './columns.ts'
 import { maxRecordBytes, type RecordReader, type SourceRecord } from './records.ts'
 
-/** `next` is where the row after it begins. */
-type Scanned = { fields: string[]; next: number } | { problem: string } | 'incomplete'
-
-const bom = '\xef\xbb\xbf'
-const tooLong = 'longer than 1 MiB, or a quote is not closed'
-
 export function createCsvReader({ delimiter }: { delimiter: string }): RecordReader {
-  let rest = ''
+  /** What the parser has been given since it was started, but for the rows at its beginning that are done. */
+  let text = ''
+  let doneBytes = 0
   let line = 1
-  let hasBegun = false
+  let failure: CsvError | undefined
+  let parser = start()
   let isDiscarding = false
   let columns: (string | undefined)[] | undefined
+  let headerProblem: unknown
+  let records: SourceRecord[] = []
+  /** The first bytes, until there are enough of them to tell whether they are a byte order mark. */
+  let beginning: string | undefined = ''
 
-  function read(text: string, isEnd: boolean): SourceRecord[] {
-    const records: SourceRecord[] = []
-    let at = 0
-    while (at < text.length) {
+  function start(): Parser {
+    doneBytes = 0
+    failure = undefined
+    return parse({
+      delimiter,
+      encoding: 'latin1',
+      record_delimiter: ['\r\n', '\n'],
+      relax_column_count: true,
+      max_record_size: maxRecordBytes,
+      skip_records_with_error: true,
+      // Both are called while the parser writes, in the order of the file.
+      on_record(fields: string[], { bytes }) {
+        if (!failure) take(fields, bytes)
+        return null
+      },
+      on_skip: (error) => {
+        failure ??= error
+        return undefined
+      },
+    })
+  }
+
+  function take(fields: string[], endBytes: number): void {
+    const record = toRecord(fields)
+    if (record) records.push(record)
+    drop(endBytes - doneBytes)
+    doneBytes = endBytes
+  }
+
+  function drop(length: number): void {
+    for (let at = text.indexOf('\n'); at !== -1 && at < length; at = text.indexOf('\n', at + 1)) line += 1
+    text = text.slice(length)
+  }
+
+  function write(chunk: string): void {
+    text += chunk
+    let unread = chunk
+    while (unread !== '') {
       if (isDiscarding) {
-        const end = text.indexOf('\n', at)
+        const end = text.indexOf('\n')
         if (end === -1) {
-          at = text.length
-          break
+          text = ''
+          return
         }
         isDiscarding = false
-        at = end + 1
-        line += 1
+        drop(end + 1)
+        parser = start()
+        unread = text
         continue
       }
-      const scanned = scanRow(text, at, { delimiter, isEnd })
-      if (scanned === 'incomplete') {
-        if (text.length - at <= maxRecordBytes) break
-        records.push({ line, problem: tooLong })
-        isDiscarding = true
-      } else if ('problem' in scanned) {
-        // The line alone is given up: what follows it may be well.
-        records.push({ line, problem: scanned.problem })
-        isDiscarding = true
-      } else {
-        const record = toRecord(scanned.fields)
-        if (record) records.push(record)
-        line += countLines(text, at, scanned.next)
-        at = scanned.next
-      }
+      parser.write(Buffer.from(unread, 'latin1'))
+      if (!failure) return
+      // The line alone is given up: what follows it may be well.
+      giveUp(failure)
     }
-    rest = text.slice(at)
-    return records
+  }
+
+  function giveUp({ code }: CsvError): void {
+    records.push({ line, problem: problems[code] ?? 'not a row of CSV' })
+    isDiscarding = true
   }
 
   /** Answers undefined for an empty line, and for the header. */
   function toRecord(fields: string[]): SourceRecord | undefined {
     if (fields.length === 1 && fields[0] === '') return undefined
     for (const [i, field] of fields.entries()) {
-      if (!isAscii.test(field)) {
-        const bytes = Buffer.from(field, 'latin1')
-        if (!isUtf8(bytes)) return { line, problem: 'not UTF-8 text' }
-        fields[i] = bytes.toString('utf8')
-      }
+      if (isAscii.test(field)) continue
+      const bytes = Buffer.from(field, 'latin1')
+      if (!isUtf8(bytes)) return { line, problem: 'not UTF-8 text' }
+      fields[i] = bytes.toString('utf8')
     }
     if (!columns) {
-      columns = requireColumns(fields, delimiter)
+      // Not thrown here: the parser would take it for a fault of its own.
+      try {
+        columns = requireColumns(fields, delimiter)
+      } catch (error) {
+        headerProblem = error
+        columns = []
+      }
       return undefined
     }
     if (fields.length !== columns.length) {
@@ -84,94 +117,46 @@ export function createCsvReader({ delimiter }: { delimiter: string }): RecordRea
     return { line, row: markAsForm(row) }
   }
 
+  function taken(): SourceRecord[] {
+    if (headerProblem) throw headerProblem
+    const all = records
+    records = []
+    return all
+  }
+
   return {
     push(chunk) {
-      let text = rest + chunk.toString('latin1')
-      if (!hasBegun) {
-        if (text.length < bom.length) {
-          rest = text
-          return []
-        }
-        hasBegun = true
-        if (text.startsWith(bom)) text = text.slice(bom.length)
+      let bytes = chunk.toString('latin1')
+      if (beginning !== undefined) {
+        beginning += bytes
+        if (beginning.length < bom.length) return []
+        bytes = beginning.startsWith(bom) ? beginning.slice(bom.length) : beginning
+        beginning = undefined
       }
-      return read(text, false)
+      write(bytes)
+      return taken()
     },
     end() {
-      const records = read(rest, true)
+      if (beginning !== undefined) write(beginning)
+      parser.end()
+      // The last row may be the one that is wrong, and rows may stand behind it.
+      while (failure && !isDiscarding) {
+        giveUp(failure)
+        write('\n')
+        parser.end()
+      }
       if (!columns) throw new FatalError('the file is empty: its first row must name the columns', exitCodes.badData)
-      return records
+      return taken()
     },
   }
 }
 
+const bom = '\xef\xbb\xbf'
 const isAscii = /^[\0-\x7f]*$/
 
-function scanRow(text: string, start: number, options: { delimiter: string; isEnd: boolean }): Scanned {
-  const lineEnd = text.indexOf('\n', start)
-  if (lineEnd === -1 && !options.isEnd) return 'incomplete'
-  const line = text.slice(start, lineEnd === -1 ? text.length : lineEnd)
-  if (line.includes('"')) return scanQuotedRow(text, start, options)
-  const fields = (line.endsWith('\r') ? line.slice(0, -1) : line).split(options.delimiter)
-  return { fields, next: lineEnd === -1 ? text.length : lineEnd + 1 }
-}
-
-function scanQuotedRow(text: string, start: number, options: { delimiter: string; isEnd: boolean }): Scanned {
-  const { delimiter, isEnd } = options
-  const fields: string[] = []
-  for (let at = start; ; ) {
-    let end: number
-    if (text[at] === '"') {
-      const quoted = scanQuoted(text, at, isEnd)
-      if (typeof quoted === 'string' || 'problem' in quoted) return quoted
-      fields.push(quoted.field)
-      end = quoted.next
-    } else {
-      // A quote inside a field that does not begin with one is a character like others.
-      const lineEnd = indexOr(text, '\n', at, text.length)
-      if (lineEnd === text.length && !isEnd) return 'incomplete'
-      const line = text.slice(at, lineEnd)
-      const isReturn = line.endsWith('\r')
-      const length = indexOr(line, delimiter, 0, isReturn ? line.length - 1 : line.length)
-      fields.push(line.slice(0, length))
-      end = at + length
-    }
-    if (text[end] === delimiter) {
-      at = end + 1
-      continue
-    }
-    if (end === text.length) return isEnd ? { fields, next: end } : 'incomplete'
-    const isReturn = text[end] === '\r'
-    if (isReturn && end + 1 === text.length) return isEnd ? { fields, next: end + 1 } : 'incomplete'
-    if (text[isReturn ? end + 1 : end] === '\n') return { fields, next: end + (isReturn ? 2 : 1) }
-    return { problem: 'a closing quote is followed by text; a quote inside a quoted field is written ""' }
-  }
-}
-
-function scanQuoted(
-  text: string,
-  start: number,
-  isEnd: boolean,
-): { field: string; next: number } | { problem: string } | 'incomplete' {
-  let field = ''
-  for (let at = start + 1; ; ) {
-    const quote = text.indexOf('"', at)
-    if (quote === -1) return isEnd ? { problem: 'a quote is not closed' } : 'incomplete'
-    field += text.slice(at, quote)
-    if (quote + 1 === text.length && !isEnd) return 'incomplete'
-    if (text[quote + 1] !== '"') return { field, next: quote + 1 }
-    field += '"'
-    at = quote + 2
-  }
-}
-
-function indexOr(text: string, searched: string, start: number, otherwise: number): number {
-  const found = text.indexOf(searched, start)
-  return found === -1 ? otherwise : found
-}
-
-function countLines(text: string, start: number, end: number): number {
-  let lines = 0
-  for (let at = text.indexOf('\n', start); at !== -1 && at < end; at = text.indexOf('\n', at + 1)) lines += 1
-  return lines
+const problems: Readonly<Record<string, string>> = {
+  CSV_INVALID_CLOSING_QUOTE: 'a closing quote is followed by text; a quote inside a quoted field is written ""',
+  INVALID_OPENING_QUOTE: 'a quote stands inside a field that does not begin with one; write the field in quotes',
+  CSV_QUOTE_NOT_CLOSED: 'a quote is not closed',
+  CSV_MAX_RECORD_SIZE: 'longer than 1 MiB, or a quote is not closed',
 }

@@ -1,11 +1,18 @@
-/** A row is checked as the body of a POST is, and may say besides whether the product is active. */
+/**
+ * A row is checked as the body of a POST is. Besides it may say whether the product is active, and its description may
+ * be blank: a change may have made it so, and what was exported can be imported again.
+ */
 import Type from 'typebox'
 import { type BodyValidator, compileBody } from '../../../platform/http/validation.ts'
 import type { BulkProduct } from '../products.bulk.ts'
 import { NewProduct, type NewProductBody, toInput } from '../products.schema.ts'
 import type { SourceRecord } from './records.ts'
 
-const NewRow = Type.Object({ ...NewProduct.properties, active: Type.Optional(Type.Boolean({ default: true })) })
+const NewRow = Type.Object({
+  ...NewProduct.properties,
+  description: Type.String(),
+  active: Type.Optional(Type.Boolean({ default: true })),
+})
 
 export type CheckedRow = { product: BulkProduct } | { problem: string }
 

@@ -2,7 +2,7 @@
 import { atMost, type Benchmark, median, type Result } from './support/benchmark.ts'
 import { createSqliteDataset, type Dataset, finds } from './support/dataset.ts'
 import { createClient, percentile, steadyReads } from './support/http.ts'
-import { type BenchServer, load } from './support/load.ts'
+import { type BenchServer, keepAsking, load } from './support/load.ts'
 import { startService } from './support/service.ts'
 
 export const large = 1_000_000
@@ -100,9 +100,8 @@ function judge(measured: { few: Costs; many: Costs }[]): Result[] {
 }
 
 /** Reads by id while one client asks for each of the others without a pause. */
-async function readsBeside({ url }: BenchServer): Promise<Result[]> {
+export async function readsBeside({ url }: BenchServer): Promise<Result[]> {
   const readers = createClient(url, 50)
-  const others = createClient(url, 1)
   const reads = (seconds: number) => steadyReads(readers.send, requests['by id'], { perSecond: 200, seconds })
   try {
     await reads(2)
@@ -111,13 +110,9 @@ async function readsBeside({ url }: BenchServer): Promise<Result[]> {
       const pairs: { quiet: number; beside: number }[] = []
       for (let round = 0; round < besideRounds; round++) {
         const quiet = percentile(await reads(3), 0.99)
-        let isOver = false
-        const asking = (async () => {
-          while (!isOver) await others.send('GET', request)
-        })()
+        const stopAsking = keepAsking(url + request)
         pairs.push({ quiet, beside: percentile(await reads(3), 0.99) })
-        isOver = true
-        await asking
+        await stopAsking()
       }
       const ms = (which: 'quiet' | 'beside') => median(pairs.map((pair) => pair[which])).toFixed(2)
       results.push(
@@ -130,6 +125,5 @@ async function readsBeside({ url }: BenchServer): Promise<Result[]> {
     return results
   } finally {
     readers.close()
-    others.close()
   }
 }

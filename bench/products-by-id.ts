@@ -1,6 +1,6 @@
 /** A product by its id, beside bare node:http with the same bytes and Express 5 with the same query; and the listing. */
 import { atLeast, type Benchmark, median, perSecond } from './support/benchmark.ts'
-import { createSqliteDataset } from './support/dataset.ts'
+import { createPlainCopy, createSqliteDataset } from './support/dataset.ts'
 import { type BenchServer, load, startServer } from './support/load.ts'
 import { startService } from './support/service.ts'
 
@@ -16,7 +16,7 @@ export const productsById: Benchmark = async () => {
     const body = await (await fetch(`${service.url}${path}/500`)).text()
     const bare = await startServer('bare.ts', { BODY: body })
     const express = await startServer('express.ts', {
-      DATABASE_FILE: dataset.url.replace('file:', ''),
+      DATABASE_FILE: createPlainCopy(dataset),
       NODE_ENV: 'production',
     })
     servers.push(bare, express)

@@ -1,4 +1,4 @@
-/** What people write by hand: Express 5 and the same queries on the same SQLite file, with the total by COUNT(*). */
+/** What people write by hand: Express 5 and the same queries on a plain table of the same products, with COUNT(*). */
 import { DatabaseSync } from 'node:sqlite'
 import express from 'express'
 import { type Product, toResource } from '../../src/features/products/product.ts'

@@ -2,6 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { root } from '../../src/config/root.ts'
 import { systemClock } from '../../src/core/clock.ts'
 import { systemRandom } from '../../src/core/random.ts'
@@ -28,6 +29,26 @@ export async function createSqliteDataset(count: number): Promise<Dataset> {
   const url = `file:${join(folder, 'products.db')}`
   await fill(url, count)
   return { url, count, remove: () => rmSync(folder, { recursive: true }) }
+}
+
+/** The same products as a table by the specification's words: its columns, its two indexes and nothing else. */
+export function createPlainCopy(dataset: Dataset): string {
+  const path = dataset.url.replace('file:', '').replace('products.db', 'plain.db')
+  const db = new DatabaseSync(path)
+  db.exec(`
+    PRAGMA journal_mode = WAL;
+    ATTACH '${dataset.url.replace('file:', '')}' AS full;
+    CREATE TABLE products (
+      id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL, slug TEXT NOT NULL, description TEXT NOT NULL,
+      price_cents INTEGER NOT NULL, category TEXT NOT NULL, active BOOLEAN NOT NULL, stock INTEGER NOT NULL,
+      version INTEGER NOT NULL, deleted_at TEXT, created_at TEXT NOT NULL, updated_at TEXT NOT NULL
+    );
+    INSERT INTO products SELECT id, name, slug, description, price_cents, category, active, stock, version, deleted_at,
+      created_at, updated_at FROM full.products;
+    CREATE INDEX products_slug ON products (slug);
+    CREATE INDEX products_category_active ON products (category, active);`)
+  db.close()
+  return path
 }
 
 export async function fill(url: string, count: number): Promise<void> {

@@ -1,5 +1,6 @@
-/** A server on one core, the load generator on the other: neither steals the other's time. */
+/** A server on one core, the load generator and all else on the other: neither steals the other's time. */
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
+import { cpus } from 'node:os'
 import { join } from 'node:path'
 
 export interface BenchServer {
@@ -19,8 +20,8 @@ export async function startServer(
   { isPinned }: ServerOptions = { isPinned: true },
 ): Promise<BenchServer> {
   const file = join(import.meta.dirname, '..', 'servers', script)
-  const [command = '', ...args] = [...(isPinned ? ['taskset', '-c', '0'] : []), process.execPath, file]
-  const child = spawn(command, args, {
+  const cores = isPinned ? '0' : `0-${cpus().length - 1}`
+  const child = spawn('taskset', ['-c', cores, process.execPath, file], {
     env: { PATH: process.env.PATH ?? '', ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
@@ -47,15 +48,26 @@ export interface LoadOptions {
   env?: Record<string, string>
 }
 
-/** Requests per second over `seconds`, by wrk on core 1. */
+/** Requests per second over `seconds`, by wrk. */
 export function load(url: string, { connections, seconds, script, env }: LoadOptions): number {
   requireWrk()
   const scripted = script === undefined ? [] : ['-s', script]
-  const args = ['-c', '1', 'wrk', '-t1', `-c${connections}`, `-d${seconds}s`, '--timeout', '10s', ...scripted, url]
-  const output = execFileSync('taskset', args, { encoding: 'utf8', env: { ...process.env, ...env } })
+  const args = ['-t1', `-c${connections}`, `-d${seconds}s`, '--timeout', '10s', ...scripted, url]
+  const output = execFileSync('wrk', args, { encoding: 'utf8', env: { ...process.env, ...env } })
   const failures = /Non-2xx or 3xx responses: (\d+)|Socket errors: (.*)/.exec(output)
   if (failures) throw new Error(`${url}: ${failures[0]}`)
   return Number(/Requests\/sec:\s+([\d.]+)/.exec(output)?.[1])
+}
+
+/** Asks over and over on one connection, in a process of its own. Answers how to stop it. */
+export function keepAsking(url: string): () => Promise<void> {
+  requireWrk()
+  const child = spawn('wrk', ['-t1', '-c1', '-d600s', '--timeout', '10s', url], { stdio: 'ignore' })
+  const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()))
+  return async () => {
+    child.kill('SIGTERM')
+    await ended
+  }
 }
 
 function requireWrk(): void {

@@ -4,6 +4,7 @@ import { compressAnswer } from '../../platform/http/compression.ts'
 import { ifMatch, isUnchanged } from '../../platform/http/conditions.ts'
 import { allowOrigins } from '../../platform/http/cors.ts'
 import { idOf } from '../../platform/http/ids.ts'
+import { sendList } from '../../platform/http/long-lists.ts'
 import { linksOf, metaOf, pageOf } from '../../platform/http/paging.ts'
 import { validationFailed } from '../../platform/http/validation.ts'
 import { etagOfProduct, etagOfProducts, type Product, toResource } from './product.ts'
@@ -11,10 +12,10 @@ import { docs } from './products.docs.ts'
 import {
   ChangedProduct,
   type ChangedProductBody,
-  ManyProducts,
   NewProduct,
   type NewProductBody,
   OneProduct,
+  ProductResource,
   toChange,
   toInput,
 } from './products.schema.ts'
@@ -45,7 +46,6 @@ export async function productRoutes(app: FastifyInstance, deps: ProductRoutesDep
     '/',
     {
       config: { access: 'public', docs: docs.list },
-      schema: { response: { 200: ManyProducts } },
       onSend: compressAnswer,
     },
     async (request, reply) => {
@@ -106,14 +106,23 @@ function sendOne(reply: FastifyReply, product: Product): FastifyReply {
   return reply.header('etag', etagOfProduct(product)).send({ data: toResource(product) })
 }
 
-function sendCollection(request: FastifyRequest, reply: FastifyReply, { products, isCut }: Collection): FastifyReply {
+async function sendCollection(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { products, isCut }: Collection,
+): Promise<FastifyReply> {
   if (isCut) reply.header('x-truncated', 'true')
   return sendMany(request, reply, products, { total: products.length })
 }
 
-function sendMany(request: FastifyRequest, reply: FastifyReply, products: Product[], meta: object): FastifyReply {
+async function sendMany(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  products: Product[],
+  meta: object,
+): Promise<FastifyReply> {
   if (isUnchanged(request, reply, etagOfProducts(products, meta))) return reply.send()
-  return reply.send({ data: products.map(toResource), meta })
+  return sendList(reply, { items: products, toResource, schema: ProductResource, meta })
 }
 
 /** A parameter that is blank, or given twice, counts as absent. */

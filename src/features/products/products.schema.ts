@@ -78,13 +78,3 @@ export const ProductResource = Type.Object(
   { title: 'Product' },
 )
 export const OneProduct = Type.Object({ data: ProductResource })
-/** A collection has the total alone, a page all of it. */
-export const ManyProducts = Type.Object({
-  data: Type.Array(ProductResource),
-  meta: Type.Object({
-    total: Type.Integer(),
-    page: Type.Optional(Type.Integer()),
-    per_page: Type.Optional(Type.Integer()),
-    last_page: Type.Optional(Type.Integer()),
-  }),
-})

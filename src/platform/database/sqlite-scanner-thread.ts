@@ -19,9 +19,17 @@ port.on('message', (message: ToScanner) => {
   port.postMessage(scan(message))
 })
 
+/** Read on the other side in a fraction of a millisecond. */
+const rowsPerPart = 200
+
 function scan({ id, sql, params }: Exclude<ToScanner, 'close'>): FromScanner {
   try {
-    return { id, rows: JSON.stringify(connection.all(sql, params)) }
+    const rows = connection.all(sql, params)
+    const parts: string[] = []
+    for (let at = 0; at === 0 || at < rows.length; at += rowsPerPart) {
+      parts.push(JSON.stringify(rows.slice(at, at + rowsPerPart)))
+    }
+    return { id, parts }
   } catch (error) {
     // Errors do not keep their class from thread to thread: what the other side needs goes as plain data.
     const { message, errcode } = error as { message: string; errcode?: number }

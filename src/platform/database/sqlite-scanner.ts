@@ -1,11 +1,12 @@
 /** Reads that may take milliseconds, on a thread of their own. */
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import { databaseUnavailable, type Value } from './database.ts'
 import { fromSqliteError } from './sqlite-connection.ts'
 
 export type ToScanner = { id: number; sql: string; params: readonly Value[] } | 'close'
-/** Rows cross as JSON, which takes half the time of a structured clone. */
-export type FromScanner = { id: number; rows: string } | { id: number; message: string; errcode: number | undefined }
+/** Rows cross as JSON, which takes half the time of a structured clone. Some at a time, so that they can be read so. */
+export type FromScanner = { id: number; parts: string[] } | { id: number; message: string; errcode: number | undefined }
 
 export interface SqliteScanner {
   all(sql: string, params: readonly Value[]): Promise<object[]>
@@ -14,7 +15,7 @@ export interface SqliteScanner {
 }
 
 interface Waiting {
-  resolve(rows: object[]): void
+  resolve(rows: Promise<object[]>): void
   reject(error: Error): void
 }
 
@@ -34,7 +35,7 @@ export function startSqliteScanner(path: string): SqliteScanner {
     started.on('message', (answer: FromScanner) => {
       const request = waiting.get(answer.id)
       waiting.delete(answer.id)
-      if ('rows' in answer) request?.resolve(JSON.parse(answer.rows))
+      if ('parts' in answer) request?.resolve(readParts(answer.parts))
       else request?.reject(fromSqliteError(Object.assign(new Error(answer.message), { errcode: answer.errcode })))
     })
     // The next one who asks starts it anew.
@@ -64,4 +65,14 @@ export function startSqliteScanner(path: string): SqliteScanner {
       await exited
     },
   }
+}
+
+/** The event loop serves others between two parts. */
+async function readParts(parts: readonly string[]): Promise<object[]> {
+  const rows: object[] = []
+  for (const [i, part] of parts.entries()) {
+    if (i > 0) await nextTurn()
+    rows.push(...(JSON.parse(part) as object[]))
+  }
+  return rows
 }

@@ -6,12 +6,12 @@ import { addVary } from './vary.ts'
 /** About one network packet: what fits into it anyway gains nothing. */
 const minBytes = 1024
 
-type Compress = (text: string, done: (error: Error | null, compressed: Buffer) => void) => void
+type Compress = (body: string | Buffer, done: (error: Error | null, compressed: Buffer) => void) => void
 
 // The best first. Both run on the thread pool, at levels that cost less time than they save.
 const compressors = {
-  br: (text, done) => brotliCompress(text, { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } }, done),
-  gzip: (text, done) => gzip(text, { level: 6 }, done),
+  br: (body, done) => brotliCompress(body, { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } }, done),
+  gzip: (body, done) => gzip(body, { level: 6 }, done),
 } as const satisfies Record<string, Compress>
 
 type Encoding = keyof typeof compressors
@@ -23,7 +23,7 @@ export function compressAnswer(
   payload: unknown,
   done: DoneFuncWithErrOrRes,
 ): void {
-  if (typeof payload !== 'string' || payload.length < minBytes) {
+  if (!(typeof payload === 'string' || payload instanceof Buffer) || payload.length < minBytes) {
     done(null, payload)
     return
   }

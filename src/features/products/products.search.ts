@@ -12,6 +12,7 @@ import { columns } from './products.store.ts'
 export interface SearchDeps {
   db: Database
   counts: KeptCounts
+  index: NameIndex
 }
 
 /** What the two engines need to know of a term. */
@@ -30,14 +31,17 @@ export interface NameIndex {
   alongNames(term: Term, limit: number): Promise<Product[]>
 }
 
+/** No name is longer, in the units of JavaScript: 255 characters of two, each of which may become two in lower case. */
+const maxLength = 1020
+
 /** A row found by the index costs about as much as walking along so many names. */
 const walkedPerFound = 12
 
-export function createProductSearch({ db, counts, index }: SearchDeps & { index: NameIndex }) {
+export function createProductSearch({ db, counts, index }: SearchDeps) {
   return {
     async byName(q: string, limit: number): Promise<Product[]> {
+      if (!isText(q) || q.length > maxLength) return []
       const term = toTerm(q)
-      if (!isText(q)) return []
       const total = await counts.total('products')
       // Where both ways cost the same: found × walkedPerFound = limit × total / found.
       const enough = Math.ceil(Math.sqrt((Math.min(limit, total) * total) / walkedPerFound))

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { roundDecimal } from './decimal.ts'
+import { compareDecimals, isIntegerDecimal, roundDecimal } from './decimal.ts'
 
 test('halves are rounded up, of the number as it is written', () => {
   for (const [written, cents] of [
@@ -38,5 +38,24 @@ test('what has two decimals stays as it is', () => {
       assert.equal(roundDecimal(String(cents / 100), 2), cents)
       assert.equal(roundDecimal((cents / 100).toFixed(2), 2), cents)
     }),
+  )
+})
+
+test('decimals are compared and told from integers by all of their digits', () => {
+  for (const [a, b, sign] of [
+    ['0.00999999999999999999999999', '0.01', -1],
+    ['0.0100', '1e-2', 0],
+    ['99999999.990000000000000000001', '99999999.99', 1],
+    ['1e3', '999.9', 1],
+    ['-1', '0', -1],
+    ['+5', '5', 0],
+  ] as const) {
+    assert.equal(compareDecimals(a, b), sign, `${a} and ${b}`)
+  }
+  assert.deepEqual(
+    ['1.00000000000000000000001', '0.99999999999999999999', '1.000', '15e-1', '150e-1', '1e20', '0'].map(
+      isIntegerDecimal,
+    ),
+    [false, false, true, false, true, true, true],
   )
 })

@@ -75,8 +75,6 @@ const malformed: [string, string | Uint8Array][] = [
   ['not JSON', 'hello'],
   ['a trailing comma', '{"a":1,}'],
   ['invalid UTF-8', new Uint8Array([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d])],
-  ['a prototype to poison', '{"__proto__": {"isAdmin": true}}'],
-  ['a constructor to poison', '{"constructor": {"prototype": {"isAdmin": true}}}'],
 ]
 for (const [what, body] of malformed) {
   test(`a JSON body that is ${what} is 400`, async (t) => {
@@ -86,6 +84,16 @@ for (const [what, body] of malformed) {
     assert.deepEqual(answer.body, { error: 'Malformed request body' })
   })
 }
+
+test('a key that would poison a prototype is left out of a JSON body', async (t) => {
+  const api = await start(t)
+  const headers = { 'content-type': 'application/json' }
+  for (const key of ['"__proto__": {"isAdmin": true}', '"constructor": {"prototype": {"isAdmin": true}}']) {
+    const answer = await api.request('POST', '/echo', { body: `{"a": 1, ${key}}`, headers })
+    assert.equal(answer.status, 200)
+    assert.ok(!JSON.stringify(answer.body).includes('isAdmin'))
+  }
+})
 
 test('a body over 1 MiB is 413, one of exactly 1 MiB is read', async (t) => {
   const api = await start(t)

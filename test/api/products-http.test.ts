@@ -90,8 +90,13 @@ test('an unknown path below the products is 404, and a wrong method 405', async 
   for (const method of ['GET', 'OPTIONS', 'POST', 'DELETE']) {
     assert.equal((await api.request(method, `${productsPath}/x/y`)).status, 404, method)
   }
-  const collection = await api.request('DELETE', productsPath)
-  assert.deepEqual([collection.status, collection.headers.get('allow')], [405, 'GET, HEAD, POST, OPTIONS'])
+  for (const path of [productsPath, `${productsPath}/`]) {
+    const collection = await api.request('DELETE', path)
+    assert.deepEqual([collection.status, collection.headers.get('allow')], [405, 'GET, HEAD, POST, OPTIONS'])
+    assert.equal(collection.headers.get('access-control-allow-origin'), '*')
+  }
+  assert.equal((await api.get(`${productsPath}/x`)).headers.get('access-control-allow-origin'), '*')
+  assert.equal((await api.get(`${productsPath}x`)).headers.get('access-control-allow-origin'), null)
   const one = await api.request('PATCH', `${productsPath}/1`)
   assert.deepEqual([one.status, one.headers.get('allow')], [405, 'GET, HEAD, PUT, DELETE, OPTIONS'])
 })

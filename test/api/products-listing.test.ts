@@ -43,6 +43,9 @@ onEachEngine('the listing of products', (engine) => {
       ['per_page=1000000', 1, 100],
       ['page=2&per_page=2', 2, 2],
       ['page=999999999999', 999_999_999_999, 20],
+      ['page=9007199254740991&per_page=100', 9_007_199_254_740_991, 100],
+      ['per_page=99999999999999999999', 1, 100],
+      ['page=0000000000000000000002', 2, 20],
     ] as const) {
       const { status, body } = await api.get(`${productsPath}?${query}`)
       assert.equal(status, 200)

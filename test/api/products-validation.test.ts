@@ -104,6 +104,43 @@ onEachEngine('a product that is not right', (engine) => {
     assert.equal((await api.put(`${productsPath}/5`, { price: 1 }, access)).status, 404)
   })
 
+  test('is measured by the number as it is written, with all of its digits', async (t) => {
+    const api = await startApi(t, { engine })
+    const { access } = await signIn(api)
+    const [least, most] = ['Must be at least 0.01', 'Must be at most 99999999.99']
+    for (const [field, written, problem] of [
+      ['price', '0.0099999999999999999999999999', least],
+      ['price', '99999999.990000000000000000001', most],
+      ['price', '1e400', most],
+      ['price', '1e-400', least],
+      ['price', `0.${'0'.repeat(1000)}1`, least],
+      ['stock', '0.99999999999999999999999', 'Must be an integer'],
+      ['stock', '1.00000000000000000000001', 'Must be an integer'],
+      ['stock', '2147483647.00000000000001', 'Must be an integer'],
+      ['stock', '1e400', 'Must be at most 2147483647'],
+      ['stock', '-1e400', 'Must be at least 0'],
+    ] as const) {
+      const fields = { name: '"Lamp"', description: '"x"', price: '1', stock: '1', [field]: written }
+      const body = `{${Object.entries(fields).map(([name, value]) => `"${name}":${value}`)}}`
+      const headers = { 'content-type': 'application/json' }
+      const answer = await api.request('POST', productsPath, { body, headers, token: access })
+      assert.deepEqual([answer.status, answer.body.details], [422, { [field]: [problem] }], written)
+      const form = { name: 'Lamp', description: 'x', price: '1', stock: '1', [field]: written }
+      assert.equal((await api.request('POST', productsPath, { form, token: access })).status, 422, written)
+    }
+  })
+
+  test('may have fields with awkward names, which are ignored', async (t) => {
+    const api = await startApi(t, { engine })
+    const { access } = await signIn(api)
+    const headers = { 'content-type': 'application/json' }
+    for (const extra of ['"__proto__":{"price":1}', '"constructor":{"prototype":{}}', '"x":{"__proto__":1}']) {
+      const body = `{${extra},"name":"Lamp","description":"x","price":5}`
+      const answer = await api.request('POST', productsPath, { body, headers, token: access })
+      assert.deepEqual([answer.status, answer.body.data?.attributes.price], [201, 5], extra)
+    }
+  })
+
   test('may be at its limits', async (t) => {
     const api = await startApi(t, { engine })
     const { access } = await signIn(api)

@@ -94,6 +94,7 @@ onEachEngine('a product', (engine) => {
       ['100% Wool_Socks', '100-wool-socks'],
       ['日本', ''],
       ['--a--', 'a'],
+      ['İ'.repeat(255), 'i-'.repeat(150).slice(0, -1)],
     ]) {
       const id = await createProduct(api, access, { name })
       const { attributes } = (await api.get(`${productsPath}/${id}`)).body.data

@@ -2,7 +2,7 @@
 import type { Clock } from '../../core/clock.ts'
 import type { Database, Statement } from '../../platform/database/database.ts'
 import type { KeptCounts } from '../../platform/database/kept-counts.ts'
-import type { Page } from '../../platform/http/paging.ts'
+import { offsetOf, type Page } from '../../platform/http/paging.ts'
 
 export interface ListedUser {
   id: number
@@ -57,8 +57,9 @@ export function createAdminStore({ db, clock, counts, administrators }: AdminSto
     administrators.map((name) => `replace(${column}, '"${name}"', '') <> ${column}`).join(' OR ') || 'FALSE'
 
   return {
-    async list(q: string, { page, perPage }: Page): Promise<{ users: ListedUser[]; total: number }> {
-      const offset = (page - 1) * perPage
+    async list(q: string, page: Page): Promise<{ users: ListedUser[]; total: number }> {
+      const { perPage } = page
+      const offset = offsetOf(page)
       const now = clock.nowSeconds()
       if (q === '') {
         const { id, skip } = await counts.find('users', offset)
@@ -112,11 +113,11 @@ export function createAdminStore({ db, clock, counts, administrators }: AdminSto
       },
     ],
 
-    async listAudit({ page, perPage }: Page): Promise<{ rows: AuditRow[]; total: number }> {
+    async listAudit(page: Page): Promise<{ rows: AuditRow[]; total: number }> {
       // The newest first, but places are found from the oldest on.
       const total = await counts.total('audit')
-      const end = Math.max(0, total - (page - 1) * perPage)
-      const start = Math.max(0, end - perPage)
+      const end = Math.max(0, total - offsetOf(page))
+      const start = Math.max(0, end - page.perPage)
       const { id, skip } = await counts.find('audit', start)
       const rows = await db.all<AuditRow>(
         `SELECT at, event, user_id, address, user_agent, outcome FROM audit

@@ -39,6 +39,7 @@ export interface ProductResource {
 }
 
 export const defaultCategory = 'general'
+const maxSlugLength = 300
 
 export function toResource(product: Product): ProductResource {
   const { id, name, slug, description, price_cents, category, stock, active, created_at, updated_at } = product
@@ -74,10 +75,13 @@ export function etagOfProducts(products: readonly Product[], meta: object): stri
 }
 
 export function toSlug(name: string): string {
+  // Cut before the last hyphen goes: a few letters become two in lower case, one of which becomes a hyphen.
   return name
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, '-')
-    .replace(/^-|-$/g, '')
+    .replace(/^-/, '')
+    .slice(0, maxSlugLength)
+    .replace(/-$/, '')
 }
 
 /**

@@ -27,7 +27,7 @@ const Collection = Type.Object({
 })
 const Listing = Type.Object({ data: Type.Array(ProductResource), meta: PageMeta })
 
-const ETag = Type.String({ description: 'Stands for this state of the product.' })
+const ETag = Type.String({ description: 'Stands for this state of what is answered.' })
 const headers = { etag: ETag }
 const ifMatch = {
   'if-match': Type.String({ description: 'Only a product with this ETag is changed; 412 otherwise.' }),
@@ -84,7 +84,8 @@ export const docs = {
     headers: {
       'idempotency-key': Type.String({
         maxLength: 255,
-        description: 'The same key within 24 hours gets the first answer again and creates nothing.',
+        description:
+          'The same key within 24 hours gets the first answer again and creates nothing; with another body it is 422.',
       }),
     },
     body: {

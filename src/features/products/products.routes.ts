@@ -125,9 +125,10 @@ async function sendMany(
   return sendList(reply, { items: products, toResource, schema: ProductResource, meta })
 }
 
-/** A parameter that is blank, or given twice, counts as absent. */
+/** A parameter that is blank counts as absent. Of several the first counts. */
 function textOf(given: unknown): string | undefined {
-  return typeof given === 'string' && given.trim() !== '' ? given : undefined
+  const [text] = [given].flat()
+  return typeof text === 'string' && text.trim() !== '' ? text : undefined
 }
 
 function keyOf(request: FastifyRequest): string | undefined {

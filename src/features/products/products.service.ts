@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto'
 import { AppError } from '../../core/app-error.ts'
 import type { Clock } from '../../core/clock.ts'
-import type { Page } from '../../platform/http/paging.ts'
+import { offsetOf, type Page } from '../../platform/http/paging.ts'
 import { validationFailed } from '../../platform/http/validation.ts'
 import { etagOfProduct, type Product, type ProductChange, type ProductInput, toSlug } from './product.ts'
 import type { ProductSearch } from './products.search.ts'
@@ -94,8 +94,8 @@ export function createProducts({ store, search, clock, collectionLimit, onCreate
     create,
     createOnce,
 
-    async list({ page, perPage }: Page): Promise<{ products: Product[]; total: number }> {
-      return store.list({ before: (page - 1) * perPage, limit: perPage })
+    async list(page: Page): Promise<{ products: Product[]; total: number }> {
+      return store.list({ before: offsetOf(page), limit: page.perPage })
     },
 
     search: async (q: string): Promise<Collection> => collection(await search.byName(q, limit)),

@@ -12,6 +12,8 @@ export type CountedList = 'users' | 'audit' | 'posts' | 'products'
 const levels = [21, 14, 7] as const
 const fanOut = 128
 
+const beyond: Place = { id: Number.MAX_SAFE_INTEGER, skip: 0 }
+
 /** Where to begin reading: at this id, leaving out the first `skip` rows. */
 export interface Place {
   id: number
@@ -49,8 +51,8 @@ export function createKeptCounts(db: Database): KeptCounts {
           skip -= live
           return false
         })
-        // Beyond the last row; or, where rows have just gone, right behind the blocks that were left out.
-        if (!found) return { id: Math.min(end * 2 ** level, Number.MAX_SAFE_INTEGER), skip }
+        // Where rows have just gone, right behind the blocks that were left out.
+        if (!found) return level === levels[0] ? beyond : { id: end * 2 ** level, skip }
         first = found.block * fanOut
         end = first + fanOut
       }

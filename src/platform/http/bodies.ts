@@ -8,8 +8,8 @@ import { markAsForm } from './validation.ts'
 import { rememberLongNumbers } from './written-numbers.ts'
 
 export async function readBodies(app: FastifyInstance): Promise<void> {
-  // `__proto__` and `constructor.prototype` keys are refused rather than merged into anything.
-  const parseJson = app.getDefaultJsonParser('error', 'error')
+  // `__proto__` and `constructor.prototype` keys are left out, like all that no schema names.
+  const parseJson = app.getDefaultJsonParser('remove', 'remove')
   app.removeContentTypeParser(['application/json', 'text/plain'])
   app.addContentTypeParser<Buffer>('application/json', { parseAs: 'buffer' }, (request, raw, done) => {
     if (raw.length === 0) return done(null, undefined)

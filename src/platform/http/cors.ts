@@ -1,5 +1,5 @@
 /** Lets pages of other origins use a plugin's routes. Tokens travel in a header, never in a cookie: no credentials. */
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { addVary } from './vary.ts'
 
 export interface CorsOptions {
@@ -23,16 +23,22 @@ export function allowOrigins(app: FastifyInstance, { origins, paths, exposed }: 
   })
   const headersForAll = headersFor('*')
 
-  app.addHook('onRequest', (request, reply, next) => {
-    if (isOpen) reply.headers(headersForAll)
-    else {
-      const { origin } = request.headers
-      if (origin !== undefined && allowed.has(origin)) reply.headers(headersFor(origin))
-      // A cache must not hand one origin what was answered to another.
-      addVary(reply, 'origin')
+  function setHeaders(request: FastifyRequest, reply: FastifyReply): void {
+    if (isOpen) {
+      reply.headers(headersForAll)
+      return
     }
+    const { origin } = request.headers
+    if (origin !== undefined && allowed.has(origin)) reply.headers(headersFor(origin))
+    // A cache must not hand one origin what was answered to another.
+    addVary(reply, 'origin')
+  }
+
+  app.addHook('onRequest', (request, reply, next) => {
+    setHeaders(request, reply)
     next()
   })
+  app.onUnknownPath(setHeaders)
 
   for (const [path, methods] of Object.entries(paths)) {
     app.options(path, { config: { access: 'public', docs: false } }, async (request, reply) => {

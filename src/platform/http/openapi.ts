@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
+import { compressAnswer } from './compression.ts'
 import { renderPage } from './docs-page/page.ts'
 import { type AddedRoute, type BuildOptions, buildDocument } from './openapi/build.ts'
 
@@ -33,17 +34,17 @@ export function serveDocs(app: FastifyInstance, options: DocsOptions): void {
   })
 
   const config = { access: 'public', docs: false } as const
-  app.get('/openapi.json', { config }, async (_request, reply) =>
+  app.get('/openapi.json', { config, onSend: compressAnswer }, async (_request, reply) =>
     reply.header('cache-control', 'no-cache').type('application/json; charset=utf-8').send(document),
   )
-  app.get('/docs', { config }, async (_request, reply) =>
+  app.get('/docs', { config, onSend: compressAnswer }, async (_request, reply) =>
     reply
       .header('cache-control', 'no-cache')
       .header('content-security-policy', pagePolicy)
       .type('text/html; charset=utf-8')
       .send(page),
   )
-  app.get('/docs/style.css', { config }, async (_request, reply) =>
+  app.get('/docs/style.css', { config, onSend: compressAnswer }, async (_request, reply) =>
     reply.header('cache-control', 'no-cache').type('text/css; charset=utf-8').send(style),
   )
 }

@@ -27,6 +27,11 @@ export function pageOf(query: unknown): Page {
   return { page: positive(page) ?? 1, perPage: Math.min(positive(per_page) ?? defaultPerPage, maxPerPage) }
 }
 
+/** How many items come before the page. */
+export function offsetOf({ page, perPage }: Page): number {
+  return Math.min((page - 1) * perPage, Number.MAX_SAFE_INTEGER)
+}
+
 export function metaOf({ page, perPage }: Page, total: number): PageMeta {
   return { total, page, per_page: perPage, last_page: Math.max(1, Math.ceil(total / perPage)) }
 }
@@ -43,6 +48,6 @@ export function linksOf(path: string, { page, per_page, last_page }: PageMeta): 
 }
 
 function positive(given: unknown): number | undefined {
-  const number = typeof given === 'string' && /^\d{1,15}$/.test(given) ? Number(given) : 0
+  const number = typeof given === 'string' && /^\d+$/.test(given) ? Math.min(Number(given), Number.MAX_SAFE_INTEGER) : 0
   return number > 0 ? number : undefined
 }

@@ -95,7 +95,8 @@ export async function createHttpServer(options: HttpOptions): Promise<HttpServer
     if (request.headers.host === undefined) next(httpErrors.malformedRequest())
     else if (isStopping) next(httpErrors.unavailable())
     else {
-      const refusal = loadShedding.refusalOf(request) ?? (request.is404 ? unknownRoutes.refusalOf(request) : undefined)
+      const refusal =
+        loadShedding.refusalOf(request) ?? (request.is404 ? unknownRoutes.refusalOf(request, reply) : undefined)
       beginTogether(() => next(refusal))
     }
   })

@@ -4,7 +4,7 @@
  */
 import Type, { type TObject, type TSchema } from 'typebox'
 import { AppError } from '../../core/app-error.ts'
-import { roundDecimal } from '../../core/decimal.ts'
+import { compareDecimals, isIntegerDecimal, roundDecimal } from '../../core/decimal.ts'
 
 /** Answers what is wrong with a value that has passed the schema's own rules. */
 export type Check = (value: string) => string[]
@@ -63,19 +63,24 @@ export function compileBody(schema: TObject): BodyValidator {
     const details: Record<string, string[]> = {}
     for (const [name, property] of properties) {
       const raw = Object.hasOwn(given, name) ? given[name] : undefined
-      const outcome = read(property, isForm ? fromForm(property, raw) : raw, required.has(name))
+      const written = isForm ? String(raw).trim() : writtenNumbers.get(given)?.get(name)
+      const typed = isForm ? fromForm(property, raw) : raw
+      const outcome = read(property, { raw: typed, written, isRequired: required.has(name) })
       if ('problems' in outcome) details[name] = outcome.problems
-      else if (outcome.value !== undefined) {
-        const places = property['x-decimals']
-        const written = isForm ? String(raw).trim() : writtenNumbers.get(given)?.get(name)
-        value[name] = places === undefined ? outcome.value : round(outcome.value as number, written, places)
-      }
+      else if (outcome.value !== undefined) value[name] = outcome.value
     }
     return Object.keys(details).length > 0 ? { error: validationFailed(details) } : { value }
   }
 }
 
-function read(property: Property, raw: unknown, isRequired: boolean): Outcome {
+interface Given {
+  raw: unknown
+  /** A number as it was written, where that says more than the number. */
+  written: string | undefined
+  isRequired: boolean
+}
+
+function read(property: Property, { raw, written, isRequired }: Given): Outcome {
   if (property['x-not-blank'] && isBlank(raw)) return { problems: ['Must not be blank'] }
   if (raw === undefined || raw === null) {
     if (property['x-or-empty']) return { value: '' }
@@ -88,9 +93,9 @@ function read(property: Property, raw: unknown, isRequired: boolean): Outcome {
     case 'string':
       return typeof raw === 'string' ? readText(property, raw) : { problems: ['Must be a string'] }
     case 'number':
-      return typeof raw === 'number' ? readNumber(property, raw) : { problems: ['Must be a number'] }
+      return typeof raw === 'number' ? readNumber(property, raw, written) : { problems: ['Must be a number'] }
     case 'integer':
-      return Number.isInteger(raw) ? readNumber(property, raw as number) : { problems: ['Must be an integer'] }
+      return isInteger(raw, written) ? readNumber(property, raw, written) : { problems: ['Must be an integer'] }
     case 'boolean':
       return typeof raw === 'boolean' ? { value: raw } : { problems: ['Must be true or false'] }
     default:
@@ -116,14 +121,25 @@ function readText(property: Property, text: string): Outcome {
   return problems.length > 0 ? { problems } : { value: text }
 }
 
-function readNumber({ minimum, maximum }: Property, number: number): Outcome {
-  if (minimum !== undefined && number < minimum) return { problems: [`Must be at least ${minimum}`] }
-  if (maximum !== undefined && number > maximum) return { problems: [`Must be at most ${maximum}`] }
-  return { value: number }
+function readNumber(property: Property, number: number, written = String(number)): Outcome {
+  const { minimum, maximum, 'x-decimals': places } = property
+  const compare = (limit: number) =>
+    isMoreThanFloat(number, written) ? compareDecimals(written, String(limit)) : number - limit
+  if (minimum !== undefined && compare(minimum) < 0) return { problems: [`Must be at least ${minimum}`] }
+  if (maximum !== undefined && compare(maximum) > 0) return { problems: [`Must be at most ${maximum}`] }
+  return { value: places === undefined ? number : roundDecimal(written, places) / 10 ** places }
 }
 
-function round(number: number, written: string | undefined, places: number): number {
-  return roundDecimal(written ?? String(number), places) / 10 ** places
+/** What is too large for a float is an integer still, of which its limits will tell. */
+function isInteger(raw: unknown, written?: string): raw is number {
+  if (typeof raw !== 'number' || Number.isNaN(raw)) return false
+  if (written !== undefined && isMoreThanFloat(raw, written)) return isIntegerDecimal(written)
+  return Number.isInteger(raw) || !Number.isFinite(raw)
+}
+
+/** Has digits that a float has lost. Hundreds of them are not worth the time. */
+function isMoreThanFloat(number: number, written: string): boolean {
+  return written.length > 15 && written.length < 400 && Number.isFinite(number) && !/e[+-]?\d{4}/i.test(written)
 }
 
 /** The only kind of list that a body has. */

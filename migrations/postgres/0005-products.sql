@@ -30,8 +30,16 @@ RETURN array_to_tsvector(ARRAY(
 ));
 CREATE INDEX products_name_grams ON products USING gin (name_grams(name_key)) WITH (gin_pending_list_limit = 256);
 
+CREATE FUNCTION count_new_products() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  INSERT INTO kept_count_changes
+    SELECT 'products', id >> 7, count(*) FROM new_rows WHERE deleted_at IS NULL GROUP BY 1, 2;
+  RETURN NULL;
+END $$;
+
 CREATE TRIGGER products_counted AFTER INSERT ON products
-  REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION count_new_rows();
+  REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION count_new_products();
+CREATE TRIGGER products_forgotten AFTER TRUNCATE ON products FOR EACH STATEMENT EXECUTE FUNCTION forget_counts();
 CREATE TRIGGER products_uncounted AFTER UPDATE OF deleted_at ON products
   FOR EACH ROW WHEN (OLD.deleted_at IS NULL AND NEW.deleted_at IS NOT NULL) EXECUTE FUNCTION count_gone_row();
 CREATE TRIGGER products_recounted AFTER UPDATE OF deleted_at ON products

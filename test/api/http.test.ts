@@ -1,9 +1,11 @@
 /** What holds for every route: bodies, error answers, headers, ids, the log. */
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { connect } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
+import { compressAnswer } from '../../src/platform/http/compression.ts'
 import { type Api, startApi } from '../support/api.ts'
 
 const isPublic = { config: { access: 'public' } } as const
@@ -84,6 +86,44 @@ for (const [what, body] of malformed) {
     assert.deepEqual(answer.body, { error: 'Malformed request body' })
   })
 }
+
+test('an answer that cannot be sent is a 500, and the service goes on', async (t) => {
+  const api = await startApi(t, {
+    extend(app) {
+      const config = { access: 'public' } as const
+      app.get('/snow', { config }, async (_request, reply) => reply.header('x-name', 'snow \u2603').send({}))
+      app.get('/object', { config }, async (_request, reply) => reply.type('text/plain').send({ a: 1 }))
+      app.get('/long', { config, onSend: compressAnswer }, async (_request, reply) =>
+        reply.header('x-name', '\u2603').send('x'.repeat(5000)),
+      )
+    },
+  })
+  for (const path of ['/snow', '/object', '/long']) {
+    const answer = await api.request('GET', path, { headers: { 'accept-encoding': 'gzip' } })
+    assert.deepEqual([answer.status, answer.body], [500, { error: 'Internal server error' }], path)
+    assert.ok(answer.headers.get('x-request-id'))
+  }
+  assert.equal((await api.get('/health/live')).status, 200)
+  assert.equal(api.log.filter((line) => line.includes('could not be sent')).length, 3)
+})
+
+test('clients that hang up at once leave no trace in the log', async (t) => {
+  const api = await startApi(t)
+  const { port } = new URL(api.url)
+  await Promise.all(
+    Array.from({ length: 50 }, async () => {
+      const socket = connect(Number(port), '127.0.0.1')
+      await once(socket, 'connect')
+      socket.write('POST /api/auth/login HTTP/1.1\r\nhost: x\r\ncontent-length: 2\r\n\r\n{}')
+      socket.resetAndDestroy()
+    }),
+  )
+  assert.equal((await api.get('/health/live')).status, 200)
+  assert.deepEqual(
+    api.log.filter((line) => line.includes('"level":"error"')),
+    [],
+  )
+})
 
 test('a key that would poison a prototype is left out of a JSON body', async (t) => {
   const api = await start(t)

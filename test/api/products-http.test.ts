@@ -113,7 +113,8 @@ onEachEngine('what clients know of a product', (engine) => {
     assert.equal((await api.get(`${productsPath}/1`)).headers.get('etag'), etag)
     for (const known of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {
       const answer = await get(known)
-      assert.deepEqual([answer.status, answer.body, answer.headers.get('etag')], [304, '', etag], known)
+      assert.deepEqual([answer.status, answer.body], [304, ''], known)
+      assert.ok(answer.headers.get('etag')?.endsWith(etag))
     }
     assert.equal((await get('"other"')).status, 200)
     const changed = await api.put(`${productsPath}/1`, { price: 5 }, access)
@@ -136,7 +137,7 @@ onEachEngine('what clients know of a product', (engine) => {
     const etag = (await api.post(productsPath, lamp, access)).headers.get('etag') ?? ''
     const send = (method: string, ifMatch: string, json?: object) =>
       api.request(method, `${productsPath}/1`, { headers: { 'if-match': ifMatch }, json, token: access })
-    for (const wrong of ['"other"', `W/${etag}`, 'nonsense', '']) {
+    for (const wrong of ['"other"', `W/${etag}`, 'nonsense', 'nonsense*', '"other", *', '']) {
       const answer = await send('PUT', wrong, { price: 5 })
       assert.deepEqual([answer.status, answer.body], [412, { error: 'Product has changed' }], wrong)
       assert.equal((await send('DELETE', wrong)).status, 412)
@@ -217,6 +218,8 @@ onEachEngine('what clients know of a product', (engine) => {
         'if-none-match': String(answer.headers.etag),
       })
       assert.equal(again.status, 304)
+      assert.equal(again.headers.etag, answer.headers.etag)
+      assert.match(String(again.headers.vary), /accept-encoding/)
     }
     const small = await raw(api, `${productsPath}/1`, { 'accept-encoding': 'gzip' })
     assert.equal(small.headers['content-encoding'], undefined)

@@ -83,6 +83,23 @@ onEachEngine('kept counts', (engine) => {
     if (engine === 'postgres') assert.deepEqual(await db.all('SELECT * FROM kept_count_changes'), [])
   })
 
+  test('follow what is done by hand too', async (t) => {
+    const db = await open(t, engine)
+    const counts = createKeptCounts(db)
+    const insert = `INSERT INTO products (name, name_key, slug, description, price_cents, deleted_at, created_at, updated_at)
+                    VALUES ('x', 'x', 'x', '', 1, %, '2026-01-01T00:00:00.000Z', '2026-01-01T00:00:00.000Z')`
+    await db.write({ sql: insert.replace('%', 'NULL') })
+    await db.write({ sql: insert.replace('%', "'2026-01-01T00:00:00.000Z'") })
+    assert.equal(await counts.total('products'), 1)
+    await db.write({ sql: 'UPDATE products SET deleted_at = NULL' })
+    assert.equal(await counts.total('products'), 2)
+    await db.write({ sql: 'DELETE FROM products WHERE id = 1' })
+    assert.equal(await counts.total('products'), 1)
+    if (engine === 'postgres') await db.write({ sql: 'TRUNCATE products' })
+    else await db.write({ sql: 'DELETE FROM products' })
+    assert.equal(await counts.total('products'), 0)
+  })
+
   test('of each list are its own', async (t) => {
     const db = await open(t, engine)
     const counts = createKeptCounts(db)

@@ -3,7 +3,7 @@ import type { Product } from './product.ts'
 import type { NameIndex, Term } from './products.search.ts'
 import { columns } from './products.store.ts'
 
-/** Hits come by id: the place of this one tells how many there are about, as if they were spread evenly. */
+/** Hits come by id: how far so many of them reach tells how many there are about, as if they were spread evenly. */
 const sampled = 500
 
 const listed = columns.replace(/\w+/g, 'p.$&')
@@ -19,12 +19,14 @@ export function createSqliteNameIndex(db: Database): NameIndex {
         )
         return row?.found ?? 0
       }
-      const [row] = await db.scan<{ id: number; last: number }>(
-        `SELECT rowid AS id, (SELECT max(id) FROM products) AS last
-         FROM product_grams WHERE product_grams MATCH $1 LIMIT 1 OFFSET ${sampled - 1}`,
-        [matching(term)],
+      // Having all the grams is not yet having the term: the names are looked at.
+      const [row] = await db.scan<{ found: number; reached: number; last: number }>(
+        `SELECT count(CASE WHEN instr(name_key, $2) > 0 THEN 1 END) AS found, COALESCE(max(id), 1) AS reached,
+                (SELECT max(id) FROM products) AS last
+         FROM products WHERE id IN (SELECT rowid FROM product_grams WHERE product_grams MATCH $1 LIMIT ${sampled})`,
+        [matching(term), term.text],
       )
-      return row ? (sampled * Math.max(total, row.last)) / row.id : 0
+      return row ? (row.found * Math.max(total, row.last)) / row.reached : 0
     },
 
     byGrams: (term, limit) =>

@@ -68,8 +68,8 @@ export function etagOfProduct({ version, updated_at }: Product): string {
 }
 
 /** What they say of themselves says it of all of them: their whole answer need not be looked at. */
-export function etagOfProducts(products: readonly Product[], meta: object): string {
-  let state = JSON.stringify(meta)
+export function etagOfProducts(products: readonly Product[], rest: object): string {
+  let state = JSON.stringify(rest)
   for (const { id, version, updated_at } of products) state += ` ${id}-${version}-${updated_at}`
   return `"${hash('sha1', state, 'base64url')}"`
 }

@@ -57,7 +57,7 @@ export async function productRoutes(app: FastifyInstance, deps: ProductRoutesDep
       const listed = await products.list(page)
       const meta = metaOf(page, listed.total)
       reply.header('link', linksOf(productsPath, meta))
-      return sendMany(request, reply, listed.products, meta)
+      return sendMany(request, reply, { products: listed.products, meta, isCut: false })
     },
   )
 
@@ -112,16 +112,15 @@ async function sendCollection(
   { products, isCut }: Collection,
 ): Promise<FastifyReply> {
   if (isCut) reply.header('x-truncated', 'true')
-  return sendMany(request, reply, products, { total: products.length })
+  return sendMany(request, reply, { products, meta: { total: products.length }, isCut })
 }
 
 async function sendMany(
   request: FastifyRequest,
   reply: FastifyReply,
-  products: Product[],
-  meta: object,
+  { products, meta, isCut }: Collection & { meta: object },
 ): Promise<FastifyReply> {
-  if (isUnchanged(request, reply, etagOfProducts(products, meta))) return reply.send()
+  if (isUnchanged(request, reply, etagOfProducts(products, { ...meta, isCut }))) return reply.send()
   return sendList(reply, { items: products, toResource, schema: ProductResource, meta })
 }
 

@@ -2,7 +2,7 @@
  * Products by a part of their name, and by category, in the order of names. There are two ways to find a part of a
  * name: by an index of all three characters in a row, which costs as much as there are names that match, and along the
  * names in their order, which ends as soon as it has enough. The first is for rare terms, the second for common ones.
- * Here is all that the engines do differently.
+ * What the engines do differently is in name-index.*.ts.
  */
 import type { Database } from '../../platform/database/database.ts'
 import type { KeptCounts } from '../../platform/database/kept-counts.ts'

@@ -53,7 +53,7 @@ export function startSqliteScanner(path: string): SqliteScanner {
   return {
     all(sql, params) {
       return new Promise((resolve, reject) => {
-        if (waiting.size >= maxWaiting) throw databaseUnavailable(new Error('too many long reads are waiting'))
+        if (waiting.size >= maxWaiting) throw databaseUnavailable(undefined)
         worker ??= start()
         lastId += 1
         waiting.set(lastId, { resolve, reject })

@@ -12,9 +12,10 @@ export function clientOf(request: FastifyRequest): Client {
   return { address: addressOf(request), userAgent: cleanUserAgent(request.headers['user-agent']) }
 }
 
-/** An IPv4 client of an IPv6 socket is the same client. */
+/** An IPv4 client of an IPv6 socket is the same client. One that has hung up has no address any more. */
 export function addressOf(request: FastifyRequest): string {
-  return request.ip.replace(/^::ffff:(?=\d+\.)/i, '')
+  const ip: string | undefined = request.ip
+  return (ip ?? 'unknown').replace(/^::ffff:(?=\d+\.)/i, '')
 }
 
 /** Without what could forge a line of a log or of a page. */

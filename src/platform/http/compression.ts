@@ -1,6 +1,7 @@
 /** Compresses an answer where the client asks for it and it pays. */
 import { brotliCompress, constants, gzip } from 'node:zlib'
 import type { DoneFuncWithErrOrRes, FastifyReply, FastifyRequest } from 'fastify'
+import { guarded } from './errors.ts'
 import { addVary } from './vary.ts'
 
 /** About one network packet: what fits into it anyway gains nothing. */
@@ -23,6 +24,7 @@ export function compressAnswer(
   payload: unknown,
   done: DoneFuncWithErrOrRes,
 ): void {
+  if (reply.statusCode === 304) addVary(reply, 'accept-encoding')
   if (!(typeof payload === 'string' || payload instanceof Buffer) || payload.length < minBytes) {
     done(null, payload)
     return
@@ -33,12 +35,14 @@ export function compressAnswer(
     done(null, payload)
     return
   }
-  compressors[encoding](payload, (error, compressed) => {
-    if (error) return done(error)
-    reply.header('content-encoding', encoding).removeHeader('content-length')
-    markEtag(reply, encoding)
-    done(null, compressed)
-  })
+  compressors[encoding](payload, (error, compressed) =>
+    guarded(request, reply, () => {
+      if (error) return done(error)
+      reply.header('content-encoding', encoding).removeHeader('content-length')
+      markEtag(reply, encoding)
+      done(null, compressed)
+    }),
+  )
 }
 
 /** RFC 9110, 12.5.3. What is not named is acceptable only by `*`. */

@@ -4,25 +4,23 @@ import { stripEncoding } from './compression.ts'
 
 /** Sets the ETag. True where the client has this very answer already: then it gets 304 and no body. */
 export function isUnchanged(request: FastifyRequest, reply: FastifyReply, etag: string): boolean {
-  reply.header('etag', etag)
-  const known = request.headers['if-none-match']
+  const known = listEtags(request.headers['if-none-match'])
   // Weak comparison: 8.8.3.2.
-  if (known === undefined || !listEtags(known).some((each) => each === '*' || each.replace(/^W\//, '') === etag)) {
-    return false
-  }
-  reply.code(304)
-  return true
+  const same = known.find((each) => each === '*' || stripEncoding(each.replace(/^W\//, '')) === etag)
+  // The one that the client has, in its encoding: a cache would not know the answer by another (15.4.5).
+  reply.header('etag', same === undefined || same === '*' ? etag : same)
+  if (same !== undefined) reply.code(304)
+  return same !== undefined
 }
 
 /** Whether the client wants its request to be carried out on a resource with this ETag; undefined where it does not care. */
 export function ifMatch(request: FastifyRequest): ((etag: string) => boolean) | undefined {
-  const wanted = request.headers['if-match']
-  if (wanted === undefined) return undefined
-  const etags = listEtags(wanted)
+  if (request.headers['if-match'] === undefined) return undefined
+  const etags = listEtags(request.headers['if-match']).map(stripEncoding)
   // Strong comparison: a weak ETag matches nothing.
   return (etag) => etags.includes('*') || etags.includes(etag)
 }
 
-function listEtags(header: string): string[] {
-  return (header.match(/\*|(?:W\/)?"[^"]*"/g) ?? []).map(stripEncoding)
+function listEtags(header = ''): string[] {
+  return header.trim() === '*' ? ['*'] : (header.match(/(?:W\/)?"[^"]*"/g) ?? [])
 }

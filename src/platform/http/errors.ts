@@ -32,6 +32,27 @@ export function sendError(error: unknown, request: FastifyRequest, reply: Fastif
     .send({ error: answer.message, ...answer.extra })
 }
 
+/**
+ * For work that runs outside of the framework's sight, where what is thrown would end the process: the request fails,
+ * and nothing else does.
+ */
+export function guarded(request: FastifyRequest, reply: FastifyReply, work: () => void): void {
+  try {
+    work()
+  } catch (error) {
+    request.log.error({ err: error }, 'an answer could not be sent')
+    const { raw } = reply
+    if (raw.headersSent) {
+      raw.destroy()
+      return
+    }
+    const body = JSON.stringify({ error: httpErrors.internal(error).message })
+    for (const name of raw.getHeaderNames()) raw.removeHeader(name)
+    const headers = { 'content-type': 'application/json; charset=utf-8', 'content-length': Buffer.byteLength(body) }
+    raw.writeHead(500, { ...headers, 'x-request-id': request.id }).end(body)
+  }
+}
+
 /** Gives the framework's own errors the place they have in the table. */
 function toAppError(error: unknown): AppError {
   if (error instanceof AppError) return error

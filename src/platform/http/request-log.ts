@@ -4,6 +4,7 @@ import { createTogether } from '../../core/together.ts'
 import type { Log } from '../log/logger.ts'
 import type { Series } from '../metrics/histogram.ts'
 import type { Metrics } from '../metrics/metrics.ts'
+import { guarded } from './errors.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -32,7 +33,7 @@ export function recordRequests(app: FastifyInstance, { log, metrics, isStopping 
     if (isLogged) logRequest(request, reply.statusCode, ms)
     // The connection is about to be closed: the client must not send its next request on it.
     if (isStopping()) reply.header('connection', 'close')
-    sendTogether(() => next(null, payload))
+    sendTogether(() => guarded(request, reply, () => next(null, payload)))
   })
 }
 

@@ -9,7 +9,7 @@ import type { Metrics } from '../metrics/metrics.ts'
 import { type GuardOptions, guardRoutes } from './access.ts'
 import { readBodies } from './bodies.ts'
 import { createBrokenRequestHandler } from './broken-requests.ts'
-import { answerErrors, httpErrors, sendError } from './errors.ts'
+import { answerErrors, guarded, httpErrors, sendError } from './errors.ts'
 import { addHealthRoutes, type HealthOptions } from './health.ts'
 import { LazyLog } from './lazy-log.ts'
 import { answerUnknownRoutes } from './not-found.ts'
@@ -97,7 +97,10 @@ export async function createHttpServer(options: HttpOptions): Promise<HttpServer
     else {
       const refusal =
         loadShedding.refusalOf(request) ?? (request.is404 ? unknownRoutes.refusalOf(request, reply) : undefined)
-      beginTogether(() => next(refusal))
+      beginTogether(() => {
+        // Whoever has hung up by now needs no answer.
+        if (!request.socket.destroyed) guarded(request, reply, () => next(refusal))
+      })
     }
   })
   app.addHook('onListen', async () => loadShedding.start())

@@ -56,6 +56,15 @@ test('a malformed row costs that row alone', () => {
   }
 })
 
+test('a file of nothing but wrong rows is told row by row', () => {
+  const records = read(`${header}\n${'"Lamp "big" one",b,1\n'.repeat(5000)}x,y,2\n`)
+  assert.deepEqual(
+    records.filter((record) => 'problem' in record).map(({ line }) => line),
+    Array.from({ length: 5000 }, (_, i) => i + 2),
+  )
+  assert.deepEqual(records.at(-1), row(5002, 'x', 'y', '2'))
+})
+
 test('a quote inside a field that does not begin with one is told', () => {
   assert.deepEqual(read(`${header}\n5" pipe,a,1\nx,y,2\n`), [
     { line: 2, problem: 'a quote stands inside a field that does not begin with one; write the field in quotes' },

@@ -19,6 +19,7 @@ export function createCsvReader({ delimiter }: { delimiter: string }): RecordRea
   let failure: CsvError | undefined
   let parser = start()
   let isDiscarding = false
+  let isCareful = false
   let columns: (string | undefined)[] | undefined
   let headerProblem: unknown
   let records: SourceRecord[] = []
@@ -73,13 +74,20 @@ export function createCsvReader({ delimiter }: { delimiter: string }): RecordRea
         drop(end + 1)
         parser = start()
         unread = text
+        isCareful = true
         continue
       }
-      parser.write(Buffer.from(unread, 'latin1'))
-      if (!failure) return
+      // Behind a wrong row line by line: where every row is wrong, each would cost all that follows it.
+      const next: string = isCareful ? unread.slice(0, unread.indexOf('\n') + 1) || unread : unread
+      parser.write(Buffer.from(next, 'latin1'))
+      unread = unread.slice(next.length)
       // The line alone is given up: what follows it may be well.
-      giveUp(failure)
+      if (failure) {
+        giveUp(failure)
+        unread = text
+      }
     }
+    isCareful = false
   }
 
   function giveUp({ code }: CsvError): void {

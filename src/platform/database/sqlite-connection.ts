@@ -4,6 +4,8 @@ import { ConstraintError, type ConstraintKind, databaseUnavailable, type Value }
 
 export interface SqliteConnection {
   all(sql: string, params: readonly Value[]): object[]
+  /** The same rows one by one. The statement must not be used again before they are through. */
+  iterate(sql: string, params: readonly Value[]): Iterable<object>
   get(sql: string, params: readonly Value[]): object | undefined
   /** A statement without parameters or rows, prepared like the others. */
   run(sql: string): void
@@ -49,6 +51,12 @@ export function openSqliteConnection(
       const { statement, toRow } = prepare(sql)
       // With setReturnArrays each row is an array, which the types do not know.
       return (statement.all(...params.map(toSqlite)) as unknown as unknown[][]).map(toRow)
+    },
+    *iterate(sql, params) {
+      const { statement, toRow } = prepare(sql)
+      for (const values of statement.iterate(...params.map(toSqlite)) as Iterable<unknown>) {
+        yield toRow(values as unknown[])
+      }
     },
     get(sql, params) {
       const { statement, toRow } = prepare(sql)

@@ -1,5 +1,5 @@
 /** The same shapes on PostgreSQL, and what keeping the counts costs those who write. */
-import pg from 'pg'
+import { runOnServer } from '../test/support/databases.ts'
 import { createRunFolder } from '../test/support/run-folder.ts'
 import { startPostgres } from '../test/support/servers.ts'
 import { body, script } from './product-creates.ts'
@@ -25,21 +25,14 @@ export const productsOnPostgres: Benchmark = async () => {
 async function createDataset(server: string, count: number): Promise<Dataset> {
   const url = await createDatabase(server, `products_${count}`)
   await fill(url, count)
-  return { url, count, remove: () => {} }
+  return { url, remove: () => {} }
 }
 
 async function createDatabase(server: string, name: string): Promise<string> {
-  await run(server, `CREATE DATABASE ${name}`)
+  await runOnServer(server, `CREATE DATABASE ${name}`)
   const url = new URL(server)
   url.pathname = name
   return url.href
-}
-
-async function run(url: string, sql: string): Promise<void> {
-  const client = new pg.Client({ connectionString: url })
-  await client.connect()
-  await client.query(sql)
-  await client.end()
 }
 
 /** Creates with the trigger that counts, beside the same ones without. */
@@ -49,7 +42,8 @@ async function keptCounts(server: string): Promise<Result> {
   try {
     const env = { TOKEN: await signIn(service.url), BODY: body }
     const creates = () => load(`${service.url}/api/v2/products`, { connections: 64, seconds: 4, script, env })
-    const counting = (how: 'ENABLE' | 'DISABLE') => run(url, `ALTER TABLE products ${how} TRIGGER products_counted`)
+    const counting = (how: 'ENABLE' | 'DISABLE') =>
+      runOnServer(url, `ALTER TABLE products ${how} TRIGGER products_counted`)
     creates()
     const rounds: { without: number; kept: number }[] = []
     for (let round = 0; round < 5; round++) {

@@ -7,25 +7,25 @@ export interface Result {
 
 export type Benchmark = () => Promise<Result[]>
 
-export function atLeast(claim: string, target: number, { ratios, note }: { ratios: number[]; note: string }): Result {
-  const ratio = median(ratios)
-  const spread = `${Math.min(...ratios).toFixed(2)}–${Math.max(...ratios).toFixed(2)}`
-  return {
-    claim: `${claim} (at least ${target})`,
-    measured: `${ratio.toFixed(2)}, median of ${ratios.length} rounds from ${spread}; ${note}`,
-    isMet: ratio >= target,
-  }
+interface Measured {
+  ratios: number[]
+  note: string
+}
+
+export function atLeast(claim: string, target: number, measured: Measured): Result {
+  return judge(`${claim} (at least ${target})`, measured, (ratio) => ratio >= target)
 }
 
 /** For a cost that may be so many times another at most. */
-export function atMost(claim: string, target: number, { ratios, note }: { ratios: number[]; note: string }): Result {
+export function atMost(claim: string, target: number, measured: Measured): Result {
+  return judge(`${claim} (at most ${target})`, measured, (ratio) => ratio <= target)
+}
+
+function judge(claim: string, { ratios, note }: Measured, isMet: (ratio: number) => boolean): Result {
   const ratio = median(ratios)
   const spread = `${Math.min(...ratios).toFixed(2)}–${Math.max(...ratios).toFixed(2)}`
-  return {
-    claim: `${claim} (at most ${target})`,
-    measured: `${ratio.toFixed(2)}, median of ${ratios.length} rounds from ${spread}; ${note}`,
-    isMet: ratio <= target,
-  }
+  const measured = `${ratio.toFixed(2)}, median of ${ratios.length} rounds from ${spread}; ${note}`
+  return { claim, measured, isMet: isMet(ratio) }
 }
 
 export function median(numbers: number[]): number {

@@ -19,7 +19,6 @@ const statementsAtOnce = 5
 
 export interface Dataset {
   url: string
-  count: number
   remove(): void
 }
 
@@ -28,7 +27,7 @@ export async function createSqliteDataset(count: number): Promise<Dataset> {
   const folder = mkdtempSync(join(tmpdir(), 'latchkey-bench-'))
   const url = `file:${join(folder, 'products.db')}`
   await fill(url, count)
-  return { url, count, remove: () => rmSync(folder, { recursive: true }) }
+  return { url, remove: () => rmSync(folder, { recursive: true }) }
 }
 
 /** The same products as a table by the specification's words: its columns, its two indexes and nothing else. */

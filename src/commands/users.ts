@@ -7,7 +7,7 @@ import { exitCodes, FatalError } from '../core/fatal-error.ts'
 import type { Actor, Admin } from '../features/admin/admin.service.ts'
 import type { ListedUser } from '../features/admin/admin.store.ts'
 import { createRegistrationSchema } from '../features/users/users.schema.ts'
-import { compileBody } from '../platform/http/validation.ts'
+import { compileBody, describeDetails } from '../platform/http/validation.ts'
 import { readPassword } from './prompt.ts'
 import { type GlobalOptions, readSettings } from './settings.ts'
 
@@ -26,7 +26,9 @@ async function withAccounts(
   try {
     await work(createAccounts(ground), config)
   } catch (error) {
-    throw error instanceof AppError ? new FatalError(describe(error), exitCodes.failure, { cause: error }) : error
+    throw error instanceof AppError
+      ? new FatalError(describeDetails(error) ?? error.message, exitCodes.failure, { cause: error })
+      : error
   } finally {
     await ground.close()
   }
@@ -99,12 +101,6 @@ function split(list = ''): string[] {
     .split(',')
     .map((role) => role.trim())
     .filter((role) => role !== '')
-}
-
-function describe(error: AppError): string {
-  const details = (error.extra?.details ?? {}) as Record<string, string[]>
-  const told = Object.entries(details).map(([field, messages]) => `${field}: ${messages.join('; ')}`)
-  return told.length > 0 ? told.join('; ') : error.message
 }
 
 function wrong(message: string): FatalError {

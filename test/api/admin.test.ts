@@ -1,27 +1,22 @@
 import assert from 'node:assert/strict'
-import { mkdirSync, writeFileSync } from 'node:fs'
 import { request } from 'node:http'
-import { join } from 'node:path'
-import { test } from 'node:test'
+import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { onEachEngine, temporaryFolder } from '../support/databases.ts'
+import { createConfig } from '../support/config.ts'
+import { onEachEngine } from '../support/databases.ts'
 import { challengeOf, enableTwoFactor, isSignedIn, logIn, many } from '../support/people.ts'
 import { startApiWithRoles } from '../support/roles.ts'
 
 /** Roles with a manager, who may administer but does not hold everything. */
-function managerRoles(t: Parameters<typeof temporaryFolder>[0]): string {
-  const folder = join(temporaryFolder(t), 'config')
-  mkdirSync(folder)
-  writeFileSync(
-    join(folder, 'auth.mlc'),
-    `auth { roles {
+function managerRoles(t: TestContext): string {
+  return createConfig(t, {
+    auth: `auth { roles {
       admin { permissions = ["*"] }
       manager { permissions = ["users.*", "posts.view"] }
       viewer { permissions = ["posts.view"] }
       auditor { permissions = ["audit.view"] }
     } }`,
-  )
-  return folder
+  })
 }
 
 onEachEngine('administration', (engine) => {
@@ -143,11 +138,9 @@ onEachEngine('administration', (engine) => {
   })
 
   test('role names are compared to the letter: one that looks like an administrator’s is none', async (t) => {
-    const config = join(temporaryFolder(t), 'config')
-    mkdirSync(config)
     const roles =
       'super_admin { permissions = ["*"] }\nsuperXadmin { permissions = [x] }\nSUPER_ADMIN { permissions = [x] }'
-    writeFileSync(join(config, 'auth.mlc'), `auth { roles {\n${roles}\n} }`)
+    const config = createConfig(t, { auth: `auth { roles {\n${roles}\n} }` })
     const api = await startApiWithRoles(t, { engine, config })
     const admin = await api.signInAs('super_admin')
     await api.signInAs('superXadmin')

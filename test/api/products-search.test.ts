@@ -3,7 +3,9 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { createPostgresNameIndex } from '../../src/features/products/name-index.postgres.ts'
 import { createSqliteNameIndex } from '../../src/features/products/name-index.sqlite.ts'
+import { insertMany } from '../../src/features/products/products.bulk.ts'
 import { toTerm } from '../../src/features/products/products.search.ts'
+import type { Dialect } from '../../src/platform/database/database.ts'
 import { startApi } from '../support/api.ts'
 import { onEachEngine } from '../support/databases.ts'
 import { signIn } from '../support/people.ts'
@@ -46,18 +48,10 @@ const text = (minLength: number, maxLength: number) =>
 const nameArbitrary = text(2, 14).filter((name) => name.trim() !== '' && [...name].length >= 2)
 const termArbitrary = fc.oneof(text(1, 1), text(2, 2), text(1, 5)).filter((term) => term.trim() !== '')
 
-async function fill(api: ApiWithRoles, engine: string, names: readonly string[]): Promise<void> {
-  const { toNameKey, toSlug } = await import('../../src/features/products/product.ts')
-  const time = engine === 'sqlite' ? '$1' : 'CAST($1 AS TIMESTAMPTZ)'
-  for (let at = 0; at < names.length; at += 200) {
-    const part = names.slice(at, at + 200)
-    const rows = part.map((_, i) => `($${3 * i + 2}, $${3 * i + 3}, $${3 * i + 4}, '', 100, ${time}, ${time})`)
-    await api.db.write({
-      sql: `INSERT INTO products (name, name_key, slug, description, price_cents, created_at, updated_at)
-            VALUES ${rows.join(', ')}`,
-      params: ['2026-01-01T00:00:00.000Z', ...part.flatMap((name) => [name, toNameKey(name), toSlug(name)])],
-    })
-  }
+async function fill(api: ApiWithRoles, engine: Dialect, names: readonly string[]): Promise<void> {
+  const rest = { description: '', price_cents: 100, category: 'general', stock: 0, active: true }
+  const products = names.map((name) => ({ name, ...rest }))
+  await api.db.write(insertMany(engine, products, '2026-01-01T00:00:00.000Z'))
 }
 
 onEachEngine('search', (engine) => {

@@ -1,11 +1,12 @@
 /** Every example of docs/authorization.md runs. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { notePolicy, noteRoutes, reportRoutes } from '../../docs/examples/notes.ts'
 import { root } from '../../src/config/root.ts'
+import { createConfig } from '../support/config.ts'
 import { temporaryFolder } from '../support/databases.ts'
 import { blocksOf } from '../support/docs.ts'
 import { startApiWithRoles } from '../support/roles.ts'
@@ -14,11 +15,8 @@ const page = readFileSync(join(root, 'docs', 'authorization.md'), 'utf8')
 const blocks = (language: string) => blocksOf(page, language)
 
 function exampleConfig(t: Parameters<typeof temporaryFolder>[0]): string {
-  const folder = join(temporaryFolder(t), 'config')
-  mkdirSync(folder)
-  const [roles = ''] = blocks('mlc')
-  writeFileSync(join(folder, 'auth.mlc'), roles)
-  return folder
+  const [auth = ''] = blocks('mlc')
+  return createConfig(t, { auth })
 }
 
 test('the code on the page is the code of docs/examples/notes.ts', () => {

@@ -39,7 +39,7 @@ export function testServer(variable: 'TEST_DATABASE_URL' | 'TEST_REDIS_URL'): st
   return url
 }
 
-async function runOnServer(server: string, sql: string): Promise<void> {
+export async function runOnServer(server: string, sql: string): Promise<void> {
   const client = new pg.Client({ connectionString: server })
   await client.connect()
   try {

@@ -4,6 +4,7 @@
  * names in their order, which ends as soon as it has enough. The first is for rare terms, the second for common ones.
  * What the engines do differently is in name-index.*.ts.
  */
+import { isStorable } from '../../core/text.ts'
 import type { Database } from '../../platform/database/database.ts'
 import type { KeptCounts } from '../../platform/database/kept-counts.ts'
 import { type Product, toNameKey } from './product.ts'
@@ -40,7 +41,7 @@ const walkedPerFound = 12
 export function createProductSearch({ db, counts, index }: SearchDeps) {
   return {
     async byName(q: string, limit: number): Promise<Product[]> {
-      if (!isText(q) || q.length > maxLength) return []
+      if (!isStorable(q) || q.length > maxLength) return []
       const term = toTerm(q)
       const total = await counts.total('products')
       // Where both ways cost the same: found × walkedPerFound = limit × total / found.
@@ -50,7 +51,8 @@ export function createProductSearch({ db, counts, index }: SearchDeps) {
     },
 
     async byCategory(category: string, limit: number): Promise<Product[]> {
-      if (!isText(category)) return []
+      // No product has what cannot be stored.
+      if (!isStorable(category)) return []
       return db.scan<Product>(
         `SELECT ${columns} FROM products
          WHERE category = $1 AND active = TRUE AND deleted_at IS NULL ORDER BY name_key, id LIMIT $2`,
@@ -61,11 +63,6 @@ export function createProductSearch({ db, counts, index }: SearchDeps) {
 }
 
 export type ProductSearch = ReturnType<typeof createProductSearch>
-
-/** No product has what cannot be stored. */
-function isText(given: string): boolean {
-  return !given.includes('\0') && given.isWellFormed()
-}
 
 export function toTerm(q: string): Term {
   const text = toNameKey(q)

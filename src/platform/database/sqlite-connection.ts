@@ -81,6 +81,21 @@ export function fromSqliteError(error: unknown): Error {
   return unavailableCodes.has(code & 0xff) ? databaseUnavailable(error) : error
 }
 
+/** Errors do not keep their class from thread to thread: what the other side needs goes as plain data. */
+export interface PlainError {
+  message: string
+  errcode: number | undefined
+}
+
+export function toPlainError(error: unknown): PlainError {
+  const { message, errcode } = error as { message: string; errcode?: number }
+  return { message, errcode }
+}
+
+export function fromPlainError({ message, errcode }: PlainError): Error {
+  return fromSqliteError(Object.assign(new Error(message), errcode !== undefined && { errcode }))
+}
+
 /** Another connection holds the lock. */
 export function isBusy(error: unknown): boolean {
   return (Number((error as { errcode?: number }).errcode) & 0xff) === busy

@@ -1,7 +1,7 @@
 import { readlinkSync } from 'node:fs'
 import { setPriority } from 'node:os'
 import { parentPort, workerData } from 'node:worker_threads'
-import { openSqliteConnection } from './sqlite-connection.ts'
+import { openSqliteConnection, toPlainError } from './sqlite-connection.ts'
 import type { FromScanner, ToScanner } from './sqlite-scanner.ts'
 
 if (!parentPort) throw new Error('sqlite-scanner-thread.ts runs as a worker thread only')
@@ -47,9 +47,7 @@ function scan({ id, sql, params }: Exclude<ToScanner, 'close'>): FromScanner {
     }
     return { id, parts: [...parts, JSON.stringify(part)] }
   } catch (error) {
-    // Errors do not keep their class from thread to thread: what the other side needs goes as plain data.
-    const { message, errcode } = error as { message: string; errcode?: number }
-    return { id, message, errcode }
+    return { id, ...toPlainError(error) }
   }
 }
 

@@ -2,11 +2,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import { databaseUnavailable, type Value } from './database.ts'
-import { fromSqliteError } from './sqlite-connection.ts'
+import { fromPlainError, type PlainError } from './sqlite-connection.ts'
 
 export type ToScanner = { id: number; sql: string; params: readonly Value[] } | 'close'
 /** Rows cross as JSON, which takes half the time of a structured clone. Some at a time, so that they can be read so. */
-export type FromScanner = { id: number; parts: string[] } | { id: number; message: string; errcode: number | undefined }
+export type FromScanner = { id: number; parts: string[] } | ({ id: number } & PlainError)
 
 export interface SqliteScanner {
   all(sql: string, params: readonly Value[]): Promise<object[]>
@@ -36,7 +36,7 @@ export function startSqliteScanner(path: string): SqliteScanner {
       const request = waiting.get(answer.id)
       waiting.delete(answer.id)
       if ('parts' in answer) request?.resolve(readParts(answer.parts))
-      else request?.reject(fromSqliteError(Object.assign(new Error(answer.message), { errcode: answer.errcode })))
+      else request?.reject(fromPlainError(answer))
     })
     // The next one who asks starts it anew.
     started.once('error', (error) => end(error as Error))

@@ -6,7 +6,7 @@ import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_thread
 import { isUndecided, nothing, resolveParams } from './batch.ts'
 import { ConstraintError, type Statement } from './database.ts'
 import type { FromWriter, ToWriter, WriteResult } from './sqlite.ts'
-import { fromSqliteError, openSqliteConnection } from './sqlite-connection.ts'
+import { fromSqliteError, openSqliteConnection, toPlainError } from './sqlite-connection.ts'
 
 /** A commit that took much longer than this would make its first request wait for its last. */
 const maxGroup = 1000
@@ -88,10 +88,7 @@ function undo(): void {
   connection.run('RELEASE request')
 }
 
-/** Errors do not keep their class from thread to thread: what the other side needs goes as plain data. */
 function failure(error: unknown): WriteResult {
   const named = fromSqliteError(error)
-  if (named instanceof ConstraintError) return { constraint: named.kind }
-  const errcode = (error as { errcode?: number }).errcode
-  return { message: named.message, errcode }
+  return named instanceof ConstraintError ? { constraint: named.kind } : toPlainError(error)
 }

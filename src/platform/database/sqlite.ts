@@ -14,14 +14,17 @@ import {
   type Statement,
   type Value,
 } from './database.ts'
-import { fromSqliteError, openSqliteConnection, type SqliteConnection } from './sqlite-connection.ts'
+import {
+  fromPlainError,
+  fromSqliteError,
+  openSqliteConnection,
+  type PlainError,
+  type SqliteConnection,
+} from './sqlite-connection.ts'
 import { startSqliteScanner } from './sqlite-scanner.ts'
 
 export type ToWriter = { kind: 'write'; requests: Statement[][] } | { kind: 'close' }
-export type WriteResult =
-  | { rows: object[][] }
-  | { constraint: ConstraintKind }
-  | { message: string; errcode: number | undefined }
+export type WriteResult = { rows: object[][] } | { constraint: ConstraintKind } | PlainError
 export interface FromWriter {
   results: WriteResult[]
 }
@@ -162,7 +165,7 @@ export function openSqlite(path: string, observe: Observe): Database {
 function settle({ resolve, reject }: Waiting, result: WriteResult): void {
   if ('rows' in result) resolve(result.rows)
   else if ('constraint' in result) reject(new ConstraintError(result.constraint))
-  else reject(fromSqliteError(Object.assign(new Error(result.message), result.errcode && { errcode: result.errcode })))
+  else reject(fromPlainError(result))
 }
 
 /** Folder by folder: where one cannot be made, as in /proc, mkdir's own recursion tries for ever. */

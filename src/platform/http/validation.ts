@@ -5,6 +5,7 @@
 import Type, { type TObject, type TSchema } from 'typebox'
 import { AppError } from '../../core/app-error.ts'
 import { compareDecimals, isIntegerDecimal, roundDecimal } from '../../core/decimal.ts'
+import { isStorable } from '../../core/text.ts'
 
 /** Answers what is wrong with a value that has passed the schema's own rules. */
 export type Check = (value: string) => string[]
@@ -51,6 +52,13 @@ export function rememberWrittenNumbers(body: object, numbers: ReadonlyMap<string
 
 export function validationFailed(details: Record<string, string[]>): AppError {
   return new AppError(422, 'Validation failed', { extra: { details } })
+}
+
+/** What is wrong, field by field, in one line for a person. Undefined where no field is to blame. */
+export function describeDetails({ extra }: AppError): string | undefined {
+  const details = Object.entries((extra?.details ?? {}) as Record<string, string[]>)
+  const told = details.map(([field, messages]) => `${field}: ${messages.join('; ')}`)
+  return told.length > 0 ? told.join('; ') : undefined
 }
 
 export function compileBody(schema: TObject): BodyValidator {
@@ -115,8 +123,7 @@ function readText(property: Property, text: string): Outcome {
     }
   } else if (maxLength !== undefined && length > maxLength) problems.push(`Must be at most ${maxLength} characters`)
   else if (minLength !== undefined && length < minLength) problems.push(`Must be at least ${minLength} characters`)
-  // PostgreSQL cannot keep the one, and neither engine the other.
-  if (!property['x-or-empty'] && (text.includes('\0') || !text.isWellFormed())) problems.push('Must be valid text')
+  if (!property['x-or-empty'] && !isStorable(text)) problems.push('Must be valid text')
   if (property['x-check']) problems.push(...property['x-check'](text))
   return problems.length > 0 ? { problems } : { value: text }
 }

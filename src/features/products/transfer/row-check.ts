@@ -3,7 +3,7 @@
  * be blank: a change may have made it so, and what was exported can be imported again.
  */
 import Type from 'typebox'
-import { type BodyValidator, compileBody } from '../../../platform/http/validation.ts'
+import { compileBody, describeDetails } from '../../../platform/http/validation.ts'
 import type { BulkProduct } from '../products.bulk.ts'
 import { NewProduct, type NewProductBody, toInput } from '../products.schema.ts'
 import type { SourceRecord } from './records.ts'
@@ -21,18 +21,9 @@ export function createRowCheck(): (record: SourceRecord) => CheckedRow {
   return (record) => {
     if ('problem' in record) return record
     const checked = validate(record.row)
-    if ('error' in checked) return { problem: describe(checked.error) }
+    if ('error' in checked) return { problem: describeDetails(checked.error) ?? checked.error.message }
     // What has passed NewRow is one.
     const body = checked.value as unknown as NewProductBody & { active: boolean }
     return { product: { ...toInput(body), active: body.active } }
   }
-}
-
-type Refusal = Extract<ReturnType<BodyValidator>, { error: unknown }>['error']
-
-function describe({ extra }: Refusal): string {
-  const details = (extra?.details ?? {}) as Record<string, string[]>
-  return Object.entries(details)
-    .map(([field, messages]) => `${field}: ${messages.join('; ')}`)
-    .join('; ')
 }

@@ -1,0 +1,69 @@
+/** Runs GraphQL requests: what HTTP, event streams and sockets have in common. */
+import type { GraphQLFormattedError, GraphQLSchema } from 'graphql'
+import type { Principal } from '../http/access.ts'
+import type { Context } from './elements.ts'
+
+/** As a client sends it; nothing of it is believed yet. */
+export interface GraphQLRequest {
+  query?: unknown
+  variables?: unknown
+  operationName?: unknown
+}
+
+/** One operation of a document that was parsed, measured and validated, with its variables. */
+export interface Prepared {
+  readonly kind: 'query' | 'mutation' | 'subscription'
+}
+
+export interface Answer {
+  /** The whole answer, as JSON. */
+  readonly text: string
+  /** False where execution did not begin, as with variables of the wrong type. */
+  readonly hasData: boolean
+}
+
+/** What a subscription tells its subscriber. */
+export interface Subscriber {
+  /** The JSON of one answer: one text for all who subscribed to the same. */
+  next(text: string): void
+  /** It has ended by itself; with errors, because it had to. Not called after `close`. */
+  end(errors?: readonly GraphQLFormattedError[]): void
+}
+
+export interface LiveSubscription {
+  close(): void
+  /** To be called when the user's rights may have changed. Where they no longer suffice it ends, with FORBIDDEN. */
+  recheck(principal: Principal): Promise<void>
+}
+
+export interface Engine {
+  readonly schema: GraphQLSchema
+  /** Throws RefusedRequest. */
+  prepare(request: GraphQLRequest): Prepared
+  /** A query or a mutation. What goes wrong is in the answer; it never rejects. */
+  execute(prepared: Prepared, context: Context): Promise<Answer>
+  /** Throws RefusedRequest where it cannot begin. */
+  subscribe(prepared: Prepared, context: Context, subscriber: Subscriber): Promise<LiveSubscription>
+  /** How many subscriptions are open, and how many of them have a source of their own. */
+  counts(): { subscribers: number; sources: number }
+  /** Ends every subscription. */
+  close(): Promise<void>
+}
+
+/**
+ * `parameters`: it is no GraphQL request at all. `document`: it is one, but cannot be parsed, is too large or not
+ * valid. `execution`: it was refused once it was to begin.
+ */
+export type Stage = 'parameters' | 'document' | 'execution'
+
+export class RefusedRequest extends Error {
+  override readonly name = 'RefusedRequest'
+  readonly stage: Stage
+  readonly errors: readonly GraphQLFormattedError[]
+
+  constructor(stage: Stage, errors: readonly GraphQLFormattedError[]) {
+    super(errors.map(({ message }) => message).join('; '))
+    this.stage = stage
+    this.errors = errors
+  }
+}

@@ -1,0 +1,79 @@
+/** Puts what an element requires in front of what it does. */
+import type { GraphQLFieldResolver } from 'graphql'
+import type { Principal } from '../http/access.ts'
+import { authorize, type Policies } from '../http/authorize.ts'
+import { httpErrors } from '../http/errors.ts'
+import type { Context, FieldAccess, FieldRequirement } from './elements.ts'
+import type { RootElement } from './schema.ts'
+
+type Resolver = GraphQLFieldResolver<unknown, Context>
+
+export interface Guards {
+  guardRoot(element: RootElement): { resolve?: Resolver; subscribe?: Resolver }
+  /** Answers undefined where the field's own property will do. */
+  guardField(field: { access: FieldAccess | undefined; resolve: Resolver | undefined }): Resolver | undefined
+  /** Throws where a requirement of the element is not met. */
+  check(element: RootElement, args: Record<string, unknown>, principal: Principal | undefined): Promise<void>
+}
+
+export function createGuards(policies: Policies<Principal>): Guards {
+  function requirementsOf(access: FieldAccess | undefined): readonly FieldRequirement[] {
+    const requirements = access === undefined ? [] : ([access].flat() as FieldRequirement[])
+    for (const each of requirements) {
+      if (typeof each === 'object' && 'policy' in each) policies.requireKnown(each.policy, each.action)
+    }
+    return requirements.filter((each) => each !== 'public')
+  }
+
+  async function require(
+    requirements: readonly FieldRequirement[],
+    args: Record<string, unknown>,
+    user: Principal | undefined,
+  ): Promise<void> {
+    for (const requirement of requirements) {
+      const { verdict } = await authorize({ requirement, user, findEntity: (find) => find(args), policies })
+      if (verdict !== 'allowed') throw refusals[verdict]()
+    }
+  }
+
+  function guard(access: FieldAccess | undefined, resolve: Resolver): Resolver {
+    const requirements = requirementsOf(access)
+    if (requirements.length === 0) return resolve
+    return async (source, args, context, info) => {
+      await require(requirements, args, context.principal)
+      return resolve(source, args, context, info)
+    }
+  }
+
+  return {
+    guardRoot(element) {
+      if (element.access === undefined || (Array.isArray(element.access) && element.access.length === 0)) {
+        throw new Error('it declares no access')
+      }
+      if (element.kind === 'subscription') {
+        requirementsOf(element.access)
+        // What the source yields is what the field is resolved from.
+        return { resolve: (value) => value }
+      }
+      const { resolve } = element
+      return {
+        resolve: guard(element.access, resolve ? (_source, args, context) => resolve(args, context) : () => ({})),
+      }
+    },
+    guardField({ access, resolve }) {
+      if (access === undefined) return resolve
+      return guard(access, resolve ?? ((source, _args, _context, { fieldName }) => propertyOf(source, fieldName)))
+    },
+    check: (element, args, principal) => require(requirementsOf(element.access), args, principal),
+  }
+}
+
+const refusals = {
+  unauthenticated: httpErrors.missingToken,
+  forbidden: httpErrors.forbidden,
+  not_found: httpErrors.notFound,
+}
+
+function propertyOf(source: unknown, name: string): unknown {
+  return (source as Record<string, unknown>)[name]
+}

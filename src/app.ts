@@ -10,11 +10,12 @@ import { createPolicies, type Policy } from './features/access/policies.ts'
 import { adminRoutes } from './features/admin/admin.routes.ts'
 import { postPolicy } from './features/posts/posts.policy.ts'
 import { addPostRoutes } from './features/posts/posts.routes.ts'
+import { createPosts } from './features/posts/posts.service.ts'
 import { createPostStore } from './features/posts/posts.store.ts'
 import { productRoutes, productsPath } from './features/products/products.routes.ts'
 import { startCleanup } from './platform/database/cleanup.ts'
 import type { Database } from './platform/database/database.ts'
-import { startFolding } from './platform/database/kept-counts.ts'
+import { createKeptCounts, startFolding } from './platform/database/kept-counts.ts'
 import { createEvents } from './platform/events/events.ts'
 import { createHttpServer } from './platform/http/server.ts'
 import { createLimiters } from './platform/limiter/limiter.ts'
@@ -58,6 +59,10 @@ export async function createApp(options: AppOptions): Promise<App> {
     ground.onClose(() => folding.close())
     const events = createEvents<EventMap>({ log })
     const { products } = createProductParts(ground, events)
+    const posts = createPosts({
+      store: createPostStore({ db, clock, counts: createKeptCounts(db) }),
+      onCounted: async () => {},
+    })
 
     const http = await createHttpServer({
       ...config.server,
@@ -74,7 +79,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     })
     ground.onClose(() => http.close())
     auth.addRoutes(http.app, createLimiters(redis?.client))
-    addPostRoutes(http.app, { posts: createPostStore({ db, clock }) })
+    addPostRoutes(http.app, { posts })
     await http.app.register(adminRoutes, { prefix: '/api/admin', admin: accounts.admin })
     await http.app.register(productRoutes, {
       prefix: productsPath,

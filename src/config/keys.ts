@@ -29,6 +29,7 @@ export type ValuesOf<Tree> = {
 const secondsUpTo = (max: number) => integer({ min: 1, max })
 const port = integer({ min: 0, max: 65_535 })
 const count = integer({ min: 0, max: 1_000_000_000 })
+const some = integer({ min: 1, max: 1_000_000_000 })
 const year = 31_536_000
 
 export const keys = {
@@ -99,7 +100,18 @@ export const keys = {
     playground: optional('graphql.playground', bool, 'GQL_PLAYGROUND'),
     wsPort: key('graphql.ws.port', port, 6001, 'GQL_WS_PORT'),
     wsHost: key('graphql.ws.host', text, '0.0.0.0', 'GQL_WS_HOST'),
+    maxSocketsPerAddress: key('graphql.ws.max_per_address', some, 1000, 'GQL_WS_MAX_PER_ADDRESS'),
+    maxSubscriptionsPerSocket: key('graphql.ws.max_subscriptions', some, 100, 'GQL_WS_MAX_SUBSCRIPTIONS'),
     pubsub: key('graphql.pubsub', choice(['in_memory', 'redis']), 'in_memory', 'GQL_PUBSUB'),
+    limits: {
+      bytes: key('graphql.limits.bytes', some, 65_536),
+      tokens: key('graphql.limits.tokens', some, 5000),
+      depth: key('graphql.limits.depth', some, 15),
+      aliases: key('graphql.limits.aliases', some, 50),
+      cost: key('graphql.limits.cost', some, 50_000),
+      batch: key('graphql.limits.batch', some, 10),
+    },
+    rateLimit: key('graphql.rate_limit.create_post', rateLimit, { requests: 600, seconds: 60 }, 'RATE_LIMIT_POSTS'),
   },
   mail: {
     url: optional('mail.url', url('smtp', 'smtps'), 'MAIL_URL'),

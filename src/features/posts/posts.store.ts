@@ -1,5 +1,6 @@
 import type { Clock } from '../../core/clock.ts'
 import type { Database } from '../../platform/database/database.ts'
+import type { KeptCounts } from '../../platform/database/kept-counts.ts'
 
 export interface Post {
   id: number
@@ -7,9 +8,21 @@ export interface Post {
   body: string
 }
 
-export function createPostStore({ db, clock }: { db: Database; clock: Clock }) {
+export interface PostStoreDeps {
+  db: Database
+  clock: Clock
+  counts: KeptCounts
+}
+
+export function createPostStore({ db, clock, counts }: PostStoreDeps) {
   return {
     find: (id: number) => db.get<Post>('SELECT id, title, body FROM posts WHERE id = $1', [id]),
+
+    /** By id ascending, those behind `after`. */
+    list: ({ after, limit }: { after: number; limit: number }): Promise<Post[]> =>
+      db.all<Post>('SELECT id, title, body FROM posts WHERE id > $1 ORDER BY id LIMIT $2', [after, limit]),
+
+    count: () => counts.total('posts'),
 
     async insert({ title, body }: Omit<Post, 'id'>): Promise<Post> {
       const [[post]] = await db.write<Post>({

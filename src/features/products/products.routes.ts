@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { type Access, principalOf } from '../../platform/http/access.ts'
+import { principalOf } from '../../platform/http/access.ts'
 import { compressAnswer } from '../../platform/http/compression.ts'
 import { ifMatch, isUnchanged } from '../../platform/http/conditions.ts'
 import { allowOrigins } from '../../platform/http/cors.ts'
@@ -8,6 +8,7 @@ import { sendList } from '../../platform/http/long-lists.ts'
 import { linksOf, metaOf, pageOf } from '../../platform/http/paging.ts'
 import { validationFailed } from '../../platform/http/validation.ts'
 import { etagOfProduct, etagOfProducts, type Product, toResource } from './product.ts'
+import { createWriteAccess } from './products.access.ts'
 import { docs } from './products.docs.ts'
 import {
   ChangedProduct,
@@ -34,8 +35,8 @@ const maxKeyLength = 255
 
 /** A plugin below productsPath, so that what is said of origins holds for all of it. */
 export async function productRoutes(app: FastifyInstance, deps: ProductRoutesDeps): Promise<void> {
-  const { products, writePermission } = deps
-  const access: Access = ['authenticated', ...(writePermission === undefined ? [] : [{ permission: writePermission }])]
+  const { products } = deps
+  const access = createWriteAccess(deps.writePermission)
   allowOrigins(app, {
     origins: deps.corsOrigins,
     paths: { '/': ['GET', 'HEAD', 'POST'], [one]: ['GET', 'HEAD', 'PUT', 'DELETE'] },

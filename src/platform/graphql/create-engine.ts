@@ -1,25 +1,99 @@
-/** The engine: documents are prepared once, compiled when they come again, and subscriptions share what they can. */
-import { execute, GraphQLError, type GraphQLSchema, getOperationAST, parse, validate } from 'graphql'
-import { AppError } from '../../core/app-error.ts'
+/** The engine: documents are prepared once and compiled when they come again; subscriptions share what they can. */
+import { type ExecutionResult, execute, type GraphQLError } from 'graphql'
 import type { Bus } from '../bus/bus.ts'
 import type { Principal } from '../http/access.ts'
 import type { Policies } from '../http/authorize.ts'
-import type { Log } from '../log/logger.ts'
-import type { Element } from './elements.ts'
-import { type Engine, type Prepared, RefusedRequest } from './engine.ts'
+import { createDocuments, type Limits } from './documents.ts'
+import type { Context, ContextLog, Element } from './elements.ts'
+import type { Answer, Engine, GraphQLRequest, Prepared } from './engine.ts'
+import { formatExecutionError, formatThrown } from './errors.ts'
 import { createGuards } from './guards.ts'
+import { RefusedRequest } from './refused-request.ts'
 import { createSchema } from './schema.ts'
+import { createSubscriptions } from './subscriptions.ts'
 
 export interface EngineOptions {
   elements: readonly Element[]
   policies: Policies<Principal>
   bus: Bus
-  log: Log
+  /** For what happens outside of a request. */
+  log: ContextLog
+  limits: Limits
+  allowsIntrospection: boolean
 }
 
-export function createEngine({ elements, policies, bus, log }: EngineOptions): Engine {
+export function createEngine({ elements, policies, bus, log, limits, allowsIntrospection }: EngineOptions): Engine {
   const guards = createGuards(policies)
-  const schema: GraphQLSchema = createSchema(elements, guards)
-  void [execute, GraphQLError, getOperationAST, parse, validate, AppError, RefusedRequest, bus, log]
-  return { schema } as unknown as Engine & Prepared
+  const schema = createSchema(elements, guards)
+  const documents = createDocuments({ schema, limits, allowsIntrospection })
+
+  /** `root` is what the fields of a subscription are resolved from. */
+  async function run(
+    { document, operationName, variables }: Prepared,
+    context: Context,
+    root?: unknown,
+  ): Promise<Answer> {
+    const compiled = document.operation(operationName).findCompiled()
+    try {
+      const result: ExecutionResult = compiled
+        ? await compiled.query(root, context, variables)
+        : await execute({
+            schema,
+            document: document.node,
+            rootValue: root,
+            contextValue: context,
+            variableValues: variables,
+            operationName,
+            // Not told: what a client cannot ask for.
+            hideSuggestions: !allowsIntrospection,
+          })
+      const hasData = result.data !== undefined
+      if (!result.errors) return { text: (compiled?.stringify ?? JSON.stringify)(result), hasData }
+      const errors = result.errors.map((error: GraphQLError) => formatExecutionError(error, context.log))
+      return { text: JSON.stringify({ errors, ...(hasData && { data: result.data }) }), hasData }
+    } catch (error) {
+      return { text: JSON.stringify({ errors: [formatThrown(error, context.log)] }), hasData: false }
+    }
+  }
+
+  const subscriptions = createSubscriptions({ schema, guards, bus, log, run })
+
+  return {
+    schema,
+    prepare(request) {
+      const { query, variables, operationName } = readRequest(request)
+      const document = documents.get(query)
+      const operation = document.operation(operationName)
+      operation.requireAffordable(variables)
+      return { kind: operation.node.operation, document, operationName, variables }
+    },
+    execute: (prepared, context) => run(prepared, context),
+    subscribe: subscriptions.open,
+    counts: subscriptions.counts,
+    close: subscriptions.close,
+  }
+}
+
+function readRequest({ query, variables, operationName }: GraphQLRequest) {
+  if (typeof query !== 'string' || query.trim() === '') throw badParameter('query', 'a string')
+  if (!isMissing(variables) && (typeof variables !== 'object' || Array.isArray(variables))) {
+    throw badParameter('variables', 'an object')
+  }
+  if (!isMissing(operationName) && typeof operationName !== 'string') throw badParameter('operationName', 'a string')
+  return {
+    query,
+    variables: (variables ?? {}) as Record<string, unknown>,
+    // Some clients send an empty name for none.
+    operationName: isMissing(operationName) || operationName === '' ? undefined : (operationName as string),
+  }
+}
+
+function isMissing(value: unknown): value is undefined | null {
+  return value === undefined || value === null
+}
+
+function badParameter(name: string, type: string): RefusedRequest {
+  return new RefusedRequest('parameters', [
+    { message: `"${name}" must be ${type}`, extensions: { code: 'BAD_REQUEST' } },
+  ])
 }

@@ -11,6 +11,12 @@ import type { Client } from '../http/client.ts'
 export interface Context {
   readonly principal: Principal | undefined
   readonly client: Client
+  /** Of the request: what goes wrong unforeseen is told there and nowhere else. */
+  readonly log: ContextLog
+}
+
+export interface ContextLog {
+  error(details: object, text: string): void
 }
 
 /** What a subscription listens with. All of it is released when the subscription ends, whoever ends it. */
@@ -69,7 +75,8 @@ interface Root<Args> {
 
 /** A callable, or an object type whose fields know by themselves what they are. */
 export interface Operation<Args = Arguments> extends Root<Args> {
-  resolve?(args: Args, context: Context): unknown
+  /** `entity` is what a policy was asked about. */
+  resolve?(args: Args, context: Context, entity: unknown): unknown
 }
 
 export interface Subscription<Args = Arguments> extends Root<Args> {

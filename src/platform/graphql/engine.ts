@@ -1,6 +1,7 @@
 /** Runs GraphQL requests: what HTTP, event streams and sockets have in common. */
 import type { GraphQLFormattedError, GraphQLSchema } from 'graphql'
 import type { Principal } from '../http/access.ts'
+import type { Document } from './documents.ts'
 import type { Context } from './elements.ts'
 
 /** As a client sends it; nothing of it is believed yet. */
@@ -13,6 +14,9 @@ export interface GraphQLRequest {
 /** One operation of a document that was parsed, measured and validated, with its variables. */
 export interface Prepared {
   readonly kind: 'query' | 'mutation' | 'subscription'
+  readonly document: Document
+  readonly operationName: string | undefined
+  readonly variables: Readonly<Record<string, unknown>>
 }
 
 export interface Answer {
@@ -48,22 +52,4 @@ export interface Engine {
   counts(): { subscribers: number; sources: number }
   /** Ends every subscription. */
   close(): Promise<void>
-}
-
-/**
- * `parameters`: it is no GraphQL request at all. `document`: it is one, but cannot be parsed, is too large or not
- * valid. `execution`: it was refused once it was to begin.
- */
-export type Stage = 'parameters' | 'document' | 'execution'
-
-export class RefusedRequest extends Error {
-  override readonly name = 'RefusedRequest'
-  readonly stage: Stage
-  readonly errors: readonly GraphQLFormattedError[]
-
-  constructor(stage: Stage, errors: readonly GraphQLFormattedError[]) {
-    super(errors.map(({ message }) => message).join('; '))
-    this.stage = stage
-    this.errors = errors
-  }
 }

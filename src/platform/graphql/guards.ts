@@ -1,5 +1,5 @@
 /** Puts what an element requires in front of what it does. */
-import type { GraphQLFieldResolver } from 'graphql'
+import type { GraphQLFieldResolver, GraphQLResolveInfo } from 'graphql'
 import type { Principal } from '../http/access.ts'
 import { authorize, type Policies } from '../http/authorize.ts'
 import { httpErrors } from '../http/errors.ts'
@@ -7,6 +7,7 @@ import type { Context, FieldAccess, FieldRequirement } from './elements.ts'
 import type { RootElement } from './schema.ts'
 
 type Resolver = GraphQLFieldResolver<unknown, Context>
+type Guarded = (source: unknown, args: never, context: Context, info: GraphQLResolveInfo, entity?: unknown) => unknown
 
 export interface Guards {
   guardRoot(element: RootElement): { resolve?: Resolver; subscribe?: Resolver }
@@ -29,19 +30,22 @@ export function createGuards(policies: Policies<Principal>): Guards {
     requirements: readonly FieldRequirement[],
     args: Record<string, unknown>,
     user: Principal | undefined,
-  ): Promise<void> {
+  ): Promise<unknown> {
+    let found: unknown
     for (const requirement of requirements) {
-      const { verdict } = await authorize({ requirement, user, findEntity: (find) => find(args), policies })
+      const { verdict, entity } = await authorize({ requirement, user, findEntity: (find) => find(args), policies })
       if (verdict !== 'allowed') throw refusals[verdict]()
+      if (entity !== undefined) found = entity
     }
+    return found
   }
 
-  function guard(access: FieldAccess | undefined, resolve: Resolver): Resolver {
+  function guard(access: FieldAccess, resolve: Guarded): Resolver {
     const requirements = requirementsOf(access)
-    if (requirements.length === 0) return resolve
+    if (requirements.length === 0) return resolve as Resolver
     return async (source, args, context, info) => {
-      await require(requirements, args, context.principal)
-      return resolve(source, args, context, info)
+      const entity = await require(requirements, args, context.principal)
+      return resolve(source, args as never, context, info, entity)
     }
   }
 
@@ -57,14 +61,19 @@ export function createGuards(policies: Policies<Principal>): Guards {
       }
       const { resolve } = element
       return {
-        resolve: guard(element.access, resolve ? (_source, args, context) => resolve(args, context) : () => ({})),
+        resolve: guard(
+          element.access,
+          resolve ? (_source, args, context, _info, entity) => resolve(args, context, entity) : () => ({}),
+        ),
       }
     },
     guardField({ access, resolve }) {
       if (access === undefined) return resolve
       return guard(access, resolve ?? ((source, _args, _context, { fieldName }) => propertyOf(source, fieldName)))
     },
-    check: (element, args, principal) => require(requirementsOf(element.access), args, principal),
+    async check(element, args, principal) {
+      await require(requirementsOf(element.access), args, principal)
+    },
   }
 }
 

@@ -3,6 +3,10 @@ import type { FastifyRequest } from 'fastify'
 /** The `id` of the path as a number; undefined for what cannot be the id of anything, such as one too long. */
 export function idOf(request: FastifyRequest): number | undefined {
   const { id = '' } = request.params as { id?: string }
-  const number = /^[0-9]{1,16}$/.test(id) ? Number(id) : Number.NaN
+  return parseId(id)
+}
+
+export function parseId(text: string): number | undefined {
+  const number = /^[0-9]{1,16}$/.test(text) ? Number(text) : Number.NaN
   return Number.isSafeInteger(number) && number > 0 ? number : undefined
 }

@@ -81,6 +81,13 @@ export function compileBody(schema: TObject): BodyValidator {
   }
 }
 
+/** For what does not come as the body of a request. Throws what is wrong with it. */
+export function requireValid<Body>(validate: BodyValidator, given: object): Body {
+  const outcome = validate(given)
+  if ('error' in outcome) throw outcome.error
+  return outcome.value as Body
+}
+
 interface Given {
   raw: unknown
   /** A number as it was written, where that says more than the number. */

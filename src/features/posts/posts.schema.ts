@@ -1,0 +1,21 @@
+import Type from 'typebox'
+
+const maxTitle = 255
+const maxBody = 65_536
+
+export const NewPost = Type.Object({
+  title: Type.String({ 'x-not-blank': true, maxLength: maxTitle }),
+  body: Type.Optional(Type.String({ maxLength: maxBody, default: '' })),
+})
+
+export const PostChange = Type.Object({
+  title: Type.Optional(Type.String({ 'x-not-blank-if-given': true, maxLength: maxTitle })),
+  body: Type.Optional(Type.String({ maxLength: maxBody })),
+})
+
+export interface NewPostBody {
+  title: string
+  body: string
+}
+
+export type PostChangeBody = Partial<NewPostBody>

@@ -1,0 +1,9 @@
+import type { FindEntity } from '../../platform/http/access.ts'
+import type { Requirement } from '../../platform/http/authorize.ts'
+
+/** What creating, changing and deleting takes: a user, who holds the configured permission where there is one. */
+export function createWriteAccess(
+  permission: string | undefined,
+): readonly Exclude<Requirement<FindEntity>, { policy: string }>[] {
+  return ['authenticated', ...(permission === undefined ? [] : [{ permission }])]
+}

@@ -1,0 +1,103 @@
+/** How large a document may be, measured before anything is done with it whose cost could grow faster than its text. */
+import {
+  type DocumentNode,
+  type FragmentDefinitionNode,
+  Kind,
+  Lexer,
+  type SelectionSetNode,
+  Source,
+  TokenKind,
+} from 'graphql'
+import { RefusedRequest } from './refused-request.ts'
+
+export interface DocumentLimits {
+  bytes: number
+  tokens: number
+  depth: number
+  aliases: number
+}
+
+/** Fields that fragments lead to count each time. Validation compares fields with each other: its cost is their square. */
+const maxFields = 2000
+
+/** Brackets in brackets of any kind. The parser calls itself for each, so more of them could exhaust the stack. */
+const maxNesting = 100
+
+/** Counts without calling itself, so that no document is too deep for it. Answers how many tokens there are. */
+export function measureText(text: string, limits: DocumentLimits): number {
+  if (text.length > limits.bytes || Buffer.byteLength(text) > limits.bytes) {
+    throw tooLarge(`is longer than ${limits.bytes} bytes`)
+  }
+  const lexer = new Lexer(new Source(text))
+  let tokens = 0
+  let nesting = 0
+  for (let token = lexer.advance(); token.kind !== TokenKind.EOF; token = lexer.advance()) {
+    tokens += 1
+    if (tokens > limits.tokens) throw tooLarge(`has more than ${limits.tokens} tokens`)
+    if (opening.has(token.kind)) nesting += 1
+    else if (closing.has(token.kind)) nesting -= 1
+    if (nesting > maxNesting) throw tooLarge(`is nested more than ${maxNesting} levels deep`)
+  }
+  return tokens
+}
+
+const opening: ReadonlySet<string> = new Set([TokenKind.BRACE_L, TokenKind.BRACKET_L, TokenKind.PAREN_L])
+const closing: ReadonlySet<string> = new Set([TokenKind.BRACE_R, TokenKind.BRACKET_R, TokenKind.PAREN_R])
+
+interface Measure {
+  depth: number
+  aliases: number
+  fields: number
+}
+
+const nothing: Measure = { depth: 0, aliases: 0, fields: 0 }
+
+/** Each fragment is measured once, however often it is spread: the numbers may explode, the work does not. */
+export function measureDocument(document: DocumentNode, limits: DocumentLimits): void {
+  const fragments = new Map<string, FragmentDefinitionNode>()
+  for (const each of document.definitions) {
+    if (each.kind === Kind.FRAGMENT_DEFINITION) fragments.set(each.name.value, each)
+  }
+  const measured = new Map<string, Measure>()
+
+  for (const each of document.definitions) {
+    if (!('selectionSet' in each)) continue
+    const { depth, aliases, fields } = measure(each.selectionSet)
+    if (depth > limits.depth) throw tooLarge(`is more than ${limits.depth} fields deep`)
+    if (aliases > limits.aliases) throw tooLarge(`has more than ${limits.aliases} aliases`)
+    if (fields > maxFields) throw tooLarge(`has more than ${maxFields} fields`)
+  }
+
+  function measure({ selections }: SelectionSetNode): Measure {
+    const total = { ...nothing }
+    for (const selection of selections) {
+      let inner = nothing
+      if (selection.kind === Kind.FRAGMENT_SPREAD) inner = measureFragment(selection.name.value)
+      else if (selection.selectionSet) inner = measure(selection.selectionSet)
+      const isField = selection.kind === Kind.FIELD
+      // What describes the schema is deep by nature; a rule of the validation limits it.
+      const isDeeper = isField && !selection.name.value.startsWith('__')
+      total.depth = Math.max(total.depth, inner.depth + (isDeeper ? 1 : 0))
+      total.aliases += inner.aliases + (isField && selection.alias ? 1 : 0)
+      total.fields += inner.fields + (isField ? 1 : 0)
+    }
+    return total
+  }
+
+  function measureFragment(name: string): Measure {
+    const known = measured.get(name)
+    if (known) return known
+    // One that leads to itself counts nothing here; validation refuses it.
+    measured.set(name, nothing)
+    const fragment = fragments.get(name)
+    const result = fragment ? measure(fragment.selectionSet) : nothing
+    measured.set(name, result)
+    return result
+  }
+}
+
+function tooLarge(problem: string): RefusedRequest {
+  return new RefusedRequest('document', [
+    { message: `The document ${problem}`, extensions: { code: 'DOCUMENT_TOO_LARGE' } },
+  ])
+}

@@ -1,0 +1,144 @@
+/** Documents as clients send them: read, measured, validated, and kept for the next time. */
+import {
+  type DocumentNode,
+  type FragmentDefinitionNode,
+  GraphQLError,
+  type GraphQLSchema,
+  Kind,
+  NoSchemaIntrospectionCustomRule,
+  type OperationDefinitionNode,
+  parse,
+  specifiedRules,
+  validate,
+} from 'graphql'
+import { type CompiledQuery, compileQuery, isCompiledQuery } from 'graphql-jit'
+import { LRUCache } from 'lru-cache'
+import { costOf } from './cost.ts'
+import { type DocumentLimits, measureDocument, measureText } from './document-limits.ts'
+import { RefusedRequest } from './refused-request.ts'
+
+export interface Limits extends DocumentLimits {
+  cost: number
+}
+
+export interface DocumentsOptions {
+  schema: GraphQLSchema
+  limits: Limits
+  allowsIntrospection: boolean
+}
+
+export interface Document {
+  readonly id: number
+  readonly node: DocumentNode
+  /** Throws where the name leads to no operation, or where one is needed to tell. */
+  operation(name: string | undefined): Operation
+}
+
+export interface Operation {
+  readonly node: OperationDefinitionNode
+  /** Throws where the operation asks for too much. */
+  requireAffordable(variables: Readonly<Record<string, unknown>>): void
+  /** The operation as a function of its own, once it has been asked for often enough. */
+  findCompiled(): CompiledQuery | undefined
+}
+
+/** Of the texts of all kept documents together. What is made of them takes about a hundred times as much. */
+const maxKeptCharacters = 512 * 1024
+const maxKept = 1000
+
+/** Compiling takes as long as executing dozens of times. Whoever sends ever new documents gains nothing by it. */
+const usesBeforeCompiling = 3
+const maxCompiledTokens = 500
+
+const maxProblems = 10
+
+export function createDocuments({ schema, limits, allowsIntrospection }: DocumentsOptions) {
+  const kept = new LRUCache<string, Document>({
+    max: maxKept,
+    maxSize: maxKeptCharacters,
+    sizeCalculation: (_document, text) => Math.max(1, text.length),
+  })
+  const rules = allowsIntrospection ? specifiedRules : [...specifiedRules, NoSchemaIntrospectionCustomRule]
+  let lastId = 0
+
+  function read(text: string): Document {
+    const tokens = readSyntax(() => measureText(text, limits))
+    const node = readSyntax(() => parse(text))
+    measureDocument(node, limits)
+    const problems = validate(schema, node, rules, { maxErrors: maxProblems, hideSuggestions: !allowsIntrospection })
+    if (problems.length > 0) throw refuse('GRAPHQL_VALIDATION_FAILED', problems)
+    lastId += 1
+    return createDocument({ id: lastId, node, isCompilable: tokens <= maxCompiledTokens })
+  }
+
+  function createDocument({ id, node, isCompilable }: { id: number; node: DocumentNode; isCompilable: boolean }) {
+    const fragments = new Map<string, FragmentDefinitionNode>()
+    const operations = new Map<string | undefined, Operation>()
+    for (const each of node.definitions) {
+      if (each.kind === Kind.FRAGMENT_DEFINITION) fragments.set(each.name.value, each)
+      if (each.kind === Kind.OPERATION_DEFINITION) operations.set(each.name?.value, createOperation(each))
+    }
+    return { id, node, operation: find }
+
+    function find(name: string | undefined): Operation {
+      const found = name === undefined && operations.size === 1 ? [...operations.values()][0] : operations.get(name)
+      if (found) return found
+      const message = name === undefined ? 'Must provide operation name' : `Unknown operation named "${name}"`
+      throw refuse('OPERATION_RESOLUTION_FAILURE', [new GraphQLError(message)])
+    }
+
+    function createOperation(operation: OperationDefinitionNode): Operation {
+      const hasVariables = (operation.variableDefinitions ?? []).length > 0
+      let fixedCost: number | undefined
+      let uses = 0
+      let compiled: CompiledQuery | undefined
+      return {
+        node: operation,
+        requireAffordable(variables) {
+          const cost = fixedCost ?? costOf({ schema, operation, fragments, variables })
+          if (!hasVariables) fixedCost = cost
+          if (cost <= limits.cost) return
+          const message = `The operation may cost ${cost}, more than the ${limits.cost} allowed: ask for less at once`
+          throw refuse('OPERATION_TOO_EXPENSIVE', [new GraphQLError(message)])
+        },
+        findCompiled() {
+          if (compiled || !isCompilable || uses > usesBeforeCompiling) return compiled
+          uses += 1
+          if (uses < usesBeforeCompiling) return undefined
+          const made = compileQuery(schema, node, operation.name?.value ?? '', { customJSONSerializer: true })
+          // What cannot be compiled is executed as before.
+          if (isCompiledQuery(made)) compiled = made
+          return compiled
+        },
+      }
+    }
+  }
+
+  return {
+    /** Throws RefusedRequest. */
+    get(text: string): Document {
+      let document = kept.get(text)
+      if (!document) {
+        document = read(text)
+        kept.set(text, document)
+      }
+      return document
+    },
+  }
+}
+
+function readSyntax<T>(work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    if (error instanceof GraphQLError) throw refuse('GRAPHQL_PARSE_FAILED', [error])
+    throw error
+  }
+}
+
+function refuse(code: string, errors: readonly GraphQLError[]): RefusedRequest {
+  return new RefusedRequest(
+    'document',
+    errors.map(({ message, locations }) => ({ message, ...(locations && { locations }), extensions: { code } })),
+  )
+}

@@ -1,0 +1,50 @@
+/** What clients are told of errors: those meant for them as they are, of all others only that there was one. */
+import { GraphQLError, type GraphQLFormattedError } from 'graphql'
+import { AppError } from '../../core/app-error.ts'
+import { httpErrors } from '../http/errors.ts'
+import type { ContextLog } from './elements.ts'
+
+const codes: ReadonlyMap<number, string> = new Map([
+  [400, 'BAD_REQUEST'],
+  [401, 'UNAUTHENTICATED'],
+  [403, 'FORBIDDEN'],
+  [404, 'NOT_FOUND'],
+  [405, 'METHOD_NOT_ALLOWED'],
+  [406, 'NOT_ACCEPTABLE'],
+  [409, 'CONFLICT'],
+  [412, 'CONFLICT'],
+  [413, 'REQUEST_TOO_LARGE'],
+  [415, 'UNSUPPORTED_MEDIA_TYPE'],
+  [422, 'BAD_USER_INPUT'],
+  [423, 'LOCKED'],
+  [429, 'TOO_MANY_REQUESTS'],
+  [503, 'SERVICE_UNAVAILABLE'],
+])
+
+/** The place of an error in the document and in the answer. */
+type Place = Pick<GraphQLFormattedError, 'locations' | 'path'>
+
+/** An error of the service as an error of GraphQL. */
+export function formatAppError(error: AppError, place: Place = {}): GraphQLFormattedError {
+  const code = codes.get(error.status) ?? 'INTERNAL_SERVER_ERROR'
+  return { message: error.message, ...place, extensions: { code, ...error.extra } }
+}
+
+/** Whatever was thrown while an answer was made. */
+export function formatThrown(thrown: unknown, log: ContextLog, place: Place = {}): GraphQLFormattedError {
+  const error = thrown instanceof AppError ? thrown : httpErrors.internal(thrown)
+  if (error.cause !== undefined) log.error({ err: error.cause }, error.message)
+  return formatAppError(error, place)
+}
+
+/** An error from the execution. The executors wrap what a resolver threw. */
+export function formatExecutionError(error: GraphQLError, log: ContextLog): GraphQLFormattedError {
+  const { message, locations, path, originalError } = error
+  const place = { ...(locations && { locations }), ...(path && { path }) }
+  // Thrown by a resolver that speaks GraphQL itself.
+  if (originalError instanceof GraphQLError) return { message, ...place, extensions: originalError.extensions }
+  if (originalError) return formatThrown(originalError, log, place)
+  // Without a path nothing was executed: a variable is of the wrong type. With one, a resolver broke its own schema.
+  if (!path) return { message, ...place, extensions: { code: 'BAD_USER_INPUT' } }
+  return formatThrown(error, log, place)
+}

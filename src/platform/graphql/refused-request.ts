@@ -1,0 +1,19 @@
+import type { GraphQLFormattedError } from 'graphql'
+
+/**
+ * `parameters`: it is no GraphQL request at all. `document`: it is one, but cannot be parsed, is too large or not
+ * valid. `execution`: it was refused once it was to begin.
+ */
+export type Stage = 'parameters' | 'document' | 'execution'
+
+export class RefusedRequest extends Error {
+  override readonly name = 'RefusedRequest'
+  readonly stage: Stage
+  readonly errors: readonly GraphQLFormattedError[]
+
+  constructor(stage: Stage, errors: readonly GraphQLFormattedError[]) {
+    super(errors.map(({ message }) => message).join('; '))
+    this.stage = stage
+    this.errors = errors
+  }
+}

@@ -1,0 +1,90 @@
+/** Where the values of a subscription come from: the iterator of its element, and all that it listens to. */
+import type { Bus, Unsubscribe } from '../bus/bus.ts'
+import type { Context, Subscription, SubscriptionContext } from './elements.ts'
+import { createQueue } from './queue.ts'
+
+export interface SourceOptions {
+  element: Pick<Subscription, 'subscribe'>
+  args: Record<string, unknown>
+  context: Context
+  bus: Bus
+  /** The next value waits for it. */
+  onValue(value: unknown): Promise<void>
+  /** The element has ended by itself, or failed. */
+  onEnd(error?: unknown): void
+}
+
+export interface Source {
+  /** Resolves when what is published from now on will arrive. */
+  readonly started: Promise<void>
+  /** Releases everything, whatever the element does. */
+  close(): void
+}
+
+export function openSource({ element, args, context, bus, onValue, onEnd }: SourceOptions): Source {
+  const releases = new Set<() => void>()
+  const subscribing: Promise<unknown>[] = []
+  let isClosed = false
+
+  async function subscribe(topic: string, listener: (value: unknown) => void): Promise<Unsubscribe> {
+    const asked = bus.subscribe(topic, listener)
+    subscribing.push(asked)
+    const unsubscribe = await asked
+    const release = () => {
+      if (releases.delete(release)) unsubscribe()
+    }
+    releases.add(release)
+    if (isClosed) release()
+    return release
+  }
+
+  function values<Value>(topic: string): AsyncIterableIterator<Value> {
+    const queue = createQueue<Value>({
+      onReturn() {
+        releases.delete(queue.end)
+        void unsubscribing.then((unsubscribe) => unsubscribe?.())
+      },
+    })
+    // At once, not when the first value is asked for: nothing published meanwhile is missed.
+    const unsubscribing = subscribe(topic, (value) => queue.push(value as Value)).catch((error: unknown) => {
+      queue.fail(error)
+      return undefined
+    })
+    // A generator that waits for a value cannot be ended from outside. The end of its values ends it.
+    releases.add(queue.end)
+    if (isClosed) queue.end()
+    return queue.iterator
+  }
+
+  // The getters of the given context stay what they are.
+  const own = Object.assign(Object.create(context) as Context, { subscribe, values }) as SubscriptionContext
+  let iterator: AsyncIterator<unknown> | undefined
+
+  async function pump(): Promise<void> {
+    try {
+      iterator = element.subscribe(args, own)[Symbol.asyncIterator]()
+      for (let next = await iterator.next(); !next.done && !isClosed; next = await iterator.next()) {
+        await onValue(next.value)
+      }
+      if (!isClosed) onEnd()
+    } catch (error) {
+      // Whoever opened it must have it first, even where the element fails at once.
+      await undefined
+      if (!isClosed) onEnd(error)
+    } finally {
+      close()
+    }
+  }
+
+  function close(): void {
+    if (isClosed) return
+    isClosed = true
+    for (const release of [...releases]) release()
+    releases.clear()
+    // Its own clean-up. What fails there has nobody left to tell.
+    void Promise.resolve(iterator?.return?.()).catch(() => {})
+  }
+
+  void pump()
+  return { started: Promise.allSettled(subscribing).then(() => {}), close }
+}

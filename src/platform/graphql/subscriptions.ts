@@ -1,0 +1,183 @@
+/**
+ * Subscriptions. All who ask for the same share a source: a value is resolved and written down once, however many wait
+ * for it.
+ */
+import {
+  type FieldNode,
+  type FragmentDefinitionNode,
+  type GraphQLSchema,
+  getArgumentValues,
+  getVariableValues,
+  Kind,
+  type SelectionSetNode,
+} from 'graphql'
+import type { Bus } from '../bus/bus.ts'
+import type { Principal } from '../http/access.ts'
+import type { Context, ContextLog } from './elements.ts'
+import type { Answer, Engine, LiveSubscription, Prepared, Subscriber } from './engine.ts'
+import { formatExecutionError, formatThrown } from './errors.ts'
+import type { Guards } from './guards.ts'
+import { RefusedRequest } from './refused-request.ts'
+import type { RootElement } from './schema.ts'
+import { openSource, type Source } from './source.ts'
+
+export interface SubscriptionsDeps {
+  schema: GraphQLSchema
+  guards: Guards
+  bus: Bus
+  log: ContextLog
+  run(prepared: Prepared, context: Context, root: unknown): Promise<Answer>
+}
+
+/** A source and all who hear it. */
+interface Group {
+  source: Source
+  members: Set<Subscriber>
+}
+
+/** The field that is subscribed to. */
+interface Asked {
+  element: Extract<RootElement, { kind: 'subscription' }>
+  args: Record<string, unknown>
+}
+
+const nobody = { address: '', userAgent: '' }
+
+export function createSubscriptions({ schema, guards, bus, log, run }: SubscriptionsDeps) {
+  const groups = new Map<string, Group>()
+  const everybody: Context = { principal: undefined, client: nobody, log }
+  let lastPersonal = 0
+  let subscribers = 0
+  let isClosed = false
+
+  function start(key: string, prepared: Prepared, { element, args }: Asked, context: Context): Group {
+    const members = new Set<Subscriber>()
+    const end = (error?: unknown) => {
+      groups.delete(key)
+      const errors = error === undefined ? undefined : [formatThrown(error, context.log)]
+      for (const member of members) member.end(errors)
+    }
+    const source = openSource({
+      element,
+      args,
+      context,
+      bus,
+      async onValue(value) {
+        // A context for each value: what was loaded for one is no answer for the next.
+        const { text } = await run(prepared, Object.create(context) as Context, value)
+        for (const member of members) member.next(text)
+      },
+      onEnd: end,
+    })
+    return { source, members }
+  }
+
+  function findGroup(prepared: Prepared, asked: Asked, context: Context): { key: string; group: Group } {
+    const { document, operationName = '', variables } = prepared
+    const isShared = asked.element.isShared ?? asked.element.access === 'public'
+    if (!isShared) lastPersonal += 1
+    const key = isShared ? `${document.id} ${operationName} ${JSON.stringify(variables)}` : `personal ${lastPersonal}`
+    let group = groups.get(key)
+    if (!group) {
+      group = start(key, prepared, asked, isShared ? everybody : context)
+      groups.set(key, group)
+    }
+    return { key, group }
+  }
+
+  const open: Engine['subscribe'] = async (prepared, { principal, client, log: ownLog }, subscriber) => {
+    if (isClosed) throw new RefusedRequest('execution', [{ message: 'Service unavailable' }])
+    let user = principal
+    const context: Context = {
+      // Rights may change while it lasts.
+      get principal() {
+        return user
+      },
+      client,
+      log: ownLog,
+    }
+    const asked = readField(schema, prepared, context)
+    const { element, args } = asked
+    if (element.access !== 'public') {
+      await guards.check(element, args, user).catch((error: unknown) => {
+        throw new RefusedRequest('execution', [formatThrown(error, ownLog)])
+      })
+    }
+    const { key, group } = findGroup(prepared, asked, context)
+    let isOpen = true
+    const leave = () => {
+      if (!isOpen) return false
+      isOpen = false
+      subscribers -= 1
+      group.members.delete(member)
+      if (group.members.size === 0) {
+        if (groups.get(key) === group) groups.delete(key)
+        group.source.close()
+      }
+      return true
+    }
+    const member: Subscriber = {
+      next: subscriber.next,
+      end(errors) {
+        if (leave()) subscriber.end(errors)
+      },
+    }
+    group.members.add(member)
+    subscribers += 1
+    await group.source.started
+    return {
+      close: () => void leave(),
+      async recheck(fresh: Principal) {
+        user = fresh
+        if (!isOpen || element.access === 'public') return
+        await guards.check(element, args, fresh).catch((error: unknown) => member.end([formatThrown(error, ownLog)]))
+      },
+    } satisfies LiveSubscription
+  }
+
+  return {
+    open,
+    counts: () => ({ subscribers, sources: groups.size }),
+    async close() {
+      isClosed = true
+      for (const { members } of [...groups.values()]) for (const member of [...members]) member.end()
+    },
+  }
+}
+
+/** Which element a subscription asks for, and with what. Validation has made sure that it is one. */
+function readField(schema: GraphQLSchema, { document, operationName, variables }: Prepared, { log }: Context): Asked {
+  const { node } = document.operation(operationName)
+  const read = getVariableValues(schema, node.variableDefinitions ?? [], variables)
+  if (read.errors) {
+    throw new RefusedRequest(
+      'execution',
+      read.errors.map((error) => formatExecutionError(error, log)),
+    )
+  }
+  const fragments = new Map(
+    document.node.definitions
+      .filter((each): each is FragmentDefinitionNode => each.kind === Kind.FRAGMENT_DEFINITION)
+      .map((each) => [each.name.value, each]),
+  )
+  const field = firstField(node.selectionSet, fragments)
+  const definition = field && schema.getSubscriptionType()?.getFields()[field.name.value]
+  const element = definition?.extensions.element
+  if (!definition || element?.kind !== 'subscription') {
+    throw new RefusedRequest('execution', [{ message: 'The subscription names no field' }])
+  }
+  return { element, args: getArgumentValues(definition, field, read.coerced) }
+}
+
+function firstField(
+  { selections }: SelectionSetNode,
+  fragments: ReadonlyMap<string, FragmentDefinitionNode>,
+): FieldNode | undefined {
+  for (const each of selections) {
+    if (each.kind === Kind.FIELD) return each
+    const inner = each.kind === Kind.INLINE_FRAGMENT ? each : fragments.get(each.name.value)
+    const field = inner && firstField(inner.selectionSet, fragments)
+    if (field) return field
+  }
+  return undefined
+}

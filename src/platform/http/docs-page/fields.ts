@@ -1,6 +1,6 @@
 /** The fields of a schema as rows of a table: their paths, kinds and rules in words. */
 import { type JsonSchema, type OpenApiDocument, resolveSchema } from '../openapi/document.ts'
-import { type Html, html, prose } from './html.ts'
+import { type Html, html, prose } from '../../html/html.ts'
 
 export interface Field {
   /** `data[].id` */

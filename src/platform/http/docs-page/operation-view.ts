@@ -8,7 +8,7 @@ import {
   resolveResponse,
 } from '../openapi/document.ts'
 import { type Field, fieldsOf, fieldTable, kindOf, rulesOf } from './fields.ts'
-import { type Html, html, json, prose } from './html.ts'
+import { type Html, html, json, prose } from '../../html/html.ts'
 
 export interface Endpoint {
   method: string

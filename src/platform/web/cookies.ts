@@ -1,0 +1,33 @@
+/** The two cookies of the pages: who is signed in, and which browser got a public form. */
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import '@fastify/cookie'
+
+export interface Cookies {
+  session(request: FastifyRequest): string | undefined
+  setSession(reply: FastifyReply, id: string): void
+  clearSession(reply: FastifyReply): void
+  /** Of a browser that is not signed in. */
+  form(request: FastifyRequest): string | undefined
+  setForm(reply: FastifyReply, id: string): void
+  clearForm(reply: FastifyReply): void
+}
+
+/**
+ * Over https the names begin with `__Host-`, which browsers let nobody but this very host set. Over plain http, as in
+ * development, they refuse such a name.
+ */
+export function createCookies({ isHttps, maxAgeSeconds }: { isHttps: boolean; maxAgeSeconds: number }): Cookies {
+  const prefix = isHttps ? '__Host-' : ''
+  const names = { session: `${prefix}latchkey_session`, form: `${prefix}latchkey_form` }
+  const options = { path: '/', httpOnly: true, secure: isHttps } as const
+  return {
+    session: (request) => request.cookies[names.session],
+    // Lax: a link in a mail leads a signed-in person to a page, not to the sign-in form. Forms need a token anyway.
+    setSession: (reply, id) =>
+      void reply.setCookie(names.session, id, { ...options, sameSite: 'lax', maxAge: maxAgeSeconds }),
+    clearSession: (reply) => void reply.clearCookie(names.session, options),
+    form: (request) => request.cookies[names.form],
+    setForm: (reply, id) => void reply.setCookie(names.form, id, { ...options, sameSite: 'lax' }),
+    clearForm: (reply) => void reply.clearCookie(names.form, options),
+  }
+}

@@ -2,6 +2,7 @@
 import type { FastifyInstance } from 'fastify'
 import { createAccounts } from './app/accounts.ts'
 import { createAuth } from './app/auth.ts'
+import { openAccessBus, openTopicBus } from './app/buses.ts'
 import type { AppEvents, EventMap } from './app/events.ts'
 import { type GroundOptions, openGround } from './app/ground.ts'
 import { createProductParts } from './app/products.ts'
@@ -13,10 +14,14 @@ import { addPostRoutes } from './features/posts/posts.routes.ts'
 import { createPosts } from './features/posts/posts.service.ts'
 import { createPostStore } from './features/posts/posts.store.ts'
 import { productRoutes, productsPath } from './features/products/products.routes.ts'
+import type { Bus } from './platform/bus/bus.ts'
 import { startCleanup } from './platform/database/cleanup.ts'
 import type { Database } from './platform/database/database.ts'
 import { createKeptCounts, startFolding } from './platform/database/kept-counts.ts'
 import { createEvents } from './platform/events/events.ts'
+import type { Authenticate } from './platform/http/access.ts'
+import { createAccessChanges } from './platform/http/access-changes.ts'
+import { createLiveAccess, type LiveAccess } from './platform/http/live-access.ts'
 import { createHttpServer } from './platform/http/server.ts'
 import { createLimiters } from './platform/limiter/limiter.ts'
 import { createMetrics } from './platform/metrics/metrics.ts'
@@ -30,7 +35,16 @@ export interface AppOptions extends Omit<GroundOptions, 'observe'> {
 }
 
 /** Adds to the service, before it serves. */
-export type Extend = (app: FastifyInstance, parts: { db: Database; events: AppEvents }) => void | Promise<void>
+export type Extend = (app: FastifyInstance, parts: Parts) => void | Promise<void>
+
+export interface Parts {
+  db: Database
+  events: AppEvents
+  /** The topics of subscriptions. */
+  topics: Bus
+  liveAccess: LiveAccess
+  authenticate: Authenticate
+}
 
 export interface App {
   /** Serves, and answers the address it serves on. */
@@ -51,8 +65,16 @@ export async function createApp(options: AppOptions): Promise<App> {
     const redis = config.redis.url === undefined ? undefined : await openRedis(config.redis.url, log)
     if (redis) ground.onClose(() => redis.close())
 
-    const accounts = createAccounts(ground)
+    const accessBus = await openAccessBus(ground, redis)
+    ground.onClose(() => accessBus.close())
+    const topics = await openTopicBus(ground, redis)
+    ground.onClose(() => topics.close())
+
+    const accounts = createAccounts(ground, createAccessChanges({ bus: accessBus, log }))
     const auth = createAuth(ground, accounts)
+    const { authenticate } = auth
+    const liveAccess = await createLiveAccess({ authenticate, bus: accessBus, clock, log })
+    ground.onClose(() => liveAccess.close())
     const cleanup = startCleanup({ db, clock, log, tables: expiringTables })
     ground.onClose(() => cleanup.close())
     const folding = startFolding({ db, log })
@@ -70,11 +92,13 @@ export async function createApp(options: AppOptions): Promise<App> {
       random,
       metrics,
       version: readVersion(),
-      authenticate: auth.authenticate,
+      authenticate,
       policies: createPolicies({ posts: postPolicy, ...options.policies }),
       checks: {
         database: () => db.get('SELECT 1 AS ok'),
         ...(redis && { redis: () => redis.ping() }),
+        'access bus': accessBus.check,
+        topics: topics.check,
       },
     })
     ground.onClose(() => http.close())
@@ -87,7 +111,7 @@ export async function createApp(options: AppOptions): Promise<App> {
       corsOrigins: config.cors.origins,
       writePermission: config.products.writePermission,
     })
-    await options.extend?.(http.app, { db, events })
+    await options.extend?.(http.app, { db, events, topics, liveAccess, authenticate })
     await http.app.ready()
 
     return {

@@ -1,0 +1,40 @@
+/** The bus of a single process. Values go through JSON here too, so that nothing works here that would not elsewhere. */
+import type { Log } from '../log/logger.ts'
+import { type Bus, busUnavailable, encode } from './bus.ts'
+import { createTopics } from './topics.ts'
+
+export function createMemoryBus({ log }: { log: Log }): Bus {
+  const wire = { listen: async () => {}, unlisten: async () => {}, isUp: () => true }
+  const topics = createTopics({ wire, log })
+  const waiting: { topic: string; text: string }[] = []
+  let isDelivering = false
+  let isClosed = false
+
+  /** What a listener publishes waits its turn: every listener sees values in the same order. */
+  function deliverAll(): void {
+    if (isDelivering) return
+    isDelivering = true
+    for (let next = waiting.shift(); next; next = waiting.shift()) topics.deliver(next.topic, next.text)
+    isDelivering = false
+  }
+
+  function requireOpen(): void {
+    if (isClosed) throw busUnavailable(new Error('the bus is closed'))
+  }
+
+  return {
+    async publish(topic, value) {
+      requireOpen()
+      waiting.push({ topic, text: encode(topic, value) })
+      deliverAll()
+    },
+    subscribe: topics.subscribe,
+    onGap: topics.onGap,
+    check: async () => requireOpen(),
+    async close() {
+      isClosed = true
+      waiting.length = 0
+      topics.close()
+    },
+  }
+}

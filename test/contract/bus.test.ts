@@ -1,0 +1,269 @@
+/** What all twins of the bus promise. */
+import assert from 'node:assert/strict'
+import { describe, type TestContext, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { AppError } from '../../src/core/app-error.ts'
+import { systemRandom } from '../../src/core/random.ts'
+import { busTwins, createNode, type Node } from '../support/buses.ts'
+import { eventually } from '../support/eventually.ts'
+
+const newTopic = () => `topic ${systemRandom.id()} "; DROP`
+
+async function listenTo(node: Node, topic: string) {
+  const heard: unknown[] = []
+  const unsubscribe = await node.bus.subscribe(topic, (value) => heard.push(value))
+  return { heard, unsubscribe }
+}
+
+function isUnavailable(error: unknown): boolean {
+  return error instanceof AppError && error.status === 503
+}
+
+for (const twin of busTwins) {
+  describe(`the bus over ${twin}`, () => {
+    const start = (t: TestContext) => createNode(t, twin)
+
+    test('what is published reaches every subscriber of the topic, in order, and nobody else', async (t) => {
+      const node = await start(t)
+      const [topic, other] = [newTopic(), newTopic()]
+      const listeners = [await listenTo(node, topic), await listenTo(node, topic)]
+      const elsewhere = await listenTo(node, other)
+      for (let i = 0; i < 50; i++) await node.bus.publish(topic, { i })
+      await Promise.all(Array.from({ length: 50 }, (_, i) => node.bus.publish(topic, { i: 50 + i })))
+      await node.bus.publish(other, 'end')
+      await eventually(() => assert.equal(elsewhere.heard.length + listeners.flatMap((l) => l.heard).length, 201))
+      for (const { heard } of listeners)
+        assert.deepEqual(
+          heard,
+          Array.from({ length: 100 }, (_, i) => ({ i })),
+        )
+      assert.deepEqual(elsewhere.heard, ['end'])
+    })
+
+    test('values travel as JSON, whatever is in them', async (t) => {
+      const node = await start(t)
+      const topic = newTopic()
+      const { heard } = await listenTo(node, topic)
+      const values = [null, 0, false, '', 'ä\u0000\ud800"\'', [1, [2]], { at: new Date(0), gone: undefined }]
+      for (const value of values) await node.bus.publish(topic, value)
+      await eventually(() => assert.equal(heard.length, values.length))
+      assert.deepEqual(heard, JSON.parse(JSON.stringify(values)))
+      const given = { deep: { n: 1 } }
+      await node.bus.publish(topic, given)
+      given.deep.n = 2
+      await eventually(() => assert.deepEqual(heard.at(-1), { deep: { n: 1 } }))
+      await assert.rejects(node.bus.publish(topic, undefined), TypeError)
+      await assert.rejects(node.bus.publish(topic, 1n), TypeError)
+    })
+
+    test('whoever has unsubscribed hears nothing more; the others do', async (t) => {
+      const node = await start(t)
+      const topic = newTopic()
+      const [one, two] = [await listenTo(node, topic), await listenTo(node, topic)]
+      one.unsubscribe()
+      one.unsubscribe()
+      await node.bus.publish(topic, 1)
+      await eventually(() => assert.deepEqual(two.heard, [1]))
+      assert.deepEqual(one.heard, [])
+    })
+
+    test('one function may listen twice, and stop once', async (t) => {
+      const node = await start(t)
+      const topic = newTopic()
+      const heard: unknown[] = []
+      const listener = (value: unknown) => heard.push(value)
+      const stop = await node.bus.subscribe(topic, listener)
+      await node.bus.subscribe(topic, listener)
+      stop()
+      stop()
+      await node.bus.publish(topic, 1)
+      await eventually(() => assert.deepEqual(heard, [1]))
+      await sleep(20)
+      assert.deepEqual(heard, [1])
+    })
+
+    test('subscribers that come and go in any order leave the ones that stay, and then nothing', async (t) => {
+      const node = await start(t)
+      const topic = newTopic()
+      const kept: Awaited<ReturnType<typeof listenTo>>[] = []
+      const comings = Array.from({ length: 60 }, async (_, i) => {
+        const listener = await listenTo(node, topic)
+        // Each way of leaving meets others that are still being subscribed.
+        if (i % 3 === 0) kept.push(listener)
+        else listener.unsubscribe()
+        if (i % 7 === 0) await node.bus.publish(newTopic(), i)
+      })
+      await Promise.all(comings)
+      await node.bus.publish(topic, 'all')
+      await eventually(() => assert.ok(kept.every(({ heard }) => heard.length === 1)))
+      assert.equal(await node.countOnWire(topic), twin === 'memory' ? 0 : 1, 'one subscription on the wire')
+      for (const { unsubscribe } of kept) unsubscribe()
+      await eventually(async () => assert.equal(await node.countOnWire(topic), 0))
+
+      const again = await listenTo(node, topic)
+      again.unsubscribe()
+      const last = await listenTo(node, topic)
+      await node.bus.publish(topic, 'last')
+      await eventually(() => assert.deepEqual(last.heard, ['last']))
+      assert.deepEqual(again.heard, [])
+    })
+
+    test('a subscriber that throws is logged and breaks neither the others nor the publisher', async (t) => {
+      const node = await start(t)
+      const topic = newTopic()
+      await node.bus.subscribe(topic, () => {
+        throw new Error('thrown by a subscriber')
+      })
+      await node.bus.subscribe(topic, async () => {
+        throw new Error('rejected by a subscriber')
+      })
+      const { heard } = await listenTo(node, topic)
+      await node.bus.publish(topic, 1)
+      await eventually(() => assert.deepEqual(heard, [1]))
+      await eventually(() => assert.match(node.log.join(''), /thrown by a subscriber.*rejected by a subscriber/s))
+    })
+
+    test('a subscriber may publish, subscribe and unsubscribe; all see one order', async (t) => {
+      const node = await start(t)
+      const topic = newTopic()
+      const late: unknown[] = []
+      await node.bus.subscribe(topic, (value) => {
+        if (value !== 'first') return
+        void node.bus.publish(topic, 'second')
+        void node.bus.subscribe(topic, (next) => late.push(next))
+      })
+      const { heard } = await listenTo(node, topic)
+      await node.bus.publish(topic, 'first')
+      await eventually(() => assert.deepEqual(heard, ['first', 'second']))
+      assert.ok(!late.includes('first'))
+    })
+
+    test('once it is closed it delivers nothing and refuses the rest as unavailable', async (t) => {
+      const node = await start(t)
+      const topic = newTopic()
+      const { heard, unsubscribe } = await listenTo(node, topic)
+      await node.bus.check()
+      await node.bus.close()
+      await assert.rejects(node.bus.publish(topic, 1), isUnavailable)
+      await assert.rejects(
+        node.bus.subscribe(topic, () => {}),
+        isUnavailable,
+      )
+      await assert.rejects(node.bus.check())
+      unsubscribe()
+      await node.bus.close()
+      assert.deepEqual(heard, [])
+      await eventually(async () => assert.equal(await node.countOnWire(topic), 0))
+    })
+
+    if (twin === 'memory') return
+
+    test('what one node publishes reaches the others', async (t) => {
+      const [one, two, three] = [await start(t), await start(t), await start(t)]
+      const topic = newTopic()
+      const listeners = await Promise.all([one, two, three].map((node) => listenTo(node, topic)))
+      for (let i = 0; i < 20; i++) await one.bus.publish(topic, i)
+      for (const { heard } of listeners) {
+        await eventually(() => assert.equal(heard.length, 20))
+        assert.deepEqual(
+          heard,
+          Array.from({ length: 20 }, (_, i) => i),
+        )
+      }
+      await one.bus.close()
+      await two.bus.publish(topic, 'still')
+      await eventually(() => assert.equal(listeners[2]?.heard.at(-1), 'still'))
+      assert.equal(listeners[0]?.heard.length, 20)
+    })
+
+    test('a lost connection is made anew, tells of the gap and hears again, less those who left', async (t) => {
+      const [one, two] = [await start(t), await start(t)]
+      const [topic, left] = [newTopic(), newTopic()]
+      const { heard } = await listenTo(one, topic)
+      const leaver = await listenTo(one, left)
+      let gaps = 0
+      const stopListening = one.bus.onGap(() => {
+        gaps += 1
+      })
+      one.bus.onGap(() => {
+        throw new Error('thrown at a gap')
+      })
+
+      for (const round of [1, 2]) {
+        await one.cut()
+        await assert.rejects(one.bus.check())
+        await assert.rejects(
+          one.bus.subscribe(newTopic(), () => {}),
+          isUnavailable,
+        )
+        leaver.unsubscribe()
+        one.restore()
+        await eventually(() => assert.equal(gaps, round))
+        await one.bus.check()
+        await two.bus.publish(topic, round)
+        await eventually(() => assert.equal(heard.at(-1), round))
+        await eventually(async () => assert.equal(await one.countOnWire(left), 0))
+        assert.equal(await one.countOnWire(topic), 1)
+      }
+      stopListening()
+      await one.cut()
+      one.restore()
+      await eventually(() => one.bus.check())
+      await sleep(50)
+      assert.equal(gaps, 2)
+    })
+
+    test('a connection that fell silent is found out and made anew', async (t) => {
+      const node = await start(t)
+      const topic = newTopic()
+      const { heard } = await listenTo(node, topic)
+      let gaps = 0
+      node.bus.onGap(() => {
+        gaps += 1
+      })
+      node.silence()
+      await eventually(() => assert.equal(gaps, 1), 20_000)
+      await node.bus.publish(topic, 'back')
+      await eventually(() => assert.deepEqual(heard, ['back']))
+    })
+
+    test('a subscription that the loss of the connection interrupts is refused and leaves nothing', async (t) => {
+      const node = await start(t)
+      const topics = Array.from({ length: 20 }, newTopic)
+      const subscribing = topics.map((topic) => node.bus.subscribe(topic, () => {}))
+      const [outcomes] = await Promise.all([Promise.allSettled(subscribing), node.cut()])
+      node.restore()
+      await eventually(() => node.bus.check())
+      for (const [i, outcome] of outcomes.entries()) {
+        const isRefused = outcome.status === 'rejected'
+        if (isRefused) assert.ok(isUnavailable(outcome.reason), String(outcome.reason))
+        const expected = isRefused ? 0 : 1
+        await eventually(async () => assert.equal(await node.countOnWire(topics[i] as string), expected))
+      }
+    })
+  })
+}
+
+if (busTwins.includes('postgres')) {
+  test('PostgreSQL carries just under 8000 bytes, and says so of more', async (t) => {
+    const node = await createNode(t, 'postgres')
+    const topic = newTopic()
+    const { heard } = await listenTo(node, topic)
+    await node.bus.publish(topic, 'x'.repeat(7997))
+    await assert.rejects(
+      node.bus.publish(topic, 'x'.repeat(7998)),
+      /a value of 8000 bytes for the topic .* 7999 at most/,
+    )
+    await eventually(() => assert.equal(heard.length, 1))
+  })
+
+  test('Redis channels are named after their topics, with a prefix', async (t) => {
+    const node = await createNode(t, 'redis')
+    const topic = newTopic()
+    const { heard } = await listenTo(node, topic)
+    await node.redis?.publish(`latchkey:${topic}`, 'not JSON')
+    await node.redis?.publish(`latchkey:${topic}`, '{"count":1}')
+    await eventually(() => assert.deepEqual(heard, [{ count: 1 }]))
+    assert.match(node.log.join(''), /no JSON/)
+  })
+}

@@ -1,0 +1,104 @@
+/** A node with a bus of either kind, and the means to look at its wire and to cut it. */
+import type { TestContext } from 'node:test'
+import type { Bus } from '../../src/platform/bus/bus.ts'
+import { createMemoryBus } from '../../src/platform/bus/memory.ts'
+import { channelOf, createPostgresBus } from '../../src/platform/bus/postgres.ts'
+import { createRedisBus } from '../../src/platform/bus/redis.ts'
+import { createLogger, type Log } from '../../src/platform/log/logger.ts'
+import { openRedis, type RedisClient } from '../../src/platform/redis/redis.ts'
+import { engines, runOnServer, testServer } from './databases.ts'
+import { eventually } from './eventually.ts'
+import { type ServerProxy, startProxy } from './proxy.ts'
+
+export type BusTwin = 'memory' | 'redis' | 'postgres'
+
+export const busTwins: readonly BusTwin[] = engines.includes('postgres') ? ['memory', 'redis', 'postgres'] : ['memory']
+
+export interface Node {
+  bus: Bus
+  log: string[]
+  /** How many subscriptions of the topic there are on the wire. */
+  countOnWire(topic: string): Promise<number>
+  /** Has the server end the connection that subscribes, and keeps the node from making it anew. */
+  cut(): Promise<void>
+  /** Keeps what both ends say from each other, without a word to either. */
+  silence(): void
+  restore(): void
+  redis?: RedisClient
+}
+
+const noWire = { cut: async () => {}, silence: () => {}, restore: () => {} }
+
+type Bare = Omit<Node, 'log'>
+
+export async function createNode(t: TestContext, twin: BusTwin): Promise<Node> {
+  const lines: string[] = []
+  const destination = { write: (line: string) => void lines.push(line) }
+  const node = await twins[twin](t, createLogger({ level: 'debug', isTerminal: false, destination }))
+  t.after(() => node.bus.close())
+  return { ...node, log: lines }
+}
+
+const twins: Record<BusTwin, (t: TestContext, log: Log) => Promise<Bare>> = {
+  async memory(_t, log) {
+    return { bus: createMemoryBus({ log }), countOnWire: async () => 0, ...noWire }
+  },
+
+  async redis(t, log) {
+    const proxy = await startProxy(t, testServer('TEST_REDIS_URL'))
+    const redis = await openRedis(proxy.url, log)
+    t.after(() => redis.close())
+    const { client } = redis
+    const bus = await createRedisBus({ client, log })
+    const kill = () => client.sendCommand(['CLIENT', 'KILL', 'ADDR', `127.0.0.1:${proxy.latest().port()}`])
+    return {
+      bus,
+      redis: client,
+      countOnWire: async (topic) => Number((await client.pubSubNumSub(`latchkey:${topic}`))[`latchkey:${topic}`]),
+      cut: () => cut(bus, proxy, kill),
+      silence: () => proxy.latest().silence(),
+      restore: () => proxy.open(),
+    }
+  },
+
+  async postgres(t, log) {
+    const server = testServer('TEST_DATABASE_URL')
+    const proxy = await startProxy(t, server)
+    const bus = await createPostgresBus({ url: proxy.url, log })
+    const terminate = () => {
+      const port = proxy.latest().port()
+      return runOnServer(server, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE client_port = ${port}`)
+    }
+    return {
+      bus,
+      // The server tells nobody but the connection itself what it listens to.
+      async countOnWire(topic) {
+        if (proxy.latest().isClosed()) return 0
+        const statements = [
+          ...proxy
+            .latest()
+            .sent()
+            .matchAll(/(UN)?LISTEN (\w+)/g),
+        ]
+        const mine = statements.filter(([, , channel]) => channel === channelOf(topic))
+        return mine.reduce((count, [, isEnd]) => count + (isEnd ? -1 : 1), 0)
+      },
+      cut: () => cut(bus, proxy, terminate),
+      silence: () => proxy.latest().silence(),
+      restore: () => proxy.open(),
+    }
+  },
+}
+
+/** Resolves when the node has noticed. */
+async function cut(bus: Bus, proxy: ServerProxy, kill: () => Promise<unknown>): Promise<void> {
+  proxy.refuse()
+  await kill()
+  await eventually(async () => {
+    const isUp = await bus.check().then(
+      () => true,
+      () => false,
+    )
+    if (isUp) throw new Error('the node has not noticed')
+  })
+}

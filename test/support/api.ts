@@ -9,7 +9,7 @@ import type { Dialect } from '../../src/platform/database/database.ts'
 import { createLogger } from '../../src/platform/log/logger.ts'
 import { createDatabaseUrl } from './databases.ts'
 
-export interface ApiOptions extends Pick<AppOptions, 'extend' | 'migrations' | 'policies'> {
+export interface ApiOptions extends Pick<AppOptions, 'elements' | 'extend' | 'migrations' | 'policies'> {
   engine?: Dialect
   /** Another folder of configuration. */
   config?: string
@@ -78,6 +78,7 @@ export async function startApi(t: TestContext, options: ApiOptions = {}): Promis
     clock,
     log: createLogger({ level: config.log.level, isTerminal: false, destination }),
     ...(options.extend && { extend: options.extend }),
+    ...(options.elements && { elements: options.elements }),
     ...(options.policies && { policies: options.policies }),
     ...(options.migrations && { migrations: options.migrations }),
   })

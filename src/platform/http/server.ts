@@ -19,6 +19,7 @@ import { createProxyTrust, createProxyWarning } from './proxies.ts'
 import { createRequestIds } from './request-ids.ts'
 import { logRequest, recordRequests } from './request-log.ts'
 import { createSecurityHeaders } from './security-headers.ts'
+import { isWebSocketUpgrade } from './upgrades.ts'
 import { compileBody } from './validation.ts'
 
 export interface HttpOptions extends GuardOptions {
@@ -75,7 +76,7 @@ export async function createHttpServer(options: HttpOptions): Promise<HttpServer
     },
     clientErrorHandler: createBrokenRequestHandler({ createRequestId: requestIds.create, log }),
     // Node would answer 400 by itself, without a body; the check is in our first hook.
-    http: { requireHostHeader: false },
+    http: { requireHostHeader: false, shouldUpgradeCallback: isWebSocketUpgrade },
   }) as unknown as FastifyInstance
 
   // Only "100-continue" means anything; a client that expects more is served without it.

@@ -4,13 +4,13 @@ import type { WebSocket } from 'ws'
 import { AppError } from '../../../core/app-error.ts'
 import type { Authenticate, Principal } from '../../http/access.ts'
 import type { Client } from '../../http/client.ts'
+import type { LiveAccess } from '../../http/live-access.ts'
 import type { ContextLog } from '../elements.ts'
 import type { Engine, GraphQLRequest, Prepared } from '../engine.ts'
 import { formatThrown } from '../errors.ts'
 import { RefusedRequest } from '../refused-request.ts'
 import { type CloseReason, closeReasons } from './close-reasons.ts'
 import type { Dialect, OperationId } from './dialect.ts'
-import type { WatchAccess } from './live-access.ts'
 import { Operation } from './operation.ts'
 import { Wire } from './wire.ts'
 
@@ -18,7 +18,7 @@ import { Wire } from './wire.ts'
 export interface ConnectionDeps {
   engine: Engine
   authenticate: Authenticate
-  watchAccess: WatchAccess
+  liveAccess: Pick<LiveAccess, 'watch'>
   maxSubscriptions: number
   /** Is called once, when nothing more is to be done for it. The socket may still be closing. */
   onReleased(connection: Connection): void
@@ -259,7 +259,7 @@ export class Connection {
   #watch(token: string, principal: Principal): void {
     this.#unwatch?.()
     this.#principal = principal
-    this.#unwatch = this.#deps.watchAccess({
+    this.#unwatch = this.#deps.liveAccess.watch({
       token,
       principal,
       onChange: (fresh) => {

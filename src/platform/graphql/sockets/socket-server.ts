@@ -3,9 +3,9 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { createBrokenRequestHandler } from '../../http/broken-requests.ts'
 import { describeListenError } from '../../http/listen-error.ts'
+import { isWebSocketUpgrade } from '../../http/upgrades.ts'
 import type { Log } from '../../log/logger.ts'
 import type { Sockets } from './sockets.ts'
-import { isWebSocketUpgrade } from './upgrade.ts'
 
 export interface SocketServerOptions {
   sockets: Sockets

@@ -2,11 +2,6 @@
 import { type IncomingMessage, STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
 
-/** Others, such as HTTP/2's, are answered as if they asked for nothing. */
-export function isWebSocketUpgrade({ headers }: IncomingMessage): boolean {
-  return headers.upgrade?.toLowerCase() === 'websocket'
-}
-
 export interface Refusal {
   status: number
   error: string

@@ -10,7 +10,7 @@ import { answerProblems, examplesOf, problemsOf, startDescribedApi } from '../su
 import { again, logIn, password, signIn, totp } from '../support/people.ts'
 
 /** Of the routes, those that are for no reader of the description. */
-const hidden = ['GET /docs', 'GET /docs/style.css', 'GET /openapi.json']
+const hidden = ['GET /docs', 'GET /docs/style.css', 'GET /openapi.json', 'GET /graphql', 'POST /graphql']
 const isPreflight = (route: string) => route.startsWith('OPTIONS ')
 
 /** The same path with a slash at its end is no endpoint of its own. */

@@ -9,7 +9,7 @@ import type { Dialect } from '../../src/platform/database/database.ts'
 import { createLogger } from '../../src/platform/log/logger.ts'
 import { createDatabaseUrl } from './databases.ts'
 
-export interface ApiOptions extends Pick<AppOptions, 'extend' | 'migrations' | 'policies'> {
+export interface ApiOptions extends Pick<AppOptions, 'elements' | 'extend' | 'migrations' | 'policies'> {
   engine?: Dialect
   /** Another folder of configuration. */
   config?: string
@@ -28,6 +28,8 @@ export interface Answer {
 export interface Api {
   databaseUrl: string
   url: string
+  /** Of the port that serves sockets alone. */
+  wsUrl: string
   app: App
   clock: MovableClock
   /** Every line of the log so far. */
@@ -78,12 +80,13 @@ export async function startApi(t: TestContext, options: ApiOptions = {}): Promis
     clock,
     log: createLogger({ level: config.log.level, isTerminal: false, destination }),
     ...(options.extend && { extend: options.extend }),
+    ...(options.elements && { elements: options.elements }),
     ...(options.policies && { policies: options.policies }),
     ...(options.migrations && { migrations: options.migrations }),
   })
   t.after(() => app.close())
-  const { url } = await app.listen()
-  return { url, databaseUrl, app, clock, log, ...createClient(url) }
+  const { url, wsUrl } = await app.listen()
+  return { url, wsUrl, databaseUrl, app, clock, log, ...createClient(url) }
 }
 
 export function createMovableClock(start = Date.now()): MovableClock {

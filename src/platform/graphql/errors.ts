@@ -21,6 +21,14 @@ const codes: ReadonlyMap<number, string> = new Map([
   [503, 'SERVICE_UNAVAILABLE'],
 ])
 
+const statuses: ReadonlyMap<unknown, number> = new Map([...codes].map(([status, code]) => [code, status]))
+
+/** The status that stands for an error, where it is all that there is to answer. */
+export function statusOf({ extensions }: GraphQLFormattedError): number | undefined {
+  // Over HTTP 422 is said of bodies that a schema describes, which these are not.
+  return extensions?.code === 'BAD_USER_INPUT' ? 400 : statuses.get(extensions?.code)
+}
+
 /** The place of an error in the document and in the answer. */
 type Place = Pick<GraphQLFormattedError, 'locations' | 'path'>
 

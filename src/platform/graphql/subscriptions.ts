@@ -32,7 +32,13 @@ export interface SubscriptionsDeps {
 /** A source and all who hear it. */
 interface Group {
   source: Source
-  members: Set<Subscriber>
+  members: Set<Member>
+}
+
+/** Values go to the subscriber itself, which may be an instance of a class; its end is the group's business too. */
+interface Member {
+  readonly subscriber: Subscriber
+  end: Subscriber['end']
 }
 
 /** The field that is subscribed to. */
@@ -51,7 +57,7 @@ export function createSubscriptions({ schema, guards, bus, log, run }: Subscript
   let isClosed = false
 
   function start(key: string, prepared: Prepared, { element, args }: Asked, context: Context): Group {
-    const members = new Set<Subscriber>()
+    const members = new Set<Member>()
     const end = (error?: unknown) => {
       groups.delete(key)
       const errors = error === undefined ? undefined : [formatThrown(error, context.log)]
@@ -65,7 +71,7 @@ export function createSubscriptions({ schema, guards, bus, log, run }: Subscript
       async onValue(value) {
         // A context for each value: what was loaded for one is no answer for the next.
         const { text } = await run(prepared, Object.create(context) as Context, value)
-        for (const member of members) member.next(text)
+        for (const { subscriber } of members) subscriber.next(text)
       },
       onEnd: end,
     })
@@ -116,8 +122,8 @@ export function createSubscriptions({ schema, guards, bus, log, run }: Subscript
       }
       return true
     }
-    const member: Subscriber = {
-      next: subscriber.next,
+    const member: Member = {
+      subscriber,
       end(errors) {
         if (leave()) subscriber.end(errors)
       },

@@ -22,14 +22,18 @@ export function answerErrors(app: FastifyInstance): void {
 }
 
 export function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const answer = prepareError(error, request, reply)
+  return reply.send({ error: answer.message, ...answer.extra })
+}
+
+/** All of the answer to an error but its body. */
+export function prepareError(error: unknown, request: FastifyRequest, reply: FastifyReply): AppError {
   const answer = toAppError(error)
   // Refusing work must not make more of it: a 503 without a cause, as under load, is not worth a line of its own.
   if (answer.cause !== undefined) request.log.error({ err: answer.cause }, answer.message)
   if (answer.status === 401) reply.header('www-authenticate', 'Bearer')
-  return reply
-    .code(answer.status)
-    .headers(answer.headers ?? {})
-    .send({ error: answer.message, ...answer.extra })
+  reply.code(answer.status).headers(answer.headers ?? {})
+  return answer
 }
 
 /**

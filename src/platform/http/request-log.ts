@@ -11,6 +11,10 @@ declare module 'fastify' {
     /** By the process's monotonic clock, in milliseconds. */
     startedAt: number
   }
+  interface FastifyInstance {
+    /** For an answer that is not sent by the framework; all others are recorded by themselves. */
+    recordRequest(request: FastifyRequest, status: number): void
+  }
 }
 
 export interface RecordOptions {
@@ -27,10 +31,14 @@ export function recordRequests(app: FastifyInstance, { log, metrics, isStopping 
   const isLogged = log.isLevelEnabled('info')
   const findSeries = createSeriesFinder(metrics)
   const sendTogether = createTogether(process.nextTick)
-  app.addHook('onSend', (request, reply, payload, next) => {
+  function record(request: FastifyRequest, status: number): void {
     const ms = performance.now() - request.startedAt
-    findSeries(request, reply.statusCode).observe(ms / 1000)
-    if (isLogged) logRequest(request, reply.statusCode, ms)
+    findSeries(request, status).observe(ms / 1000)
+    if (isLogged) logRequest(request, status, ms)
+  }
+  app.decorate('recordRequest', record)
+  app.addHook('onSend', (request, reply, payload, next) => {
+    record(request, reply.statusCode)
     // The connection is about to be closed: the client must not send its next request on it.
     if (isStopping()) reply.header('connection', 'close')
     sendTogether(() => guarded(request, reply, () => next(null, payload)))

@@ -1,0 +1,65 @@
+/** GraphQL: the schema of all elements, and where it is served. */
+import type { FastifyInstance } from 'fastify'
+import { isPlaygroundOpen } from '../config/config.ts'
+import { createPostElements } from '../features/posts/posts.graphql.ts'
+import type { Posts } from '../features/posts/posts.service.ts'
+import { createProductElements, productCreatedTopic } from '../features/products/products.graphql.ts'
+import type { Products } from '../features/products/products.service.ts'
+import { createUserElements } from '../features/users/users.graphql.ts'
+import type { Bus } from '../platform/bus/bus.ts'
+import { createEngine } from '../platform/graphql/create-engine.ts'
+import type { Element } from '../platform/graphql/elements.ts'
+import { graphqlPath, graphqlRoutes } from '../platform/graphql/http/graphql.routes.ts'
+import type { Watch } from '../platform/graphql/http/streaming.ts'
+import type { Authenticate, Principal } from '../platform/http/access.ts'
+import type { Policies } from '../platform/http/authorize.ts'
+import type { CreateLimiter } from '../platform/limiter/limiter.ts'
+import type { AppEvents } from './events.ts'
+import type { Ground } from './ground.ts'
+
+export interface GraphQLParts {
+  posts: Posts
+  products: Products
+  policies: Policies<Principal>
+  events: AppEvents
+  topics: Bus
+  authenticate: Authenticate
+  liveAccess: Watch
+  createLimiter: CreateLimiter
+  /** Beside the service's own. */
+  elements: readonly Element[]
+}
+
+export function createGraphQL({ config, log, onClose }: Ground, parts: GraphQLParts) {
+  const { graphql, products } = config
+  const engine = createEngine({
+    elements: [
+      ...createPostElements({ posts: parts.posts, limiter: parts.createLimiter('posts', graphql.rateLimit) }),
+      ...createProductElements({ ...products, products: parts.products }),
+      ...createUserElements(),
+      ...parts.elements,
+    ],
+    policies: parts.policies,
+    bus: parts.topics,
+    log,
+    limits: graphql.limits,
+    allowsIntrospection: isPlaygroundOpen(config),
+  })
+  onClose(() => engine.close())
+  parts.events.on('ProductCreated', (product) => parts.topics.publish(productCreatedTopic, product))
+
+  return {
+    engine,
+    async addRoutes(app: FastifyInstance): Promise<void> {
+      await app.register(graphqlRoutes, {
+        prefix: graphqlPath,
+        engine,
+        authenticate: parts.authenticate,
+        liveAccess: parts.liveAccess,
+        corsOrigins: config.cors.origins,
+        maxBatch: graphql.limits.batch,
+        maxStreamsPerAddress: graphql.maxSocketsPerAddress,
+      })
+    },
+  }
+}

@@ -1,0 +1,41 @@
+/** Several requests in one. Each is answered in its place, as if it had come alone. */
+import type { Context } from '../elements.ts'
+import type { Engine, Prepared } from '../engine.ts'
+import { RefusedRequest } from '../refused-request.ts'
+import { badRequest, readParameters } from './parameters.ts'
+
+export interface BatchesOptions {
+  engine: Engine
+  maxRequests: number
+}
+
+export function createBatches({ engine, maxRequests }: BatchesOptions) {
+  function prepare(given: unknown): Prepared | RefusedRequest {
+    try {
+      const prepared = engine.prepare(readParameters(given))
+      if (prepared.kind === 'subscription') throw badRequest('A batch cannot hold a subscription')
+      return prepared
+    } catch (error) {
+      if (error instanceof RefusedRequest) return error
+      throw error
+    }
+  }
+
+  async function answer(each: Prepared | RefusedRequest, context: Context): Promise<string> {
+    if (each instanceof RefusedRequest) return JSON.stringify({ errors: each.errors })
+    return (await engine.execute(each, context)).text
+  }
+
+  /** Answers the JSON. Throws where the batch as a whole is refused. */
+  return async (batch: readonly unknown[], createContext: () => Context): Promise<string> => {
+    if (batch.length === 0) throw badRequest('The batch is empty')
+    if (batch.length > maxRequests) throw badRequest(`A batch holds at most ${maxRequests} requests`)
+    const prepared = batch.map(prepare)
+    const texts: string[] = []
+    // A mutation may be about what the one before it has made.
+    if (prepared.some((each) => 'kind' in each && each.kind === 'mutation')) {
+      for (const each of prepared) texts.push(await answer(each, createContext()))
+    } else texts.push(...(await Promise.all(prepared.map((each) => answer(each, createContext())))))
+    return `[${texts.join(',')}]`
+  }
+}

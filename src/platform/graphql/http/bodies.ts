@@ -1,0 +1,28 @@
+/** Bodies of GraphQL requests: JSON and nothing else, so that no page can send one without asking first (CORS). */
+import { isUtf8 } from 'node:buffer'
+import type { FastifyInstance } from 'fastify'
+import { httpErrors } from '../../http/errors.ts'
+import { isUtf8Name } from './media-types.ts'
+
+/** An object, or the array of a batch. */
+export function readGraphQLBodies(app: FastifyInstance): void {
+  // `__proto__` and `constructor.prototype` keys are left out.
+  const parseJson = app.getDefaultJsonParser('remove', 'remove')
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser<Buffer>('application/json', { parseAs: 'buffer' }, (request, raw, done) => {
+    if (!isSaidToBeUtf8(request.headers['content-type'])) return done(httpErrors.unsupportedMediaType())
+    // Read as text, invalid bytes would silently turn into replacement characters.
+    if (!isUtf8(raw)) return done(httpErrors.malformedBody())
+    parseJson(request, raw.toString('utf8'), (error: Error | null, body?: unknown) => {
+      if (error || typeof body !== 'object' || body === null) done(httpErrors.malformedBody())
+      else done(null, body)
+    })
+  })
+  app.addContentTypeParser('*', (_request, _payload, done) => done(httpErrors.unsupportedMediaType()))
+}
+
+function isSaidToBeUtf8(type: string | undefined): boolean {
+  if (type === 'application/json') return true
+  const charset = /;\s*charset\s*=\s*([^;\s]+)/i.exec(type ?? '')?.[1]
+  return charset === undefined || isUtf8Name(charset)
+}

@@ -1,0 +1,57 @@
+/** Errors on the path of GraphQL have the form of GraphQL, whoever refuses the request: a hook, the router, the engine. */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { GraphQLFormattedError } from 'graphql'
+import { httpErrors, prepareError, sendError } from '../../http/errors.ts'
+import { formatAppError, statusOf } from '../errors.ts'
+import { RefusedRequest } from '../refused-request.ts'
+import { sendJson } from './answers.ts'
+import type { Accepted, JsonType } from './media-types.ts'
+
+type Negotiate = (accept: string | undefined) => Accepted
+
+/** Call before the routes of the plugin are added. */
+export function answerGraphQLErrors(app: FastifyInstance, negotiate: Negotiate): void {
+  app.setErrorHandler<unknown>((error, request, reply) => {
+    // What lies below has no form of its own.
+    if (request.is404 && !isEndpoint(request, app.prefix)) return sendError(error, request, reply)
+    const type = errorType(negotiate(request.headers.accept))
+    if (error instanceof RefusedRequest) return sendRefusal(error, reply, type)
+    const { status, ...answer } = describe(error, request, reply)
+    return sendJson(reply, { type, status, text: JSON.stringify(answer) })
+  })
+  // An unknown method is refused by a hook of the server. This makes the handler above the one that answers it.
+  app.setNotFoundHandler(() => {
+    throw httpErrors.notFound()
+  })
+}
+
+function describe(error: unknown, request: FastifyRequest, reply: FastifyReply) {
+  const answer = prepareError(error, request, reply)
+  return { status: answer.status, errors: [formatAppError(answer)] }
+}
+
+function sendRefusal({ stage, errors }: RefusedRequest, reply: FastifyReply, type: JsonType): FastifyReply {
+  const status = stage === 'execution' ? statusOfAll(errors) : stage === 'document' ? statusWithoutData(type) : 400
+  if (status === 401) reply.header('www-authenticate', 'Bearer')
+  return sendJson(reply, { type, status, text: JSON.stringify({ errors }) })
+}
+
+/** GraphQL-over-HTTP, 6.4: clients of `application/json` learn what is wrong from the body alone. */
+export function statusWithoutData(type: JsonType): number {
+  return type === 'application/json' ? 200 : 400
+}
+
+function statusOfAll([first]: readonly GraphQLFormattedError[]): number {
+  return (first && statusOf(first)) ?? 400
+}
+
+/** Whoever wanted an event stream must be able to trust the status, as with the newer of the two types. */
+function errorType({ json, stream }: Accepted): JsonType {
+  if (stream === 'preferred') return 'application/graphql-response+json'
+  return json ?? 'application/json'
+}
+
+function isEndpoint({ url }: FastifyRequest, prefix: string): boolean {
+  const [path] = url.split('?', 1)
+  return path === prefix || path === `${prefix}/`
+}

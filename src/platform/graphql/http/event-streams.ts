@@ -1,0 +1,170 @@
+/**
+ * Answers that go on: server-sent events, as the "distinct connections mode" of the graphql-sse protocol has them. The
+ * framework is bypassed, because it knows only answers that it can wait for.
+ */
+import type { ServerResponse } from 'node:http'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { addressOf } from '../../http/client.ts'
+import { httpErrors } from '../../http/errors.ts'
+import { createAtOnce } from '../../limiter/at-once.ts'
+import { tooManyAttempts } from '../../limiter/limiter.ts'
+import { eventStreamType } from './media-types.ts'
+
+export interface EventStream {
+  /** Sends the head of the answer. Until then, or until the first event, the request can still be refused. */
+  begin(): void
+  next(text: string): void
+  complete(): void
+  isOver(): boolean
+}
+
+export interface EventStreamsOptions {
+  app: FastifyInstance
+  maxPerAddress: number
+}
+
+export type EventStreams = ReturnType<typeof createEventStreams>
+
+/** Proxies cut off what is silent for long, commonly after 60 seconds, some after 15. */
+const keepAliveMs = 12_000
+
+/** What may wait for a reader. One that is further behind reads too slowly to ever catch up. */
+const maxWaitingBytes = 1024 * 1024
+
+/** For readers to get the last words when the service stops. */
+const farewellMs = 1000
+
+const retrySeconds = 5
+
+const comment = ':\n\n'
+const completed = 'event: complete\ndata: \n\n'
+
+interface Opened {
+  raw: ServerResponse
+  complete(): void
+  write(frame: string | Buffer): void
+}
+
+export function createEventStreams({ app, maxPerAddress }: EventStreamsOptions) {
+  const open = new Set<Opened>()
+  const perAddress = createAtOnce(maxPerAddress)
+  const frameOf = createFrames()
+  let keepAlive: NodeJS.Timeout | undefined
+  let isClosed = false
+
+  /** `onEnd` is called once, when nothing can be sent any more. */
+  function openStream(request: FastifyRequest, reply: FastifyReply, onEnd: () => void): EventStream {
+    // Of an answer that is closed already no end would be told.
+    if (isClosed || reply.raw.destroyed) throw httpErrors.unavailable()
+    const leave = perAddress.enter(addressOf(request))
+    if (!leave) throw tooManyAttempts(retrySeconds)
+    const { raw } = reply
+    let isBegun = false
+    let isOver = false
+
+    function begin(): void {
+      if (isBegun || isOver) return
+      isBegun = true
+      reply.hijack()
+      app.recordRequest(request, 200)
+      raw.writeHead(200, { ...(reply.getHeaders() as Record<string, string>), ...streamHeaders })
+      raw.write(comment)
+    }
+
+    function write(frame: string | Buffer): void {
+      if (isOver) return
+      if (raw.writableLength > maxWaitingBytes) {
+        request.log.info('an event stream was cut off: its reader is too slow')
+        raw.destroy()
+        end()
+      } else if (isBegun) raw.write(frame)
+    }
+
+    function complete(): void {
+      if (isOver) return
+      begin()
+      write(completed)
+      raw.end()
+      end()
+    }
+
+    function end(): void {
+      if (isOver) return
+      isOver = true
+      onEnd()
+    }
+
+    const own: Opened = { raw, complete, write }
+    add(own)
+    // Also when the answer was another one, or the client has hung up.
+    raw.once('close', () => {
+      leave()
+      remove(own)
+      end()
+    })
+    return {
+      begin,
+      next(text) {
+        begin()
+        write(frameOf(text))
+      },
+      complete,
+      isOver: () => isOver,
+    }
+  }
+
+  function add(stream: Opened): void {
+    open.add(stream)
+    keepAlive ??= setInterval(() => {
+      for (const each of open) each.write(comment)
+    }, keepAliveMs).unref()
+  }
+
+  function remove(stream: Opened): void {
+    open.delete(stream)
+    if (open.size > 0) return
+    clearInterval(keepAlive)
+    keepAlive = undefined
+  }
+
+  return {
+    open: openStream,
+
+    /** Ends all of them. Who does not take even the last words is cut off. */
+    async close(): Promise<void> {
+      isClosed = true
+      const ended = [...open].map(({ raw, complete }) => {
+        complete()
+        return new Promise<void>((resolve) => {
+          const cutOff = setTimeout(() => raw.destroy(), farewellMs)
+          raw.once('close', () => {
+            clearTimeout(cutOff)
+            resolve()
+          })
+        })
+      })
+      await Promise.all(ended)
+    },
+  }
+}
+
+const streamHeaders = {
+  'content-type': `${eventStreamType}; charset=utf-8`,
+  'cache-control': 'no-store',
+  // nginx would collect the events until there are enough of them.
+  'x-accel-buffering': 'no',
+}
+
+/** All who subscribed to the same get the same text, one after the other: it is made into bytes once. */
+function createFrames(): (text: string) => Buffer {
+  let lastText: string | undefined
+  let lastFrame = Buffer.alloc(0)
+  return (text) => {
+    if (text !== lastText) {
+      lastText = text
+      // JSON has no line breaks, which would end the line of data.
+      lastFrame = Buffer.from(`event: next\ndata: ${text}\n\n`)
+    }
+    return lastFrame
+  }
+}

@@ -1,0 +1,101 @@
+/** GraphQL over HTTP, as its specification has it: https://graphql.github.io/graphql-over-http/ */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { AppError } from '../../../core/app-error.ts'
+import type { Authenticate } from '../../http/access.ts'
+import { compressAnswer } from '../../http/compression.ts'
+import { allowOrigins } from '../../http/cors.ts'
+import { addVary } from '../../http/vary.ts'
+import type { Engine, GraphQLRequest } from '../engine.ts'
+import { sendJson } from './answers.ts'
+import { createBatches } from './batches.ts'
+import { readGraphQLBodies } from './bodies.ts'
+import { answerGraphQLErrors, statusWithoutData } from './errors.ts'
+import { createEventStreams } from './event-streams.ts'
+import { createIdentification } from './identify.ts'
+import { type Accepted, createNegotiation } from './media-types.ts'
+import { badRequest, readParameters, readQueryString } from './parameters.ts'
+import { RequestContext } from './request-context.ts'
+import { createStreaming, type Watch } from './streaming.ts'
+
+export interface GraphQLRoutesDeps {
+  engine: Engine
+  authenticate: Authenticate
+  liveAccess: Watch
+  corsOrigins: readonly string[]
+  maxBatch: number
+  maxStreamsPerAddress: number
+}
+
+export const graphqlPath = '/graphql'
+
+const notAcceptable = () => new AppError(406, 'Not acceptable')
+const mutationByGet = () => new AppError(405, 'A mutation must be sent by POST', { headers: { allow: 'POST' } })
+const noStream = () => badRequest('A subscription needs "Accept: text/event-stream", or a WebSocket')
+
+/** A plugin below graphqlPath, so that its errors have the form of GraphQL. */
+export async function graphqlRoutes(app: FastifyInstance, deps: GraphQLRoutesDeps): Promise<void> {
+  const { engine } = deps
+  const negotiate = createNegotiation()
+  const identification = createIdentification(deps.authenticate)
+  const streams = createEventStreams({ app, maxPerAddress: deps.maxStreamsPerAddress })
+  const stream = createStreaming({ ...deps, streams })
+  const runBatch = createBatches({ engine, maxRequests: deps.maxBatch })
+  answerGraphQLErrors(app, negotiate)
+  readGraphQLBodies(app)
+  allowOrigins(app, {
+    origins: deps.corsOrigins,
+    paths: { '/': ['GET', 'HEAD', 'POST'] },
+    exposed: ['Retry-After', 'x-request-id'],
+  })
+  // Before the server waits for its connections to end.
+  app.addHook('preClose', () => streams.close())
+
+  async function answer(request: FastifyRequest, reply: FastifyReply, asked: GraphQLRequest): Promise<unknown> {
+    const accepted = accept(request)
+    const prepared = engine.prepare(asked)
+    if (prepared.kind === 'mutation' && request.method !== 'POST') throw mutationByGet()
+    if (prepared.kind === 'subscription' && accepted.stream === 'refused') throw noStream()
+    const { json } = accepted
+    if (prepared.kind === 'subscription' || accepted.stream === 'preferred' || json === undefined) {
+      return stream(request, reply, prepared)
+    }
+    const { text, hasData } = await engine.execute(prepared, new RequestContext(request))
+    return sendJson(reply, { type: json, status: hasData ? 200 : statusWithoutData(json), text })
+  }
+
+  /** Before anything is done that nobody would read of. */
+  function accept(request: FastifyRequest): Accepted {
+    const accepted = negotiate(request.headers.accept)
+    const { json, stream } = accepted
+    // The head alone of a stream would be awaited for as long as the stream lasts.
+    const canStream = stream !== 'refused' && request.method !== 'HEAD'
+    if (json === undefined && !canStream) throw notAcceptable()
+    return canStream === (stream !== 'refused') ? accepted : { json, stream: 'refused' }
+  }
+
+  async function answerBatch(request: FastifyRequest, reply: FastifyReply, batch: readonly unknown[]) {
+    const { json } = accept(request)
+    if (json === undefined) throw notAcceptable()
+    const text = await runBatch(batch, () => new RequestContext(request))
+    return sendJson(reply, { type: json, status: 200, text })
+  }
+
+  const options = {
+    config: { access: 'public', docs: false },
+    onRequest: identification.onRequest,
+    onSend: compressAnswer,
+  } as const
+
+  app.post('/', options, async (request, reply) => {
+    if (request.principal) await identification.again(request)
+    if (Array.isArray(request.body)) return answerBatch(request, reply, request.body)
+    return answer(request, reply, readParameters(request.body))
+  })
+
+  app.get('/', options, async (request, reply) => {
+    // What was asked with a token is for its bearer alone, and no cache can tell whether it still holds.
+    reply.header('cache-control', request.principal ? 'no-store' : 'no-cache')
+    addVary(reply, 'accept, authorization')
+    return answer(request, reply, readQueryString(request.query as Record<string, unknown>))
+  })
+}

@@ -1,0 +1,77 @@
+/** Operations whose answers are event streams. What is refused is refused by a status, not by a stream. */
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Principal } from '../../http/access.ts'
+import { requireBearer } from '../../http/access.ts'
+import { httpErrors } from '../../http/errors.ts'
+import type { Engine, LiveSubscription, Prepared } from '../engine.ts'
+import { formatAppError } from '../errors.ts'
+import { sendJson } from './answers.ts'
+import type { EventStreams } from './event-streams.ts'
+import { RequestContext } from './request-context.ts'
+
+/** Tells of tokens that end and of rights that change while a connection is open. */
+export interface Watch {
+  watch(connection: {
+    token: string
+    principal: Principal
+    onChange(principal: Principal): void
+    onEnd(): void
+  }): () => void
+}
+
+export interface StreamingDeps {
+  engine: Engine
+  streams: EventStreams
+  liveAccess: Watch
+}
+
+export function createStreaming({ engine, streams, liveAccess }: StreamingDeps) {
+  return async (request: FastifyRequest, reply: FastifyReply, prepared: Prepared): Promise<void> => {
+    if (prepared.kind === 'subscription') await streamSubscription(request, reply, prepared)
+    else await streamAnswer(request, reply, prepared)
+  }
+
+  async function streamAnswer(request: FastifyRequest, reply: FastifyReply, prepared: Prepared): Promise<void> {
+    const stream = streams.open(request, reply, () => {})
+    const { text, hasData } = await engine.execute(prepared, new RequestContext(request))
+    if (!hasData) {
+      await sendJson(reply, { type: 'application/graphql-response+json', status: 400, text })
+      return
+    }
+    stream.next(text)
+    stream.complete()
+  }
+
+  async function streamSubscription(request: FastifyRequest, reply: FastifyReply, prepared: Prepared): Promise<void> {
+    let live: LiveSubscription | undefined
+    let unwatch: (() => void) | undefined
+    const stream = streams.open(request, reply, () => {
+      unwatch?.()
+      live?.close()
+    })
+    live = await engine.subscribe(prepared, new RequestContext(request), {
+      next: stream.next,
+      end(errors) {
+        if (errors) stream.next(JSON.stringify({ errors }))
+        stream.complete()
+      },
+    })
+    const { principal } = request
+    if (principal && !stream.isOver()) {
+      unwatch = liveAccess.watch({
+        token: requireBearer(request),
+        principal,
+        onChange: (fresh) => void live.recheck(fresh),
+        onEnd() {
+          stream.next(JSON.stringify({ errors: [formatAppError(httpErrors.invalidToken())] }))
+          stream.complete()
+        },
+      })
+    }
+    // The client may have gone while the subscription began.
+    if (stream.isOver()) {
+      unwatch?.()
+      live.close()
+    } else stream.begin()
+  }
+}

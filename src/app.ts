@@ -1,5 +1,6 @@
 /** The composition root: with the files of app/ the only place that knows every part. */
 import type { FastifyInstance } from 'fastify'
+import { addConsole } from './app/console.ts'
 import type { AppEvents } from './app/events.ts'
 import { type GroundOptions, openGround } from './app/ground.ts'
 import { type Additions, createServices } from './app/services.ts'
@@ -77,6 +78,7 @@ export async function createApp(options: AppOptions): Promise<App> {
       writePermission: config.products.writePermission,
     })
     await services.graphql.addRoutes(http.app)
+    await addConsole(http.app, ground, services)
     const { sockets, ...socketParts } = createSocketParts(ground, { engine, authenticate, liveAccess })
     socketParts.serveBeside(http.app.server)
     await options.extend?.(http.app, { db, events, topics, engine, sockets, liveAccess, authenticate })

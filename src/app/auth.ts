@@ -4,7 +4,7 @@ import type { FastifyInstance } from 'fastify'
 import { root } from '../config/root.ts'
 import { createAccountStore } from '../features/auth/accounts.store.ts'
 import { addAuthRoutes } from '../features/auth/auth.routes.ts'
-import { createAuthenticator } from '../features/auth/authenticator.ts'
+import { createAuthenticator, type PrincipalRow } from '../features/auth/authenticator.ts'
 import { createLogin } from '../features/auth/login.service.ts'
 import { createPasswordService } from '../features/auth/password.service.ts'
 import { createRefresh } from '../features/auth/refresh.service.ts'
@@ -12,6 +12,7 @@ import { createSessions } from '../features/auth/sessions.service.ts'
 import { createSigningKeys } from '../features/auth/signing-keys.ts'
 import { createTokenPairs } from '../features/auth/token-pairs.ts'
 import { createTokens } from '../features/auth/tokens.ts'
+import { createWebSessions } from '../features/auth/web-sessions.ts'
 import { addTwoFactorRoutes } from '../features/two-factor/two-factor.routes.ts'
 import { createTwoFactor } from '../features/two-factor/two-factor.service.ts'
 import { findPasswordProblems } from '../features/users/password-policy.ts'
@@ -23,6 +24,7 @@ import type { CreateLimiter } from '../platform/limiter/limiter.ts'
 import { createMail } from '../platform/mail/mail.ts'
 import { createEncryption } from '../platform/secrets/encryption.ts'
 import { findOrCreateSecret } from '../platform/secrets/secret-file.ts'
+import { createCsrf } from '../platform/web/csrf.ts'
 import type { Accounts } from './accounts.ts'
 import type { Ground } from './ground.ts'
 
@@ -72,8 +74,20 @@ export function createAuth(
   const passwordService = createPasswordService({ ...shared, login, mail, publicUrl: server.publicUrl })
   ground.onClose(() => passwordService.close())
 
+  const createUser = (row: PrincipalRow) => new User(row, roles)
+  const sessionService = createSessions(shared)
+  const twoFactor = secondFactors.manage(login)
+  const [currentSecret = ''] = secrets
+
   return {
-    authenticate: createAuthenticator({ db, tokens, createUser: (row) => new User(row, roles) }),
+    authenticate: createAuthenticator({ db, tokens, createUser }),
+    login,
+    passwords: passwordService,
+    sessions: sessionService,
+    twoFactor,
+    findPasswordProblems: (password: string) => findPasswordProblems(password, auth.password),
+    webSessions: createWebSessions({ db, clock, random, createUser, ttlSeconds: jwt.refreshTtlSeconds }),
+    csrf: createCsrf({ secret: currentSecret, random }),
 
     addRoutes(app: FastifyInstance, createLimiter: CreateLimiter) {
       const limiter = (name: keyof typeof auth.rateLimit) => createLimiter(name, auth.rateLimit[name])
@@ -82,7 +96,7 @@ export function createAuth(
       addAuthRoutes(app, {
         login,
         refresh: createRefresh(shared),
-        sessions: createSessions(shared),
+        sessions: sessionService,
         passwords: passwordService,
         keys,
         limiters: {
@@ -94,7 +108,7 @@ export function createAuth(
         },
         findPasswordProblems: (password) => findPasswordProblems(password, auth.password),
       })
-      addTwoFactorRoutes(app, { twoFactor: secondFactors.manage(login), limiter: confirm })
+      addTwoFactorRoutes(app, { twoFactor, limiter: confirm })
     },
   }
 }

@@ -96,10 +96,13 @@ export async function createServices(ground: Ground, additions: Additions = {}) 
   }
 }
 
+export type Services = Awaited<ReturnType<typeof createServices>>
+
 /** What the background clean-up looks after. */
 const expiringTables = [
   { table: 'sessions', key: 'id' },
   { table: 'revoked_tokens', key: 'id' },
+  { table: 'web_sessions', key: 'id_hash' },
   { table: 'used_once', key: 'id' },
   { table: 'login_attempts', key: 'email' },
   { table: 'password_resets', key: 'token_hash' },

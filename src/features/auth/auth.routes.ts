@@ -70,7 +70,8 @@ export function addAuthRoutes(app: FastifyInstance, deps: AuthRoutesDeps): void 
     },
     async (request, reply) => {
       const { challenge_token: challengeToken, code } = request.body
-      return sendTokens(reply, await login.verify({ challengeToken, code, client: clientOf(request) }))
+      const { pair } = await login.verify({ challengeToken, code, client: clientOf(request) })
+      return sendTokens(reply, pair)
     },
   )
 

@@ -15,7 +15,14 @@ import type { SessionStore } from './sessions.store.ts'
 import type { TokenPair, TokenPairs } from './token-pairs.ts'
 import type { Tokens } from './tokens.ts'
 
-export type LoginOutcome = { kind: 'signed_in'; pair: TokenPair } | { kind: 'second_factor'; challengeToken: string }
+/** A new token family, by what its tokens say and by what stands behind them. */
+export interface SignedIn {
+  pair: TokenPair
+  family: string
+  version: number
+}
+
+export type LoginOutcome = ({ kind: 'signed_in' } & SignedIn) | { kind: 'second_factor'; challengeToken: string }
 
 export interface LoginDeps {
   db: Database
@@ -55,8 +62,8 @@ export function createLogin(deps: LoginDeps) {
     if (account.two_factor) return challenge(account, client, also)
 
     const before = [accounts.stillHasVersionAlone(account.id, account.token_version)]
-    const pair = await complete(account, { family: random.id(), event: 'login', client, before, also })
-    if (pair) return { kind: 'signed_in', pair }
+    const signedIn = await complete(account, { family: random.id(), event: 'login', client, before, also })
+    if (signedIn) return { kind: 'signed_in', ...signedIn }
     await requireOpen(email, 'login', client)
     const now = await accounts.findById(account.id)
     // The second factor was turned on while the password was checked.
@@ -84,7 +91,7 @@ export function createLogin(deps: LoginDeps) {
     return { kind: 'second_factor', challengeToken }
   }
 
-  async function verify(given: { challengeToken: string; code: string; client: Client }): Promise<TokenPair> {
+  async function verify(given: { challengeToken: string; code: string; client: Client }): Promise<SignedIn> {
     const { client } = given
     const claims = tokens.readLive(given.challengeToken, '2fa_challenge')
     const account = claims && (await accounts.findById(Number(claims.sub)))
@@ -102,8 +109,9 @@ export function createLogin(deps: LoginDeps) {
       usedOnce.use(nameOf(claims), claims.exp),
       ...use,
     ]
-    const pair = await complete(account, { family: claims.family, event: '2fa_verify', client, before, also: [] })
-    if (pair) return pair
+    const completion = { family: claims.family, event: '2fa_verify', client, before, also: [] }
+    const signedIn = await complete(account, completion)
+    if (signedIn) return signedIn
     await requireOpen(account.email, '2fa_verify', client)
     if (await usedOnce.isUsed(nameOf(claims))) throw authErrors.invalidChallenge()
     throw await refuseCode(attempt)
@@ -119,7 +127,7 @@ export function createLogin(deps: LoginDeps) {
   }
 
   /** Answers undefined where the account was locked or changed meanwhile, or what `before` asks for was not there. */
-  async function complete(account: Account, completion: Completion): Promise<TokenPair | undefined> {
+  async function complete(account: Account, completion: Completion): Promise<SignedIn | undefined> {
     const { family, event, client, before, also } = completion
     const endsAt = pairs.familyEnd()
     const pair = pairs.make(account, family, endsAt)
@@ -132,7 +140,7 @@ export function createLogin(deps: LoginDeps) {
       ...also,
       audit.entry({ event, outcome: 'success', userId: account.id, client }),
     )
-    return passed && passed.length > 0 ? pairs.sign(pair) : undefined
+    return passed && passed.length > 0 ? { pair: pairs.sign(pair), family, version: pair.version } : undefined
   }
 
   interface Attempt {

@@ -37,6 +37,8 @@ declare module 'fastify' {
   }
   interface FastifyRequest {
     principal: Principal | undefined
+    /** Finds the principal by other means than a token in the header. Routes of the API have none. */
+    identify: ((request: FastifyRequest) => Promise<Principal | undefined>) | undefined
     /** What the route's policy was asked about. */
     entity: unknown
   }
@@ -69,6 +71,7 @@ export function guardRoutes(
   const guards = new WeakSet<Guard>()
   app.decorateRequest('principal', undefined)
   app.decorateRequest('entity', undefined)
+  app.decorateRequest('identify', undefined)
 
   app.addHook('onRoute', (route) => {
     // The framework makes HEAD from GET and hands the guards of GET along: they are put on anew.
@@ -121,6 +124,11 @@ function createGuard(requirements: readonly Requirement[], { authenticate, polic
   }
 
   async function identify(request: FastifyRequest): Promise<void> {
+    if (request.identify) {
+      request.principal ??= await request.identify(request)
+      if (!request.principal && !isTokenOptional) throw httpErrors.missingToken()
+      return
+    }
     if (request.principal || (isTokenOptional && request.headers.authorization === undefined)) return
     request.principal = await authenticate(requireBearer(request))
     if (!request.principal) throw httpErrors.invalidToken()

@@ -58,7 +58,7 @@ export function guarded(request: FastifyRequest, reply: FastifyReply, work: () =
 }
 
 /** Gives the framework's own errors the place they have in the table. */
-function toAppError(error: unknown): AppError {
+export function toAppError(error: unknown): AppError {
   if (error instanceof AppError) return error
   if (!(error instanceof Error))
     return httpErrors.internal(new Error(`something that is no error was thrown: ${typeof error}`))

@@ -8,7 +8,7 @@ import { AppError } from '../../core/app-error.ts'
 import type { Random } from '../../core/random.ts'
 import type { Html } from '../html/html.ts'
 import type { Principal } from '../http/access.ts'
-import { httpErrors } from '../http/errors.ts'
+import { toAppError } from '../http/errors.ts'
 import type { Cookies } from './cookies.ts'
 import type { Csrf } from './csrf.ts'
 
@@ -31,19 +31,17 @@ export interface PagesOptions {
   random: Random
   findSession(id: string): Promise<Principal | undefined>
   /** The whole document around a page. */
-  render(page: Page, request: FastifyRequest, token: string): Html
-  /** Where people sign in; they are led back to where they wanted to go. */
+  render(page: Page, request: FastifyRequest): Html
+  /** Says in a page what went wrong. */
+  renderProblem(error: AppError): Page
+  /** Where people sign in. It is told by `next` where they wanted to go. */
   signInPath: string
 }
 
-export interface Pages {
-  send(request: FastifyRequest, reply: FastifyReply, page: Page, status?: number): FastifyReply
-  /** For the hidden field of a form. */
-  tokenFor(request: FastifyRequest, reply: FastifyReply): string
-}
+export type SendPage = (request: FastifyRequest, reply: FastifyReply, page: Page, status?: number) => FastifyReply
 
-export const csrfErrors = {
-  wrongToken: () => new AppError(403, 'This form has expired. Go back, load the page again and retry.'),
+export function formExpired(): AppError {
+  return new AppError(403, 'This form has expired. Load the page again and retry.')
 }
 
 const policy = [
@@ -57,8 +55,8 @@ const policy = [
   "frame-ancestors 'none'",
 ].join('; ')
 
-/** Call it in a plugin of its own, before its routes are added. */
-export async function addPages(app: FastifyInstance, options: PagesOptions): Promise<Pages> {
+/** Call it in a plugin of its own, before its routes are added. Answers how a page is sent. */
+export async function addPages(app: FastifyInstance, options: PagesOptions): Promise<SendPage> {
   const { cookies, csrf, random } = options
   await app.register(fastifyCookie)
   app.decorateRequest('formBinding', undefined)
@@ -79,12 +77,20 @@ export async function addPages(app: FastifyInstance, options: PagesOptions): Pro
   app.addHook('preValidation', async (request) => {
     if (request.method === 'GET' || request.method === 'HEAD') return
     const { _token: token } = (request.body ?? {}) as { _token?: unknown }
-    const isOwn = request.headers['sec-fetch-site'] !== 'cross-site'
+    const isFromElsewhere = request.headers['sec-fetch-site'] === 'cross-site'
     const { formBinding } = request
-    if (!isOwn || formBinding === undefined || !csrf.isValid(token, formBinding)) throw csrfErrors.wrongToken()
+    if (isFromElsewhere || formBinding === undefined || !csrf.isValid(token, formBinding)) throw formExpired()
   })
 
-  app.setErrorHandler<unknown>((error, request, reply) => sendProblem(error, request, reply))
+  app.setErrorHandler<unknown>((thrown, request, reply) => {
+    const error = toAppError(thrown)
+    if (error.cause !== undefined) request.log.error({ err: error.cause }, error.message)
+    if (error.status === 401) {
+      const next = request.method === 'GET' ? `?next=${encodeURIComponent(request.url)}` : ''
+      return reply.redirect(`${options.signInPath}${next}`, 303)
+    }
+    return send(request, reply.headers(error.headers ?? {}), options.renderProblem(error), error.status)
+  })
 
   function tokenFor(request: FastifyRequest, reply: FastifyReply): string {
     if (request.formBinding === undefined) {
@@ -94,15 +100,13 @@ export async function addPages(app: FastifyInstance, options: PagesOptions): Pro
     return csrf.issue(request.formBinding)
   }
 
-  function send(request: FastifyRequest, reply: FastifyReply, page: Page, status = 200): FastifyReply {
-    const token = tokenFor(request, reply)
-    return reply.code(status).type('text/html; charset=utf-8').send(options.render(page, request, token).text)
+  /** Every form that posts gets its token here: whoever writes one need not think of it. */
+  const send: SendPage = (request, reply, page, status = 200) => {
+    const { text } = options.render(page, request)
+    const whole = text.replace(/<form method="post"[^>]*>/g, (form) => {
+      return `${form}<input type="hidden" name="_token" value="${tokenFor(request, reply)}">`
+    })
+    return reply.code(status).type('text/html; charset=utf-8').send(whole)
   }
-
-  function sendProblem(thrown: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-    const error = thrown instanceof AppError ? thrown : httpErrors.internal(thrown)
-    return reply.send(error)
-  }
-
-  return { send, tokenFor }
+  return send
 }

@@ -1,6 +1,7 @@
 /** The fields of a schema as rows of a table: their paths, kinds and rules in words. */
-import { type JsonSchema, type OpenApiDocument, resolveSchema } from '../openapi/document.ts'
+
 import { type Html, html, prose } from '../../html/html.ts'
+import { type JsonSchema, type OpenApiDocument, resolveSchema } from '../openapi/document.ts'
 
 export interface Field {
   /** `data[].id` */

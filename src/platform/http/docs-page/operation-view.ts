@@ -1,4 +1,6 @@
 /** One endpoint on the page. */
+
+import { type Html, html, json, prose } from '../../html/html.ts'
 import {
   type JsonSchema,
   type MediaType,
@@ -8,7 +10,6 @@ import {
   resolveResponse,
 } from '../openapi/document.ts'
 import { type Field, fieldsOf, fieldTable, kindOf, rulesOf } from './fields.ts'
-import { type Html, html, json, prose } from '../../html/html.ts'
 
 export interface Endpoint {
   method: string

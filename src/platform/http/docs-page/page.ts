@@ -1,6 +1,7 @@
 /** The description of the API as a page: nothing but HTML, and a stylesheet. */
-import type { OpenApiDocument } from '../openapi/document.ts'
+
 import { html, prose } from '../../html/html.ts'
+import type { OpenApiDocument } from '../openapi/document.ts'
 import { badge, type Endpoint, renderEndpoint } from './operation-view.ts'
 
 /** `base` is where the examples send their requests. Links are relative: a proxy may serve it all under a prefix. */

@@ -1,0 +1,76 @@
+/** The console: pages for people below /console. Each group of pages adds its own routes. */
+import type { FastifyInstance } from 'fastify'
+import type { Random } from '../../core/random.ts'
+import { html } from '../../platform/html/html.ts'
+import { httpErrors } from '../../platform/http/errors.ts'
+import type { Limiter } from '../../platform/limiter/limiter.ts'
+import type { Cookies } from '../../platform/web/cookies.ts'
+import type { Csrf } from '../../platform/web/csrf.ts'
+import { addPages, type SendPage } from '../../platform/web/pages.ts'
+import { serveAssets } from './assets.ts'
+import type { Login, Passwords, Sessions, Users, WebSessions } from './console.needs.ts'
+import { createLayout } from './parts/layout.ts'
+import { addPasswordPages } from './sign-in/password.routes.ts'
+import { addRegisterPages } from './sign-in/register.routes.ts'
+import { addSignInPages } from './sign-in/sign-in.routes.ts'
+
+export const consolePath = '/console'
+
+export interface ConsoleDeps {
+  random: Random
+  cookies: Cookies
+  csrf: Csrf
+  hasPlayground: boolean
+  login: Login
+  webSessions: WebSessions
+  users: Users
+  passwords: Passwords
+  sessions: Sessions
+  findPasswordProblems(password: string): string[]
+  /** Throws what is wrong with it, by field. */
+  validateRegistration(given: object): { email: string; password: string; name: string }
+  /** By client address, but for `confirm`, which is by user. */
+  limiters: Record<'login' | 'register' | 'verify' | 'reset' | 'confirm', Limiter>
+}
+
+/** What every group of pages works with. */
+export interface ConsoleParts extends ConsoleDeps {
+  send: SendPage
+}
+
+/** A plugin below consolePath. */
+export async function consoleRoutes(app: FastifyInstance, deps: ConsoleDeps): Promise<void> {
+  const send = await addPages(app, {
+    ...deps,
+    findSession: deps.webSessions.find,
+    signInPath: `${consolePath}/sign-in`,
+    render: createLayout(deps),
+    renderProblem: ({ status, message }) => ({
+      title: message,
+      content: html`<section class="narrow"><h1>${headings[status] ?? 'That did not work'}</h1>
+<p>${message}.</p><p><a href="/console">Back to the console</a></p></section>`,
+    }),
+  })
+  const parts: ConsoleParts = { ...deps, send }
+  const config = { access: 'public', docs: false } as const
+
+  serveAssets(app)
+  app.get('/', { config }, (request, reply) =>
+    reply.redirect(request.principal ? `${consolePath}/products` : `${consolePath}/sign-in`, 303),
+  )
+  addSignInPages(app, parts)
+  addRegisterPages(app, parts)
+  addPasswordPages(app, parts)
+  // A page says so too, not only a line of JSON.
+  app.get('/*', { config }, async () => {
+    throw httpErrors.notFound()
+  })
+}
+
+const headings: Readonly<Record<number, string>> = {
+  403: 'You may not do that',
+  404: 'There is nothing here',
+  429: 'Too many attempts',
+  500: 'Something went wrong',
+  503: 'Try again in a moment',
+}

@@ -1,0 +1,72 @@
+/** What surrounds every page: the head, the bar at the top, the notice. */
+import type { FastifyRequest } from 'fastify'
+import { type Html, html } from '../../../platform/html/html.ts'
+import type { Page } from '../../../platform/web/pages.ts'
+import { noticeOf } from './notices.ts'
+
+export interface LayoutOptions {
+  /** The playground is on, so there is something to link to. */
+  hasPlayground: boolean
+}
+
+const places = [
+  { path: '/console/products', name: 'Products', permission: undefined },
+  { path: '/console/users', name: 'Users', permission: 'users.view' },
+  { path: '/console/audit', name: 'Audit', permission: 'audit.view' },
+] as const
+
+export function createLayout({ hasPlayground }: LayoutOptions): (page: Page, request: FastifyRequest) => Html {
+  return ({ title, content }, request) => {
+    const [path = ''] = request.url.split('?', 1)
+    return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>${title} · Latchkey</title>
+<link rel="icon" href="/console/assets/icon.svg" type="image/svg+xml">
+<link rel="stylesheet" href="/console/assets/console.css">
+<script src="/console/assets/console.js" type="module"></script>
+</head>
+<body>
+<a class="skip" href="#content">Skip to the content</a>
+<header class="bar">
+<a class="brand" href="/console"><img src="/console/assets/icon.svg" alt="" width="24" height="24"> Latchkey</a>
+${request.principal ? signedInBar(request.principal, path) : signedOutBar(hasPlayground)}
+</header>
+<main id="content" tabindex="-1">
+${notice(request)}
+${content}
+</main>
+<footer><a href="/docs">API</a>${hasPlayground && html`<a href="/graphiql">GraphQL</a>`}</footer>
+</body>
+</html>
+`
+  }
+}
+
+function signedInBar(principal: NonNullable<FastifyRequest['principal']>, path: string): Html {
+  const mayGo = places.filter(({ permission }) => permission === undefined || principal.can(permission))
+  const current = (place: string) => (path === place || path.startsWith(`${place}/`)) && html` aria-current="page"`
+  return html`<nav aria-label="Main"><ul>
+${mayGo.map((place) => html`<li><a href="${place.path}"${current(place.path)}>${place.name}</a></li>`)}
+</ul></nav>
+<div class="person">
+<a href="/console/account"${current('/console/account')}>${principal.name === '' ? principal.email : principal.name}</a>
+<form method="post" action="/console/sign-out"><button class="quiet">Sign out</button></form>
+</div>`
+}
+
+function signedOutBar(hasPlayground: boolean): Html {
+  return html`<nav aria-label="Main"><ul>
+<li><a href="/console/sign-in">Sign in</a></li><li><a href="/console/register">Register</a></li>
+<li><a href="/docs">API</a></li>${hasPlayground && html`<li><a href="/graphiql">GraphQL</a></li>`}
+</ul></nav>`
+}
+
+/** Of what was done on the page before. Its text is ours: the address only says which one. */
+function notice(request: FastifyRequest): Html | false {
+  const text = noticeOf((request.query as { done?: unknown }).done)
+  return text !== undefined && html`<p class="notice" role="status">${text}</p>`
+}

@@ -1,0 +1,19 @@
+/** What a page says after something was done. A redirect names it, so that reloading does nothing twice. */
+const notices = {
+  'signed-out': 'You are signed out.',
+  registered: 'Welcome. Your account is made: sign in to go on.',
+  'reset-sent': 'If that email is registered, a message is on its way.',
+  'password-reset': 'Your password is changed. Sign in with the new one.',
+  'password-changed': 'Your password is changed, and you are signed out everywhere. Sign in with the new one.',
+} as const
+
+export type Notice = keyof typeof notices
+
+export function noticeOf(name: unknown): string | undefined {
+  return typeof name === 'string' && Object.hasOwn(notices, name) ? notices[name as Notice] : undefined
+}
+
+/** The address of a page that says so. */
+export function withNotice(path: string, notice: Notice): string {
+  return `${path}${path.includes('?') ? '&' : '?'}done=${notice}`
+}

@@ -1,0 +1,6 @@
+import { type Html, html } from '../../../platform/html/html.ts'
+
+/** In UTC, until the script writes it in the reader's zone. */
+export function time(iso: string): Html {
+  return html`<time datetime="${iso}">${iso.slice(0, 16).replace('T', ' ')} UTC</time>`
+}

@@ -1,0 +1,90 @@
+/** A forgotten password, and the new one that a mail leads to. */
+import type { FastifyInstance } from 'fastify'
+import Type from 'typebox'
+import { html } from '../../../platform/html/html.ts'
+import { addressOf, clientOf } from '../../../platform/http/client.ts'
+import { httpErrors } from '../../../platform/http/errors.ts'
+import { OrEmpty, validationFailed } from '../../../platform/http/validation.ts'
+import type { Page } from '../../../platform/web/pages.ts'
+import type { ConsoleParts } from '../console.routes.ts'
+import { field, noProblems, type Problems, problemNote, problemsOf } from '../parts/forms.ts'
+import { withNotice } from '../parts/notices.ts'
+
+const config = { access: 'public', docs: false } as const
+
+export function addPasswordPages(app: FastifyInstance, parts: ConsoleParts): void {
+  const { passwords, limiters, send, findPasswordProblems } = parts
+
+  app.get('/password/forgot', { config }, (request, reply) => send(request, reply, forgotPage()))
+
+  app.post<{ Body: { email: string } }>(
+    '/password/forgot',
+    { config, schema: { body: Type.Object({ email: OrEmpty }) } },
+    async (request, reply) => {
+      if (!passwords.canMail) throw httpErrors.unavailable()
+      try {
+        await limiters.reset.take(addressOf(request))
+        passwords.forgot({ email: request.body.email, client: clientOf(request) })
+        return reply.redirect(withNotice('/console/sign-in', 'reset-sent'), 303)
+      } catch (error) {
+        const { problems, status } = problemsOf(error)
+        return send(request, reply, forgotPage(problems), status)
+      }
+    },
+  )
+
+  app.get<{ Querystring: { token?: unknown } }>('/password/reset', { config }, (request, reply) => {
+    const { token } = request.query
+    return send(request, reply, resetPage(typeof token === 'string' ? token : ''))
+  })
+
+  app.post<{ Body: { token: string; password: string } }>(
+    '/password/reset',
+    { config, schema: { body: Type.Object({ token: OrEmpty, password: OrEmpty }) } },
+    async (request, reply) => {
+      const { token, password } = request.body
+      try {
+        await limiters.reset.take(addressOf(request))
+        const found = password === '' ? ['Must not be blank'] : findPasswordProblems(password)
+        if (found.length > 0) throw validationFailed({ password: found })
+        await passwords.reset({ token, password, client: clientOf(request) })
+        return reply.redirect(withNotice('/console/sign-in', 'password-reset'), 303)
+      } catch (error) {
+        const { problems, status } = problemsOf(error)
+        return send(request, reply, resetPage(token, problems), status)
+      }
+    },
+  )
+}
+
+function forgotPage(problems: Problems = noProblems): Page {
+  return {
+    title: 'Forgotten password',
+    content: html`<section class="narrow card">
+<h1>Forgotten password</h1>
+<p>We send a link to your email. It works once, for an hour.</p>
+${problemNote(problems)}
+<form method="post" action="/console/password/forgot">
+${field({ label: 'Email', name: 'email', type: 'email', required: true, autocomplete: 'email', autofocus: true })}
+<button class="main">Send the link</button>
+</form>
+<p class="beside"><a href="/console/sign-in">Back to sign in</a></p>
+</section>`,
+  }
+}
+
+function resetPage(token: string, problems: Problems = noProblems): Page {
+  return {
+    title: 'New password',
+    content: html`<section class="narrow card">
+<h1>New password</h1>
+${problemNote(problems)}
+<form method="post" action="/console/password/reset">
+<input type="hidden" name="token" value="${token}">
+${field({ label: 'New password', name: 'password', type: 'password', problems, required: true, autocomplete: 'new-password', autofocus: true })}
+<button class="main">Change the password</button>
+</form>
+<p class="beside"><a href="/console/password/forgot">Ask for another link</a></p>
+</section>`,
+  }
+}

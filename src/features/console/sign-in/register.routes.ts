@@ -1,0 +1,49 @@
+import type { FastifyInstance } from 'fastify'
+import Type from 'typebox'
+import { html } from '../../../platform/html/html.ts'
+import { addressOf, clientOf } from '../../../platform/http/client.ts'
+import { OrEmpty } from '../../../platform/http/validation.ts'
+import type { Page } from '../../../platform/web/pages.ts'
+import type { ConsoleParts } from '../console.routes.ts'
+import { field, noProblems, type Problems, problemNote, problemsOf, type Values } from '../parts/forms.ts'
+import { withNotice } from '../parts/notices.ts'
+
+const config = { access: 'public', docs: false } as const
+
+export function addRegisterPages(app: FastifyInstance, parts: ConsoleParts): void {
+  const { users, limiters, send, validateRegistration } = parts
+
+  app.get('/register', { config }, (request, reply) => send(request, reply, registerPage({})))
+
+  app.post<{ Body: { email: string; name: string; password: string } }>(
+    '/register',
+    { config, schema: { body: Type.Object({ email: OrEmpty, name: OrEmpty, password: OrEmpty }) } },
+    async (request, reply) => {
+      try {
+        await limiters.register.take(addressOf(request))
+        await users.register({ ...validateRegistration(request.body), client: clientOf(request) })
+        return reply.redirect(withNotice('/console/sign-in', 'registered'), 303)
+      } catch (error) {
+        const { problems, status } = problemsOf(error)
+        return send(request, reply, registerPage(request.body, problems), status)
+      }
+    },
+  )
+}
+
+function registerPage(values: Values, problems: Problems = noProblems): Page {
+  return {
+    title: 'Register',
+    content: html`<section class="narrow card">
+<h1>Register</h1>
+${problemNote(problems)}
+<form method="post" action="/console/register">
+${field({ label: 'Email', name: 'email', type: 'email', value: values.email, problems, required: true, autocomplete: 'email', maxlength: 255, autofocus: true })}
+${field({ label: 'Name', name: 'name', value: values.name, problems, autocomplete: 'name', maxlength: 255 })}
+${field({ label: 'Password', name: 'password', type: 'password', problems, required: true, autocomplete: 'new-password' })}
+<button class="main">Register</button>
+</form>
+<p class="beside">You have an account? <a href="/console/sign-in">Sign in</a></p>
+</section>`,
+  }
+}

@@ -1,0 +1,104 @@
+/** Signing in and out of the console. */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import Type from 'typebox'
+import { AppError } from '../../../core/app-error.ts'
+import { principalOf } from '../../../platform/http/access.ts'
+import { addressOf, clientOf } from '../../../platform/http/client.ts'
+import { OrEmpty } from '../../../platform/http/validation.ts'
+import type { SignedIn } from '../console.needs.ts'
+import type { ConsoleParts } from '../console.routes.ts'
+import { problemsOf } from '../parts/forms.ts'
+import { withNotice } from '../parts/notices.ts'
+import { codePage, signInPage } from './sign-in.views.ts'
+
+const access = 'public'
+const config = { access, docs: false } as const
+
+export function addSignInPages(app: FastifyInstance, parts: ConsoleParts): void {
+  const { login, webSessions, sessions, cookies, limiters, send } = parts
+
+  /** A new id for the browser: whoever planted the old one is left with nothing. */
+  async function begin(reply: FastifyReply, signedIn: SignedIn, next: string): Promise<FastifyReply> {
+    cookies.setSession(reply, await webSessions.begin(signedIn))
+    cookies.clearForm(reply)
+    return reply.redirect(placeOf(next), 303)
+  }
+
+  app.get<{ Querystring: { next?: unknown } }>('/sign-in', { config }, (request, reply) => {
+    if (request.principal) return reply.redirect('/console', 303)
+    return send(request, reply, signInPage({ next: placeOf(request.query.next) }))
+  })
+
+  app.post<{ Body: { email: string; password: string; next: string } }>(
+    '/sign-in',
+    {
+      config,
+      schema: { body: Type.Object({ email: OrEmpty, password: OrEmpty, next: OrEmpty }) },
+    },
+    async (request, reply) => {
+      const { email, password, next } = request.body
+      try {
+        await limiters.login.take(addressOf(request))
+        const outcome = await login.login({ email, password, client: clientOf(request) })
+        if (outcome.kind === 'signed_in') return await begin(reply, outcome, next)
+        return send(request, reply, codePage({ challengeToken: outcome.challengeToken, next: placeOf(next) }))
+      } catch (error) {
+        return sendRefusal(request, reply, error, (refusal) => signInPage({ email, next: placeOf(next), ...refusal }))
+      }
+    },
+  )
+
+  app.post<{ Body: { challenge_token: string; code: string; next: string } }>(
+    '/sign-in/code',
+    { config, schema: { body: Type.Object({ challenge_token: OrEmpty, code: OrEmpty, next: OrEmpty }) } },
+    async (request, reply) => {
+      const { challenge_token: challengeToken, code, next } = request.body
+      try {
+        await limiters.verify.take(addressOf(request))
+        return await begin(reply, await login.verify({ challengeToken, code, client: clientOf(request) }), next)
+      } catch (error) {
+        const isOver = error instanceof AppError && error.message === 'Invalid challenge token'
+        return sendRefusal(request, reply, error, (refusal) =>
+          isOver
+            ? signInPage({
+                next: placeOf(next),
+                problems: { message: 'That took too long. Sign in again.', fields: {} },
+              })
+            : codePage({ challengeToken, next: placeOf(next), ...refusal }),
+        )
+      }
+    },
+  )
+
+  /** The family ends with the cookie. */
+  app.post('/sign-out', { config: { access: 'authenticated', docs: false } }, async (request, reply) => {
+    const principal = principalOf(request)
+    await sessions.end({ principal, id: principal.session, client: clientOf(request) })
+    cookies.clearSession(reply)
+    return reply.redirect(withNotice('/console/sign-in', 'signed-out'), 303)
+  })
+
+  function sendRefusal(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    error: unknown,
+    page: (refusal: {
+      problems: ReturnType<typeof problemsOf>['problems']
+      lockedUntil?: number
+    }) => Parameters<typeof send>[2],
+  ): FastifyReply {
+    const { problems, status } = problemsOf(error)
+    const lockedUntil = (error as AppError).extra?.locked_until
+    return send(
+      request,
+      reply.headers((error as AppError).headers ?? {}),
+      page({ problems, ...(typeof lockedUntil === 'number' && { lockedUntil }) }),
+      status,
+    )
+  }
+}
+
+/** A page of the console and nothing else: a link must not lead anybody who signs in to another site. */
+export function placeOf(next: unknown): string {
+  return typeof next === 'string' && /^\/console(?:[/?][\w\-./?=&%+]*)?$/.test(next) ? next : '/console'
+}

@@ -11,6 +11,7 @@ import { createEngine } from '../platform/graphql/create-engine.ts'
 import type { Element } from '../platform/graphql/elements.ts'
 import { graphqlPath, graphqlRoutes } from '../platform/graphql/http/graphql.routes.ts'
 import type { Watch } from '../platform/graphql/http/streaming.ts'
+import { servePlayground } from '../platform/graphql/playground/playground.ts'
 import type { Authenticate, Principal } from '../platform/http/access.ts'
 import type { Policies } from '../platform/http/authorize.ts'
 import type { CreateLimiter } from '../platform/limiter/limiter.ts'
@@ -51,6 +52,7 @@ export function createGraphQL({ config, log, onClose }: Ground, parts: GraphQLPa
   return {
     engine,
     async addRoutes(app: FastifyInstance): Promise<void> {
+      servePlayground(app, { isOn: isPlaygroundOpen(config) })
       await app.register(graphqlRoutes, {
         prefix: graphqlPath,
         engine,

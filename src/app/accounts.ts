@@ -9,12 +9,13 @@ import { createUsers } from '../features/users/users.service.ts'
 import { createUserStore } from '../features/users/users.store.ts'
 import { createAudit } from '../platform/audit/audit.ts'
 import { createKeptCounts } from '../platform/database/kept-counts.ts'
+import type { OnAccessChanged } from '../platform/http/access-changes.ts'
 import { createPasswords } from '../platform/passwords/passwords.ts'
 import type { Ground } from './ground.ts'
 
 export type Accounts = ReturnType<typeof createAccounts>
 
-export function createAccounts(ground: Ground) {
+export function createAccounts(ground: Ground, onAccessChanged: OnAccessChanged) {
   const { config, log, clock, db } = ground
   const { auth } = config
   if (auth.bcryptCost < 10) {
@@ -41,6 +42,7 @@ export function createAccounts(ground: Ground) {
     removeTwoFactor: twoFactorStore.remove,
     endSessions: sessions.revokeAll,
     audit,
+    onAccessChanged,
   })
-  return { passwords, roles, audit, sessions, lockout, twoFactorStore, users, admin }
+  return { onAccessChanged, passwords, roles, audit, sessions, lockout, twoFactorStore, users, admin }
 }

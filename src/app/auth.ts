@@ -28,7 +28,7 @@ import type { Ground } from './ground.ts'
 
 export function createAuth(
   ground: Ground,
-  { passwords, roles, audit, sessions, lockout, twoFactorStore, users }: Accounts,
+  { onAccessChanged, passwords, roles, audit, sessions, lockout, twoFactorStore, users }: Accounts,
 ) {
   const { config, log, clock, random, db } = ground
   const { jwt, auth, server } = config
@@ -54,7 +54,20 @@ export function createAuth(
     stillHasVersion: accounts.stillHasVersion,
     audit,
   })
-  const shared = { db, clock, random, log, accounts, sessions, lockout, passwords, tokens, pairs, audit }
+  const shared = {
+    db,
+    clock,
+    random,
+    log,
+    accounts,
+    sessions,
+    lockout,
+    passwords,
+    tokens,
+    pairs,
+    audit,
+    onAccessChanged,
+  }
   const login = createLogin({ ...shared, secondFactors, usedOnce, challengeTtlSeconds: auth.challengeTtlSeconds })
   const passwordService = createPasswordService({ ...shared, login, mail, publicUrl: server.publicUrl })
   ground.onClose(() => passwordService.close())
@@ -69,7 +82,7 @@ export function createAuth(
       addAuthRoutes(app, {
         login,
         refresh: createRefresh(shared),
-        sessions: createSessions({ db, sessions, audit }),
+        sessions: createSessions(shared),
         passwords: passwordService,
         keys,
         limiters: {

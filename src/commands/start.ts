@@ -37,8 +37,8 @@ export async function start(options: GlobalOptions): Promise<void> {
   process.on('SIGINT', stop)
 
   try {
-    const { url } = await app.listen()
-    log.info({ url, host: config.server.host, environment: config.environment }, 'Latchkey is listening')
+    const { url, wsUrl } = await app.listen()
+    log.info({ url, wsUrl, host: config.server.host, environment: config.environment }, 'Latchkey is listening')
   } catch (error) {
     await app.close()
     throw error

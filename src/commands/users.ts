@@ -1,5 +1,6 @@
 /** The user:* commands. Whoever can run them can do anything: no role is asked for. */
 import { createAccounts } from '../app/accounts.ts'
+import { createAnnounceOnce } from '../app/announce-once.ts'
 import { openGround } from '../app/ground.ts'
 import { AppError } from '../core/app-error.ts'
 import { normaliseEmail } from '../core/email.ts'
@@ -24,7 +25,7 @@ async function withAccounts(
   const { config, log } = readSettings(options, { forService: false })
   const ground = await openGround({ config, log })
   try {
-    await work(createAccounts(ground), config)
+    await work(createAccounts(ground, createAnnounceOnce(ground)), config)
   } catch (error) {
     throw error instanceof AppError
       ? new FatalError(describeDetails(error) ?? error.message, exitCodes.failure, { cause: error })

@@ -28,6 +28,8 @@ export interface Answer {
 export interface Api {
   databaseUrl: string
   url: string
+  /** Of the port that serves sockets alone. */
+  wsUrl: string
   app: App
   clock: MovableClock
   /** Every line of the log so far. */
@@ -83,8 +85,8 @@ export async function startApi(t: TestContext, options: ApiOptions = {}): Promis
     ...(options.migrations && { migrations: options.migrations }),
   })
   t.after(() => app.close())
-  const { url } = await app.listen()
-  return { url, databaseUrl, app, clock, log, ...createClient(url) }
+  const { url, wsUrl } = await app.listen()
+  return { url, wsUrl, databaseUrl, app, clock, log, ...createClient(url) }
 }
 
 export function createMovableClock(start = Date.now()): MovableClock {

@@ -1,11 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** Tries an assertion until it holds, or throws what it last threw. */
-export async function eventually(check: () => unknown, withinMs = 5000): Promise<void> {
+/** Tries an assertion until it holds, and answers what it answers; or throws what it last threw. */
+export async function eventually<T>(check: () => T | Promise<T>, withinMs = 5000): Promise<T> {
   for (const end = performance.now() + withinMs; ; ) {
     try {
-      await check()
-      return
+      return await check()
     } catch (error) {
       if (performance.now() > end) throw error
     }

@@ -2,6 +2,7 @@
 import { AppError } from '../../core/app-error.ts'
 import type { Audit } from '../../platform/audit/audit.ts'
 import type { Database, Statement } from '../../platform/database/database.ts'
+import type { OnAccessChanged } from '../../platform/http/access-changes.ts'
 import type { Client } from '../../platform/http/client.ts'
 import { httpErrors } from '../../platform/http/errors.ts'
 import { validationFailed } from '../../platform/http/validation.ts'
@@ -28,11 +29,14 @@ export interface AdminDeps {
   removeTwoFactor(userId: number): Statement[]
   endSessions(userId: number): Statement
   audit: Audit
+  onAccessChanged: OnAccessChanged
 }
 
 const maxAttempts = 5
 
-export function createAdmin({ db, store, roles, unlock, removeTwoFactor, endSessions, audit }: AdminDeps) {
+export function createAdmin(deps: AdminDeps) {
+  const { db, store, roles, unlock, removeTwoFactor, endSessions, audit, onAccessChanged } = deps
+
   function requireCover(actor: Actor, others: readonly string[]): void {
     if (actor.roles !== undefined && !roles.cover(actor.roles, others)) throw httpErrors.forbidden()
   }
@@ -65,7 +69,10 @@ export function createAdmin({ db, store, roles, unlock, removeTwoFactor, endSess
         ...store.setRoles(stored, wanted, keepsAdministrator),
         entry('roles_changed', actor, user.id),
       )
-      if (done && done.length > 0) return { ...user, roles: wanted }
+      if (done && done.length > 0) {
+        await onAccessChanged(user.id)
+        return { ...user, roles: wanted }
+      }
       const now = await store.find(user.id)
       // Where the roles are still what they were, nothing but the last administrator's stood in the way.
       if (now?.storedRoles === stored.storedRoles) throw lastAdministrator()
@@ -92,6 +99,7 @@ export function createAdmin({ db, store, roles, unlock, removeTwoFactor, endSess
     async endSessions(actor: Actor, id: number | undefined): Promise<void> {
       const { user } = await findTarget(actor, id)
       await db.write(endSessions(user.id), entry('sessions_ended', actor, user.id))
+      await onAccessChanged(user.id)
     },
   }
 }

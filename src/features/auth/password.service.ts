@@ -6,6 +6,7 @@ import type { Random } from '../../core/random.ts'
 import { withTimeout } from '../../core/timeout.ts'
 import type { Audit } from '../../platform/audit/audit.ts'
 import type { Database, Statement } from '../../platform/database/database.ts'
+import type { OnAccessChanged } from '../../platform/http/access-changes.ts'
 import type { Client } from '../../platform/http/client.ts'
 import type { Log } from '../../platform/log/logger.ts'
 import type { Mail } from '../../platform/mail/mail.ts'
@@ -30,6 +31,7 @@ export interface PasswordDeps {
   audit: Audit
   mail: Mail | undefined
   publicUrl: string | undefined
+  onAccessChanged: OnAccessChanged
 }
 
 const resetSeconds = 3600
@@ -37,7 +39,21 @@ const mailsPerHour = 3
 const maxCloseMs = 5000
 
 export function createPasswordService(deps: PasswordDeps) {
-  const { db, clock, random, log, accounts, sessions, lockout, login, passwords, audit, mail, publicUrl } = deps
+  const {
+    db,
+    clock,
+    random,
+    log,
+    accounts,
+    sessions,
+    lockout,
+    login,
+    passwords,
+    audit,
+    mail,
+    publicUrl,
+    onAccessChanged,
+  } = deps
   const underWay = new Set<Promise<void>>()
 
   async function change(given: { userId: number; current: string; next: string; client: Client }): Promise<void> {
@@ -52,7 +68,7 @@ export function createPasswordService(deps: PasswordDeps) {
       voidResets(userId),
       audit.entry({ event, outcome: 'success', userId, client }),
     )
-    if (passed && passed.length > 0) return
+    if (passed && passed.length > 0) return onAccessChanged(userId)
     await login.requireOpen(account.email, event, client)
     throw authErrors.invalidCredentials()
   }
@@ -118,6 +134,7 @@ export function createPasswordService(deps: PasswordDeps) {
       audit.entry({ event: 'password_reset', outcome: 'success', userId, client: given.client }),
     )
     if (!used || used.length === 0) throw authErrors.invalidResetToken()
+    await onAccessChanged(userId)
   }
 
   function voidResets(userId: number): Statement {

@@ -3,6 +3,7 @@ import { hash } from 'node:crypto'
 import type { Clock } from '../../core/clock.ts'
 import type { Audit } from '../../platform/audit/audit.ts'
 import type { Database } from '../../platform/database/database.ts'
+import type { OnAccessChanged } from '../../platform/http/access-changes.ts'
 import type { Client } from '../../platform/http/client.ts'
 import { authErrors } from './auth.errors.ts'
 import type { PairClaims, SessionRow, SessionStore } from './sessions.store.ts'
@@ -16,12 +17,13 @@ export interface RefreshDeps {
   tokens: Tokens
   pairs: TokenPairs
   audit: Audit
+  onAccessChanged: OnAccessChanged
 }
 
 const retrySeconds = 60
 const minKeyLength = 16
 
-export function createRefresh({ db, clock, sessions, tokens, pairs, audit }: RefreshDeps) {
+export function createRefresh({ db, clock, sessions, tokens, pairs, audit, onAccessChanged }: RefreshDeps) {
   interface Given {
     refreshToken: string
     /** The client's Idempotency-Key. */
@@ -58,6 +60,7 @@ export function createRefresh({ db, clock, sessions, tokens, pairs, audit }: Ref
 
     const entry = audit.entry({ event: 'refresh', outcome: 'reuse', userId: session.user_id, client })
     await db.write(sessions.revoke(session.id), entry)
+    await onAccessChanged(session.user_id)
     throw authErrors.invalidRefreshToken()
   }
 

@@ -3,10 +3,18 @@
 import type { Audit } from '../../platform/audit/audit.ts'
 import type { Database } from '../../platform/database/database.ts'
 import type { Principal } from '../../platform/http/access.ts'
+import type { OnAccessChanged } from '../../platform/http/access-changes.ts'
 import type { Client } from '../../platform/http/client.ts'
 import type { ListedSession, SessionStore } from './sessions.store.ts'
 
-export function createSessions({ db, sessions, audit }: { db: Database; sessions: SessionStore; audit: Audit }) {
+export interface SessionsDeps {
+  db: Database
+  sessions: SessionStore
+  audit: Audit
+  onAccessChanged: OnAccessChanged
+}
+
+export function createSessions({ db, sessions, audit, onAccessChanged }: SessionsDeps) {
   return {
     async logOut(given: { principal: Principal; isEverywhere: boolean; client: Client }): Promise<void> {
       const { principal, isEverywhere, client } = given
@@ -15,6 +23,7 @@ export function createSessions({ db, sessions, audit }: { db: Database; sessions
       const entry = audit.entry({ event, outcome: 'success', userId, client })
       if (isEverywhere) await db.write(sessions.raiseVersion(userId), sessions.revokeAll(userId), entry)
       else await db.write(sessions.revokeToken(token.id, token.expiresAt), entry)
+      await onAccessChanged(userId)
     },
 
     async list({ id, session }: Principal): Promise<(ListedSession & { current: boolean })[]> {
@@ -28,7 +37,9 @@ export function createSessions({ db, sessions, audit }: { db: Database; sessions
         sessions.revokeOwn(id, principal.id),
         audit.entry({ event: 'session_end', outcome: 'success', userId: principal.id, client }),
       )
-      return ended.length > 0
+      const isEnded = ended.length > 0
+      if (isEnded) await onAccessChanged(principal.id)
+      return isEnded
     },
   }
 }

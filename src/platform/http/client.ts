@@ -12,13 +12,16 @@ export function clientOf(request: FastifyRequest): Client {
   return { address: addressOf(request), userAgent: cleanUserAgent(request.headers['user-agent']) }
 }
 
-/** An IPv4 client of an IPv6 socket is the same client. One that has hung up has no address any more. */
 export function addressOf(request: FastifyRequest): string {
-  const ip: string | undefined = request.ip
+  return cleanAddress(request.ip)
+}
+
+/** An IPv4 client of an IPv6 socket is the same client. One that has hung up has no address any more. */
+export function cleanAddress(ip: string | undefined): string {
   return (ip ?? 'unknown').replace(/^::ffff:(?=\d+\.)/i, '')
 }
 
 /** Without what could forge a line of a log or of a page. */
-function cleanUserAgent(given = ''): string {
+export function cleanUserAgent(given = ''): string {
   return [...given.replace(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, ' ')].slice(0, maxUserAgent).join('')
 }

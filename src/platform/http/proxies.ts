@@ -1,7 +1,9 @@
 /** Which peers may speak for a client's address. */
 
+import type { IncomingMessage } from 'node:http'
 import proxyAddress from '@fastify/proxy-addr'
 import type { FastifyRequest } from 'fastify'
+import { cleanAddress } from './client.ts'
 
 export type IsTrusted = (address: string | undefined) => boolean
 
@@ -9,6 +11,11 @@ export function createProxyTrust(ranges: readonly string[]): IsTrusted {
   if (ranges.length === 0) return () => false
   const isTrusted = proxyAddress.compile([...ranges])
   return (address) => address !== undefined && isTrusted(address, 0)
+}
+
+/** For requests that the framework does not see: the same address that it would tell. */
+export function createAddressReader(isTrusted: IsTrusted): (request: IncomingMessage) => string {
+  return (request) => cleanAddress(proxyAddress.all(request, isTrusted).at(-1))
 }
 
 /** Says once that forwarding headers are ignored: somebody behind a proxy would otherwise wonder for long. */

@@ -1,7 +1,6 @@
 /** The HTTP server with everything that holds for every route. Features add their routes to it. */
 import fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
 import type { TObject } from 'typebox'
-import { exitCodes, FatalError } from '../../core/fatal-error.ts'
 import type { Random } from '../../core/random.ts'
 import { createTogether } from '../../core/together.ts'
 import type { Log } from '../log/logger.ts'
@@ -12,6 +11,7 @@ import { createBrokenRequestHandler } from './broken-requests.ts'
 import { answerErrors, guarded, httpErrors, sendError } from './errors.ts'
 import { addHealthRoutes, type HealthOptions } from './health.ts'
 import { LazyLog } from './lazy-log.ts'
+import { describeListenError } from './listen-error.ts'
 import { answerUnknownRoutes } from './not-found.ts'
 import { serveDocs } from './openapi.ts'
 import { createLoadShedding } from './pressure.ts'
@@ -19,6 +19,7 @@ import { createProxyTrust, createProxyWarning } from './proxies.ts'
 import { createRequestIds } from './request-ids.ts'
 import { logRequest, recordRequests } from './request-log.ts'
 import { createSecurityHeaders } from './security-headers.ts'
+import { isWebSocketUpgrade } from './upgrades.ts'
 import { compileBody } from './validation.ts'
 
 export interface HttpOptions extends GuardOptions {
@@ -75,7 +76,7 @@ export async function createHttpServer(options: HttpOptions): Promise<HttpServer
     },
     clientErrorHandler: createBrokenRequestHandler({ createRequestId: requestIds.create, log }),
     // Node would answer 400 by itself, without a body; the check is in our first hook.
-    http: { requireHostHeader: false },
+    http: { requireHostHeader: false, shouldUpgradeCallback: isWebSocketUpgrade },
   }) as unknown as FastifyInstance
 
   // Only "100-continue" means anything; a client that expects more is served without it.
@@ -129,16 +130,6 @@ async function listen(app: FastifyInstance, place: { host: string; port: number 
   try {
     return await app.listen(place)
   } catch (error) {
-    const reason = listenProblems[(error as NodeJS.ErrnoException).code ?? '']
-    if (reason === undefined) throw error
-    const where = `${place.host}, port ${place.port}`
-    throw new FatalError(`cannot listen on ${where}: ${reason}`, exitCodes.unavailable, { cause: error })
+    throw describeListenError(error, place)
   }
-}
-
-const listenProblems: Readonly<Record<string, string>> = {
-  EADDRINUSE: 'the port is taken',
-  EACCES: 'permission denied',
-  EADDRNOTAVAIL: 'no such address on this machine',
-  ENOTFOUND: 'no such host',
 }

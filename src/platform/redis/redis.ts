@@ -14,9 +14,7 @@ export interface Redis {
   close(): Promise<void>
 }
 
-const connectTimeoutMs = 5000
-
-export async function openRedis(url: string, log: Log): Promise<Redis> {
+export async function openRedis(url: string, log: Log, connectTimeoutMs = 5000): Promise<Redis> {
   let isUp = false
   const client = createClient({
     url,

@@ -1,0 +1,23 @@
+/** What carries values between nodes. Two buses: no topic of the application can be mistaken for one of our own. */
+import type { Bus } from '../platform/bus/bus.ts'
+import { createMemoryBus } from '../platform/bus/memory.ts'
+import { createPostgresBus } from '../platform/bus/postgres.ts'
+import { createRedisBus } from '../platform/bus/redis.ts'
+import type { Redis } from '../platform/redis/redis.ts'
+import type { Ground } from './ground.ts'
+
+type BusGround = Pick<Ground, 'config' | 'log' | 'db'>
+
+/** Tells all nodes whose access has changed. Needs no configuration of its own: what nodes share anyway carries it. */
+export async function openAccessBus({ config, log, db }: BusGround, redis: Redis | undefined): Promise<Bus> {
+  if (redis) return createRedisBus({ client: redis.client, log, prefix: 'latchkey-access:' })
+  if (db.dialect === 'postgres') return createPostgresBus({ url: config.database.url, log })
+  return createMemoryBus({ log })
+}
+
+/** The topics of GraphQL's subscriptions. */
+export async function openTopicBus({ config, log }: BusGround, redis: Redis | undefined): Promise<Bus> {
+  // The configuration is refused where it asks for Redis and names none.
+  if (redis && config.graphql.pubsub === 'redis') return createRedisBus({ client: redis.client, log })
+  return createMemoryBus({ log })
+}

@@ -1,0 +1,98 @@
+/** All that requests are answered with, by whatever way they come in. */
+import { createPolicies, type Policy } from '../features/access/policies.ts'
+import { counterTopic } from '../features/posts/posts.graphql.ts'
+import { postPolicy } from '../features/posts/posts.policy.ts'
+import { createPosts } from '../features/posts/posts.service.ts'
+import { createPostStore } from '../features/posts/posts.store.ts'
+import { startCleanup } from '../platform/database/cleanup.ts'
+import { createKeptCounts, startFolding } from '../platform/database/kept-counts.ts'
+import { createEvents } from '../platform/events/events.ts'
+import type { Element } from '../platform/graphql/elements.ts'
+import { createAccessChanges } from '../platform/http/access-changes.ts'
+import { createLiveAccess } from '../platform/http/live-access.ts'
+import { createLimiters } from '../platform/limiter/limiter.ts'
+import { openRedis } from '../platform/redis/redis.ts'
+import { createAccounts } from './accounts.ts'
+import { createAuth } from './auth.ts'
+import { openAccessBus, openTopicBus } from './buses.ts'
+import type { EventMap } from './events.ts'
+import { createGraphQL } from './graphql.ts'
+import type { Ground } from './ground.ts'
+import { createProductParts } from './products.ts'
+
+export interface Additions {
+  /** Policies for routes and elements beside the service's own. */
+  policies?: Readonly<Record<string, Policy<never>>>
+  /** Elements of the GraphQL schema beside the service's own. */
+  elements?: readonly Element[]
+}
+
+export async function createServices(ground: Ground, additions: Additions = {}) {
+  const { config, log, clock, db } = ground
+  const redis = config.redis.url === undefined ? undefined : await openRedis(config.redis.url, log)
+  if (redis) ground.onClose(() => redis.close())
+  const accessBus = await openAccessBus(ground, redis)
+  ground.onClose(() => accessBus.close())
+  const topics = await openTopicBus(ground, redis)
+  ground.onClose(() => topics.close())
+
+  const accounts = createAccounts(ground, createAccessChanges({ bus: accessBus, log }))
+  const auth = createAuth(ground, accounts)
+  const { authenticate } = auth
+  const liveAccess = await createLiveAccess({ authenticate, bus: accessBus, clock, log })
+  ground.onClose(() => liveAccess.close())
+  const cleanup = startCleanup({ db, clock, log, tables: expiringTables })
+  ground.onClose(() => cleanup.close())
+  const folding = startFolding({ db, log })
+  ground.onClose(() => folding.close())
+
+  const events = createEvents<EventMap>({ log })
+  const { products } = createProductParts(ground, events)
+  const posts = createPosts({
+    store: createPostStore({ db, clock, counts: createKeptCounts(db) }),
+    onCounted: (count) => topics.publish(counterTopic, { count }),
+  })
+  const policies = createPolicies({ posts: postPolicy, ...additions.policies })
+  const createLimiter = createLimiters(redis?.client)
+  const graphql = createGraphQL(ground, {
+    posts,
+    products,
+    policies,
+    events,
+    topics,
+    authenticate,
+    liveAccess,
+    createLimiter,
+    elements: additions.elements ?? [],
+  })
+
+  return {
+    accounts,
+    auth,
+    liveAccess,
+    events,
+    topics,
+    products,
+    posts,
+    policies,
+    createLimiter,
+    graphql,
+    /** What the service cannot do without. */
+    checks: {
+      database: () => db.get('SELECT 1 AS ok'),
+      ...(redis && { redis: () => redis.ping() }),
+      'access bus': accessBus.check,
+      topics: topics.check,
+    },
+  }
+}
+
+/** What the background clean-up looks after. */
+const expiringTables = [
+  { table: 'sessions', key: 'id' },
+  { table: 'revoked_tokens', key: 'id' },
+  { table: 'used_once', key: 'id' },
+  { table: 'login_attempts', key: 'email' },
+  { table: 'password_resets', key: 'token_hash' },
+  { table: 'idempotency_keys', key: 'id' },
+]

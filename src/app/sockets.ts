@@ -1,0 +1,44 @@
+/** Where GraphQL's sockets are served: on a port of their own, and beside the routes. */
+import type { Server } from 'node:http'
+import type { Engine } from '../platform/graphql/engine.ts'
+import { createSocketServer } from '../platform/graphql/sockets/socket-server.ts'
+import { createSockets } from '../platform/graphql/sockets/sockets.ts'
+import type { Authenticate } from '../platform/http/access.ts'
+import type { LiveAccess } from '../platform/http/live-access.ts'
+import { createAddressReader, createProxyTrust } from '../platform/http/proxies.ts'
+import { createRequestIds } from '../platform/http/request-ids.ts'
+import type { Ground } from './ground.ts'
+
+export interface SocketParts {
+  engine: Engine
+  authenticate: Authenticate
+  liveAccess: LiveAccess
+}
+
+/** Call it after the server that it is to serve beside was made: that one waits for its sockets to be closed. */
+export function createSocketParts({ config, log, random, onClose }: Ground, parts: SocketParts) {
+  const { graphql, server, cors } = config
+  const isTrusted = createProxyTrust(server.trustedProxies)
+  const requestIds = createRequestIds(random, isTrusted)
+  const own = server.publicUrl === undefined ? [] : [new URL(server.publicUrl).origin]
+  const sockets = createSockets({
+    ...parts,
+    log,
+    addressOf: createAddressReader(isTrusted),
+    requestIdOf: requestIds.of,
+    origins: [...cors.origins, ...own],
+    maxPerAddress: graphql.maxSocketsPerAddress,
+    maxSubscriptions: graphql.maxSubscriptionsPerSocket,
+  })
+  const socketServer = createSocketServer({ sockets, log, createRequestId: requestIds.create })
+  onClose(async () => {
+    await sockets.close()
+    await socketServer.close()
+  })
+  return {
+    sockets,
+    serveBeside: (http: Server) => sockets.serveAt(http, '/graphql'),
+    /** Answers the address it serves on. */
+    listen: () => socketServer.listen(graphql.wsHost, graphql.wsPort),
+  }
+}

@@ -1,0 +1,274 @@
+/** One client: who it is, what it has asked for, and what it still waits for. */
+import type { Duplex } from 'node:stream'
+import type { WebSocket } from 'ws'
+import { AppError } from '../../../core/app-error.ts'
+import type { Authenticate, Principal } from '../../http/access.ts'
+import type { Client } from '../../http/client.ts'
+import type { LiveAccess } from '../../http/live-access.ts'
+import type { ContextLog } from '../elements.ts'
+import type { Engine, GraphQLRequest, Prepared } from '../engine.ts'
+import { formatThrown } from '../errors.ts'
+import { RefusedRequest } from '../refused-request.ts'
+import { type CloseReason, closeReasons } from './close-reasons.ts'
+import type { Dialect, OperationId } from './dialect.ts'
+import { Operation } from './operation.ts'
+import { Wire } from './wire.ts'
+
+/** What all connections share. */
+export interface ConnectionDeps {
+  engine: Engine
+  authenticate: Authenticate
+  liveAccess: Pick<LiveAccess, 'watch'>
+  maxSubscriptions: number
+  /** Is called once, when nothing more is to be done for it. The socket may still be closing. */
+  onReleased(connection: Connection): void
+}
+
+export interface ConnectionOptions {
+  ws: WebSocket
+  socket: Duplex
+  dialect: Dialect
+  client: Client
+  log: ContextLog
+  deps: ConnectionDeps
+}
+
+export interface Begin {
+  id: OperationId | undefined
+  request: GraphQLRequest
+  /** The length of the message. */
+  size: number
+}
+
+/** A client that asks for more at once is not read from until some of it is done. */
+const maxUnderWay = 50
+
+/** Of the messages that asked for the open subscriptions together: what is made of them is kept as long as they are. */
+const maxKeptSize = 128 * 1024
+
+export class Connection {
+  readonly dialect: Dialect
+  readonly wire: Wire
+  readonly openedAt = performance.now()
+  /** Whether operations are served. */
+  isReady: boolean
+  /** It has been heard of since it was last asked. */
+  isAlive = true
+  readonly #deps: ConnectionDeps
+  readonly #client: Client
+  readonly #log: ContextLog
+  readonly #operations = new Map<unknown, Operation>()
+  #principal: Principal | undefined
+  #unwatch: (() => void) | undefined
+  /** What was received while it was not to be read from. */
+  #backlog: Buffer[] | undefined
+  #underWay = 0
+  #subscriptions = 0
+  #keptSize = 0
+  #hasInit = false
+  #isIdentifying = false
+  #isReleased = false
+  #leaving: CloseReason | undefined
+
+  constructor({ ws, socket, dialect, client, log, deps }: ConnectionOptions) {
+    this.dialect = dialect
+    this.isReady = !dialect.needsInit
+    this.#deps = deps
+    this.#client = client
+    this.#log = log
+    this.wire = new Wire({ ws, socket, onTooSlow: () => this.release() })
+    ws.on('message', (data: Buffer, isBinary: boolean) => this.#receive(data, isBinary))
+    ws.on('pong', () => {
+      this.isAlive = true
+    })
+    // What breaks the protocol; the library closes the socket by itself. Unheard, the event would end the process.
+    ws.on('error', () => this.release())
+  }
+
+  get hasInit(): boolean {
+    return this.#hasInit
+  }
+
+  /** Answers false where the client has introduced itself before. */
+  beginInit(): boolean {
+    if (this.#hasInit) return false
+    this.#hasInit = true
+    return true
+  }
+
+  /** What arrives meanwhile waits. Without a token, because what was given is none, the answer is known. */
+  identify(token: string | undefined, onDone: () => void = () => {}): void {
+    if (token === undefined) {
+      this.close(closeReasons.forbidden)
+      return
+    }
+    this.#isIdentifying = true
+    this.wire.pause()
+    this.#deps.authenticate(token).then(
+      (principal) => {
+        if (this.#isReleased) return
+        if (!principal) return this.close(closeReasons.forbidden)
+        this.#watch(token, principal)
+        this.#isIdentifying = false
+        onDone()
+        this.#goOn()
+      },
+      (error: unknown) => {
+        this.#log.error({ err: error }, 'a token could not be checked')
+        const isAway = error instanceof AppError && error.status === 503
+        this.close(isAway ? closeReasons.unavailable : closeReasons.internal)
+      },
+    )
+  }
+
+  begin({ id, request, size }: Begin): void {
+    if (id !== undefined && this.#operations.has(id)) {
+      this.dialect.repeated(this, id)
+      return
+    }
+    let prepared: Prepared
+    try {
+      prepared = this.#deps.engine.prepare(request)
+      if (prepared.kind === 'subscription') this.#requireRoom(size)
+    } catch (error) {
+      this.dialect.refused(this.wire, id, this.#errorsOf(error))
+      return
+    }
+    const isSubscription = prepared.kind === 'subscription'
+    const operation = new Operation({ connection: this, id, isSubscription, size })
+    this.#operations.set(operation.key, operation)
+    this.#underWay += 1
+    if (isSubscription) {
+      this.#subscriptions += 1
+      this.#keptSize += size
+    }
+    void this.#run(operation, prepared)
+  }
+
+  /** The client needs it no longer. One that is over already is no mistake: the messages have crossed. */
+  complete(id: OperationId): void {
+    this.#operations.get(id)?.close()
+  }
+
+  /** For an operation that is over. */
+  forget(operation: Operation): void {
+    this.#operations.delete(operation.key)
+    if (!operation.isSubscription) return
+    this.#subscriptions -= 1
+    this.#keptSize -= operation.size
+  }
+
+  close(reason: CloseReason): void {
+    this.release()
+    this.wire.close(reason)
+  }
+
+  /** Lets what is under way be answered, then closes. Nothing new is begun. */
+  leave(reason: CloseReason): void {
+    this.#leaving = reason
+    this.#backlog = undefined
+    if (this.#underWay === 0) this.close(reason)
+  }
+
+  /** Ends all that is done for the client. */
+  release(): void {
+    if (this.#isReleased) return
+    this.#isReleased = true
+    this.#unwatch?.()
+    this.#unwatch = undefined
+    this.#backlog = undefined
+    for (const operation of this.#operations.values()) operation.close()
+    // Paused, it would not notice that the other side closes too.
+    this.wire.resume()
+    this.#deps.onReleased(this)
+  }
+
+  #receive(data: Buffer, isBinary: boolean): void {
+    this.isAlive = true
+    if (this.#isReleased || this.#leaving) return
+    if (isBinary) this.dialect.receiveBroken(this)
+    else if (this.#isBlocked || this.#backlog) this.#wait(data)
+    else this.#read(data)
+  }
+
+  /** Pausing stops the next chunk from being read; the messages of the present one still arrive. */
+  #wait(data: Buffer): void {
+    this.wire.pause()
+    this.#backlog ??= []
+    this.#backlog.push(data)
+  }
+
+  #read(data: Buffer): void {
+    const text = data.toString()
+    let message: unknown
+    try {
+      message = JSON.parse(text)
+    } catch {
+      this.dialect.receiveBroken(this)
+      return
+    }
+    this.dialect.receive(this, message, text.length)
+  }
+
+  get #isBlocked(): boolean {
+    return this.#isIdentifying || this.#underWay >= maxUnderWay
+  }
+
+  #goOn(): void {
+    if (this.#leaving && this.#underWay === 0) this.close(this.#leaving)
+    while (this.#backlog && !this.#isBlocked) {
+      const data = this.#backlog.shift()
+      if (data) this.#read(data)
+      else this.#backlog = undefined
+    }
+    if (!this.#isBlocked) this.wire.resume()
+  }
+
+  async #run(operation: Operation, prepared: Prepared): Promise<void> {
+    const principal = this.#principal
+    const context = { principal, client: this.#client, log: this.#log }
+    try {
+      if (operation.isSubscription) {
+        operation.begun(await this.#deps.engine.subscribe(prepared, context, operation))
+        // The rights may have changed while it began.
+        if (this.#principal && this.#principal !== principal) await operation.recheck(this.#principal)
+      } else {
+        operation.answer(await this.#deps.engine.execute(prepared, context))
+      }
+    } catch (error) {
+      operation.refuse(this.#errorsOf(error))
+    }
+    this.#underWay -= 1
+    this.#goOn()
+  }
+
+  #requireRoom(size: number): void {
+    const { maxSubscriptions } = this.#deps
+    if (this.#subscriptions < maxSubscriptions && this.#keptSize + size <= maxKeptSize) return
+    const message =
+      this.#subscriptions < maxSubscriptions
+        ? `The subscriptions of a socket may have ${maxKeptSize} characters together`
+        : `A socket may have ${maxSubscriptions} subscriptions at once`
+    throw new RefusedRequest('execution', [{ message, extensions: { code: 'TOO_MANY_SUBSCRIPTIONS' } }])
+  }
+
+  #errorsOf(error: unknown) {
+    return error instanceof RefusedRequest ? error.errors : [formatThrown(error, this.#log)]
+  }
+
+  #watch(token: string, principal: Principal): void {
+    this.#unwatch?.()
+    this.#principal = principal
+    this.#unwatch = this.#deps.liveAccess.watch({
+      token,
+      principal,
+      onChange: (fresh) => {
+        this.#principal = fresh
+        for (const operation of this.#operations.values()) {
+          operation.recheck(fresh).catch((error: unknown) => operation.end([formatThrown(error, this.#log)]))
+        }
+      },
+      onEnd: () => this.close(closeReasons.forbidden),
+    })
+  }
+}

@@ -1,0 +1,34 @@
+/** The two languages that sockets speak. A connection does the work; a dialect reads and writes the messages. */
+import type { GraphQLFormattedError } from 'graphql'
+import type { Connection } from './connection.ts'
+import type { Operation } from './operation.ts'
+import type { Wire } from './wire.ts'
+
+/** By which a client tells its operations apart. */
+export type OperationId = string | number
+
+/** Of an id. It is kept, and sent with every value. */
+export const maxIdLength = 256
+
+export interface Dialect {
+  /** Empty for the one that is spoken where none is asked for. */
+  readonly protocol: string
+  /** Nothing is served before the client has introduced itself. */
+  readonly needsInit: boolean
+  /** `message` is the client's JSON, `size` the length of its text. */
+  receive(connection: Connection, message: unknown, size: number): void
+  /** The message is no JSON. */
+  receiveBroken(connection: Connection): void
+  /** What stands before every value of an operation: the part that is not the same for all. */
+  prefixOf(id: OperationId | undefined): string
+  /** A value of a subscription, or the answer to a query or a mutation. */
+  value(wire: Wire, operation: Operation, text: string): void
+  /** A query or a mutation has been answered. */
+  answered(wire: Wire, id: OperationId | undefined): void
+  /** An operation that did not begin. */
+  refused(wire: Wire, id: OperationId | undefined, errors: readonly GraphQLFormattedError[]): void
+  /** A subscription has ended by itself; with errors, because it had to. */
+  ended(wire: Wire, id: OperationId | undefined, errors: readonly GraphQLFormattedError[] | undefined): void
+  /** The id belongs to an operation that is not over. */
+  repeated(connection: Connection, id: OperationId): void
+}

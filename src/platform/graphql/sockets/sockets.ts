@@ -1,0 +1,158 @@
+/** Sockets for GraphQL, on any server of node:http. */
+import type { IncomingMessage, Server } from 'node:http'
+import type { Duplex } from 'node:stream'
+import { type WebSocket, WebSocketServer } from 'ws'
+import { cleanUserAgent } from '../../http/client.ts'
+import { LazyLog } from '../../http/lazy-log.ts'
+import { createAtOnce } from '../../limiter/at-once.ts'
+import type { Log } from '../../log/logger.ts'
+import { bearerOf } from './bearer.ts'
+import { closeReasons } from './close-reasons.ts'
+import { Connection, type ConnectionDeps } from './connection.ts'
+import { startHeartbeat, type Timing } from './heartbeat.ts'
+import { createRawDialect } from './raw.dialect.ts'
+import { createTransportDialect } from './transport.dialect.ts'
+import { createOriginCheck, refusals, refuseUpgrade } from './upgrade.ts'
+
+export interface SocketsOptions extends Omit<ConnectionDeps, 'onReleased'> {
+  log: Log
+  /** Of the client, which a trusted proxy may speak for. */
+  addressOf(request: IncomingMessage): string
+  requestIdOf(request: IncomingMessage): string
+  /** Of the pages that may open sockets; `*` stands for all. */
+  origins: readonly string[]
+  maxPerAddress: number
+  timing?: Partial<Timing>
+}
+
+export interface Sockets {
+  /** Whatever the path. */
+  handleUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void
+  /** Serves on one path of a server, and refuses upgrades on all others. */
+  serveAt(server: Server, path: string): void
+  /** How many are open, and with which sub-protocol. */
+  counts(): { raw: number; transport: number }
+  /** Lets nobody in any more and closes what is open, at the latest after two seconds. */
+  close(): Promise<void>
+}
+
+const maxMessageBytes = 128 * 1024
+/** For the other side to close too, before the connection is cut. */
+const closeWithinMs = 2000
+
+const defaultTiming: Timing = { pingEveryMs: 30_000, initWithinMs: 3000 }
+
+export function createSockets(options: SocketsOptions): Sockets {
+  const { log, addressOf, requestIdOf } = options
+  const raw = createRawDialect()
+  const transport = createTransportDialect()
+  const server = new WebSocketServer({
+    noServer: true,
+    clientTracking: false,
+    maxPayload: maxMessageBytes,
+    perMessageDeflate: false,
+    // The types do not know it yet.
+    ...({ closeTimeout: closeWithinMs } as object),
+    // A browser gives up a socket that answers with none of the protocols it offered, and never learns the reason.
+    handleProtocols: (offered) => (offered.has(transport.protocol) ? transport.protocol : [...offered][0]) ?? false,
+  })
+  const heartbeat = startHeartbeat({ ...defaultTiming, ...options.timing })
+  const deps: ConnectionDeps = { ...options, onReleased: heartbeat.remove }
+  const isAllowedOrigin = createOriginCheck(options.origins)
+  const open = new Set<Connection>()
+  const perAddress = createAtOnce(options.maxPerAddress)
+  let isClosing = false
+  let onEmpty = () => {}
+
+  server.on('wsClientError', (_error, socket, request) => {
+    refuseUpgrade(socket, requestIdOf(request), refusals.malformed)
+  })
+
+  function handleUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+    const address = addressOf(request)
+    const isWelcome = !isClosing && isAllowedOrigin(request)
+    const leave = isWelcome ? perAddress.enter(address) : undefined
+    if (!leave) {
+      const refusal = isWelcome ? refusals.tooMany : isClosing ? refusals.unavailable : refusals.forbidden
+      refuseUpgrade(socket, requestIdOf(request), refusal)
+      return
+    }
+    let isAccepted = false
+    server.handleUpgrade(request, socket, head, (ws) => {
+      isAccepted = true
+      ws.on('close', leave)
+      // The request itself is not kept: it is larger than all that is.
+      const { authorization, 'user-agent': userAgent } = request.headers
+      accept({ ws, socket, address, authorization, userAgent, requestId: requestIdOf(request) })
+    })
+    // By then it has been let in or refused.
+    if (!isAccepted) leave()
+  }
+
+  function accept({ ws, socket, address, authorization, userAgent, requestId }: Accepted): void {
+    if (ws.protocol !== '' && ws.protocol !== transport.protocol) {
+      const { code, text } = closeReasons.protocolNotAcceptable
+      ws.on('error', () => {})
+      ws.close(code, text)
+      return
+    }
+    const connection = new Connection({
+      ws,
+      socket,
+      dialect: ws.protocol === '' ? raw : transport,
+      client: { address, userAgent: cleanUserAgent(userAgent) },
+      log: new LazyLog(log, { requestId }),
+      deps,
+    })
+    open.add(connection)
+    heartbeat.add(connection)
+    ws.on('close', (code) => {
+      connection.release()
+      open.delete(connection)
+      const ms = Math.round(performance.now() - connection.openedAt)
+      log.info({ requestId, address, protocol: ws.protocol, code, ms }, 'socket closed')
+      if (open.size === 0) onEmpty()
+    })
+    if (authorization !== undefined) connection.identify(bearerOf(authorization))
+  }
+
+  return {
+    handleUpgrade,
+
+    serveAt(httpServer, path) {
+      httpServer.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+        if (request.url?.split('?', 1)[0] === path) handleUpgrade(request, socket, head)
+        else refuseUpgrade(socket, requestIdOf(request), refusals.notFound)
+      })
+    },
+
+    counts() {
+      let ofTransport = 0
+      for (const { dialect } of open) if (dialect === transport) ofTransport += 1
+      return { raw: open.size - ofTransport, transport: ofTransport }
+    },
+
+    async close() {
+      isClosing = true
+      const emptied = new Promise<void>((resolve) => {
+        onEmpty = resolve
+      })
+      for (const connection of open) connection.leave(closeReasons.goingAway)
+      const cutOff = setTimeout(() => {
+        for (const { wire } of open) wire.terminate()
+      }, closeWithinMs)
+      if (open.size > 0) await emptied
+      clearTimeout(cutOff)
+      heartbeat.stop()
+    },
+  }
+}
+
+interface Accepted {
+  ws: WebSocket
+  socket: Duplex
+  address: string
+  authorization: string | undefined
+  userAgent: string | undefined
+  requestId: string
+}

@@ -1,0 +1,101 @@
+/** The protocol graphql-transport-ws: https://github.com/enisdenjo/graphql-ws/blob/master/PROTOCOL.md */
+import { bearerOf } from './bearer.ts'
+import { closeReasons, subscriberExists } from './close-reasons.ts'
+import type { Connection } from './connection.ts'
+import { type Dialect, maxIdLength } from './dialect.ts'
+import { createLastMade } from './frames.ts'
+
+interface Message {
+  id?: unknown
+  type?: unknown
+  payload?: unknown
+}
+
+type Payload = Record<string, unknown>
+
+export function createTransportDialect(): Dialect {
+  const withBracket = createLastMade((text) => Buffer.from(`${text}}`))
+
+  return {
+    protocol: 'graphql-transport-ws',
+    needsInit: true,
+
+    receive(connection, given, size) {
+      const { type, id, payload = null } = isObject(given) ? (given as Message) : {}
+      switch (type) {
+        case 'connection_init':
+          if (payload !== null && !isObject(payload)) break
+          return initialise(connection, payload ?? {})
+        case 'ping':
+          if (payload !== null && !isObject(payload)) break
+          return connection.wire.send({ type: 'pong', ...(payload !== null && { payload }) })
+        case 'pong':
+          if (payload !== null && !isObject(payload)) break
+          return
+        case 'subscribe':
+          if (!isId(id) || !isRequest(payload)) break
+          if (!connection.isReady) return connection.close(closeReasons.unauthorized)
+          return connection.begin({ id, request: payload, size })
+        case 'complete':
+          if (!isId(id)) break
+          return connection.complete(id)
+      }
+      connection.close(closeReasons.badRequest)
+    },
+
+    receiveBroken(connection) {
+      connection.close(closeReasons.badRequest)
+    },
+
+    prefixOf: (id) => `{"id":${JSON.stringify(id)},"type":"next","payload":`,
+
+    value(wire, { prefix }, text) {
+      wire.sendShared(prefix, withBracket(text))
+    },
+
+    answered: (wire, id) => wire.send({ id, type: 'complete' }),
+
+    refused: (wire, id, errors) => wire.send({ id, type: 'error', payload: errors }),
+
+    ended: (wire, id, errors) => wire.send(errors ? { id, type: 'error', payload: errors } : { id, type: 'complete' }),
+
+    repeated(connection, id) {
+      connection.close(subscriberExists(String(id)))
+    },
+  }
+}
+
+function initialise(connection: Connection, payload: Payload): void {
+  if (!connection.beginInit()) {
+    connection.close(closeReasons.tooManyInits)
+    return
+  }
+  const acknowledge = () => {
+    connection.isReady = true
+    connection.wire.send({ type: 'connection_ack' })
+  }
+  const name = Object.keys(payload).find((key) => key.toLowerCase() === 'authorization')
+  const given = name === undefined ? undefined : payload[name]
+  if (given === undefined || given === null) acknowledge()
+  else connection.identify(typeof given === 'string' ? bearerOf(given) : undefined, acknowledge)
+}
+
+function isObject(value: unknown): value is Payload {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function isId(id: unknown): id is string {
+  return typeof id === 'string' && id !== '' && id.length <= maxIdLength
+}
+
+/** What the protocol makes an error of the socket. Whether it can be executed is an error of the operation. */
+function isRequest(payload: unknown): payload is Payload {
+  if (!isObject(payload)) return false
+  const { query, variables = null, operationName = null, extensions = null } = payload
+  return (
+    typeof query === 'string' &&
+    (variables === null || isObject(variables)) &&
+    (operationName === null || typeof operationName === 'string') &&
+    (extensions === null || isObject(extensions))
+  )
+}

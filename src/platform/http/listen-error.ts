@@ -1,0 +1,15 @@
+import { exitCodes, FatalError } from '../../core/fatal-error.ts'
+
+const problems: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'the port is taken',
+  EACCES: 'permission denied',
+  EADDRNOTAVAIL: 'no such address on this machine',
+  ENOTFOUND: 'no such host',
+}
+
+/** Why a server cannot listen, in one line for whoever starts it. What nobody foresaw stays as it is. */
+export function describeListenError(error: unknown, { host, port }: { host: string; port: number }): unknown {
+  const reason = problems[(error as NodeJS.ErrnoException).code ?? '']
+  if (reason === undefined) return error
+  return new FatalError(`cannot listen on ${host}, port ${port}: ${reason}`, exitCodes.unavailable, { cause: error })
+}

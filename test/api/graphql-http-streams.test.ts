@@ -182,6 +182,16 @@ test('an address has only so many streams at once, and refused ones do not count
   })
 })
 
+test('a silent stream is kept alive by a comment every 12 seconds', async (t) => {
+  t.mock.timers.enable({ apis: ['setInterval'] })
+  const api = await start(t, {})
+  const streams = [await openStream(t, api.url, counter), await openStream(t, api.url, counter)]
+  for (let i = 1; i <= 3; i++) {
+    for (const { comments } of streams) await eventually(() => assert.equal(comments(), i))
+    t.mock.timers.tick(12_000)
+  }
+})
+
 test('one who does not read is cut off, and the others are not held up', async (t) => {
   const big = 'x'.repeat(100_000)
   const api = await start(t, {

@@ -10,10 +10,10 @@ import type { Bus } from '../platform/bus/bus.ts'
 import { createEngine } from '../platform/graphql/create-engine.ts'
 import type { Element } from '../platform/graphql/elements.ts'
 import { graphqlPath, graphqlRoutes } from '../platform/graphql/http/graphql.routes.ts'
-import type { Watch } from '../platform/graphql/http/streaming.ts'
 import { servePlayground } from '../platform/graphql/playground/playground.ts'
 import type { Authenticate, Principal } from '../platform/http/access.ts'
 import type { Policies } from '../platform/http/authorize.ts'
+import type { LiveAccess } from '../platform/http/live-access.ts'
 import type { CreateLimiter } from '../platform/limiter/limiter.ts'
 import type { AppEvents } from './events.ts'
 import type { Ground } from './ground.ts'
@@ -25,7 +25,7 @@ export interface GraphQLParts {
   events: AppEvents
   topics: Bus
   authenticate: Authenticate
-  liveAccess: Watch
+  liveAccess: LiveAccess
   createLimiter: CreateLimiter
   /** Beside the service's own. */
   elements: readonly Element[]

@@ -4,7 +4,7 @@ import type { Duplex } from 'node:stream'
 import { type WebSocket, WebSocketServer } from 'ws'
 import { cleanUserAgent } from '../../http/client.ts'
 import { LazyLog } from '../../http/lazy-log.ts'
-import { rateKey } from '../../limiter/limiter.ts'
+import { createAtOnce } from '../../limiter/at-once.ts'
 import type { Log } from '../../log/logger.ts'
 import { bearerOf } from './bearer.ts'
 import { closeReasons } from './close-reasons.ts'
@@ -12,7 +12,7 @@ import { Connection, type ConnectionDeps } from './connection.ts'
 import { startHeartbeat, type Timing } from './heartbeat.ts'
 import { createRawDialect } from './raw.dialect.ts'
 import { createTransportDialect } from './transport.dialect.ts'
-import { createOriginCheck, type Refusal, refusals, refuseUpgrade } from './upgrade.ts'
+import { createOriginCheck, refusals, refuseUpgrade } from './upgrade.ts'
 
 export interface SocketsOptions extends Omit<ConnectionDeps, 'onReleased'> {
   log: Log
@@ -60,7 +60,7 @@ export function createSockets(options: SocketsOptions): Sockets {
   const deps: ConnectionDeps = { ...options, onReleased: heartbeat.remove }
   const isAllowedOrigin = createOriginCheck(options.origins)
   const open = new Set<Connection>()
-  const perAddress = new Map<string, number>()
+  const perAddress = createAtOnce(options.maxPerAddress)
   let isClosing = false
   let onEmpty = () => {}
 
@@ -68,29 +68,28 @@ export function createSockets(options: SocketsOptions): Sockets {
     refuseUpgrade(socket, requestIdOf(request), refusals.malformed)
   })
 
-  function refusalOf(request: IncomingMessage, key: string): Refusal | undefined {
-    if (isClosing) return refusals.unavailable
-    if (!isAllowedOrigin(request)) return refusals.forbidden
-    return (perAddress.get(key) ?? 0) < options.maxPerAddress ? undefined : refusals.tooMany
-  }
-
   function handleUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     const address = addressOf(request)
-    const key = rateKey(address)
-    const refusal = refusalOf(request, key)
-    if (refusal) {
+    const isWelcome = !isClosing && isAllowedOrigin(request)
+    const leave = isWelcome ? perAddress.enter(address) : undefined
+    if (!leave) {
+      const refusal = isWelcome ? refusals.tooMany : isClosing ? refusals.unavailable : refusals.forbidden
       refuseUpgrade(socket, requestIdOf(request), refusal)
       return
     }
+    let isAccepted = false
     server.handleUpgrade(request, socket, head, (ws) => {
+      isAccepted = true
+      ws.on('close', leave)
       // The request itself is not kept: it is larger than all that is.
       const { authorization, 'user-agent': userAgent } = request.headers
-      const requestId = requestIdOf(request)
-      accept({ ws, socket, address, key, authorization, userAgent, requestId })
+      accept({ ws, socket, address, authorization, userAgent, requestId: requestIdOf(request) })
     })
+    // By then it has been let in or refused.
+    if (!isAccepted) leave()
   }
 
-  function accept({ ws, socket, address, key, authorization, userAgent, requestId }: Accepted): void {
+  function accept({ ws, socket, address, authorization, userAgent, requestId }: Accepted): void {
     if (ws.protocol !== '' && ws.protocol !== transport.protocol) {
       const { code, text } = closeReasons.protocolNotAcceptable
       ws.on('error', () => {})
@@ -106,14 +105,10 @@ export function createSockets(options: SocketsOptions): Sockets {
       deps,
     })
     open.add(connection)
-    perAddress.set(key, (perAddress.get(key) ?? 0) + 1)
     heartbeat.add(connection)
     ws.on('close', (code) => {
       connection.release()
       open.delete(connection)
-      const others = (perAddress.get(key) ?? 1) - 1
-      if (others > 0) perAddress.set(key, others)
-      else perAddress.delete(key)
       const ms = Math.round(performance.now() - connection.openedAt)
       log.info({ requestId, address, protocol: ws.protocol, code, ms }, 'socket closed')
       if (open.size === 0) onEmpty()
@@ -157,8 +152,6 @@ interface Accepted {
   ws: WebSocket
   socket: Duplex
   address: string
-  /** What sockets of one client are counted by. */
-  key: string
   authorization: string | undefined
   userAgent: string | undefined
   requestId: string

@@ -10,7 +10,6 @@ import { productsAtScale } from './products-at-scale.ts'
 import { productsById } from './products-by-id.ts'
 import { productsOnPostgres } from './products-on-postgres.ts'
 import { rowByKey } from './row-by-key.ts'
-import { subscribers } from './subscribers.ts'
 import type { Benchmark } from './support/benchmark.ts'
 import { printResult, printTitle } from './support/benchmark.ts'
 
@@ -22,7 +21,6 @@ const benchmarks: Record<string, Benchmark> = {
   'products-on-postgres': productsOnPostgres,
   'product-creates': productCreates,
   'graphql-posts': graphqlPosts,
-  subscribers,
   'login-timing': loginTiming,
   'login-storm': loginStorm,
   'permission-check': permissionCheck,

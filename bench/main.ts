@@ -1,6 +1,7 @@
 /** Runs the benchmarks, all or those named, and exits non-zero where one misses its target. */
 
 import { durableWrites } from './durable-writes.ts'
+import { fanOut } from './fan-out.ts'
 import { graphqlPosts } from './graphql-posts.ts'
 import { loginStorm } from './login-storm.ts'
 import { loginTiming } from './login-timing.ts'
@@ -24,6 +25,7 @@ const benchmarks: Record<string, Benchmark> = {
   'login-timing': loginTiming,
   'login-storm': loginStorm,
   'permission-check': permissionCheck,
+  'fan-out': fanOut,
 }
 
 const asked = process.argv.slice(2)

@@ -122,6 +122,16 @@ onEachEngine('a client of graphql-ws', (engine) => {
     socket.send({ type: 'ping' })
     assert.deepEqual(await socket.next(), { type: 'pong' })
   })
+
+  test('while its token cannot be checked, because the database is away, is told to try again later', async (t) => {
+    const api = await startSocketApi(t, { engine })
+    const user = await signIn(api)
+    await api.parts.db.close()
+    const socket = await openSocket(t, api.wsUrl, { token: user.access })
+    socket.send({ query: '{ me { email } }' })
+    assert.deepEqual(await socket.closed, { code: 1013, reason: 'Try again later' })
+    assert.equal(socket.waiting(), 0)
+  })
 })
 
 test('what cannot be executed is an error of its own, and the socket stays open', async (t) => {

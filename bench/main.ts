@@ -2,6 +2,7 @@
 
 import { durableWrites } from './durable-writes.ts'
 import { fanOut } from './fan-out.ts'
+import { graphqlPosts } from './graphql-posts.ts'
 import { loginStorm } from './login-storm.ts'
 import { loginTiming } from './login-timing.ts'
 import { permissionCheck } from './permission-check.ts'
@@ -20,6 +21,7 @@ const benchmarks: Record<string, Benchmark> = {
   'products-at-scale': productsAtScale,
   'products-on-postgres': productsOnPostgres,
   'product-creates': productCreates,
+  'graphql-posts': graphqlPosts,
   'login-timing': loginTiming,
   'login-storm': loginStorm,
   'permission-check': permissionCheck,

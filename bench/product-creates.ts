@@ -1,11 +1,10 @@
 /** Creates that are on the disk before they are answered: committed together, beside one commit each. */
-import { join } from 'node:path'
 import { atLeast, type Benchmark, median, perSecond } from './support/benchmark.ts'
 import { load } from './support/load.ts'
 import { signIn } from './support/people.ts'
+import { script } from './support/post.ts'
 import { startService } from './support/service.ts'
 
-export const script = join(import.meta.dirname, 'support', 'post.lua')
 export const body = JSON.stringify({ name: 'Desk Lamp', description: 'Bright and warm', price: 19.99, stock: 3 })
 
 export const productCreates: Benchmark = async () => {

@@ -2,12 +2,13 @@
 import { runOnServer } from '../test/support/databases.ts'
 import { createRunFolder } from '../test/support/run-folder.ts'
 import { startPostgres } from '../test/support/servers.ts'
-import { body, script } from './product-creates.ts'
+import { body } from './product-creates.ts'
 import { compare, large, small } from './products-at-scale.ts'
 import { atLeast, type Benchmark, median, perSecond, type Result } from './support/benchmark.ts'
 import { type Dataset, fill } from './support/dataset.ts'
 import { load } from './support/load.ts'
 import { signIn } from './support/people.ts'
+import { script } from './support/post.ts'
 import { startService } from './support/service.ts'
 
 export const productsOnPostgres: Benchmark = async () => {

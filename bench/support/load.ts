@@ -5,6 +5,7 @@ import { join } from 'node:path'
 
 export interface BenchServer {
   url: string
+  pid: number
   stop(): Promise<void>
 }
 
@@ -32,6 +33,7 @@ export async function startServer(
   })
   return {
     url,
+    pid: child.pid as number,
     async stop() {
       child.kill('SIGTERM')
       await ended

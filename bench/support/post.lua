@@ -1,5 +1,5 @@
--- Posts BODY to the path, as the user of TOKEN.
+-- Posts BODY to the path, as the user of TOKEN where there is one.
 wrk.method = "POST"
 wrk.body = os.getenv("BODY")
 wrk.headers["content-type"] = "application/json"
-wrk.headers["authorization"] = "Bearer " .. os.getenv("TOKEN")
+if os.getenv("TOKEN") then wrk.headers["authorization"] = "Bearer " .. os.getenv("TOKEN") end

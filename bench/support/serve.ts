@@ -6,7 +6,8 @@ import { createLogger } from '../../src/platform/log/logger.ts'
 
 export async function serve(extend: Extend = () => {}): Promise<void> {
   const config = loadConfig({ directory: `${root}/config`, environment: process.env, forService: true })
-  const app = await createApp({ config, log: createLogger({ level: config.log.level, isTerminal: false }), extend })
+  const log = createLogger({ level: config.log.level, isTerminal: false })
+  const app = await createApp({ config, log, extend })
   const { url } = await app.listen()
   process.stdout.write(`${url}\n`)
   process.once('SIGTERM', () => process.exit(0))

@@ -1,19 +1,14 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type ServerOptions, startServer } from './load.ts'
-
-export interface BenchService {
-  url: string
-  stop(): Promise<void>
-}
+import { type BenchServer, type ServerOptions, startServer } from './load.ts'
 
 /** A script of bench/servers on a SQLite file of its own, unless another database is named; quiet but for warnings. */
 export async function startService(
   script: string,
   env: Record<string, string> = {},
   options?: ServerOptions,
-): Promise<BenchService> {
+): Promise<BenchServer> {
   const folder = mkdtempSync(join(tmpdir(), 'latchkey-bench-'))
   const defaults = {
     DATABASE_URL: `file:${folder}/bench.db`,
@@ -26,7 +21,7 @@ export async function startService(
   }
   const server = await startServer(script, { ...defaults, ...env }, options)
   return {
-    url: server.url,
+    ...server,
     async stop() {
       await server.stop()
       rmSync(folder, { recursive: true })

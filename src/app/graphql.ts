@@ -8,9 +8,10 @@ import type { Bus } from '../platform/bus/bus.ts'
 import { createEngine } from '../platform/graphql/create-engine.ts'
 import type { Element } from '../platform/graphql/elements.ts'
 import { graphqlPath, graphqlRoutes } from '../platform/graphql/http/graphql.routes.ts'
-import type { Watch } from '../platform/graphql/http/streaming.ts'
+import { servePlayground } from '../platform/graphql/playground/playground.ts'
 import type { Authenticate, Principal } from '../platform/http/access.ts'
 import type { Policies } from '../platform/http/authorize.ts'
+import type { LiveAccess } from '../platform/http/live-access.ts'
 import type { CreateLimiter } from '../platform/limiter/limiter.ts'
 import { createElements } from './elements.ts'
 import type { AppEvents } from './events.ts'
@@ -23,7 +24,7 @@ export interface GraphQLParts {
   events: AppEvents
   topics: Bus
   authenticate: Authenticate
-  liveAccess: Watch
+  liveAccess: LiveAccess
   createLimiter: CreateLimiter
   /** Beside the service's own. */
   elements: readonly Element[]
@@ -48,6 +49,7 @@ export function createGraphQL({ config, log, onClose }: Ground, parts: GraphQLPa
   return {
     engine,
     async addRoutes(app: FastifyInstance): Promise<void> {
+      servePlayground(app, { isOn: isPlaygroundOpen(config) })
       await app.register(graphqlRoutes, {
         prefix: graphqlPath,
         engine,

@@ -4,7 +4,9 @@ import { counterTopic } from '../features/posts/posts.graphql.ts'
 import { postPolicy } from '../features/posts/posts.policy.ts'
 import { createPosts } from '../features/posts/posts.service.ts'
 import { createPostStore } from '../features/posts/posts.store.ts'
+import type { Bus } from '../platform/bus/bus.ts'
 import { startCleanup } from '../platform/database/cleanup.ts'
+import type { Database } from '../platform/database/database.ts'
 import { createKeptCounts, startFolding } from '../platform/database/kept-counts.ts'
 import { createEvents } from '../platform/events/events.ts'
 import type { Element } from '../platform/graphql/elements.ts'
@@ -15,7 +17,7 @@ import { openRedis } from '../platform/redis/redis.ts'
 import { createAccounts } from './accounts.ts'
 import { createAuth } from './auth.ts'
 import { openAccessBus, openTopicBus } from './buses.ts'
-import type { EventMap } from './events.ts'
+import type { AppEvents, EventMap } from './events.ts'
 import { createGraphQL } from './graphql.ts'
 import type { Ground } from './ground.ts'
 import { createProductParts } from './products.ts'
@@ -24,10 +26,14 @@ export interface Additions {
   /** Policies for routes and elements beside the service's own. */
   policies?: Readonly<Record<string, Policy<never>>>
   /** Elements of the GraphQL schema beside the service's own. */
-  elements?: readonly Element[]
+  elements?: readonly Element[] | Elements
 }
 
+/** Elements made of what they need. `topics` publishes to those who subscribe. */
+export type Elements = (parts: { db: Database; events: AppEvents; topics: Bus }) => readonly Element[]
+
 export async function createServices(ground: Ground, additions: Additions = {}) {
+  const { elements = [] } = additions
   const { config, log, clock, db } = ground
   const redis = config.redis.url === undefined ? undefined : await openRedis(config.redis.url, log)
   if (redis) ground.onClose(() => redis.close())
@@ -50,7 +56,11 @@ export async function createServices(ground: Ground, additions: Additions = {}) 
   const { products } = createProductParts(ground, events)
   const posts = createPosts({
     store: createPostStore({ db, clock, counts: createKeptCounts(db) }),
-    onCounted: (count) => topics.publish(counterTopic, { count }),
+    // The post is stored by then, whether or not anybody can be told.
+    onCounted: (count) =>
+      topics
+        .publish(counterTopic, { count })
+        .catch((error: unknown) => log.error({ err: error, topic: counterTopic }, 'a value was not published')),
   })
   const policies = createPolicies({ posts: postPolicy, ...additions.policies })
   const createLimiter = createLimiters(redis?.client)
@@ -63,7 +73,7 @@ export async function createServices(ground: Ground, additions: Additions = {}) 
     authenticate,
     liveAccess,
     createLimiter,
-    elements: additions.elements ?? [],
+    elements: typeof elements === 'function' ? elements({ db, events, topics }) : elements,
   })
 
   return {

@@ -4,13 +4,19 @@ import { test } from 'node:test'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import Type from 'typebox'
 import { readVersion } from '../../src/config/version.ts'
+import { playgroundFiles } from '../../src/platform/graphql/playground/playground.ts'
 import { resolveResponse } from '../../src/platform/http/openapi/document.ts'
 import type { Answer, RequestOptions } from '../support/api.ts'
 import { answerProblems, examplesOf, problemsOf, startDescribedApi } from '../support/described.ts'
 import { again, logIn, password, signIn, totp } from '../support/people.ts'
 
 /** Of the routes, those that are for no reader of the description. */
-const hidden = ['GET /docs', 'GET /docs/style.css', 'GET /openapi.json', 'GET /graphql', 'POST /graphql']
+const hidden = [
+  'POST /graphql',
+  ...['/docs', '/docs/style.css', '/openapi.json', '/graphql', ...Object.keys(playgroundFiles)].map(
+    (path) => `GET ${path}`,
+  ),
+]
 const isPreflight = (route: string) => route.startsWith('OPTIONS ')
 
 /** The same path with a slash at its end is no endpoint of its own. */

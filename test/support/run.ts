@@ -1,16 +1,24 @@
 /**
  * `npm test`: format and lint, types, then all tests with the servers they need.
- * `npm run test:fast`: the tests alone, on SQLite alone. Arguments name test files.
+ * `npm run test:fast`: the tests alone, on SQLite alone, without a browser. Arguments name test files.
  */
 import { spawn } from 'node:child_process'
-import { join } from 'node:path'
+import { globSync } from 'node:fs'
+import { join, relative, resolve } from 'node:path'
 import { root } from '../../src/config/root.ts'
+import { installChromium } from './chromium.ts'
 import { createRunFolder } from './run-folder.ts'
 import { startServers } from './servers.ts'
 
 const args = process.argv.slice(2)
 const isFast = args.includes('--fast')
 const files = args.filter((arg) => !arg.startsWith('--'))
+const everything = [
+  'src/**/*.test.ts',
+  'test/*.test.ts',
+  isFast ? 'test/!(browser)/**/*.test.ts' : 'test/*/**/*.test.ts',
+]
+const tests = files.length > 0 ? files : everything
 
 if (!isFast && files.length === 0) {
   for (const [command, ...rest] of [
@@ -22,26 +30,22 @@ if (!isFast && files.length === 0) {
   }
 }
 
+if (globSync(tests, { cwd: root }).some(isBrowserTest)) installChromium()
 const folder = createRunFolder()
 const servers = isFast ? undefined : await startServers(folder.path, readGiven())
-const code = await run(
-  process.execPath,
-  [
-    '--test',
-    '--test-concurrency=3',
-    '--test-timeout=120000',
-    ...(files.length > 0 ? files : ['src/**/*.test.ts', 'test/**/*.test.ts']),
-  ],
-  {
-    TMPDIR: folder.temporary,
-    TEST_RUN_FOLDER: folder.path,
-    ...(servers
-      ? { TEST_DATABASE_URL: servers.databaseUrl, TEST_REDIS_URL: servers.redisUrl }
-      : { TEST_ONLY_SQLITE: '1' }),
-  },
-)
+const code = await run(process.execPath, ['--test', '--test-concurrency=3', '--test-timeout=120000', ...tests], {
+  TMPDIR: folder.temporary,
+  TEST_RUN_FOLDER: folder.path,
+  ...(servers
+    ? { TEST_DATABASE_URL: servers.databaseUrl, TEST_REDIS_URL: servers.redisUrl }
+    : { TEST_ONLY_SQLITE: '1' }),
+})
 await folder.remove()
 process.exit(code)
+
+function isBrowserTest(file: string): boolean {
+  return relative(root, resolve(root, file)).startsWith(join('test', 'browser'))
+}
 
 function readGiven() {
   return { databaseUrl: process.env.TEST_DATABASE_URL, redisUrl: process.env.TEST_REDIS_URL }

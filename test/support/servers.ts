@@ -1,10 +1,11 @@
 /** Private PostgreSQL and Redis servers in the folder of a run, on free ports. They go with the run. */
-import { execFileSync, type SpawnOptions, spawnSync } from 'node:child_process'
+import { type SpawnOptions, spawnSync } from 'node:child_process'
 import { chownSync, existsSync, mkdirSync, readdirSync } from 'node:fs'
 import { connect, createServer } from 'node:net'
-import { delimiter, join } from 'node:path'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
+import { findProgram, installPackages, pathFolders } from './programs.ts'
 import { startDaemon } from './run-folder.ts'
 
 export interface Servers {
@@ -61,7 +62,7 @@ export async function startPostgres(folder: string, more: Record<string, string>
 }
 
 async function startRedis(folder: string): Promise<string> {
-  const binary = onPath('redis-server') ?? onPath('valkey-server') ?? fail('Redis')
+  const binary = findProgram('redis-server', 'valkey-server') ?? fail('Redis')
   const port = await freePort()
   const args = ['--bind', '127.0.0.1', '--port', String(port), '--save', '', '--appendonly', 'no', '--dir', folder]
   startDaemon(folder, binary, args, {})
@@ -69,20 +70,11 @@ async function startRedis(folder: string): Promise<string> {
   return `redis://127.0.0.1:${port}`
 }
 
-/** On Debian as root the servers are a package away; elsewhere a person decides what is installed. */
 function installMissing(): void {
-  const missing = [
+  installPackages([
     ...(findPostgres() ? [] : ['postgresql']),
-    ...(onPath('redis-server') || onPath('valkey-server') ? [] : ['redis-server']),
-  ]
-  if (missing.length === 0) return
-  if (process.getuid?.() !== 0 || !onPath('apt-get')) return
-  process.stderr.write(`installing ${missing.join(' and ')} for the tests…\n`)
-  // RUNLEVEL=1 keeps Debian from starting them as services of the machine.
-  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '1' }
-  const options = { env, stdio: ['ignore', 'ignore', 'inherit'] as ['ignore', 'ignore', 'inherit'] }
-  execFileSync('apt-get', ['update', '-qq'], options)
-  execFileSync('apt-get', ['install', '-y', '-qq', '--no-install-recommends', ...missing], options)
+    ...(findProgram('redis-server', 'valkey-server') ? [] : ['redis-server']),
+  ])
 }
 
 function findPostgres(): string | undefined {
@@ -90,16 +82,6 @@ function findPostgres(): string | undefined {
   const versions = existsSync(debian) ? readdirSync(debian).sort((a, b) => Number(b) - Number(a)) : []
   const folders = [...versions.map((version) => join(debian, version, 'bin')), ...pathFolders()]
   return folders.find((folder) => existsSync(join(folder, 'initdb')) && existsSync(join(folder, 'postgres')))
-}
-
-function onPath(name: string): string | undefined {
-  return pathFolders()
-    .map((folder) => join(folder, name))
-    .find((path) => existsSync(path))
-}
-
-function pathFolders(): string[] {
-  return (process.env.PATH ?? '').split(delimiter)
 }
 
 /** PostgreSQL refuses to run as root. */

@@ -4,6 +4,7 @@ import { AppError } from '../../../core/app-error.ts'
 import type { Authenticate } from '../../http/access.ts'
 import { compressAnswer } from '../../http/compression.ts'
 import { allowOrigins } from '../../http/cors.ts'
+import type { LiveAccess } from '../../http/live-access.ts'
 import { addVary } from '../../http/vary.ts'
 import type { Engine, GraphQLRequest } from '../engine.ts'
 import { sendJson } from './answers.ts'
@@ -15,12 +16,12 @@ import { createIdentification } from './identify.ts'
 import { type Accepted, createNegotiation } from './media-types.ts'
 import { badRequest, readParameters, readQueryString } from './parameters.ts'
 import { RequestContext } from './request-context.ts'
-import { createStreaming, type Watch } from './streaming.ts'
+import { createStreaming } from './streaming.ts'
 
 export interface GraphQLRoutesDeps {
   engine: Engine
   authenticate: Authenticate
-  liveAccess: Watch
+  liveAccess: Pick<LiveAccess, 'watch'>
   corsOrigins: readonly string[]
   maxBatch: number
   maxStreamsPerAddress: number

@@ -1,0 +1,64 @@
+/** The playground over HTTP; what it does in a browser is in test/browser/. */
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { playgroundFiles } from '../../src/platform/graphql/playground/playground.ts'
+import { startApi } from '../support/api.ts'
+
+const paths = Object.keys(playgroundFiles)
+
+async function statuses(t: TestContext, env: Record<string, string>): Promise<number[]> {
+  const api = await startApi(t, { env })
+  const answers = await Promise.all(paths.map((path) => api.get(path)))
+  for (const { status, body } of answers) if (status !== 200) assert.deepEqual(body, { error: 'Not found' })
+  return [...new Set(answers.map(({ status }) => status))]
+}
+
+test('the playground is there in development, and elsewhere only on request', async (t) => {
+  assert.deepEqual(await statuses(t, {}), [200])
+  assert.deepEqual(await statuses(t, { GQL_PLAYGROUND: 'false' }), [404])
+  assert.deepEqual(await statuses(t, { NODE_ENV: 'production' }), [404])
+  assert.deepEqual(await statuses(t, { NODE_ENV: 'production', GQL_PLAYGROUND: 'true' }), [200])
+})
+
+test('the page is called Latchkey and names nothing but files of its own', async (t) => {
+  const api = await startApi(t)
+  const { body: page } = (await api.get('/graphiql')) as { body: string }
+  assert.match(page, /<title>Latchkey<\/title>/)
+  const targets = [...page.matchAll(/(?:href|src)="([^"]+)"/g)].map(([, target = '']) => target)
+  const named = targets.filter((target) => target !== 'data:,').map((target) => new URL(target, `${api.url}/graphiql`))
+  assert.deepEqual(
+    named.map(({ origin, pathname }) => [origin, pathname]).sort(),
+    paths
+      .filter((path) => path !== '/graphiql')
+      .map((path) => [api.url, path])
+      .sort(),
+  )
+})
+
+test('the policy of the page lets no script and no style in but those files', async (t) => {
+  const api = await startApi(t)
+  const { headers, body } = await api.get('/graphiql')
+  const policy = headers.get('content-security-policy') ?? ''
+  for (const rule of ["default-src 'none'", "script-src 'self';", "connect-src 'self';", "frame-ancestors 'none'"]) {
+    assert.ok(policy.includes(rule), rule)
+  }
+  assert.ok(!/unsafe|https?:|\*/.test(policy))
+  assert.ok(!/<style| style=| on\w+=|<script(?! (?:defer|type="module") src=)/.test(body))
+})
+
+test('every file has its type, is compressed on request, and is sent once to whoever keeps it', async (t) => {
+  const api = await startApi(t)
+  const types = { html: 'text/html', css: 'text/css', js: 'text/javascript' }
+  for (const [path, { file }] of Object.entries(playgroundFiles)) {
+    const type = types[file.split('.').at(-1) as keyof typeof types]
+    for (const encoding of ['identity', 'br', 'gzip']) {
+      const { status, headers } = await api.request('GET', path, { headers: { 'accept-encoding': encoding } })
+      assert.deepEqual([status, headers.get('content-type')], [200, `${type}; charset=utf-8`], path)
+      assert.equal(headers.get('cache-control'), 'no-cache')
+      if (file.includes('.min.') && encoding !== 'identity') assert.equal(headers.get('content-encoding'), encoding)
+      const known = { 'accept-encoding': encoding, 'if-none-match': headers.get('etag') ?? '' }
+      const again = await api.request('GET', path, { headers: known })
+      assert.deepEqual([again.status, again.body], [304, ''], path)
+    }
+  }
+})

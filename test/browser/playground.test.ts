@@ -1,0 +1,143 @@
+/** The playground as a person uses it, in a browser. */
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import type { Page, WebSocket } from 'playwright-core'
+import { type ApiOptions, startApi } from '../support/api.ts'
+import { openBrowser } from '../support/browser.ts'
+import { signIn } from '../support/people.ts'
+
+test('a query is run and its answer shown, and nothing comes from elsewhere', async (t) => {
+  const { page, strays, errors, createPost } = await openPlayground(t)
+  await createPost('Shown in the browser')
+  assert.equal(await page.title(), 'Latchkey')
+  await run(page, '{ posts { id title } }')
+  await shows(page, '"title": "Shown in the browser"')
+  assert.deepEqual({ strays, errors }, { strays: [], errors: [] })
+})
+
+test('a subscription shows what a mutation publishes', async (t) => {
+  const { page, strays, errors, createPost } = await openPlayground(t)
+  await run(page, 'subscription { counter { count } }')
+  // It is under way once a first value arrives; from then on none is missed.
+  let created = 0
+  do {
+    await createPost('Early')
+    created++
+  } while (!(await resultOf(page)).includes('"count"') && created < 50)
+  await createPost('Published')
+  await shows(page, `"count": ${created + 1}`)
+  assert.deepEqual({ strays, errors }, { strays: [], errors: [] })
+})
+
+test('the first operations are those of the start page', async (t) => {
+  const { page, errors } = await openPlayground(t)
+  await execute(page)
+  const operations = page.getByRole('menuitem')
+  await operations.first().waitFor()
+  assert.deepEqual(await operations.allInnerTexts(), ['Posts', 'CreatePost', 'Counter'])
+  await operations.filter({ hasText: 'CreatePost' }).click()
+  await shows(page, '"createPost": 1')
+  assert.deepEqual(errors, [])
+})
+
+test('no part of the page asks for more than its policy allows', async (t) => {
+  const { page, strays, errors } = await openPlayground(t)
+  for (const name of ['Show Documentation Explorer', 'Show History', 'Re-fetch GraphQL schema']) {
+    await page.getByRole('button', { name }).click()
+  }
+  for (const name of ['Open short keys dialog', 'Open settings dialog']) {
+    await page.getByRole('button', { name }).click()
+    await page.getByRole('dialog').waitFor()
+    await page.keyboard.press('Escape')
+    await page.getByRole('dialog').waitFor({ state: 'hidden' })
+  }
+  assert.deepEqual({ strays, errors }, { strays: [], errors: [] })
+})
+
+test('headers reach requests and the socket, and do not stay behind in the browser', async (t) => {
+  const { page, sent, api } = await openPlayground(t)
+  const { access: token } = await signIn(api)
+  await page.getByRole('button', { name: 'Headers' }).click()
+  await write(page, 'Headers', JSON.stringify({ Authorization: `Bearer ${token}` }))
+  await run(page, 'query Me { me { email } }')
+  await shows(page, '"email": "')
+  await run(page, 'subscription Counter { counter { count } }')
+  await page.getByRole('button', { name: 'Stop query' }).waitFor()
+  while (sent.length === 0) await page.waitForTimeout(20)
+  assert.deepEqual(JSON.parse(sent[0] ?? ''), {
+    type: 'connection_init',
+    payload: { Authorization: `Bearer ${token}` },
+  })
+  const kept = String(await page.evaluate('JSON.stringify({ ...localStorage, ...sessionStorage })'))
+  assert.match(kept, /counter/)
+  assert.ok(!kept.includes(token))
+})
+
+test('a token that is not valid is told at once, by a request and by the socket', async (t) => {
+  const { page } = await openPlayground(t)
+  await page.getByRole('button', { name: 'Headers' }).click()
+  await write(page, 'Headers', '{ "authorization": "Bearer expired" }')
+  await run(page, 'query Me { me { email } }')
+  await shows(page, '"message": "Invalid access token"')
+  await run(page, 'subscription Counter { counter { count } }')
+  await shows(page, '"message": "Socket closed: 4403 Forbidden"')
+})
+
+test('a subscription that ends by itself or is stopped leaves no socket behind', async (t) => {
+  const { page, sockets, createPost } = await openPlayground(t)
+  await run(page, 'subscription Counter { counter { nothing } }')
+  await shows(page, 'Cannot query field')
+  await run(page, 'subscription Again { counter { count } }')
+  await page.getByRole('button', { name: 'Stop query' }).click()
+  await page.getByRole('button', { name: 'Execute query' }).waitFor()
+  await createPost('Unheard')
+  assert.equal(sockets.length, 2)
+  while (sockets.some((socket) => !socket.isClosed())) await page.waitForTimeout(20)
+})
+
+async function openPlayground(t: TestContext, options: ApiOptions = {}) {
+  const api = await startApi(t, options)
+  const visit = await openBrowser(t, { url: api.url, path: '/graphiql' })
+  const sockets: WebSocket[] = []
+  const sent: string[] = []
+  visit.page.on('websocket', (socket) => {
+    sockets.push(socket)
+    socket.on('framesent', ({ payload }) => void sent.push(String(payload)))
+  })
+  const query = 'mutation ($title: String!) { createPost(title: $title, body: "") }'
+  return {
+    ...visit,
+    api,
+    sockets,
+    /** What the page sent over them. */
+    sent,
+    createPost: (title: string) => api.post('/graphql', { query, variables: { title } }),
+  }
+}
+
+/** Replaces what stands in one of the editors. */
+async function write(page: Page, editor: string, text: string): Promise<void> {
+  await page.getByRole('region', { name: editor }).locator('.CodeMirror:visible').click()
+  await page.keyboard.press('ControlOrMeta+A')
+  await page.keyboard.insertText(text)
+}
+
+async function run(page: Page, query: string): Promise<void> {
+  await write(page, 'Query Editor', query)
+  // The page reads a moment after the last key; by then the tab has the name of the operation.
+  const [, name = '<untitled>'] = /^\w+ (\w+)/.exec(query) ?? []
+  await page.getByRole('tab', { name }).waitFor()
+  await execute(page)
+}
+
+async function execute(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Execute query' }).click()
+}
+
+function resultOf(page: Page): Promise<string> {
+  return page.getByRole('region', { name: 'Result Window' }).innerText()
+}
+
+async function shows(page: Page, text: string): Promise<void> {
+  await page.getByRole('region', { name: 'Result Window' }).getByText(text).waitFor()
+}

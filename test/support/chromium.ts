@@ -1,0 +1,19 @@
+/** The browser that the tests in test/browser/ use is the machine's own. */
+import { findProgram, installPackages } from './programs.ts'
+
+/** Called before a run that has such tests, so that they need not wait for it, nor install it side by side. */
+export function installChromium(): void {
+  if (!findChromium()) installPackages(['chromium'])
+  getChromium()
+}
+
+export function getChromium(): string {
+  const found = findChromium()
+  if (found) return found
+  const ways = 'install it ("apt-get install chromium"), name it in TEST_CHROMIUM, or run "npm run test:fast"'
+  throw new Error(`the tests in test/browser/ need Chromium: ${ways}, which does without`)
+}
+
+function findChromium(): string | undefined {
+  return process.env.TEST_CHROMIUM ?? findProgram('chromium', 'chromium-browser', 'google-chrome')
+}

@@ -1,0 +1,25 @@
+/** Programs of the machine that tests run: where they are, and how a missing one gets there. */
+import { execFileSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
+
+/** On Debian as root a program is a package away; elsewhere a person decides what is installed. */
+export function installPackages(packages: readonly string[]): void {
+  if (packages.length === 0) return
+  if (process.getuid?.() !== 0 || !findProgram('apt-get')) return
+  process.stderr.write(`installing ${packages.join(' and ')} for the tests…\n`)
+  // RUNLEVEL=1 keeps Debian from starting servers as services of the machine.
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '1' }
+  const options = { env, stdio: ['ignore', 'ignore', 'inherit'] as ['ignore', 'ignore', 'inherit'] }
+  execFileSync('apt-get', ['update', '-qq'], options)
+  execFileSync('apt-get', ['install', '-y', '-qq', '--no-install-recommends', ...packages], options)
+}
+
+/** The first of these that is on the path. */
+export function findProgram(...names: string[]): string | undefined {
+  return names.flatMap((name) => pathFolders().map((folder) => join(folder, name))).find((path) => existsSync(path))
+}
+
+export function pathFolders(): string[] {
+  return (process.env.PATH ?? '').split(delimiter)
+}

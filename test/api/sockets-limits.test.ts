@@ -138,6 +138,36 @@ test('long documents count: what open subscriptions hold of the memory is limite
   assert.equal(errors[0].extensions.code, 'TOO_MANY_SUBSCRIPTIONS')
 })
 
+test('messages of any depth are answered, or refused, and harm nobody', async (t) => {
+  const api = await startSocketApi(t)
+  const deep = `${'['.repeat(60_000)}${']'.repeat(60_000)}`
+  const transport = await openTransport(t, api.wsUrl)
+  transport.send(`{"type":"ping","payload":{"deep":${deep}}}`)
+  assert.equal((await transport.next()).type, 'pong')
+  const raw = await openSocket(t, api.wsUrl)
+  raw.send(`{"id":1e400,"query":"{ me { id } }"}`)
+  assert.equal((await raw.next()).errors[0].extensions.code, 'BAD_REQUEST')
+  raw.send(`{"query":${deep}}`)
+  assert.equal((await raw.next()).errors[0].extensions.code, 'BAD_REQUEST')
+  raw.send(`{"query":"subscription { counter { count } }","variables":{"deep":${deep}}}`)
+  await api.subscribed(1)
+  for (const { ws } of [raw, transport]) ws.terminate()
+  await assertUnharmed(t, api)
+})
+
+test('how many sockets and subscriptions are open is told to those who watch', async (t) => {
+  const api = await startSocketApi(t)
+  const sockets = [await openSocket(t, api.wsUrl), await openSocket(t, api.wsUrl)]
+  await openTransport(t, api.wsUrl)
+  for (const socket of sockets) socket.send({ query: counter })
+  await api.subscribed(2)
+  const { body } = await api.get('/metrics')
+  assert.match(body, /^graphql_sockets\{dialect="raw"\} 2$/m)
+  assert.match(body, /^graphql_sockets\{dialect="transport"\} 1$/m)
+  assert.match(body, /^graphql_subscriptions\{kind="subscribers"\} 2$/m)
+  assert.match(body, /^graphql_subscriptions\{kind="sources"\} 1$/m)
+})
+
 test('of the operations of one socket fifty run at once; the others wait their turn', async (t) => {
   let running = 0
   let most = 0

@@ -12,7 +12,7 @@ import { Connection, type ConnectionDeps } from './connection.ts'
 import { startHeartbeat, type Timing } from './heartbeat.ts'
 import { createRawDialect } from './raw.dialect.ts'
 import { createTransportDialect } from './transport.dialect.ts'
-import { createOriginCheck, refusals, refuseUpgrade } from './upgrade.ts'
+import { createOriginCheck, type Refusal, refusals, refuseUpgrade } from './upgrade.ts'
 
 export interface SocketsOptions extends Omit<ConnectionDeps, 'onReleased'> {
   log: Log
@@ -60,13 +60,25 @@ export function createSockets(options: SocketsOptions): Sockets {
   const deps: ConnectionDeps = { ...options, onReleased: heartbeat.remove }
   const isAllowedOrigin = createOriginCheck(options.origins)
   const open = new Set<Connection>()
+  const ids = new WeakMap<IncomingMessage, string>()
   const perAddress = createAtOnce(options.maxPerAddress)
   let isClosing = false
   let onEmpty = () => {}
 
-  server.on('wsClientError', (_error, socket, request) => {
-    refuseUpgrade(socket, requestIdOf(request), refusals.malformed)
-  })
+  server.on('headers', (headers, request) => headers.push(`x-request-id: ${idOf(request)}`))
+  server.on('wsClientError', (_error, socket, request) => refuse(request, socket, refusals.malformed))
+
+  function idOf(request: IncomingMessage): string {
+    const id = ids.get(request) ?? requestIdOf(request)
+    ids.set(request, id)
+    return id
+  }
+
+  function refuse(request: IncomingMessage, socket: Duplex, refusal: Refusal): void {
+    const requestId = idOf(request)
+    log.info({ requestId, address: addressOf(request), status: refusal.status }, 'socket refused')
+    refuseUpgrade(socket, requestId, refusal)
+  }
 
   function handleUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     const address = addressOf(request)
@@ -74,7 +86,7 @@ export function createSockets(options: SocketsOptions): Sockets {
     const leave = isWelcome ? perAddress.enter(address) : undefined
     if (!leave) {
       const refusal = isWelcome ? refusals.tooMany : isClosing ? refusals.unavailable : refusals.forbidden
-      refuseUpgrade(socket, requestIdOf(request), refusal)
+      refuse(request, socket, refusal)
       return
     }
     let isAccepted = false
@@ -83,7 +95,7 @@ export function createSockets(options: SocketsOptions): Sockets {
       ws.on('close', leave)
       // The request itself is not kept: it is larger than all that is.
       const { authorization, 'user-agent': userAgent } = request.headers
-      accept({ ws, socket, address, authorization, userAgent, requestId: requestIdOf(request) })
+      accept({ ws, socket, address, authorization, userAgent, requestId: idOf(request) })
     })
     // By then it has been let in or refused.
     if (!isAccepted) leave()
@@ -122,7 +134,7 @@ export function createSockets(options: SocketsOptions): Sockets {
     serveAt(httpServer, path) {
       httpServer.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
         if (request.url?.split('?', 1)[0] === path) handleUpgrade(request, socket, head)
-        else refuseUpgrade(socket, requestIdOf(request), refusals.notFound)
+        else refuse(request, socket, refusals.notFound)
       })
     },
 

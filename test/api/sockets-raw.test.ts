@@ -5,7 +5,7 @@ import { mutation, objectType, subscription } from '../../src/platform/graphql/e
 import { onEachEngine } from '../support/databases.ts'
 import { eventually } from '../support/eventually.ts'
 import { signIn } from '../support/people.ts'
-import { openSocket, startSocketApi } from '../support/sockets.ts'
+import { openSocket, secretElements, startSocketApi } from '../support/sockets.ts'
 
 const counter = 'subscription { counter { count } }'
 const create = (title: string) => `mutation { createPost(title: "${title}", body: "b") }`
@@ -64,18 +64,7 @@ onEachEngine('a socket without a sub-protocol', (engine) => {
   })
 
   test('a role taken away ends what it guarded with FORBIDDEN, then complete, and leaves the socket', async (t) => {
-    const guarded = [
-      objectType({ name: 'Secret', fields: { text: 'String' } }),
-      subscription({
-        name: 'secret',
-        type: 'Secret',
-        access: { role: 'editor' },
-        async *subscribe(_args, { values }) {
-          yield* values('secrets')
-        },
-      }),
-    ]
-    const api = await startSocketApi(t, { engine, elements: guarded })
+    const api = await startSocketApi(t, { engine, elements: secretElements })
     const [editor, admin] = [await api.signInAs('editor'), await api.signInAs('admin')]
     const query = 'subscription { secret { text } }'
 

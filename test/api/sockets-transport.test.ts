@@ -3,10 +3,9 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { type Client, type ClientOptions, createClient } from 'graphql-ws'
 import { WebSocket } from 'ws'
-import { objectType, subscription } from '../../src/platform/graphql/elements.ts'
 import { onEachEngine } from '../support/databases.ts'
 import { signIn } from '../support/people.ts'
-import { openSocket, openTransport, startSocketApi } from '../support/sockets.ts'
+import { openSocket, openTransport, secretElements, startSocketApi } from '../support/sockets.ts'
 
 const protocol = 'graphql-transport-ws'
 const counter = 'subscription { counter { count } }'
@@ -99,18 +98,7 @@ onEachEngine('a client of graphql-ws', (engine) => {
   })
 
   test('loses what a role guarded, by an error that names FORBIDDEN', async (t) => {
-    const elements = [
-      objectType({ name: 'Secret', fields: { text: 'String' } }),
-      subscription({
-        name: 'secret',
-        type: 'Secret',
-        access: { role: 'editor' },
-        async *subscribe(_args, { values }) {
-          yield* values('secrets')
-        },
-      }),
-    ]
-    const api = await startSocketApi(t, { engine, elements })
+    const api = await startSocketApi(t, { engine, elements: secretElements })
     const [editor, admin] = [await api.signInAs('editor'), await api.signInAs('admin')]
     const socket = await openTransport(t, api.wsUrl, { authorization: `Bearer ${editor.access}` })
     socket.send({ id: 's', type: 'subscribe', payload: { query: 'subscription { secret { text } }' } })

@@ -2,31 +2,22 @@
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import { WebSocket } from 'ws'
-import type { Parts } from '../../src/app.ts'
+import { objectType, subscription } from '../../src/platform/graphql/elements.ts'
 import type { ApiOptions } from './api.ts'
 import { eventually } from './eventually.ts'
 import { type ApiWithRoles, startApiWithRoles } from './roles.ts'
 
 export interface SocketApi extends ApiWithRoles {
-  parts: Parts
   /** Waits until so many are subscribed. */
   subscribed(count: number): Promise<void>
 }
 
 export async function startSocketApi(t: TestContext, options: ApiOptions = {}): Promise<SocketApi> {
-  let parts: Parts | undefined
-  const api = await startApiWithRoles(t, {
-    ...options,
-    extend: (_app, given) => {
-      parts = given
-    },
-  })
-  const found = parts as unknown as Parts
+  const api = await startApiWithRoles(t, options)
   return {
     ...api,
-    parts: found,
     subscribed: (count) =>
-      eventually(() => assert.equal(found.engine.counts().subscribers, count, `${count} are subscribed`)),
+      eventually(() => assert.equal(api.parts.engine.counts().subscribers, count, `${count} are subscribed`)),
   }
 }
 
@@ -123,3 +114,16 @@ export function refusedUpgrade(
     })
   })
 }
+
+/** A subscription to the topic `secrets`, for editors alone. */
+export const secretElements = [
+  objectType({ name: 'Secret', fields: { text: 'String' } }),
+  subscription({
+    name: 'secret',
+    type: 'Secret',
+    access: { role: 'editor' },
+    async *subscribe(_args, { values }) {
+      yield* values('secrets')
+    },
+  }),
+]

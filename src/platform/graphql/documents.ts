@@ -113,7 +113,7 @@ export function createDocuments({ schema, limits, allowsIntrospection }: Documen
           throw refuse('OPERATION_TOO_EXPENSIVE', [new GraphQLError(message)])
         },
         findCompiled() {
-          if (compiled || !isCompilable || uses > usesBeforeCompiling) return compiled
+          if (compiled || !isCompilable || uses >= usesBeforeCompiling) return compiled
           uses += 1
           if (uses < usesBeforeCompiling) return undefined
           const made = compileQuery(schema, node, operation.name?.value ?? '', { customJSONSerializer: true })

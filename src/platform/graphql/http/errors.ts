@@ -31,13 +31,13 @@ function describe(error: unknown, request: FastifyRequest, reply: FastifyReply) 
 }
 
 function sendRefusal({ stage, errors }: RefusedRequest, reply: FastifyReply, type: JsonType): FastifyReply {
-  const status = stage === 'execution' ? statusOfAll(errors) : stage === 'document' ? statusWithoutData(type) : 400
+  const status = stage === 'execution' ? statusOfAll(errors) : stage === 'document' ? statusOfDocument(type) : 400
   if (status === 401) reply.header('www-authenticate', 'Bearer')
   return sendJson(reply, { type, status, text: JSON.stringify({ errors }) })
 }
 
 /** GraphQL-over-HTTP, 6.4: clients of `application/json` learn what is wrong from the body alone. */
-export function statusWithoutData(type: JsonType): number {
+function statusOfDocument(type: JsonType): number {
   return type === 'application/json' ? 200 : 400
 }
 

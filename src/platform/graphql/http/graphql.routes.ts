@@ -10,7 +10,7 @@ import type { Engine, GraphQLRequest } from '../engine.ts'
 import { sendJson } from './answers.ts'
 import { createBatches } from './batches.ts'
 import { readGraphQLBodies } from './bodies.ts'
-import { answerGraphQLErrors, statusWithoutData } from './errors.ts'
+import { answerGraphQLErrors } from './errors.ts'
 import { createEventStreams } from './event-streams.ts'
 import { createIdentification } from './identify.ts'
 import { type Accepted, createNegotiation } from './media-types.ts'
@@ -61,7 +61,7 @@ export async function graphqlRoutes(app: FastifyInstance, deps: GraphQLRoutesDep
       return stream(request, reply, prepared)
     }
     const { text, hasData } = await engine.execute(prepared, new RequestContext(request))
-    return sendJson(reply, { type: json, status: hasData ? 200 : statusWithoutData(json), text })
+    return sendJson(reply, { type: json, status: hasData ? 200 : 500, text })
   }
 
   /** Before anything is done that nobody would read of. */

@@ -25,7 +25,7 @@ export function createStreaming({ engine, streams, liveAccess }: StreamingDeps) 
     const stream = streams.open(request, reply, () => {})
     const { text, hasData } = await engine.execute(prepared, new RequestContext(request))
     if (!hasData) {
-      await sendJson(reply, { type: 'application/graphql-response+json', status: 400, text })
+      await sendJson(reply, { type: 'application/graphql-response+json', status: 500, text })
       return
     }
     stream.next(text)

@@ -1,6 +1,7 @@
 /** Runs the benchmarks, all or those named, and exits non-zero where one misses its target. */
 
 import { durableWrites } from './durable-writes.ts'
+import { fanOut } from './fan-out.ts'
 import { graphqlPosts } from './graphql-posts.ts'
 import { loginStorm } from './login-storm.ts'
 import { loginTiming } from './login-timing.ts'
@@ -10,7 +11,6 @@ import { productsAtScale } from './products-at-scale.ts'
 import { productsById } from './products-by-id.ts'
 import { productsOnPostgres } from './products-on-postgres.ts'
 import { rowByKey } from './row-by-key.ts'
-import { subscribers } from './subscribers.ts'
 import type { Benchmark } from './support/benchmark.ts'
 import { printResult, printTitle } from './support/benchmark.ts'
 
@@ -22,10 +22,10 @@ const benchmarks: Record<string, Benchmark> = {
   'products-on-postgres': productsOnPostgres,
   'product-creates': productCreates,
   'graphql-posts': graphqlPosts,
-  subscribers,
   'login-timing': loginTiming,
   'login-storm': loginStorm,
   'permission-check': permissionCheck,
+  'fan-out': fanOut,
 }
 
 const asked = process.argv.slice(2)

@@ -81,6 +81,9 @@ export async function createApp(options: AppOptions): Promise<App> {
     await addConsole(http.app, ground, services)
     const { sockets, ...socketParts } = createSocketParts(ground, { engine, authenticate, liveAccess })
     socketParts.serveBeside(http.app.server)
+    metrics.addGauge({ name: 'graphql_sockets', help: 'Open sockets.', label: 'dialect', read: sockets.counts })
+    const subscriptions = { name: 'graphql_subscriptions', help: 'Open subscriptions, and sources that they share.' }
+    metrics.addGauge({ ...subscriptions, label: 'kind', read: engine.counts })
     await options.extend?.(http.app, { db, events, topics, engine, sockets, liveAccess, authenticate })
     await http.app.ready()
 

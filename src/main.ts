@@ -1,6 +1,7 @@
 /** The command line. */
 import { join } from 'node:path'
 import { Command, CommanderError } from 'commander'
+import { addGraphQLCommands } from './commands/graphql-commands.ts'
 import { addProductCommands } from './commands/product-commands.ts'
 import type { GlobalOptions } from './commands/settings.ts'
 import { root } from './config/root.ts'
@@ -79,6 +80,7 @@ program
   })
 
 addProductCommands(program)
+addGraphQLCommands(program)
 
 // Whoever reads our output may have read enough, as in "latchkey user:list | head".
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {

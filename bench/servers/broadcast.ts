@@ -1,18 +1,21 @@
-/** A bare `ws` server: whatever is posted to it goes to every socket. */
+/** The library and nothing else: the same bytes to every socket. */
 import { createServer } from 'node:http'
+import { setImmediate as turn } from 'node:timers/promises'
 import { WebSocketServer } from 'ws'
+import { firstCount, memoryNow } from '../support/fan-out.ts'
 
-const sockets = new WebSocketServer({ noServer: true, perMessageDeflate: false })
-const server = createServer((request, response) => {
-  const parts: Buffer[] = []
-  request.on('data', (part: Buffer) => parts.push(part))
-  request.on('end', () => {
-    const message = Buffer.concat(parts)
-    for (const socket of sockets.clients) socket.send(message, { binary: false })
-    response.end('{}')
-  })
+const server = createServer(async (request, response) => {
+  const { pathname, searchParams } = new URL(request.url ?? '', 'http://localhost')
+  if (pathname === '/publish') {
+    for (let i = 0; i < Number(searchParams.get('values')); i++) {
+      const value = Buffer.from(JSON.stringify({ data: { counter: { count: firstCount + i } } }))
+      for (const client of sockets.clients) client.send(value, { binary: false })
+      await turn()
+    }
+  }
+  response.end(JSON.stringify({ subscribers: sockets.clients.size, memory: memoryNow() }))
 })
-server.on('upgrade', (request, socket, head) => sockets.handleUpgrade(request, socket, head, () => {}))
+const sockets = new WebSocketServer({ server, path: '/graphql' })
 server.listen(0, '127.0.0.1', () => {
   const { port } = server.address() as { port: number }
   process.stdout.write(`http://127.0.0.1:${port}\n`)

@@ -14,6 +14,8 @@ export async function startService(
     DATABASE_URL: `file:${folder}/bench.db`,
     HOST: '127.0.0.1',
     PORT: '0',
+    GQL_WS_HOST: '127.0.0.1',
+    GQL_WS_PORT: '0',
     LOG_LEVEL: 'warn',
     JWT_SECRET: 'a secret for the benchmarks, nothing else',
   }

@@ -1,20 +1,19 @@
 /** GraphQL: the schema of all elements, and where it is served. */
 import type { FastifyInstance } from 'fastify'
 import { isPlaygroundOpen } from '../config/config.ts'
-import { createPostElements } from '../features/posts/posts.graphql.ts'
 import type { Posts } from '../features/posts/posts.service.ts'
-import { createProductElements, productCreatedTopic } from '../features/products/products.graphql.ts'
+import { productCreatedTopic } from '../features/products/products.graphql.ts'
 import type { Products } from '../features/products/products.service.ts'
-import { createUserElements } from '../features/users/users.graphql.ts'
 import type { Bus } from '../platform/bus/bus.ts'
 import { createEngine } from '../platform/graphql/create-engine.ts'
 import type { Element } from '../platform/graphql/elements.ts'
 import { graphqlPath, graphqlRoutes } from '../platform/graphql/http/graphql.routes.ts'
-import type { Watch } from '../platform/graphql/http/streaming.ts'
 import { servePlayground } from '../platform/graphql/playground/playground.ts'
 import type { Authenticate, Principal } from '../platform/http/access.ts'
 import type { Policies } from '../platform/http/authorize.ts'
+import type { LiveAccess } from '../platform/http/live-access.ts'
 import type { CreateLimiter } from '../platform/limiter/limiter.ts'
+import { createElements } from './elements.ts'
 import type { AppEvents } from './events.ts'
 import type { Ground } from './ground.ts'
 
@@ -25,19 +24,17 @@ export interface GraphQLParts {
   events: AppEvents
   topics: Bus
   authenticate: Authenticate
-  liveAccess: Watch
+  liveAccess: LiveAccess
   createLimiter: CreateLimiter
   /** Beside the service's own. */
   elements: readonly Element[]
 }
 
 export function createGraphQL({ config, log, onClose }: Ground, parts: GraphQLParts) {
-  const { graphql, products } = config
+  const { graphql } = config
   const engine = createEngine({
     elements: [
-      ...createPostElements({ posts: parts.posts, limiter: parts.createLimiter('posts', graphql.rateLimit) }),
-      ...createProductElements({ ...products, products: parts.products }),
-      ...createUserElements(),
+      ...createElements(config, { ...parts, limiter: parts.createLimiter('posts', graphql.rateLimit) }),
       ...parts.elements,
     ],
     policies: parts.policies,

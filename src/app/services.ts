@@ -26,13 +26,14 @@ export interface Additions {
   /** Policies for routes and elements beside the service's own. */
   policies?: Readonly<Record<string, Policy<never>>>
   /** Elements of the GraphQL schema beside the service's own. */
-  elements?: Elements
+  elements?: readonly Element[] | Elements
 }
 
-/** Makes elements of what they may need. `topics` publishes to those who subscribe. */
+/** Elements made of what they need. `topics` publishes to those who subscribe. */
 export type Elements = (parts: { db: Database; events: AppEvents; topics: Bus }) => readonly Element[]
 
 export async function createServices(ground: Ground, additions: Additions = {}) {
+  const { elements = [] } = additions
   const { config, log, clock, db } = ground
   const redis = config.redis.url === undefined ? undefined : await openRedis(config.redis.url, log)
   if (redis) ground.onClose(() => redis.close())
@@ -72,7 +73,7 @@ export async function createServices(ground: Ground, additions: Additions = {}) 
     authenticate,
     liveAccess,
     createLimiter,
-    elements: additions.elements?.({ db, events, topics }) ?? [],
+    elements: typeof elements === 'function' ? elements({ db, events, topics }) : elements,
   })
 
   return {

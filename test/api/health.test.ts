@@ -3,6 +3,8 @@ import { networkInterfaces } from 'node:os'
 import { test } from 'node:test'
 import { createClient, startApi } from '../support/api.ts'
 import { engines, onEachEngine, testServer } from '../support/databases.ts'
+import { eventually } from '../support/eventually.ts'
+import { startProxy } from '../support/proxy.ts'
 
 onEachEngine('health', (engine) => {
   test('a running service is alive and ready', async (t) => {
@@ -76,5 +78,17 @@ if (engines.includes('postgres')) {
   test('with Redis configured, ready asks it too', async (t) => {
     const api = await startApi(t, { env: { REDIS_URL: testServer('TEST_REDIS_URL') } })
     assert.equal((await api.get('/health/ready')).status, 200)
+  })
+
+  test('a node that hears nothing of the others is not ready until it does again', async (t) => {
+    const server = testServer('TEST_REDIS_URL')
+    const proxy = await startProxy(t, server)
+    const api = await startApi(t, { env: { REDIS_URL: proxy.url } })
+    proxy.refuse()
+    proxy.latest().end()
+    await eventually(async () => assert.equal((await api.get('/health/ready')).status, 503))
+    assert.match(api.log.join(''), /"check":"access bus"/)
+    proxy.open()
+    await eventually(async () => assert.equal((await api.get('/health/ready')).status, 200))
   })
 }

@@ -15,6 +15,8 @@ export interface Ended {
 
 export interface Running {
   url: string
+  /** Of the sockets. */
+  wsUrl: string
   child: ChildProcess
   ended: Promise<Ended>
 }
@@ -37,30 +39,31 @@ export async function latchkey(args: string[], { env = {}, cwd = '/', input }: O
   return collect(child)
 }
 
-/** Starts the service and waits until it listens. It is ended with the test. */
+/** Starts a command that serves and waits until it listens. It is ended with the test. */
 export async function startProcess(
   t: TestContext,
-  { env = {}, args = [] }: Options & { args?: string[] } = {},
+  { env = {}, args = [], command = 'start' }: Options & { args?: string[]; command?: string } = {},
 ): Promise<Running> {
-  const child = spawn(join(root, 'bin', 'latchkey'), ['start', ...args], {
+  const child = spawn(join(root, 'bin', 'latchkey'), [command, ...args], {
     cwd: '/',
-    env: environment({ HOST: '127.0.0.1', PORT: '0', GQL_WS_PORT: '0', ...env }),
+    env: environment({ HOST: '127.0.0.1', PORT: '0', GQL_WS_HOST: '127.0.0.1', GQL_WS_PORT: '0', ...env }),
   })
   const forget = registerProcess(process.env.TEST_RUN_FOLDER ?? tmpdir(), child.pid as number)
   child.once('exit', forget)
   t.after(() => child.kill('SIGKILL'))
   const ended = collect(child)
   let seen = ''
-  const url = await new Promise<string | undefined>((resolve) => {
+  const line = await new Promise<string | undefined>((resolve) => {
     child.stdout.on('data', (chunk) => {
       seen += chunk
-      const found = /"url":"(http:[^"]+)"/.exec(seen)?.[1]
+      const found = seen.split('\n').find((each) => each.includes('Latchkey is listening') && each.endsWith('}'))
       if (found) resolve(found)
     })
     child.once('exit', () => resolve(undefined))
   })
-  if (url === undefined) throw new Error(`the service did not start: ${(await ended).stderr}${seen}`)
-  return { url, child, ended }
+  if (line === undefined) throw new Error(`the service did not start: ${(await ended).stderr}${seen}`)
+  const { url = '', wsUrl = '' } = JSON.parse(line)
+  return { url, wsUrl, child, ended }
 }
 
 async function collect(child: ChildProcess): Promise<Ended> {

@@ -10,6 +10,7 @@ export interface Proxied {
   isClosed(): boolean
   /** Forwards nothing any more. */
   silence(): void
+  end(): void
 }
 
 export interface ServerProxy {
@@ -39,6 +40,7 @@ export async function startProxy(t: TestContext, serverUrl: string): Promise<Ser
         inward.unpipe(outward)
         outward.unpipe(inward)
       },
+      end: () => void inward.destroy(),
     })
     inward.on('data', (chunk) => {
       sent += chunk.toString('latin1')

@@ -1,9 +1,12 @@
+import type { Parts } from '../../src/app.ts'
 import type { Database } from '../../src/platform/database/database.ts'
 import { type Api, type ApiOptions, startApi } from './api.ts'
 import { again, type SignedIn, signIn } from './people.ts'
 
 export interface ApiWithRoles extends Api {
   db: Database
+  /** What the service is made of. */
+  parts: Parts
   /** Gives a user roles, past all checks: how the first administrator comes to be. */
   grant(user: { id: number }, ...roles: string[]): Promise<void>
   /** A new signed-in user with these roles. */
@@ -11,21 +14,23 @@ export interface ApiWithRoles extends Api {
 }
 
 export async function startApiWithRoles(t: Parameters<typeof startApi>[0], options: ApiOptions): Promise<ApiWithRoles> {
-  let db: Database | undefined
+  let found: Parts | undefined
   const api = await startApi(t, {
     ...options,
     async extend(app, parts) {
-      db = parts.db
+      found = parts
       await options.extend?.(app, parts)
     },
   })
-  const database = db as unknown as Database
+  const parts = found as unknown as Parts
+  const { db } = parts
   const grant = async (user: { id: number }, ...roles: string[]) => {
-    await database.write({ sql: 'UPDATE users SET roles = $1 WHERE id = $2', params: [JSON.stringify(roles), user.id] })
+    await db.write({ sql: 'UPDATE users SET roles = $1 WHERE id = $2', params: [JSON.stringify(roles), user.id] })
   }
   return {
     ...api,
-    db: database,
+    db,
+    parts,
     grant,
     async signInAs(...roles) {
       const user = await signIn(api)

@@ -4,6 +4,8 @@
  */
 import { hash } from 'node:crypto'
 import pg from 'pg'
+import { exitCodes, FatalError } from '../../core/fatal-error.ts'
+import { reasonOf } from '../../core/reason.ts'
 import { repeat } from '../../core/repeat.ts'
 import type { Log } from '../log/logger.ts'
 import { type Bus, busUnavailable, encode } from './bus.ts'
@@ -115,7 +117,8 @@ export async function createPostgresBus({ url, log }: PostgresBusOptions): Promi
   } catch (error) {
     isClosed = true
     await pings.close()
-    throw busUnavailable(error)
+    const message = `cannot listen to PostgreSQL: ${reasonOf(error)}`
+    throw new FatalError(message, exitCodes.unavailable, { cause: error })
   }
 
   return {

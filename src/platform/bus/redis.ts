@@ -1,4 +1,6 @@
 /** The bus over Redis. A connection that subscribes can do little else, so the bus has one of its own for that. */
+import { exitCodes, FatalError } from '../../core/fatal-error.ts'
+import { reasonOf } from '../../core/reason.ts'
 import { withTimeout } from '../../core/timeout.ts'
 import type { Log } from '../log/logger.ts'
 import type { RedisClient } from '../redis/redis.ts'
@@ -49,7 +51,8 @@ export async function createRedisBus({ client, log, prefix = 'latchkey:' }: Redi
     await withTimeout(subscriber.connect(), connectTimeoutMs)
   } catch (error) {
     subscriber.destroy()
-    throw busUnavailable(error)
+    const message = `cannot subscribe to Redis: ${reasonOf(error)}`
+    throw new FatalError(message, exitCodes.unavailable, { cause: error })
   }
 
   return {

@@ -11,51 +11,83 @@ import { fromSqliteError, openSqliteConnection, toPlainError } from './sqlite-co
 /** A commit that took much longer than this would make its first request wait for its last. */
 const maxGroup = 1000
 
+/**
+ * How long a transaction gathers requests: long enough for the commit to be worth it, short enough for the event loop
+ * to have something to do meanwhile. Otherwise all clients wait for the one commit, then all for the event loop.
+ */
+const minGatherMs = 1
+const gatherPerCommit = 2
+
 if (!parentPort) throw new Error('sqlite-writer.ts runs as a worker thread only')
 const port = parentPort
 const connection = openSqliteConnection((workerData as { path: string }).path, {
   queryOnly: false,
   busyTimeoutMs: 10_000,
 })
+let waiting: Statement[][] = []
+let isClosing = false
+let lastCommitMs = 0
 
 port.on('message', (message: ToWriter) => {
-  let next: ToWriter | undefined = message
-  while (next) {
-    if (next.kind === 'close') {
-      connection.close()
-      port.close()
-      return
-    }
-    const group = next.requests
-    next = undefined
-    while (group.length < maxGroup) {
-      const waiting = receiveMessageOnPort(port)?.message as ToWriter | undefined
-      if (waiting?.kind === 'write') group.push(...waiting.requests)
-      else {
-        next = waiting
-        break
-      }
-    }
-    port.postMessage({ results: commitGroup(group) } satisfies FromWriter)
+  take(message)
+  while (waiting.length > 0) {
+    takeAll()
+    port.postMessage({ results: commitSome() } satisfies FromWriter)
+    takeAll()
+  }
+  if (isClosing) {
+    connection.close()
+    port.close()
   }
 })
 
-function commitGroup(group: Statement[][]): WriteResult[] {
+function take(message: ToWriter): void {
+  if (message.kind === 'close') isClosing = true
+  else waiting = waiting.length === 0 ? message.requests : [...waiting, ...message.requests]
+}
+
+/** Whatever has come in the meantime. */
+function takeAll(): void {
+  for (let next = receiveMessageOnPort(port); next; next = receiveMessageOnPort(port)) take(next.message as ToWriter)
+}
+
+/** As many of those waiting as fit into one transaction, in their order. */
+function commitSome(): WriteResult[] {
   try {
-    // Another process holds the lock: waiting again for each request by itself would only multiply the wait.
     connection.run('BEGIN IMMEDIATE')
   } catch (error) {
-    return group.map(() => failure(error))
+    // Another process holds the lock: waiting again for each request by itself would only multiply the wait.
+    return waiting.splice(0).map(() => failure(error))
   }
+  const results: WriteResult[] = []
   try {
-    const results = group.map(runRequest)
+    const until = performance.now() + Math.max(minGatherMs, gatherPerCommit * lastCommitMs)
+    for (const request of waiting) {
+      results.push(runRequest(request))
+      if (results.length === maxGroup || performance.now() > until) break
+    }
+    const startedAt = performance.now()
     connection.run('COMMIT')
+    lastCommitMs = performance.now() - startedAt
+    waiting = waiting.slice(results.length)
     return results
-  } catch (error) {
+  } catch {
     if (connection.isInTransaction()) connection.run('ROLLBACK')
     // Nobody has been answered yet, so each request may run again by itself: only those that are to blame fail.
-    if (group.length > 1) return group.flatMap((request) => commitGroup([request]))
-    return [failure(error)]
+    const tried = waiting.splice(0, results.length + 1)
+    return tried.map(commitAlone)
+  }
+}
+
+function commitAlone(request: Statement[]): WriteResult {
+  try {
+    connection.run('BEGIN IMMEDIATE')
+    const result = runRequest(request)
+    connection.run('COMMIT')
+    return result
+  } catch (error) {
+    if (connection.isInTransaction()) connection.run('ROLLBACK')
+    return failure(error)
   }
 }
 

@@ -15,6 +15,7 @@ export interface CostOptions {
   schema: GraphQLSchema
   operation: OperationDefinitionNode
   fragments: ReadonlyMap<string, FragmentDefinitionNode>
+  /** As they were read by the schema. */
   variables: Readonly<Record<string, unknown>>
 }
 
@@ -46,7 +47,7 @@ export function costOf({ schema, operation, fragments, variables }: CostOptions)
         try {
           return field.extensions.size(getArgumentValues(field, selection, variables))
         } catch {
-          // A variable of the wrong type, which is refused before anything is executed.
+          // A variable that is null where none may be: the field fails, and leads to nothing.
           return 1
         }
       }

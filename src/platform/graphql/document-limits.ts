@@ -8,6 +8,7 @@ import {
   Source,
   TokenKind,
 } from 'graphql'
+import { countPairs } from './field-pairs.ts'
 import { RefusedRequest } from './refused-request.ts'
 
 export interface DocumentLimits {
@@ -17,8 +18,12 @@ export interface DocumentLimits {
   aliases: number
 }
 
-/** Fields that fragments lead to count each time. Validation compares fields with each other: its cost is their square. */
+/** Fields of an operation, and of all together. Those that fragments lead to count each time, and the fragments too. */
 const maxFields = 2000
+const maxFieldsOfAll = 5000
+
+/** What validation may compare, at about a microsecond each: nobody else is served meanwhile. */
+const maxPairs = 20_000
 
 /** Brackets in brackets of any kind. The parser calls itself for each, so more of them could exhaust the stack. */
 const maxNesting = 100
@@ -58,14 +63,22 @@ export function measureDocument(document: DocumentNode, limits: DocumentLimits):
   for (const each of document.definitions) {
     if (each.kind === Kind.FRAGMENT_DEFINITION) fragments.set(each.name.value, each)
   }
-  const measured = new Map<string, Measure>()
+  const measured = new Map<string, Measure | undefined>()
+  const roots = document.definitions.flatMap((each) => ('selectionSet' in each ? [each.selectionSet] : []))
 
-  for (const each of document.definitions) {
-    if (!('selectionSet' in each)) continue
-    const { depth, aliases, fields } = measure(each.selectionSet)
+  let total = 0
+  for (const root of roots) {
+    const { depth, aliases, fields } = measure(root)
+    total += fields
     if (depth > limits.depth) throw tooLarge(`is more than ${limits.depth} fields deep`)
     if (aliases > limits.aliases) throw tooLarge(`has more than ${limits.aliases} aliases`)
     if (fields > maxFields) throw tooLarge(`has more than ${maxFields} fields`)
+    if (total > maxFieldsOfAll) throw tooLarge(`has operations with more than ${maxFieldsOfAll} fields together`)
+  }
+  let pairs = 0
+  for (const root of roots) {
+    pairs += countPairs(root, fragments)
+    if (pairs > maxPairs) throw tooLarge('repeats the same fields or fragments too often')
   }
 
   function measure({ selections }: SelectionSetNode): Measure {
@@ -76,10 +89,10 @@ export function measureDocument(document: DocumentNode, limits: DocumentLimits):
       else if (selection.selectionSet) inner = measure(selection.selectionSet)
       const isField = selection.kind === Kind.FIELD
       // What describes the schema is deep by nature; a rule of the validation limits it.
-      const isDeeper = isField && !selection.name.value.startsWith('__')
-      total.depth = Math.max(total.depth, inner.depth + (isDeeper ? 1 : 0))
+      const isDescribing = isField && selection.name.value.startsWith('__')
+      if (!isDescribing) total.depth = Math.max(total.depth, inner.depth + (isField ? 1 : 0))
       total.aliases += inner.aliases + (isField && selection.alias ? 1 : 0)
-      total.fields += inner.fields + (isField ? 1 : 0)
+      total.fields += inner.fields + 1
     }
     return total
   }
@@ -87,13 +100,23 @@ export function measureDocument(document: DocumentNode, limits: DocumentLimits):
   function measureFragment(name: string): Measure {
     const known = measured.get(name)
     if (known) return known
-    // One that leads to itself counts nothing here; validation refuses it.
-    measured.set(name, nothing)
+    // Validation refuses it too, after it has followed it for long.
+    if (measured.has(name)) throw leadsToItself(name)
+    measured.set(name, undefined)
     const fragment = fragments.get(name)
     const result = fragment ? measure(fragment.selectionSet) : nothing
     measured.set(name, result)
     return result
   }
+}
+
+function leadsToItself(fragment: string): RefusedRequest {
+  return new RefusedRequest('document', [
+    {
+      message: `Cannot spread fragment "${fragment}" within itself.`,
+      extensions: { code: 'GRAPHQL_VALIDATION_FAILED' },
+    },
+  ])
 }
 
 function tooLarge(problem: string): RefusedRequest {

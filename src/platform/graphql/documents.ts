@@ -16,6 +16,7 @@ import { LRUCache } from 'lru-cache'
 import { costOf } from './cost.ts'
 import { type DocumentLimits, measureDocument, measureText } from './document-limits.ts'
 import { RefusedRequest } from './refused-request.ts'
+import { createVariables } from './variables.ts'
 
 export interface Limits extends DocumentLimits {
   cost: number
@@ -36,7 +37,7 @@ export interface Document {
 
 export interface Operation {
   readonly node: OperationDefinitionNode
-  /** Throws where the operation asks for too much. */
+  /** Throws where the variables are not what it declares, or where it asks for too much. */
   requireAffordable(variables: Readonly<Record<string, unknown>>): void
   /** The operation as a function of its own, once it has been asked for often enough. */
   findCompiled(): CompiledQuery | undefined
@@ -89,20 +90,30 @@ export function createDocuments({ schema, limits, allowsIntrospection }: Documen
 
     function createOperation(operation: OperationDefinitionNode): Operation {
       const hasVariables = (operation.variableDefinitions ?? []).length > 0
+      const hideSuggestions = !allowsIntrospection
+      const readVariables = createVariables({ schema, document: node, operation, hideSuggestions, maxProblems })
       let fixedCost: number | undefined
       let uses = 0
       let compiled: CompiledQuery | undefined
+
+      function costWith(given: Readonly<Record<string, unknown>>): number {
+        // With their defaults, as they will be executed.
+        const { errors, coerced } = readVariables(given)
+        if (errors) throw refuse('BAD_USER_INPUT', errors)
+        return costOf({ schema, operation, fragments, variables: coerced })
+      }
+
       return {
         node: operation,
         requireAffordable(variables) {
-          const cost = fixedCost ?? costOf({ schema, operation, fragments, variables })
+          const cost = fixedCost ?? costWith(variables)
           if (!hasVariables) fixedCost = cost
           if (cost <= limits.cost) return
           const message = `The operation may cost ${cost}, more than the ${limits.cost} allowed: ask for less at once`
           throw refuse('OPERATION_TOO_EXPENSIVE', [new GraphQLError(message)])
         },
         findCompiled() {
-          if (compiled || !isCompilable || uses > usesBeforeCompiling) return compiled
+          if (compiled || !isCompilable || uses >= usesBeforeCompiling) return compiled
           uses += 1
           if (uses < usesBeforeCompiling) return undefined
           const made = compileQuery(schema, node, operation.name?.value ?? '', { customJSONSerializer: true })

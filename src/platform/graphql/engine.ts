@@ -22,7 +22,7 @@ export interface Prepared {
 export interface Answer {
   /** The whole answer, as JSON. */
   readonly text: string
-  /** False where execution did not begin, as with variables of the wrong type. */
+  /** False where execution broke down as a whole, which nothing that a client sends should bring about. */
   readonly hasData: boolean
 }
 

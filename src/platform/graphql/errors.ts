@@ -49,10 +49,10 @@ export function formatThrown(thrown: unknown, log: ContextLog, place: Place = {}
 export function formatExecutionError(error: GraphQLError, log: ContextLog): GraphQLFormattedError {
   const { message, locations, path, originalError } = error
   const place = { ...(locations && { locations }), ...(path && { path }) }
-  // Thrown by a resolver that speaks GraphQL itself.
-  if (originalError instanceof GraphQLError) return { message, ...place, extensions: originalError.extensions }
-  if (originalError) return formatThrown(originalError, log, place)
-  // Without a path nothing was executed: a variable is of the wrong type. With one, a resolver broke its own schema.
-  if (!path) return { message, ...place, extensions: { code: 'BAD_USER_INPUT' } }
-  return formatThrown(error, log, place)
+  // Thrown by a resolver that speaks GraphQL itself. The types throw such errors too, but without a code.
+  if (originalError instanceof GraphQLError && originalError.extensions.code !== undefined) {
+    return { message, ...place, extensions: originalError.extensions }
+  }
+  // A resolver that broke its own schema is unforeseen too, and the message may tell the value.
+  return formatThrown(originalError ?? error, log, place)
 }

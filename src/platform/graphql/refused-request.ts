@@ -2,7 +2,7 @@ import type { GraphQLFormattedError } from 'graphql'
 
 /**
  * `parameters`: it is no GraphQL request at all. `document`: it is one, but cannot be parsed, is too large or not
- * valid. `execution`: it was refused once it was to begin.
+ * valid, or its variables do not fit. `execution`: it was refused once it was to begin.
  */
 export type Stage = 'parameters' | 'document' | 'execution'
 

@@ -13,9 +13,10 @@ import {
 } from 'graphql'
 import type { Bus } from '../bus/bus.ts'
 import type { Principal } from '../http/access.ts'
+import { httpErrors } from '../http/errors.ts'
 import type { Context, ContextLog } from './elements.ts'
 import type { Answer, Engine, LiveSubscription, Prepared, Subscriber } from './engine.ts'
-import { formatExecutionError, formatThrown } from './errors.ts'
+import { formatAppError, formatExecutionError, formatThrown } from './errors.ts'
 import type { Guards } from './guards.ts'
 import { RefusedRequest } from './refused-request.ts'
 import type { RootElement } from './schema.ts'
@@ -92,7 +93,7 @@ export function createSubscriptions({ schema, guards, bus, log, run }: Subscript
   }
 
   const open: Engine['subscribe'] = async (prepared, { principal, client, log: ownLog }, subscriber) => {
-    if (isClosed) throw new RefusedRequest('execution', [{ message: 'Service unavailable' }])
+    if (isClosed) throw new RefusedRequest('execution', [formatAppError(httpErrors.unavailable())])
     let user = principal
     const context: Context = {
       // Rights may change while it lasts.

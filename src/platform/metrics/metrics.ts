@@ -1,10 +1,12 @@
 /** Figures for Prometheus. */
-import { collectDefaultMetrics, type Metric, Registry } from 'prom-client'
+import { collectDefaultMetrics, Gauge, type Metric, Registry } from 'prom-client'
 import { createHistogram, type Series } from './histogram.ts'
 
 export interface Metrics {
   requestSeries(labels: { method: string; route: string; status: string }): Series
   databaseSeries(labels: { operation: 'read' | 'write' }): Series
+  /** A figure that is asked for when somebody reads it, by the values of one label. */
+  addGauge(gauge: { name: string; help: string; label: string; read(): Readonly<Record<string, number>> }): void
   contentType: string
   /** The page that Prometheus reads. */
   print(): Promise<string>
@@ -31,6 +33,17 @@ export function createMetrics(): Metrics {
   return {
     requestSeries: requests.series,
     databaseSeries: database.series,
+    addGauge({ name, help, label, read }) {
+      new Gauge({
+        name,
+        help,
+        labelNames: [label],
+        registers: [register],
+        collect() {
+          for (const [value, figure] of Object.entries(read())) this.set({ [label]: value }, figure)
+        },
+      })
+    },
     contentType: register.contentType,
     print: () => register.metrics(),
   }

@@ -1,4 +1,5 @@
 /** Several requests in one. Each is answered in its place, as if it had come alone. */
+import { setImmediate as rest } from 'node:timers/promises'
 import type { Context } from '../elements.ts'
 import type { Engine, Prepared } from '../engine.ts'
 import { RefusedRequest } from '../refused-request.ts'
@@ -30,7 +31,12 @@ export function createBatches({ engine, maxRequests }: BatchesOptions) {
   return async (batch: readonly unknown[], createContext: () => Context): Promise<string> => {
     if (batch.length === 0) throw badRequest('The batch is empty')
     if (batch.length > maxRequests) throw badRequest(`A batch holds at most ${maxRequests} requests`)
-    const prepared = batch.map(prepare)
+    const prepared: (Prepared | RefusedRequest)[] = []
+    for (const each of batch) {
+      // New documents take milliseconds to validate. Others have their turn in between.
+      if (prepared.length > 0) await rest()
+      prepared.push(prepare(each))
+    }
     const texts: string[] = []
     // A mutation may be about what the one before it has made.
     if (prepared.some((each) => 'kind' in each && each.kind === 'mutation')) {

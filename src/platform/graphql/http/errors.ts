@@ -5,6 +5,7 @@ import { httpErrors, prepareError, sendError } from '../../http/errors.ts'
 import { formatAppError, statusOf } from '../errors.ts'
 import { RefusedRequest } from '../refused-request.ts'
 import { sendJson } from './answers.ts'
+import { sendEvents } from './event-streams.ts'
 import type { Accepted, JsonType } from './media-types.ts'
 
 type Negotiate = (accept: string | undefined) => Accepted
@@ -14,8 +15,13 @@ export function answerGraphQLErrors(app: FastifyInstance, negotiate: Negotiate):
   app.setErrorHandler<unknown>((error, request, reply) => {
     // What lies below has no form of its own.
     if (request.is404 && !isEndpoint(request, app.prefix)) return sendError(error, request, reply)
-    const type = errorType(negotiate(request.headers.accept))
-    if (error instanceof RefusedRequest) return sendRefusal(error, reply, type)
+    const accepted = negotiate(request.headers.accept)
+    const type = errorType(accepted)
+    if (error instanceof RefusedRequest) {
+      // In a browser nothing but its events can be read of a stream, so what is wrong with the document is one.
+      const isTold = accepted.stream === 'preferred' && request.method !== 'HEAD' && error.stage !== 'parameters'
+      return isTold ? sendEvents(reply, errorsText(error)) : sendRefusal(error, reply, type)
+    }
     const { status, ...answer } = describe(error, request, reply)
     return sendJson(reply, { type, status, text: JSON.stringify(answer) })
   })
@@ -31,13 +37,17 @@ function describe(error: unknown, request: FastifyRequest, reply: FastifyReply) 
 }
 
 function sendRefusal({ stage, errors }: RefusedRequest, reply: FastifyReply, type: JsonType): FastifyReply {
-  const status = stage === 'execution' ? statusOfAll(errors) : stage === 'document' ? statusWithoutData(type) : 400
+  const status = stage === 'execution' ? statusOfAll(errors) : stage === 'document' ? statusOfDocument(type) : 400
   if (status === 401) reply.header('www-authenticate', 'Bearer')
-  return sendJson(reply, { type, status, text: JSON.stringify({ errors }) })
+  return sendJson(reply, { type, status, text: errorsText({ errors }) })
+}
+
+function errorsText({ errors }: Pick<RefusedRequest, 'errors'>): string {
+  return JSON.stringify({ errors })
 }
 
 /** GraphQL-over-HTTP, 6.4: clients of `application/json` learn what is wrong from the body alone. */
-export function statusWithoutData(type: JsonType): number {
+function statusOfDocument(type: JsonType): number {
   return type === 'application/json' ? 200 : 400
 }
 

@@ -37,6 +37,7 @@ const farewellMs = 1000
 const retrySeconds = 5
 
 const comment = ':\n\n'
+const eventOf = (text: string) => `event: next\ndata: ${text}\n\n`
 const completed = 'event: complete\ndata: \n\n'
 
 interface Opened {
@@ -155,6 +156,14 @@ const streamHeaders = {
   'x-accel-buffering': 'no',
 }
 
+/** A stream of one answer. */
+export function sendEvents(reply: FastifyReply, text: string): FastifyReply {
+  return reply
+    .code(200)
+    .headers(streamHeaders)
+    .send(eventOf(text) + completed)
+}
+
 /** All who subscribed to the same get the same text, one after the other: it is made into bytes once. */
 function createFrames(): (text: string) => Buffer {
   let lastText: string | undefined
@@ -163,7 +172,7 @@ function createFrames(): (text: string) => Buffer {
     if (text !== lastText) {
       lastText = text
       // JSON has no line breaks, which would end the line of data.
-      lastFrame = Buffer.from(`event: next\ndata: ${text}\n\n`)
+      lastFrame = Buffer.from(eventOf(text))
     }
     return lastFrame
   }

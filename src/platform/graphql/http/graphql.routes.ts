@@ -4,23 +4,24 @@ import { AppError } from '../../../core/app-error.ts'
 import type { Authenticate } from '../../http/access.ts'
 import { compressAnswer } from '../../http/compression.ts'
 import { allowOrigins } from '../../http/cors.ts'
+import type { LiveAccess } from '../../http/live-access.ts'
 import { addVary } from '../../http/vary.ts'
 import type { Engine, GraphQLRequest } from '../engine.ts'
 import { sendJson } from './answers.ts'
 import { createBatches } from './batches.ts'
 import { readGraphQLBodies } from './bodies.ts'
-import { answerGraphQLErrors, statusWithoutData } from './errors.ts'
+import { answerGraphQLErrors } from './errors.ts'
 import { createEventStreams } from './event-streams.ts'
 import { createIdentification } from './identify.ts'
 import { type Accepted, createNegotiation } from './media-types.ts'
 import { badRequest, readParameters, readQueryString } from './parameters.ts'
 import { RequestContext } from './request-context.ts'
-import { createStreaming, type Watch } from './streaming.ts'
+import { createStreaming } from './streaming.ts'
 
 export interface GraphQLRoutesDeps {
   engine: Engine
   authenticate: Authenticate
-  liveAccess: Watch
+  liveAccess: Pick<LiveAccess, 'watch'>
   corsOrigins: readonly string[]
   maxBatch: number
   maxStreamsPerAddress: number
@@ -60,7 +61,7 @@ export async function graphqlRoutes(app: FastifyInstance, deps: GraphQLRoutesDep
       return stream(request, reply, prepared)
     }
     const { text, hasData } = await engine.execute(prepared, new RequestContext(request))
-    return sendJson(reply, { type: json, status: hasData ? 200 : statusWithoutData(json), text })
+    return sendJson(reply, { type: json, status: hasData ? 200 : 500, text })
   }
 
   /** Before anything is done that nobody would read of. */

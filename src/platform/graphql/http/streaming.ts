@@ -1,28 +1,17 @@
-/** Operations whose answers are event streams. What is refused is refused by a status, not by a stream. */
+/** Operations whose answers are event streams. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Principal } from '../../http/access.ts'
 import { requireBearer } from '../../http/access.ts'
 import { httpErrors } from '../../http/errors.ts'
+import type { LiveAccess } from '../../http/live-access.ts'
 import type { Engine, LiveSubscription, Prepared } from '../engine.ts'
 import { formatAppError } from '../errors.ts'
-import { sendJson } from './answers.ts'
 import type { EventStreams } from './event-streams.ts'
 import { RequestContext } from './request-context.ts'
-
-/** Tells of tokens that end and of rights that change while a connection is open. */
-export interface Watch {
-  watch(connection: {
-    token: string
-    principal: Principal
-    onChange(principal: Principal): void
-    onEnd(): void
-  }): () => void
-}
 
 export interface StreamingDeps {
   engine: Engine
   streams: EventStreams
-  liveAccess: Watch
+  liveAccess: Pick<LiveAccess, 'watch'>
 }
 
 export function createStreaming({ engine, streams, liveAccess }: StreamingDeps) {
@@ -33,11 +22,7 @@ export function createStreaming({ engine, streams, liveAccess }: StreamingDeps) 
 
   async function streamAnswer(request: FastifyRequest, reply: FastifyReply, prepared: Prepared): Promise<void> {
     const stream = streams.open(request, reply, () => {})
-    const { text, hasData } = await engine.execute(prepared, new RequestContext(request))
-    if (!hasData) {
-      await sendJson(reply, { type: 'application/graphql-response+json', status: 400, text })
-      return
-    }
+    const { text } = await engine.execute(prepared, new RequestContext(request))
     stream.next(text)
     stream.complete()
   }

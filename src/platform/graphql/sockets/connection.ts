@@ -207,7 +207,13 @@ export class Connection {
       this.dialect.receiveBroken(this)
       return
     }
-    this.dialect.receive(this, message, text.length)
+    try {
+      this.dialect.receive(this, message, text.length)
+    } catch (error) {
+      // Nobody above would catch it: one client's message would end everybody's process.
+      this.#log.error({ err: error }, 'a message could not be handled')
+      this.close(closeReasons.internal)
+    }
   }
 
   get #isBlocked(): boolean {

@@ -72,5 +72,5 @@ function refuse(wire: Sends, id: OperationId | undefined, message: string): void
 }
 
 function isId(id: unknown): id is OperationId | undefined {
-  return id === undefined || typeof id === 'number' || (typeof id === 'string' && id.length <= maxIdLength)
+  return id === undefined || Number.isFinite(id) || (typeof id === 'string' && id.length <= maxIdLength)
 }

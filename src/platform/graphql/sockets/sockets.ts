@@ -4,7 +4,7 @@ import type { Duplex } from 'node:stream'
 import { type WebSocket, WebSocketServer } from 'ws'
 import { cleanUserAgent } from '../../http/client.ts'
 import { LazyLog } from '../../http/lazy-log.ts'
-import { rateKey } from '../../limiter/limiter.ts'
+import { createAtOnce } from '../../limiter/at-once.ts'
 import type { Log } from '../../log/logger.ts'
 import { bearerOf } from './bearer.ts'
 import { closeReasons } from './close-reasons.ts'
@@ -60,37 +60,48 @@ export function createSockets(options: SocketsOptions): Sockets {
   const deps: ConnectionDeps = { ...options, onReleased: heartbeat.remove }
   const isAllowedOrigin = createOriginCheck(options.origins)
   const open = new Set<Connection>()
-  const perAddress = new Map<string, number>()
+  const ids = new WeakMap<IncomingMessage, string>()
+  const perAddress = createAtOnce(options.maxPerAddress)
   let isClosing = false
   let onEmpty = () => {}
 
-  server.on('wsClientError', (_error, socket, request) => {
-    refuseUpgrade(socket, requestIdOf(request), refusals.malformed)
-  })
+  server.on('headers', (headers, request) => headers.push(`x-request-id: ${idOf(request)}`))
+  server.on('wsClientError', (_error, socket, request) => refuse(request, socket, refusals.malformed))
 
-  function refusalOf(request: IncomingMessage, key: string): Refusal | undefined {
-    if (isClosing) return refusals.unavailable
-    if (!isAllowedOrigin(request)) return refusals.forbidden
-    return (perAddress.get(key) ?? 0) < options.maxPerAddress ? undefined : refusals.tooMany
+  function idOf(request: IncomingMessage): string {
+    const id = ids.get(request) ?? requestIdOf(request)
+    ids.set(request, id)
+    return id
+  }
+
+  function refuse(request: IncomingMessage, socket: Duplex, refusal: Refusal): void {
+    const requestId = idOf(request)
+    log.info({ requestId, address: addressOf(request), status: refusal.status }, 'socket refused')
+    refuseUpgrade(socket, requestId, refusal)
   }
 
   function handleUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     const address = addressOf(request)
-    const key = rateKey(address)
-    const refusal = refusalOf(request, key)
-    if (refusal) {
-      refuseUpgrade(socket, requestIdOf(request), refusal)
+    const isWelcome = !isClosing && isAllowedOrigin(request)
+    const leave = isWelcome ? perAddress.enter(address) : undefined
+    if (!leave) {
+      const refusal = isWelcome ? refusals.tooMany : isClosing ? refusals.unavailable : refusals.forbidden
+      refuse(request, socket, refusal)
       return
     }
+    let isAccepted = false
     server.handleUpgrade(request, socket, head, (ws) => {
+      isAccepted = true
+      ws.on('close', leave)
       // The request itself is not kept: it is larger than all that is.
       const { authorization, 'user-agent': userAgent } = request.headers
-      const requestId = requestIdOf(request)
-      accept({ ws, socket, address, key, authorization, userAgent, requestId })
+      accept({ ws, socket, address, authorization, userAgent, requestId: idOf(request) })
     })
+    // By then it has been let in or refused.
+    if (!isAccepted) leave()
   }
 
-  function accept({ ws, socket, address, key, authorization, userAgent, requestId }: Accepted): void {
+  function accept({ ws, socket, address, authorization, userAgent, requestId }: Accepted): void {
     if (ws.protocol !== '' && ws.protocol !== transport.protocol) {
       const { code, text } = closeReasons.protocolNotAcceptable
       ws.on('error', () => {})
@@ -106,14 +117,10 @@ export function createSockets(options: SocketsOptions): Sockets {
       deps,
     })
     open.add(connection)
-    perAddress.set(key, (perAddress.get(key) ?? 0) + 1)
     heartbeat.add(connection)
     ws.on('close', (code) => {
       connection.release()
       open.delete(connection)
-      const others = (perAddress.get(key) ?? 1) - 1
-      if (others > 0) perAddress.set(key, others)
-      else perAddress.delete(key)
       const ms = Math.round(performance.now() - connection.openedAt)
       log.info({ requestId, address, protocol: ws.protocol, code, ms }, 'socket closed')
       if (open.size === 0) onEmpty()
@@ -127,7 +134,7 @@ export function createSockets(options: SocketsOptions): Sockets {
     serveAt(httpServer, path) {
       httpServer.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
         if (request.url?.split('?', 1)[0] === path) handleUpgrade(request, socket, head)
-        else refuseUpgrade(socket, requestIdOf(request), refusals.notFound)
+        else refuse(request, socket, refusals.notFound)
       })
     },
 
@@ -157,8 +164,6 @@ interface Accepted {
   ws: WebSocket
   socket: Duplex
   address: string
-  /** What sockets of one client are counted by. */
-  key: string
   authorization: string | undefined
   userAgent: string | undefined
   requestId: string

@@ -1,0 +1,24 @@
+/** All elements of the GraphQL schema. */
+import type { Config } from '../config/config.ts'
+import { createPostElements } from '../features/posts/posts.graphql.ts'
+import type { Posts } from '../features/posts/posts.service.ts'
+import { createProductElements } from '../features/products/products.graphql.ts'
+import type { Products } from '../features/products/products.service.ts'
+import { createUserElements } from '../features/users/users.graphql.ts'
+import type { Element } from '../platform/graphql/elements.ts'
+import type { Limiter } from '../platform/limiter/limiter.ts'
+
+export interface ElementParts {
+  posts: Posts
+  products: Products
+  /** Of new posts, which anybody may make. */
+  limiter: Limiter
+}
+
+export function createElements(config: Config, { posts, products, limiter }: ElementParts): Element[] {
+  return [
+    ...createPostElements({ posts, limiter }),
+    ...createProductElements({ ...config.products, products }),
+    ...createUserElements(),
+  ]
+}

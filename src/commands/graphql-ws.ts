@@ -1,0 +1,24 @@
+import { createSocketApp } from '../app/socket-app.ts'
+import { serve } from './serving.ts'
+import { type GlobalOptions, readSettings } from './settings.ts'
+
+export interface SocketOptions {
+  host?: string
+  port?: number
+}
+
+/** Serves GraphQL's sockets alone, until a signal asks it to stop. */
+export async function serveSockets({ host, port }: SocketOptions, options: GlobalOptions): Promise<void> {
+  const { config: read, log } = readSettings(options, { forService: true })
+  const { wsHost, wsPort, pubsub } = read.graphql
+  const graphql = { ...read.graphql, wsHost: host ?? wsHost, wsPort: port ?? wsPort }
+  const config = { ...read, graphql }
+  if (pubsub === 'in_memory') {
+    log.warn('graphql.pubsub is in_memory: subscriptions hear nothing of what other processes publish; redis does')
+  }
+  const app = await createSocketApp({ config, log })
+  await serve(app, log, async () => {
+    const { wsUrl } = await app.listen()
+    log.info({ wsUrl, host: graphql.wsHost, environment: config.environment }, 'Latchkey is listening for sockets')
+  })
+}

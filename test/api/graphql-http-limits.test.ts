@@ -1,0 +1,141 @@
+/** What is too large is refused, quickly, while others are answered. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { type Api, startApi } from '../support/api.ts'
+import { createConfig } from '../support/config.ts'
+import { codeOf, graphqlPath, send } from '../support/graphql.ts'
+
+const newer = { accept: 'application/graphql-response+json' }
+
+const nested = (depth: number) => `${'{ a'.repeat(depth)}${' }'.repeat(depth)}`
+const aliased = (count: number) => `{ ${many(count, (i) => `a${i}: __typename`)} }`
+const exploding = (levels: number) =>
+  `{ posts { ...F0 } } ${many(levels, (i) => `fragment F${i} on Post { ...F${i + 1} ...F${i + 1} }`)}
+   fragment F${levels} on Post { id title }`
+
+test('depth, aliases, tokens, bytes and cost have limits, up to which everything is answered', async (t) => {
+  const config = createConfig(t, {
+    graphql: 'graphql { limits { bytes = 4000, tokens = 300, depth = 3, aliases = 5, cost = 1000 } }'.replaceAll(
+      ',',
+      '\n',
+    ),
+  })
+  const api = await startApi(t, { config })
+  const list = '{ products { data { name } } }'
+  for (const document of [
+    list,
+    aliased(5),
+    `{ __typename ${'# comment '.repeat(150)}\n }`,
+    `{ ${'__typename '.repeat(190)} }`,
+    '{ posts(limit: 499) { id title } }',
+    // Describing the schema is deep by nature.
+    '{ __schema { types { fields { type { ofType { ofType { name } } } } } } }',
+  ]) {
+    const { status, body } = await send(api, document, { headers: newer })
+    assert.equal(status, 200, JSON.stringify(body).slice(0, 300))
+  }
+  for (const [document, message] of [
+    ['{ products { data { name { x } } } }', 'The document is more than 3 fields deep'],
+    ['{ ...A } fragment A on Query { products { data { name { x } } } }', 'The document is more than 3 fields deep'],
+    [aliased(6), 'The document has more than 5 aliases'],
+    [`{ ${'__typename '.repeat(300)} }`, 'The document has more than 300 tokens'],
+    [`{ __typename # ${'é'.repeat(2000)}\n }`, 'The document is longer than 4000 bytes'],
+  ] as const) {
+    const { status, body } = await send(api, document, { headers: newer })
+    assert.deepEqual([status, codeOf(body), body.errors[0].message], [400, 'DOCUMENT_TOO_LARGE', message])
+  }
+  for (const [document, variables] of [
+    ['{ posts(limit: 500) { id title } }', {}],
+    ['query ($n: Int) { posts(limit: $n) { id title } }', { n: 500 }],
+    ['query ($n: Int = 500) { posts(limit: $n) { id title } }', {}],
+    ['query ($q: String = "x") { products(q: $q) { data { id } } }', {}],
+    ['{ a: posts(limit: 300) { id } b: posts(limit: 400) { id } c: posts(limit: 400) { id } }', {}],
+  ] as const) {
+    for (let i = 0; i < 4; i++) {
+      const { status, body } = await send(api, document, { variables, headers: newer })
+      assert.deepEqual([status, codeOf(body)], [400, 'OPERATION_TOO_EXPENSIVE'], document)
+    }
+  }
+})
+
+const abuses: [title: string, code: string, body: () => string | Uint8Array][] = [
+  ['a document 10,000 levels deep', 'DOCUMENT_TOO_LARGE', () => JSON.stringify({ query: nested(10_000) })],
+  ['10,000 brackets', 'DOCUMENT_TOO_LARGE', () => JSON.stringify({ query: `{ a(b: ${'['.repeat(10_000)}` })],
+  ['10,000 aliases', 'DOCUMENT_TOO_LARGE', () => JSON.stringify({ query: aliased(10_000) })],
+  ['fragments that double 40 times', 'DOCUMENT_TOO_LARGE', () => JSON.stringify({ query: exploding(40) })],
+  [
+    'a fragment that leads to itself',
+    'GRAPHQL_VALIDATION_FAILED',
+    () => JSON.stringify({ query: '{ posts { ...F } } fragment F on Post { ...G } fragment G on Post { ...F }' }),
+  ],
+  ['a body of 5 MB', 'REQUEST_TOO_LARGE', () => JSON.stringify({ query: '{ __typename }', x: 'x'.repeat(5_000_000) })],
+  ['invalid UTF-8', 'BAD_REQUEST', () => Buffer.concat([Buffer.from('{"query":"{ a'), Buffer.from([0xc3, 0x28])])],
+  ['variables nested 100,000 deep', 'BAD_USER_INPUT', deepVariables],
+  [
+    '5,000 unknown variables that are declared',
+    'DOCUMENT_TOO_LARGE',
+    () => JSON.stringify({ query: `query (${Array.from({ length: 5000 }, (_, i) => `$v${i}: Int`)}) { __typename }` }),
+  ],
+]
+
+function deepVariables(): string {
+  const deep = `${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}`
+  return `{"query":"mutation ($i: UpdateProductInput!) { updateProduct(id: 1, input: $i) { id } }","variables":{"i":${deep}}}`
+}
+
+test('abuse is refused quickly, and others are answered meanwhile', async (t) => {
+  const api = await startApi(t)
+  for (const [title, code, body] of abuses) {
+    const sent = body()
+    const refusals = Array.from({ length: 10 }, () =>
+      api.request('POST', graphqlPath, { body: sent, headers: { 'content-type': 'application/json', ...newer } }),
+    )
+    // The connection is closed in the middle of a body that is too large.
+    const answers = await Promise.all(refusals.map((each) => each.catch(() => undefined)))
+    for (const answer of answers) {
+      if (answer) assert.deepEqual([answer.status >= 400, answer.body.errors[0].extensions.code], [true, code], title)
+    }
+    await requireAlive(api, title)
+  }
+})
+
+test('what is repeated is the same, counts each time, and is refused where it is too often', async (t) => {
+  const api = await startApi(t)
+  const few = await send(
+    api,
+    `{ posts(limit: 1) { ${'id '.repeat(100)} ${'...F '.repeat(100)} } } fragment F on Post { id }`,
+  )
+  assert.deepEqual([few.status, few.body], [200, { data: { posts: [] } }])
+  assert.equal(
+    codeOf((await send(api, `{ posts(limit: 1000) { ${'id '.repeat(60)} } }`)).body),
+    'OPERATION_TOO_EXPENSIVE',
+  )
+  for (const document of [
+    `{ posts(limit: 1) { ${'id '.repeat(1000)} } }`,
+    `{ ${'me { id } '.repeat(300)} }`,
+    `{ ${many(300, (i) => `...F${i}`)} } ${many(300, (i) => `fragment F${i} on Query { me { id } }`)}`,
+    `${many(300, (i) => `query A${i} { ...F }`)} fragment F on Query { ${'me { id } '.repeat(60)} }`,
+  ]) {
+    assert.equal(codeOf((await send(api, document)).body), 'DOCUMENT_TOO_LARGE', document.slice(0, 60))
+  }
+})
+
+test('createPost has a rate limit of its own', async (t) => {
+  const api = await startApi(t, { env: { RATE_LIMIT_POSTS: '3/60' } })
+  const create = 'mutation { createPost(title: "a", body: "b") }'
+  for (let i = 0; i < 3; i++) assert.ok((await send(api, create)).body.data.createPost > 0)
+  const { body } = await send(api, create)
+  assert.deepEqual([codeOf(body), body.errors[0].message], ['TOO_MANY_REQUESTS', 'Too many attempts'])
+  const many = await send(api, 'mutation { a: createPost(title: "a", body: "b") b: createPost(title: "a", body: "b") }')
+  assert.equal(many.body.errors.length, 2)
+  assert.equal((await send(api, '{ posts { id } }')).body.data.posts.length, 3)
+})
+
+function many(count: number, write: (i: number) => string): string {
+  return Array.from({ length: count }, (_, i) => write(i)).join(' ')
+}
+
+async function requireAlive(api: Api, title: string): Promise<void> {
+  const { status, body } = await send(api, '{ __typename }')
+  assert.deepEqual([status, body], [200, { data: { __typename: 'Query' } }], title)
+}

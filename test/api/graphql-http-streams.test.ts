@@ -1,0 +1,285 @@
+/** Server-sent events, by the "distinct connections mode" of graphql-sse. */
+import assert from 'node:assert/strict'
+import { connect } from 'node:net'
+import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { subscription } from '../../src/platform/graphql/elements.ts'
+import type { Engine } from '../../src/platform/graphql/engine.ts'
+import type { ApiOptions } from '../support/api.ts'
+import { onEachEngine } from '../support/databases.ts'
+import { openStream } from '../support/event-stream.ts'
+import { eventually } from '../support/eventually.ts'
+import { codeOf, graphqlPath, send } from '../support/graphql.ts'
+import { signIn } from '../support/people.ts'
+import { createProduct } from '../support/products.ts'
+import { type ApiWithRoles, startApiWithRoles } from '../support/roles.ts'
+
+const counter = 'subscription { counter { count } }'
+const counted = (count: number) => ({ event: 'next', data: { data: { counter: { count } } } })
+const completed = { event: 'complete', data: undefined }
+
+async function start(t: Parameters<typeof startApiWithRoles>[0], options: ApiOptions) {
+  let engine: Engine | undefined
+  const api = await startApiWithRoles(t, {
+    ...options,
+    extend(_app, parts) {
+      engine = parts.engine
+    },
+  })
+  return { ...api, counts: () => (engine as Engine).counts() }
+}
+
+const createPost = (api: ApiWithRoles) => send(api, 'mutation { createPost(title: "a", body: "b") }')
+
+onEachEngine('event streams', (engine) => {
+  for (const method of ['POST', 'GET'] as const) {
+    test(`a subscription over ${method} delivers every value until the client goes`, async (t) => {
+      const api = await start(t, { engine })
+      const stream = await openStream(t, api.url, counter, { method })
+      assert.equal(stream.answer.statusCode, 200)
+      assert.equal(stream.answer.headers['content-type'], 'text/event-stream; charset=utf-8')
+      assert.equal(stream.answer.headers['cache-control'], 'no-store')
+      assert.equal(stream.answer.headers['x-accel-buffering'], 'no')
+      assert.ok(stream.answer.headers['x-request-id'])
+      assert.equal(stream.answer.headers['access-control-allow-origin'], '*')
+      for (let i = 0; i < 5; i++) await createPost(api)
+      await eventually(() => assert.deepEqual(stream.events, [1, 2, 3, 4, 5].map(counted)))
+      assert.deepEqual(api.counts(), { subscribers: 1, sources: 1 })
+      stream.close()
+      await eventually(() => assert.deepEqual(api.counts(), { subscribers: 0, sources: 0 }))
+      assert.ok(api.log.some((line) => line.includes('"path":"/graphql","status":200')))
+    })
+  }
+
+  test('productCreated tells of products made over REST', async (t) => {
+    const api = await start(t, { engine })
+    const { access } = await signIn(api)
+    const stream = await openStream(t, api.url, 'subscription { productCreated { name price inStock } }')
+    await createProduct(api, access, { name: 'Lamp', price: 5 })
+    await eventually(() =>
+      assert.deepEqual(stream.events, [
+        { event: 'next', data: { data: { productCreated: { name: 'Lamp', price: 5, inStock: true } } } },
+      ]),
+    )
+  })
+
+  test('queries and mutations are answered by one event and the end, mutations only by POST', async (t) => {
+    const api = await start(t, { engine })
+    const mutation = 'mutation { createPost(title: "a", body: "b") }'
+    const made = await openStream(t, api.url, mutation)
+    await made.ended
+    assert.deepEqual(made.events, [{ event: 'next', data: { data: { createPost: 1 } } }, completed])
+    for (const method of ['POST', 'GET'] as const) {
+      const listed = await openStream(t, api.url, '{ posts { id } }', { method })
+      await listed.ended
+      assert.deepEqual(listed.events, [{ event: 'next', data: { data: { posts: [{ id: '1' }] } } }, completed])
+    }
+    const refused = await openStream(t, api.url, mutation, { method: 'GET' })
+    assert.deepEqual([refused.answer.statusCode, refused.answer.headers.allow], [405, 'POST'])
+    assert.deepEqual((await send(api, '{ posts { id } }')).body.data.posts, [{ id: '1' }])
+  })
+
+  test('what is wrong with a document is an event, as the protocol of graphql-sse has it; a token is refused by its status', async (t) => {
+    const api = await start(t, { engine, elements: guarded })
+    const { access } = await signIn(api)
+    for (const [document, code, token] of [
+      ['subscription {', 'GRAPHQL_PARSE_FAILED'],
+      ['subscription { unknown }', 'GRAPHQL_VALIDATION_FAILED'],
+      ['subscription ($n: Int!) { counter { count @include(if: true) } }', 'GRAPHQL_VALIDATION_FAILED'],
+      ['query ($n: Int!) { posts(limit: $n) { id } }', 'BAD_USER_INPUT'],
+      ['subscription { forAdmins }', 'UNAUTHENTICATED'],
+      ['subscription { forAdmins }', 'FORBIDDEN', access],
+    ] as const) {
+      for (const method of ['GET', 'POST'] as const) {
+        const { answer, events, ended } = await openStream(t, api.url, document, { method, token })
+        await ended
+        assert.equal(answer.statusCode, 200)
+        assert.equal(answer.headers['content-type'], 'text/event-stream; charset=utf-8')
+        assert.deepEqual([codeOf(events[0]?.data), events[1], events.length], [code, completed, 2], document)
+      }
+    }
+    const refused = await send(api, counter, { headers: { accept: 'text/event-stream' }, token: 'nonsense' })
+    assert.deepEqual([refused.status, codeOf(refused.body)], [401, 'UNAUTHENTICATED'])
+    assert.equal(refused.headers.get('www-authenticate'), 'Bearer')
+    assert.deepEqual(api.counts(), { subscribers: 0, sources: 0 })
+  })
+
+  test('a subscription that ends by itself completes, one that fails says so first', async (t) => {
+    const api = await start(t, { engine, elements: [...guarded, ...ending] })
+    const ended = await openStream(t, api.url, 'subscription { two }')
+    await ended.ended
+    assert.deepEqual(ended.events, [
+      { event: 'next', data: { data: { two: 1 } } },
+      { event: 'next', data: { data: { two: 2 } } },
+      completed,
+    ])
+    const failed = await openStream(t, api.url, 'subscription { failing }')
+    await failed.ended
+    assert.deepEqual(failed.events, [
+      {
+        event: 'next',
+        data: { errors: [{ message: 'Internal server error', extensions: { code: 'INTERNAL_SERVER_ERROR' } }] },
+      },
+      completed,
+    ])
+    assert.deepEqual(api.counts(), { subscribers: 0, sources: 0 })
+  })
+
+  test('a stream ends when its session does, and when the role that it needs is taken away', async (t) => {
+    const api = await start(t, { engine, elements: guarded })
+    const [user, editor, admin] = [await signIn(api), await api.signInAs('editor'), await api.signInAs('admin')]
+    const own = await openStream(t, api.url, counter, { token: user.access })
+    const guardedStream = await openStream(t, api.url, 'subscription { forEditors }', { token: editor.access })
+    const open = await openStream(t, api.url, counter, { token: editor.access })
+
+    await api.post('/api/auth/logout', {}, user.access)
+    await own.ended
+    assert.deepEqual(
+      own.events.map(({ event, data }) => data?.errors?.[0].extensions.code ?? event),
+      ['UNAUTHENTICATED', 'complete'],
+    )
+    await api.put(`/api/admin/users/${editor.id}/roles`, { roles: ['viewer'] }, admin.access)
+    await guardedStream.ended
+    assert.deepEqual(
+      guardedStream.events.map(({ event, data }) => data?.errors?.[0].extensions.code ?? event),
+      ['FORBIDDEN', 'complete'],
+    )
+    await createPost(api)
+    await eventually(() => assert.deepEqual(open.events, [counted(1)]))
+    assert.deepEqual(api.counts(), { subscribers: 1, sources: 1 })
+  })
+
+  test('streams end at once when the service stops', async (t) => {
+    const api = await start(t, { engine })
+    const streams = await Promise.all(Array.from({ length: 20 }, () => openStream(t, api.url, counter)))
+    // Reads nothing, not even the last words.
+    const silent = await openStream(t, api.url, counter)
+    silent.answer.pause()
+    const startedAt = performance.now()
+    await api.app.close()
+    assert.ok(performance.now() - startedAt < 5000)
+    for (const { ended, events } of streams) {
+      await ended
+      assert.deepEqual(events, [completed])
+    }
+  })
+})
+
+test('an address has only so many streams at once, and refused ones do not count', async (t) => {
+  const api = await start(t, { env: { GQL_WS_MAX_PER_ADDRESS: '2' } })
+  const [first] = [await openStream(t, api.url, counter), await openStream(t, api.url, counter)]
+  const headers = { accept: 'text/event-stream' }
+  const third = await send(api, counter, { headers })
+  assert.deepEqual([third.status, codeOf(third.body)], [429, 'TOO_MANY_REQUESTS'])
+  assert.ok(Number(third.headers.get('retry-after')) > 0)
+  first?.close()
+  await eventually(async () => {
+    const again = await openStream(t, api.url, counter)
+    if (again.answer.statusCode !== 200) again.close()
+    assert.equal(again.answer.statusCode, 200)
+    again.close()
+  })
+  for (let i = 0; i < 5; i++) assert.equal((await send(api, 'subscription { no }', { headers })).status, 200)
+  await eventually(async () => {
+    const again = await openStream(t, api.url, '{ __typename }')
+    assert.equal(again.answer.statusCode, 200)
+  })
+})
+
+test('a silent stream is kept alive by a comment every 12 seconds', async (t) => {
+  t.mock.timers.enable({ apis: ['setInterval'] })
+  const api = await start(t, {})
+  const streams = [await openStream(t, api.url, counter), await openStream(t, api.url, counter)]
+  for (let i = 1; i <= 3; i++) {
+    for (const { comments } of streams) await eventually(() => assert.equal(comments(), i))
+    t.mock.timers.tick(12_000)
+  }
+})
+
+test('one who does not read is cut off, and the others are not held up', async (t) => {
+  const big = 'x'.repeat(100_000)
+  const api = await start(t, {
+    elements: [
+      subscription({
+        name: 'flood',
+        type: 'String',
+        access: 'public',
+        async *subscribe() {
+          for (let i = 0; i < 2000; i++) {
+            yield big
+            await sleep(1)
+          }
+        },
+      }),
+    ],
+  })
+  const reader = await openStream(t, api.url, counter)
+  const socket = connect(Number(new URL(api.url).port), '127.0.0.1').pause()
+  t.after(() => socket.destroy())
+  socket.on('error', () => {})
+  const document = encodeURIComponent('subscription { flood }')
+  socket.write(`GET ${graphqlPath}?query=${document} HTTP/1.1\r\nhost: x\r\naccept: text/event-stream\r\n\r\n`)
+  await eventually(() => assert.equal(api.counts().subscribers, 2))
+  await eventually(() => assert.equal(api.counts().subscribers, 1), 15_000)
+  assert.ok(api.log.some((line) => line.includes('its reader is too slow')))
+  await createPost(api)
+  await eventually(() => assert.deepEqual(reader.events, [counted(1)]))
+})
+
+test('clients that come and go in the middle leave nothing behind', async (t) => {
+  const api = await start(t, {})
+  for (let round = 0; round < 10; round++) {
+    const sockets = Array.from({ length: 20 }, (_, i) => {
+      const socket = connect(Number(new URL(api.url).port), '127.0.0.1').on('error', () => {})
+      const document = encodeURIComponent(counter)
+      socket.write(`GET ${graphqlPath}?query=${document} HTTP/1.1\r\nhost: x\r\naccept: text/event-stream\r\n\r\n`)
+      setTimeout(() => socket.destroy(), i % 7)
+      return socket
+    })
+    await Promise.all(sockets.map((socket) => new Promise((resolve) => socket.once('close', resolve))))
+  }
+  await eventually(() => assert.deepEqual(api.counts(), { subscribers: 0, sources: 0 }))
+  const after = await openStream(t, api.url, counter)
+  await createPost(api)
+  await eventually(() => assert.deepEqual(after.events, [counted(1)]))
+})
+
+const guarded = [
+  subscription({
+    name: 'forAdmins',
+    type: 'Int',
+    access: { role: 'admin' },
+    async *subscribe(_args, { values }) {
+      yield* values('admins')
+    },
+  }),
+  subscription({
+    name: 'forEditors',
+    type: 'Int',
+    access: { permission: 'posts.update' },
+    async *subscribe(_args, { values }) {
+      yield* values('editors')
+    },
+  }),
+]
+
+const ending = [
+  subscription({
+    name: 'two',
+    type: 'Int',
+    access: 'public',
+    async *subscribe() {
+      yield 1
+      yield 2
+    },
+  }),
+  subscription({
+    name: 'failing',
+    type: 'Int',
+    access: 'public',
+    // biome-ignore lint/correctness/useYield: it fails before it has anything to tell
+    async *subscribe() {
+      throw new Error('a secret of the generator')
+    },
+  }),
+]

@@ -1,0 +1,409 @@
+/** /graphql as HTTP sees it: methods, media types, tokens, origins and the form of errors. No database matters here. */
+import assert from 'node:assert/strict'
+import { request } from 'node:http'
+import { test } from 'node:test'
+import { brotliDecompressSync } from 'node:zlib'
+import { query } from '../../src/platform/graphql/elements.ts'
+import { negotiate } from '../../src/platform/graphql/http/media-types.ts'
+import { type Api, startApi } from '../support/api.ts'
+import { codeOf, graphqlPath, send } from '../support/graphql.ts'
+import { signIn } from '../support/people.ts'
+
+const newer = 'application/graphql-response+json'
+const older = 'application/json'
+
+const get = (api: Api, parameters: Record<string, string>, headers: Record<string, string> = {}) =>
+  api.request('GET', `${graphqlPath}?${new URLSearchParams(parameters)}`, { headers })
+
+test('GET takes the query, its variables as JSON and the name of the operation', async (t) => {
+  const api = await startApi(t)
+  const answer = await get(api, {
+    query: 'query A($n: Int) { posts(limit: $n) { id } } query B { me { id } }',
+    variables: '{"n": 1}',
+    operationName: 'A',
+  })
+  assert.deepEqual([answer.status, answer.body], [200, { data: { posts: [] } }])
+  assert.equal(answer.headers.get('content-type'), 'application/json; charset=utf-8')
+  for (const path of [graphqlPath, `${graphqlPath}/`]) {
+    assert.equal((await api.get(`${path}?query={__typename}`)).status, 200, path)
+  }
+  const head = await api.request('HEAD', `${graphqlPath}?query={__typename}`)
+  assert.deepEqual([head.status, head.headers.get('content-length'), head.body], [200, '31', ''])
+})
+
+test('a mutation over GET is 405, says POST, and does nothing', async (t) => {
+  const api = await startApi(t)
+  const document = 'mutation M { createPost(title: "a", body: "b") } query Q { posts { id } }'
+  for (const method of ['GET', 'HEAD']) {
+    const path = `${graphqlPath}?${new URLSearchParams({ query: document, operationName: 'M' })}`
+    const answer = await api.request(method, path)
+    assert.deepEqual([answer.status, answer.headers.get('allow')], [405, 'POST'])
+    if (method === 'GET') assert.equal(codeOf(answer.body), 'METHOD_NOT_ALLOWED')
+  }
+  assert.deepEqual((await get(api, { query: document, operationName: 'Q' })).body, { data: { posts: [] } })
+})
+
+test('what is no request is 400 whatever the client accepts', async (t) => {
+  const api = await startApi(t)
+  for (const accept of [older, newer]) {
+    for (const json of [
+      {},
+      { query: '' },
+      { query: '  ' },
+      { query: 1 },
+      { query: null },
+      { query: '{ __typename }', variables: 'x' },
+      { query: '{ __typename }', variables: [] },
+      { query: '{ __typename }', operationName: 7 },
+      { query: '{ __typename }', extensions: 'x' },
+    ]) {
+      const { status, body, headers } = await api.request('POST', graphqlPath, { json, headers: { accept } })
+      assert.deepEqual([status, codeOf(body)], [400, 'BAD_REQUEST'], JSON.stringify(json))
+      assert.equal(headers.get('content-type'), `${accept}; charset=utf-8`)
+    }
+    for (const body of ['', '{', 'null', '"x"', '7', new Uint8Array([0x22, 0xff, 0x22])]) {
+      const headers = { accept, 'content-type': older }
+      const answer = await api.request('POST', graphqlPath, { body, headers })
+      assert.deepEqual([answer.status, codeOf(answer.body)], [400, 'BAD_REQUEST'], String(body))
+    }
+    assert.equal((await get(api, {}, { accept })).status, 400)
+    for (const variables of ['{', '[]', '"x"', '7']) {
+      assert.equal((await get(api, { query: '{ __typename }', variables }, { accept })).status, 400, variables)
+    }
+  }
+  const twice = await api.get(`${graphqlPath}?query={__typename}&query={__typename}`)
+  assert.equal(twice.status, 400)
+})
+
+test('a document that cannot be executed is 200 in the older type and 400 in the newer', async (t) => {
+  const api = await startApi(t)
+  for (const [document, code] of [
+    ['{', 'GRAPHQL_PARSE_FAILED'],
+    ['{ unknown }', 'GRAPHQL_VALIDATION_FAILED'],
+    ['query A { __typename } query B { __typename }', 'OPERATION_RESOLUTION_FAILURE'],
+    ['query ($n: Int!) { posts(limit: $n) { id } }', 'BAD_USER_INPUT'],
+  ] as const) {
+    for (const [accept, status] of [
+      [older, 200],
+      ['*/*', 200],
+      [newer, 400],
+      [`${newer}, ${older};q=0.9`, 400],
+    ] as const) {
+      const answer = await send(api, document, { headers: { accept } })
+      assert.deepEqual([answer.status, codeOf(answer.body)], [status, code], `${document} ${accept}`)
+      assert.ok(!('data' in answer.body))
+    }
+  }
+  // A field that fails is an answer all the same.
+  const partly = await send(api, '{ post(id: 1) { id } }', { headers: { accept: newer } })
+  assert.deepEqual([partly.status, partly.body.data, codeOf(partly.body)], [200, { post: null }, 'NOT_FOUND'])
+})
+
+test('the type of the answer is the one that the client likes best', () => {
+  for (const [accept, json, stream] of [
+    ['application/json', older, 'refused'],
+    ['application/*', older, 'refused'],
+    ['*/*;q=0.1', older, 'refused'],
+    ['', older, 'refused'],
+    [newer, newer, 'refused'],
+    [`${newer}, ${older}`, newer, 'refused'],
+    [`${older}, ${newer}`, older, 'refused'],
+    [`${newer};q=0.5, ${older}`, older, 'refused'],
+    [`${newer}, */*`, newer, 'refused'],
+    [`${older};q=0, */*`, newer, 'refused'],
+    ['APPLICATION/JSON; CHARSET="UTF-8"', older, 'refused'],
+    ['application/json; charset=latin1', undefined, 'refused'],
+    ['text/html, application/xhtml+xml, */*;q=0.8', older, 'refused'],
+    ['text/html', undefined, 'refused'],
+    ['text/*', undefined, 'refused'],
+    ['text/event-stream', undefined, 'preferred'],
+    [`text/event-stream, ${older}`, older, 'preferred'],
+    [`${older}, text/event-stream`, older, 'accepted'],
+    [`text/event-stream;q=0, ${older}`, older, 'refused'],
+    ['application/json;q=0', undefined, 'refused'],
+    ['application/json;q=none', undefined, 'refused'],
+  ] as const) {
+    assert.deepEqual(negotiate(accept), { json, stream }, accept)
+  }
+})
+
+test('who accepts neither type is told so before anything is done', async (t) => {
+  const api = await startApi(t)
+  const answer = await send(api, 'mutation { createPost(title: "a", body: "b") }', { headers: { accept: 'text/html' } })
+  assert.deepEqual([answer.status, codeOf(answer.body)], [406, 'NOT_ACCEPTABLE'])
+  assert.deepEqual((await send(api, '{ posts { id } }')).body.data.posts, [])
+})
+
+test('a POST is JSON in UTF-8: forms and all else are 415', async (t) => {
+  const api = await startApi(t)
+  const body = '{"query":"{ __typename }"}'
+  const postAs = (type: string) => api.request('POST', graphqlPath, { body, headers: { 'content-type': type } })
+  for (const type of [
+    'application/json',
+    'application/json; charset=utf-8',
+    'APPLICATION/JSON;charset="UTF-8"',
+    'application/json; charset=utf8',
+  ]) {
+    assert.equal((await postAs(type)).status, 200, type)
+  }
+  for (const type of [
+    'application/x-www-form-urlencoded',
+    'multipart/form-data; boundary=x',
+    'text/plain',
+    'application/graphql',
+    'application/jsonp',
+    'application/graphql+json',
+    'application/json; charset=latin1',
+    'application/json; charset=utf-16',
+    'nonsense',
+  ]) {
+    const answer = await postAs(type)
+    assert.deepEqual([answer.status, codeOf(answer.body)], [415, 'UNSUPPORTED_MEDIA_TYPE'], type)
+  }
+  const form = await api.request('POST', graphqlPath, { form: { query: '{ __typename }' } })
+  assert.equal(form.status, 415)
+})
+
+test('errors have the form of GraphQL here, whoever refuses, and their own everywhere else', async (t) => {
+  const api = await startApi(t)
+  for (const method of ['PUT', 'DELETE', 'PATCH']) {
+    const answer = await api.request(method, graphqlPath, { json: { query: '{ __typename }' } })
+    assert.equal(answer.status, 405, method)
+    assert.equal(answer.headers.get('allow'), 'GET, HEAD, POST, OPTIONS')
+    assert.deepEqual(answer.body, {
+      errors: [{ message: 'Method not allowed', extensions: { code: 'METHOD_NOT_ALLOWED' } }],
+    })
+    assert.ok(answer.headers.get('x-request-id'))
+  }
+  const large = await api.request('POST', graphqlPath, { json: { query: 'x'.repeat(1024 * 1024) } })
+  assert.deepEqual([large.status, codeOf(large.body)], [413, 'REQUEST_TOO_LARGE'])
+  for (const path of ['/graphql/nope', '/graphqlx', '/nope']) {
+    assert.deepEqual((await api.get(path)).body, { error: 'Not found' }, path)
+  }
+  assert.deepEqual((await api.request('PUT', '/me')).body, { error: 'Method not allowed' })
+})
+
+test('load is shed in the form of GraphQL', async (t) => {
+  const api = await startApi(t, {
+    env: { MAX_EVENT_LOOP_DELAY_MS: '1' },
+    extend(app) {
+      const busy = setInterval(() => {
+        for (const end = performance.now() + 40; performance.now() < end; );
+      }, 1)
+      app.addHook('onClose', async () => clearInterval(busy))
+    },
+  })
+  for (const end = performance.now() + 10_000; performance.now() < end; ) {
+    const { status, body, headers } = await send(api, '{ __typename }')
+    if (status === 200) continue
+    assert.deepEqual([status, codeOf(body), headers.get('retry-after')], [503, 'SERVICE_UNAVAILABLE', '1'])
+    return
+  }
+  assert.fail('no load was shed')
+})
+
+test('a token is optional; one that is not good is 401, before the body is looked at', async (t) => {
+  const api = await startApi(t)
+  const user = await signIn(api)
+  const me = { query: '{ me { id } }' }
+  assert.deepEqual((await api.post(graphqlPath, me)).body, { data: { me: null } })
+  assert.deepEqual((await api.post(graphqlPath, me, user.access)).body, { data: { me: { id: String(user.id) } } })
+  assert.equal((await get(api, me, { authorization: `bearer ${user.access}` })).body.data.me.id, String(user.id))
+
+  for (const authorization of ['Bearer nonsense', `Bearer ${user.refresh}`, 'Basic dTpw', 'Bearer', user.access]) {
+    for (const accept of [older, newer, 'text/event-stream']) {
+      const answer = await api.request('POST', graphqlPath, {
+        body: 'not even JSON',
+        headers: { authorization, accept, 'content-type': older },
+      })
+      assert.deepEqual([answer.status, codeOf(answer.body)], [401, 'UNAUTHENTICATED'], authorization)
+      assert.equal(answer.headers.get('www-authenticate'), 'Bearer')
+    }
+    assert.equal((await get(api, me, { authorization })).status, 401)
+  }
+  await api.post('/api/auth/logout', {}, user.access)
+  assert.equal((await api.post(graphqlPath, me, user.access)).status, 401)
+})
+
+test('a session that ends while the body arrives is noticed', async (t) => {
+  const api = await startApi(t)
+  const user = await signIn(api)
+  const body = new ReadableStream({
+    async start(controller) {
+      controller.enqueue(new TextEncoder().encode('{"query":'))
+      await new Promise((resolve) => setTimeout(resolve, 200))
+      await api.post('/api/auth/logout', {}, user.access)
+      controller.enqueue(new TextEncoder().encode('"{ me { id } }"}'))
+      controller.close()
+    },
+  })
+  const answer = await fetch(api.url + graphqlPath, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${user.access}`, 'content-type': older },
+    body,
+    duplex: 'half',
+  } as RequestInit)
+  assert.equal(answer.status, 401)
+})
+
+test('cookies are never looked at', async (t) => {
+  const api = await startApi(t)
+  const { access } = await signIn(api)
+  for (const cookie of [`access_token=${access}`, `Authorization=Bearer ${access}`, `token=${access}; session=x`]) {
+    assert.deepEqual((await send(api, '{ me { id } }', { headers: { cookie } })).body, { data: { me: null } })
+  }
+})
+
+test('no cache keeps what was asked with a token, or takes it for the answer to another', async (t) => {
+  const api = await startApi(t)
+  const { access } = await signIn(api)
+  const mine = await get(api, { query: '{ me { id } }' }, { authorization: `Bearer ${access}` })
+  assert.equal(mine.headers.get('cache-control'), 'no-store')
+  const open = await get(api, { query: '{ me { id } }' })
+  assert.equal(open.headers.get('cache-control'), 'no-cache')
+  for (const { headers } of [mine, open]) assert.match(headers.get('vary') ?? '', /accept, authorization/)
+})
+
+test('pages of other origins may use it, and may read refusals', async (t) => {
+  const api = await startApi(t, { env: { CORS_ORIGINS: 'https://app.example' } })
+  const origin = 'https://app.example'
+  const preflight = await api.request('OPTIONS', graphqlPath, {
+    headers: {
+      origin,
+      'access-control-request-method': 'POST',
+      'access-control-request-headers': 'authorization, content-type',
+    },
+  })
+  assert.equal(preflight.status, 204)
+  assert.equal(preflight.headers.get('access-control-allow-methods'), 'GET, HEAD, POST')
+  assert.equal(preflight.headers.get('access-control-allow-headers'), 'authorization, content-type')
+  for (const answer of [
+    await send(api, '{ __typename }', { headers: { origin } }),
+    await send(api, '{', { headers: { origin, authorization: 'Bearer x' } }),
+    await api.request('PUT', graphqlPath, { headers: { origin } }),
+    await send(api, 'subscription { counter { count } }', { headers: { origin } }),
+  ]) {
+    assert.equal(answer.headers.get('access-control-allow-origin'), origin, String(answer.status))
+  }
+  const foreign = await send(api, '{ __typename }', { headers: { origin: 'https://evil.example' } })
+  assert.equal(foreign.headers.get('access-control-allow-origin'), null)
+})
+
+test('a long answer is compressed where the client asks for it', async (t) => {
+  const api = await startApi(t, {
+    elements: [query({ name: 'long', type: 'String', access: 'public', resolve: () => 'x'.repeat(10_000) })],
+  })
+  const headers = { 'content-type': older, 'accept-encoding': 'br' }
+  const body = '{"query":"{ long }"}'
+  const bytes = await new Promise<{ encoding: unknown; text: string }>((resolve, reject) => {
+    const sent = request(api.url + graphqlPath, { method: 'POST', headers }, async (answer) => {
+      const chunks = await answer.toArray()
+      const text = brotliDecompressSync(Buffer.concat(chunks)).toString()
+      resolve({ encoding: answer.headers['content-encoding'], text })
+    })
+    sent.on('error', reject).end(body)
+  })
+  assert.equal(bytes.encoding, 'br')
+  assert.equal(JSON.parse(bytes.text).data.long.length, 10_000)
+})
+
+test('a batch is answered in its order, each request as if it had come alone', async (t) => {
+  const api = await startApi(t)
+  const batch = (json: unknown, headers = {}) => api.request('POST', graphqlPath, { json, headers })
+  const { status, body } = await batch([
+    { query: 'mutation { createPost(title: "a", body: "b") }' },
+    { query: '{ posts { id } }' },
+    { query: '{ unknown }' },
+    { query: 'query ($n: Int) { posts(limit: $n) { title } }', variables: { n: 1 } },
+    { query: 'subscription { counter { count } }' },
+    {},
+    'text',
+    null,
+    [],
+  ])
+  assert.equal(status, 200)
+  assert.deepEqual(
+    body.map((each: { data?: unknown; errors?: { extensions: { code: string } }[] }) =>
+      each.data === undefined ? each.errors?.[0]?.extensions.code : each.data,
+    ),
+    [
+      { createPost: 1 },
+      { posts: [{ id: '1' }] },
+      'GRAPHQL_VALIDATION_FAILED',
+      { posts: [{ title: 'a' }] },
+      ...Array<string>(5).fill('BAD_REQUEST'),
+    ],
+  )
+  const one = { query: '{ __typename }' }
+  const most = await batch(Array(10).fill(one))
+  assert.deepEqual([most.status, most.body.length], [200, 10])
+  for (const wrong of [[], Array(11).fill(one)]) {
+    for (const accept of [older, newer]) {
+      const answer = await batch(wrong, { accept })
+      assert.deepEqual([answer.status, codeOf(answer.body)], [400, 'BAD_REQUEST'], `${wrong.length} ${accept}`)
+    }
+  }
+  assert.equal((await batch([one], { accept: 'text/event-stream' })).status, 406)
+  assert.equal((await batch([one], { accept: newer })).headers.get('content-type'), `${newer}; charset=utf-8`)
+})
+
+test('a subscription without an event stream is refused, and told what it needs', async (t) => {
+  const api = await startApi(t)
+  for (const accept of [older, newer, '*/*']) {
+    const answer = await send(api, 'subscription { counter { count } }', { headers: { accept } })
+    assert.equal(answer.status, 400)
+    assert.match(answer.body.errors[0].message, /text\/event-stream.*WebSocket/)
+  }
+})
+
+test('the schema is told where the playground is open, and not by a word where it is closed', async (t) => {
+  const open = await startApi(t)
+  assert.equal((await send(open, '{ __schema { queryType { name } } }')).body.data.__schema.queryType.name, 'Query')
+  assert.match((await send(open, '{ post { id } }')).body.errors[0].message, /id/)
+  const closed = await startApi(t, { env: { GQL_PLAYGROUND: 'false' } })
+  for (const document of ['{ __schema { queryType { name } } }', '{ __type(name: "Post") { name } }']) {
+    for (let i = 0; i < 5; i++) {
+      assert.equal((await send(closed, document)).body.errors[0].extensions.code, 'GRAPHQL_VALIDATION_FAILED')
+    }
+  }
+  const update = 'mutation ($i: UpdateProductInput!) { updateProduct(id: 1, input: $i) { id } }'
+  for (const [document, variables] of [
+    ['{ pots { id } }', {}],
+    ['{ posts { titl } }', {}],
+    ['{ posts(limt: 1) { id } }', {}],
+    ['{ posts { id } } fragment F on Pots { id }', {}],
+    [update, { i: { nam: 'x' } }],
+  ] as const) {
+    for (let i = 0; i < 5; i++) {
+      const { body } = await send(closed, document, { variables })
+      assert.ok(body.errors, document)
+      assert.doesNotMatch(JSON.stringify(body), /Did you mean/, document)
+    }
+  }
+  assert.deepEqual((await send(closed, '{ __typename posts { __typename } }')).body.data, {
+    __typename: 'Query',
+    posts: [],
+  })
+})
+
+test('a key that would poison a prototype is left out', async (t) => {
+  const seen: unknown[] = []
+  const api = await startApi(t, {
+    elements: [
+      query<{ n: number }>({
+        name: 'seen',
+        type: 'Int',
+        args: { n: 'Int' },
+        access: 'public',
+        resolve: ({ n }) => void seen.push(n, ({} as { polluted?: unknown }).polluted),
+      }),
+    ],
+  })
+  const variables = '{"n":1,"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}}}'
+  const query_ = 'query ($n: Int) { seen(n: $n) }'
+  const body = `{"query":"${query_}","variables":${variables},"__proto__":{"query":"x"}}`
+  const posted = await api.request('POST', graphqlPath, { body, headers: { 'content-type': older } })
+  assert.deepEqual(posted.body, { data: { seen: null } })
+  assert.deepEqual((await get(api, { query: query_, variables })).body, { data: { seen: null } })
+  assert.deepEqual(seen, [1, undefined, 1, undefined])
+})

@@ -1,0 +1,203 @@
+/** The socket with the sub-protocol graphql-transport-ws, as the clients made for it use it. */
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { type Client, type ClientOptions, createClient } from 'graphql-ws'
+import { WebSocket } from 'ws'
+import { onEachEngine } from '../support/databases.ts'
+import { signIn } from '../support/people.ts'
+import { openSocket, openTransport, secretElements, startSocketApi } from '../support/sockets.ts'
+
+const protocol = 'graphql-transport-ws'
+const counter = 'subscription { counter { count } }'
+
+function connect(t: TestContext, url: string, options: Partial<ClientOptions> = {}): Client {
+  const client = createClient({ url, webSocketImpl: WebSocket, retryAttempts: 0, ...options })
+  t.after(() => client.dispose())
+  return client
+}
+
+onEachEngine('a client of graphql-ws', (engine) => {
+  for (const place of ['on its own port', 'at /graphql on the HTTP port'] as const) {
+    test(`subscribes, asks and changes ${place}`, async (t) => {
+      const api = await startSocketApi(t, { engine })
+      const url = place === 'on its own port' ? api.wsUrl : `${api.url.replace('http', 'ws')}/graphql`
+      const client = connect(t, url)
+      const values = client.iterate({ query: counter })
+      const first = values.next()
+      await api.subscribed(1)
+      const query = 'mutation ($title: String!) { createPost(title: $title, body: "b") }'
+      const created = await client.iterate({ query, variables: { title: 'one' } }).next()
+      assert.deepEqual(created.value, { data: { createPost: 1 } })
+      assert.deepEqual((await first).value, { data: { counter: { count: 1 } } })
+      const second = values.next()
+      await api.post('/graphql', { query, variables: { title: 'two' } })
+      assert.deepEqual((await second).value, { data: { counter: { count: 2 } } })
+      await values.return?.()
+      await api.subscribed(0)
+      const answers = []
+      for await (const answer of client.iterate({ query: '{ posts { title } }' })) answers.push(answer)
+      assert.deepEqual(answers, [{ data: { posts: [{ title: 'one' }, { title: 'two' }] } }])
+    })
+  }
+
+  test('is known by the token of its first message, its key in any case, or of the upgrade', async (t) => {
+    const api = await startSocketApi(t, { engine })
+    const user = await signIn(api)
+    const query = '{ me { email } }'
+    for (const key of ['authorization', 'Authorization', 'AUTHORIZATION']) {
+      const client = connect(t, api.wsUrl, { connectionParams: { [key]: `Bearer ${user.access}` } })
+      const { value } = await client.iterate({ query }).next()
+      assert.deepEqual(value, { data: { me: { email: user.email } } })
+    }
+    const socket = await openSocket(t, api.wsUrl, { protocol, token: user.access })
+    socket.send({ type: 'connection_init' })
+    assert.deepEqual(await socket.next(), { type: 'connection_ack' })
+    socket.send({ id: '1', type: 'subscribe', payload: { query } })
+    assert.deepEqual(await socket.next(), { id: '1', type: 'next', payload: { data: { me: { email: user.email } } } })
+    assert.deepEqual(await socket.next(), { id: '1', type: 'complete' })
+  })
+
+  test('with a token that is not valid, or none at all in its place, is closed with 4403', async (t) => {
+    const api = await startSocketApi(t, { engine })
+    for (const authorization of ['Bearer nonsense', 'Bearer ', 'Basic eDp5', '', 5]) {
+      const socket = await openSocket(t, api.wsUrl, { protocol })
+      socket.send({ type: 'connection_init', payload: { authorization } })
+      assert.deepEqual(await socket.closed, { code: 4403, reason: 'Forbidden' }, String(authorization))
+    }
+    for (const authorization of ['Bearer nonsense', 'Basic eDp5']) {
+      for (const offered of [protocol, []]) {
+        const socket = await openSocket(t, api.wsUrl, { protocol: offered, headers: { authorization } })
+        socket.send({ query: '{ me { email } }' })
+        assert.deepEqual(await socket.closed, { code: 4403, reason: 'Forbidden' })
+        assert.equal(socket.waiting(), 0, 'and nothing is done for it')
+      }
+    }
+  })
+
+  test('is closed with 4403 within a second when its token is revoked, or has expired', async (t) => {
+    const api = await startSocketApi(t, { engine })
+    const [leaving, waiting] = [await signIn(api), await signIn(api, 'waiting@example.com')]
+    const sockets = [
+      await openTransport(t, api.wsUrl, { authorization: `Bearer ${leaving.access}` }),
+      await openSocket(t, api.wsUrl, { token: leaving.access }),
+    ]
+    const patient = await openTransport(t, api.wsUrl, { authorization: `Bearer ${waiting.access}` })
+    sockets[0]?.send({ id: '1', type: 'subscribe', payload: { query: counter } })
+    await api.subscribed(1)
+    // Only once its token has been checked is the second one watched.
+    sockets[1]?.send({ query: '{ me { email } }' })
+    await sockets[1]?.next()
+    await api.post('/api/auth/logout', {}, leaving.access)
+    const at = performance.now()
+    for (const { closed } of sockets) assert.equal((await closed).code, 4403)
+    assert.ok(performance.now() - at < 1000)
+    await api.subscribed(0)
+    assert.equal(patient.ws.readyState, WebSocket.OPEN)
+    api.clock.advance(1801)
+    assert.equal((await patient.closed).code, 4403)
+  })
+
+  test('loses what a role guarded, by an error that names FORBIDDEN', async (t) => {
+    const api = await startSocketApi(t, { engine, elements: secretElements })
+    const [editor, admin] = [await api.signInAs('editor'), await api.signInAs('admin')]
+    const socket = await openTransport(t, api.wsUrl, { authorization: `Bearer ${editor.access}` })
+    socket.send({ id: 's', type: 'subscribe', payload: { query: 'subscription { secret { text } }' } })
+    await api.subscribed(1)
+    await api.put(`/api/admin/users/${editor.id}/roles`, { roles: ['viewer'] }, admin.access)
+    const payload = [{ message: 'Forbidden', extensions: { code: 'FORBIDDEN' } }]
+    assert.deepEqual(await socket.next(), { id: 's', type: 'error', payload })
+    await api.subscribed(0)
+    socket.send({ type: 'ping' })
+    assert.deepEqual(await socket.next(), { type: 'pong' })
+  })
+
+  test('while its token cannot be checked, because the database is away, is told to try again later', async (t) => {
+    const api = await startSocketApi(t, { engine })
+    const user = await signIn(api)
+    await api.parts.db.close()
+    const socket = await openSocket(t, api.wsUrl, { token: user.access })
+    socket.send({ query: '{ me { email } }' })
+    assert.deepEqual(await socket.closed, { code: 1013, reason: 'Try again later' })
+    assert.equal(socket.waiting(), 0)
+  })
+})
+
+test('what cannot be executed is an error of its own, and the socket stays open', async (t) => {
+  const api = await startSocketApi(t)
+  const socket = await openTransport(t, api.wsUrl)
+  for (const query of ['', '{', '{ nothing }', 'subscription { nothing }']) {
+    socket.send({ id: 'x', type: 'subscribe', payload: { query } })
+    const { id, type, payload } = await socket.next()
+    assert.deepEqual([id, type], ['x', 'error'])
+    assert.equal(typeof payload[0].message, 'string')
+  }
+})
+
+test('every message that breaks the protocol closes the socket by the code that stands for it', async (t) => {
+  const api = await startSocketApi(t)
+  const request = { query: counter }
+  const cases: [name: string, messages: unknown[], code: number, reason: string][] = [
+    ['no JSON', ['hello'], 4400, 'Invalid message received'],
+    ['no object', ['[]'], 4400, 'Invalid message received'],
+    ['no type', [{}], 4400, 'Invalid message received'],
+    ['an unknown type', [{ type: 'start' }], 4400, 'Invalid message received'],
+    ['an own message', [{ type: 'next', id: '1', payload: {} }], 4400, 'Invalid message received'],
+    ['a payload of another kind', [{ type: 'connection_init', payload: 5 }], 4400, 'Invalid message received'],
+    ['a ping with a list', [{ type: 'ping', payload: [] }], 4400, 'Invalid message received'],
+    ['no id', [{ type: 'connection_init' }, { type: 'subscribe', payload: request }], 4400, 'Invalid message received'],
+    ['a number for an id', [{ type: 'subscribe', id: 1, payload: request }], 4400, 'Invalid message received'],
+    ['an id without end', [{ type: 'complete', id: 'x'.repeat(300) }], 4400, 'Invalid message received'],
+    ['no query', [{ type: 'subscribe', id: '1', payload: {} }], 4400, 'Invalid message received'],
+    ['too early', [{ type: 'subscribe', id: '1', payload: request }], 4401, 'Unauthorized'],
+    [
+      'twice introduced',
+      [{ type: 'connection_init' }, { type: 'connection_init' }],
+      4429,
+      'Too many initialisation requests',
+    ],
+    [
+      'a repeated id',
+      [
+        { type: 'connection_init' },
+        { type: 'subscribe', id: 'a', payload: request },
+        { type: 'subscribe', id: 'a', payload: request },
+      ],
+      4409,
+      'Subscriber for a already exists',
+    ],
+  ]
+  for (const [name, messages, code, reason] of cases) {
+    const socket = await openSocket(t, api.wsUrl, { protocol })
+    for (const message of messages) socket.send(message)
+    assert.deepEqual(await socket.closed, { code, reason }, name)
+  }
+  await api.subscribed(0)
+})
+
+test('another sub-protocol is closed with 4406; offered beside ours, ours is chosen', async (t) => {
+  const api = await startSocketApi(t)
+  const old = await openSocket(t, api.wsUrl, { protocol: 'graphql-ws' })
+  assert.deepEqual(await old.closed, { code: 4406, reason: 'Subprotocol not acceptable' })
+  const both = await openSocket(t, api.wsUrl, { protocol: ['graphql-ws', protocol] })
+  assert.equal(both.ws.protocol, protocol)
+})
+
+test('who does not introduce itself within three seconds is closed with 4408', async (t) => {
+  const api = await startSocketApi(t)
+  const at = performance.now()
+  const socket = await openSocket(t, api.wsUrl, { protocol })
+  const prompt = await openTransport(t, api.wsUrl)
+  assert.deepEqual(await socket.closed, { code: 4408, reason: 'Connection initialisation timeout' })
+  assert.ok(performance.now() - at > 2900)
+  assert.equal(prompt.ws.readyState, WebSocket.OPEN)
+})
+
+test('pings are answered, with what they carry, before the introduction too', async (t) => {
+  const api = await startSocketApi(t)
+  const socket = await openSocket(t, api.wsUrl, { protocol })
+  socket.send({ type: 'ping', payload: { at: 5 } })
+  assert.deepEqual(await socket.next(), { type: 'pong', payload: { at: 5 } })
+  socket.send({ type: 'pong' })
+  socket.send({ type: 'ping', payload: null })
+  assert.deepEqual(await socket.next(), { type: 'pong' })
+})

@@ -1,0 +1,105 @@
+/** The graphql:* commands as processes. */
+import assert from 'node:assert/strict'
+import { existsSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { buildSchema } from 'graphql'
+import { createClient } from '../support/api.ts'
+import { createDatabaseUrl, engines, temporaryFolder, testServer } from '../support/databases.ts'
+import { latchkey, startProcess } from '../support/process.ts'
+import { openSocket } from '../support/sockets.ts'
+
+const secret = 'a secret that only the tests know and use'
+const counter = 'subscription { counter { count } }'
+const create = 'mutation { createPost(title: "t", body: "b") }'
+
+test('graphql:schema prints the schema definition language, and needs no database', async (t) => {
+  const file = join(temporaryFolder(t), 'none.db')
+  const { code, stdout, stderr } = await latchkey(['graphql:schema'], { env: { DATABASE_URL: `file:${file}` } })
+  assert.equal(code, 0, stderr)
+  assert.equal(existsSync(file), false)
+  const schema = buildSchema(stdout)
+  assert.ok(schema.getSubscriptionType()?.getFields().counter)
+  assert.match(stdout, /^type Post \{\n {2}id: ID!\n {2}title: String\n {2}body: String\n\}$/m)
+  assert.match(stdout, /createPost\(title: String!, body: String!\): Int$/m)
+})
+
+test('start serves sockets too, and tells where', async (t) => {
+  const { url, wsUrl } = await startProcess(t, { env: { DATABASE_URL: await createDatabaseUrl(t, 'sqlite') } })
+  const socket = await openSocket(t, wsUrl)
+  socket.send({ query: counter })
+  socket.send({ query: '{ posts { id } }' })
+  assert.deepEqual(await socket.next(), { data: { posts: [] } })
+  await createClient(url).post('/graphql', { query: create })
+  assert.deepEqual(await socket.next(), { data: { counter: { count: 1 } } })
+})
+
+test('graphql:ws serves sockets alone, warns that it hears nobody else, and stops on SIGTERM', async (t) => {
+  const env = { DATABASE_URL: await createDatabaseUrl(t, 'sqlite'), GQL_WS_HOST: '0.0.0.0', GQL_WS_PORT: '1' }
+  const args = ['--host', '127.0.0.1', '--port', '0']
+  const { url, wsUrl, child, ended } = await startProcess(t, { command: 'graphql:ws', env, args })
+  assert.equal(url, '')
+  assert.deepEqual(await (await fetch(`${wsUrl.replace('ws', 'http')}/health/live`)).json(), { status: 'ok' })
+  const socket = await openSocket(t, wsUrl)
+  socket.send({ query: counter, id: 1 })
+  socket.send({ query: create, id: 2 })
+  assert.deepEqual(await socket.next(), { id: 1, data: { counter: { count: 1 } } })
+  assert.deepEqual(await socket.next(), { id: 2, data: { createPost: 1 } })
+  child.kill('SIGTERM')
+  assert.deepEqual(await socket.closed, { code: 1001, reason: 'Going away' })
+  const { code, stdout, stderr } = await ended
+  assert.equal(code, 0, stderr)
+  assert.match(stdout, /"level":"warn".*graphql\.pubsub is in_memory/)
+})
+
+test('graphql:ws on a taken port, or on what is none: one line', async (t) => {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.after(() => server.close())
+  const { port } = server.address() as { port: number }
+  const env = { DATABASE_URL: await createDatabaseUrl(t, 'sqlite'), LOG_LEVEL: 'silent' }
+  for (const [args, variables] of [
+    [['graphql:ws', '--host', '127.0.0.1', '--port', String(port)], {}],
+    [['start'], { GQL_WS_HOST: '127.0.0.1', GQL_WS_PORT: String(port), PORT: '0' }],
+  ] as const) {
+    const { code, stderr } = await latchkey([...args], { env: { ...env, ...variables } })
+    assert.equal(code, 69, stderr)
+    assert.equal(stderr, `latchkey: cannot listen on 127.0.0.1, port ${port}: the port is taken\n`)
+  }
+  const { code, stderr } = await latchkey(['graphql:ws', '--port', 'x'], { env })
+  assert.equal(code, 64)
+  assert.match(
+    stderr,
+    /^latchkey: option '--port <port>' argument 'x' is invalid\. must be a number from 0 to 65535\n$/,
+  )
+})
+
+if (engines.includes('postgres')) {
+  test('over Redis, a process of sockets hears what another publishes, and that a token was revoked there', async (t) => {
+    const env = {
+      DATABASE_URL: await createDatabaseUrl(t, 'postgres'),
+      JWT_SECRET: secret,
+      REDIS_URL: testServer('TEST_REDIS_URL'),
+      GQL_PUBSUB: 'redis',
+    }
+    const { url } = await startProcess(t, { env })
+    const { wsUrl } = await startProcess(t, { command: 'graphql:ws', env })
+    const api = createClient(url)
+    const user = { email: 'ada@example.com', password: 'Correct-Horse-1' }
+    await api.post('/api/auth/register', { ...user, name: 'Ada' })
+    const { body } = await api.post('/api/auth/login', user)
+    const socket = await openSocket(t, wsUrl, { token: body.access_token })
+    const seen = socket.next()
+    socket.send({ query: counter })
+    // Until it has begun: nothing tells a client when that is.
+    const timer = setInterval(() => void api.post('/graphql', { query: create }), 50)
+    t.after(() => clearInterval(timer))
+    assert.equal(typeof (await seen).data.counter.count, 'number')
+    clearInterval(timer)
+    await api.post('/api/auth/logout', {}, body.access_token)
+    const at = performance.now()
+    assert.equal((await socket.closed).code, 4403)
+    assert.ok(performance.now() - at < 1000)
+  })
+}

@@ -1,0 +1,37 @@
+/** GraphQL as a client sends it. */
+import assert from 'node:assert/strict'
+import type { Answer, Api } from './api.ts'
+
+export const graphqlPath = '/graphql'
+
+export interface Asked {
+  variables?: Record<string, unknown>
+  operationName?: string
+  token?: string | undefined
+  headers?: Record<string, string>
+}
+
+export function send(api: Api, query: string, { token, headers = {}, ...rest }: Asked = {}): Promise<Answer> {
+  return api.request('POST', graphqlPath, { json: { query, ...rest }, token, headers })
+}
+
+/**
+ * Asks five times: a document is compiled when it comes for the third time, and the answers must not differ by it.
+ * Answers the body.
+ */
+export async function ask(api: Api, query: string, asked: Asked = {}): Promise<Answer['body']> {
+  const bodies: Answer['body'][] = []
+  for (let i = 0; i < 5; i++) {
+    const { status, body } = await send(api, query, asked)
+    assert.equal(status, 200, JSON.stringify(body))
+    bodies.push(body)
+  }
+  for (const body of bodies) assert.deepEqual(body, bodies[0])
+  return bodies[0]
+}
+
+/** The code of the only error. */
+export function codeOf(body: Answer['body']): unknown {
+  assert.equal(body.errors?.length, 1, JSON.stringify(body))
+  return body.errors[0].extensions.code
+}

@@ -1,0 +1,129 @@
+/** Sockets as clients hold them: what they are sent is kept until a test asks for it. */
+import assert from 'node:assert/strict'
+import type { TestContext } from 'node:test'
+import { WebSocket } from 'ws'
+import { objectType, subscription } from '../../src/platform/graphql/elements.ts'
+import type { ApiOptions } from './api.ts'
+import { eventually } from './eventually.ts'
+import { type ApiWithRoles, startApiWithRoles } from './roles.ts'
+
+export interface SocketApi extends ApiWithRoles {
+  /** Waits until so many are subscribed. */
+  subscribed(count: number): Promise<void>
+}
+
+export async function startSocketApi(t: TestContext, options: ApiOptions = {}): Promise<SocketApi> {
+  const api = await startApiWithRoles(t, options)
+  return {
+    ...api,
+    subscribed: (count) =>
+      eventually(() => assert.equal(api.parts.engine.counts().subscribers, count, `${count} are subscribed`)),
+  }
+}
+
+export interface SocketOptions {
+  protocol?: string | string[]
+  headers?: Record<string, string>
+  token?: string
+}
+
+export interface Closed {
+  code: number
+  reason: string
+}
+
+export interface TestSocket {
+  ws: WebSocket
+  closed: Promise<Closed>
+  /** A text as it is, anything else as JSON. */
+  send(message: unknown): void
+  /** The next message, parsed, that no one has asked for yet. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into messages of every shape and assert what they find
+  next(): Promise<any>
+  /** How many messages nobody has asked for. */
+  waiting(): number
+}
+
+/** Opens a socket, which goes with the test. Rejects where the upgrade is refused. */
+export async function openSocket(t: TestContext, url: string, options: SocketOptions = {}): Promise<TestSocket> {
+  const headers = { ...options.headers, ...(options.token && { authorization: `Bearer ${options.token}` }) }
+  const ws = new WebSocket(url, options.protocol ?? [], { headers })
+  t.after(() => ws.terminate())
+  const arrived: string[] = []
+  let onArrival = () => {}
+  ws.on('message', (data) => {
+    arrived.push(String(data))
+    onArrival()
+  })
+  const closed = new Promise<Closed>((resolve) => {
+    ws.on('close', (code, reason) => resolve({ code, reason: String(reason) }))
+  })
+  await new Promise<void>((resolve, reject) => {
+    ws.once('open', resolve)
+    ws.once('error', reject)
+  })
+  ws.on('error', () => {})
+  return {
+    ws,
+    closed,
+    send: (message) => ws.send(typeof message === 'string' ? message : JSON.stringify(message)),
+    async next() {
+      if (arrived.length === 0) {
+        await new Promise<void>((resolve, reject) => {
+          const late = setTimeout(() => reject(new Error('no message came')), 5000)
+          onArrival = () => {
+            clearTimeout(late)
+            resolve()
+          }
+          void closed.then(({ code }) => {
+            clearTimeout(late)
+            reject(new Error(`the socket was closed with ${code}`))
+          })
+        })
+      }
+      return JSON.parse(arrived.shift() as string)
+    },
+    waiting: () => arrived.length,
+  }
+}
+
+/** One that has introduced itself in graphql-transport-ws. */
+export async function openTransport(t: TestContext, url: string, payload?: object): Promise<TestSocket> {
+  const socket = await openSocket(t, url, { protocol: 'graphql-transport-ws' })
+  socket.send({ type: 'connection_init', ...(payload && { payload }) })
+  assert.deepEqual(await socket.next(), { type: 'connection_ack' })
+  return socket
+}
+
+/** The status and body of an upgrade that is refused. */
+export function refusedUpgrade(
+  url: string,
+  options: SocketOptions = {},
+): Promise<{ status: number; body: unknown; headers: Record<string, unknown> }> {
+  return new Promise((resolve, reject) => {
+    const ws = new WebSocket(url, options.protocol ?? [], { headers: options.headers ?? {} })
+    ws.on('open', () => {
+      ws.terminate()
+      reject(new Error('the upgrade was not refused'))
+    })
+    ws.on('error', () => {})
+    ws.on('unexpected-response', async (_request, response) => {
+      let text = ''
+      for await (const chunk of response) text += chunk
+      resolve({ status: response.statusCode ?? 0, body: JSON.parse(text), headers: response.headers })
+    })
+  })
+}
+
+/** A subscription to the topic `secrets`, for editors alone. */
+export const secretElements = [
+  objectType({ name: 'Secret', fields: { text: 'String' } }),
+  subscription({
+    name: 'secret',
+    type: 'Secret',
+    access: { role: 'editor' },
+    async *subscribe(_args, { values }) {
+      yield* values('secrets')
+    },
+  }),
+]

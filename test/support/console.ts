@@ -88,7 +88,7 @@ export function openConsole(api: Pick<Api, 'url'>, { userAgent = 'Test/1.0' } = 
 function readPage(answer: { status: number; headers: Headers; body: unknown }): ConsolePage {
   const html = typeof answer.body === 'string' ? answer.body : JSON.stringify(answer.body)
   const forms = new Map(
-    [...html.matchAll(/<form method="post" action="([^"]*)"[^>]*>(.*?)<\/form>/gs)].map(
+    [...html.matchAll(/<form\b(?=[^>]* method="post")[^>]* action="([^"]*)"[^>]*>(.*?)<\/form>/gs)].map(
       ([, action = '', inner = '']) => [unescapeHtml(action), inner],
     ),
   )

@@ -2,7 +2,8 @@
 import type { FastifyInstance } from 'fastify'
 import { isPlaygroundOpen } from '../config/config.ts'
 import { consolePath, consoleRoutes } from '../features/console/console.routes.ts'
-import { createRegistrationSchema } from '../features/users/users.schema.ts'
+import { toQrCode } from '../features/two-factor/qr-code.ts'
+import { createRegistrationSchema, Profile } from '../features/users/users.schema.ts'
 import { compileBody, requireValid } from '../platform/http/validation.ts'
 import { createCookies } from '../platform/web/cookies.ts'
 import type { Ground } from './ground.ts'
@@ -11,7 +12,8 @@ import type { Services } from './services.ts'
 export async function addConsole(app: FastifyInstance, { config, random }: Ground, services: Services): Promise<void> {
   const { auth, accounts, createLimiter } = services
   const { rateLimit, password } = config.auth
-  const validate = compileBody(createRegistrationSchema(password))
+  const validateRegistration = compileBody(createRegistrationSchema(password))
+  const validateProfile = compileBody(Profile)
   // The same share as the API has: whoever is refused there is refused here.
   const limiter = (name: keyof typeof rateLimit) => createLimiter(name, rateLimit[name])
   await app.register(consoleRoutes, {
@@ -28,8 +30,12 @@ export async function addConsole(app: FastifyInstance, { config, random }: Groun
     users: accounts.users,
     passwords: auth.passwords,
     sessions: auth.sessions,
+    twoFactor: auth.twoFactor,
+    drawQrCode: toQrCode,
+    admin: accounts.admin,
     findPasswordProblems: auth.findPasswordProblems,
-    validateRegistration: (given: object) => requireValid(validate, given),
+    validateRegistration: (given: object) => requireValid(validateRegistration, given),
+    validateProfile: (given: object) => requireValid(validateProfile, given),
     limiters: {
       login: limiter('login'),
       register: limiter('register'),

@@ -50,7 +50,7 @@ export async function adminRoutes(app: FastifyInstance, { admin }: { admin: Admi
   app.get('/audit', { config: { access: canAudit, docs: docs.audit } }, async (request) => {
     const page = pageOf(request.query)
     const { rows, total } = await admin.listAudit(page)
-    return { data: rows, meta: metaOf(page, total) }
+    return { data: rows.map(({ email: _email, ...row }) => row), meta: metaOf(page, total) }
   })
 }
 

@@ -21,6 +21,7 @@ export interface AdminDeps {
   store: AdminStore
   roles: {
     has(name: string): boolean
+    names(): string[]
     cover(roles: readonly string[], others: readonly string[]): boolean
     administrators(): string[]
   }
@@ -84,6 +85,19 @@ export function createAdmin(deps: AdminDeps) {
     list: store.list,
     listAudit: store.listAudit,
     findByEmail: store.findByEmail,
+
+    async find(id: number | undefined): Promise<ListedUser | undefined> {
+      return id === undefined ? undefined : (await store.find(id))?.user
+    },
+
+    /** Whether the actor may change that user at all. */
+    canChange: ({ roles: own }: Pick<Actor, 'roles'>, user: Pick<ListedUser, 'roles'>): boolean =>
+      own === undefined || roles.cover(own, user.roles),
+
+    /** Every role there is, and whether the actor may give it. */
+    listRoles: ({ roles: own }: Pick<Actor, 'roles'>): { name: string; canGive: boolean }[] =>
+      roles.names().map((name) => ({ name, canGive: own === undefined || roles.cover(own, [name]) })),
+
     setRoles,
 
     async unlock(actor: Actor, id: number | undefined): Promise<void> {

@@ -32,6 +32,8 @@ export interface AuditRow {
   address: string
   user_agent: string
   outcome: string
+  /** Of the user, where there is one. */
+  email: string | null
 }
 
 const select = `
@@ -120,8 +122,9 @@ export function createAdminStore({ db, clock, counts, administrators }: AdminSto
       const start = Math.max(0, end - page.perPage)
       const { id, skip } = await counts.find('audit', start)
       const rows = await db.all<AuditRow>(
-        `SELECT at, event, user_id, address, user_agent, outcome FROM audit
-         WHERE id >= $1 ORDER BY id LIMIT $2 OFFSET $3`,
+        `SELECT a.at, a.event, a.user_id, a.address, a.user_agent, a.outcome, u.email
+         FROM audit a LEFT JOIN users u ON u.id = a.user_id
+         WHERE a.id >= $1 ORDER BY a.id LIMIT $2 OFFSET $3`,
         [id, end - start, skip],
       )
       return { rows: rows.reverse(), total }

@@ -2,6 +2,7 @@
 
 import type { Principal } from '../../platform/http/access.ts'
 import type { Client } from '../../platform/http/client.ts'
+import type { Page as Paging } from '../../platform/http/paging.ts'
 
 export interface SignedIn {
   family: string
@@ -24,6 +25,7 @@ export interface WebSessions {
 
 export interface Users {
   register(given: { email: string; password: string; name: string; client: Client }): Promise<{ id: number }>
+  rename(given: { id: number; name: string; client: Client }): Promise<void>
 }
 
 export interface Passwords {
@@ -33,17 +35,83 @@ export interface Passwords {
   change(given: { userId: number; current: string; next: string; client: Client }): Promise<void>
 }
 
+export interface Device {
+  id: string
+  address: string
+  user_agent: string
+  created_at: string
+  last_used_at: string
+  /** The one that asks. */
+  current: boolean
+}
+
 export interface Sessions {
   logOut(given: { principal: Principal; isEverywhere: boolean; client: Client }): Promise<void>
-  list(principal: Principal): Promise<
-    {
-      id: string
-      address: string
-      user_agent: string
-      created_at: string
-      last_used_at: string
-      current: boolean
-    }[]
-  >
+  list(principal: Principal): Promise<Device[]>
   end(given: { principal: Principal; id: string; client: Client }): Promise<boolean>
+}
+
+export interface TwoFactorStatus {
+  enabled: boolean
+  recovery_codes_left: number
+}
+
+/** Shown, and not confirmed by a code yet. */
+export interface PendingTwoFactor {
+  secret: string
+  otpauth_url: string
+  /** Whoever has it gets to see the secret again. */
+  ticket: string
+}
+
+interface Actor {
+  userId: number
+  client: Client
+}
+
+export interface TwoFactor {
+  status(userId: number): Promise<TwoFactorStatus>
+  setUp(given: Actor & { password: string }): Promise<PendingTwoFactor>
+  showAgain(given: { userId: number; email: string; ticket: string }): Promise<PendingTwoFactor | undefined>
+  enable(given: Actor & { version: number; code: string }): Promise<string[]>
+  disable(given: Actor & { password: string; code: string }): Promise<void>
+  renewRecoveryCodes(given: Actor & { password: string; code: string }): Promise<string[]>
+}
+
+export interface ListedUser {
+  id: number
+  email: string
+  name: string
+  roles: string[]
+  two_factor: boolean
+  locked_until: number | null
+  created_at: string
+}
+
+export interface AuditRow {
+  at: string
+  event: string
+  user_id: number | null
+  email: string | null
+  address: string
+  user_agent: string
+  outcome: string
+}
+
+export interface Administrator {
+  id: number
+  roles: readonly string[]
+  client: Client
+}
+
+export interface Admin {
+  list(q: string, page: Paging): Promise<{ users: ListedUser[]; total: number }>
+  find(id: number | undefined): Promise<ListedUser | undefined>
+  canChange(actor: Pick<Administrator, 'roles'>, user: Pick<ListedUser, 'roles'>): boolean
+  listRoles(actor: Pick<Administrator, 'roles'>): { name: string; canGive: boolean }[]
+  setRoles(actor: Administrator, id: number | undefined, roles: readonly string[]): Promise<ListedUser>
+  unlock(actor: Administrator, id: number | undefined): Promise<void>
+  resetTwoFactor(actor: Administrator, id: number | undefined): Promise<void>
+  endSessions(actor: Administrator, id: number | undefined): Promise<void>
+  listAudit(page: Paging): Promise<{ rows: AuditRow[]; total: number }>
 }

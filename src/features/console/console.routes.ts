@@ -7,8 +7,13 @@ import type { Limiter } from '../../platform/limiter/limiter.ts'
 import type { Cookies } from '../../platform/web/cookies.ts'
 import type { Csrf } from '../../platform/web/csrf.ts'
 import { addPages, type SendPage } from '../../platform/web/pages.ts'
+import { addAccountPages } from './account/account.routes.ts'
+import { addDevicePages } from './account/devices.routes.ts'
+import { addTwoFactorPages } from './account/two-factor.routes.ts'
+import { addAuditPages } from './admin/audit.routes.ts'
+import { addUserPages } from './admin/users.routes.ts'
 import { serveAssets } from './assets.ts'
-import type { Login, Passwords, Sessions, Users, WebSessions } from './console.needs.ts'
+import type { Admin, Login, Passwords, Sessions, TwoFactor, Users, WebSessions } from './console.needs.ts'
 import { createLayout } from './parts/layout.ts'
 import { addPasswordPages } from './sign-in/password.routes.ts'
 import { addRegisterPages } from './sign-in/register.routes.ts'
@@ -26,9 +31,15 @@ export interface ConsoleDeps {
   users: Users
   passwords: Passwords
   sessions: Sessions
+  twoFactor: TwoFactor
+  /** A picture of a text, as a data URI. */
+  drawQrCode(text: string): Promise<string>
+  admin: Admin
   findPasswordProblems(password: string): string[]
   /** Throws what is wrong with it, by field. */
   validateRegistration(given: object): { email: string; password: string; name: string }
+  /** Throws what is wrong with it, by field. */
+  validateProfile(given: object): { name: string }
   /** By client address, but for `confirm`, which is by user. */
   limiters: Record<'login' | 'register' | 'verify' | 'reset' | 'confirm', Limiter>
 }
@@ -61,6 +72,11 @@ export async function consoleRoutes(app: FastifyInstance, deps: ConsoleDeps): Pr
   addSignInPages(app, parts)
   addRegisterPages(app, parts)
   addPasswordPages(app, parts)
+  addAccountPages(app, parts)
+  addTwoFactorPages(app, parts)
+  addDevicePages(app, parts)
+  addUserPages(app, parts)
+  addAuditPages(app, parts)
   // A page says so too, not only a line of JSON.
   app.get('/*', { config }, async () => {
     throw httpErrors.notFound()

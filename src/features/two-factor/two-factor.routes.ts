@@ -1,10 +1,10 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { toString as toQrCode } from 'qrcode'
 import Type from 'typebox'
 import { principalOf } from '../../platform/http/access.ts'
 import { clientOf } from '../../platform/http/client.ts'
 import { OrEmpty } from '../../platform/http/validation.ts'
 import type { Limiter } from '../../platform/limiter/limiter.ts'
+import { toQrCode } from './qr-code.ts'
 import { docs } from './two-factor.docs.ts'
 import type { TwoFactor } from './two-factor.service.ts'
 
@@ -31,14 +31,13 @@ export function addTwoFactorRoutes(app: FastifyInstance, { twoFactor, limiter }:
     '/api/auth/2fa/setup',
     { config: { access, docs: docs.setUp }, onRequest, schema: { body: Type.Object({ password: OrEmpty }) } },
     async (request, reply) => {
-      const made = await twoFactor.setUp({
+      const { secret, otpauth_url } = await twoFactor.setUp({
         userId: principalOf(request).id,
         client: clientOf(request),
         password: request.body.password,
       })
-      const svg = await toQrCode(made.otpauth_url, { type: 'svg', margin: 2 })
-      const qr_code = `data:image/svg+xml;base64,${Buffer.from(svg).toString('base64')}`
-      return reply.header('cache-control', 'no-store').send({ ...made, qr_code })
+      const qr_code = await toQrCode(otpauth_url)
+      return reply.header('cache-control', 'no-store').send({ secret, otpauth_url, qr_code })
     },
   )
 

@@ -11,7 +11,7 @@ import { validationFailed } from '../../platform/http/validation.ts'
 import type { Log } from '../../platform/log/logger.ts'
 import type { Encryption } from '../../platform/secrets/encryption.ts'
 import { createRecoveryCodes, createSecret, findStep, hashRecoveryCode, otpauthUrl } from './codes.ts'
-import type { TwoFactorStore } from './two-factor.store.ts'
+import type { TwoFactorRow, TwoFactorStore } from './two-factor.store.ts'
 
 export interface Confirmed {
   email: string
@@ -95,17 +95,33 @@ export function createTwoFactor(deps: TwoFactorDeps) {
       const event = '2fa_setup'
       const { email, token_version } = await accounts.confirmPassword({ userId, password, event, client })
       const secret = createSecret(random)
+      const ticket = encryption.encrypt(secret)
       const [passed] = await db.write(
         passesLock(email),
         stillHasVersion(userId, token_version),
-        store.prepare(userId, encryption.encrypt(secret), clock.nowSeconds()),
+        store.prepare(userId, ticket, clock.nowSeconds()),
         audit.entry({ event, outcome: 'success', userId, client }),
       )
       if (!passed?.length) {
         await accounts.requireOpen(email, event, client)
         throw alreadyEnabled()
       }
-      return { secret, otpauth_url: otpauthUrl(secret, email) }
+      return { secret, otpauth_url: otpauthUrl(secret, email), ticket }
+    }
+
+    /**
+     * The secret once more for whoever has its ticket, which only the answer of `setUp` tells: a session alone, which
+     * may be stolen, does not get at it. Answers undefined where that secret is not waiting to be confirmed any more.
+     */
+    async function showAgain({ userId, email, ticket }: { userId: number; email: string; ticket: string }) {
+      const row = await store.find(userId)
+      if (!isWaiting(row) || hash('sha256', row.secret) !== hash('sha256', ticket)) return undefined
+      const secret = open(row.secret)?.text
+      return secret === undefined ? undefined : { secret, otpauth_url: otpauthUrl(secret, email), ticket }
+    }
+
+    function isWaiting(row: TwoFactorRow | undefined): row is TwoFactorRow {
+      return row !== undefined && !row.enabled && clock.nowSeconds() - row.set_up_at <= maxSetUpSeconds
     }
 
     /** A wrong code here is a slip of the fingers: whoever is here has the secret on the screen. */
@@ -117,8 +133,7 @@ export function createTwoFactor(deps: TwoFactorDeps) {
     }: Actor & { version: number; code: string }): Promise<string[]> {
       const row = await store.find(userId)
       if (row?.enabled) throw alreadyEnabled()
-      const isFresh = row !== undefined && clock.nowSeconds() - row.set_up_at <= maxSetUpSeconds
-      const secret = isFresh ? open(row.secret)?.text : undefined
+      const secret = isWaiting(row) ? open(row.secret)?.text : undefined
       const step = secret === undefined ? undefined : findStep(secret, code.replace(/\s/g, ''), clock.now())
       if (!row || secret === undefined || step === undefined)
         throw validationFailed({ code: ['Invalid two-factor code'] })
@@ -166,7 +181,7 @@ export function createTwoFactor(deps: TwoFactorDeps) {
       return codes
     }
 
-    return { status, setUp, enable, disable, renewRecoveryCodes }
+    return { status, setUp, showAgain, enable, disable, renewRecoveryCodes }
   }
 
   return { findUse, manage }

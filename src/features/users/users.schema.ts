@@ -2,6 +2,11 @@ import Type from 'typebox'
 import { isEmail, maxEmailLength, normaliseEmail } from '../../core/email.ts'
 import { findPasswordProblems, type PasswordPolicy } from './password-policy.ts'
 
+const Name = Type.Optional(Type.String({ maxLength: 255, default: '' }))
+
+/** What users change of themselves. */
+export const Profile = Type.Object({ name: Name })
+
 /** What registering asks for, over HTTP and on the command line. */
 export function createRegistrationSchema(policy: PasswordPolicy) {
   return Type.Object({
@@ -10,7 +15,7 @@ export function createRegistrationSchema(policy: PasswordPolicy) {
       'x-not-blank': true,
       'x-check': (password: string) => findPasswordProblems(password, policy),
     }),
-    name: Type.Optional(Type.String({ maxLength: 255, default: '' })),
+    name: Name,
   })
 }
 

@@ -31,6 +31,8 @@ export function createUsers({ users, passwords, defaultRoles }: UsersDeps) {
       if (id === undefined) throw emailTaken()
       return { id, email: user.email }
     },
+
+    rename: users.rename,
   }
 }
 

@@ -37,6 +37,13 @@ export function createUserStore({ db, clock, audit }: UserStoreDeps) {
         throw error
       }
     },
+
+    async rename({ id, name, client }: { id: number; name: string; client: Client }): Promise<void> {
+      await db.write(
+        { sql: 'UPDATE users SET name = $1, updated_at = $2 WHERE id = $3', params: [name, clock.nowIso(), id] },
+        audit.entry({ event: 'name_change', outcome: 'success', userId: id, client }),
+      )
+    },
   }
 }
 

@@ -103,7 +103,7 @@ export async function addPages(app: FastifyInstance, options: PagesOptions): Pro
   /** Every form that posts gets its token here: whoever writes one need not think of it. */
   const send: SendPage = (request, reply, page, status = 200) => {
     const { text } = options.render(page, request)
-    const whole = text.replace(/<form method="post"[^>]*>/g, (form) => {
+    const whole = text.replace(/<form\b(?=[^>]* method="post")[^>]*>/g, (form) => {
       return `${form}<input type="hidden" name="_token" value="${tokenFor(request, reply)}">`
     })
     return reply.code(status).type('text/html; charset=utf-8').send(whole)

@@ -5,6 +5,14 @@ const notices = {
   'reset-sent': 'If that email is registered, a message is on its way.',
   'password-reset': 'Your password is changed. Sign in with the new one.',
   'password-changed': 'Your password is changed, and you are signed out everywhere. Sign in with the new one.',
+  'signed-out-everywhere': 'You are signed out everywhere.',
+  'profile-saved': 'Your profile is saved.',
+  'two-factor-off': 'Two-factor is off.',
+  'device-signed-out': 'That device is signed out.',
+  'roles-saved': 'The roles are saved.',
+  unlocked: 'The account is unlocked.',
+  'two-factor-reset': 'Two-factor is reset: the password alone signs in.',
+  'user-signed-out': 'The user is signed out everywhere.',
 } as const
 
 export type Notice = keyof typeof notices

@@ -4,3 +4,8 @@ import { type Html, html } from '../../../platform/html/html.ts'
 export function time(iso: string): Html {
   return html`<time datetime="${iso}">${iso.slice(0, 16).replace('T', ' ')} UTC</time>`
 }
+
+/** The same of Unix seconds. */
+export function timeOfSeconds(seconds: number): Html {
+  return time(new Date(seconds * 1000).toISOString())
+}

@@ -7,13 +7,15 @@ import { httpErrors } from '../../../platform/http/errors.ts'
 import { OrEmpty, validationFailed } from '../../../platform/http/validation.ts'
 import type { Page } from '../../../platform/web/pages.ts'
 import type { ConsoleParts } from '../console.routes.ts'
-import { field, noProblems, type Problems, problemNote, problemsOf } from '../parts/forms.ts'
+import { field, noProblems, type Problems, problemNote } from '../parts/forms.ts'
 import { withNotice } from '../parts/notices.ts'
+import { createRefuse } from '../parts/refusals.ts'
 
 const config = { access: 'public', docs: false } as const
 
 export function addPasswordPages(app: FastifyInstance, parts: ConsoleParts): void {
   const { passwords, limiters, send, findPasswordProblems } = parts
+  const refuse = createRefuse(send)
 
   app.get('/password/forgot', { config }, (request, reply) => send(request, reply, forgotPage()))
 
@@ -27,8 +29,7 @@ export function addPasswordPages(app: FastifyInstance, parts: ConsoleParts): voi
         passwords.forgot({ email: request.body.email, client: clientOf(request) })
         return reply.redirect(withNotice('/console/sign-in', 'reset-sent'), 303)
       } catch (error) {
-        const { problems, status } = problemsOf(error)
-        return send(request, reply, forgotPage(problems), status)
+        return refuse({ request, reply, error }, ({ problems }) => forgotPage(problems))
       }
     },
   )
@@ -50,8 +51,7 @@ export function addPasswordPages(app: FastifyInstance, parts: ConsoleParts): voi
         await passwords.reset({ token, password, client: clientOf(request) })
         return reply.redirect(withNotice('/console/sign-in', 'password-reset'), 303)
       } catch (error) {
-        const { problems, status } = problemsOf(error)
-        return send(request, reply, resetPage(token, problems), status)
+        return refuse({ request, reply, error }, ({ problems }) => resetPage(token, problems))
       }
     },
   )

@@ -5,13 +5,15 @@ import { addressOf, clientOf } from '../../../platform/http/client.ts'
 import { OrEmpty } from '../../../platform/http/validation.ts'
 import type { Page } from '../../../platform/web/pages.ts'
 import type { ConsoleParts } from '../console.routes.ts'
-import { field, noProblems, type Problems, problemNote, problemsOf, type Values } from '../parts/forms.ts'
+import { field, noProblems, type Problems, problemNote, type Values } from '../parts/forms.ts'
 import { withNotice } from '../parts/notices.ts'
+import { createRefuse } from '../parts/refusals.ts'
 
 const config = { access: 'public', docs: false } as const
 
 export function addRegisterPages(app: FastifyInstance, parts: ConsoleParts): void {
   const { users, limiters, send, validateRegistration } = parts
+  const refuse = createRefuse(send)
 
   app.get('/register', { config }, (request, reply) => send(request, reply, registerPage({})))
 
@@ -24,8 +26,7 @@ export function addRegisterPages(app: FastifyInstance, parts: ConsoleParts): voi
         await users.register({ ...validateRegistration(request.body), client: clientOf(request) })
         return reply.redirect(withNotice('/console/sign-in', 'registered'), 303)
       } catch (error) {
-        const { problems, status } = problemsOf(error)
-        return send(request, reply, registerPage(request.body, problems), status)
+        return refuse({ request, reply, error }, ({ problems }) => registerPage(request.body, problems))
       }
     },
   )

@@ -1,14 +1,13 @@
 /** Signing in and out of the console. */
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply } from 'fastify'
 import Type from 'typebox'
-import { AppError } from '../../../core/app-error.ts'
 import { principalOf } from '../../../platform/http/access.ts'
 import { addressOf, clientOf } from '../../../platform/http/client.ts'
 import { OrEmpty } from '../../../platform/http/validation.ts'
 import type { SignedIn } from '../console.needs.ts'
 import type { ConsoleParts } from '../console.routes.ts'
-import { problemsOf } from '../parts/forms.ts'
 import { withNotice } from '../parts/notices.ts'
+import { createRefuse, isRefusal } from '../parts/refusals.ts'
 import { codePage, signInPage } from './sign-in.views.ts'
 
 const access = 'public'
@@ -16,6 +15,7 @@ const config = { access, docs: false } as const
 
 export function addSignInPages(app: FastifyInstance, parts: ConsoleParts): void {
   const { login, webSessions, sessions, cookies, limiters, send } = parts
+  const refuse = createRefuse(send)
 
   /** A new id for the browser: whoever planted the old one is left with nothing. */
   async function begin(reply: FastifyReply, signedIn: SignedIn, next: string): Promise<FastifyReply> {
@@ -43,7 +43,7 @@ export function addSignInPages(app: FastifyInstance, parts: ConsoleParts): void 
         if (outcome.kind === 'signed_in') return await begin(reply, outcome, next)
         return send(request, reply, codePage({ challengeToken: outcome.challengeToken, next: placeOf(next) }))
       } catch (error) {
-        return sendRefusal(request, reply, error, (refusal) => signInPage({ email, next: placeOf(next), ...refusal }))
+        return refuse({ request, reply, error }, (refusal) => signInPage({ email, next: placeOf(next), refusal }))
       }
     },
   )
@@ -57,14 +57,14 @@ export function addSignInPages(app: FastifyInstance, parts: ConsoleParts): void 
         await limiters.verify.take(addressOf(request))
         return await begin(reply, await login.verify({ challengeToken, code, client: clientOf(request) }), next)
       } catch (error) {
-        const isOver = error instanceof AppError && error.message === 'Invalid challenge token'
-        return sendRefusal(request, reply, error, (refusal) =>
+        const isOver = isRefusal(error, 'Invalid challenge token')
+        return refuse({ request, reply, error }, (refusal) =>
           isOver
             ? signInPage({
                 next: placeOf(next),
-                problems: { message: 'That took too long. Sign in again.', fields: {} },
+                refusal: { problems: { message: 'That took too long. Sign in again.', fields: {} } },
               })
-            : codePage({ challengeToken, next: placeOf(next), ...refusal }),
+            : codePage({ challengeToken, next: placeOf(next), refusal }),
         )
       }
     },
@@ -77,25 +77,6 @@ export function addSignInPages(app: FastifyInstance, parts: ConsoleParts): void 
     cookies.clearSession(reply)
     return reply.redirect(withNotice('/console/sign-in', 'signed-out'), 303)
   })
-
-  function sendRefusal(
-    request: FastifyRequest,
-    reply: FastifyReply,
-    error: unknown,
-    page: (refusal: {
-      problems: ReturnType<typeof problemsOf>['problems']
-      lockedUntil?: number
-    }) => Parameters<typeof send>[2],
-  ): FastifyReply {
-    const { problems, status } = problemsOf(error)
-    const lockedUntil = (error as AppError).extra?.locked_until
-    return send(
-      request,
-      reply.headers((error as AppError).headers ?? {}),
-      page({ problems, ...(typeof lockedUntil === 'number' && { lockedUntil }) }),
-      status,
-    )
-  }
 }
 
 /** A page of the console and nothing else: a link must not lead anybody who signs in to another site. */

@@ -1,22 +1,20 @@
 import { html } from '../../../platform/html/html.ts'
 import type { Page } from '../../../platform/web/pages.ts'
-import { field, noProblems, type Problems, problemNote } from '../parts/forms.ts'
-import { time } from '../parts/times.ts'
+import { field } from '../parts/forms.ts'
+import { noRefusal, type Refusal, refusalNote } from '../parts/refusals.ts'
 
 interface SignInView {
   email?: string
   next: string
-  problems?: Problems
-  /** In Unix seconds. */
-  lockedUntil?: number
+  refusal?: Refusal
 }
 
-export function signInPage({ email, next, problems = noProblems, lockedUntil }: SignInView): Page {
+export function signInPage({ email, next, refusal = noRefusal }: SignInView): Page {
   return {
     title: 'Sign in',
     content: html`<section class="narrow card">
 <h1>Sign in</h1>
-${lockedUntil === undefined ? problemNote(problems) : lockedNote(lockedUntil)}
+${refusalNote(refusal)}
 <form method="post" action="/console/sign-in">
 <input type="hidden" name="next" value="${next}">
 ${field({ label: 'Email', name: 'email', type: 'email', value: email, required: true, autocomplete: 'username', autofocus: true })}
@@ -31,20 +29,18 @@ ${field({ label: 'Password', name: 'password', type: 'password', required: true,
 export function codePage({
   challengeToken,
   next,
-  problems = noProblems,
-  lockedUntil,
+  refusal = noRefusal,
 }: {
   challengeToken: string
   next: string
-  problems?: Problems
-  lockedUntil?: number
+  refusal?: Refusal
 }): Page {
   return {
     title: 'Second factor',
     content: html`<section class="narrow card">
 <h1>One more step</h1>
 <p>Type the code that your authenticator app shows, or one of your recovery codes.</p>
-${lockedUntil === undefined ? problemNote(problems) : lockedNote(lockedUntil)}
+${refusalNote(refusal)}
 <form method="post" action="/console/sign-in/code">
 <input type="hidden" name="next" value="${next}">
 <input type="hidden" name="challenge_token" value="${challengeToken}">
@@ -54,11 +50,4 @@ ${field({ label: 'Code', name: 'code', required: true, autocomplete: 'one-time-c
 <p class="beside"><a href="/console/sign-in">Sign in as somebody else</a></p>
 </section>`,
   }
-}
-
-/** The script counts down; without it the time is told. */
-function lockedNote(until: number) {
-  const iso = new Date(until * 1000).toISOString()
-  return html`<p class="problem" role="alert">Too many failed attempts. You can try again at
-<span data-countdown="${iso}">${time(iso)}</span>.</p>`
 }

@@ -1,0 +1,64 @@
+/** One's own name and password. */
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import Type from 'typebox'
+import { principalOf } from '../../../platform/http/access.ts'
+import { clientOf } from '../../../platform/http/client.ts'
+import { OrEmpty, validationFailed } from '../../../platform/http/validation.ts'
+import type { Page } from '../../../platform/web/pages.ts'
+import type { ConsoleParts } from '../console.routes.ts'
+import { withNotice } from '../parts/notices.ts'
+import { atFields, createRefuse } from '../parts/refusals.ts'
+import { type AccountView, accountPage } from './account.views.ts'
+
+const config = { access: 'authenticated', docs: false } as const
+
+export function addAccountPages(app: FastifyInstance, parts: ConsoleParts): void {
+  const { users, passwords, sessions, twoFactor, cookies, limiters, send } = parts
+  const refuse = createRefuse(send)
+
+  async function show(request: FastifyRequest, refused: Partial<AccountView> = {}): Promise<Page> {
+    const principal = principalOf(request)
+    const [status, devices] = await Promise.all([twoFactor.status(principal.id), sessions.list(principal)])
+    return accountPage({ principal, twoFactor: status, devices, ...refused })
+  }
+
+  app.get('/account', { config }, async (request, reply) => send(request, reply, await show(request)))
+
+  app.post<{ Body: { name: string } }>(
+    '/account/profile',
+    { config, schema: { body: Type.Object({ name: OrEmpty }) } },
+    async (request, reply) => {
+      try {
+        const { name } = parts.validateProfile(request.body)
+        await users.rename({ id: principalOf(request).id, name, client: clientOf(request) })
+        return reply.redirect(withNotice('/console/account', 'profile-saved'), 303)
+      } catch (error) {
+        return refuse({ request, reply, error }, (profileRefusal) =>
+          show(request, { name: request.body.name, profileRefusal }),
+        )
+      }
+    },
+  )
+
+  app.post<{ Body: { current_password: string; new_password: string } }>(
+    '/account/password',
+    { config, schema: { body: Type.Object({ current_password: OrEmpty, new_password: OrEmpty }) } },
+    async (request, reply) => {
+      const { id: userId } = principalOf(request)
+      const { current_password: current, new_password: next } = request.body
+      try {
+        await limiters.confirm.take(`user ${userId}`)
+        // First: a new password that cannot be must not cost an attempt.
+        const found = next.trim() === '' ? ['Must not be blank'] : parts.findPasswordProblems(next)
+        if (found.length > 0) throw validationFailed({ new_password: found })
+        await passwords.change({ userId, current, next, client: clientOf(request) })
+      } catch (error) {
+        return refuse({ request, reply, error }, (refusal) =>
+          show(request, { passwordRefusal: atFields(refusal, { password: 'current_password' }) }),
+        )
+      }
+      cookies.clearSession(reply)
+      return reply.redirect(withNotice('/console/sign-in', 'password-changed'), 303)
+    },
+  )
+}

@@ -1,0 +1,119 @@
+/**
+ * The second factor of one's own. Secrets and codes are only ever in the answer to a form: not in an address, which
+ * browsers keep, and not behind a redirect.
+ */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import Type from 'typebox'
+import { principalOf } from '../../../platform/http/access.ts'
+import { clientOf } from '../../../platform/http/client.ts'
+import { OrEmpty } from '../../../platform/http/validation.ts'
+import type { PendingTwoFactor } from '../console.needs.ts'
+import type { ConsoleParts } from '../console.routes.ts'
+import { withNotice } from '../parts/notices.ts'
+import { atFields, createRefuse, type Refusal } from '../parts/refusals.ts'
+import { beginPage, codesPage, disablePage, renewPage, scanPage } from './two-factor.views.ts'
+
+const config = { access: 'authenticated', docs: false } as const
+const PasswordAndCode = Type.Object({ password: OrEmpty, code: OrEmpty })
+
+interface WithPasswordAndCode {
+  Body: { password: string; code: string }
+}
+
+export function addTwoFactorPages(app: FastifyInstance, parts: ConsoleParts): void {
+  const { twoFactor, limiters, send } = parts
+  const refuse = createRefuse(send)
+  const takeTurn = (request: FastifyRequest) => limiters.confirm.take(`user ${principalOf(request).id}`)
+  const actorOf = (request: FastifyRequest) => ({ userId: principalOf(request).id, client: clientOf(request) })
+
+  const forms = [
+    { path: 'set-up', isForEnabled: false, page: beginPage },
+    { path: 'disable', isForEnabled: true, page: disablePage },
+    { path: 'recovery-codes', isForEnabled: true, page: renewPage },
+  ] as const
+  for (const { path, isForEnabled, page } of forms) {
+    app.get(`/account/two-factor/${path}`, { config }, async (request, reply) => {
+      const { enabled } = await twoFactor.status(principalOf(request).id)
+      return enabled === isForEnabled ? send(request, reply, page()) : reply.redirect('/console/account', 303)
+    })
+  }
+
+  async function scan(pending: PendingTwoFactor, refusal?: Refusal) {
+    return scanPage({ pending, qrCode: await parts.drawQrCode(pending.otpauth_url), ...(refusal && { refusal }) })
+  }
+
+  app.post<{ Body: { password: string } }>(
+    '/account/two-factor/set-up',
+    { config, schema: { body: Type.Object({ password: OrEmpty }) } },
+    async (request, reply) => {
+      try {
+        await takeTurn(request)
+        const pending = await twoFactor.setUp({ ...actorOf(request), password: request.body.password })
+        return send(request, reply, await scan(pending))
+      } catch (error) {
+        return refuse({ request, reply, error }, (refusal) => beginPage(atFields(refusal, { password: 'password' })))
+      }
+    },
+  )
+
+  app.post<{ Body: { ticket: string; code: string } }>(
+    '/account/two-factor/enable',
+    { config, schema: { body: Type.Object({ ticket: OrEmpty, code: OrEmpty }) } },
+    async (request, reply) => {
+      const { code, ticket } = request.body
+      try {
+        await takeTurn(request)
+        const { tokenVersion: version } = principalOf(request)
+        const codes = await twoFactor.enable({ ...actorOf(request), version, code })
+        return send(request, reply, codesPage({ codes, isNew: true }))
+      } catch (error) {
+        return answerWrongCode({ request, reply, error }, ticket)
+      }
+    },
+  )
+
+  type Refused = { request: FastifyRequest; reply: FastifyReply; error: unknown }
+
+  /** The same secret once more: the app has it by now, and a slip of the fingers should not cost the scan. */
+  async function answerWrongCode(refused: Refused, ticket: string): Promise<FastifyReply> {
+    const { request, reply } = refused
+    const { id: userId, email } = principalOf(request)
+    const pending = await twoFactor.showAgain({ userId, email, ticket })
+    if (pending) return refuse(refused, (refusal) => scan(pending, refusal))
+    // Somebody has loaded the page with the codes anew, which are shown once.
+    if ((await twoFactor.status(userId)).enabled) return reply.redirect('/console/account', 303)
+    return refuse(refused, () =>
+      beginPage({ problems: { message: 'That took too long, or was begun anew elsewhere. Begin again.', fields: {} } }),
+    )
+  }
+
+  app.post<WithPasswordAndCode>(
+    '/account/two-factor/disable',
+    { config, schema: { body: PasswordAndCode } },
+    async (request, reply) => {
+      try {
+        await takeTurn(request)
+        await twoFactor.disable({ ...actorOf(request), ...request.body })
+        return reply.redirect(withNotice('/console/account', 'two-factor-off'), 303)
+      } catch (error) {
+        return refuse({ request, reply, error }, (refusal) => disablePage(atFields(refusal, fields)))
+      }
+    },
+  )
+
+  app.post<WithPasswordAndCode>(
+    '/account/two-factor/recovery-codes',
+    { config, schema: { body: PasswordAndCode } },
+    async (request, reply) => {
+      try {
+        await takeTurn(request)
+        const codes = await twoFactor.renewRecoveryCodes({ ...actorOf(request), ...request.body })
+        return send(request, reply, codesPage({ codes, isNew: false }))
+      } catch (error) {
+        return refuse({ request, reply, error }, (refusal) => renewPage(atFields(refusal, fields)))
+      }
+    },
+  )
+}
+
+const fields = { password: 'password', code: 'code' }

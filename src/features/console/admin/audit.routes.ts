@@ -1,0 +1,68 @@
+/** The audit trail: what happened to accounts, the newest first. */
+import type { FastifyInstance } from 'fastify'
+import { html } from '../../../platform/html/html.ts'
+import { principalOf } from '../../../platform/http/access.ts'
+import { metaOf, type PageMeta, pageOf } from '../../../platform/http/paging.ts'
+import type { Page } from '../../../platform/web/pages.ts'
+import type { AuditRow } from '../console.needs.ts'
+import type { ConsoleParts } from '../console.routes.ts'
+import { device } from '../parts/devices.ts'
+import { pager } from '../parts/pager.ts'
+import { time } from '../parts/times.ts'
+
+const config = { access: { permission: 'audit.view' }, docs: false } as const
+
+export function addAuditPages(app: FastifyInstance, { admin, send }: ConsoleParts): void {
+  app.get('/audit', { config }, async (request, reply) => {
+    const page = pageOf(request.query)
+    const { rows, total } = await admin.listAudit(page)
+    const canSeeUsers = principalOf(request).can('users.view')
+    return send(request, reply, auditPage({ rows, meta: metaOf(page, total), canSeeUsers }))
+  })
+}
+
+interface AuditView {
+  rows: readonly AuditRow[]
+  meta: PageMeta
+  canSeeUsers: boolean
+}
+
+function auditPage({ rows, meta, canSeeUsers }: AuditView): Page {
+  return {
+    title: 'Audit trail',
+    content: html`<h1>Audit trail</h1>
+<section class="card" aria-label="Audit trail">
+${rows.length === 0 ? html`<p class="empty">There is nothing on this page.</p>` : table(rows, canSeeUsers)}
+${pager('/console/audit', meta)}
+</section>`,
+  }
+}
+
+function table(rows: readonly AuditRow[], canSeeUsers: boolean) {
+  return html`<table class="stack">
+<thead><tr><th scope="col">When</th><th scope="col">Event</th><th scope="col">User</th><th scope="col">Outcome</th><th scope="col">Address</th><th scope="col">Device</th></tr></thead>
+<tbody>
+${rows.map(
+  (row) => html`<tr>
+<td data-label="When">${time(row.at)}</td>
+<td data-label="Event"><code>${row.event}</code></td>
+<td data-label="User">${userOf(row, canSeeUsers)}</td>
+<td data-label="Outcome"><span class="badge${toneOf(row.outcome)}">${row.outcome}</span></td>
+<td data-label="Address">${row.address}</td>
+<td data-label="Device">${device(row.user_agent)}</td>
+</tr>
+`,
+)}
+</tbody>
+</table>`
+}
+
+function userOf({ user_id: id, email }: AuditRow, canSeeUsers: boolean) {
+  if (id === null) return html`<span class="soft">–</span>`
+  return canSeeUsers && email !== null ? html`<a href="/console/users/${id}">${email}</a>` : `User ${id}`
+}
+
+function toneOf(outcome: string): string {
+  if (outcome.startsWith('success')) return ' good'
+  return outcome === 'failure' || outcome === 'locked' ? ' bad' : ''
+}

@@ -1,0 +1,92 @@
+/** Users, for who may look at them or help them. */
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import Type from 'typebox'
+import { AppError } from '../../../core/app-error.ts'
+import { principalOf } from '../../../platform/http/access.ts'
+import { clientOf } from '../../../platform/http/client.ts'
+import { httpErrors } from '../../../platform/http/errors.ts'
+import { idOf } from '../../../platform/http/ids.ts'
+import { metaOf, pageOf } from '../../../platform/http/paging.ts'
+import type { Page } from '../../../platform/web/pages.ts'
+import type { Administrator } from '../console.needs.ts'
+import type { ConsoleParts } from '../console.routes.ts'
+import { withNotice } from '../parts/notices.ts'
+import { createRefuse } from '../parts/refusals.ts'
+import { type UserView, userPage } from './user.views.ts'
+import { usersPage } from './users.views.ts'
+
+const mayView = { access: { permission: 'users.view' }, docs: false } as const
+const mayUpdate = { access: { permission: 'users.update' }, docs: false } as const
+
+export function addUserPages(app: FastifyInstance, { admin, send }: ConsoleParts): void {
+  const refuse = createRefuse(send)
+
+  app.get<{ Querystring: { q?: unknown } }>('/users', { config: mayView }, async (request, reply) => {
+    const page = pageOf(request.query)
+    const q = typeof request.query.q === 'string' ? request.query.q.trim() : ''
+    const { users, total } = await admin.list(q, page)
+    return send(request, reply, usersPage({ users, q, meta: metaOf(page, total) }))
+  })
+
+  async function show(request: FastifyRequest, refused: Pick<UserView, 'refusal' | 'chosen'> = {}): Promise<Page> {
+    const principal = principalOf(request)
+    const user = await admin.find(idOf(request))
+    if (!user) throw httpErrors.notFound()
+    const canChange = admin.canChange(principal, user) ? 'change' : 'beyond'
+    const reach = principal.can('users.update') ? canChange : 'view'
+    return userPage({ user, reach, roles: admin.listRoles(principal), ...refused })
+  }
+
+  app.get('/users/:id', { config: mayView }, async (request, reply) => send(request, reply, await show(request)))
+
+  app.post<{ Body: { roles: string[] } }>(
+    '/users/:id/roles',
+    {
+      config: mayUpdate,
+      // A form without a tick sends nothing of it.
+      schema: { body: Type.Object({ roles: Type.Optional(Type.Array(Type.String(), { default: [] })) }) },
+    },
+    async (request, reply) => {
+      const chosen = request.body.roles
+      try {
+        const { id } = await admin.setRoles(actorOf(request), idOf(request), chosen)
+        return reply.redirect(withNotice(`/console/users/${id}`, 'roles-saved'), 303)
+      } catch (error) {
+        return refuse({ request, reply, error: inOtherWords(error) }, (refusal) => show(request, { refusal, chosen }))
+      }
+    },
+  )
+
+  const helps = [
+    ['unlock', admin.unlock, 'unlocked'],
+    ['reset-2fa', admin.resetTwoFactor, 'two-factor-reset'],
+    ['sign-out', admin.endSessions, 'user-signed-out'],
+  ] as const
+  for (const [name, help, notice] of helps) {
+    app.post(`/users/:id/${name}`, { config: mayUpdate }, async (request, reply) => {
+      const id = idOf(request)
+      try {
+        await help(actorOf(request), id)
+        return reply.redirect(withNotice(`/console/users/${id}`, notice), 303)
+      } catch (error) {
+        return refuse({ request, reply, error: inOtherWords(error) }, (refusal) => show(request, { refusal }))
+      }
+    })
+  }
+}
+
+function actorOf(request: FastifyRequest): Administrator {
+  const { id, roles } = principalOf(request)
+  return { id, roles, client: clientOf(request) }
+}
+
+const words: Readonly<Record<number, string>> = {
+  403: 'That is refused: the role or the user holds permissions that you lack.',
+  409: 'This is the last administrator. Somebody has to stay one: give the role to another user first.',
+}
+
+/** What the API says in two words is said to people in a sentence. */
+function inOtherWords(error: unknown): unknown {
+  const text = error instanceof AppError ? words[error.status] : undefined
+  return error instanceof AppError && text !== undefined ? new AppError(error.status, text) : error
+}

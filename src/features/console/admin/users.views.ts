@@ -1,0 +1,58 @@
+import { html } from '../../../platform/html/html.ts'
+import type { PageMeta } from '../../../platform/http/paging.ts'
+import type { Page } from '../../../platform/web/pages.ts'
+import type { ListedUser } from '../console.needs.ts'
+import { badges } from '../parts/badges.ts'
+import { field } from '../parts/forms.ts'
+import { pager } from '../parts/pager.ts'
+import { time, timeOfSeconds } from '../parts/times.ts'
+
+export interface UsersView {
+  users: readonly ListedUser[]
+  q: string
+  meta: PageMeta
+}
+
+export function usersPage({ users, q, meta }: UsersView): Page {
+  return {
+    title: 'Users',
+    content: html`<h1>Users</h1>
+<section class="card" aria-label="Users">
+<form class="search" role="search" action="/console/users">
+${field({ label: 'Email or name', name: 'q', type: 'search', value: q })}
+<button>Search</button>
+${q !== '' && html`<a href="/console/users">Show all</a>`}
+</form>
+${users.length === 0 ? empty(q, meta) : table(users)}
+${pager('/console/users', meta, q === '' ? {} : { q })}
+</section>`,
+  }
+}
+
+function empty(q: string, { total }: PageMeta) {
+  if (total > 0) return html`<p class="empty">There is nobody on this page.</p>`
+  return html`<p class="empty">Nobody has an email or a name with “${q}” in it.</p>`
+}
+
+function table(users: readonly ListedUser[]) {
+  return html`<table class="stack">
+<thead><tr><th scope="col">Email</th><th scope="col">Name</th><th scope="col">Roles</th><th scope="col">Two-factor</th><th scope="col">Locked until</th><th scope="col">Registered</th></tr></thead>
+<tbody>
+${users.map(row)}
+</tbody>
+</table>`
+}
+
+const none = html`<span class="soft">–</span>`
+
+function row({ id, email, name, roles, two_factor, locked_until, created_at }: ListedUser) {
+  return html`<tr>
+<td data-label="Email"><a href="/console/users/${id}">${email}</a></td>
+<td data-label="Name">${name === '' ? none : name}</td>
+<td data-label="Roles"><span>${roles.length === 0 ? none : badges(roles)}</span></td>
+<td data-label="Two-factor">${two_factor ? html`<span class="badge good">On</span>` : 'Off'}</td>
+<td data-label="Locked until">${locked_until === null ? none : html`<span class="badge bad">${timeOfSeconds(locked_until)}</span>`}</td>
+<td data-label="Registered">${time(created_at)}</td>
+</tr>
+`
+}

@@ -1,0 +1,26 @@
+/** Print and Copy for recovery codes. Without it a click selects them all. */
+for (const button of document.querySelectorAll('[data-print]')) {
+  button.hidden = false
+  button.addEventListener('click', () => print())
+}
+
+for (const button of document.querySelectorAll('[data-copy]')) {
+  const list = document.getElementById(button.dataset.copy)
+  const told = document.querySelector('[data-copied]')
+  button.hidden = false
+  button.addEventListener('click', async () => {
+    told.textContent = (await copy(list)) ? 'Copied.' : 'They are selected: copy them now.'
+  })
+}
+
+async function copy(list) {
+  getSelection().selectAllChildren(list)
+  const text = [...list.children].map((item) => item.textContent.trim()).join('\n')
+  try {
+    // Browsers offer it over https and on this machine alone.
+    await navigator.clipboard.writeText(text)
+    return true
+  } catch {
+    return document.execCommand('copy')
+  }
+}

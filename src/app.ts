@@ -78,9 +78,9 @@ export async function createApp(options: AppOptions): Promise<App> {
       writePermission: config.products.writePermission,
     })
     await services.graphql.addRoutes(http.app)
-    await addConsole(http.app, ground, services)
+    const consoleSocket = await addConsole(http.app, ground, services)
     const { sockets, ...socketParts } = createSocketParts(ground, { engine, authenticate, liveAccess })
-    socketParts.serveBeside(http.app.server)
+    socketParts.serveBeside(http.app.server, consoleSocket)
     await options.extend?.(http.app, { db, events, topics, engine, sockets, liveAccess, authenticate })
     await http.app.ready()
 

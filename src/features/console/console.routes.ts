@@ -8,13 +8,16 @@ import type { Cookies } from '../../platform/web/cookies.ts'
 import type { Csrf } from '../../platform/web/csrf.ts'
 import { addPages, type SendPage } from '../../platform/web/pages.ts'
 import { serveAssets } from './assets.ts'
-import type { Login, Passwords, Sessions, Users, WebSessions } from './console.needs.ts'
+import type { Login, Passwords, Products, Sessions, Users, WebSessions } from './console.needs.ts'
 import { createLayout } from './parts/layout.ts'
+import { addProductPages } from './products/products.routes.ts'
 import { addPasswordPages } from './sign-in/password.routes.ts'
 import { addRegisterPages } from './sign-in/register.routes.ts'
 import { addSignInPages } from './sign-in/sign-in.routes.ts'
 
 export const consolePath = '/console'
+/** Where its socket is served. */
+export const livePath = `${consolePath}/live`
 
 export interface ConsoleDeps {
   random: Random
@@ -26,6 +29,7 @@ export interface ConsoleDeps {
   users: Users
   passwords: Passwords
   sessions: Sessions
+  products: Products
   findPasswordProblems(password: string): string[]
   /** Throws what is wrong with it, by field. */
   validateRegistration(given: object): { email: string; password: string; name: string }
@@ -61,6 +65,7 @@ export async function consoleRoutes(app: FastifyInstance, deps: ConsoleDeps): Pr
   addSignInPages(app, parts)
   addRegisterPages(app, parts)
   addPasswordPages(app, parts)
+  addProductPages(app, parts)
   // A page says so too, not only a line of JSON.
   app.get('/*', { config }, async () => {
     throw httpErrors.notFound()

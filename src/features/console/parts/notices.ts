@@ -5,6 +5,9 @@ const notices = {
   'reset-sent': 'If that email is registered, a message is on its way.',
   'password-reset': 'Your password is changed. Sign in with the new one.',
   'password-changed': 'Your password is changed, and you are signed out everywhere. Sign in with the new one.',
+  'product-created': 'The product is created.',
+  'product-saved': 'The product is saved.',
+  'product-restored': 'The product is back.',
 } as const
 
 export type Notice = keyof typeof notices

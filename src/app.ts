@@ -78,9 +78,9 @@ export async function createApp(options: AppOptions): Promise<App> {
       writePermission: config.products.writePermission,
     })
     await services.graphql.addRoutes(http.app)
-    await addConsole(http.app, ground, services)
+    const consoleSocket = await addConsole(http.app, ground, services)
     const { sockets, ...socketParts } = createSocketParts(ground, { engine, authenticate, liveAccess })
-    socketParts.serveBeside(http.app.server)
+    socketParts.serveBeside(http.app.server, consoleSocket)
     metrics.addGauge({ name: 'graphql_sockets', help: 'Open sockets.', label: 'dialect', read: sockets.counts })
     const subscriptions = { name: 'graphql_subscriptions', help: 'Open subscriptions, and sources that they share.' }
     metrics.addGauge({ ...subscriptions, label: 'kind', read: engine.counts })

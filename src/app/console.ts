@@ -1,30 +1,43 @@
 /** The console, and the page at `/` that leads to it. */
 import type { FastifyInstance } from 'fastify'
 import { isPlaygroundOpen } from '../config/config.ts'
-import { consolePath, consoleRoutes } from '../features/console/console.routes.ts'
+import { consolePath, consoleRoutes, livePath } from '../features/console/console.routes.ts'
+import { addLandingPage } from '../features/console/landing.ts'
 import { toQrCode } from '../features/two-factor/qr-code.ts'
 import { createRegistrationSchema, Profile } from '../features/users/users.schema.ts'
+import type { Entrance } from '../platform/graphql/sockets/sockets.ts'
+import { createOwnOriginCheck } from '../platform/graphql/sockets/upgrade.ts'
 import { compileBody, requireValid } from '../platform/http/validation.ts'
 import { createCookies } from '../platform/web/cookies.ts'
+import { createConsoleProducts } from './console-products.ts'
 import type { Ground } from './ground.ts'
 import type { Services } from './services.ts'
 
-export async function addConsole(app: FastifyInstance, { config, random }: Ground, services: Services): Promise<void> {
+/** Answers the entrance for its sockets, by path. */
+export async function addConsole(
+  app: FastifyInstance,
+  { config, random }: Ground,
+  services: Services,
+): Promise<Record<string, Entrance>> {
   const { auth, accounts, createLimiter } = services
   const { rateLimit, password } = config.auth
   const validateRegistration = compileBody(createRegistrationSchema(password))
   const validateProfile = compileBody(Profile)
   // The same share as the API has: whoever is refused there is refused here.
   const limiter = (name: keyof typeof rateLimit) => createLimiter(name, rateLimit[name])
+  const { publicUrl } = config.server
+  const cookies = createCookies({
+    isHttps: publicUrl?.startsWith('https:') ?? false,
+    maxAgeSeconds: config.jwt.refreshTtlSeconds,
+  })
+  const hasPlayground = isPlaygroundOpen(config)
+  addLandingPage(app, { hasPlayground })
   await app.register(consoleRoutes, {
     prefix: consolePath,
     random,
-    cookies: createCookies({
-      isHttps: config.server.publicUrl?.startsWith('https:') ?? false,
-      maxAgeSeconds: config.jwt.refreshTtlSeconds,
-    }),
+    cookies,
     csrf: auth.csrf,
-    hasPlayground: isPlaygroundOpen(config),
+    hasPlayground,
     login: auth.login,
     webSessions: auth.webSessions,
     users: accounts.users,
@@ -33,6 +46,7 @@ export async function addConsole(app: FastifyInstance, { config, random }: Groun
     twoFactor: auth.twoFactor,
     drawQrCode: toQrCode,
     admin: accounts.admin,
+    products: createConsoleProducts(config.products, services.products),
     findPasswordProblems: auth.findPasswordProblems,
     validateRegistration: (given: object) => requireValid(validateRegistration, given),
     validateProfile: (given: object) => requireValid(validateProfile, given),
@@ -44,5 +58,10 @@ export async function addConsole(app: FastifyInstance, { config, random }: Groun
       confirm: createLimiter('confirm', rateLimit.verify),
     },
   })
-  app.get('/', { config: { access: 'public', docs: false } }, (_request, reply) => reply.redirect(consolePath, 303))
+  const live: Entrance = {
+    isAllowed: createOwnOriginCheck(publicUrl),
+    credentialOf: ({ headers }) => ({ token: cookies.sessionIn(headers.cookie) }),
+    authenticate: auth.webSessions.look,
+  }
+  return { [livePath]: live }
 }

@@ -1,8 +1,9 @@
 /** Where GraphQL's sockets are served: on a port of their own, and beside the routes. */
 import type { Server } from 'node:http'
 import type { Engine } from '../platform/graphql/engine.ts'
+import { graphqlPath } from '../platform/graphql/http/graphql.routes.ts'
 import { createSocketServer } from '../platform/graphql/sockets/socket-server.ts'
-import { createSockets } from '../platform/graphql/sockets/sockets.ts'
+import { createSockets, type Entrance } from '../platform/graphql/sockets/sockets.ts'
 import type { Authenticate } from '../platform/http/access.ts'
 import type { LiveAccess } from '../platform/http/live-access.ts'
 import { createAddressReader, createProxyTrust } from '../platform/http/proxies.ts'
@@ -37,7 +38,9 @@ export function createSocketParts({ config, log, random, onClose }: Ground, part
   })
   return {
     sockets,
-    serveBeside: (http: Server) => sockets.serveAt(http, '/graphql'),
+    /** With the entrances of other paths. */
+    serveBeside: (http: Server, others: Readonly<Record<string, Entrance>>) =>
+      sockets.serveAt(http, graphqlPath, others),
     /** Answers the address it serves on. */
     listen: () => socketServer.listen(graphql.wsHost, graphql.wsPort),
   }

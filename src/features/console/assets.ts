@@ -6,10 +6,16 @@ import type { FastifyInstance } from 'fastify'
 import { compressAnswer } from '../../platform/http/compression.ts'
 import { isUnchanged } from '../../platform/http/conditions.ts'
 
+const script = 'text/javascript; charset=utf-8'
 const files = {
   'console.css': 'text/css; charset=utf-8',
-  'console.js': 'text/javascript; charset=utf-8',
-  'recovery-codes.js': 'text/javascript; charset=utf-8',
+  'console.js': script,
+  'confirm.js': script,
+  'live.js': script,
+  'recovery-codes.js': script,
+  'results.js': script,
+  'search.js': script,
+  'times.js': script,
   'icon.svg': 'image/svg+xml',
 } as const
 

@@ -1,6 +1,6 @@
 /** What the console needs of other features. app/ hands it over. */
 
-import type { Principal } from '../../platform/http/access.ts'
+import type { Access, Principal } from '../../platform/http/access.ts'
 import type { Client } from '../../platform/http/client.ts'
 import type { Page as Paging } from '../../platform/http/paging.ts'
 
@@ -114,4 +114,39 @@ export interface Admin {
   resetTwoFactor(actor: Administrator, id: number | undefined): Promise<void>
   endSessions(actor: Administrator, id: number | undefined): Promise<void>
   listAudit(page: Paging): Promise<{ rows: AuditRow[]; total: number }>
+}
+
+export interface Product {
+  id: number
+  name: string
+  description: string
+  price_cents: number
+  category: string
+  active: boolean
+  stock: number
+  created_at: string
+  updated_at: string
+}
+
+/** What a form holds, by field. Everything is text. */
+export type Form = Readonly<Record<string, unknown>>
+
+export interface Products {
+  /** What creating, changing and deleting takes. */
+  writeAccess: Access
+  mayWrite(principal: Principal): boolean
+  listNewest(page: Paging): Promise<{ products: Product[]; total: number }>
+  /** Active ones, by name. */
+  find(wanted: { q: string | undefined; category: string | undefined; limit: number }): Promise<Product[]>
+  listCategories(limit: number): Promise<string[]>
+  get(id: number | undefined): Promise<Product>
+  /** Throws what is wrong with the form, by field. A form that is sent twice makes one product: `key` tells. */
+  create(form: Form, options: { userId: number; key: string }): Promise<unknown>
+  /** 412 where the product is no longer the one that `tag` stands for. */
+  update(id: number | undefined, form: Form, tag: string): Promise<unknown>
+  delete(id: number | undefined): Promise<void>
+  restore(id: number | undefined): Promise<unknown>
+  /** Stands for this state of it. */
+  tagOf(product: Product): string
+  formatPrice(cents: number): string
 }

@@ -13,13 +13,16 @@ import { addTwoFactorPages } from './account/two-factor.routes.ts'
 import { addAuditPages } from './admin/audit.routes.ts'
 import { addUserPages } from './admin/users.routes.ts'
 import { serveAssets } from './assets.ts'
-import type { Admin, Login, Passwords, Sessions, TwoFactor, Users, WebSessions } from './console.needs.ts'
+import type { Admin, Login, Passwords, Products, Sessions, TwoFactor, Users, WebSessions } from './console.needs.ts'
 import { createLayout } from './parts/layout.ts'
+import { addProductPages } from './products/products.routes.ts'
 import { addPasswordPages } from './sign-in/password.routes.ts'
 import { addRegisterPages } from './sign-in/register.routes.ts'
 import { addSignInPages } from './sign-in/sign-in.routes.ts'
 
 export const consolePath = '/console'
+/** Where its socket is served. */
+export const livePath = `${consolePath}/live`
 
 export interface ConsoleDeps {
   random: Random
@@ -35,6 +38,7 @@ export interface ConsoleDeps {
   /** A picture of a text, as a data URI. */
   drawQrCode(text: string): Promise<string>
   admin: Admin
+  products: Products
   findPasswordProblems(password: string): string[]
   /** Throws what is wrong with it, by field. */
   validateRegistration(given: object): { email: string; password: string; name: string }
@@ -77,6 +81,7 @@ export async function consoleRoutes(app: FastifyInstance, deps: ConsoleDeps): Pr
   addDevicePages(app, parts)
   addUserPages(app, parts)
   addAuditPages(app, parts)
+  addProductPages(app, parts)
   // A page says so too, not only a line of JSON.
   app.get('/*', { config }, async () => {
     throw httpErrors.notFound()

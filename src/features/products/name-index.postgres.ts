@@ -17,7 +17,7 @@ export function createPostgresNameIndex(db: Database): NameIndex {
       return row && row.seen > 0 ? (total * row.found) / row.seen : 0
     },
 
-    byGrams: (term, limit) =>
+    byGrams: (term, limit, category) =>
       // The index alone decides inside: with more to choose from, the planner may walk along the names and make the
       // grams of every one of them.
       db.scan<Product>(
@@ -25,8 +25,10 @@ export function createPostgresNameIndex(db: Database): NameIndex {
            SELECT ${columns}, name_key, deleted_at FROM products WHERE name_grams(name_key) @@ CAST($3 AS tsquery)
          )
          SELECT ${columns} FROM found
-         WHERE active = TRUE AND deleted_at IS NULL AND strpos(name_key, $1) > 0 ORDER BY name_key, id LIMIT $2`,
-        [term.text, limit, matching(term)],
+         WHERE active = TRUE AND deleted_at IS NULL AND strpos(name_key, $1) > 0
+           AND category = COALESCE(CAST($4 AS TEXT), category)
+         ORDER BY name_key, id LIMIT $2`,
+        [term.text, limit, matching(term), category ?? null],
       ),
 
     alongNames: (term, limit) =>
@@ -38,6 +40,17 @@ export function createPostgresNameIndex(db: Database): NameIndex {
          )
          SELECT ${columns} FROM found JOIN products ON id = found_id ORDER BY found_key, found_id`,
         [term.text, limit],
+      ),
+
+    alongCategory: (term, limit, category) =>
+      db.scan<Product>(
+        `WITH found AS MATERIALIZED (
+           SELECT id AS found_id, name_key AS found_key FROM products
+           WHERE category = $3 AND active = TRUE AND deleted_at IS NULL AND strpos(name_key, $1) > 0
+           ORDER BY name_key, id LIMIT $2
+         )
+         SELECT ${columns} FROM found JOIN products ON id = found_id ORDER BY found_key, found_id`,
+        [term.text, limit, category],
       ),
   }
 }

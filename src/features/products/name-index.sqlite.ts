@@ -29,15 +29,16 @@ export function createSqliteNameIndex(db: Database): NameIndex {
       return row ? (row.found * Math.max(total, row.last)) / row.reached : 0
     },
 
-    byGrams: (term, limit) =>
+    byGrams: (term, limit, category) =>
       db.scan<Product>(
         `SELECT ${listed} FROM products p
          WHERE p.id IN (${
            term.isShort
-             ? 'SELECT doc FROM product_gram_rows WHERE term >= $3 AND term <= $4'
-             : 'SELECT rowid FROM product_grams WHERE product_grams MATCH $3'
-         }) AND instr(p.name_key, $1) > 0 ORDER BY p.name_key, p.id LIMIT $2`,
-        [term.text, limit, ...(term.isShort ? rangeOf(term) : [matching(term)])],
+             ? 'SELECT doc FROM product_gram_rows WHERE term >= $4 AND term <= $5'
+             : 'SELECT rowid FROM product_grams WHERE product_grams MATCH $4'
+         }) AND instr(p.name_key, $1) > 0 AND p.category = COALESCE($3, p.category)
+         ORDER BY p.name_key, p.id LIMIT $2`,
+        [term.text, limit, category ?? null, ...(term.isShort ? rangeOf(term) : [matching(term)])],
       ),
 
     alongNames: (term, limit) =>
@@ -45,6 +46,14 @@ export function createSqliteNameIndex(db: Database): NameIndex {
         `SELECT ${columns} FROM products
          WHERE active = TRUE AND deleted_at IS NULL AND instr(name_key, $1) > 0 ORDER BY name_key, id LIMIT $2`,
         [term.text, limit],
+      ),
+
+    alongCategory: (term, limit, category) =>
+      db.scan<Product>(
+        `SELECT ${columns} FROM products
+         WHERE category = $3 AND active = TRUE AND deleted_at IS NULL AND instr(name_key, $1) > 0
+         ORDER BY name_key, id LIMIT $2`,
+        [term.text, limit, category],
       ),
   }
 }

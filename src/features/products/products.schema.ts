@@ -24,6 +24,14 @@ export const ChangedProduct = Type.Object({
   active: Type.Optional(Type.Boolean()),
 })
 
+/** All of a product, as a form shows it: a field that was cleared is not one that was left out. */
+export const EditedProduct = Type.Object({
+  ...ChangedProduct.properties,
+  name: Type.String({ 'x-not-blank': true, ...nameLength }),
+  price: Type.Number({ 'x-not-blank': true, ...Price }),
+  stock: Type.Integer({ 'x-not-blank': true, ...Stock }),
+})
+
 export interface NewProductBody {
   name: string
   description: string

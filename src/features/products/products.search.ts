@@ -28,8 +28,10 @@ export interface Term {
 export interface NameIndex {
   /** About how many names have it; exact where that is few. `enough` says from where on it does not matter. */
   estimate(term: Term, options: { total: number; enough: number }): Promise<number>
-  byGrams(term: Term, limit: number): Promise<Product[]>
+  byGrams(term: Term, limit: number, category?: string): Promise<Product[]>
   alongNames(term: Term, limit: number): Promise<Product[]>
+  /** Along the names of one category. */
+  alongCategory(term: Term, limit: number, category: string): Promise<Product[]>
 }
 
 /** No name is longer, in the units of JavaScript: 255 characters of two, each of which may become two in lower case. */
@@ -40,14 +42,15 @@ const walkedPerFound = 12
 
 export function createProductSearch({ db, counts, index }: SearchDeps) {
   return {
-    async byName(q: string, limit: number): Promise<Product[]> {
-      if (!isStorable(q) || q.length > maxLength) return []
+    async byName(q: string, limit: number, category?: string): Promise<Product[]> {
+      if (!isStorable(q) || q.length > maxLength || !isStorable(category ?? '')) return []
       const term = toTerm(q)
       const total = await counts.total('products')
       // Where both ways cost the same: found × walkedPerFound = limit × total / found.
       const enough = Math.ceil(Math.sqrt((Math.min(limit, total) * total) / walkedPerFound))
       const estimate = await index.estimate(term, { total, enough })
-      return estimate > enough ? index.alongNames(term, limit) : index.byGrams(term, limit)
+      if (estimate <= enough) return index.byGrams(term, limit, category)
+      return category === undefined ? index.alongNames(term, limit) : index.alongCategory(term, limit, category)
     },
 
     async byCategory(category: string, limit: number): Promise<Product[]> {

@@ -30,6 +30,12 @@ export interface Collection {
   isCut: boolean
 }
 
+export interface Wanted {
+  /** A part of the name. */
+  q: string | undefined
+  category: string | undefined
+}
+
 /** Says whether a product with this ETag is the one that the client means to change. */
 export type Expectation = ((etag: string) => boolean) | undefined
 
@@ -98,6 +104,16 @@ export function createProducts({ store, search, clock, collectionLimit, onCreate
       return store.list({ before: offsetOf(page), limit: page.perPage })
     },
 
+    listNewest: (page: Page) => store.listNewest({ before: offsetOf(page), limit: page.perPage }),
+
+    listCategories: (limit: number) => store.listCategories(limit),
+
+    /** The first few of a search, of a category, or of a search in a category, in the order that collections have. */
+    async find({ q, category, limit: most }: Wanted & { limit: number }): Promise<Product[]> {
+      if (q !== undefined) return search.byName(q, most, category)
+      return category === undefined ? [] : search.byCategory(category, most)
+    },
+
     search: async (q: string): Promise<Collection> => collection(await search.byName(q, limit)),
 
     byCategory: async (category: string): Promise<Collection> => collection(await search.byCategory(category, limit)),
@@ -113,6 +129,12 @@ export function createProducts({ store, search, clock, collectionLimit, onCreate
       if (id === undefined) throw productErrors.notFound()
       const version = await expect(id, isExpected)
       if (!(await store.delete(id, version))) await refuse(id)
+    },
+
+    /** Undoes a deletion. Doing so twice is no mistake. */
+    async restore(id: number | undefined): Promise<Product> {
+      if (id === undefined) throw productErrors.notFound()
+      return (await store.restore(id)) ?? get(id)
     },
   }
 }

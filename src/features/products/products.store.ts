@@ -52,6 +52,31 @@ export function createProductStore({ db, clock, counts }: ProductStoreDeps) {
       return { products, total }
     },
 
+    /** The newest first, but places are found from the oldest on. */
+    async listNewest(page: { before: number; limit: number }): Promise<{ products: Product[]; total: number }> {
+      const total = await counts.total('products')
+      const end = Math.max(0, total - page.before)
+      const start = Math.max(0, end - page.limit)
+      const products = end === start ? [] : await readPage(start, end - start)
+      return { products: products.reverse(), total }
+    },
+
+    /** In their order. From each the index leads to the next: what lies between is not looked at. */
+    async listCategories(limit: number): Promise<string[]> {
+      const rows = await db.scan<{ category: string }>(
+        `WITH RECURSIVE found (category, place) AS (
+           SELECT min(category), 1 FROM products WHERE deleted_at IS NULL
+           UNION ALL
+           SELECT (SELECT min(p.category) FROM products p WHERE p.deleted_at IS NULL AND p.category > found.category),
+                  place + 1
+           FROM found WHERE category IS NOT NULL AND place < $1
+         )
+         SELECT category FROM found WHERE category IS NOT NULL ORDER BY place`,
+        [limit],
+      )
+      return rows.map(({ category }) => category)
+    },
+
     async insert(input: ProductInput): Promise<Product> {
       const [[product]] = await db.write<Product>(insertion(input, clock.nowIso()))
       return product as Product
@@ -116,6 +141,16 @@ export function createProductStore({ db, clock, counts }: ProductStoreDeps) {
         params: [id, clock.nowIso(), version],
       })
       return rows.length > 0
+    },
+
+    /** Takes a deletion back. Answers undefined where there is none. */
+    async restore(id: number): Promise<Product | undefined> {
+      const [[product]] = await db.write<Product>({
+        sql: `UPDATE products SET deleted_at = NULL, updated_at = $2, version = version + 1
+              WHERE id = $1 AND deleted_at IS NOT NULL RETURNING ${columns}`,
+        params: [id, clock.nowIso()],
+      })
+      return product
     },
   }
 }

@@ -12,6 +12,8 @@ import { accessTopic } from './access-changes.ts'
 
 export interface Watched {
   readonly token: string
+  /** How the token is looked up; without, it is an access token. */
+  readonly authenticate?: Authenticate
   /** What the token was found to stand for. */
   readonly principal: Principal
   /** The roles are others now. */
@@ -36,6 +38,7 @@ export interface LiveAccessDeps {
 /** A token, with all the connections that it holds open. */
 interface Bearer {
   token: string
+  authenticate: Authenticate
   userId: number
   expiresAt: number
   /** Each with the principal as it last heard of it. */
@@ -63,7 +66,13 @@ export async function createLiveAccess({ authenticate, bus, clock, log }: LiveAc
     const { token, principal } = connection
     let bearer = bearers.get(token)
     if (!bearer) {
-      bearer = { token, userId: principal.id, expiresAt: principal.token.expiresAt, connections: new Map() }
+      bearer = {
+        token,
+        authenticate: connection.authenticate ?? authenticate,
+        userId: principal.id,
+        expiresAt: principal.token.expiresAt,
+        connections: new Map(),
+      }
       bearers.set(token, bearer)
       byUser.set(bearer.userId, (byUser.get(bearer.userId) ?? new Set()).add(bearer))
     }
@@ -122,8 +131,10 @@ export async function createLiveAccess({ authenticate, bus, clock, log }: LiveAc
   }
 
   async function check(bearer: Bearer): Promise<void> {
-    const principal = await authenticate(bearer.token)
+    const principal = await bearer.authenticate(bearer.token)
     if (!principal) return end(bearer)
+    // A browser's session ends later the more it is used.
+    bearer.expiresAt = principal.token.expiresAt
     await inTurns([...bearer.connections.keys()], (connection) => {
       const known = bearer.connections.get(connection)
       if (!known || haveSameRoles(known, principal)) return

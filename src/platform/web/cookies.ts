@@ -1,9 +1,11 @@
 /** The two cookies of the pages: who is signed in, and which browser got a public form. */
+import { fastifyCookie } from '@fastify/cookie'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import '@fastify/cookie'
 
 export interface Cookies {
   session(request: FastifyRequest): string | undefined
+  /** For requests that the framework has not read, such as upgrades: of the header itself. */
+  sessionIn(header: string | undefined): string | undefined
   setSession(reply: FastifyReply, id: string): void
   clearSession(reply: FastifyReply): void
   /** Of a browser that is not signed in. */
@@ -22,6 +24,7 @@ export function createCookies({ isHttps, maxAgeSeconds }: { isHttps: boolean; ma
   const options = { path: '/', httpOnly: true, secure: isHttps } as const
   return {
     session: (request) => request.cookies[names.session],
+    sessionIn: (header = '') => fastifyCookie.parse(header)[names.session],
     // Lax: a link in a mail leads a signed-in person to a page, not to the sign-in form. Forms need a token anyway.
     setSession: (reply, id) =>
       void reply.setCookie(names.session, id, { ...options, sameSite: 'lax', maxAge: maxAgeSeconds }),

@@ -44,7 +44,8 @@ export function formExpired(): AppError {
   return new AppError(403, 'This form has expired. Load the page again and retry.')
 }
 
-const policy = [
+/** What a page may load: files of our own, and nothing that is written into it. */
+export const pagePolicy = [
   "default-src 'none'",
   "script-src 'self'",
   "style-src 'self'",
@@ -67,7 +68,7 @@ export async function addPages(app: FastifyInstance, options: PagesOptions): Pro
   }
 
   app.addHook('onRequest', async (request, reply) => {
-    reply.header('content-security-policy', policy).header('cache-control', 'no-store')
+    reply.header('content-security-policy', pagePolicy).header('cache-control', 'no-store')
     request.identify = identify
     request.principal = await identify(request)
     request.formBinding = request.principal ? cookies.session(request) : cookies.form(request)

@@ -1,16 +1,15 @@
 /** What scripts add to pages that work without them. Each part looks for what it is about and does nothing elsewhere. */
 
+import { confirmForms } from './confirm.js'
+import { followProducts } from './live.js'
+import { searchAsYouType } from './search.js'
+import { writeTimes } from './times.js'
+
 writeTimes(document)
 countDown()
-
-/** Times in the reader's own zone and manner. */
-export function writeTimes(root) {
-  const format = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' })
-  for (const each of root.querySelectorAll('time')) {
-    const date = new Date(each.dateTime)
-    if (!Number.isNaN(date.getTime())) each.textContent = format.format(date)
-  }
-}
+confirmForms()
+searchAsYouType()
+followProducts()
 
 /** Until a lock ends. */
 function countDown() {

@@ -36,6 +36,8 @@ export interface FieldOptions {
   step?: string
   maxlength?: number
   autofocus?: boolean
+  /** The id of a <datalist> with suggestions. */
+  list?: string
 }
 
 export function field(options: FieldOptions): Html {
@@ -46,7 +48,7 @@ export function field(options: FieldOptions): Html {
   const attributes = html` id="${id}" name="${name}"${required && html` required`}${options.autofocus && html` autofocus`}${
     errors.length > 0 && html` aria-invalid="true"`
   }${described.length > 0 && html` aria-describedby="${described.join(' ')}"`}${(
-    ['autocomplete', 'inputmode', 'min', 'max', 'step', 'maxlength'] as const
+    ['autocomplete', 'inputmode', 'min', 'max', 'step', 'maxlength', 'list'] as const
   ).map((each) => options[each] !== undefined && html` ${each}="${options[each]}"`)}`
   // A password is never sent back.
   const text = type === 'password' || value === undefined || value === null ? '' : String(value)

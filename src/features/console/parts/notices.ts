@@ -13,6 +13,9 @@ const notices = {
   unlocked: 'The account is unlocked.',
   'two-factor-reset': 'Two-factor is reset: the password alone signs in.',
   'user-signed-out': 'The user is signed out everywhere.',
+  'product-created': 'The product is created.',
+  'product-saved': 'The product is saved.',
+  'product-restored': 'The product is back.',
 } as const
 
 export type Notice = keyof typeof notices

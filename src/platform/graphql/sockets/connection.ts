@@ -17,7 +17,6 @@ import { Wire } from './wire.ts'
 /** What all connections share. */
 export interface ConnectionDeps {
   engine: Engine
-  authenticate: Authenticate
   liveAccess: Pick<LiveAccess, 'watch'>
   maxSubscriptions: number
   /** Is called once, when nothing more is to be done for it. The socket may still be closing. */
@@ -29,6 +28,8 @@ export interface ConnectionOptions {
   socket: Duplex
   dialect: Dialect
   client: Client
+  /** For what this client is to be known by. */
+  authenticate: Authenticate
   log: ContextLog
   deps: ConnectionDeps
 }
@@ -56,6 +57,7 @@ export class Connection {
   isAlive = true
   readonly #deps: ConnectionDeps
   readonly #client: Client
+  readonly #authenticate: Authenticate
   readonly #log: ContextLog
   readonly #operations = new Map<unknown, Operation>()
   #principal: Principal | undefined
@@ -70,11 +72,12 @@ export class Connection {
   #isReleased = false
   #leaving: CloseReason | undefined
 
-  constructor({ ws, socket, dialect, client, log, deps }: ConnectionOptions) {
+  constructor({ ws, socket, dialect, client, authenticate, log, deps }: ConnectionOptions) {
     this.dialect = dialect
     this.isReady = !dialect.needsInit
     this.#deps = deps
     this.#client = client
+    this.#authenticate = authenticate
     this.#log = log
     this.wire = new Wire({ ws, socket, onTooSlow: () => this.release() })
     ws.on('message', (data: Buffer, isBinary: boolean) => this.#receive(data, isBinary))
@@ -104,7 +107,7 @@ export class Connection {
     }
     this.#isIdentifying = true
     this.wire.pause()
-    this.#deps.authenticate(token).then(
+    this.#authenticate(token).then(
       (principal) => {
         if (this.#isReleased) return
         if (!principal) return this.close(closeReasons.forbidden)
@@ -267,6 +270,7 @@ export class Connection {
     this.#principal = principal
     this.#unwatch = this.#deps.liveAccess.watch({
       token,
+      authenticate: this.#authenticate,
       principal,
       onChange: (fresh) => {
         this.#principal = fresh

@@ -2,6 +2,7 @@
 import type { IncomingMessage, Server } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { type WebSocket, WebSocketServer } from 'ws'
+import type { Authenticate } from '../../http/access.ts'
 import { cleanUserAgent } from '../../http/client.ts'
 import { LazyLog } from '../../http/lazy-log.ts'
 import { createAtOnce } from '../../limiter/at-once.ts'
@@ -15,6 +16,7 @@ import { createTransportDialect } from './transport.dialect.ts'
 import { createOriginCheck, type Refusal, refusals, refuseUpgrade } from './upgrade.ts'
 
 export interface SocketsOptions extends Omit<ConnectionDeps, 'onReleased'> {
+  authenticate: Authenticate
   log: Log
   /** Of the client, which a trusted proxy may speak for. */
   addressOf(request: IncomingMessage): string
@@ -25,11 +27,19 @@ export interface SocketsOptions extends Omit<ConnectionDeps, 'onReleased'> {
   timing?: Partial<Timing>
 }
 
+/** A way in: from which pages, and how it is told who comes. */
+export interface Entrance {
+  isAllowed(request: IncomingMessage): boolean
+  /** Undefined for nobody in particular. Where there is no token in it, what was given is none, and is refused. */
+  credentialOf(request: IncomingMessage): { token: string | undefined } | undefined
+  authenticate: Authenticate
+}
+
 export interface Sockets {
   /** Whatever the path. */
   handleUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void
-  /** Serves on one path of a server, and refuses upgrades on all others. */
-  serveAt(server: Server, path: string): void
+  /** Serves on one path of a server, and on those that have an entrance of their own. Refuses upgrades on all others. */
+  serveAt(server: Server, path: string, others?: Readonly<Record<string, Entrance>>): void
   /** How many are open, and with which sub-protocol. */
   counts(): { raw: number; transport: number }
   /** Lets nobody in any more and closes what is open, at the latest after two seconds. */
@@ -58,7 +68,13 @@ export function createSockets(options: SocketsOptions): Sockets {
   })
   const heartbeat = startHeartbeat({ ...defaultTiming, ...options.timing })
   const deps: ConnectionDeps = { ...options, onReleased: heartbeat.remove }
-  const isAllowedOrigin = createOriginCheck(options.origins)
+  /** By a token, which is optional. */
+  const byToken: Entrance = {
+    isAllowed: createOriginCheck(options.origins),
+    credentialOf: ({ headers: { authorization } }) =>
+      authorization === undefined ? undefined : { token: bearerOf(authorization) },
+    authenticate: options.authenticate,
+  }
   const open = new Set<Connection>()
   const ids = new WeakMap<IncomingMessage, string>()
   const perAddress = createAtOnce(options.maxPerAddress)
@@ -80,9 +96,9 @@ export function createSockets(options: SocketsOptions): Sockets {
     refuseUpgrade(socket, requestId, refusal)
   }
 
-  function handleUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+  function letIn({ request, socket, head, entrance }: Upgrade): void {
     const address = addressOf(request)
-    const isWelcome = !isClosing && isAllowedOrigin(request)
+    const isWelcome = !isClosing && entrance.isAllowed(request)
     const leave = isWelcome ? perAddress.enter(address) : undefined
     if (!leave) {
       const refusal = isWelcome ? refusals.tooMany : isClosing ? refusals.unavailable : refusals.forbidden
@@ -94,14 +110,15 @@ export function createSockets(options: SocketsOptions): Sockets {
       isAccepted = true
       ws.on('close', leave)
       // The request itself is not kept: it is larger than all that is.
-      const { authorization, 'user-agent': userAgent } = request.headers
-      accept({ ws, socket, address, authorization, userAgent, requestId: idOf(request) })
+      const { 'user-agent': userAgent } = request.headers
+      const credential = entrance.credentialOf(request)
+      accept({ ws, socket, address, entrance, credential, userAgent, requestId: idOf(request) })
     })
     // By then it has been let in or refused.
     if (!isAccepted) leave()
   }
 
-  function accept({ ws, socket, address, authorization, userAgent, requestId }: Accepted): void {
+  function accept({ ws, socket, address, entrance, credential, userAgent, requestId }: Accepted): void {
     if (ws.protocol !== '' && ws.protocol !== transport.protocol) {
       const { code, text } = closeReasons.protocolNotAcceptable
       ws.on('error', () => {})
@@ -114,6 +131,7 @@ export function createSockets(options: SocketsOptions): Sockets {
       dialect: ws.protocol === '' ? raw : transport,
       client: { address, userAgent: cleanUserAgent(userAgent) },
       log: new LazyLog(log, { requestId }),
+      authenticate: entrance.authenticate,
       deps,
     })
     open.add(connection)
@@ -125,15 +143,17 @@ export function createSockets(options: SocketsOptions): Sockets {
       log.info({ requestId, address, protocol: ws.protocol, code, ms }, 'socket closed')
       if (open.size === 0) onEmpty()
     })
-    if (authorization !== undefined) connection.identify(bearerOf(authorization))
+    if (credential) connection.identify(credential.token)
   }
 
   return {
-    handleUpgrade,
+    handleUpgrade: (request, socket, head) => letIn({ request, socket, head, entrance: byToken }),
 
-    serveAt(httpServer, path) {
+    serveAt(httpServer, path, others = {}) {
+      const entrances = new Map([[path, byToken], ...Object.entries(others)])
       httpServer.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-        if (request.url?.split('?', 1)[0] === path) handleUpgrade(request, socket, head)
+        const entrance = entrances.get(request.url?.split('?', 1)[0] ?? '')
+        if (entrance) letIn({ request, socket, head, entrance })
         else refuse(request, socket, refusals.notFound)
       })
     },
@@ -160,11 +180,19 @@ export function createSockets(options: SocketsOptions): Sockets {
   }
 }
 
+interface Upgrade {
+  request: IncomingMessage
+  socket: Duplex
+  head: Buffer
+  entrance: Entrance
+}
+
 interface Accepted {
   ws: WebSocket
   socket: Duplex
   address: string
-  authorization: string | undefined
+  entrance: Entrance
+  credential: { token: string | undefined } | undefined
   userAgent: string | undefined
   requestId: string
 }

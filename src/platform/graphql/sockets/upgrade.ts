@@ -46,6 +46,21 @@ export function createOriginCheck(origins: readonly string[]): (request: Incomin
   }
 }
 
+/**
+ * For sockets that a cookie opens: browsers send it whatever page asks, so only the service's own pages may ask. Whoever
+ * does not tell the page is refused too.
+ */
+export function createOwnOriginCheck(publicUrl: string | undefined): (request: IncomingMessage) => boolean {
+  const own = publicUrl === undefined ? undefined : new URL(publicUrl)
+  return ({ headers: { origin = '', host } }) => {
+    const page = URL.parse(origin)
+    if (!page || host === undefined) return false
+    // A proxy may have changed the host. A page over plain http is nobody's own where the service is reached by https.
+    if (page.origin === own?.origin) return true
+    return page.host === host.toLowerCase() && (own?.protocol !== 'https:' || page.protocol === 'https:')
+  }
+}
+
 function hostOf(url: string): string | undefined {
   return URL.parse(url)?.hostname
 }

@@ -1,0 +1,32 @@
+/** The page at `/`: where to go from here. It is the same for everybody, so it looks at no session. */
+import type { FastifyInstance } from 'fastify'
+import { html } from '../../platform/html/html.ts'
+import { pagePolicy } from '../../platform/web/pages.ts'
+import { createLayout } from './parts/layout.ts'
+
+export function addLandingPage(app: FastifyInstance, { hasPlayground }: { hasPlayground: boolean }): void {
+  const render = createLayout({ hasPlayground })
+  const places = [
+    {
+      path: '/console',
+      name: 'Console',
+      about: 'Products, your account and, for administrators, users and the audit trail.',
+    },
+    { path: '/docs', name: 'API', about: 'Every endpoint of the REST API, with examples to copy.' },
+    { path: '/graphiql', name: 'GraphQL', about: 'Try queries, mutations and subscriptions in the browser.' },
+  ].filter(({ path }) => path !== '/graphiql' || hasPlayground)
+  const content = html`<section class="hero">
+<h1>Latchkey</h1>
+<p>Sign-in, products and live updates, over REST, GraphQL and the pages of a console.</p>
+</section>
+<ul class="places">
+${places.map(({ path, name, about }) => html`<li class="card"><h2><a href="${path}">${name}</a></h2><p>${about}</p></li>`)}
+</ul>`
+
+  app.get('/', { config: { access: 'public', docs: false } }, (request, reply) =>
+    reply
+      .headers({ 'content-security-policy': pagePolicy, 'cache-control': 'no-cache' })
+      .type('text/html; charset=utf-8')
+      .send(render({ title: 'Welcome', content }, request).text),
+  )
+}

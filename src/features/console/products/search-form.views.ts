@@ -1,0 +1,22 @@
+import { type Html, html } from '../../../platform/html/html.ts'
+
+export interface Wanted {
+  q: string | undefined
+  category: string | undefined
+}
+
+/** Works by its button; the script asks while somebody types. */
+export function searchForm({ q, category }: Wanted, categories: readonly string[]): Html {
+  // One that is beyond those listed, or has no product any more, is still what was asked for.
+  const known = category === undefined || categories.includes(category) ? categories : [category, ...categories]
+  return html`<form method="get" action="/console/products" role="search" class="filter" data-search>
+<div class="field grow"><label for="q">Part of the name</label>
+<input type="search" id="q" name="q" value="${q ?? ''}" maxlength="255" autocomplete="off" spellcheck="false"></div>
+<div class="field"><label for="category">Category</label>
+<select id="category" name="category"><option value="">All categories</option>
+${known.map((each) => html`<option value="${each}"${each === category && html` selected`}>${each}</option>`)}
+</select></div>
+<button>Search</button>
+</form>
+${(q !== undefined || category !== undefined) && html`<p class="hint">Only active products are searched. <a href="/console/products">Show all</a></p>`}`
+}

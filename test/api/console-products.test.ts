@@ -1,0 +1,350 @@
+/** The product pages of the console, as a browser without scripts has them. */
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { insertMany } from '../../src/features/products/products.bulk.ts'
+import type { ApiOptions } from '../support/api.ts'
+import { createConfig } from '../support/config.ts'
+import { type ConsolePage, openConsole } from '../support/console.ts'
+import { onEachEngine } from '../support/databases.ts'
+import { register, signIn } from '../support/people.ts'
+import { createProduct, productsPath } from '../support/products.ts'
+import { startApiWithRoles } from '../support/roles.ts'
+
+const list = '/console/products'
+const lamp = { name: 'Desk Lamp', description: 'Bright and warm', price: '1234.5', category: 'home', stock: '3' }
+
+onEachEngine('products in the console', (engine) => {
+  test('are for whoever is signed in, and the way leads back to the page that was asked for', async (t) => {
+    const api = await startApiWithRoles(t, { engine })
+    const browser = openConsole(api)
+    for (const path of [list, `${list}/new`, `${list}/1`]) {
+      const { status, location } = await browser.open(path)
+      assert.deepEqual([status, location], [303, `/console/sign-in?next=${encodeURIComponent(path)}`])
+    }
+  })
+
+  test('are created by a form, once however often it is sent, and listed with the newest on top', async (t) => {
+    const { browser } = await start(t, { engine })
+    assert.match((await browser.open(list)).text, /No products yet Create the first one/)
+    await browser.open(`${list}/new`)
+    const form = await browser.open(`${list}/new`)
+    const sent = { ...form.hidden(list), ...lamp }
+    const [created] = await Promise.all([browser.post(list, sent), browser.post(list, sent)])
+    const page = await browser.follow(created)
+    assert.match(page.text, /The product is created\..* 1 product .*Desk Lamp home \$1,234\.50 3 In stock/)
+    // Another body of the same form is another product.
+    await browser.post(list, { ...sent, name: 'Floor Lamp', category: '', stock: '' })
+    const both = await browser.open(list)
+    assert.match(both.text, /2 products .*Floor Lamp general \$1,234\.50 0 Sold out Desk Lamp home/)
+  })
+
+  test('that break a rule are refused by the words of the API, at their fields, and nothing typed is lost', async (t) => {
+    const { api, browser } = await start(t, { engine })
+    await browser.open(`${list}/new`)
+    const typed = { name: 'x', description: ' ', price: 'cheap', category: 'c'.repeat(101), stock: '-1' }
+    const page = await browser.submit(list, typed)
+    assert.equal(page.status, 422)
+    assert.deepEqual(errorsIn(page), {
+      name: 'Must be between 2 and 255 characters.',
+      description: 'Must not be blank.',
+      price: 'Must be a number.',
+      category: 'Must be at most 100 characters.',
+      stock: 'Must be at least 0.',
+    })
+    for (const value of ['x', 'cheap', typed.category, '-1']) assert.ok(page.html.includes(`value="${value}"`), value)
+    assert.match(page.text, /Some fields need another look/)
+    assert.equal((await browser.submit(list, lamp)).status, 303)
+    assert.equal((await api.get(`${productsPath}/`)).body.meta.total, 1)
+  })
+
+  test('are changed by a form, all fields of it; a box that is not ticked means no', async (t) => {
+    const { api, browser, id } = await startWithLamp(t, { engine })
+    const page = await browser.open(`${list}/${id}`)
+    assert.match(page.html, /name="active" value="true" checked/)
+    assert.match(page.html, /value="1234\.50"/)
+    const change = { name: 'Lamp', description: 'Two\r\nlines', price: '9.99', category: 'office', stock: '0' }
+    const saved = await browser.follow(await browser.submit(`${list}/${id}`, change))
+    assert.match(saved.text, /The product is saved\./)
+    const { attributes } = (await api.get(`${productsPath}/${id}`)).body.data
+    const { name, description, price, category, stock, active, slug } = attributes
+    assert.deepEqual(
+      { name, description, price, category, stock, active, slug },
+      { ...change, description: 'Two\nlines', price: 9.99, stock: 0, active: false, slug: 'lamp' },
+    )
+    await browser.submit(`${list}/${id}`, { ...change, active: 'true' })
+    assert.equal((await api.get(`${productsPath}/${id}`)).body.data.attributes.active, true)
+  })
+
+  test('that are changed into what breaks a rule stay as they are', async (t) => {
+    const { api, browser, id } = await startWithLamp(t, { engine })
+    await browser.open(`${list}/${id}`)
+    const page = await browser.submit(`${list}/${id}`, {
+      name: ' ',
+      description: '',
+      price: '',
+      stock: '1.5',
+      active: 'maybe',
+    })
+    assert.equal(page.status, 422)
+    assert.deepEqual(errorsIn(page), {
+      name: 'Must not be blank.',
+      price: 'Must not be blank.',
+      stock: 'Must be an integer.',
+    })
+    assert.match(page.text, /Must be true or false\./)
+    assert.equal((await api.get(`${productsPath}/${id}`)).body.data.attributes.name, 'Desk Lamp')
+    // The form can be put right and sent again.
+    assert.equal((await browser.submit(`${list}/${id}`, { ...lamp, price: '5', active: 'true' })).status, 303)
+  })
+
+  test('that somebody else changed meanwhile are not overwritten: both values are shown, and one may choose', async (t) => {
+    const { api, browser, id, user } = await startWithLamp(t, { engine })
+    const form = await browser.open(`${list}/${id}`)
+    await api.put(`${productsPath}/${id}`, { price: 20, stock: 7 }, user.access)
+    const mine = { ...lamp, description: 'Mine', price: '30', active: 'true' }
+    const page = await browser.submit(`${list}/${id}`, mine)
+    assert.equal(page.status, 412)
+    assert.match(page.text, /Somebody else changed this product/)
+    assert.match(page.text, /Description Mine Bright and warm Price 30 20\.00 Stock 3 7 /)
+    assert.doesNotMatch(page.text, /Name Desk Lamp Desk Lamp/)
+    assert.equal((await api.get(`${productsPath}/${id}`)).body.data.attributes.price, 20)
+    assert.ok(page.html.includes('>Mine</textarea>') && page.html.includes('value="30"'))
+    // Having seen it, saving again is meant; the form from before still is not.
+    assert.equal((await browser.submit(`${list}/${id}`, mine)).status, 303)
+    assert.equal((await api.get(`${productsPath}/${id}`)).body.data.attributes.price, 30)
+    assert.equal((await browser.post(`${list}/${id}`, { ...form.hidden(`${list}/${id}`), ...mine })).status, 412)
+  })
+
+  test('that were deleted meanwhile leave what was typed in a form for a new one', async (t) => {
+    const { api, browser, id, user } = await startWithLamp(t, { engine })
+    await browser.open(`${list}/${id}`)
+    await api.delete(`${productsPath}/${id}`, user.access)
+    const page = await browser.submit(`${list}/${id}`, { ...lamp, name: 'Typed with care' })
+    assert.equal(page.status, 404)
+    assert.match(page.text, /has been deleted meanwhile/)
+    assert.ok(page.html.includes('value="Typed with care"'))
+    assert.equal((await browser.submit(list, { ...lamp, name: 'Typed with care' })).status, 303)
+  })
+
+  test('are deleted and, by a button, back again', async (t) => {
+    const { api, browser, id, user } = await startWithLamp(t, { engine })
+    await browser.open(`${list}/${id}`)
+    const page = await browser.follow(await browser.submit(`${list}/${id}/delete`))
+    assert.match(page.text, /The product is deleted\. Undo/)
+    assert.equal((await api.get(`${productsPath}/${id}`)).status, 404)
+    assert.equal((await browser.open(`${list}/${id}`)).status, 404)
+    await browser.open(page.location ?? `${list}?deleted=${id}`)
+    const sent = await browser.submit(`${list}/${id}/restore`)
+    assert.match((await browser.follow(sent)).text, /The product is back\..*Edit product/)
+    assert.equal((await api.get(`${productsPath}/${id}`)).status, 200)
+    assert.equal((await api.get(`${productsPath}/`)).body.meta.total, 1)
+    assert.equal((await api.get(`${productsPath}/?q=lamp`)).body.meta.total, 1)
+    // Once more is no mistake; of what never was there is nothing to undo.
+    await browser.open(`${list}?deleted=${id}`)
+    assert.equal((await browser.submit(`${list}/${id}/restore`)).status, 303)
+    await browser.open(`${list}?deleted=999`)
+    assert.equal((await browser.submit(`${list}/999/restore`)).status, 404)
+    assert.equal((await api.delete(`${productsPath}/${id}`, user.access)).status, 204)
+  })
+
+  test('are found by a part of the name, by category, and by both', async (t) => {
+    const { api, browser, user } = await startWithLamp(t, { engine })
+    await createProduct(api, user.access, { name: 'Floor lamp', category: 'office' })
+    await createProduct(api, user.access, { name: 'Chair', category: 'office', stock: 0 })
+    const hidden = await createProduct(api, user.access, { name: 'Old lamp' })
+    await api.put(`${productsPath}/${hidden}`, { active: false }, user.access)
+    assert.deepEqual(namesIn(await browser.open(`${list}?q=LAMP`)), ['Desk Lamp', 'Floor lamp'])
+    assert.deepEqual(namesIn(await browser.open(`${list}?category=office`)), ['Chair', 'Floor lamp'])
+    assert.deepEqual(namesIn(await browser.open(`${list}?q=lamp&category=office`)), ['Floor lamp'])
+    assert.deepEqual(namesIn(await browser.open(`${list}?q=l&category=office`)), ['Floor lamp'])
+    const page = await browser.open(`${list}?q=&category=`)
+    assert.deepEqual(namesIn(page), ['Old lamp', 'Chair', 'Floor lamp', 'Desk Lamp'])
+    assert.match(page.text, /All categories home office .*Old lamp home \$1,234\.50 3 Inactive/)
+    const none = await browser.open(`${list}?q=sofa&category=office`)
+    assert.match(none.text, /Nothing found No active product with “sofa” in its name in the category “office”\./)
+    assert.match(none.html, /<option value="office" selected>/)
+  })
+
+  test('of a search come a hundred at a time, and it is told that there are more', async (t) => {
+    const { browser, insert } = await start(t, { engine })
+    await insert(250)
+    const first = await browser.open(`${list}?q=thing`)
+    assert.deepEqual([namesIn(first).length, namesIn(first)[0]], [100, 'Thing 0001'])
+    assert.match(first.text, /The first 100 found, by name\. There are more\./)
+    assert.match(first.html, /href="\/console\/products\?q=thing&#38;page=2"/)
+    const last = await browser.open(`${list}?q=thing&page=3`)
+    assert.deepEqual([namesIn(last).length, namesIn(last)[0]], [50, 'Thing 0201'])
+    assert.match(last.text, /Found, by name: 201 to 250\. There are no more\./)
+    assert.doesNotMatch(last.html, /rel="next"/)
+    const category = await browser.open(`${list}?category=general&page=2`)
+    assert.equal(namesIn(category)[0], 'Thing 0101')
+    for (const beyond of ['4', '999999999999999999999']) {
+      assert.match((await browser.open(`${list}?q=thing&page=${beyond}`)).text, /Nothing found/)
+    }
+  })
+
+  test('come in pages, from the newest to the oldest, and a page beyond the last says so', async (t) => {
+    const { browser, insert } = await start(t, { engine })
+    await insert(60)
+    const pages = []
+    for (const page of [1, 2, 3]) pages.push(await browser.open(`${list}?page=${page}`))
+    const expected = Array.from({ length: 60 }, (_, i) => `Thing ${String(60 - i).padStart(4, '0')}`)
+    assert.deepEqual(pages.flatMap(namesIn), expected)
+    assert.match(pages[0]?.text ?? '', /Page 1 of 3 · 60 in all Next/)
+    assert.match(pages[2]?.text ?? '', /Previous Page 3 of 3 · 60 in all/)
+    for (const page of ['4', '9007199254740993', '99999999999999999999999']) {
+      assert.match((await browser.open(`${list}?page=${page}`)).text, /There is no page .*Go to the last page/)
+    }
+    for (const page of ['0', '-1', 'x', '1e9', '']) {
+      assert.equal(namesIn(await browser.open(`${list}?page=${page}`))[0], 'Thing 0060', page)
+    }
+  })
+
+  test('can be asked for by anything without harm', async (t) => {
+    const { browser } = await startWithLamp(t, { engine })
+    const hostile = [
+      '%',
+      '_',
+      "'",
+      '"',
+      '\\',
+      '%00',
+      '%ff',
+      '%ed%a0%80',
+      '%f0%9f%92%a1',
+      '*',
+      'a'.repeat(2000),
+      '--',
+      '%3Cb%3E',
+    ]
+    for (const q of hostile) {
+      for (const path of [
+        `${list}?q=${q}`,
+        `${list}?category=${q}`,
+        `${list}?q=${q}&category=${q}&deleted=${q}&done=${q}`,
+      ]) {
+        const page = await browser.open(path)
+        assert.equal(page.status, 200, path)
+        assert.match(page.text, /Nothing found/, path)
+      }
+    }
+    assert.deepEqual(namesIn(await browser.open(`${list}?q=lamp&q=x&page=1&page=2`)), ['Desk Lamp'])
+    for (const path of [`${list}/0`, `${list}/999`, `${list}/99999999999999999999`, `${list}/x`, `${list}/1x`]) {
+      const page = await browser.open(path)
+      assert.equal(page.status, 404, path)
+      assert.match(page.text, /There is nothing here/)
+    }
+  })
+
+  test('may be called anything: no name, category or description becomes a part of the page', async (t) => {
+    const { api, browser, user } = await start(t, { engine })
+    const evil = `"'><script>alert(1)</script><img src=x onerror=alert(1)>`
+    const id = await createProduct(api, user.access, { name: evil, description: `</textarea>${evil}`, category: evil })
+    const pages = [
+      await browser.open(list),
+      await browser.open(`${list}?q=${encodeURIComponent(evil)}&category=${encodeURIComponent(evil)}`),
+      await browser.open(`${list}?q=${encodeURIComponent(`${evil}!`)}`),
+      await browser.open(`${list}/${id}`),
+      await browser.submit(`${list}/${id}`, {
+        name: evil,
+        description: evil,
+        price: evil,
+        category: evil,
+        stock: evil,
+      }),
+    ]
+    for (const page of pages) {
+      assert.ok(page.text.includes(evil), page.text)
+      assert.doesNotMatch(page.html, /<img src=x|<script>|<\/textarea>"/)
+      assert.match(page.headers.get('content-security-policy') ?? '', /script-src 'self';/)
+    }
+  })
+
+  test('are written only by who has the permission, where one is configured; others see no buttons', async (t) => {
+    const config = createConfig(t, { products: 'products {\n  write_permission = "posts.edit"\n}\n' })
+    const { api, browser, id } = await startWithLamp(t, { engine, config })
+    const reader = openConsole(api)
+    await reader.signIn((await register(api, 'reader@example.com')).email)
+    const page = await reader.open(list)
+    assert.deepEqual(namesIn(page), ['Desk Lamp'])
+    assert.doesNotMatch(page.text, /New product/)
+    const details = await reader.open(`${list}/${id}`)
+    assert.match(details.text, /Desk Lamp Bright and warm Status In stock Price \$1,234\.50/)
+    assert.ok(!details.hasForm(`${list}/${id}`) && !details.hasForm(`${list}/${id}/delete`))
+    assert.doesNotMatch((await reader.open(`${list}?deleted=${id}`)).text, /Undo/)
+    assert.equal((await reader.open(`${list}/new`)).status, 403)
+    const token = (await reader.open(list)).hidden('/console/sign-out')
+    for (const path of [list, `${list}/${id}`, `${list}/${id}/delete`, `${list}/${id}/restore`]) {
+      const refused = await reader.post(path, { ...token, ...lamp })
+      assert.equal(refused.status, 403, path)
+      assert.match(refused.text, /You may not do that/)
+    }
+    assert.ok((await browser.open(`${list}/${id}`)).hasForm(`${list}/${id}`))
+    assert.equal((await api.get(`${productsPath}/${id}`)).status, 200)
+  })
+
+  test('are changed by no form that another site could send', async (t) => {
+    const { api, browser, id } = await startWithLamp(t, { engine })
+    const other = openConsole(api)
+    await other.signIn((await register(api, 'other@example.com')).email)
+    const theirs = (await other.open(`${list}/${id}`)).hidden(`${list}/${id}`)
+    for (const path of [list, `${list}/${id}`, `${list}/${id}/delete`, `${list}/${id}/restore`]) {
+      for (const forged of [{}, { _token: 'x.y' }, theirs]) {
+        assert.equal((await browser.post(path, { ...lamp, ...forged })).status, 403, path)
+      }
+      const own = (await browser.open(list)).hidden('/console/sign-out')
+      assert.equal(
+        (await browser.post(path, { ...lamp, ...own }, { 'sec-fetch-site': 'cross-site' })).status,
+        403,
+        path,
+      )
+    }
+    assert.equal((await api.get(`${productsPath}/`)).body.meta.total, 1)
+    assert.equal((await api.get(`${productsPath}/${id}`)).body.data.attributes.price, 1234.5)
+  })
+})
+
+/** A service and somebody who is signed in to both its API and its console, as an editor. */
+async function start(t: TestContext, options: ApiOptions) {
+  const api = await startApiWithRoles(t, options)
+  const user = await signIn(api)
+  await api.grant(user, 'editor')
+  const browser = openConsole(api)
+  assert.equal((await browser.signIn(user.email)).status, 303)
+  return {
+    api,
+    user,
+    browser,
+    /** `Thing 0001` and so on. */
+    async insert(count: number) {
+      const rest = { description: 'Made', price_cents: 100, category: 'general', stock: 1, active: true }
+      const things = Array.from({ length: count }, (_, i) => ({
+        ...rest,
+        name: `Thing ${String(i + 1).padStart(4, '0')}`,
+      }))
+      await api.db.write(insertMany(api.db.dialect, things, api.clock.nowIso()))
+    },
+  }
+}
+
+async function startWithLamp(t: TestContext, options: ApiOptions) {
+  const started = await start(t, options)
+  return { ...started, id: await createProduct(started.api, started.user.access) }
+}
+
+/** In the order of the table. */
+function namesIn({ html }: ConsolePage): string[] {
+  return [...html.matchAll(/<td class="title"><a [^>]*>([^<]*)<\/a>/g)].map(([, name = '']) => name)
+}
+
+/** What is said at each field, which names it by `aria-describedby`. */
+function errorsIn({ html }: ConsolePage): Record<string, string> {
+  const errors = [...html.matchAll(/<p class="error" id="field-(\w+)-error">([^<]*)<\/p>/g)]
+  for (const [, name] of errors) {
+    assert.match(
+      html,
+      new RegExp(`name="${name}"[^>]* aria-invalid="true" aria-describedby="[^"]*field-${name}-error"`),
+    )
+  }
+  return Object.fromEntries(errors.map(([, name = '', text = '']) => [name, text]))
+}

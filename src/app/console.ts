@@ -21,7 +21,8 @@ export async function addConsole(app: FastifyInstance, { config, random }: Groun
     random,
     cookies: createCookies({
       isHttps: config.server.publicUrl?.startsWith('https:') ?? false,
-      maxAgeSeconds: config.jwt.refreshTtlSeconds,
+      // The browser keeps it for as long as a session can last; how long it lasts unused is not the browser's to say.
+      maxAgeSeconds: auth.familyTtlSeconds,
     }),
     csrf: auth.csrf,
     hasPlayground: isPlaygroundOpen(config),

@@ -9,6 +9,7 @@ import { isUnchanged } from '../../platform/http/conditions.ts'
 const files = {
   'console.css': 'text/css; charset=utf-8',
   'console.js': 'text/javascript; charset=utf-8',
+  'people.css': 'text/css; charset=utf-8',
   'recovery-codes.js': 'text/javascript; charset=utf-8',
   'icon.svg': 'image/svg+xml',
 } as const

@@ -162,7 +162,7 @@ onEachEngine('users in the console', (engine) => {
 
     await enableTwoFactor(api, user)
     for (let i = 0; i < 5; i++) await logIn(api, user.email, 'wrong')
-    assert.match((await manager.open(path)).text, /Two-factor On Locked Until \d{4}-\d\d-\d\d \d\d:\d\d UTC/)
+    assert.match((await manager.open(path)).text, /Two-factor On Locked Yes until \d{4}-\d\d-\d\d \d\d:\d\d UTC/)
     const unlocked = await manager.submit(`${path}/unlock`)
     assert.equal(unlocked.location, `${path}?done=unlocked`)
     assert.equal((await logIn(api, user.email)).body.requires_2fa, true)

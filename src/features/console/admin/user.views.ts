@@ -41,7 +41,7 @@ function factsCard({ id, name, roles, two_factor, locked_until, created_at }: Li
     ['Two-factor', two_factor ? html`<span class="badge good">On</span>` : 'Off'],
     [
       'Locked',
-      locked_until === null ? 'No' : html`<span class="badge bad">Until ${timeOfSeconds(locked_until)}</span>`,
+      locked_until === null ? 'No' : html`<span class="badge bad">Yes</span> until ${timeOfSeconds(locked_until)}`,
     ],
     ['Registered', time(created_at)],
   ]

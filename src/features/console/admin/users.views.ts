@@ -18,12 +18,12 @@ export function usersPage({ users, q, meta }: UsersView): Page {
     title: 'Users',
     content: html`<h1>Users</h1>
 <form class="search" role="search" action="/console/users">
-${field({ label: 'Part of the email or the name', name: 'q', type: 'search', value: q, maxlength: 255, autocomplete: 'off' })}
+${field({ label: 'Email or name', name: 'q', type: 'search', value: q, maxlength: 255, autocomplete: 'off' })}
 <button>Search</button>
 ${q !== '' && html`<a class="button quiet" href="/console/users">Show all</a>`}
 </form>
 ${users.length === 0 ? empty(q, meta) : table(users)}
-${pager('/console/users', meta, q === '' ? {} : { q })}`,
+${meta.total > 0 && pager('/console/users', meta, q === '' ? {} : { q })}`,
   }
 }
 

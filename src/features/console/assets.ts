@@ -6,9 +6,11 @@ import type { FastifyInstance } from 'fastify'
 import { compressAnswer } from '../../platform/http/compression.ts'
 import { isUnchanged } from '../../platform/http/conditions.ts'
 
+const style = 'text/css; charset=utf-8'
 const script = 'text/javascript; charset=utf-8'
 const files = {
-  'console.css': 'text/css; charset=utf-8',
+  'console.css': style,
+  'people.css': style,
   'console.js': script,
   'confirm.js': script,
   'live.js': script,

@@ -36,7 +36,7 @@ export interface Sockets {
   close(): Promise<void>
 }
 
-const maxMessageBytes = 128 * 1024
+const maxMessageBytes = 1024 * 1024
 /** For the other side to close too, before the connection is cut. */
 const closeWithinMs = 2000
 
@@ -122,7 +122,7 @@ export function createSockets(options: SocketsOptions): Sockets {
       connection.release()
       open.delete(connection)
       const ms = Math.round(performance.now() - connection.openedAt)
-      log.info({ requestId, address, protocol: ws.protocol, code, ms }, 'socket closed')
+      log.info({ requestId, address, protocol: ws.protocol, closedWith: code, ms }, 'socket closed')
       if (open.size === 0) onEmpty()
     })
     if (authorization !== undefined) connection.identify(bearerOf(authorization))
@@ -133,7 +133,7 @@ export function createSockets(options: SocketsOptions): Sockets {
 
     serveAt(httpServer, path) {
       httpServer.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-        if (request.url?.split('?', 1)[0] === path) handleUpgrade(request, socket, head)
+        if (request.url?.split('?', 1)[0]?.replace(/\/$/, '') === path) handleUpgrade(request, socket, head)
         else refuse(request, socket, refusals.notFound)
       })
     },

@@ -87,6 +87,7 @@ export function createAuth(
     twoFactor,
     findPasswordProblems: (password: string) => findPasswordProblems(password, auth.password),
     webSessions: createWebSessions({ db, clock, random, createUser, ttlSeconds: jwt.refreshTtlSeconds }),
+    familyTtlSeconds: pairs.familyTtlSeconds,
     csrf: createCsrf({ secret: currentSecret, random }),
 
     addRoutes(app: FastifyInstance, createLimiter: CreateLimiter) {

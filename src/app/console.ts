@@ -28,7 +28,8 @@ export async function addConsole(
   const { publicUrl } = config.server
   const cookies = createCookies({
     isHttps: publicUrl?.startsWith('https:') ?? false,
-    maxAgeSeconds: config.jwt.refreshTtlSeconds,
+    // The browser keeps it for as long as a session can last; how long it lasts unused is not the browser's to say.
+    maxAgeSeconds: auth.familyTtlSeconds,
   })
   const hasPlayground = isPlaygroundOpen(config)
   addLandingPage(app, { hasPlayground })

@@ -1,20 +1,254 @@
+/** Whoever is signed in to the console is so by a cookie. What it is, how it ends, and what it is not good for. */
 import assert from 'node:assert/strict'
+import { createHmac, hash } from 'node:crypto'
 import { test } from 'node:test'
 import { startApi } from '../support/api.ts'
-import { openConsole } from '../support/console.ts'
+import { type ConsoleBrowser, openConsole } from '../support/console.ts'
 import { onEachEngine } from '../support/databases.ts'
-import { register } from '../support/people.ts'
+import { again, claimsOf, isSignedIn, many, password, register } from '../support/people.ts'
+import { startApiWithRoles } from '../support/roles.ts'
 
-onEachEngine('sessions of the console', (engine) => {
-  test('signing in leads to the console, signing out back to the form', async (t) => {
+const account = '/console/account'
+const day = 86_400
+
+const idOf = (browser: ConsoleBrowser, name = 'latchkey_session') => browser.cookies.get(name)?.value
+const isIn = async (browser: ConsoleBrowser) => (await browser.open(account)).status === 200
+
+onEachEngine('a session of the console', (engine) => {
+  test('is a cookie that no script reads and no other site sends along with a form', async (t) => {
     const api = await startApi(t, { engine })
     const { email } = await register(api)
     const browser = openConsole(api)
-    const home = await browser.signIn(email)
-    assert.equal(home.status, 303)
-    await browser.open('/console/nowhere')
+    await browser.open('/console/sign-in')
+    assert.deepEqual(browser.cookies.get('latchkey_form')?.attributes, ['Path=/', 'HttpOnly', 'SameSite=Lax'])
+    await browser.submit('/console/sign-in', { email, password })
+    assert.deepEqual([...browser.cookies.keys()], ['latchkey_session'], 'the form cookie has done its work')
+    assert.deepEqual(browser.cookies.get('latchkey_session')?.attributes, [
+      `Max-Age=${90 * day}`,
+      'Path=/',
+      'HttpOnly',
+      'SameSite=Lax',
+    ])
+  })
+
+  test('is bound to this host alone where the service is reached over https', async (t) => {
+    const api = await startApi(t, { engine, env: { PUBLIC_URL: 'https://latchkey.example.com' } })
+    const { email } = await register(api)
+    const browser = openConsole(api)
+    await browser.open('/console/sign-in')
+    assert.deepEqual([...browser.cookies.keys()], ['__Host-latchkey_form'])
+    await browser.submit('/console/sign-in', { email, password })
+    const { attributes = [] } = browser.cookies.get('__Host-latchkey_session') ?? {}
+    assert.deepEqual(attributes.slice(1), ['Path=/', 'HttpOnly', 'Secure', 'SameSite=Lax'])
+    assert.ok(await isIn(browser))
+    const plain = openConsole(api)
+    plain.cookies.set('latchkey_session', browser.cookies.get('__Host-latchkey_session') ?? assert.fail())
+    assert.equal(await isIn(plain), false, 'another name is no name')
+  })
+
+  test('is kept as a hash, and stands for a token family like any other', async (t) => {
+    const api = await startApiWithRoles(t, { engine })
+    const user = await register(api)
+    const browser = openConsole(api)
+    await browser.signIn(user.email)
+    const id = idOf(browser) ?? ''
+    assert.ok(Buffer.from(id, 'base64url').length === 32)
+    const [row, ...more] = await api.db.all<{ id_hash: string; family: string }>('SELECT * FROM web_sessions')
+    assert.equal(more.length, 0)
+    assert.equal(row?.id_hash, hash('sha256', id, 'base64url'))
+    for (const table of ['web_sessions', 'sessions', 'audit']) {
+      assert.ok(!JSON.stringify(await api.db.all(`SELECT * FROM ${table}`)).includes(id), table)
+    }
+    assert.ok(!api.log.join('').includes(id))
+    const { access } = await again(api, user)
+    const { body } = await api.get('/api/auth/sessions', access)
+    assert.ok(body.data.some((session: { id: string }) => session.id === row?.family))
+  })
+
+  test('gets a new id at sign-in, whatever was planted before', async (t) => {
+    const api = await startApi(t, { engine })
+    const { email } = await register(api)
+    const browser = openConsole(api)
+    browser.cookies.set('latchkey_session', { value: 'planted', attributes: [] })
+    await browser.signIn(email)
+    const first = idOf(browser)
+    assert.notEqual(first, 'planted')
+    const other = openConsole(api)
+    await other.signIn(email)
+    assert.notEqual(idOf(other), first)
+    const planted = openConsole(api)
+    planted.cookies.set('latchkey_session', { value: 'planted', attributes: [] })
+    assert.equal(await isIn(planted), false)
+  })
+
+  test('carries any number of pages at once: that is no reuse', async (t) => {
+    const api = await startApi(t, { engine })
+    const { email } = await register(api)
+    const browser = openConsole(api)
+    await browser.signIn(email)
+    const id = idOf(browser)
+    for (const seconds of [0, 301, day]) {
+      api.clock.advance(seconds)
+      assert.deepEqual(new Set(await many(30, () => isIn(browser))), new Set([true]))
+    }
+    assert.equal(idOf(browser), id)
+  })
+
+  test('ends with its family when one signs out, and the access token of the family with it', async (t) => {
+    const api = await startApiWithRoles(t, { engine })
+    const user = await register(api)
+    const browser = openConsole(api)
+    await browser.signIn(user.email)
+    const kept = browser.cookies.get('latchkey_session') ?? assert.fail()
+    const { access: any } = await again(api, user)
+    const [row] = await api.db.all<{ pair: string }>(
+      'SELECT s.pair FROM sessions s JOIN web_sessions w ON w.family = s.id',
+    )
+    const { family, accessId } = JSON.parse(row?.pair ?? '')
+    const access = sign({ ...claimsOf(any), family, jti: accessId })
+    assert.ok(await isSignedIn(api, access), 'the token that nobody was given')
+
+    await browser.open(account)
     const out = await browser.submit('/console/sign-out')
-    assert.match((await browser.follow(out)).text, /You are signed out/)
-    assert.equal(browser.cookies.has('latchkey_session'), false)
+    assert.equal(out.location, '/console/sign-in?done=signed-out')
+    assert.equal(browser.cookies.size, 0)
+    browser.cookies.set('latchkey_session', kept)
+    assert.equal(await isIn(browser), false)
+    assert.equal(await isSignedIn(api, access), false)
+    assert.ok(await isSignedIn(api, any), 'other sessions go on')
+  })
+
+  const ends: [what: string, end: (api: ApiAndUsers) => Promise<{ status: number }>][] = [
+    [
+      'a changed password',
+      ({ api, user }) =>
+        api.post('/api/auth/password', { current_password: password, new_password: 'Another-Horse-2' }, user.access),
+    ],
+    ['"all devices"', ({ api, user }) => api.post('/api/auth/logout', { all_devices: true }, user.access)],
+    [
+      "an administrator's sign-out",
+      ({ api, user, admin }) => api.delete(`/api/admin/users/${user.id}/sessions`, admin.access),
+    ],
+    [
+      'its end by another device',
+      async ({ api, user }) => {
+        const { body } = await api.get('/api/auth/sessions', user.access)
+        const { id } = body.data.find((each: { user_agent: string }) => each.user_agent === 'Test/1.0')
+        return api.delete(`/api/auth/sessions/${id}`, user.access)
+      },
+    ],
+  ]
+  for (const [what, end] of ends) {
+    test(`is ended by ${what}`, async (t) => {
+      const api = await startApiWithRoles(t, { engine })
+      const [user, admin] = [await api.signInAs(), await api.signInAs('admin')]
+      const browser = openConsole(api)
+      await browser.signIn(user.email)
+      assert.ok(await isIn(browser))
+      assert.ok([200, 204].includes((await end({ api, user, admin })).status))
+      assert.equal(await isIn(browser), false)
+    })
+  }
+
+  test('lasts while it is used, seven days unused, and ninety at most', async (t) => {
+    const api = await startApi(t, { engine })
+    const { email } = await register(api)
+    const browser = openConsole(api)
+    await browser.signIn(email)
+    for (let i = 0; i < 14; i++) {
+      api.clock.advance(6 * day)
+      assert.ok(await isIn(browser), `after ${(i + 1) * 6} days`)
+    }
+    api.clock.advance(6 * day + 60)
+    assert.equal(await isIn(browser), false, 'after ninety days')
+
+    await browser.signIn(email)
+    api.clock.advance(7 * day - 60)
+    assert.ok(await isIn(browser))
+    api.clock.advance(7 * day + 1)
+    assert.equal(await isIn(browser), false, 'unused for seven days')
+  })
+
+  test('that has expired leads to the form, and from there to where one wanted to go', async (t) => {
+    const api = await startApi(t, { engine })
+    const { email } = await register(api)
+    const browser = openConsole(api)
+    await browser.signIn(email)
+    const page = await browser.open(account)
+    api.clock.advance(8 * day)
+    const wanted = '/console/account?done=profile-saved&x=%C3%A4'
+    const refused = await browser.open(wanted)
+    assert.equal(refused.location, `/console/sign-in?next=${encodeURIComponent(wanted)}`)
+    await browser.follow(refused)
+    const back = await browser.submit('/console/sign-in', { email, password })
+    assert.equal(back.location, wanted)
+
+    api.clock.advance(8 * day)
+    const posted = await browser.post(`${account}/profile`, { ...page.hidden(`${account}/profile`), name: 'Eve' })
+    assert.equal(posted.location, '/console/sign-in', 'a form is not sent again by itself')
+  })
+
+  test('never begins with a trip to another site', async (t) => {
+    const api = await startApi(t, { engine })
+    const { email } = await register(api)
+    const evil = [
+      '//evil.example',
+      '/\\evil.example',
+      '\\\\evil.example',
+      'https://evil.example',
+      'https:evil.example',
+      'javascript:alert(1)',
+      '/console@evil.example',
+      '/console.evil.example',
+      '/console\\..\\evil',
+      '/console/\t/evil.example',
+      '/console/\n/evil.example',
+      ' //evil.example',
+      '/docs',
+      '/consolex',
+      '/console#//evil.example',
+      '',
+    ]
+    for (const next of evil) {
+      const browser = openConsole(api)
+      const form = await browser.open(`/console/sign-in?next=${encodeURIComponent(next)}`)
+      assert.equal(form.hidden('/console/sign-in').next, '/console', next)
+      assert.equal((await browser.submit('/console/sign-in', { email, password, next })).location, '/console', next)
+    }
+    const browser = openConsole(api)
+    await browser.open('/console/sign-in?next=/console/users&next=//evil.example')
+    assert.equal((await browser.submit('/console/sign-in', { email, password })).location, '/console')
+  })
+
+  test('is nothing to the API and to GraphQL', async (t) => {
+    const api = await startApiWithRoles(t, { engine })
+    const admin = await api.signInAs('admin')
+    const browser = openConsole(api)
+    await browser.signIn(admin.email)
+    const headers = { cookie: `latchkey_session=${idOf(browser)}` }
+    for (const path of ['/me', '/api/auth/me', '/api/auth/sessions', '/api/admin/users', '/api/admin/audit']) {
+      assert.equal((await api.request('GET', path, { headers })).status, 401, path)
+    }
+    const product = { name: 'Lamp', description: 'Bright', price: 1 }
+    assert.equal((await api.request('POST', '/api/v2/products', { headers, json: product })).status, 401)
+    const asked = await api.request('POST', '/graphql', { headers, json: { query: '{ me { id } }' } })
+    assert.deepEqual(asked.body, { data: { me: null } })
   })
 })
+
+interface ApiAndUsers {
+  api: Awaited<ReturnType<typeof startApiWithRoles>>
+  user: { id: number; access: string }
+  admin: { access: string }
+}
+
+/** As the service would: the tests know its secret. */
+function sign(claims: object): string {
+  const [header, body] = [{ alg: 'HS256', typ: 'JWT' }, claims].map((part) =>
+    Buffer.from(JSON.stringify(part)).toString('base64url'),
+  )
+  const signature = createHmac('sha256', 'a secret that only the tests know and use')
+    .update(`${header}.${body}`)
+    .digest('base64url')
+  return `${header}.${body}.${signature}`
+}

@@ -56,6 +56,14 @@ for (const twin of twins) {
     assert.equal(await outcome(one, '203.0.113.1'), 200)
     assert.equal(await outcome(two, '203.0.113.1'), 200)
   })
+
+  test(`${twin}: whoever asks for the same name twice gets one share, not two`, async (t) => {
+    const make = await create(t, twin)
+    const rate = { requests: 1, seconds: 60 }
+    const shared = name()
+    assert.equal(await outcome(make(shared, rate), '203.0.113.1'), 200)
+    assert.equal(await outcome(make(shared, rate), '203.0.113.1'), 429)
+  })
 }
 
 if (twins.length > 1) {

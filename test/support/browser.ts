@@ -7,7 +7,10 @@ export interface Visit {
   page: Page
   /** The addresses of other hosts that the page asked for, sockets included. */
   strays: string[]
-  /** What the page wrote to the console as an error, breaches of its policy included, and what it threw. */
+  /**
+   * What the page wrote to the console as an error, breaches of its policy included, what it threw, and what it asked
+   * or told in a box of the browser's.
+   */
   errors: string[]
 }
 
@@ -16,9 +19,17 @@ export interface VisitOptions {
   url: string
   /** The page to open. */
   path: string
+  /** Of the window, in CSS pixels. Below 600 it is a phone, with fingers. */
+  width?: number
+  /** Without them the browser runs no script at all. */
+  hasScripts?: boolean
+  userAgent?: string
 }
 
-const args = [
+/** The widths that pages are looked at: a small phone and a laptop. */
+export const widths = { phone: 375, desktop: 1280 } as const
+
+export const browserArguments = [
   '--no-sandbox',
   '--disable-gpu',
   '--disable-background-networking',
@@ -30,11 +41,25 @@ const args = [
 let shared: Promise<Browser> | undefined
 after(async () => (await shared)?.close())
 
-/** Opens a page as a person would who was never here before: nothing is stored in the browser. */
-export async function openBrowser(t: TestContext, { url, path }: VisitOptions): Promise<Visit> {
-  shared ??= chromium.launch({ executablePath: getChromium(), args })
+/**
+ * Opens a page as a person would who was never here before: nothing is stored in the browser. Called again it is
+ * another browser, which knows nothing of the first.
+ */
+export async function openBrowser(t: TestContext, options: VisitOptions): Promise<Visit> {
+  const { url, path, width = widths.desktop, hasScripts = true, userAgent } = options
+  shared ??= chromium.launch({ executablePath: getChromium(), args: browserArguments })
   const browser = await shared
-  const context = await browser.newContext()
+  const isPhone = width < 600
+  const context = await browser.newContext({
+    viewport: { width, height: 800 },
+    isMobile: isPhone,
+    hasTouch: isPhone,
+    javaScriptEnabled: hasScripts,
+    // What fades in is there at once: nothing is looked at halfway.
+    reducedMotion: 'reduce',
+    ...(userAgent !== undefined && { userAgent }),
+  })
+  context.setDefaultTimeout(15_000)
   t.after(() => context.close())
   const visit = await watch(context, new URL(url).host)
   await visit.page.goto(url + path)
@@ -51,9 +76,16 @@ async function watch(context: BrowserContext, host: string): Promise<Visit> {
   }
   context.on('request', (request) => check(request.url()))
   context.on('console', (message) => {
-    if (message.type() === 'error') errors.push(`${message.text()} (${message.location().url})`)
+    const { url } = message.location()
+    // A page that says what is wrong has such a status itself. That is no error of the page.
+    const isItself = message.text().startsWith('Failed to load resource') && url === message.page()?.url()
+    if (message.type() === 'error' && !isItself) errors.push(`${message.text()} (${url})`)
   })
   context.on('weberror', (error) => errors.push(String(error.error().stack)))
+  context.on('dialog', (dialog) => {
+    errors.push(`${dialog.type()}: ${dialog.message()}`)
+    void dialog.dismiss()
+  })
   context.on('page', (page) => page.on('websocket', (socket) => check(socket.url())))
   return { page: await context.newPage(), strays, errors }
 }

@@ -22,9 +22,12 @@ export interface TokenPairOptions {
 const longestFamilySeconds = 90 * 86_400
 
 export function createTokenPairs({ tokens, clock, random, accessTtlSeconds, refreshTtlSeconds }: TokenPairOptions) {
+  const familyTtlSeconds = Math.max(longestFamilySeconds, refreshTtlSeconds)
   return {
+    familyTtlSeconds,
+
     /** When a family that begins now must end, however often it is refreshed. */
-    familyEnd: () => clock.nowSeconds() + Math.max(longestFamilySeconds, refreshTtlSeconds),
+    familyEnd: () => clock.nowSeconds() + familyTtlSeconds,
 
     make(user: { id: number; token_version: number }, family: string, endsAt: number): PairClaims {
       const issuedAt = clock.nowSeconds()

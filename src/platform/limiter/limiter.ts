@@ -17,11 +17,18 @@ export interface Limiter {
 
 const maxWaitMs = 500
 
-/** Makes a limiter of its own for each name. */
+/** One limiter for each name: whoever asks for it again shares it, as nodes do that share a Redis. */
 export type CreateLimiter = (name: string, rate: Rate) => Limiter
 
 export function createLimiters(redis: RedisClient | undefined): CreateLimiter {
-  return (name, { requests, seconds }) => {
+  const made = new Map<string, Limiter>()
+  return (name, rate) => {
+    const limiter = made.get(name) ?? createLimiter(name, rate)
+    made.set(name, limiter)
+    return limiter
+  }
+
+  function createLimiter(name: string, { requests, seconds }: Rate): Limiter {
     const options = { keyPrefix: `limit:${name}`, points: requests, duration: seconds }
     const memory = new RateLimiterMemory(options)
     // While Redis is away each node counts by itself: too lenient by the number of nodes, but never open.

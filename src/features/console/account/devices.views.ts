@@ -9,24 +9,22 @@ export function devicesCard(devices: readonly Device[]) {
 <h2 id="devices">Devices signed in</h2>
 <form class="end" method="post" action="/console/account/sign-out-everywhere"><button class="bad">Sign out everywhere</button></form>
 </div>
-<div class="scroll" tabindex="0" role="region" aria-labelledby="devices">
 <table class="stack">
 <thead><tr><th scope="col">Device</th><th scope="col">Address</th><th scope="col">Signed in</th><th scope="col">Last used</th><th scope="col">Action</th></tr></thead>
 <tbody>
 ${devices.map(row)}
 </tbody>
 </table>
-</div>
 </section>`
 }
 
 function row({ id, user_agent, address, created_at, last_used_at, current }: Device) {
   return html`<tr>
-<td data-label="Device"><span>${device(user_agent)}${current && html` <span class="badge good">This device</span>`}</span></td>
+<td data-label="Device"><span id="device-${id}">${device(user_agent)}${current && html` <span class="badge good">This device</span>`}</span></td>
 <td data-label="Address">${address}</td>
 <td data-label="Signed in">${time(created_at)}</td>
 <td data-label="Last used">${time(last_used_at)}</td>
-<td data-label="Action"><form method="post" action="/console/account/devices/${id}/sign-out"><button class="small">Sign out</button></form></td>
+<td data-label="Action"><form method="post" action="/console/account/devices/${id}/sign-out"><button class="small" aria-describedby="device-${id}">Sign out</button></form></td>
 </tr>
 `
 }

@@ -16,7 +16,8 @@ import { type UserView, userPage } from './user.views.ts'
 import { usersPage } from './users.views.ts'
 
 const mayView = { access: { permission: 'users.view' }, docs: false } as const
-const mayUpdate = { access: { permission: 'users.update' }, docs: false } as const
+// What is refused is told on the user's page, which is for who may view it.
+const mayUpdate = { access: [mayView.access, { permission: 'users.update' }], docs: false } as const
 
 export function addUserPages(app: FastifyInstance, { admin, send }: ConsoleParts): void {
   const refuse = createRefuse(send)

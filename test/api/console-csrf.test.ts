@@ -1,0 +1,164 @@
+/** Forms that somebody else made up: no route below /console takes one, whatever pages are added. */
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import type { Dialect } from '../../src/platform/database/database.ts'
+import { type ConsoleBrowser, type Fields, openConsole } from '../support/console.ts'
+import { onEachEngine } from '../support/databases.ts'
+import { readRoutes } from '../support/described.ts'
+import { password } from '../support/people.ts'
+import { type ApiWithRoles, startApiWithRoles } from '../support/roles.ts'
+
+const account = '/console/account'
+const tables = [
+  'users',
+  'sessions',
+  'web_sessions',
+  'audit',
+  'login_attempts',
+  'two_factor',
+  'recovery_codes',
+  'password_resets',
+  'products',
+  'posts',
+]
+
+interface Started {
+  api: ApiWithRoles
+  /** Every path below /console that takes something else than a look at it. */
+  actions: string[]
+  signInAsAdmin(): Promise<ConsoleBrowser>
+  /** All that there is to change. */
+  dump(): Promise<unknown[]>
+}
+
+async function start(t: TestContext, engine: Dialect): Promise<Started> {
+  let tree = ''
+  const api = await startApiWithRoles(t, {
+    engine,
+    env: { RATE_LIMIT_LOGIN: '1000/60', RATE_LIMIT_VERIFY: '1000/60' },
+    async extend(app) {
+      await app.after()
+      tree = app.printRoutes({ commonPrefix: false })
+    },
+  })
+  const changing = readRoutes(tree).filter((route) => /^(?!GET|HEAD|OPTIONS)\w+ \/console\b/.test(route))
+  assert.deepEqual(
+    changing.filter((route) => !route.startsWith('POST ')),
+    [],
+    'pages send forms, and forms post',
+  )
+  const { email } = await api.signInAs('admin')
+  return {
+    api,
+    actions: changing.map((route) => route.replace('POST ', '').replace(/\{\w+\}/g, '1')),
+    async signInAsAdmin() {
+      const browser = openConsole(api)
+      await browser.signIn(email)
+      return browser
+    },
+    dump: () => Promise.all(tables.map((table) => api.db.all(`SELECT * FROM ${table} ORDER BY 1`))),
+  }
+}
+
+/** A token that this browser's forms carry. */
+async function tokenOf(browser: ConsoleBrowser): Promise<string> {
+  const page = await browser.open(browser.cookies.has('latchkey_session') ? account : '/console/register')
+  const { _token } = page.hidden(page.hasForm('/console/sign-out') ? '/console/sign-out' : '/console/register')
+  return _token ?? assert.fail('no token')
+}
+
+const fields = { name: 'Eve', email: 'eve@example.com', password, roles: 'admin' }
+
+onEachEngine('a forged form', (engine) => {
+  test('is refused by every route that changes something, and changes nothing', async (t) => {
+    const { api, actions, signInAsAdmin, dump } = await start(t, engine)
+    assert.ok(actions.length >= 17, actions.join(' '))
+    const victim = await signInAsAdmin()
+    const right = await tokenOf(victim)
+    const [nonce, signature] = right.split('.')
+    const forged: Record<string, Fields> = {
+      'without a token': {},
+      'with an empty one': { _token: '' },
+      'with one made up': { _token: 'x'.repeat(right.length) },
+      'with one of another session': { _token: await tokenOf(await signInAsAdmin()) },
+      'with one of who is not signed in': { _token: await tokenOf(openConsole(api)) },
+      'with half of one': { _token: `${nonce}.` },
+      'with another nonce': { _token: `${'x'.repeat(22)}.${signature}` },
+      'with two': { _token: [right, right] },
+      'with one under another name': { token: right },
+    }
+    const before = await dump()
+    for (const action of actions) {
+      for (const [how, token] of Object.entries(forged)) {
+        const answer = await victim.post(action, { ...fields, ...token })
+        assert.equal(answer.status, 403, `${action} ${how}`)
+        assert.match(answer.text, /This form has expired/)
+      }
+      const elsewhere = await victim.post(action, { ...fields, _token: right }, { 'sec-fetch-site': 'cross-site' })
+      assert.equal(elsewhere.status, 403, `${action} sent by another site`)
+      const empty = await victim.post(action, {}, { 'content-type': 'application/json' })
+      assert.equal(empty.status, 403, `${action} as JSON`)
+      const plain = await victim.post(action, { _token: right }, { 'content-type': 'text/plain' })
+      assert.equal(plain.status, 415, `${action} as plain text`)
+    }
+    assert.deepEqual(await dump(), before)
+  })
+
+  test('is told from a real one: with its own token each route does its work', async (t) => {
+    const { actions, signInAsAdmin } = await start(t, engine)
+    for (const action of actions) {
+      const browser = await signInAsAdmin()
+      const answer = await browser.post(action, { _token: await tokenOf(browser) })
+      assert.ok(answer.status < 500 && !answer.text.includes('This form has expired'), `${action} ${answer.status}`)
+    }
+  })
+
+  test('is refused where nobody is signed in, the public forms included', async (t) => {
+    const { api, actions, dump } = await start(t, engine)
+    const visitor = openConsole(api)
+    const foreign = await tokenOf(openConsole(api))
+    const right = await tokenOf(visitor)
+    const before = await dump()
+    for (const action of actions) {
+      for (const token of [{}, { _token: foreign }]) {
+        const { status, location } = await visitor.post(action, { ...fields, ...token })
+        assert.ok(status === 403 || location === '/console/sign-in', `${action} ${status}`)
+        const stranger = await openConsole(api).post(action, { ...fields, _token: right })
+        assert.ok(stranger.status === 403 || stranger.location === '/console/sign-in', `${action} without the cookie`)
+      }
+    }
+    assert.deepEqual(await dump(), before)
+    const made = await visitor.post('/console/register', { ...fields, _token: right })
+    assert.equal(made.location, '/console/sign-in?done=registered')
+  })
+
+  test('cannot be made of a token from before signing in, nor of one from after signing out', async (t) => {
+    const { api, signInAsAdmin, dump } = await start(t, engine)
+    const { email } = await api.signInAs()
+    const browser = openConsole(api)
+    const early = await tokenOf(browser)
+    const form = browser.cookies.get('latchkey_form') ?? assert.fail()
+    await browser.signIn(email)
+    const before = await dump()
+    assert.equal((await browser.post(`${account}/profile`, { name: 'Eve', _token: early })).status, 403)
+    browser.cookies.set('latchkey_form', form)
+    assert.equal((await browser.post(`${account}/profile`, { name: 'Eve', _token: early })).status, 403)
+    assert.deepEqual(await dump(), before)
+
+    const admin = await signInAsAdmin()
+    const late = await tokenOf(admin)
+    await admin.post('/console/sign-out', { _token: late })
+    await admin.open('/console/register')
+    assert.equal((await admin.post('/console/register', { ...fields, _token: late })).status, 403)
+  })
+
+  test('learns nothing from the length of pages: each form has another token, and all are good', async (t) => {
+    const { signInAsAdmin } = await start(t, engine)
+    const browser = await signInAsAdmin()
+    const tokens = [await tokenOf(browser), await tokenOf(browser), await tokenOf(browser)]
+    assert.equal(new Set(tokens).size, 3)
+    for (const _token of tokens) {
+      assert.equal((await browser.post(`${account}/profile`, { name: 'Ada', _token })).status, 303, 'and all are good')
+    }
+  })
+})

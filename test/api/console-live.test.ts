@@ -1,0 +1,212 @@
+/** The console's own socket: opened by the session of a browser, from the console's own pages alone. */
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { type TestContext, test } from 'node:test'
+import { WebSocket } from 'ws'
+import type { ApiOptions } from '../support/api.ts'
+import { type ConsoleBrowser, openConsole } from '../support/console.ts'
+import { onEachEngine } from '../support/databases.ts'
+import { eventually } from '../support/eventually.ts'
+import { again, password, type SignedIn, signIn } from '../support/people.ts'
+import { createProduct } from '../support/products.ts'
+import { type ApiWithRoles, startApiWithRoles } from '../support/roles.ts'
+
+const soonMs = 1000
+const me = '{ me { email } }'
+
+interface Person {
+  api: ApiWithRoles
+  user: SignedIn
+  browser: ConsoleBrowser
+  /** What a page of the console sends. */
+  headers: { origin: string; cookie: string }
+}
+
+/** Everything that ends the session of a browser. */
+const endings: Record<string, (person: Person) => Promise<unknown>> = {
+  'signing out': async ({ browser }) => {
+    await browser.open('/console/products')
+    assert.equal((await browser.submit('/console/sign-out')).status, 303)
+  },
+  'the device signed out from another': async ({ api, user }) => {
+    const { body } = await api.get('/api/auth/sessions', user.access)
+    const others = body.data.filter(({ current }: { current: boolean }) => !current)
+    for (const { id } of others) {
+      assert.equal((await api.delete(`/api/auth/sessions/${id}`, user.access)).status, 204)
+    }
+  },
+  'logout of all devices': async ({ api, user }) =>
+    api.post('/api/auth/logout', { all_devices: true }, (await again(api, user)).access),
+  'a changed password': async ({ api, user }) => {
+    const body = { current_password: password, new_password: 'Another-Horse-2' }
+    assert.equal((await api.post('/api/auth/password', body, user.access)).status, 200)
+  },
+}
+
+onEachEngine("the console's socket", (engine) => {
+  test('is opened by the session, and hears of every product that is created', async (t) => {
+    const { api, user, headers } = await start(t, { engine })
+    const socket = await openSocket(t, `${api.url}/console/live`, headers)
+    assert.deepEqual(await socket.ask(me), { data: { me: { email: user.email } } })
+    socket.send('subscription { productCreated { name } }')
+    await socket.ask(me)
+    await createProduct(api, user.access, { name: 'Desk Lamp' })
+    await eventually(() => {
+      assert.deepEqual(socket.messages.at(-1), { data: { productCreated: { name: 'Desk Lamp' } } })
+    })
+  })
+
+  test('is refused to pages of other origins, and to whoever tells none', async (t) => {
+    const { api, headers } = await start(t, { engine })
+    const { port } = new URL(api.url)
+    const foreign = [
+      undefined,
+      '',
+      'null',
+      'file://',
+      'http://evil.example',
+      `http://evil.example:${port}`,
+      `http://127.0.0.1.evil.example:${port}`,
+      `http://127.0.0.1:${port}1`,
+      'http://127.0.0.1',
+      `http://localhost:${port}`,
+    ]
+    for (const origin of foreign) {
+      const given = { cookie: headers.cookie, ...(origin !== undefined && { origin }) }
+      assert.equal(await refusalOf(`${api.url}/console/live`, given), 403, String(origin))
+    }
+  })
+
+  test('is closed to who has no session, whatever else is brought along', async (t) => {
+    const { api, user, headers } = await start(t, { engine })
+    const { origin } = headers
+    const strangers = [
+      { origin },
+      { origin, cookie: '' },
+      { origin, cookie: 'latchkey_session=' },
+      { origin, cookie: `latchkey_session=${'x'.repeat(43)}` },
+      { origin, cookie: `latchkey_session=${user.access}` },
+      { origin, cookie: headers.cookie.replace('latchkey_session', 'latchkey_form') },
+      { origin, authorization: `Bearer ${user.access}` },
+    ]
+    for (const each of strangers) {
+      const socket = await openSocket(t, `${api.url}/console/live`, each)
+      socket.send(me)
+      await eventually(() => assert.equal(socket.closedBy(), 4403), soonMs)
+      assert.deepEqual(socket.messages, [])
+    }
+  })
+
+  for (const [name, end] of Object.entries(endings)) {
+    test(`is closed within a second of ${name}, and nobody else's is`, async (t) => {
+      const person = await start(t, { engine })
+      const { api, headers } = person
+      const path = `${api.url}/console/live`
+      const sockets = [await openSocket(t, path, headers), await openSocket(t, path, headers)]
+      const bystander = await join(api, 'bystander@example.com')
+      const other = await openSocket(t, path, bystander.headers)
+      for (const each of [...sockets, other]) await each.ask(me)
+      await end(person)
+      await eventually(() => assert.ok(sockets.every((each) => each.closedBy() === 4403)), soonMs)
+      assert.deepEqual(await other.ask(me), { data: { me: { email: 'bystander@example.com' } } })
+      assert.equal(other.closedBy(), undefined)
+    })
+  }
+
+  test('lasts as long as the session, which pages keep alive and the socket does not', async (t) => {
+    const { api, browser, headers } = await start(t, { engine, env: { JWT_REFRESH_TTL: '1000' } })
+    const socket = await openSocket(t, `${api.url}/console/live`, headers)
+    await socket.ask(me)
+    api.clock.advance(600)
+    await browser.open('/console/products')
+    // A second socket has the session looked at, as a round of the watch would later.
+    const second = await openSocket(t, `${api.url}/console/live`, headers)
+    await second.ask(me)
+    api.clock.advance(600)
+    await new Promise((resolve) => setTimeout(resolve, 900))
+    assert.equal(socket.closedBy(), undefined)
+    assert.match(JSON.stringify(await socket.ask(me)), /@example\.com/)
+    api.clock.advance(401)
+    await eventually(() => assert.deepEqual([socket.closedBy(), second.closedBy()], [4403, 4403]), soonMs)
+  })
+
+  test('is the only one that looks at cookies: to /graphql and /api they are nothing', async (t) => {
+    const { api, headers } = await start(t, { engine })
+    const socket = await openSocket(t, `${api.url}/graphql`, headers)
+    assert.deepEqual(await socket.ask(me), { data: { me: null } })
+    const own = await openSocket(t, api.wsUrl, headers)
+    assert.deepEqual(await own.ask(me), { data: { me: null } })
+    const overHttp = await api.request('POST', '/graphql', { json: { query: me }, headers })
+    assert.deepEqual(overHttp.body, { data: { me: null } })
+    for (const path of ['/me', '/api/auth/sessions']) {
+      assert.equal((await api.request('GET', path, { headers })).status, 401)
+    }
+  })
+
+  test('knows its own pages by the public address, and over https no page that came without', async (t) => {
+    const env = { PUBLIC_URL: 'https://console.example' }
+    const { api, headers } = await start(t, { engine, env })
+    const path = `${api.url}/console/live`
+    const { host } = new URL(api.url)
+    assert.match(headers.cookie, /__Host-latchkey_session=/)
+    for (const origin of ['https://console.example', `https://${host}`]) {
+      const socket = await openSocket(t, path, { ...headers, origin })
+      assert.match(JSON.stringify(await socket.ask(me)), /@example\.com/)
+    }
+    for (const origin of ['http://console.example', `http://${host}`, 'https://console.example.evil']) {
+      assert.equal(await refusalOf(path, { ...headers, origin }), 403, origin)
+    }
+  })
+})
+
+async function start(t: TestContext, options: ApiOptions): Promise<Person> {
+  return join(await startApiWithRoles(t, options))
+}
+
+async function join(api: ApiWithRoles, email?: string): Promise<Person> {
+  const user = await signIn(api, email)
+  const browser = openConsole(api)
+  await browser.signIn(user.email)
+  const cookie = [...browser.cookies].map(([name, { value }]) => `${name}=${value}`).join('; ')
+  return { api, user, browser, headers: { origin: new URL(api.url).origin, cookie } }
+}
+
+async function openSocket(t: TestContext, url: string, headers: Record<string, string>) {
+  const ws = new WebSocket(url.replace(/^http/, 'ws'), { headers })
+  t.after(() => ws.terminate())
+  const messages: unknown[] = []
+  let closedBy: number | undefined
+  let asked = 0
+  ws.on('message', (data) => void messages.push(JSON.parse(String(data))))
+  ws.on('close', (code) => {
+    closedBy = code
+  })
+  await once(ws, 'open')
+  return {
+    /** What came without having an id. */
+    messages,
+    closedBy: () => closedBy,
+    send: (query: string) => ws.send(JSON.stringify({ query })),
+    /** Answers what is answered. */
+    async ask(query: string): Promise<unknown> {
+      asked += 1
+      const own = asked
+      ws.send(JSON.stringify({ query, id: own }))
+      return eventually(() => {
+        const i = messages.findIndex((each) => (each as { id?: unknown }).id === own)
+        assert.ok(i >= 0, `no answer; closed by ${closedBy}`)
+        const [{ id: _, ...answer }] = messages.splice(i, 1) as [{ id: number }]
+        return answer
+      })
+    },
+  }
+}
+
+/** The status of a refused upgrade. */
+async function refusalOf(url: string, headers: Record<string, string>): Promise<number | undefined> {
+  const ws = new WebSocket(url.replace(/^http/, 'ws'), { headers })
+  const [, response] = await once(ws, 'unexpected-response')
+  ws.on('error', () => {})
+  ws.terminate()
+  return response.statusCode
+}

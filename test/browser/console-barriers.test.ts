@@ -1,0 +1,29 @@
+/** Every page of the console, looked at by axe-core: light and dark, on a phone and on a laptop. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { findBarriers } from '../support/axe.ts'
+import { widths } from '../support/browser.ts'
+import { startConsoleGround } from '../support/console-ground.ts'
+import { placesByPart } from '../support/console-places.ts'
+import { fits, isClean } from '../support/console-visits.ts'
+
+for (const [part, places] of Object.entries(placesByPart)) {
+  test(`no page of ${part} keeps anybody out, or is wider than its window`, async (t) => {
+    const ground = await startConsoleGround(t)
+    for (const { name, as, open } of places) {
+      const { page } = ground.visits[as]
+      await t.test(name, async () => {
+        await open(page, ground)
+        for (const [device, width] of Object.entries(widths)) {
+          await page.setViewportSize({ width, height: 800 })
+          await fits(page)
+          for (const colorScheme of ['light', 'dark'] as const) {
+            await page.emulateMedia({ colorScheme })
+            assert.deepEqual(await findBarriers(page), [], `${name}, ${colorScheme}, on a ${device}`)
+          }
+        }
+      })
+    }
+    isClean(...Object.values(ground.visits))
+  })
+}

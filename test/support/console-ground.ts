@@ -1,0 +1,114 @@
+/** A service with people and products in it, and somebody of each kind in front of the console. */
+import type { TestContext } from 'node:test'
+import type { Page } from 'playwright-core'
+import { insertMany } from '../../src/features/products/products.bulk.ts'
+import { openBrowser, type Visit } from './browser.ts'
+import { createConfig } from './config.ts'
+import { enter, sees } from './console-visits.ts'
+import { enableTwoFactor, logIn, password, signIn, totp } from './people.ts'
+import { createProduct } from './products.ts'
+import { type ApiWithRoles, startApiWithRoles } from './roles.ts'
+
+/** What people have typed somewhere, or their browsers have sent. */
+export interface Words {
+  person: string
+  mailbox: string
+  userAgent: string
+  product: string
+  description: string
+  category: string
+}
+
+export const plainWords: Words = {
+  person: 'Ada Lovelace',
+  mailbox: 'ada',
+  userAgent: 'Mozilla/5.0 (X11; Linux x86_64; rv:142.0) Gecko/20100101 Firefox/142.0',
+  product: 'Desk Lamp',
+  description: 'Bright and warm',
+  category: 'home',
+}
+
+/** `member` may write products, `viewer` may look at them. */
+export type Kind = 'nobody' | 'member' | 'viewer' | 'admin'
+
+export interface ConsoleGround {
+  api: ApiWithRoles
+  words: Words
+  visits: Record<Kind, Visit>
+  people: Record<'member' | 'viewer' | 'admin' | 'locked' | 'careful', { id: number; email: string }>
+  /** Makes products until there are more than one page of them. Answers the id of the one with the words. */
+  stock(): Promise<number>
+  /** What the app of the one who has a second factor shows. Each is shown once: time goes on. */
+  nextCode(): string
+}
+
+export async function startConsoleGround(t: TestContext, words = plainWords): Promise<ConsoleGround> {
+  const config = createConfig(t, { products: 'products {\n  write_permission = "posts.edit"\n}\n' })
+  const api = await startApiWithRoles(t, { config, env: { MAIL_FROM: 'latchkey@example.com' } })
+  async function add(mailbox: string, ...roles: string[]) {
+    const user = await signIn(api, `${mailbox}@example.com`)
+    await api.grant(user, ...roles)
+    await api.db.write({ sql: 'UPDATE users SET name = $1 WHERE id = $2', params: [words.person, user.id] })
+    const headers = { 'user-agent': words.userAgent }
+    await api.request('POST', '/api/auth/login', { json: { email: user.email, password }, headers })
+    return user
+  }
+  const people = {
+    member: await add(words.mailbox, 'editor'),
+    viewer: await add('viewer', 'viewer'),
+    admin: await add('root', 'admin'),
+    locked: await add('locked'),
+    careful: await add('careful'),
+  }
+  const { secret } = await enableTwoFactor(api, people.careful)
+  for (let i = 0; i < 5; i++) await logIn(api, people.locked.email, 'wrong')
+
+  const visit = async (email?: string) => {
+    const made = await openBrowser(t, { url: api.url, path: '/console/products' })
+    if (email !== undefined) {
+      await enter(made.page, email)
+      await sees(made.page, 'Products')
+    }
+    return made
+  }
+  const { member, viewer, admin } = people
+  const visits = {
+    nobody: await visit(),
+    member: await visit(member.email),
+    viewer: await visit(viewer.email),
+    admin: await visit(admin.email),
+  }
+
+  let made: Promise<number> | undefined
+  async function stock(): Promise<number> {
+    const rest = { description: 'Made', price_cents: 123456, category: 'garden' }
+    const things = Array.from({ length: 30 }, (_, i) => ({
+      ...rest,
+      name: `Thing ${i + 1}`,
+      active: i % 5 > 0,
+      stock: i % 4,
+    }))
+    await api.db.write(insertMany(api.db.dialect, things, api.clock.nowIso()))
+    const { product: name, description, category } = words
+    return createProduct(api, member.access, { name, description, category })
+  }
+  return {
+    api,
+    words,
+    people,
+    visits,
+    stock: () => {
+      made ??= stock()
+      return made
+    },
+    nextCode() {
+      api.clock.advance(30)
+      return totp(api, secret)
+    },
+  }
+}
+
+/** The secret that the page shows. */
+export async function secretOn(page: Page): Promise<string> {
+  return (await page.locator('code.secret').innerText()).replaceAll(/\s/g, '')
+}

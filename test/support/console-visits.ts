@@ -1,0 +1,57 @@
+/** What people do in the console over and over, by its pages. */
+import assert from 'node:assert/strict'
+import type { Page } from 'playwright-core'
+import type { Visit } from './browser.ts'
+import { password } from './people.ts'
+
+/** Fills fields by their labels. */
+export async function fill(page: Page, fields: Readonly<Record<string, string>>): Promise<void> {
+  for (const [label, value] of Object.entries(fields)) await page.getByLabel(label).fill(value)
+}
+
+export async function press(page: Page, name: string): Promise<void> {
+  await page.getByRole('button', { name, exact: true }).click()
+}
+
+export async function go(page: Page, name: string): Promise<void> {
+  await page.getByRole('link', { name, exact: true }).first().click()
+}
+
+/** Waits for the page with this heading. */
+export async function sees(page: Page, heading: string): Promise<void> {
+  await page.getByRole('heading', { level: 1, name: heading, exact: true }).waitFor()
+}
+
+export async function tells(page: Page, text: string): Promise<void> {
+  await page.getByText(text).waitFor()
+}
+
+/** From the form up to the page behind it. */
+export async function enter(page: Page, email: string): Promise<void> {
+  await fill(page, { Email: email, Password: password })
+  await press(page, 'Sign in')
+}
+
+/** By the button that is on every page. */
+export async function leave(page: Page): Promise<void> {
+  await page.getByRole('banner').getByRole('button', { name: 'Sign out' }).click()
+  await tells(page, 'You are signed out.')
+}
+
+/** The names in the list of products. */
+export function namesIn(page: Page): Promise<string[]> {
+  return page.locator('#results td.title').allInnerTexts()
+}
+
+/** No part of the page lies beside the window. */
+export async function fits(page: Page): Promise<void> {
+  const [whole, window] = (await page.evaluate(
+    '[document.documentElement.scrollWidth, document.documentElement.clientWidth]',
+  )) as [number, number]
+  assert.ok(whole <= window, `${page.url()} is ${whole} wide in a window of ${window}`)
+}
+
+/** Nothing came from elsewhere, and nothing went wrong behind anybody's back. */
+export function isClean(...visits: Pick<Visit, 'strays' | 'errors'>[]): void {
+  for (const { strays, errors } of visits) assert.deepEqual({ strays, errors }, { strays: [], errors: [] })
+}

@@ -9,6 +9,7 @@ import { isUnchanged } from '../../platform/http/conditions.ts'
 const script = 'text/javascript; charset=utf-8'
 const files = {
   'console.css': 'text/css; charset=utf-8',
+  'people.css': 'text/css; charset=utf-8',
   'console.js': script,
   'confirm.js': script,
   'live.js': script,

@@ -22,7 +22,7 @@ export function accountPage(view: AccountView): Page {
   return {
     title: 'Account',
     content: html`<h1>Account</h1>
-<div class="pair">
+<div class="halves">
 ${profileCard(view)}
 ${passwordCard(view.passwordRefusal ?? noRefusal)}
 </div>
@@ -35,7 +35,7 @@ function profileCard({ principal, name = principal.name, profileRefusal = noRefu
   const { email, roles } = principal
   return html`<section class="card" aria-labelledby="profile">
 <h2 id="profile">Profile</h2>
-<dl class="facts">
+<dl>
 <div><dt>Email</dt><dd>${email}</dd></div>
 <div><dt>Roles</dt><dd>${roles.length === 0 ? html`<span class="soft">None</span>` : badges(roles)}</dd></div>
 </dl>

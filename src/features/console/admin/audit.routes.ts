@@ -31,30 +31,28 @@ function auditPage({ rows, meta, canSeeUsers }: AuditView): Page {
   return {
     title: 'Audit trail',
     content: html`<h1>Audit trail</h1>
-<section class="card" aria-label="Audit trail">
-${rows.length === 0 ? html`<p class="empty">There is nothing on this page.</p>` : table(rows, canSeeUsers)}
-${pager('/console/audit', meta)}
-</section>`,
+${rows.length === 0 ? html`<div class="card empty"><h2>There is nothing on this page</h2></div>` : table(rows, canSeeUsers)}
+${pager('/console/audit', meta)}`,
   }
 }
 
 function table(rows: readonly AuditRow[], canSeeUsers: boolean) {
-  return html`<table class="stack">
+  return html`<div class="card list"><table class="stack people">
 <thead><tr><th scope="col">When</th><th scope="col">Event</th><th scope="col">User</th><th scope="col">Outcome</th><th scope="col">Address</th><th scope="col">Device</th></tr></thead>
 <tbody>
 ${rows.map(
   (row) => html`<tr>
 <td data-label="When">${time(row.at)}</td>
-<td data-label="Event"><code>${row.event}</code></td>
+<td data-label="Event" class="whole"><code>${row.event}</code></td>
 <td data-label="User">${userOf(row, canSeeUsers)}</td>
 <td data-label="Outcome"><span class="badge${toneOf(row.outcome)}">${row.outcome}</span></td>
-<td data-label="Address">${row.address}</td>
+<td data-label="Address" class="address">${row.address}</td>
 <td data-label="Device">${device(row.user_agent)}</td>
 </tr>
 `,
 )}
 </tbody>
-</table>`
+</table></div>`
 }
 
 function userOf({ user_id: id, email }: AuditRow, canSeeUsers: boolean) {

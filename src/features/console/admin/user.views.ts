@@ -21,10 +21,10 @@ export function userPage(view: UserView): Page {
   const { user, reach, refusal = noRefusal } = view
   return {
     title: user.email,
-    content: html`<p class="trail"><a href="/console/users">Users</a></p>
+    content: html`<p class="trail"><a href="/console/users">← Users</a></p>
 <h1>${user.email}</h1>
 ${refusalNote(refusal)}
-<div class="pair">
+<div class="halves">
 ${factsCard(user)}
 ${reach === 'change' && rolesCard(view)}
 </div>
@@ -41,13 +41,13 @@ function factsCard({ id, name, roles, two_factor, locked_until, created_at }: Li
     ['Two-factor', two_factor ? html`<span class="badge good">On</span>` : 'Off'],
     [
       'Locked',
-      locked_until === null ? 'No' : html`<span class="badge bad">Until ${timeOfSeconds(locked_until)}</span>`,
+      locked_until === null ? 'No' : html`<span class="badge bad">Yes</span> until ${timeOfSeconds(locked_until)}`,
     ],
     ['Registered', time(created_at)],
   ]
   return html`<section class="card" aria-labelledby="about">
 <h2 id="about">About</h2>
-<dl class="facts">
+<dl>
 ${facts.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>\n`)}
 </dl>
 </section>`
@@ -61,16 +61,8 @@ function rolesCard({ user, roles, chosen = user.roles, refusal = noRefusal }: Us
   return html`<section class="card" aria-labelledby="roles">
 <h2 id="roles">Roles</h2>
 <form method="post" action="/console/users/${user.id}/roles">
-<fieldset class="choices"${rolesError(refusal.problems) && html` aria-describedby="roles-error"`}>
-<legend>Of this user</legend>
-${all.map(
-  ({
-    name,
-    canGive,
-    isGone,
-  }) => html`<label class="choice"><input type="checkbox" name="roles" value="${name}"${chosen.includes(name) && html` checked`}${!canGive && html` disabled`}> <span>${name}${!canGive && html` <span class="optional">holds more than you do</span>`}${isGone && html` <span class="optional">no longer configured</span>`}</span></label>
-`,
-)}
+<fieldset aria-labelledby="roles"${rolesError(refusal.problems) && html` aria-describedby="roles-error"`}>
+${all.map((role, i) => choice({ ...role, id: `role-${i}`, isChosen: chosen.includes(role.name) }))}
 ${rolesError(refusal.problems)}
 </fieldset>
 <button class="main">Save the roles</button>
@@ -78,24 +70,68 @@ ${rolesError(refusal.problems)}
 </section>`
 }
 
+interface Choice {
+  id: string
+  name: string
+  canGive: boolean
+  isGone: boolean
+  isChosen: boolean
+}
+
+function choice({ id, name, canGive, isGone, isChosen }: Choice): Html {
+  return html`<div class="check">
+<input type="checkbox" id="${id}" name="roles" value="${name}"${isChosen && html` checked`}${!canGive && html` disabled`}>
+<label for="${id}">${name}${!canGive && html` <span class="optional">holds more than you do</span>`}${isGone && html` <span class="optional">no longer configured</span>`}</label>
+</div>
+`
+}
+
 function rolesError({ fields }: Problems): Html | false {
   const errors = fields.roles ?? []
   return errors.length > 0 && html`<p class="error" id="roles-error">${errors.join('. ')}.</p>`
 }
 
-function helpCard(user: ListedUser): Html {
-  const { id, two_factor, locked_until } = user
-  const help = (path: string, name: string, told: string) => html`<li>
-<div><h3>${name}</h3><p class="soft">${told}</p></div>
-<form method="post" action="/console/users/${id}/${path}"><button class="bad">${name}</button></form>
-</li>
-`
+interface Help {
+  path: string
+  name: string
+  told: string
+  /** Asked first, where scripts run. */
+  question?: string
+}
+
+function helpCard({ id, email, two_factor, locked_until }: ListedUser): Html {
+  const helps: (Help | false)[] = [
+    locked_until !== null && {
+      path: 'unlock',
+      name: 'Unlock',
+      told: 'Ends the lock-out after too many failed attempts.',
+    },
+    two_factor && {
+      path: 'reset-2fa',
+      name: 'Reset two-factor',
+      told: 'For who has lost the app and the recovery codes. The password alone signs in then.',
+      question: `Reset the two-factor of ${email}?`,
+    },
+    {
+      path: 'sign-out',
+      name: 'Sign out everywhere',
+      told: 'Ends every session on every device at once.',
+      question: `Sign ${email} out everywhere?`,
+    },
+  ]
   return html`<section class="card" aria-labelledby="help">
 <h2 id="help">Help this user</h2>
 <ul class="helps">
-${locked_until !== null && help('unlock', 'Unlock', 'Ends the lock-out after too many failed attempts.')}
-${two_factor && help('reset-2fa', 'Reset two-factor', 'For who has lost the app and the recovery codes. The password alone signs in then.')}
-${help('sign-out', 'Sign out everywhere', 'Ends every session on every device at once.')}
+${helps.map((help) => help && helpItem(id, help))}
 </ul>
 </section>`
+}
+
+function helpItem(id: number, { path, name, told, question }: Help): Html {
+  const asks = question !== undefined && html` data-confirm="${question}" data-confirm-button="${name}"`
+  return html`<li>
+<div><h3>${name}</h3><p class="soft">${told}</p></div>
+<form method="post" action="/console/users/${id}/${path}"${asks}><button${asks && html` class="bad"`}>${name}</button></form>
+</li>
+`
 }

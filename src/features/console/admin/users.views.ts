@@ -17,37 +17,36 @@ export function usersPage({ users, q, meta }: UsersView): Page {
   return {
     title: 'Users',
     content: html`<h1>Users</h1>
-<section class="card" aria-label="Users">
 <form class="search" role="search" action="/console/users">
-${field({ label: 'Email or name', name: 'q', type: 'search', value: q })}
+${field({ label: 'Email or name', name: 'q', type: 'search', value: q, maxlength: 255, autocomplete: 'off' })}
 <button>Search</button>
-${q !== '' && html`<a href="/console/users">Show all</a>`}
+${q !== '' && html`<a class="button quiet" href="/console/users">Show all</a>`}
 </form>
 ${users.length === 0 ? empty(q, meta) : table(users)}
-${pager('/console/users', meta, q === '' ? {} : { q })}
-</section>`,
+${meta.total > 0 && pager('/console/users', meta, q === '' ? {} : { q })}`,
   }
 }
 
 function empty(q: string, { total }: PageMeta) {
-  if (total > 0) return html`<p class="empty">There is nobody on this page.</p>`
-  return html`<p class="empty">Nobody has an email or a name with “${q}” in it.</p>`
+  if (total > 0) return html`<div class="card empty"><h2>There is nobody on this page</h2></div>`
+  return html`<div class="card empty"><h2>Nobody found</h2>
+<p>No email and no name has “${q}” in it.</p></div>`
 }
 
 function table(users: readonly ListedUser[]) {
-  return html`<table class="stack">
+  return html`<div class="card list"><table class="stack people">
 <thead><tr><th scope="col">Email</th><th scope="col">Name</th><th scope="col">Roles</th><th scope="col">Two-factor</th><th scope="col">Locked until</th><th scope="col">Registered</th></tr></thead>
 <tbody>
 ${users.map(row)}
 </tbody>
-</table>`
+</table></div>`
 }
 
 const none = html`<span class="soft">–</span>`
 
 function row({ id, email, name, roles, two_factor, locked_until, created_at }: ListedUser) {
   return html`<tr>
-<td data-label="Email"><a href="/console/users/${id}">${email}</a></td>
+<td class="title"><a href="/console/users/${id}">${email}</a></td>
 <td data-label="Name">${name === '' ? none : name}</td>
 <td data-label="Roles"><span>${roles.length === 0 ? none : badges(roles)}</span></td>
 <td data-label="Two-factor">${two_factor ? html`<span class="badge good">On</span>` : 'Off'}</td>

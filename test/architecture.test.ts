@@ -76,7 +76,7 @@ const doors: [what: string, pattern: RegExp, doors: string[]][] = [
   ['the time', /\bDate\.now\(|new Date\(\)/, ['core/clock.ts']],
   ['randomness', /\brandom(Bytes|UUID|Int)\b|Math\.random/, ['core/random.ts']],
   ['the environment', /process\.env\b/, ['commands/settings.ts']],
-  ['the console', /\bconsole\./, []],
+  ['the console', /\bconsole\.(debug|dir|error|info|log|table|trace|warn)\b/, []],
 ]
 for (const [what, pattern, allowed] of doors) {
   test(`${what} comes in by ${allowed.join(', ') || 'no door'} alone`, () => {

@@ -9,6 +9,8 @@ export interface LayoutOptions {
   hasPlayground: boolean
 }
 
+const styles = ['console.css', 'forms.css', 'lists.css']
+
 const places = [
   { path: '/console/products', name: 'Products', permission: undefined },
   { path: '/console/users', name: 'Users', permission: 'users.view' },
@@ -26,7 +28,7 @@ export function createLayout({ hasPlayground }: LayoutOptions): (page: Page, req
 <meta name="color-scheme" content="light dark">
 <title>${title} · Latchkey</title>
 <link rel="icon" href="/console/assets/icon.svg" type="image/svg+xml">
-<link rel="stylesheet" href="/console/assets/console.css">
+${styles.map((name) => html`<link rel="stylesheet" href="/console/assets/${name}">`)}
 <script src="/console/assets/console.js" type="module"></script>
 </head>
 <body>

@@ -7,9 +7,12 @@ import { compressAnswer } from '../../platform/http/compression.ts'
 import { isUnchanged } from '../../platform/http/conditions.ts'
 
 const script = 'text/javascript; charset=utf-8'
+const style = 'text/css; charset=utf-8'
 const files = {
-  'console.css': 'text/css; charset=utf-8',
-  'people.css': 'text/css; charset=utf-8',
+  'console.css': style,
+  'forms.css': style,
+  'lists.css': style,
+  'people.css': style,
   'console.js': script,
   'confirm.js': script,
   'live.js': script,

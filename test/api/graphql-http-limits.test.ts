@@ -39,7 +39,7 @@ test('depth, aliases, tokens, bytes and cost have limits, up to which everything
     ['{ ...A } fragment A on Query { products { data { name { x } } } }', 'The document is more than 3 fields deep'],
     [aliased(6), 'The document has more than 5 aliases'],
     [`{ ${'__typename '.repeat(300)} }`, 'The document has more than 300 tokens'],
-    [`{ __typename # ${'é'.repeat(2000)}\n }`, 'The document is longer than 4000 bytes'],
+    [`{ __typename # ${'é'.repeat(2000)}\n }`, 'The document is longer than 4000 bytes; long values go into variables'],
   ] as const) {
     const { status, body } = await send(api, document, { headers: newer })
     assert.deepEqual([status, codeOf(body), body.errors[0].message], [400, 'DOCUMENT_TOO_LARGE', message])
@@ -120,12 +120,26 @@ test('what is repeated is the same, counts each time, and is refused where it is
   }
 })
 
+test('a small question for a very long answer is refused, and others are answered meanwhile', async (t) => {
+  const api = await startApi(t)
+  const create = 'mutation ($body: String!) { createPost(title: "long", body: $body) }'
+  for (let i = 0; i < 70; i++) await send(api, create, { variables: { body: 'x'.repeat(65_536) } })
+  const few = await send(api, '{ posts(limit: 60) { body } }')
+  assert.equal(few.body.data.posts.length, 60)
+  const greedy = `{ ${many(16, (i) => `a${i}: posts(limit: 1000) { body }`)} me { id } }`
+  const [{ status, body }] = await Promise.all([send(api, greedy), requireAlive(api, 'meanwhile')])
+  assert.equal(status, 200)
+  const codes = body.errors.map(({ extensions }: { extensions: { code: string } }) => extensions.code)
+  assert.deepEqual(codes, Array(16).fill('ANSWER_TOO_LARGE'))
+})
+
 test('createPost has a rate limit of its own', async (t) => {
   const api = await startApi(t, { env: { RATE_LIMIT_POSTS: '3/60' } })
   const create = 'mutation { createPost(title: "a", body: "b") }'
   for (let i = 0; i < 3; i++) assert.ok((await send(api, create)).body.data.createPost > 0)
   const { body } = await send(api, create)
   assert.deepEqual([codeOf(body), body.errors[0].message], ['TOO_MANY_REQUESTS', 'Too many attempts'])
+  assert.ok(body.errors[0].extensions.retryAfter > 0 && body.errors[0].extensions.retryAfter <= 60)
   const many = await send(api, 'mutation { a: createPost(title: "a", body: "b") b: createPost(title: "a", body: "b") }')
   assert.equal(many.body.errors.length, 2)
   assert.equal((await send(api, '{ posts { id } }')).body.data.posts.length, 3)

@@ -49,8 +49,12 @@ onEachEngine('GraphQL operations', (engine) => {
       assert.deepEqual([answer.data, codeOf(answer)], [{ post: null }, 'NOT_FOUND'], id)
     }
     const negative = await ask(api, '{ posts(limit: -1) { id } }')
-    assert.deepEqual([negative.data, codeOf(negative)], [null, 'BAD_USER_INPUT'])
+    assert.deepEqual([negative.data, codeOf(negative)], [{ posts: null }, 'BAD_USER_INPUT'])
     assert.deepEqual(negative.errors[0].extensions.details, { limit: ['Must be at least 0'] })
+    for (const after of ['9007199254740993', '99999999999999999999999']) {
+      assert.deepEqual((await ask(api, `{ posts(after: "${after}") { id } }`)).data, { posts: [] })
+    }
+    assert.deepEqual((await ask(api, '{ me { id } posts(after: "x") { id } }')).data, { me: null, posts: null })
   })
 
   test('the policy guards posts: update for editors, delete for administrators', async (t) => {

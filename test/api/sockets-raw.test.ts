@@ -108,6 +108,19 @@ test('what is no request gets errors, with its id, and the socket stays open', a
     [{ id: {}, query: '{ me { id } }' }, undefined, 'BAD_REQUEST'],
     [{ id: 'x'.repeat(257), query: '{ me { id } }' }, undefined, 'BAD_REQUEST'],
     [{ type: 'complete' }, undefined, 'BAD_REQUEST'],
+    [{ id: 2 ** 53 + 2, query: '{ me { id } }' }, undefined, 'BAD_REQUEST'],
+    [{ id: 'blank', query: ' ' }, 'blank', 'BAD_REQUEST'],
+    [{ id: 3, query: 'subscription { counter @skip(if: true) { count } }' }, 3, 'GRAPHQL_VALIDATION_FAILED'],
+    [
+      {
+        id: 3,
+        query:
+          'subscription ($yes: Boolean!) { ...F @include(if: $yes) } fragment F on Subscription { counter { count } }',
+        variables: { yes: true },
+      },
+      3,
+      'GRAPHQL_VALIDATION_FAILED',
+    ],
     [{ id: 0, query: '{' }, 0, 'GRAPHQL_PARSE_FAILED'],
     [{ id: '', query: '{ nothing }' }, '', 'GRAPHQL_VALIDATION_FAILED'],
     [{ id: 1, query: 'subscription { nothing }' }, 1, 'GRAPHQL_VALIDATION_FAILED'],
@@ -144,6 +157,24 @@ test('a live id is not taken twice: errors, and the first goes on; 1 and "1" are
   await api.parts.topics.publish('counter', { count: 9 })
   assert.deepEqual(await socket.next(), { id: 1, data: { counter: { count: 9 } } })
   assert.deepEqual(await socket.next(), { id: '1', data: { counter: { count: 9 } } })
+})
+
+test('of parallel creates each tells its own number, one after the other, and a post as long as may be fits', async (t) => {
+  const api = await startSocketApi(t)
+  const socket = await openSocket(t, api.wsUrl)
+  socket.send({ query: counter })
+  await api.subscribed(1)
+  const create = 'mutation ($body: String!) { createPost(title: "t", body: $body) }'
+  const other = await openSocket(t, api.wsUrl)
+  other.send({ query: create, variables: { body: '\u{1f511}'.repeat(65_536) } })
+  assert.deepEqual(await other.next(), { data: { createPost: 1 } })
+  await Promise.all(Array.from({ length: 19 }, () => api.post('/graphql', { query: create, variables: { body: 'b' } })))
+  const counts: number[] = []
+  for (let i = 0; i < 20; i++) counts.push((await socket.next()).data.counter.count)
+  assert.deepEqual(
+    counts,
+    Array.from({ length: 20 }, (_, i) => i + 1),
+  )
 })
 
 test("the client's complete ends one subscription and is not echoed; the id is free again", async (t) => {

@@ -6,10 +6,12 @@ import type { FastifyInstance } from 'fastify'
 import { compressAnswer } from '../../platform/http/compression.ts'
 import { isUnchanged } from '../../platform/http/conditions.ts'
 
-const style = 'text/css; charset=utf-8'
 const script = 'text/javascript; charset=utf-8'
+const style = 'text/css; charset=utf-8'
 const files = {
   'console.css': style,
+  'forms.css': style,
+  'lists.css': style,
   'people.css': style,
   'console.js': script,
   'confirm.js': script,

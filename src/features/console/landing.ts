@@ -16,6 +16,7 @@ export function addLandingPage(app: FastifyInstance, { hasPlayground }: { hasPla
     { path: '/graphiql', name: 'GraphQL', about: 'Try queries, mutations and subscriptions in the browser.' },
   ].filter(({ path }) => path !== '/graphiql' || hasPlayground)
   const content = html`<section class="hero">
+<img src="/console/assets/icon.svg" alt="" width="64" height="64">
 <h1>Latchkey</h1>
 <p>Sign-in, products and live updates, over REST, GraphQL and the pages of a console.</p>
 </section>

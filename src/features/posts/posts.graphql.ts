@@ -1,10 +1,12 @@
 /** The reference schema: posts, createPost and counter. Beside them what the policy guards. */
-import { mutation, objectType, query, subscription } from '../../platform/graphql/elements.ts'
+import { readWithin } from '../../platform/graphql/answer-size.ts'
+import { type Context, mutation, objectType, query, subscription } from '../../platform/graphql/elements.ts'
 import { parseId } from '../../platform/http/ids.ts'
 import { compileBody, requireValid, validationFailed } from '../../platform/http/validation.ts'
 import type { Limiter } from '../../platform/limiter/limiter.ts'
 import { NewPost, type NewPostBody, PostChange, type PostChangeBody } from './posts.schema.ts'
 import type { Posts } from './posts.service.ts'
+import type { Post } from './posts.store.ts'
 
 export interface PostElementsDeps {
   posts: Posts
@@ -17,6 +19,9 @@ export const counterTopic = 'counter'
 const defaultLimit = 100
 const maxLimit = 1000
 
+/** Posts may be long: a list is read in parts. */
+const readAtOnce = 50
+
 export function createPostElements(deps: PostElementsDeps) {
   const validateNew = compileBody(NewPost)
   const validateChange = compileBody(PostChange)
@@ -26,6 +31,21 @@ export function createPostElements(deps: PostElementsDeps) {
   }
   const policy = (action: 'view' | 'update' | 'delete') => ({ policy: 'posts', action, entity: find })
 
+  async function list(context: Context, after: number, limit: number): Promise<Post[]> {
+    const posts: Post[] = []
+    while (posts.length < limit) {
+      const part = { after: posts.at(-1)?.id ?? after, limit: Math.min(limit - posts.length, readAtOnce) }
+      const more = await readWithin(
+        context,
+        ({ title, body }) => title.length + body.length,
+        () => deps.posts.list(part),
+      )
+      posts.push(...more)
+      if (more.length < part.limit) break
+    }
+    return posts
+  }
+
   return [
     objectType({ name: 'Post', fields: { id: 'ID!', title: 'String', body: 'String' } }),
     objectType({ name: 'Counter', fields: { count: { type: 'Int', description: 'How many posts there are.' } } }),
@@ -33,15 +53,16 @@ export function createPostElements(deps: PostElementsDeps) {
     query<{ limit: number | null; after?: string | null }>({
       name: 'posts',
       description: `By id ascending. At most ${maxLimit} at once; "after" is the id of the last one seen.`,
-      type: '[Post!]!',
+      // A mistake here leaves the rest of the answer as it is.
+      type: '[Post!]',
       args: { limit: { type: 'Int', default: defaultLimit }, after: 'ID' },
       access: 'public',
       size: ({ limit }) => limitOf(limit),
-      resolve({ limit, after }) {
+      resolve({ limit, after }, context) {
         if (limit !== null && limit < 0) throw validationFailed({ limit: ['Must be at least 0'] })
-        const last = after === undefined || after === null ? 0 : parseId(after)
-        if (last === undefined && after !== '0') throw validationFailed({ after: ['Must be an id'] })
-        return deps.posts.list({ after: last ?? 0, limit: limitOf(limit) })
+        if (!/^[0-9]+$/.test(after ?? '0')) throw validationFailed({ after: ['Must be an id'] })
+        // What is beyond all ids is beyond the last.
+        return list(context, Math.min(Number(after ?? 0), Number.MAX_SAFE_INTEGER), limitOf(limit))
       },
     }),
 

@@ -15,8 +15,8 @@ export function createPosts({ store, onCounted }: PostsDeps) {
     list: store.list,
 
     async create(body: NewPostBody): Promise<Post> {
-      const post = await store.insert(body)
-      await onCounted(await store.count())
+      const { post, count } = await store.insert(body)
+      await onCounted(count)
       return post
     },
 

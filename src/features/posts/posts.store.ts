@@ -22,14 +22,16 @@ export function createPostStore({ db, clock, counts }: PostStoreDeps) {
     list: ({ after, limit }: { after: number; limit: number }): Promise<Post[]> =>
       db.all<Post>('SELECT id, title, body FROM posts WHERE id > $1 ORDER BY id LIMIT $2', [after, limit]),
 
-    count: () => counts.total('posts'),
-
-    async insert({ title, body }: Omit<Post, 'id'>): Promise<Post> {
-      const [[post]] = await db.write<Post>({
-        sql: `INSERT INTO posts (title, body, created_at, updated_at) VALUES ($1, $2, $3, $3) RETURNING id, title, body`,
-        params: [title, body, clock.nowIso()],
-      })
-      return post as Post
+    /** Answers how many there are then, too. */
+    async insert({ title, body }: Omit<Post, 'id'>): Promise<{ post: Post; count: number }> {
+      const [[post], [counted]] = await db.write<Post, { total: number }>(
+        {
+          sql: `INSERT INTO posts (title, body, created_at, updated_at) VALUES ($1, $2, $3, $3) RETURNING id, title, body`,
+          params: [title, body, clock.nowIso()],
+        },
+        counts.totalNow('posts'),
+      )
+      return { post: post as Post, count: counted?.total ?? 0 }
     },
 
     /** Null leaves a column as it is. Answers undefined where the post is gone. */

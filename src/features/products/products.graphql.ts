@@ -1,5 +1,6 @@
 /** Products by GraphQL: the services and rules of the REST API, its field names in camel case. */
-import { inputType, mutation, objectType, query, subscription } from '../../platform/graphql/elements.ts'
+import { readWithin } from '../../platform/graphql/answer-size.ts'
+import { type Context, inputType, mutation, objectType, query, subscription } from '../../platform/graphql/elements.ts'
 import { parseId } from '../../platform/http/ids.ts'
 import { metaOf, pageOf } from '../../platform/http/paging.ts'
 import { compileBody, requireValid } from '../../platform/http/validation.ts'
@@ -13,7 +14,7 @@ import {
   toChange,
   toInput,
 } from './products.schema.ts'
-import type { Products } from './products.service.ts'
+import type { Collection, Products } from './products.service.ts'
 
 export interface ProductElementsDeps {
   products: Products
@@ -38,11 +39,16 @@ export function createProductElements(deps: ProductElementsDeps) {
   const validateChange = compileBody(ChangedProduct)
   const access = createWriteAccess(deps.writePermission)
 
-  async function list({ q, category, page, perPage }: ListArgs) {
-    if (isGiven(q)) return toCollection(await deps.products.search(q))
-    if (isGiven(category)) return toCollection(await deps.products.byCategory(category))
+  async function list({ q, category, page, perPage }: ListArgs, context: Context) {
+    if (isGiven(q)) return toCollection(context, () => deps.products.search(q))
+    if (isGiven(category)) return toCollection(context, () => deps.products.byCategory(category))
     const asked = pageOf({ page: textOf(page), per_page: textOf(perPage) })
-    const { products, total } = await deps.products.list(asked)
+    let total = 0
+    const products = await readWithin(context, sizeOf, async () => {
+      const listed = await deps.products.list(asked)
+      total = listed.total
+      return listed.products
+    })
     const meta = metaOf(asked, total)
     return {
       data: products.map(toFields),
@@ -103,7 +109,7 @@ export function createProductElements(deps: ProductElementsDeps) {
     query<ListArgs>({
       name: 'products',
       description: 'By a part of the name, by category, or all of them by page; the first that is given counts.',
-      type: 'ProductList!',
+      type: 'ProductList',
       args: { q: 'String', category: 'String', page: 'Int', perPage: 'Int' },
       access: 'public',
       size({ q, category, page, perPage }) {
@@ -164,8 +170,18 @@ export function createProductElements(deps: ProductElementsDeps) {
   ]
 }
 
-function toCollection({ products, isCut }: { products: readonly Product[]; isCut: boolean }) {
-  return { data: products.map(toFields), meta: { total: products.length, truncated: isCut } }
+async function toCollection(context: Context, read: () => Promise<Collection>) {
+  let truncated = false
+  const products = await readWithin(context, sizeOf, async () => {
+    const found = await read()
+    truncated = found.isCut
+    return found.products
+  })
+  return { data: products.map(toFields), meta: { total: products.length, truncated } }
+}
+
+function sizeOf({ name, description }: Product): number {
+  return name.length + description.length
 }
 
 /** A product's fields by their names in the schema. */

@@ -4,7 +4,7 @@
  */
 import { repeat } from '../../core/repeat.ts'
 import type { Log } from '../log/logger.ts'
-import type { Database } from './database.ts'
+import type { Database, Statement } from './database.ts'
 
 export type CountedList = 'users' | 'audit' | 'posts' | 'products'
 
@@ -22,19 +22,22 @@ export interface Place {
 
 export interface KeptCounts {
   total(list: CountedList): Promise<number>
+  /** The same as the last statement of a batch: the number is then the one that the batch has led to. */
+  totalNow(list: CountedList): Statement
   /** Where the row stands that has `before` rows before it, by id ascending. */
   find(list: CountedList, before: number): Promise<Place>
 }
 
+const totalSql = `SELECT CAST(COALESCE(sum(live), 0) AS BIGINT) AS total FROM current_counts WHERE list = $1 AND level = 21`
+
 export function createKeptCounts(db: Database): KeptCounts {
   return {
     async total(list) {
-      const row = await db.get<{ total: number }>(
-        `SELECT CAST(COALESCE(sum(live), 0) AS BIGINT) AS total FROM current_counts WHERE list = $1 AND level = 21`,
-        [list],
-      )
+      const row = await db.get<{ total: number }>(totalSql, [list])
       return row?.total ?? 0
     },
+
+    totalNow: (list) => ({ sql: totalSql, params: [list] }),
 
     async find(list, before) {
       let skip = before

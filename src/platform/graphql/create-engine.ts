@@ -75,11 +75,13 @@ export function createEngine({ elements, policies, bus, log, limits, allowsIntro
 }
 
 function readRequest({ query, variables, operationName }: GraphQLRequest) {
-  if (typeof query !== 'string' || query.trim() === '') throw badParameter('query', 'a string')
+  if (typeof query !== 'string') throw badParameter('"query" must be a string')
+  if (query.trim() === '') throw badParameter('"query" must not be blank')
   if (!isMissing(variables) && (typeof variables !== 'object' || Array.isArray(variables))) {
-    throw badParameter('variables', 'an object')
+    throw badParameter('"variables" must be an object')
   }
-  if (!isMissing(operationName) && typeof operationName !== 'string') throw badParameter('operationName', 'a string')
+  if (!isMissing(operationName) && typeof operationName !== 'string')
+    throw badParameter('"operationName" must be a string')
   return {
     query,
     variables: (variables ?? {}) as Record<string, unknown>,
@@ -92,8 +94,6 @@ function isMissing(value: unknown): value is undefined | null {
   return value === undefined || value === null
 }
 
-function badParameter(name: string, type: string): RefusedRequest {
-  return new RefusedRequest('parameters', [
-    { message: `"${name}" must be ${type}`, extensions: { code: 'BAD_REQUEST' } },
-  ])
+function badParameter(message: string): RefusedRequest {
+  return new RefusedRequest('parameters', [{ message, extensions: { code: 'BAD_REQUEST' } }])
 }

@@ -31,7 +31,7 @@ const maxNesting = 100
 /** Counts without calling itself, so that no document is too deep for it. Answers how many tokens there are. */
 export function measureText(text: string, limits: DocumentLimits): number {
   if (text.length > limits.bytes || Buffer.byteLength(text) > limits.bytes) {
-    throw tooLarge(`is longer than ${limits.bytes} bytes`)
+    throw tooLarge(`is longer than ${limits.bytes} bytes; long values go into variables`)
   }
   const lexer = new Lexer(new Source(text))
   let tokens = 0

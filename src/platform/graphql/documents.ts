@@ -15,6 +15,7 @@ import { type CompiledQuery, compileQuery, isCompiledQuery } from 'graphql-jit'
 import { LRUCache } from 'lru-cache'
 import { costOf } from './cost.ts'
 import { type DocumentLimits, measureDocument, measureText } from './document-limits.ts'
+import { PlainRootRule } from './plain-root.ts'
 import { RefusedRequest } from './refused-request.ts'
 import { createVariables } from './variables.ts'
 
@@ -59,13 +60,16 @@ export function createDocuments({ schema, limits, allowsIntrospection }: Documen
     maxSize: maxKeptCharacters,
     sizeCalculation: (_document, text) => Math.max(1, text.length),
   })
-  const rules = allowsIntrospection ? specifiedRules : [...specifiedRules, NoSchemaIntrospectionCustomRule]
+  const rules = [...specifiedRules, ...(allowsIntrospection ? [] : [NoSchemaIntrospectionCustomRule])]
   let lastId = 0
 
   function read(text: string): Document {
     const tokens = readSyntax(() => measureText(text, limits))
     const node = readSyntax(() => parse(text))
     measureDocument(node, limits)
+    // By itself and first: the rules that come with the package cannot read a condition that is a variable.
+    const conditional = validate(schema, node, [PlainRootRule], { maxErrors: 1 })
+    if (conditional.length > 0) throw refuse('GRAPHQL_VALIDATION_FAILED', conditional)
     const problems = validate(schema, node, rules, { maxErrors: maxProblems, hideSuggestions: !allowsIntrospection })
     if (problems.length > 0) throw refuse('GRAPHQL_VALIDATION_FAILED', problems)
     lastId += 1

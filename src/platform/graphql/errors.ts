@@ -35,7 +35,9 @@ type Place = Pick<GraphQLFormattedError, 'locations' | 'path'>
 /** An error of the service as an error of GraphQL. */
 export function formatAppError(error: AppError, place: Place = {}): GraphQLFormattedError {
   const code = codes.get(error.status) ?? 'INTERNAL_SERVER_ERROR'
-  return { message: error.message, ...place, extensions: { code, ...error.extra } }
+  const retryAfter = error.headers?.['retry-after']
+  const wait = retryAfter === undefined ? {} : { retryAfter: Number(retryAfter) }
+  return { message: error.message, ...place, extensions: { code, ...wait, ...error.extra } }
 }
 
 /** Whatever was thrown while an answer was made. */

@@ -9,7 +9,7 @@ export interface LayoutOptions {
   hasPlayground: boolean
 }
 
-const styles = ['console.css', 'people.css']
+const styles = ['console.css', 'forms.css', 'lists.css', 'people.css']
 
 const places = [
   { path: '/console/products', name: 'Products', permission: undefined },

@@ -19,16 +19,16 @@ export function conflictNote(product: Product, typed: Form): Html {
   const saved = valuesOf(product)
   const differing = Object.entries(labels).filter(([name]) => !isSame(name, typed[name], saved[name]))
   return html`<div class="problem" role="alert">
-<p><strong>Somebody else changed this product</strong> at ${time(product.updated_at)}, while you did. Yours is not saved
-yet: it is in the form below.</p>
+<p><strong>Somebody else changed this product</strong> at ${time(product.updated_at)}, after you opened it. What you
+typed is not saved yet: it is in the form below.</p>
 ${
   differing.length > 0 &&
-  html`<div class="scroll"><table>
+  html`<table class="stack">
 <thead><tr><th scope="col">Field</th><th scope="col">Yours</th><th scope="col">Saved now</th></tr></thead>
 <tbody>${differing.map(
     ([name, label]) =>
-      html`<tr><th scope="row">${label}</th><td>${shown(typed[name])}</td><td>${shown(saved[name])}</td></tr>`,
-  )}</tbody></table></div>`
+      html`<tr><th scope="row" class="title">${label}</th><td data-label="Yours">${shown(typed[name])}</td><td data-label="Saved now">${shown(saved[name])}</td></tr>`,
+  )}</tbody></table>`
 }
 <p>Save yours over it, or <a href="/console/products/${product.id}">take what is saved now</a>.</p>
 </div>`

@@ -46,6 +46,7 @@ ${searchForm(wanted, categories)}
 ${products.length > 0 ? table(products, view.formatPrice) : empty(view)}
 ${listed && listed.meta.last_page > 1 && products.length > 0 && pager(path, listed.meta)}
 ${found && foundPager(found, wanted)}
+${found && html`<p class="hint">Only active products are searched. <a href="${path}">Show all</a></p>`}
 </div>`,
   }
 }
@@ -66,7 +67,7 @@ function countOf({ listed, found }: ListView): string {
 }
 
 function table(products: readonly Product[], formatPrice: ListView['formatPrice']): Html {
-  return html`<div class="card list"><table class="stack">
+  return html`<div class="card list"><table class="stack products">
 <thead><tr><th scope="col">Name</th><th scope="col">Category</th><th scope="col" class="number">Price</th>
 <th scope="col" class="number">Stock</th><th scope="col">Status</th></tr></thead>
 <tbody>
@@ -100,8 +101,7 @@ ${mayWrite ? html`<p><a class="button main" href="${path}/new">Create the first 
   return html`<div class="card empty"><h2>Nothing found</h2>
 <p>No active product${wanted.q !== undefined && html` with “${wanted.q}” in its name`}${
     wanted.category !== undefined && html` in the category “${wanted.category}”`
-  }.</p>
-<p><a href="${path}">Show all products</a></p></div>`
+  }.</p></div>`
 }
 
 /** How many there are is not counted: that would take longer than finding the first of them. */

@@ -17,6 +17,5 @@ export function searchForm({ q, category }: Wanted, categories: readonly string[
 ${known.map((each) => html`<option value="${each}"${each === category && html` selected`}>${each}</option>`)}
 </select></div>
 <button>Search</button>
-</form>
-${(q !== undefined || category !== undefined) && html`<p class="hint">Only active products are searched. <a href="/console/products">Show all</a></p>`}`
+</form>`
 }

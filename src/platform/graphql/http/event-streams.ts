@@ -42,7 +42,7 @@ const completed = 'event: complete\ndata: \n\n'
 
 interface Opened {
   raw: ServerResponse
-  complete(): void
+  end(): void
   write(frame: string | Buffer): void
 }
 
@@ -95,7 +95,7 @@ export function createEventStreams({ app, maxPerAddress }: EventStreamsOptions) 
       onEnd()
     }
 
-    const own: Opened = { raw, complete, write }
+    const own: Opened = { raw, end, write }
     add(own)
     // Also when the answer was another one, or the client has hung up.
     raw.once('close', () => {
@@ -131,11 +131,12 @@ export function createEventStreams({ app, maxPerAddress }: EventStreamsOptions) 
   return {
     open: openStream,
 
-    /** Ends all of them. Who does not take even the last words is cut off. */
+    /** Cuts all of them off in the middle, so that clients come again: an end would tell them that there is no more. */
     async close(): Promise<void> {
       isClosed = true
-      const ended = [...open].map(({ raw, complete }) => {
-        complete()
+      const ended = [...open].map(({ raw, end }) => {
+        raw.end()
+        end()
         return new Promise<void>((resolve) => {
           const cutOff = setTimeout(() => raw.destroy(), farewellMs)
           raw.once('close', () => {

@@ -26,7 +26,7 @@ export function createRawDialect(): Dialect {
       const { id: givenId, type, ...request }: Message = given
       const id = givenId ?? undefined
       if (!isId(id)) {
-        const message = `"id" must be a number, or a string of at most ${maxIdLength} characters`
+        const message = `"id" must be a number up to 2^53, or a string of at most ${maxIdLength} characters`
         return refuse(connection.wire, undefined, message)
       }
       if (type !== 'complete') return connection.begin({ id, request, size })
@@ -35,7 +35,7 @@ export function createRawDialect(): Dialect {
     },
 
     receiveBroken({ wire }) {
-      refuse(wire, undefined, 'The message is not JSON')
+      refuse(wire, undefined, 'The message is not JSON as text')
     },
 
     prefixOf: (id) => (id === undefined ? '' : `{"id":${JSON.stringify(id)},`),
@@ -72,5 +72,10 @@ function refuse(wire: Sends, id: OperationId | undefined, message: string): void
 }
 
 function isId(id: unknown): id is OperationId | undefined {
-  return id === undefined || Number.isFinite(id) || (typeof id === 'string' && id.length <= maxIdLength)
+  // A larger number has been rounded by now: it would come back as another one.
+  return (
+    id === undefined ||
+    (Number.isFinite(id) && Math.abs(id as number) <= Number.MAX_SAFE_INTEGER) ||
+    (typeof id === 'string' && id.length <= maxIdLength)
+  )
 }

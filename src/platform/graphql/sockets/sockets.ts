@@ -46,7 +46,7 @@ export interface Sockets {
   close(): Promise<void>
 }
 
-const maxMessageBytes = 128 * 1024
+const maxMessageBytes = 1024 * 1024
 /** For the other side to close too, before the connection is cut. */
 const closeWithinMs = 2000
 
@@ -140,7 +140,7 @@ export function createSockets(options: SocketsOptions): Sockets {
       connection.release()
       open.delete(connection)
       const ms = Math.round(performance.now() - connection.openedAt)
-      log.info({ requestId, address, protocol: ws.protocol, code, ms }, 'socket closed')
+      log.info({ requestId, address, protocol: ws.protocol, closedWith: code, ms }, 'socket closed')
       if (open.size === 0) onEmpty()
     })
     if (credential) connection.identify(credential.token)
@@ -152,7 +152,8 @@ export function createSockets(options: SocketsOptions): Sockets {
     serveAt(httpServer, path, others = {}) {
       const entrances = new Map([[path, byToken], ...Object.entries(others)])
       httpServer.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-        const entrance = entrances.get(request.url?.split('?', 1)[0] ?? '')
+        const asked = request.url?.split('?', 1)[0]?.replace(/(?<=.)\/$/, '') ?? ''
+        const entrance = entrances.get(asked)
         if (entrance) letIn({ request, socket, head, entrance })
         else refuse(request, socket, refusals.notFound)
       })

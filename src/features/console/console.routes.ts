@@ -1,7 +1,6 @@
 /** The console: pages for people below /console. Each group of pages adds its own routes. */
 import type { FastifyInstance } from 'fastify'
 import type { Random } from '../../core/random.ts'
-import { html } from '../../platform/html/html.ts'
 import { httpErrors } from '../../platform/http/errors.ts'
 import type { Limiter } from '../../platform/limiter/limiter.ts'
 import type { Cookies } from '../../platform/web/cookies.ts'
@@ -15,6 +14,7 @@ import { addUserPages } from './admin/users.routes.ts'
 import { serveAssets } from './assets.ts'
 import type { Admin, Login, Passwords, Products, Sessions, TwoFactor, Users, WebSessions } from './console.needs.ts'
 import { createLayout } from './parts/layout.ts'
+import { problemPage } from './parts/problem.views.ts'
 import { addProductPages } from './products/products.routes.ts'
 import { addPasswordPages } from './sign-in/password.routes.ts'
 import { addRegisterPages } from './sign-in/register.routes.ts'
@@ -60,11 +60,7 @@ export async function consoleRoutes(app: FastifyInstance, deps: ConsoleDeps): Pr
     findSession: deps.webSessions.find,
     signInPath: `${consolePath}/sign-in`,
     render: createLayout(deps),
-    renderProblem: ({ status, message }) => ({
-      title: message,
-      content: html`<section class="narrow"><h1>${headings[status] ?? 'That did not work'}</h1>
-<p>${message}.</p><p><a href="/console">Back to the console</a></p></section>`,
-    }),
+    renderProblem: problemPage,
   })
   const parts: ConsoleParts = { ...deps, send }
   const config = { access: 'public', docs: false } as const
@@ -86,12 +82,4 @@ export async function consoleRoutes(app: FastifyInstance, deps: ConsoleDeps): Pr
   app.get('/*', { config }, async () => {
     throw httpErrors.notFound()
   })
-}
-
-const headings: Readonly<Record<number, string>> = {
-  403: 'You may not do that',
-  404: 'There is nothing here',
-  429: 'Too many attempts',
-  500: 'Something went wrong',
-  503: 'Try again in a moment',
 }

@@ -7,6 +7,7 @@ import { OrEmpty, validationFailed } from '../../../platform/http/validation.ts'
 import type { Page } from '../../../platform/web/pages.ts'
 import type { ConsoleParts } from '../console.routes.ts'
 import { withNotice } from '../parts/notices.ts'
+import { passwordHint } from '../parts/password-hint.ts'
 import { atFields, createRefuse } from '../parts/refusals.ts'
 import { type AccountView, accountPage } from './account.views.ts'
 
@@ -15,11 +16,12 @@ const config = { access: 'authenticated', docs: false } as const
 export function addAccountPages(app: FastifyInstance, parts: ConsoleParts): void {
   const { users, passwords, sessions, twoFactor, cookies, limiters, send } = parts
   const refuse = createRefuse(send)
+  const hint = passwordHint(parts.findPasswordProblems)
 
   async function show(request: FastifyRequest, refused: Partial<AccountView> = {}): Promise<Page> {
     const principal = principalOf(request)
     const [status, devices] = await Promise.all([twoFactor.status(principal.id), sessions.list(principal)])
-    return accountPage({ principal, twoFactor: status, devices, ...refused })
+    return accountPage({ principal, twoFactor: status, devices, passwordHint: hint, ...refused })
   }
 
   app.get('/account', { config }, async (request, reply) => send(request, reply, await show(request)))

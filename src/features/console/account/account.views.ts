@@ -12,6 +12,7 @@ export interface AccountView {
   principal: Principal
   twoFactor: TwoFactorStatus
   devices: readonly Device[]
+  passwordHint: string
   /** What was typed, where it was refused. */
   name?: string
   profileRefusal?: Refusal
@@ -24,7 +25,7 @@ export function accountPage(view: AccountView): Page {
     content: html`<h1>Account</h1>
 <div class="halves">
 ${profileCard(view)}
-${passwordCard(view.passwordRefusal ?? noRefusal)}
+${passwordCard(view)}
 </div>
 ${twoFactorCard(view.twoFactor)}
 ${devicesCard(view.devices)}`,
@@ -47,7 +48,7 @@ ${field({ label: 'Name', name: 'name', value: name, problems: profileRefusal.pro
 </section>`
 }
 
-function passwordCard(refusal: Refusal) {
+function passwordCard({ passwordHint: hint, passwordRefusal: refusal = noRefusal }: AccountView) {
   const { problems } = refusal
   return html`<section class="card" aria-labelledby="password">
 <h2 id="password">Password</h2>
@@ -55,7 +56,7 @@ function passwordCard(refusal: Refusal) {
 ${refusalNote(refusal)}
 <form method="post" action="/console/account/password">
 ${field({ label: 'Current password', name: 'current_password', type: 'password', problems, required: true, autocomplete: 'current-password' })}
-${field({ label: 'New password', name: 'new_password', type: 'password', problems, required: true, autocomplete: 'new-password' })}
+${field({ label: 'New password', name: 'new_password', type: 'password', problems, hint, required: true, autocomplete: 'new-password' })}
 <button class="main">Change the password</button>
 </form>
 </section>`

@@ -9,6 +9,7 @@ import type { Page } from '../../../platform/web/pages.ts'
 import type { ConsoleParts } from '../console.routes.ts'
 import { field, noProblems, type Problems, problemNote } from '../parts/forms.ts'
 import { withNotice } from '../parts/notices.ts'
+import { passwordHint } from '../parts/password-hint.ts'
 import { createRefuse } from '../parts/refusals.ts'
 
 const config = { access: 'public', docs: false } as const
@@ -16,6 +17,7 @@ const config = { access: 'public', docs: false } as const
 export function addPasswordPages(app: FastifyInstance, parts: ConsoleParts): void {
   const { passwords, limiters, send, findPasswordProblems } = parts
   const refuse = createRefuse(send)
+  const hint = passwordHint(findPasswordProblems)
 
   app.get('/password/forgot', { config }, (request, reply) => send(request, reply, forgotPage()))
 
@@ -36,7 +38,7 @@ export function addPasswordPages(app: FastifyInstance, parts: ConsoleParts): voi
 
   app.get<{ Querystring: { token?: unknown } }>('/password/reset', { config }, (request, reply) => {
     const { token } = request.query
-    return send(request, reply, resetPage(typeof token === 'string' ? token : ''))
+    return send(request, reply, resetPage({ hint, token: typeof token === 'string' ? token : '' }))
   })
 
   app.post<{ Body: { token: string; password: string } }>(
@@ -51,7 +53,7 @@ export function addPasswordPages(app: FastifyInstance, parts: ConsoleParts): voi
         await passwords.reset({ token, password, client: clientOf(request) })
         return reply.redirect(withNotice('/console/sign-in', 'password-reset'), 303)
       } catch (error) {
-        return refuse({ request, reply, error }, ({ problems }) => resetPage(token, problems))
+        return refuse({ request, reply, error }, ({ problems }) => resetPage({ hint, token, problems }))
       }
     },
   )
@@ -73,7 +75,8 @@ ${field({ label: 'Email', name: 'email', type: 'email', required: true, autocomp
   }
 }
 
-function resetPage(token: string, problems: Problems = noProblems): Page {
+function resetPage(view: { hint: string; token: string; problems?: Problems }): Page {
+  const { hint, token, problems = noProblems } = view
   return {
     title: 'New password',
     content: html`<section class="narrow card">
@@ -81,7 +84,7 @@ function resetPage(token: string, problems: Problems = noProblems): Page {
 ${problemNote(problems)}
 <form method="post" action="/console/password/reset">
 <input type="hidden" name="token" value="${token}">
-${field({ label: 'New password', name: 'password', type: 'password', problems, required: true, autocomplete: 'new-password', autofocus: true })}
+${field({ label: 'New password', name: 'password', type: 'password', problems, hint, required: true, autocomplete: 'new-password', autofocus: true })}
 <button class="main">Change the password</button>
 </form>
 <p class="beside"><a href="/console/password/forgot">Ask for another link</a></p>

@@ -7,6 +7,7 @@ import type { Page } from '../../../platform/web/pages.ts'
 import type { ConsoleParts } from '../console.routes.ts'
 import { field, noProblems, type Problems, problemNote, type Values } from '../parts/forms.ts'
 import { withNotice } from '../parts/notices.ts'
+import { passwordHint } from '../parts/password-hint.ts'
 import { createRefuse } from '../parts/refusals.ts'
 
 const config = { access: 'public', docs: false } as const
@@ -14,8 +15,9 @@ const config = { access: 'public', docs: false } as const
 export function addRegisterPages(app: FastifyInstance, parts: ConsoleParts): void {
   const { users, limiters, send, validateRegistration } = parts
   const refuse = createRefuse(send)
+  const hint = passwordHint(parts.findPasswordProblems)
 
-  app.get('/register', { config }, (request, reply) => send(request, reply, registerPage({})))
+  app.get('/register', { config }, (request, reply) => send(request, reply, registerPage({ hint, values: {} })))
 
   app.post<{ Body: { email: string; name: string; password: string } }>(
     '/register',
@@ -26,13 +28,22 @@ export function addRegisterPages(app: FastifyInstance, parts: ConsoleParts): voi
         await users.register({ ...validateRegistration(request.body), client: clientOf(request) })
         return reply.redirect(withNotice('/console/sign-in', 'registered'), 303)
       } catch (error) {
-        return refuse({ request, reply, error }, ({ problems }) => registerPage(request.body, problems))
+        return refuse({ request, reply, error }, ({ problems }) =>
+          registerPage({ hint, values: request.body, problems }),
+        )
       }
     },
   )
 }
 
-function registerPage(values: Values, problems: Problems = noProblems): Page {
+interface RegisterView {
+  /** What a password needs. */
+  hint: string
+  values: Values
+  problems?: Problems
+}
+
+function registerPage({ hint, values, problems = noProblems }: RegisterView): Page {
   return {
     title: 'Register',
     content: html`<section class="narrow card">
@@ -41,7 +52,7 @@ ${problemNote(problems)}
 <form method="post" action="/console/register">
 ${field({ label: 'Email', name: 'email', type: 'email', value: values.email, problems, required: true, autocomplete: 'email', maxlength: 255, autofocus: true })}
 ${field({ label: 'Name', name: 'name', value: values.name, problems, autocomplete: 'name', maxlength: 255 })}
-${field({ label: 'Password', name: 'password', type: 'password', problems, required: true, autocomplete: 'new-password' })}
+${field({ label: 'Password', name: 'password', type: 'password', problems, hint, required: true, autocomplete: 'new-password' })}
 <button class="main">Register</button>
 </form>
 <p class="beside">You have an account? <a href="/console/sign-in">Sign in</a></p>

@@ -1,7 +1,7 @@
 /** Pages in a real Chromium. They close with their test; the browser itself is shared by the tests of a file. */
 import { after, type TestContext } from 'node:test'
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
-import { getChromium } from './chromium.ts'
+import type { Browser, BrowserContext, Page } from 'playwright-core'
+import { launchChromium } from './chromium.ts'
 
 export interface Visit {
   page: Page
@@ -29,15 +29,6 @@ export interface VisitOptions {
 /** The widths that pages are looked at: a small phone and a laptop. */
 export const widths = { phone: 375, desktop: 1280 } as const
 
-export const browserArguments = [
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-  '--no-first-run',
-]
-
 let shared: Promise<Browser> | undefined
 after(async () => (await shared)?.close())
 
@@ -47,7 +38,7 @@ after(async () => (await shared)?.close())
  */
 export async function openBrowser(t: TestContext, options: VisitOptions): Promise<Visit> {
   const { url, path, width = widths.desktop, hasScripts = true, userAgent } = options
-  shared ??= chromium.launch({ executablePath: getChromium(), args: browserArguments })
+  shared ??= launchChromium()
   const browser = await shared
   const isPhone = width < 600
   const context = await browser.newContext({

@@ -44,6 +44,12 @@ export interface Begin {
 /** A client that asks for more at once is not read from until some of it is done. */
 const maxUnderWay = 50
 
+/** How long a check of the token holds. */
+const freshMs = 50
+
+/** What one client may take of the event loop before others have their turn. */
+const maxStretchMs = 5
+
 /** Of the messages that asked for the open subscriptions together: what is made of them is kept as long as they are. */
 const maxKeptSize = 128 * 1024
 
@@ -61,6 +67,8 @@ export class Connection {
   readonly #log: ContextLog
   readonly #operations = new Map<unknown, Operation>()
   #principal: Principal | undefined
+  #token: string | undefined
+  #checkedAt = 0
   #unwatch: (() => void) | undefined
   /** What was received while it was not to be read from. */
   #backlog: Buffer[] | undefined
@@ -69,6 +77,9 @@ export class Connection {
   #keptSize = 0
   #hasInit = false
   #isIdentifying = false
+  /** Others have their turn. */
+  #isResting = false
+  #workedMs = 0
   #isReleased = false
   #leaving: CloseReason | undefined
 
@@ -81,6 +92,7 @@ export class Connection {
     this.#log = log
     this.wire = new Wire({ ws, socket, onTooSlow: () => this.release() })
     ws.on('message', (data: Buffer, isBinary: boolean) => this.#receive(data, isBinary))
+    ws.on('ping', (data: Buffer) => this.wire.pong(data))
     ws.on('pong', () => {
       this.isAlive = true
     })
@@ -210,8 +222,10 @@ export class Connection {
       this.dialect.receiveBroken(this)
       return
     }
+    const startedAt = performance.now()
     try {
       this.dialect.receive(this, message, text.length)
+      this.#rest(performance.now() - startedAt)
     } catch (error) {
       // Nobody above would catch it: one client's message would end everybody's process.
       this.#log.error({ err: error }, 'a message could not be handled')
@@ -220,7 +234,19 @@ export class Connection {
   }
 
   get #isBlocked(): boolean {
-    return this.#isIdentifying || this.#underWay >= maxUnderWay
+    return this.#isIdentifying || this.#isResting || this.#underWay >= maxUnderWay
+  }
+
+  /** One packet may hold many messages, each with a document that takes milliseconds to validate. */
+  #rest(ms: number): void {
+    this.#workedMs += ms
+    if (this.#workedMs < maxStretchMs || this.#isResting) return
+    this.#isResting = true
+    setImmediate(() => {
+      this.#isResting = false
+      this.#workedMs = 0
+      if (!this.#isReleased) this.#goOn()
+    })
   }
 
   #goOn(): void {
@@ -242,13 +268,28 @@ export class Connection {
         // The rights may have changed while it began.
         if (this.#principal && this.#principal !== principal) await operation.recheck(this.#principal)
       } else {
-        operation.answer(await this.#deps.engine.execute(prepared, context))
+        if (await this.#isStillGood()) {
+          operation.answer(await this.#deps.engine.execute(prepared, { ...context, principal: this.#principal }))
+        }
       }
     } catch (error) {
       operation.refuse(this.#errorsOf(error))
     }
     this.#underWay -= 1
     this.#goOn()
+  }
+
+  /** As over HTTP, whoever asks for something has a good token at that time. The watch may hear of its end later. */
+  async #isStillGood(): Promise<boolean> {
+    if (this.#token === undefined || performance.now() - this.#checkedAt < freshMs) return true
+    const principal = await this.#authenticate(this.#token)
+    if (!principal) {
+      this.close(closeReasons.forbidden)
+      return false
+    }
+    this.#principal = principal
+    this.#checkedAt = performance.now()
+    return true
   }
 
   #requireRoom(size: number): void {
@@ -268,6 +309,8 @@ export class Connection {
   #watch(token: string, principal: Principal): void {
     this.#unwatch?.()
     this.#principal = principal
+    this.#token = token
+    this.#checkedAt = performance.now()
     this.#unwatch = this.#deps.liveAccess.watch({
       token,
       authenticate: this.#authenticate,

@@ -34,7 +34,7 @@ export function createSocketParts({ config, log, random }: Ground, parts: Socket
   return {
     sockets,
     /** With the entrances of other paths. */
-    serveBeside: (http: Server, others: Readonly<Record<string, Entrance>>) =>
+    serveBeside: (http: Server, others: Readonly<Record<string, Entrance>> = {}) =>
       sockets.serveAt(http, graphqlPath, others),
     async close() {
       await sockets.close()

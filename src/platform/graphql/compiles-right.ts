@@ -11,9 +11,8 @@ export function compilesRight(document: DocumentNode): boolean {
     return BREAK
   }
   visit(document, {
-    // A fragment under a condition beside the same one without, or in another order, loses fields or keeps too many.
-    FragmentSpread: ({ directives }) => (directives?.length ? giveUp() : undefined),
-    InlineFragment: ({ directives }) => (directives?.length ? giveUp() : undefined),
+    // @skip and @include: what is there twice, once under a condition and once not, loses fields or keeps too many.
+    Directive: giveUp,
     // Names that every object has by itself are mistaken for what is there.
     Name: ({ value }) => (value in Object.prototype ? giveUp() : undefined),
   })

@@ -1,0 +1,98 @@
+/** Pages of somebody else that send forms to the console, in the browser of who is signed in to it. */
+import assert from 'node:assert/strict'
+import { createServer } from 'node:http'
+import { type AddressInfo, isIPv4 } from 'node:net'
+import { type TestContext, test } from 'node:test'
+import type { Page } from 'playwright-core'
+import { openBrowser } from '../support/browser.ts'
+import { startApiWithActions } from '../support/changes.ts'
+import { openConsole } from '../support/console.ts'
+import { enter, sees } from '../support/console-visits.ts'
+import { password, register } from '../support/people.ts'
+import { createProduct } from '../support/products.ts'
+
+/** To a browser another port is another origin of the same site, to which it sends cookies. Another name is not. */
+const hosts = { 'another site': 'localhost', 'another port': '127.0.0.1' } as const
+
+for (const [where, host] of Object.entries(hosts)) {
+  test(`a form of ${where} changes nothing, whatever route it is sent to`, async (t) => {
+    const { api, page, evil } = await start(t, host)
+    const stranger = openConsole(api)
+    const theirs = (await stranger.open('/console/register')).hidden('/console/register')
+    const before = await api.dump()
+    for (const action of api.actions) {
+      for (const [how, fields] of Object.entries({ 'no token': {}, 'a token of their own': theirs })) {
+        const { status, location } = await send(page, evil, { url: api.url + action, fields })
+        const isRefused = status === 403 || location === '/console/sign-in'
+        assert.ok(isRefused, `${action} with ${how}: ${status} ${location}`)
+      }
+    }
+    assert.deepEqual(await api.dump(), before)
+    await page.goto(`${api.url}/console/account`)
+    await sees(page, 'Account')
+  })
+}
+
+test('another origin can neither frame the console nor listen on its socket', async (t) => {
+  const { api, page, evil } = await start(t, '127.0.0.1')
+  const socket = `${api.url.replace('http', 'ws')}/console/live`
+  evil.html = `<iframe src="${api.url}/console/products"></iframe><p>Waiting</p>
+<script>const socket = new WebSocket('${socket}')
+socket.onopen = () => { document.querySelector('p').textContent = 'Opened' }
+socket.onclose = () => { document.querySelector('p').textContent = 'Closed' }</script>`
+  await page.goto(evil.url)
+  await page.getByText('Closed').waitFor()
+  for (const frame of page.frames().slice(1)) {
+    assert.equal(await frame.getByRole('heading', { name: 'Products' }).count(), 0)
+  }
+})
+
+interface Evil {
+  url: string
+  /** The page that is there. */
+  html: string
+}
+
+/** An administrator who is signed in, and a page that wants something of them. */
+async function start(t: TestContext, host: string) {
+  const env = { RATE_LIMIT_LOGIN: '1000/60', RATE_LIMIT_VERIFY: '1000/60' }
+  const api = await startApiWithActions(t, { env })
+  const admin = await api.signInAs('admin')
+  await register(api, 'other@example.com')
+  await createProduct(api, admin.access)
+  const { page } = await openBrowser(t, { url: api.url, path: '/console/products' })
+  await enter(page, admin.email)
+  await sees(page, 'Products')
+  return { api, page, evil: await startEvil(t, host) }
+}
+
+async function startEvil(t: TestContext, host: string): Promise<Evil> {
+  const evil: Evil = { url: '', html: '' }
+  const server = createServer((_request, response) => {
+    response.setHeader('content-type', 'text/html').end(`<!doctype html><link rel="icon" href="data:,">${evil.html}`)
+  })
+  t.after(() => server.close())
+  await new Promise<void>((resolve) => server.listen(0, isIPv4(host) ? host : undefined, resolve))
+  evil.url = `http://${host}:${(server.address() as AddressInfo).port}/`
+  return evil
+}
+
+interface Sent {
+  url: string
+  fields: Record<string, string>
+}
+
+/** What the console answered to the form, before the browser went wherever that leads. */
+async function send(page: Page, evil: Evil, { url, fields }: Sent) {
+  const wanted = { email: 'eve@example.com', name: 'Eve', password, roles: 'admin', price: '1', description: 'x' }
+  const inputs = Object.entries({ ...wanted, ...fields }).map(
+    ([name, value]) => `<input name="${name}" value="${value}">`,
+  )
+  evil.html = `<form method="post" action="${url}">${inputs.join('')}</form>
+<script>document.forms[0].submit()</script>`
+  const answered = page.waitForResponse((response) => response.request().method() === 'POST')
+  await page.goto(evil.url, { waitUntil: 'commit' })
+  const answer = await answered
+  await page.waitForURL((address) => !address.href.startsWith(evil.url))
+  return { status: answer.status(), location: answer.headers().location }
+}

@@ -11,6 +11,7 @@ import { formatThrown } from '../errors.ts'
 import { RefusedRequest } from '../refused-request.ts'
 import { type CloseReason, closeReasons } from './close-reasons.ts'
 import type { Dialect, OperationId } from './dialect.ts'
+import { Identity } from './identity.ts'
 import { Operation } from './operation.ts'
 import { Wire } from './wire.ts'
 
@@ -44,9 +45,6 @@ export interface Begin {
 /** A client that asks for more at once is not read from until some of it is done. */
 const maxUnderWay = 50
 
-/** How long a check of the token holds. */
-const freshMs = 50
-
 /** What one client may take of the event loop before others have their turn. */
 const maxStretchMs = 5
 
@@ -63,13 +61,9 @@ export class Connection {
   isAlive = true
   readonly #deps: ConnectionDeps
   readonly #client: Client
-  readonly #authenticate: Authenticate
+  readonly #identity: Identity
   readonly #log: ContextLog
   readonly #operations = new Map<unknown, Operation>()
-  #principal: Principal | undefined
-  #token: string | undefined
-  #checkedAt = 0
-  #unwatch: (() => void) | undefined
   /** What was received while it was not to be read from. */
   #backlog: Buffer[] | undefined
   #underWay = 0
@@ -88,7 +82,12 @@ export class Connection {
     this.isReady = !dialect.needsInit
     this.#deps = deps
     this.#client = client
-    this.#authenticate = authenticate
+    this.#identity = new Identity({
+      authenticate,
+      liveAccess: deps.liveAccess,
+      onChange: (principal) => this.#recheck(principal),
+      onEnd: () => this.close(closeReasons.forbidden),
+    })
     this.#log = log
     this.wire = new Wire({ ws, socket, onTooSlow: () => this.release() })
     ws.on('message', (data: Buffer, isBinary: boolean) => this.#receive(data, isBinary))
@@ -119,21 +118,22 @@ export class Connection {
     }
     this.#isIdentifying = true
     this.wire.pause()
-    this.#authenticate(token).then(
-      (principal) => {
-        if (this.#isReleased) return
-        if (!principal) return this.close(closeReasons.forbidden)
-        this.#watch(token, principal)
-        this.#isIdentifying = false
-        onDone()
-        this.#goOn()
-      },
-      (error: unknown) => {
-        this.#log.error({ err: error }, 'a token could not be checked')
-        const isAway = error instanceof AppError && error.status === 503
-        this.close(isAway ? closeReasons.unavailable : closeReasons.internal)
-      },
-    )
+    void this.#prove(token, onDone)
+  }
+
+  async #prove(token: string, onDone: () => void): Promise<void> {
+    try {
+      const isGood = await this.#identity.prove(token, () => !this.#isReleased)
+      if (this.#isReleased) return
+      if (!isGood) return this.close(closeReasons.forbidden)
+      this.#isIdentifying = false
+      onDone()
+      this.#goOn()
+    } catch (error) {
+      this.#log.error({ err: error }, 'a token could not be checked')
+      const isAway = error instanceof AppError && error.status === 503
+      this.close(isAway ? closeReasons.unavailable : closeReasons.internal)
+    }
   }
 
   begin({ id, request, size }: Begin): void {
@@ -189,8 +189,7 @@ export class Connection {
   release(): void {
     if (this.#isReleased) return
     this.#isReleased = true
-    this.#unwatch?.()
-    this.#unwatch = undefined
+    this.#identity.release()
     this.#backlog = undefined
     for (const operation of this.#operations.values()) operation.close()
     // Paused, it would not notice that the other side closes too.
@@ -260,36 +259,25 @@ export class Connection {
   }
 
   async #run(operation: Operation, prepared: Prepared): Promise<void> {
-    const principal = this.#principal
+    const principal = this.#identity.principal
     const context = { principal, client: this.#client, log: this.#log }
     try {
       if (operation.isSubscription) {
         operation.begun(await this.#deps.engine.subscribe(prepared, context, operation))
         // The rights may have changed while it began.
-        if (this.#principal && this.#principal !== principal) await operation.recheck(this.#principal)
+        if (this.#identity.principal && this.#identity.principal !== principal)
+          await operation.recheck(this.#identity.principal)
       } else {
-        if (await this.#isStillGood()) {
-          operation.answer(await this.#deps.engine.execute(prepared, { ...context, principal: this.#principal }))
-        }
+        if (await this.#identity.isStillGood()) {
+          const fresh = { ...context, principal: this.#identity.principal }
+          operation.answer(await this.#deps.engine.execute(prepared, fresh))
+        } else this.close(closeReasons.forbidden)
       }
     } catch (error) {
       operation.refuse(this.#errorsOf(error))
     }
     this.#underWay -= 1
     this.#goOn()
-  }
-
-  /** As over HTTP, whoever asks for something has a good token at that time. The watch may hear of its end later. */
-  async #isStillGood(): Promise<boolean> {
-    if (this.#token === undefined || performance.now() - this.#checkedAt < freshMs) return true
-    const principal = await this.#authenticate(this.#token)
-    if (!principal) {
-      this.close(closeReasons.forbidden)
-      return false
-    }
-    this.#principal = principal
-    this.#checkedAt = performance.now()
-    return true
   }
 
   #requireRoom(size: number): void {
@@ -306,22 +294,9 @@ export class Connection {
     return error instanceof RefusedRequest ? error.errors : [formatThrown(error, this.#log)]
   }
 
-  #watch(token: string, principal: Principal): void {
-    this.#unwatch?.()
-    this.#principal = principal
-    this.#token = token
-    this.#checkedAt = performance.now()
-    this.#unwatch = this.#deps.liveAccess.watch({
-      token,
-      authenticate: this.#authenticate,
-      principal,
-      onChange: (fresh) => {
-        this.#principal = fresh
-        for (const operation of this.#operations.values()) {
-          operation.recheck(fresh).catch((error: unknown) => operation.end([formatThrown(error, this.#log)]))
-        }
-      },
-      onEnd: () => this.close(closeReasons.forbidden),
-    })
+  #recheck(principal: Principal): void {
+    for (const operation of this.#operations.values()) {
+      operation.recheck(principal).catch((error: unknown) => operation.end([formatThrown(error, this.#log)]))
+    }
   }
 }

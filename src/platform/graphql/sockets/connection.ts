@@ -13,6 +13,7 @@ import { type CloseReason, closeReasons } from './close-reasons.ts'
 import type { Dialect, OperationId } from './dialect.ts'
 import { Identity } from './identity.ts'
 import { Operation } from './operation.ts'
+import { Stretch } from './stretch.ts'
 import { Wire } from './wire.ts'
 
 /** What all connections share. */
@@ -45,9 +46,6 @@ export interface Begin {
 /** A client that asks for more at once is not read from until some of it is done. */
 const maxUnderWay = 50
 
-/** What one client may take of the event loop before others have their turn. */
-const maxStretchMs = 5
-
 /** Of the messages that asked for the open subscriptions together: what is made of them is kept as long as they are. */
 const maxKeptSize = 128 * 1024
 
@@ -71,10 +69,10 @@ export class Connection {
   #keptSize = 0
   #hasInit = false
   #isIdentifying = false
-  /** Others have their turn. */
-  #isResting = false
-  #workedMs = 0
   #isReleased = false
+  readonly #stretch = new Stretch(() => {
+    if (!this.#isReleased) this.#goOn()
+  })
   #leaving: CloseReason | undefined
 
   constructor({ ws, socket, dialect, client, authenticate, log, deps }: ConnectionOptions) {
@@ -224,7 +222,7 @@ export class Connection {
     const startedAt = performance.now()
     try {
       this.dialect.receive(this, message, text.length)
-      this.#rest(performance.now() - startedAt)
+      this.#stretch.add(performance.now() - startedAt)
     } catch (error) {
       // Nobody above would catch it: one client's message would end everybody's process.
       this.#log.error({ err: error }, 'a message could not be handled')
@@ -233,19 +231,7 @@ export class Connection {
   }
 
   get #isBlocked(): boolean {
-    return this.#isIdentifying || this.#isResting || this.#underWay >= maxUnderWay
-  }
-
-  /** One packet may hold many messages, each with a document that takes milliseconds to validate. */
-  #rest(ms: number): void {
-    this.#workedMs += ms
-    if (this.#workedMs < maxStretchMs || this.#isResting) return
-    this.#isResting = true
-    setImmediate(() => {
-      this.#isResting = false
-      this.#workedMs = 0
-      if (!this.#isReleased) this.#goOn()
-    })
+    return this.#isIdentifying || this.#stretch.isResting || this.#underWay >= maxUnderWay
   }
 
   #goOn(): void {

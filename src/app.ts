@@ -67,7 +67,6 @@ export async function createApp(options: AppOptions): Promise<App> {
       policies,
       checks: services.checks,
     })
-    ground.onClose(() => http.close())
     auth.addRoutes(http.app, services.createLimiter)
     addPostRoutes(http.app, { posts: services.posts })
     await http.app.register(adminRoutes, { prefix: '/api/admin', admin: services.accounts.admin })
@@ -81,6 +80,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     const consoleSocket = await addConsole(http.app, ground, services)
     const { sockets, ...socketParts } = createSocketParts(ground, { engine, authenticate, liveAccess })
     socketParts.serveBeside(http.app.server, consoleSocket)
+    ground.onClose(() => Promise.all([http.close(), socketParts.close()]))
     metrics.addGauge({ name: 'graphql_sockets', help: 'Open sockets.', label: 'dialect', read: sockets.counts })
     const subscriptions = { name: 'graphql_subscriptions', help: 'Open subscriptions, and sources that they share.' }
     metrics.addGauge({ ...subscriptions, label: 'kind', read: engine.counts })

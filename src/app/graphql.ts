@@ -57,6 +57,7 @@ export function createGraphQL({ config, log, onClose }: Ground, parts: GraphQLPa
         liveAccess: parts.liveAccess,
         corsOrigins: config.cors.origins,
         maxBatch: graphql.limits.batch,
+        maxCost: graphql.limits.cost,
         maxStreamsPerAddress: graphql.maxSocketsPerAddress,
       })
     },

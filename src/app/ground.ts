@@ -27,7 +27,7 @@ export interface Ground {
   /** The migrations that opening it applied. */
   applied: readonly string[]
   /** What is opened later is closed earlier. */
-  onClose(closer: () => Promise<void>): void
+  onClose(closer: () => Promise<unknown>): void
   close(): Promise<void>
 }
 
@@ -43,7 +43,7 @@ export async function openGround(options: GroundOptions): Promise<Ground> {
     ...(observe && { observe }),
   })
   if (applied.length > 0) log.info({ applied }, 'migrations applied')
-  const closers = [() => db.close()]
+  const closers: (() => Promise<unknown>)[] = [() => db.close()]
   return {
     config,
     log,

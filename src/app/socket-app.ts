@@ -17,6 +17,7 @@ export async function createSocketApp(options: GroundOptions): Promise<SocketApp
       authenticate: auth.authenticate,
       liveAccess,
     })
+    ground.onClose(() => sockets.close())
     return { listen: async () => ({ wsUrl: await sockets.listen() }), close: ground.close }
   } catch (error) {
     await ground.close()

@@ -16,8 +16,7 @@ export interface SocketParts {
   liveAccess: LiveAccess
 }
 
-/** Call it after the server that it is to serve beside was made: that one waits for its sockets to be closed. */
-export function createSocketParts({ config, log, random, onClose }: Ground, parts: SocketParts) {
+export function createSocketParts({ config, log, random }: Ground, parts: SocketParts) {
   const { graphql, server, cors } = config
   const isTrusted = createProxyTrust(server.trustedProxies)
   const requestIds = createRequestIds(random, isTrusted)
@@ -32,15 +31,15 @@ export function createSocketParts({ config, log, random, onClose }: Ground, part
     maxSubscriptions: graphql.maxSubscriptionsPerSocket,
   })
   const socketServer = createSocketServer({ sockets, log, createRequestId: requestIds.create })
-  onClose(async () => {
-    await sockets.close()
-    await socketServer.close()
-  })
   return {
     sockets,
     /** With the entrances of other paths. */
-    serveBeside: (http: Server, others: Readonly<Record<string, Entrance>>) =>
+    serveBeside: (http: Server, others: Readonly<Record<string, Entrance>> = {}) =>
       sockets.serveAt(http, graphqlPath, others),
+    async close() {
+      await sockets.close()
+      await socketServer.close()
+    },
     /** Answers the address it serves on. */
     listen: () => socketServer.listen(graphql.wsHost, graphql.wsPort),
   }

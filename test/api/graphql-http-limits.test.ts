@@ -133,6 +133,16 @@ test('a small question for a very long answer is refused, and others are answere
   assert.deepEqual(codes, Array(16).fill('ANSWER_TOO_LARGE'))
 })
 
+test('the cost of a batch is that of all its requests', async (t) => {
+  const api = await startApi(t)
+  const list = { query: '{ posts(limit: 1000) { id title body } }' }
+  const batch = (count: number) => api.request('POST', graphqlPath, { json: Array(count).fill(list) })
+  assert.equal((await batch(10)).status, 200)
+  const wide = { query: '{ a: posts(limit: 1000) { id title body } b: posts(limit: 1000) { id title body } }' }
+  const { body } = await api.request('POST', graphqlPath, { json: Array(10).fill(wide) })
+  assert.equal(codeOf(body), 'OPERATION_TOO_EXPENSIVE')
+})
+
 test('createPost has a rate limit of its own', async (t) => {
   const api = await startApi(t, { env: { RATE_LIMIT_POSTS: '3/60' } })
   const create = 'mutation { createPost(title: "a", body: "b") }'

@@ -165,6 +165,12 @@ onEachEngine('event streams', (engine) => {
   })
 })
 
+test('those who ask for the same share a source, whatever else they send along', async (t) => {
+  const api = await start(t, {})
+  for (let n = 0; n < 3; n++) await openStream(t, api.url, counter, { variables: { n, filling: 'x'.repeat(1000) } })
+  assert.deepEqual(api.counts(), { subscribers: 3, sources: 1 })
+})
+
 test('an address has only so many streams at once, and refused ones do not count', async (t) => {
   const api = await start(t, { env: { GQL_WS_MAX_PER_ADDRESS: '2' } })
   const [first] = [await openStream(t, api.url, counter), await openStream(t, api.url, counter)]

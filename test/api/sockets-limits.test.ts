@@ -217,6 +217,22 @@ test('a message of 5 MB closes with 1009, bytes that are no text with 1007', asy
   await assertUnharmed(t, api)
 })
 
+test('many new documents in one packet are taken a few at a time: others are served between them', async (t) => {
+  const api = await startSocketApi(t)
+  const socket = await openSocket(t, api.wsUrl)
+  const fields = 'posts { id } '.repeat(100)
+  let turns = 0
+  const count = () => {
+    turns += 1
+    timer = setImmediate(count)
+  }
+  let timer = setImmediate(count)
+  t.after(() => clearImmediate(timer))
+  for (let i = 0; i < 60; i++) socket.send({ id: i, query: `query Q${i} { ${fields} }` })
+  for (let i = 0; i < 60; i++) assert.deepEqual((await socket.next()).data, { posts: [] })
+  assert.ok(turns > 30, `${turns} turns`)
+})
+
 test('a storm of 10,000 subscriptions on one socket leaves a hundred, and all are gone with it', async (t) => {
   const api = await startSocketApi(t)
   const socket = await openSocket(t, api.wsUrl)

@@ -1,7 +1,8 @@
 /** Clients that do not keep up, or are not there any more. */
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, connect } from 'node:net'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { WebSocket } from 'ws'
@@ -48,6 +49,27 @@ for (const isBack of [true, false]) {
     await api.subscribed(0)
   })
 }
+
+test('who floods with pings and reads no answer is cut off too', async (t) => {
+  const api = await startSocketApi(t)
+  const { hostname, port } = new URL(api.wsUrl)
+  const socket = connect(Number(port), hostname)
+  t.after(() => socket.destroy())
+  socket.on('error', () => {})
+  socket.write(
+    'GET / HTTP/1.1\r\nhost: x\r\nconnection: Upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13\r\n' +
+      'sec-websocket-key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n',
+  )
+  await once(socket, 'data')
+  socket.pause()
+  const ping = Buffer.concat([Buffer.from([0x89, 0x80 | 125, 0, 0, 0, 0]), Buffer.alloc(125)])
+  const pings = Buffer.concat(Array.from({ length: 1000 }, () => ping))
+  await eventually(async () => {
+    if (socket.writableLength < 4 * pings.length) for (let i = 0; i < 8; i++) socket.write(pings)
+    assert.deepEqual(api.parts.sockets.counts(), { raw: 0, transport: 0 })
+  }, 20_000)
+  assert.equal((await api.get('/health/live')).status, 200)
+})
 
 test('who answers no ping is gone after the next one; who does stays', async (t) => {
   const { parts } = await startSocketApi(t)

@@ -64,8 +64,7 @@ export function createEngine({ elements, policies, bus, log, limits, allowsIntro
       const { query, variables, operationName } = readRequest(request)
       const document = documents.get(query)
       const operation = document.operation(operationName)
-      operation.requireAffordable(variables)
-      return { kind: operation.node.operation, document, operationName, variables }
+      return { kind: operation.node.operation, document, operationName, ...operation.requireAffordable(variables) }
     },
     execute: (prepared, context) => run(prepared, context),
     subscribe: subscriptions.open,

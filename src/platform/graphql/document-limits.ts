@@ -25,6 +25,9 @@ const maxFieldsOfAll = 5000
 /** What validation may compare, at about a microsecond each: nobody else is served meanwhile. */
 const maxPairs = 20_000
 
+/** The place of an error is found by counting lines, anew for each. */
+const maxLines = 2000
+
 /** Brackets in brackets of any kind. The parser calls itself for each, so more of them could exhaust the stack. */
 const maxNesting = 100
 
@@ -39,6 +42,7 @@ export function measureText(text: string, limits: DocumentLimits): number {
   for (let token = lexer.advance(); token.kind !== TokenKind.EOF; token = lexer.advance()) {
     tokens += 1
     if (tokens > limits.tokens) throw tooLarge(`has more than ${limits.tokens} tokens`)
+    if (token.line > maxLines) throw tooLarge(`has more than ${maxLines} lines`)
     if (opening.has(token.kind)) nesting += 1
     else if (closing.has(token.kind)) nesting -= 1
     if (nesting > maxNesting) throw tooLarge(`is nested more than ${maxNesting} levels deep`)
@@ -57,8 +61,11 @@ interface Measure {
 
 const nothing: Measure = { depth: 0, aliases: 0, fields: 0 }
 
-/** Each fragment is measured once, however often it is spread: the numbers may explode, the work does not. */
-export function measureDocument(document: DocumentNode, limits: DocumentLimits): void {
+/**
+ * Each fragment is measured once, however often it is spread: the numbers may explode, the work does not. Answers the
+ * fields of all operations and fragments.
+ */
+export function measureDocument(document: DocumentNode, limits: DocumentLimits): { fields: number } {
   const fragments = new Map<string, FragmentDefinitionNode>()
   for (const each of document.definitions) {
     if (each.kind === Kind.FRAGMENT_DEFINITION) fragments.set(each.name.value, each)
@@ -80,6 +87,7 @@ export function measureDocument(document: DocumentNode, limits: DocumentLimits):
     pairs += countPairs(root, fragments)
     if (pairs > maxPairs) throw tooLarge('repeats the same fields or fragments too often')
   }
+  return { fields: total }
 
   function measure({ selections }: SelectionSetNode): Measure {
     const total = { ...nothing }

@@ -13,6 +13,7 @@ import {
 } from 'graphql'
 import { type CompiledQuery, compileQuery, isCompiledQuery } from 'graphql-jit'
 import { LRUCache } from 'lru-cache'
+import { compilesRight } from './compiles-right.ts'
 import { costOf } from './cost.ts'
 import { type DocumentLimits, measureDocument, measureText } from './document-limits.ts'
 import { PlainRootRule } from './plain-root.ts'
@@ -39,7 +40,7 @@ export interface Document {
 export interface Operation {
   readonly node: OperationDefinitionNode
   /** Throws where the variables are not what it declares, or where it asks for too much. */
-  requireAffordable(variables: Readonly<Record<string, unknown>>): void
+  requireAffordable(variables: Readonly<Record<string, unknown>>): { cost: number; variables: Record<string, unknown> }
   /** The operation as a function of its own, once it has been asked for often enough. */
   findCompiled(): CompiledQuery | undefined
 }
@@ -50,7 +51,10 @@ const maxKept = 1000
 
 /** Compiling takes as long as executing dozens of times. Whoever sends ever new documents gains nothing by it. */
 const usesBeforeCompiling = 3
-const maxCompiledTokens = 500
+
+/** A field takes about 0.1 ms to compile and 3 kB to keep. Those of fragments count each time they are spread. */
+const maxCompiledFields = 150
+const maxCompiled = 200
 
 const maxProblems = 10
 
@@ -60,20 +64,21 @@ export function createDocuments({ schema, limits, allowsIntrospection }: Documen
     maxSize: maxKeptCharacters,
     sizeCalculation: (_document, text) => Math.max(1, text.length),
   })
+  const compiled = new LRUCache<OperationDefinitionNode, CompiledQuery>({ max: maxCompiled })
   const rules = [...specifiedRules, ...(allowsIntrospection ? [] : [NoSchemaIntrospectionCustomRule])]
   let lastId = 0
 
   function read(text: string): Document {
-    const tokens = readSyntax(() => measureText(text, limits))
+    readSyntax(() => measureText(text, limits))
     const node = readSyntax(() => parse(text))
-    measureDocument(node, limits)
+    const { fields } = measureDocument(node, limits)
     // By itself and first: the rules that come with the package cannot read a condition that is a variable.
     const conditional = validate(schema, node, [PlainRootRule], { maxErrors: 1 })
     if (conditional.length > 0) throw refuse('GRAPHQL_VALIDATION_FAILED', conditional)
     const problems = validate(schema, node, rules, { maxErrors: maxProblems, hideSuggestions: !allowsIntrospection })
     if (problems.length > 0) throw refuse('GRAPHQL_VALIDATION_FAILED', problems)
     lastId += 1
-    return createDocument({ id: lastId, node, isCompilable: tokens <= maxCompiledTokens })
+    return createDocument({ id: lastId, node, isCompilable: fields <= maxCompiledFields && compilesRight(node) })
   }
 
   function createDocument({ id, node, isCompilable }: { id: number; node: DocumentNode; isCompilable: boolean }) {
@@ -98,7 +103,6 @@ export function createDocuments({ schema, limits, allowsIntrospection }: Documen
       const readVariables = createVariables({ schema, document: node, operation, hideSuggestions, maxProblems })
       let fixedCost: number | undefined
       let uses = 0
-      let compiled: CompiledQuery | undefined
 
       function costWith(given: Readonly<Record<string, unknown>>): number {
         // With their defaults, as they will be executed.
@@ -109,21 +113,26 @@ export function createDocuments({ schema, limits, allowsIntrospection }: Documen
 
       return {
         node: operation,
-        requireAffordable(variables) {
-          const cost = fixedCost ?? costWith(variables)
+        requireAffordable(given) {
+          const cost = fixedCost ?? costWith(given)
           if (!hasVariables) fixedCost = cost
-          if (cost <= limits.cost) return
-          const message = `The operation may cost ${cost}, more than the ${limits.cost} allowed: ask for less at once`
-          throw refuse('OPERATION_TOO_EXPENSIVE', [new GraphQLError(message)])
+          if (cost > limits.cost) throw tooExpensive(cost, limits.cost)
+          return { cost, variables: declared(operation, given) }
         },
         findCompiled() {
-          if (compiled || !isCompilable || uses >= usesBeforeCompiling) return compiled
+          if (!isCompilable || uses < 0) return undefined
+          const known = compiled.get(operation)
+          if (known) return known
           uses += 1
           if (uses < usesBeforeCompiling) return undefined
           const made = compileQuery(schema, node, operation.name?.value ?? '', { customJSONSerializer: true })
-          // What cannot be compiled is executed as before.
-          if (isCompiledQuery(made)) compiled = made
-          return compiled
+          if (!isCompiledQuery(made)) {
+            // What cannot be compiled is executed as before.
+            uses = Number.NEGATIVE_INFINITY
+            return undefined
+          }
+          compiled.set(operation, made)
+          return made
         },
       }
     }
@@ -140,6 +149,24 @@ export function createDocuments({ schema, limits, allowsIntrospection }: Documen
       return document
     },
   }
+}
+
+export function tooExpensive(cost: number, limit: number): RefusedRequest {
+  const message = `The operation may cost ${cost}, more than the ${limit} allowed: ask for less at once`
+  return refuse('OPERATION_TOO_EXPENSIVE', [new GraphQLError(message)])
+}
+
+/** What else a client sends is not kept, however much it is. */
+function declared(
+  { variableDefinitions = [] }: OperationDefinitionNode,
+  given: Readonly<Record<string, unknown>>,
+): Record<string, unknown> {
+  const kept: Record<string, unknown> = {}
+  for (const { variable } of variableDefinitions) {
+    const name = variable.name.value
+    if (Object.hasOwn(given, name)) kept[name] = given[name]
+  }
+  return kept
 }
 
 function readSyntax<T>(work: () => T): T {

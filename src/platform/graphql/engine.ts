@@ -16,7 +16,9 @@ export interface Prepared {
   readonly kind: 'query' | 'mutation' | 'subscription'
   readonly document: Document
   readonly operationName: string | undefined
+  /** As the operation declares them; what else was sent is left out. */
   readonly variables: Readonly<Record<string, unknown>>
+  readonly cost: number
 }
 
 export interface Answer {

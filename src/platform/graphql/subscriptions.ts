@@ -2,6 +2,7 @@
  * Subscriptions. All who ask for the same share a source: a value is resolved and written down once, however many wait
  * for it.
  */
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import {
   type FieldNode,
   type FragmentDefinitionNode,
@@ -72,7 +73,7 @@ export function createSubscriptions({ schema, guards, bus, log, run }: Subscript
       async onValue(value) {
         // A context for each value: what was loaded for one is no answer for the next.
         const { text } = await run(prepared, Object.create(context) as Context, value)
-        for (const { subscriber } of members) subscriber.next(text)
+        await tell(members, text)
       },
       onEnd: end,
     })
@@ -149,6 +150,23 @@ export function createSubscriptions({ schema, guards, bus, log, run }: Subscript
       isClosed = true
       for (const { members } of [...groups.values()]) for (const member of [...members]) member.end()
     },
+  }
+}
+
+/** So many take some milliseconds. */
+const toldAtOnce = 1000
+
+/** Others have their turn in between where there are many. Whoever has left meanwhile, or has only just come, hears nothing. */
+async function tell(members: ReadonlySet<Member>, text: string): Promise<void> {
+  if (members.size <= toldAtOnce) {
+    for (const { subscriber } of members) subscriber.next(text)
+    return
+  }
+  let told = 0
+  for (const member of [...members]) {
+    if (told > 0 && told % toldAtOnce === 0) await nextTurn()
+    told += 1
+    if (members.has(member)) member.subscriber.next(text)
   }
 }
 

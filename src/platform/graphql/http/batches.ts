@@ -1,5 +1,6 @@
 /** Several requests in one. Each is answered in its place, as if it had come alone. */
 import { setImmediate as rest } from 'node:timers/promises'
+import { tooExpensive } from '../documents.ts'
 import type { Context } from '../elements.ts'
 import type { Engine, Prepared } from '../engine.ts'
 import { RefusedRequest } from '../refused-request.ts'
@@ -8,9 +9,11 @@ import { badRequest, readParameters } from './parameters.ts'
 export interface BatchesOptions {
   engine: Engine
   maxRequests: number
+  /** Of all of them together: a batch is no way around the limit of one. */
+  maxCost: number
 }
 
-export function createBatches({ engine, maxRequests }: BatchesOptions) {
+export function createBatches({ engine, maxRequests, maxCost }: BatchesOptions) {
   function prepare(given: unknown): Prepared | RefusedRequest {
     try {
       const prepared = engine.prepare(readParameters(given))
@@ -37,6 +40,9 @@ export function createBatches({ engine, maxRequests }: BatchesOptions) {
       if (prepared.length > 0) await rest()
       prepared.push(prepare(each))
     }
+    let cost = 0
+    for (const each of prepared) if ('cost' in each) cost += each.cost
+    if (cost > maxCost) throw tooExpensive(cost, maxCost)
     const texts: string[] = []
     // A mutation may be about what the one before it has made.
     if (prepared.some((each) => 'kind' in each && each.kind === 'mutation')) {

@@ -24,6 +24,7 @@ export interface GraphQLRoutesDeps {
   liveAccess: Pick<LiveAccess, 'watch'>
   corsOrigins: readonly string[]
   maxBatch: number
+  maxCost: number
   maxStreamsPerAddress: number
 }
 
@@ -40,7 +41,7 @@ export async function graphqlRoutes(app: FastifyInstance, deps: GraphQLRoutesDep
   const identification = createIdentification(deps.authenticate)
   const streams = createEventStreams({ app, maxPerAddress: deps.maxStreamsPerAddress })
   const stream = createStreaming({ ...deps, streams })
-  const runBatch = createBatches({ engine, maxRequests: deps.maxBatch })
+  const runBatch = createBatches({ engine, maxRequests: deps.maxBatch, maxCost: deps.maxCost })
   answerGraphQLErrors(app, negotiate)
   readGraphQLBodies(app)
   allowOrigins(app, {

@@ -28,6 +28,8 @@ export function createStreaming({ engine, streams, liveAccess }: StreamingDeps) 
   }
 
   async function streamSubscription(request: FastifyRequest, reply: FastifyReply, prepared: Prepared): Promise<void> {
+    // Not kept for as long as the stream lasts.
+    request.body = undefined
     let live: LiveSubscription | undefined
     let unwatch: (() => void) | undefined
     const stream = streams.open(request, reply, () => {

@@ -11,7 +11,9 @@ import { formatThrown } from '../errors.ts'
 import { RefusedRequest } from '../refused-request.ts'
 import { type CloseReason, closeReasons } from './close-reasons.ts'
 import type { Dialect, OperationId } from './dialect.ts'
+import { Identity } from './identity.ts'
 import { Operation } from './operation.ts'
+import { Stretch } from './stretch.ts'
 import { Wire } from './wire.ts'
 
 /** What all connections share. */
@@ -57,11 +59,9 @@ export class Connection {
   isAlive = true
   readonly #deps: ConnectionDeps
   readonly #client: Client
-  readonly #authenticate: Authenticate
+  readonly #identity: Identity
   readonly #log: ContextLog
   readonly #operations = new Map<unknown, Operation>()
-  #principal: Principal | undefined
-  #unwatch: (() => void) | undefined
   /** What was received while it was not to be read from. */
   #backlog: Buffer[] | undefined
   #underWay = 0
@@ -70,6 +70,9 @@ export class Connection {
   #hasInit = false
   #isIdentifying = false
   #isReleased = false
+  readonly #stretch = new Stretch(() => {
+    if (!this.#isReleased) this.#goOn()
+  })
   #leaving: CloseReason | undefined
 
   constructor({ ws, socket, dialect, client, authenticate, log, deps }: ConnectionOptions) {
@@ -77,10 +80,16 @@ export class Connection {
     this.isReady = !dialect.needsInit
     this.#deps = deps
     this.#client = client
-    this.#authenticate = authenticate
+    this.#identity = new Identity({
+      authenticate,
+      liveAccess: deps.liveAccess,
+      onChange: (principal) => this.#recheck(principal),
+      onEnd: () => this.close(closeReasons.forbidden),
+    })
     this.#log = log
     this.wire = new Wire({ ws, socket, onTooSlow: () => this.release() })
     ws.on('message', (data: Buffer, isBinary: boolean) => this.#receive(data, isBinary))
+    ws.on('ping', (data: Buffer) => this.wire.pong(data))
     ws.on('pong', () => {
       this.isAlive = true
     })
@@ -107,21 +116,22 @@ export class Connection {
     }
     this.#isIdentifying = true
     this.wire.pause()
-    this.#authenticate(token).then(
-      (principal) => {
-        if (this.#isReleased) return
-        if (!principal) return this.close(closeReasons.forbidden)
-        this.#watch(token, principal)
-        this.#isIdentifying = false
-        onDone()
-        this.#goOn()
-      },
-      (error: unknown) => {
-        this.#log.error({ err: error }, 'a token could not be checked')
-        const isAway = error instanceof AppError && error.status === 503
-        this.close(isAway ? closeReasons.unavailable : closeReasons.internal)
-      },
-    )
+    void this.#prove(token, onDone)
+  }
+
+  async #prove(token: string, onDone: () => void): Promise<void> {
+    try {
+      const isGood = await this.#identity.prove(token, () => !this.#isReleased)
+      if (this.#isReleased) return
+      if (!isGood) return this.close(closeReasons.forbidden)
+      this.#isIdentifying = false
+      onDone()
+      this.#goOn()
+    } catch (error) {
+      this.#log.error({ err: error }, 'a token could not be checked')
+      const isAway = error instanceof AppError && error.status === 503
+      this.close(isAway ? closeReasons.unavailable : closeReasons.internal)
+    }
   }
 
   begin({ id, request, size }: Begin): void {
@@ -177,8 +187,7 @@ export class Connection {
   release(): void {
     if (this.#isReleased) return
     this.#isReleased = true
-    this.#unwatch?.()
-    this.#unwatch = undefined
+    this.#identity.release()
     this.#backlog = undefined
     for (const operation of this.#operations.values()) operation.close()
     // Paused, it would not notice that the other side closes too.
@@ -210,8 +219,10 @@ export class Connection {
       this.dialect.receiveBroken(this)
       return
     }
+    const startedAt = performance.now()
     try {
       this.dialect.receive(this, message, text.length)
+      this.#stretch.add(performance.now() - startedAt)
     } catch (error) {
       // Nobody above would catch it: one client's message would end everybody's process.
       this.#log.error({ err: error }, 'a message could not be handled')
@@ -220,7 +231,7 @@ export class Connection {
   }
 
   get #isBlocked(): boolean {
-    return this.#isIdentifying || this.#underWay >= maxUnderWay
+    return this.#isIdentifying || this.#stretch.isResting || this.#underWay >= maxUnderWay
   }
 
   #goOn(): void {
@@ -234,15 +245,19 @@ export class Connection {
   }
 
   async #run(operation: Operation, prepared: Prepared): Promise<void> {
-    const principal = this.#principal
+    const principal = this.#identity.principal
     const context = { principal, client: this.#client, log: this.#log }
     try {
       if (operation.isSubscription) {
         operation.begun(await this.#deps.engine.subscribe(prepared, context, operation))
         // The rights may have changed while it began.
-        if (this.#principal && this.#principal !== principal) await operation.recheck(this.#principal)
+        if (this.#identity.principal && this.#identity.principal !== principal)
+          await operation.recheck(this.#identity.principal)
       } else {
-        operation.answer(await this.#deps.engine.execute(prepared, context))
+        if (await this.#identity.isStillGood()) {
+          const fresh = { ...context, principal: this.#identity.principal }
+          operation.answer(await this.#deps.engine.execute(prepared, fresh))
+        } else this.close(closeReasons.forbidden)
       }
     } catch (error) {
       operation.refuse(this.#errorsOf(error))
@@ -265,20 +280,9 @@ export class Connection {
     return error instanceof RefusedRequest ? error.errors : [formatThrown(error, this.#log)]
   }
 
-  #watch(token: string, principal: Principal): void {
-    this.#unwatch?.()
-    this.#principal = principal
-    this.#unwatch = this.#deps.liveAccess.watch({
-      token,
-      authenticate: this.#authenticate,
-      principal,
-      onChange: (fresh) => {
-        this.#principal = fresh
-        for (const operation of this.#operations.values()) {
-          operation.recheck(fresh).catch((error: unknown) => operation.end([formatThrown(error, this.#log)]))
-        }
-      },
-      onEnd: () => this.close(closeReasons.forbidden),
-    })
+  #recheck(principal: Principal): void {
+    for (const operation of this.#operations.values()) {
+      operation.recheck(principal).catch((error: unknown) => operation.end([formatThrown(error, this.#log)]))
+    }
   }
 }

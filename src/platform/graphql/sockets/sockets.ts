@@ -61,6 +61,8 @@ export function createSockets(options: SocketsOptions): Sockets {
     clientTracking: false,
     maxPayload: maxMessageBytes,
     perMessageDeflate: false,
+    // What is owed to a client that does not read must count, pongs too.
+    autoPong: false,
     // The types do not know it yet.
     ...({ closeTimeout: closeWithinMs } as object),
     // A browser gives up a socket that answers with none of the protocols it offered, and never learns the reason.

@@ -43,6 +43,11 @@ export class Wire {
     this.sendFrame(ping)
   }
 
+  /** An answer carries what the question did: RFC 6455, section 5.5.3. It is at most 125 bytes. */
+  pong(data: Buffer): void {
+    this.sendFrame(Buffer.concat([Buffer.from([0x8a, data.length]), data]))
+  }
+
   /** Where the other side does not close too, or cannot be told, the library ends the connection after a while. */
   close({ code, text }: CloseReason): void {
     this.#ws.close(code, text)

@@ -1,0 +1,35 @@
+/** A page with a form, as docs/console.md shows it. */
+import type { FastifyInstance } from 'fastify'
+import Type from 'typebox'
+import { field } from '../../src/features/console/parts/forms.ts'
+import { html } from '../../src/platform/html/html.ts'
+import { principalOf } from '../../src/platform/http/access.ts'
+import { OrEmpty } from '../../src/platform/http/validation.ts'
+import type { SendPage } from '../../src/platform/web/pages.ts'
+
+export const greetings: string[] = []
+const config = { access: 'authenticated', docs: false } as const
+
+export function addGreetingPage(app: FastifyInstance, { send }: { send: SendPage }): void {
+  app.get('/greeting', { config }, (request, reply) =>
+    send(request, reply, {
+      title: 'Greeting',
+      content: html`<section class="narrow card">
+<h1>Hello, ${principalOf(request).name}</h1>
+<form method="post" action="/console/greeting">
+${field({ label: 'Your greeting', name: 'text', required: true })}
+<button class="main">Send</button>
+</form>
+</section>`,
+    }),
+  )
+
+  app.post<{ Body: { text: string } }>(
+    '/greeting',
+    { config, schema: { body: Type.Object({ text: OrEmpty }) } },
+    async (request, reply) => {
+      greetings.push(request.body.text)
+      return reply.redirect('/console/greeting', 303)
+    },
+  )
+}

@@ -1,0 +1,82 @@
+/** The pictures of docs/console.md are there, and its example works. */
+import assert from 'node:assert/strict'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { addGreetingPage, greetings } from '../../docs/examples/greeting.ts'
+import { pictures } from '../../docs/screenshots/pictures.ts'
+import { root } from '../../src/config/root.ts'
+import { systemRandom } from '../../src/core/random.ts'
+import { html } from '../../src/platform/html/html.ts'
+import { createCookies } from '../../src/platform/web/cookies.ts'
+import { createCsrf } from '../../src/platform/web/csrf.ts'
+import { addPages } from '../../src/platform/web/pages.ts'
+import { startApi } from '../support/api.ts'
+import { openConsole } from '../support/console.ts'
+import { blocksOf } from '../support/docs.ts'
+import { signIn } from '../support/people.ts'
+
+const page = readFileSync(join(root, 'docs', 'console.md'), 'utf8')
+const images = join(root, 'docs', 'images')
+const maxBytes = 150 * 1024
+
+test('the page shows every picture that the script takes, and no other', () => {
+  const shown = [...page.matchAll(/!\[([^\]]+)\]\(images\/([^)]+)\)/g)].map(([, , file = '']) => file)
+  const taken = pictures.map(({ name }) => `${name}.png`)
+  assert.deepEqual(shown.sort(), taken.sort())
+  assert.deepEqual(readdirSync(images).sort(), taken.sort())
+})
+
+test('the pictures are small, and README shows one of them', () => {
+  for (const file of readdirSync(images)) {
+    const path = join(images, file)
+    assert.equal(readFileSync(path).toString('latin1', 1, 4), 'PNG', file)
+    assert.ok(statSync(path).size <= maxBytes, file)
+  }
+  const readme = readFileSync(join(root, 'README.md'), 'utf8')
+  const [, file = ''] = /!\[[^\]]+\]\(docs\/images\/([^)]+)\)/.exec(readme) ?? []
+  assert.ok(pictures.some(({ name }) => `${name}.png` === file))
+})
+
+test('the code on the page is the code of docs/examples/greeting.ts', () => {
+  const source = readFileSync(join(root, 'docs', 'examples', 'greeting.ts'), 'utf8')
+  assert.equal(blocksOf(page, 'ts').length, 1)
+  for (const block of blocksOf(page, 'ts')) assert.ok(source.includes(block), block)
+})
+
+test('the example is safe from forged forms without a word about them', async (t) => {
+  const { api, browser } = await startWithGreeting(t)
+  const path = '/console/greeting'
+  assert.equal((await openConsole(api).open(path)).location, `/sign-in?next=${encodeURIComponent(path)}`)
+  assert.match((await browser.open(path)).html, /<h1>Hello, Ada<\/h1>/)
+  assert.equal((await browser.post(path, { text: 'Forged' })).status, 403)
+  await browser.open(path)
+  assert.equal((await browser.submit(path, { text: 'Good morning' })).location, path)
+  assert.deepEqual(greetings, ['Good morning'])
+})
+
+/** The page, in a plugin such as the console's, where the cookie holds an access token. */
+async function startWithGreeting(t: TestContext) {
+  const api = await startApi(t, {
+    async extend(app, { authenticate }) {
+      await app.register(
+        async (pages) => {
+          const send = await addPages(pages, {
+            cookies: createCookies({ isHttps: false, maxAgeSeconds: 60 }),
+            csrf: createCsrf({ secret: 'of the example alone', random: systemRandom }),
+            random: systemRandom,
+            findSession: authenticate,
+            render: ({ content }) => content,
+            renderProblem: ({ message }) => ({ title: message, content: html`${message}` }),
+            signInPath: '/sign-in',
+          })
+          addGreetingPage(pages, { send })
+        },
+        { prefix: '/console' },
+      )
+    },
+  })
+  const browser = openConsole(api)
+  browser.cookies.set('latchkey_session', { value: (await signIn(api)).access, attributes: [] })
+  return { api, browser }
+}

@@ -6,10 +6,13 @@ import type { Page } from 'playwright-core'
 
 const source = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8')
 
-/** Each as one line. The page's policy is left as it is: this runs beside it. */
-export async function findBarriers(page: Page): Promise<string[]> {
+/** Each as one line, of all rules or of those named. The page's policy is left as it is: this runs beside it. */
+export async function findBarriers(page: Page, runOnly?: readonly string[]): Promise<string[]> {
   if (!(await page.evaluate('"axe" in window'))) await page.evaluate(source)
-  const { violations } = (await page.evaluate('axe.run({ resultTypes: ["violations"] })')) as AxeResults
+  const options = JSON.stringify({ resultTypes: ['violations'], preload: false, ...(runOnly && { runOnly }) })
+  const { violations } = (await page.evaluate(
+    `axe.run(${options}).then(({ violations }) => ({ violations }))`,
+  )) as Pick<AxeResults, 'violations'>
   return violations.flatMap(({ id, help, nodes }) =>
     nodes.map(({ html, any }) => `${id}: ${help}: ${html} ${any.map(({ message }) => message).join(' ')}`),
   )

@@ -4,11 +4,14 @@ import { test } from 'node:test'
 import { findBarriers } from '../support/axe.ts'
 import { widths } from '../support/browser.ts'
 import { startConsoleGround } from '../support/console-ground.ts'
-import { placesByPart } from '../support/console-places.ts'
 import { fits, isClean } from '../support/console-visits.ts'
+import { placesByPart } from '../support/places/places.ts'
+
+/** Four looks at each of many pages take a while where the machine has other things to do. */
+const timeout = 300_000
 
 for (const [part, places] of Object.entries(placesByPart)) {
-  test(`no page of ${part} keeps anybody out, or is wider than its window`, async (t) => {
+  test(`no page of ${part} keeps anybody out, or is wider than its window`, { timeout }, async (t) => {
     const ground = await startConsoleGround(t)
     for (const { name, as, open } of places) {
       const { page } = ground.visits[as]

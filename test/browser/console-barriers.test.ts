@@ -4,8 +4,11 @@ import { test } from 'node:test'
 import { findBarriers } from '../support/axe.ts'
 import { widths } from '../support/browser.ts'
 import { startConsoleGround } from '../support/console-ground.ts'
-import { placesByPart } from '../support/console-places.ts'
 import { fits, isClean } from '../support/console-visits.ts'
+import { placesByPart } from '../support/places/places.ts'
+
+/** Four looks at each of many pages take a while where the machine has other things to do. */
+const timeout = 300_000
 
 /** Four looks at each of many pages take a while where the machine has other things to do. */
 const timeout = 300_000

@@ -4,9 +4,9 @@ import { test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { openBrowser } from '../support/browser.ts'
 import { startConsoleGround, type Words } from '../support/console-ground.ts'
-import { placesByPart } from '../support/console-places.ts'
 import { go, isClean, sees } from '../support/console-visits.ts'
 import { password } from '../support/people.ts'
+import { placesByPart } from '../support/places/places.ts'
 
 const words: Words = {
   person: '<script>window.ran = true</script>"><svg/onload=ran=true>',

@@ -24,6 +24,8 @@ export interface VisitOptions {
   /** Without them the browser runs no script at all. */
   hasScripts?: boolean
   userAgent?: string
+  /** Where its reader lives, such as `Asia/Tokyo`. */
+  timezone?: string
 }
 
 /** The widths that pages are looked at: a small phone and a laptop. */
@@ -37,7 +39,7 @@ after(async () => (await shared)?.close())
  * another browser, which knows nothing of the first.
  */
 export async function openBrowser(t: TestContext, options: VisitOptions): Promise<Visit> {
-  const { url, path, width = widths.desktop, hasScripts = true, userAgent } = options
+  const { url, path, width = widths.desktop, hasScripts = true, userAgent, timezone } = options
   shared ??= launchChromium()
   const browser = await shared
   const isPhone = width < 600
@@ -49,6 +51,7 @@ export async function openBrowser(t: TestContext, options: VisitOptions): Promis
     // What fades in is there at once: nothing is looked at halfway.
     reducedMotion: 'reduce',
     ...(userAgent !== undefined && { userAgent }),
+    ...(timezone !== undefined && { timezoneId: timezone }),
   })
   context.setDefaultTimeout(15_000)
   t.after(() => context.close())

@@ -28,7 +28,7 @@ export const plainWords: Words = {
   category: 'home',
 }
 
-/** `member` may write products, `viewer` may look at them. */
+/** `member` may write products, `viewer` may look at them and help users who hold no more than that. */
 export type Kind = 'nobody' | 'member' | 'viewer' | 'admin'
 
 export interface ConsoleGround {
@@ -43,7 +43,7 @@ export interface ConsoleGround {
 }
 
 export async function startConsoleGround(t: TestContext, words = plainWords): Promise<ConsoleGround> {
-  const config = createConfig(t, { products: 'products {\n  write_permission = "posts.edit"\n}\n' })
+  const config = createConfig(t, files)
   const api = await startApiWithRoles(t, { config, env: { MAIL_FROM: 'latchkey@example.com' } })
   async function add(mailbox: string, ...roles: string[]) {
     const user = await signIn(api, `${mailbox}@example.com`)
@@ -55,7 +55,7 @@ export async function startConsoleGround(t: TestContext, words = plainWords): Pr
   }
   const people = {
     member: await add(words.mailbox, 'editor'),
-    viewer: await add('viewer', 'viewer'),
+    viewer: await add('viewer', 'viewer', 'helper'),
     admin: await add('root', 'admin'),
     locked: await add('locked'),
     careful: await add('careful'),
@@ -106,6 +106,22 @@ export async function startConsoleGround(t: TestContext, words = plainWords): Pr
       return totp(api, secret)
     },
   }
+}
+
+const files = {
+  products: 'products {\n  write_permission = "posts.edit"\n}\n',
+  auth: `auth {
+  roles {
+    admin { permissions = ["*"] }
+    editor {
+      permissions = ["posts.*"]
+      inherits = [viewer]
+    }
+    viewer { permissions = ["posts.view"] }
+    helper { permissions = ["users.view", "users.update"] }
+  }
+}
+`,
 }
 
 /** The secret that the page shows. */

@@ -1,0 +1,70 @@
+import { secretOn } from '../console-ground.ts'
+import { fill, press, sees, tells } from '../console-visits.ts'
+import { password, totp } from '../people.ts'
+import { at, type Place } from './place.ts'
+
+const setUp = '/console/account/two-factor/set-up'
+const off = '/console/account/two-factor/disable'
+
+export const accountPlaces: readonly Place[] = [
+  at('member', 'account', '/console/account', 'Account'),
+  {
+    name: 'account, refused',
+    as: 'member',
+    async open(page) {
+      await fill(page, { 'Current password': 'wrong', 'New password': 'Another-Horse-1' })
+      await press(page, 'Change the password')
+      await tells(page, 'This is not your password')
+    },
+  },
+  at('member', 'two-factor set-up', setUp, 'Set up two-factor'),
+  {
+    name: 'two-factor set-up, refused',
+    as: 'member',
+    async open(page) {
+      await fill(page, { Password: 'wrong' })
+      await press(page, 'Go on')
+      await tells(page, 'This is not your password')
+    },
+  },
+  {
+    name: 'two-factor set-up, the picture',
+    as: 'member',
+    async open(page) {
+      await fill(page, { Password: password })
+      await press(page, 'Go on')
+      await tells(page, 'Scan this picture')
+    },
+  },
+  {
+    name: 'two-factor set-up, a wrong code',
+    as: 'member',
+    async open(page) {
+      await fill(page, { Code: '000000' })
+      await press(page, 'Turn on')
+      await tells(page, 'Invalid two-factor code')
+    },
+  },
+  {
+    name: 'recovery codes',
+    as: 'member',
+    async open(page, { api }) {
+      await fill(page, { Code: totp(api, await secretOn(page)) })
+      await press(page, 'Turn on')
+      await sees(page, 'Your recovery codes')
+    },
+  },
+  at('member', 'account with a second factor', '/console/account?done=profile-saved', 'Account'),
+  at('member', 'new recovery codes', '/console/account/two-factor/recovery-codes', 'New recovery codes'),
+  at('member', 'turning two-factor off', off, 'Turn two-factor off'),
+  {
+    name: 'turning two-factor off, refused',
+    as: 'member',
+    async open(page) {
+      await fill(page, { Password: password, Code: '000000' })
+      await press(page, 'Turn off')
+      await tells(page, 'This code is not right')
+    },
+  },
+  at('member', 'what one may not see', '/console/users', 'You may not do that'),
+]

@@ -1,0 +1,113 @@
+import { fill, press, tells } from '../console-visits.ts'
+import { password } from '../people.ts'
+import { productsPath } from '../products.ts'
+import { at, goTo, type Place } from './place.ts'
+
+export const productsPlaces: readonly Place[] = [
+  at('member', 'products, none yet', '/console/products', 'Products'),
+  at('viewer', 'products, none yet, to look at', '/console/products', 'Products'),
+  {
+    name: 'products',
+    as: 'member',
+    async open(page, { api, stock }) {
+      await stock()
+      await goTo(page, `${api.url}/console/products`, 'Products')
+    },
+  },
+  at('member', 'products, the second page', '/console/products?page=2', 'Products'),
+  at('member', 'products, a page that is not', '/console/products?page=9', 'Products'),
+  {
+    name: 'products, found',
+    as: 'member',
+    async open(page, { api, words }) {
+      await goTo(page, `${api.url}/console/products?q=${encodeURIComponent(words.product)}`, 'Products')
+      await tells(page, '1 product found')
+    },
+  },
+  {
+    name: 'products, nothing found',
+    as: 'member',
+    async open(page, { api, words }) {
+      const query = new URLSearchParams({ q: `${words.product}s`, category: words.category })
+      await goTo(page, `${api.url}/console/products?${query}`, 'Products')
+      await tells(page, 'No active product')
+    },
+  },
+  {
+    name: 'products, one created elsewhere',
+    as: 'member',
+    async open(page, { api, words, visits }) {
+      await goTo(page, `${api.url}/console/products?page=2`, 'Products')
+      await visits.admin.page.goto(`${api.url}/console/products/new`)
+      await fill(visits.admin.page, { Name: words.product, Description: 'Another', 'Price in dollars': '1' })
+      await press(visits.admin.page, 'Create')
+      await tells(page, '1 new product.')
+    },
+  },
+  at('member', 'new product', '/console/products/new', 'New product'),
+  {
+    name: 'new product, refused',
+    as: 'member',
+    async open(page, { words }) {
+      await fill(page, { Name: words.product, Description: words.description, 'Price in dollars': words.product })
+      await press(page, 'Create')
+      await tells(page, 'Must be a number')
+    },
+  },
+  {
+    name: 'product',
+    as: 'member',
+    open: async (page, { api, stock }) => goTo(page, `${api.url}/console/products/${await stock()}`, 'Edit product'),
+  },
+  {
+    name: 'product, to look at',
+    as: 'viewer',
+    async open(page, { api, stock, words }) {
+      await goTo(page, `${api.url}/console/products/${await stock()}`, words.product)
+    },
+  },
+  {
+    name: 'product, changed by somebody else',
+    as: 'member',
+    async open(page, { api, stock, words, visits }) {
+      const address = `${api.url}/console/products/${await stock()}`
+      await goTo(page, address, 'Edit product')
+      await visits.admin.page.goto(address)
+      await fill(visits.admin.page, { Description: `${words.description}, changed`, Stock: '4' })
+      await press(visits.admin.page, 'Save')
+      await tells(visits.admin.page, 'The product is saved.')
+      await fill(page, { Description: words.product })
+      await press(page, 'Save')
+      await tells(page, 'Somebody else changed this product')
+    },
+  },
+  {
+    name: 'product, asked before it is deleted',
+    as: 'member',
+    async open(page, { api, stock }) {
+      await goTo(page, `${api.url}/console/products/${await stock()}`, 'Edit product')
+      await press(page, 'Delete this product')
+      await page.getByRole('dialog').waitFor()
+    },
+  },
+  {
+    name: 'products, one deleted',
+    as: 'member',
+    async open(page) {
+      await press(page, 'Delete')
+      await tells(page, 'The product is deleted.')
+    },
+  },
+  {
+    name: 'product, deleted meanwhile',
+    as: 'member',
+    async open(page, { api, people, stock }) {
+      await press(page, 'Undo')
+      await tells(page, 'The product is back.')
+      const { body } = await api.post('/api/auth/login', { email: people.member.email, password })
+      await api.delete(`${productsPath}/${await stock()}`, body.access_token)
+      await press(page, 'Save')
+      await tells(page, 'deleted meanwhile')
+    },
+  },
+]

@@ -1,0 +1,78 @@
+import { enter, fill, press, sees, tells } from '../console-visits.ts'
+import { at, goTo, type Place } from './place.ts'
+
+export const signInPlaces: readonly Place[] = [
+  at('nobody', 'welcome', '/', 'Latchkey'),
+  at('nobody', 'sign in', '/console/sign-in', 'Sign in'),
+  at('nobody', 'sign in, after something', '/console/sign-in?done=registered', 'Sign in'),
+  {
+    name: 'sign in, refused',
+    as: 'nobody',
+    async open(page, { api }) {
+      await goTo(page, `${api.url}/console/sign-in`, 'Sign in')
+      await fill(page, { Email: 'nobody@example.com', Password: 'wrong' })
+      await press(page, 'Sign in')
+      await tells(page, 'Invalid credentials')
+    },
+  },
+  {
+    name: 'sign in, locked',
+    as: 'nobody',
+    async open(page, { api, people }) {
+      await goTo(page, `${api.url}/console/sign-in`, 'Sign in')
+      await enter(page, people.locked.email)
+      await tells(page, 'Too many failed attempts')
+    },
+  },
+  {
+    name: 'second factor',
+    as: 'nobody',
+    async open(page, { api, people }) {
+      await goTo(page, `${api.url}/console/sign-in`, 'Sign in')
+      await enter(page, people.careful.email)
+      await sees(page, 'One more step')
+    },
+  },
+  {
+    name: 'second factor, refused',
+    as: 'nobody',
+    async open(page) {
+      await fill(page, { Code: '000000' })
+      await press(page, 'Go on')
+      await page.getByText(/Invalid two-factor code|not right/).waitFor()
+    },
+  },
+  at('nobody', 'register', '/console/register', 'Register'),
+  {
+    name: 'register, refused',
+    as: 'nobody',
+    async open(page, { api, words }) {
+      await goTo(page, `${api.url}/console/register`, 'Register')
+      await fill(page, { Email: 'new@localhost', Name: words.person, Password: 'weak' })
+      await press(page, 'Register')
+      await tells(page, 'Must be a valid email address')
+    },
+  },
+  at('nobody', 'forgotten password', '/console/password/forgot', 'Forgotten password'),
+  at('nobody', 'new password', '/console/password/reset?token=made-up', 'New password'),
+  {
+    name: 'new password, refused',
+    as: 'nobody',
+    async open(page) {
+      await fill(page, { 'New password': 'weak' })
+      await press(page, 'Change the password')
+      await tells(page, 'Must be at least 8 characters')
+    },
+  },
+  {
+    name: 'a form that has expired',
+    as: 'nobody',
+    async open(page, { api }) {
+      await goTo(page, `${api.url}/console/sign-in`, 'Sign in')
+      await page.context().clearCookies()
+      await enter(page, 'nobody@example.com')
+      await sees(page, 'This form has expired')
+    },
+  },
+  at('nobody', 'nothing', '/console/nowhere', 'There is nothing here'),
+]

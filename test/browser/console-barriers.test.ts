@@ -10,9 +10,6 @@ import { placesByPart } from '../support/places/places.ts'
 /** Four looks at each of many pages take a while where the machine has other things to do. */
 const timeout = 300_000
 
-/** Four looks at each of many pages take a while where the machine has other things to do. */
-const timeout = 300_000
-
 for (const [part, places] of Object.entries(placesByPart)) {
   test(`no page of ${part} keeps anybody out, or is wider than its window`, { timeout }, async (t) => {
     const ground = await startConsoleGround(t)

@@ -6,7 +6,8 @@ import { columns } from '../../src/features/products/products.store.ts'
 import { serve } from '../support/serve.ts'
 
 await serve((http) => {
-  const db = new DatabaseSync((process.env.DATABASE_URL ?? '').replace(/^file:/, ''))
+  // The service may still be writing what was asked for before.
+  const db = new DatabaseSync((process.env.DATABASE_URL ?? '').replace(/^file:/, ''), { timeout: 5000 })
   db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL')
   const insert = db.prepare(
     `INSERT INTO products (name, name_key, slug, description, price_cents, category, stock, created_at, updated_at)

@@ -1,8 +1,7 @@
 /** Puts what an element requires in front of what it does. */
 import type { GraphQLFieldResolver, GraphQLResolveInfo } from 'graphql'
-import type { Principal } from '../http/access.ts'
+import { type Principal, refusals } from '../http/access.ts'
 import { authorize, type Policies } from '../http/authorize.ts'
-import { httpErrors } from '../http/errors.ts'
 import type { Context, FieldAccess, FieldRequirement } from './elements.ts'
 import type { RootElement } from './schema.ts'
 
@@ -75,12 +74,6 @@ export function createGuards(policies: Policies<Principal>): Guards {
       await require(requirementsOf(element.access), args, principal)
     },
   }
-}
-
-const refusals = {
-  unauthenticated: httpErrors.missingToken,
-  forbidden: httpErrors.forbidden,
-  not_found: httpErrors.notFound,
 }
 
 function propertyOf(source: unknown, name: string): unknown {

@@ -48,8 +48,8 @@ declare module 'fastify' {
   }
 }
 
-/** How long a guard's answer holds while the rest of the request arrives. */
-const freshMs = 50
+/** How long the check of a token holds, such as while the rest of the request arrives. */
+export const freshMs = 50
 
 type Guard = (request: FastifyRequest) => Promise<void>
 
@@ -149,15 +149,21 @@ function createGuard(requirements: readonly Requirement[], { authenticate, polic
   }
 }
 
-const refusals = {
+/** What each verdict is answered with. */
+export const refusals = {
   unauthenticated: httpErrors.missingToken,
   forbidden: httpErrors.forbidden,
   not_found: httpErrors.notFound,
 }
 
+/** The token of `Bearer …`; undefined where it is something else. */
+export function bearerOf(authorization: string): string | undefined {
+  return /^Bearer +(.+)$/i.exec(authorization)?.[1]
+}
+
 /** The token of an `Authorization: Bearer` header. */
 export function requireBearer(request: FastifyRequest): string {
-  const token = /^Bearer +(.+)$/i.exec(request.headers.authorization ?? '')?.[1]
+  const token = bearerOf(request.headers.authorization ?? '')
   if (token === undefined) throw httpErrors.missingToken()
   return token
 }

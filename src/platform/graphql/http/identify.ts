@@ -1,10 +1,7 @@
 /** A token is optional here. One that is given must be good: nobody is taken for anonymous by mistake. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { type Authenticate, requireBearer } from '../../http/access.ts'
+import { type Authenticate, freshMs, requireBearer } from '../../http/access.ts'
 import { guarded, httpErrors } from '../../http/errors.ts'
-
-/** How long an answer holds while the rest of the request arrives, as for guards. */
-const freshMs = 50
 
 export function createIdentification(authenticate: Authenticate) {
   async function identify(request: FastifyRequest): Promise<void> {

@@ -1,11 +1,8 @@
 /** The playground at `/graphiql`: GraphiQL as its package has it. Nothing on the page is from another host. */
-import { createHash } from 'node:crypto'
-import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
-import { compressAnswer } from '../../http/compression.ts'
-import { isUnchanged } from '../../http/conditions.ts'
+import { serveFile } from '../../http/static-file.ts'
 
 export interface PlaygroundOptions {
   /** Where it is off, its paths are as unknown as any other. */
@@ -53,15 +50,8 @@ const pagePolicy = [
 export function servePlayground(app: FastifyInstance, { isOn }: PlaygroundOptions): void {
   if (!isOn) return
   for (const [path, page] of Object.entries<PageFile>(playgroundFiles)) {
-    const { type } = page
-    const bytes = readFileSync(join(folderOf(page), page.file))
-    const etag = `"${createHash('sha256').update(bytes).digest('base64url').slice(0, 22)}"`
-    const config = { access: 'public', docs: false } as const
-    app.get(path, { config, onSend: compressAnswer }, async (request, reply) => {
-      reply.header('cache-control', 'no-cache').header('content-security-policy', pagePolicy)
-      if (isUnchanged(request, reply, etag)) return reply.send()
-      return reply.type(type).send(bytes)
-    })
+    const file = join(folderOf(page), page.file)
+    serveFile(app, { path, file, type: page.type, headers: { 'content-security-policy': pagePolicy } })
   }
 }
 

@@ -1,5 +1,5 @@
 /** Who a client is, and whether it still is. */
-import type { Authenticate, Principal } from '../../http/access.ts'
+import { type Authenticate, freshMs, type Principal } from '../../http/access.ts'
 import type { LiveAccess } from '../../http/live-access.ts'
 
 export interface IdentityOptions {
@@ -9,9 +9,6 @@ export interface IdentityOptions {
   onChange(principal: Principal): void
   onEnd(): void
 }
-
-/** How long a check of the token holds. */
-const freshMs = 50
 
 export class Identity {
   principal: Principal | undefined

@@ -1,5 +1,5 @@
 /** The protocol graphql-transport-ws: https://github.com/enisdenjo/graphql-ws/blob/master/PROTOCOL.md */
-import { bearerOf } from './bearer.ts'
+import { bearerOf } from '../../http/access.ts'
 import { closeReasons, subscriberExists } from './close-reasons.ts'
 import type { Connection } from './connection.ts'
 import { type Dialect, maxIdLength } from './dialect.ts'

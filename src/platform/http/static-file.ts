@@ -1,0 +1,24 @@
+import { hash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import type { FastifyInstance } from 'fastify'
+import { compressAnswer } from './compression.ts'
+import { isUnchanged } from './conditions.ts'
+
+export interface StaticFile {
+  path: string
+  file: string
+  type: string
+  headers?: Readonly<Record<string, string>>
+}
+
+/** A file of a page: read once, and asked for again only when it has changed. */
+export function serveFile(app: FastifyInstance, { path, file, type, headers = {} }: StaticFile): void {
+  const bytes = readFileSync(file)
+  const etag = `"${hash('sha256', bytes, 'base64url').slice(0, 22)}"`
+  const config = { access: 'public', docs: false } as const
+  app.get(path, { config, onSend: compressAnswer }, async (request, reply) => {
+    reply.header('cache-control', 'no-cache').headers(headers)
+    if (isUnchanged(request, reply, etag)) return reply.send()
+    return reply.type(type).send(bytes)
+  })
+}

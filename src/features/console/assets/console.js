@@ -7,15 +7,9 @@ import { writeTimes } from './times.js'
 
 writeTimes(document)
 countDown()
-showProblem()
 confirmForms()
 searchAsYouType()
 followProducts()
-
-/** Whoever has to mend something begins there. */
-function showProblem() {
-  document.querySelector('main [aria-invalid]')?.focus()
-}
 
 /** Until a lock ends. */
 function countDown() {

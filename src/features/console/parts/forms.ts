@@ -44,8 +44,10 @@ export function field(options: FieldOptions): Html {
   const { label, name, type = 'text', value, problems = noProblems, hint, required } = options
   const errors = problems.fields[name] ?? []
   const id = `field-${name}`
+  // Whoever has to mend something begins there, at the first if there are several: a browser takes the first it meets.
+  const isFirst = Object.keys(problems.fields).length > 0 ? errors.length > 0 : options.autofocus
   const described = [...(hint === undefined ? [] : [`${id}-hint`]), ...(errors.length > 0 ? [`${id}-error`] : [])]
-  const attributes = html` id="${id}" name="${name}"${required && html` required`}${options.autofocus && html` autofocus`}${
+  const attributes = html` id="${id}" name="${name}"${required && html` required`}${isFirst && html` autofocus`}${
     errors.length > 0 && html` aria-invalid="true"`
   }${described.length > 0 && html` aria-describedby="${described.join(' ')}"`}${(
     ['autocomplete', 'inputmode', 'min', 'max', 'step', 'maxlength', 'list'] as const

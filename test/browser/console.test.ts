@@ -9,6 +9,12 @@ import { password, register, totp } from '../support/people.ts'
 import { type ApiWithRoles, startApiWithRoles } from '../support/roles.ts'
 
 const email = 'ada@example.com'
+interface SecondFactor {
+  secret: string
+  /** The code that turned it on. */
+  used: string
+}
+
 const lamp = { Name: 'Desk Lamp', Description: 'Bright and warm', 'Price in dollars': '1234.5', Stock: '3' }
 
 for (const [device, width] of Object.entries(widths)) {
@@ -17,8 +23,8 @@ for (const [device, width] of Object.entries(widths)) {
     const visit = (path: string) => openBrowser(t, { url: api.url, path, width })
     const ada = await visit('/')
     await registers(ada.page)
-    const secret = await turnsTwoFactorOn(api, ada.page)
-    await signsInWithCode(api, ada.page, secret)
+    const { secret, used } = await turnsTwoFactorOn(api, ada.page)
+    await signsInWithCode(api, ada.page, { secret, used })
     await keepsProducts(ada.page)
 
     const { email: bobsEmail } = await register(api, 'bob@example.com')
@@ -53,7 +59,7 @@ async function registers(page: Page): Promise<void> {
   await fits(page)
 }
 
-async function turnsTwoFactorOn(api: ApiWithRoles, page: Page): Promise<string> {
+async function turnsTwoFactorOn(api: ApiWithRoles, page: Page): Promise<SecondFactor> {
   await go(page, 'Ada Lovelace')
   await go(page, 'Set up')
   await fill(page, { Password: password })
@@ -66,7 +72,8 @@ async function turnsTwoFactorOn(api: ApiWithRoles, page: Page): Promise<string> 
   await fill(page, { Code: '000000' })
   await press(page, 'Turn on')
   await tells(page, 'Invalid two-factor code')
-  await fill(page, { Code: totp(api, secret) })
+  const used = totp(api, secret)
+  await fill(page, { Code: used })
   await press(page, 'Turn on')
   await sees(page, 'Your recovery codes')
   assert.equal(await page.locator('#recovery-codes li').count(), 10)
@@ -75,17 +82,17 @@ async function turnsTwoFactorOn(api: ApiWithRoles, page: Page): Promise<string> 
   await fits(page)
   await go(page, 'I have kept them')
   await tells(page, 'You have 10 recovery codes left')
-  return secret
+  return { secret, used }
 }
 
-async function signsInWithCode(api: ApiWithRoles, page: Page, secret: string): Promise<void> {
+async function signsInWithCode(api: ApiWithRoles, page: Page, { secret, used }: SecondFactor): Promise<void> {
   await leave(page)
   await page.goBack()
   await page.reload()
   await sees(page, 'Sign in')
   await enter(page, email)
   await sees(page, 'One more step')
-  await fill(page, { Code: totp(api, secret) })
+  await fill(page, { Code: used })
   await press(page, 'Go on')
   await page.getByText(/Invalid two-factor code|not right/).waitFor()
   api.clock.advance(30)

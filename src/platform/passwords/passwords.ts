@@ -21,6 +21,9 @@ export const maxPasswordBytes = 72
 const maxWaiting = 512
 const lowPriority = 10
 
+/** Of a long random password that was kept nowhere. What a comparison costs depends on the cost alone. */
+const nobodysSaltAndHash = 'wg8AVmB8.hXBQAVjX/IU2uYbSAD56fTGh5i8OZp4VteOYPF.rPOhe'
+
 export function createPasswords({ cost }: { cost: number }): Passwords {
   const pool = new Piscina({
     filename: new URL('./bcrypt-thread.ts', import.meta.url).href,
@@ -39,23 +42,14 @@ export function createPasswords({ cost }: { cost: number }): Passwords {
     return (await pool.run(task)) as T
   }
 
-  let nobody: Promise<string> | undefined
-  /** A hash that is nobody's, at today's cost. Made while the service starts; made again where that failed. */
-  function nobodysHash(): Promise<string> {
-    nobody ??= run<string>({ kind: 'hash', password: 'nobody has this password', cost })
-    nobody.catch(() => {
-      nobody = undefined
-    })
-    return nobody
-  }
-  nobodysHash().catch(() => {})
+  const nobodysHash = `$2b$${String(cost).padStart(2, '0')}$${nobodysSaltAndHash}`
 
   return {
     hash: (password) => run<string>({ kind: 'hash', password, cost }),
     async verify(password, hash) {
       // Beyond bcrypt's limit, or in text that is not Unicode, two passwords could look the same: nobody has such a one.
       const isPossible = Buffer.byteLength(password) <= maxPasswordBytes && password.isWellFormed()
-      const compared = hash === undefined || !isPossible ? await nobodysHash() : hash
+      const compared = hash === undefined || !isPossible ? nobodysHash : hash
       // A hash of a lower cost is computed as often as makes up for it: the time must not tell who has one.
       const times = 2 ** Math.max(0, cost - costOf(compared))
       const isRight = await run<boolean>({

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
 /** Tries an assertion until it holds, and answers what it answers; or throws what it last threw. */
-export async function eventually<T>(check: () => T | Promise<T>, withinMs = 5000): Promise<T> {
+export async function eventually<T>(check: () => T | Promise<T>, withinMs = 15_000): Promise<T> {
   for (const end = performance.now() + withinMs; ; ) {
     try {
       return await check()

@@ -206,6 +206,9 @@ onEachEngine('a session of the console', (engine) => {
       ' //evil.example',
       '/docs',
       '/consolex',
+      '/console/../docs',
+      '/console/%2e%2E/docs',
+      '/console/.%2e//evil.example',
       '/console#//evil.example',
       '',
     ]

@@ -78,7 +78,8 @@ export async function addPages(app: FastifyInstance, options: PagesOptions): Pro
   app.addHook('preValidation', async (request) => {
     if (request.method === 'GET' || request.method === 'HEAD') return
     const { _token: token } = (request.body ?? {}) as { _token?: unknown }
-    const isFromElsewhere = request.headers['sec-fetch-site'] === 'cross-site'
+    // Another port, or another name of the same site, is elsewhere too: over plain http it may have set our cookies.
+    const isFromElsewhere = ['cross-site', 'same-site'].includes(String(request.headers['sec-fetch-site']))
     const { formBinding } = request
     if (isFromElsewhere || formBinding === undefined || !csrf.isValid(token, formBinding)) throw formExpired()
   })

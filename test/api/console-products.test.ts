@@ -163,6 +163,21 @@ onEachEngine('products in the console', (engine) => {
     assert.equal((await api.delete(`${productsPath}/${id}`, user.access)).status, 204)
   })
 
+  test('that were deleted more than an hour ago stay so, whoever finds their number', async (t) => {
+    const { api, browser, id } = await startWithLamp(t, { engine })
+    await browser.open(`${list}/${id}`)
+    await browser.submit(`${list}/${id}/delete`)
+    api.clock.advance(3590)
+    await browser.open(`${list}?deleted=${id}`)
+    assert.equal((await browser.submit(`${list}/${id}/restore`)).status, 303)
+    await browser.open(`${list}/${id}`)
+    await browser.submit(`${list}/${id}/delete`)
+    api.clock.advance(3601)
+    await browser.open(`${list}?deleted=${id}`)
+    assert.equal((await browser.submit(`${list}/${id}/restore`)).status, 404)
+    assert.equal((await api.get(`${productsPath}/${id}`)).status, 404)
+  })
+
   test('are found by a part of the name, by category, and by both', async (t) => {
     const { api, browser, user } = await startWithLamp(t, { engine })
     await createProduct(api, user.access, { name: 'Floor lamp', category: 'office' })

@@ -8,6 +8,9 @@ export const columns =
 /** For lists that show no description: a thousand of them may be a gigabyte. */
 export const briefColumns = columns.replace('description', "'' AS description")
 
+/** For so long a deletion can be taken back. */
+const undoMs = 3_600_000
+
 /** What a key has made: only the first who comes with it makes anything. */
 export interface IdempotencyRecord {
   body_hash: string
@@ -145,12 +148,12 @@ export function createProductStore({ db, clock, counts }: ProductStoreDeps) {
       return rows.length > 0
     },
 
-    /** Takes a deletion back. Answers undefined where there is none. */
+    /** Takes a deletion back. Answers undefined where there is none of late: what is gone for longer stays so. */
     async restore(id: number): Promise<Product | undefined> {
       const [[product]] = await db.write<Product>({
         sql: `UPDATE products SET deleted_at = NULL, updated_at = $2, version = version + 1
-              WHERE id = $1 AND deleted_at IS NOT NULL RETURNING ${columns}`,
-        params: [id, clock.nowIso()],
+              WHERE id = $1 AND deleted_at > $3 RETURNING ${columns}`,
+        params: [id, clock.nowIso(), new Date(clock.now() - undoMs).toISOString()],
       })
       return product
     },

@@ -16,7 +16,7 @@ import type { Services } from './services.ts'
 /** Answers the entrance for its sockets, by path. */
 export async function addConsole(
   app: FastifyInstance,
-  { config, random }: Ground,
+  { config, log, random }: Ground,
   services: Services,
 ): Promise<Record<string, Entrance>> {
   const { auth, accounts, createLimiter } = services
@@ -26,8 +26,12 @@ export async function addConsole(
   // The same share as the API has: whoever is refused there is refused here.
   const limiter = (name: keyof typeof rateLimit) => createLimiter(name, rateLimit[name])
   const { publicUrl } = config.server
+  const isHttps = publicUrl?.startsWith('https:') ?? false
+  if (!isHttps && !config.isDevelopment) {
+    log.warn('server.public_url is not https: browsers send the cookies of the console over plain http too')
+  }
   const cookies = createCookies({
-    isHttps: publicUrl?.startsWith('https:') ?? false,
+    isHttps,
     // The browser keeps it for as long as a session can last; how long it lasts unused is not the browser's to say.
     maxAgeSeconds: auth.familyTtlSeconds,
   })

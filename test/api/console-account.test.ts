@@ -125,6 +125,21 @@ onEachEngine('the account page', (engine) => {
     await browser.open(`${account}/two-factor/set-up`)
     assert.equal((await browser.submit(`${account}/two-factor/set-up`, { password })).status, 429)
   })
+
+  test('changes the name so often and no more: each change is a line of the audit trail', async (t) => {
+    const { browser, api, user } = await start(t, engine, { RATE_LIMIT_VERIFY: '2/60' })
+    const rename = async (name: string) => {
+      await browser.open(account)
+      return browser.submit(`${account}/profile`, { name })
+    }
+    assert.equal((await rename('Ada')).status, 303)
+    assert.equal((await rename('Ada B.')).status, 303)
+    const limited = await rename('Ada B. C.')
+    assert.equal(limited.status, 429)
+    assert.ok(Number(limited.headers.get('retry-after')) > 0)
+    assert.match(limited.text, /Too many attempts/)
+    assert.equal((await api.get('/me', (await again(api, user)).access)).body.name, 'Ada B.')
+  })
 })
 
 onEachEngine('the devices', (engine) => {

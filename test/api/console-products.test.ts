@@ -38,6 +38,22 @@ onEachEngine('products in the console', (engine) => {
     assert.match(both.text, /2 products .*Floor Lamp general \$1,234\.50 0 Sold out Desk Lamp home/)
   })
 
+  test('are listed and found without their descriptions, of which a thousand may be a gigabyte', async (t) => {
+    const reads: { mock: { calls: { result?: unknown }[] } }[] = []
+    const { browser } = await start(t, {
+      engine,
+      extend: (_app, { db }) => void reads.push(t.mock.method(db, 'all'), t.mock.method(db, 'scan')),
+    })
+    await browser.open(`${list}/new`)
+    await browser.submit(list, lamp)
+    for (const query of ['', '?q=lamp', '?q=la', '?category=home', '?q=lamp&category=home']) {
+      assert.match((await browser.open(`${list}${query}`)).text, /Desk Lamp home/)
+    }
+    const read = await Promise.all(reads.flatMap(({ mock }) => mock.calls.map(({ result }) => result)))
+    assert.ok(JSON.stringify(read).includes(lamp.name))
+    assert.ok(!JSON.stringify(read).includes(lamp.description))
+  })
+
   test('that break a rule are refused by the words of the API, at their fields, and nothing typed is lost', async (t) => {
     const { api, browser } = await start(t, { engine })
     await browser.open(`${list}/new`)
@@ -145,6 +161,21 @@ onEachEngine('products in the console', (engine) => {
     await browser.open(`${list}?deleted=999`)
     assert.equal((await browser.submit(`${list}/999/restore`)).status, 404)
     assert.equal((await api.delete(`${productsPath}/${id}`, user.access)).status, 204)
+  })
+
+  test('that were deleted more than an hour ago stay so, whoever finds their number', async (t) => {
+    const { api, browser, id } = await startWithLamp(t, { engine })
+    await browser.open(`${list}/${id}`)
+    await browser.submit(`${list}/${id}/delete`)
+    api.clock.advance(3590)
+    await browser.open(`${list}?deleted=${id}`)
+    assert.equal((await browser.submit(`${list}/${id}/restore`)).status, 303)
+    await browser.open(`${list}/${id}`)
+    await browser.submit(`${list}/${id}/delete`)
+    api.clock.advance(3601)
+    await browser.open(`${list}?deleted=${id}`)
+    assert.equal((await browser.submit(`${list}/${id}/restore`)).status, 404)
+    assert.equal((await api.get(`${productsPath}/${id}`)).status, 404)
   })
 
   test('are found by a part of the name, by category, and by both', async (t) => {

@@ -46,6 +46,15 @@ onEachEngine('a session of the console', (engine) => {
     assert.equal(await isIn(plain), false, 'another name is no name')
   })
 
+  test('is not bound to https without its address, and in production the log says so', async (t) => {
+    const warned = async (env: Record<string, string>) =>
+      (await startApi(t, { engine, env })).log.filter((line) => line.includes('server.public_url is not https')).length
+    assert.equal(await warned({ NODE_ENV: 'production' }), 1)
+    assert.equal(await warned({ NODE_ENV: 'production', PUBLIC_URL: 'http://latchkey.example.com' }), 1)
+    assert.equal(await warned({ NODE_ENV: 'production', PUBLIC_URL: 'https://latchkey.example.com' }), 0)
+    assert.equal(await warned({ NODE_ENV: 'development' }), 0)
+  })
+
   test('is kept as a hash, and stands for a token family like any other', async (t) => {
     const api = await startApiWithRoles(t, { engine })
     const user = await register(api)
@@ -206,6 +215,9 @@ onEachEngine('a session of the console', (engine) => {
       ' //evil.example',
       '/docs',
       '/consolex',
+      '/console/../docs',
+      '/console/%2e%2E/docs',
+      '/console/.%2e//evil.example',
       '/console#//evil.example',
       '',
     ]

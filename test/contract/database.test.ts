@@ -77,6 +77,19 @@ onEachEngine('the database', (engine) => {
     assert.ok(turns > 3, `the event loop turned ${turns} times`)
   })
 
+  test('reads what a scan has found in small parts, however long its rows are', async (t) => {
+    const db = await open(t, engine)
+    const text = engine === 'sqlite' ? 'hex(zeroblob($1 / 2))' : "repeat('x', $1)"
+    const rows = `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < $2) SELECT i, ${text} AS long FROM n`
+    const parse = t.mock.method(JSON, 'parse')
+    const found = await db.scan<{ i: number; long: string }>(rows, [300_000, 90])
+    const lengths = parse.mock.calls.map(({ arguments: [part] }) => part.length)
+    assert.deepEqual([found.length, found[89]?.i, found[89]?.long.length], [90, 90, 300_000])
+    assert.ok(Math.max(0, ...lengths) < 1_500_000, `${lengths.length} parts of up to ${Math.max(...lengths)}`)
+    // More than any answer could hold is not even gathered.
+    if (engine === 'sqlite') await assert.rejects(db.scan(rows, [20_000_000, 1000]), { status: 503 })
+  })
+
   test('answers a scan that is wrong with an error, and the next one all the same', async (t) => {
     const db = await open(t, engine)
     await assert.rejects(db.scan('SELECT nothing FROM nowhere'))

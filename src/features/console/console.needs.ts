@@ -135,6 +135,7 @@ export interface Products {
   /** What creating, changing and deleting takes. */
   writeAccess: Access
   mayWrite(principal: Principal): boolean
+  /** Lists come without descriptions. */
   listNewest(page: Paging): Promise<{ products: Product[]; total: number }>
   /** Active ones, by name. */
   find(wanted: { q: string | undefined; category: string | undefined; limit: number }): Promise<Product[]>

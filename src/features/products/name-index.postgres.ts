@@ -1,12 +1,12 @@
 import type { Database } from '../../platform/database/database.ts'
 import type { Product } from './product.ts'
 import type { NameIndex, Term } from './products.search.ts'
-import { columns } from './products.store.ts'
+import { columns as all } from './products.store.ts'
 
 /** About so many names are looked at to tell how common a term is. */
 const sampled = 1000
 
-export function createPostgresNameIndex(db: Database): NameIndex {
+export function createPostgresNameIndex(db: Database, columns = all): NameIndex {
   return {
     async estimate({ text }, { total }) {
       const [row] = await db.scan<{ seen: number; found: number }>(

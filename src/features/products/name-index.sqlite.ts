@@ -1,14 +1,12 @@
 import type { Database } from '../../platform/database/database.ts'
 import type { Product } from './product.ts'
 import type { NameIndex, Term } from './products.search.ts'
-import { columns } from './products.store.ts'
+import { columns as all } from './products.store.ts'
 
 /** Hits come by id: how far so many of them reach tells how many there are about, as if they were spread evenly. */
 const sampled = 500
 
-const listed = columns.replace(/\w+/g, 'p.$&')
-
-export function createSqliteNameIndex(db: Database): NameIndex {
+export function createSqliteNameIndex(db: Database, columns = all): NameIndex {
   return {
     async estimate(term, { total, enough }) {
       if (term.isShort) {
@@ -31,7 +29,7 @@ export function createSqliteNameIndex(db: Database): NameIndex {
 
     byGrams: (term, limit, category) =>
       db.scan<Product>(
-        `SELECT ${listed} FROM products p
+        `SELECT ${columns} FROM products p
          WHERE p.id IN (${
            term.isShort
              ? 'SELECT doc FROM product_gram_rows WHERE term >= $4 AND term <= $5'

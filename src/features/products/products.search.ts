@@ -8,12 +8,13 @@ import { isStorable } from '../../core/text.ts'
 import type { Database } from '../../platform/database/database.ts'
 import type { KeptCounts } from '../../platform/database/kept-counts.ts'
 import { type Product, toNameKey } from './product.ts'
-import { columns } from './products.store.ts'
 
 export interface SearchDeps {
   db: Database
   counts: KeptCounts
   index: NameIndex
+  /** What is read of a product. */
+  columns: string
 }
 
 /** What the two engines need to know of a term. */
@@ -40,7 +41,7 @@ const maxLength = 1020
 /** A row found by the index costs about as much as walking along so many names. */
 const walkedPerFound = 12
 
-export function createProductSearch({ db, counts, index }: SearchDeps) {
+export function createProductSearch({ db, counts, index, columns }: SearchDeps) {
   return {
     async byName(q: string, limit: number, category?: string): Promise<Product[]> {
       if (!isStorable(q) || q.length > maxLength || !isStorable(category ?? '')) return []

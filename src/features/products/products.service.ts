@@ -17,6 +17,8 @@ export const productErrors = {
 export interface ProductsDeps {
   store: ProductStore
   search: ProductSearch
+  /** The same without descriptions. */
+  briefSearch: ProductSearch
   clock: Clock
   /** 0 means: as many as there are. */
   collectionLimit: number
@@ -41,7 +43,7 @@ export type Expectation = ((etag: string) => boolean) | undefined
 
 const keyTtlSeconds = 24 * 3600
 
-export function createProducts({ store, search, clock, collectionLimit, onCreated }: ProductsDeps) {
+export function createProducts({ store, search, briefSearch, clock, collectionLimit, onCreated }: ProductsDeps) {
   const limit = collectionLimit === 0 ? Number.MAX_SAFE_INTEGER : collectionLimit + 1
   const collection = (products: Product[]): Collection => {
     const isCut = products.length === limit
@@ -108,10 +110,13 @@ export function createProducts({ store, search, clock, collectionLimit, onCreate
 
     listCategories: (limit: number) => store.listCategories(limit),
 
-    /** The first few of a search, of a category, or of a search in a category, in the order that collections have. */
+    /**
+     * The first few of a search, of a category, or of a search in a category, in the order that collections have and
+     * without descriptions.
+     */
     async find({ q, category, limit: most }: Wanted & { limit: number }): Promise<Product[]> {
-      if (q !== undefined) return search.byName(q, most, category)
-      return category === undefined ? [] : search.byCategory(category, most)
+      if (q !== undefined) return briefSearch.byName(q, most, category)
+      return category === undefined ? [] : briefSearch.byCategory(category, most)
     },
 
     search: async (q: string): Promise<Collection> => collection(await search.byName(q, limit)),

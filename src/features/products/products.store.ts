@@ -5,6 +5,11 @@ import { type Product, type ProductChange, type ProductInput, toNameKey, toSlug 
 
 export const columns =
   'id, name, slug, description, price_cents, category, active, stock, version, created_at, updated_at'
+/** For lists that show no description: a thousand of them may be a gigabyte. */
+export const briefColumns = columns.replace('description', "'' AS description")
+
+/** For so long a deletion can be taken back. */
+const undoMs = 3_600_000
 
 /** What a key has made: only the first who comes with it makes anything. */
 export interface IdempotencyRecord {
@@ -35,10 +40,10 @@ export function createProductStore({ db, clock, counts }: ProductStoreDeps) {
     ],
   })
 
-  async function readPage(before: number, limit: number): Promise<Product[]> {
+  async function readPage(before: number, limit: number, selected = columns): Promise<Product[]> {
     const { id, skip } = await counts.find('products', before)
     return db.all<Product>(
-      `SELECT ${columns} FROM products WHERE deleted_at IS NULL AND id >= $1 ORDER BY id LIMIT $2 OFFSET $3`,
+      `SELECT ${selected} FROM products WHERE deleted_at IS NULL AND id >= $1 ORDER BY id LIMIT $2 OFFSET $3`,
       [id, limit, skip],
     )
   }
@@ -52,12 +57,12 @@ export function createProductStore({ db, clock, counts }: ProductStoreDeps) {
       return { products, total }
     },
 
-    /** The newest first, but places are found from the oldest on. */
+    /** The newest first, without descriptions. Places are found from the oldest on. */
     async listNewest(page: { before: number; limit: number }): Promise<{ products: Product[]; total: number }> {
       const total = await counts.total('products')
       const end = Math.max(0, total - page.before)
       const start = Math.max(0, end - page.limit)
-      const products = end === start ? [] : await readPage(start, end - start)
+      const products = end === start ? [] : await readPage(start, end - start, briefColumns)
       return { products: products.reverse(), total }
     },
 
@@ -143,12 +148,12 @@ export function createProductStore({ db, clock, counts }: ProductStoreDeps) {
       return rows.length > 0
     },
 
-    /** Takes a deletion back. Answers undefined where there is none. */
+    /** Takes a deletion back. Answers undefined where there is none of late: what is gone for longer stays so. */
     async restore(id: number): Promise<Product | undefined> {
       const [[product]] = await db.write<Product>({
         sql: `UPDATE products SET deleted_at = NULL, updated_at = $2, version = version + 1
-              WHERE id = $1 AND deleted_at IS NOT NULL RETURNING ${columns}`,
-        params: [id, clock.nowIso()],
+              WHERE id = $1 AND deleted_at > $3 RETURNING ${columns}`,
+        params: [id, clock.nowIso(), new Date(clock.now() - undoMs).toISOString()],
       })
       return product
     },

@@ -111,7 +111,7 @@ const constraintKinds: ReadonlyMap<number, ConstraintKind> = new Map([
 ])
 const busy = 5
 const locked = 6
-const outOfMemory = 7
+export const outOfMemory = 7
 const readOnly = 8
 const inputOutput = 10
 const full = 13

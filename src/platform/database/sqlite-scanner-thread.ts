@@ -1,7 +1,7 @@
 import { readlinkSync } from 'node:fs'
 import { setPriority } from 'node:os'
 import { parentPort, workerData } from 'node:worker_threads'
-import { openSqliteConnection, toPlainError } from './sqlite-connection.ts'
+import { openSqliteConnection, outOfMemory, toPlainError } from './sqlite-connection.ts'
 import type { FromScanner, ToScanner } from './sqlite-scanner.ts'
 
 if (!parentPort) throw new Error('sqlite-scanner-thread.ts runs as a worker thread only')
@@ -27,25 +27,35 @@ const maxStretchMs = 0.5
 const pauseMs = 0.05
 const pause = new Int32Array(new SharedArrayBuffer(4))
 
-/** Read on the other side in a fraction of a millisecond. */
+/** Read on the other side in a fraction of a millisecond: rows may be a megabyte each. */
 const rowsPerPart = 200
+const charactersPerPart = 512 * 1024
+/** As much as the answers under way may hold together: what is more could not be sent anyway. */
+const maxCharacters = 256 * 1024 * 1024
 
 function scan({ id, sql, params }: Exclude<ToScanner, 'close'>): FromScanner {
   try {
     const parts: string[] = []
-    let part: object[] = []
+    let part: string[] = []
+    let length = 0
+    let total = 0
     let resumedAt = performance.now()
     for (const row of connection.iterate(sql, params)) {
-      if (part.push(row) === rowsPerPart) {
-        parts.push(JSON.stringify(part))
+      const text = JSON.stringify(row)
+      length += text.length
+      total += text.length
+      if (total > maxCharacters) throw Object.assign(new Error('a scan found too much'), { errcode: outOfMemory })
+      if (part.push(text) === rowsPerPart || length > charactersPerPart) {
+        parts.push(`[${part.join()}]`)
         part = []
+        length = 0
       }
       if (performance.now() - resumedAt > maxStretchMs) {
         Atomics.wait(pause, 0, 0, pauseMs)
         resumedAt = performance.now()
       }
     }
-    return { id, parts: [...parts, JSON.stringify(part)] }
+    return { id, parts: [...parts, `[${part.join()}]`] }
   } catch (error) {
     return { id, ...toPlainError(error) }
   }

@@ -19,8 +19,17 @@ function print(value: Value): string {
   return typeof value === 'object' ? value.map(print).join('') : escapeHtml(String(value))
 }
 
+/** A table: to put the names together one by one takes ten times as long, which a megabyte of `<` makes a second. */
+const escapes: Readonly<Record<string, string>> = {
+  '&': '&#38;',
+  '<': '&#60;',
+  '>': '&#62;',
+  '"': '&#34;',
+  "'": '&#39;',
+}
+
 export function escapeHtml(text: string): string {
-  return text.replace(/[&<>"']/g, (char) => `&#${char.charCodeAt(0)};`)
+  return text.replace(/[&<>"']/g, (char) => escapes[char] ?? '')
 }
 
 /** A sentence, with what stands between backticks as code. */

@@ -56,11 +56,19 @@ export const pagePolicy = [
   "frame-ancestors 'none'",
 ].join('; ')
 
+/** What was typed is shown again, which takes time: nobody types more, and before anybody is known, far less. */
+const maxFormBytes = { public: 16 * 1024, other: 128 * 1024 }
+
 /** Call it in a plugin of its own, before its routes are added. Answers how a page is sent. */
 export async function addPages(app: FastifyInstance, options: PagesOptions): Promise<SendPage> {
   const { cookies, csrf, random } = options
   await app.register(fastifyCookie)
   app.decorateRequest('formBinding', undefined)
+  // Pages send forms: what comes as anything else was made up elsewhere.
+  app.removeContentTypeParser('application/json')
+  app.addHook('onRoute', (route) => {
+    route.bodyLimit = route.config?.access === 'public' ? maxFormBytes.public : maxFormBytes.other
+  })
 
   async function identify(request: FastifyRequest): Promise<Principal | undefined> {
     const id = cookies.session(request)
@@ -78,7 +86,8 @@ export async function addPages(app: FastifyInstance, options: PagesOptions): Pro
   app.addHook('preValidation', async (request) => {
     if (request.method === 'GET' || request.method === 'HEAD') return
     const { _token: token } = (request.body ?? {}) as { _token?: unknown }
-    const isFromElsewhere = request.headers['sec-fetch-site'] === 'cross-site'
+    // Another port, or another name of the same site, is elsewhere too: over plain http it may have set our cookies.
+    const isFromElsewhere = ['cross-site', 'same-site'].includes(String(request.headers['sec-fetch-site']))
     const { formBinding } = request
     if (isFromElsewhere || formBinding === undefined || !csrf.isValid(token, formBinding)) throw formExpired()
   })

@@ -30,9 +30,11 @@ export function addAccountPages(app: FastifyInstance, parts: ConsoleParts): void
     '/account/profile',
     { config, schema: { body: Type.Object({ name: OrEmpty }) } },
     async (request, reply) => {
+      const { id } = principalOf(request)
       try {
+        await limiters.confirm.take(`user ${id}`)
         const { name } = parts.validateProfile(request.body)
-        await users.rename({ id: principalOf(request).id, name, client: clientOf(request) })
+        await users.rename({ id, name, client: clientOf(request) })
         return reply.redirect(withNotice('/console/account', 'profile-saved'), 303)
       } catch (error) {
         return refuse({ request, reply, error }, (profileRefusal) =>

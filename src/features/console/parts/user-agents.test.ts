@@ -18,6 +18,10 @@ const cases: [userAgent: string, told: string][] = [
     'Safari on Mac',
   ],
   [
+    'Mozilla/5.0 (iPhone; CPU iPhone OS 18_6 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.6 Mobile/15E148 Safari/604.1',
+    'Safari on iPhone',
+  ],
+  [
     'Mozilla/5.0 (iPhone; CPU iPhone OS 18_6 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) CriOS/140.0 Mobile/15E148 Safari/604.1',
     'Chrome on iPhone',
   ],
@@ -29,6 +33,10 @@ const cases: [userAgent: string, told: string][] = [
   ['<script>alert(1)</script>', 'Unknown device'],
   ['Mozilla/5.0', 'Unknown device'],
 ]
+
+test('a User-Agent that is made to be slow to read is read like any other', () => {
+  assert.equal(describeUserAgent('Version/'.repeat(2000)), 'Version')
+})
 
 for (const [userAgent, told] of cases) {
   test(`"${userAgent}" is told as ${told}`, () => assert.equal(describeUserAgent(userAgent), told))

@@ -81,5 +81,7 @@ export function addSignInPages(app: FastifyInstance, parts: ConsoleParts): void 
 
 /** A page of the console and nothing else: a link must not lead anybody who signs in to another site. */
 export function placeOf(next: unknown): string {
-  return typeof next === 'string' && /^\/console(?:[/?][\w\-./?=&%+]*)?$/.test(next) ? next : '/console'
+  if (typeof next !== 'string' || !/^\/console(?:[/?][\w\-./?=&%+]*)?$/.test(next)) return '/console'
+  // Browsers take steps up out of a path, however they are written.
+  return /^[^?]*(?:\.|%2e){2}/i.test(next) ? '/console' : next
 }

@@ -1,0 +1,56 @@
+/** What no form of ours would send. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { startApi } from '../support/api.ts'
+import { startApiWithActions } from '../support/changes.ts'
+import { type ConsoleBrowser, openConsole } from '../support/console.ts'
+import { onEachEngine } from '../support/databases.ts'
+import { register } from '../support/people.ts'
+
+const kib = 1024
+
+async function tokenOf(browser: ConsoleBrowser, path: string, action: string): Promise<string> {
+  return (await browser.open(path)).hidden(action)._token ?? assert.fail('no token')
+}
+
+onEachEngine('a form of the console', (engine) => {
+  test('is a form: the same as JSON is refused, whatever is in it', async (t) => {
+    const { actions, dump, ...api } = await startApiWithActions(t, { engine })
+    const { email } = await api.signInAs('admin')
+    const browser = openConsole(api)
+    await browser.signIn(email)
+    const _token = await tokenOf(browser, '/console/account', '/console/sign-out')
+    const cookie = `latchkey_session=${browser.cookies.get('latchkey_session')?.value}`
+    const before = await dump()
+    for (const action of actions) {
+      for (const name of ['Eve', { toString: 1 }, [[['Eve']]]]) {
+        const json = { _token, name, key: name, tag: name, roles: ['admin'] }
+        const { status } = await api.request('POST', action, { headers: { cookie }, json })
+        assert.equal(status, 415, action)
+      }
+    }
+    assert.deepEqual(await dump(), before)
+  })
+
+  test('is short, and shorter still where anybody may send it', async (t) => {
+    const api = await startApi(t, { engine })
+    const visitor = openConsole(api)
+    const early = await tokenOf(visitor, '/console/sign-in', '/console/sign-in')
+    const sent = async (browser: ConsoleBrowser, action: string, fields: Record<string, string>) =>
+      (await browser.post(action, fields)).status
+    for (const action of ['sign-in', 'sign-in/code', 'register', 'password/forgot', 'password/reset']) {
+      const fields = { _token: early, email: 'x'.repeat(20 * kib) }
+      assert.equal(await sent(visitor, `/console/${action}`, fields), 413, action)
+    }
+    const token = 'x'.repeat(10 * kib)
+    assert.equal(await sent(visitor, '/console/password/reset', { _token: early, token, password: 'Secret12' }), 401)
+
+    const { email } = await register(api)
+    await visitor.signIn(email)
+    const _token = await tokenOf(visitor, '/console/account', '/console/sign-out')
+    const product = { _token, name: 'Lamp', price: '1' }
+    const described = (length: number) => ({ ...product, description: 'x'.repeat(length) })
+    assert.equal(await sent(visitor, '/console/products', described(100 * kib)), 303)
+    assert.equal(await sent(visitor, '/console/products', described(130 * kib)), 413)
+  })
+})

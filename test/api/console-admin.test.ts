@@ -51,7 +51,9 @@ onEachEngine('users in the console', (engine) => {
     assert.match(first.text, /reader/)
     const second = await reader.open(`${users}?page=2`)
     assert.match(second.text, /locked@example\.com Ada – Off \d{4}-\d\d-\d\d/)
-    assert.match((await reader.open(`${users}?page=9`)).text, /There is nobody on this page/)
+    const beyond = await reader.open(`${users}?q=person&page=9`)
+    assert.match(beyond.text, /There is no page 9 Go to the last page/)
+    assert.ok(beyond.html.includes(`href="${users}?q=person&#38;page=2"`) && !beyond.text.includes('Page 9'))
 
     const found = await reader.open(`${users}?q=Person1`)
     assert.ok(found.text.includes('person1@example.com') && found.text.includes('person10@example.com'))
@@ -203,6 +205,6 @@ onEachEngine('the audit trail in the console', (engine) => {
     const first = await auditor.open('/console/audit')
     assert.match(first.html, /rel="next" href="\/console\/audit\?page=2"/)
     assert.match((await auditor.open('/console/audit?page=2')).text, /register/)
-    assert.match((await auditor.open('/console/audit?page=99')).text, /There is nothing on this page/)
+    assert.match((await auditor.open('/console/audit?page=99')).text, /There is no page 99 Go to the last page/)
   })
 })

@@ -81,6 +81,19 @@ onEachEngine('a session of the console', (engine) => {
     assert.equal(await isIn(planted), false)
   })
 
+  test('ends with its family where somebody signs in over it', async (t) => {
+    const api = await startApi(t, { engine })
+    const { email } = await register(api)
+    const browser = openConsole(api)
+    await browser.signIn(email)
+    const page = await browser.open(account)
+    const { _token = '' } = page.hidden('/console/sign-out')
+    const old = openConsole(api)
+    for (const [name, cookie] of browser.cookies) old.cookies.set(name, cookie)
+    assert.equal((await browser.post('/console/sign-in', { email, password, _token })).status, 303)
+    assert.deepEqual([await isIn(browser), await isIn(old)], [true, false])
+  })
+
   test('carries any number of pages at once: that is no reuse', async (t) => {
     const api = await startApi(t, { engine })
     const { email } = await register(api)

@@ -201,6 +201,14 @@ onEachEngine('a session of the console', (engine) => {
     assert.equal(posted.location, '/console/sign-in', 'a form is not sent again by itself')
   })
 
+  test('needs no second account: who is signed in is not asked to register', async (t) => {
+    const api = await startApi(t, { engine })
+    const { email } = await register(api)
+    const browser = openConsole(api)
+    await browser.signIn(email)
+    assert.equal((await browser.open('/console/register')).location, '/console')
+  })
+
   test('never begins with a trip to another site', async (t) => {
     const api = await startApi(t, { engine })
     const { email } = await register(api)

@@ -17,7 +17,10 @@ export function addRegisterPages(app: FastifyInstance, parts: ConsoleParts): voi
   const refuse = createRefuse(send)
   const hint = passwordHint(parts.findPasswordProblems)
 
-  app.get('/register', { config }, (request, reply) => send(request, reply, registerPage({ hint, values: {} })))
+  app.get('/register', { config }, (request, reply) => {
+    if (request.principal) return reply.redirect('/console', 303)
+    return send(request, reply, registerPage({ hint, values: {} }))
+  })
 
   app.post<{ Body: { email: string; name: string; password: string } }>(
     '/register',

@@ -8,6 +8,7 @@ import type { SignedIn } from '../console.needs.ts'
 import type { ConsoleParts } from '../console.routes.ts'
 import { withNotice } from '../parts/notices.ts'
 import { createRefuse, isRefusal } from '../parts/refusals.ts'
+import { placeOf } from './next.ts'
 import { codePage, signInPage } from './sign-in.views.ts'
 
 const access = 'public'
@@ -85,9 +86,4 @@ export function addSignInPages(app: FastifyInstance, parts: ConsoleParts): void 
     cookies.clearSession(reply)
     return reply.redirect(withNotice('/console/sign-in', 'signed-out'), 303)
   })
-}
-
-/** A page of the console and nothing else: a link must not lead anybody who signs in to another site. */
-export function placeOf(next: unknown): string {
-  return typeof next === 'string' && /^\/console(?:[/?][\w\-./?=&%+]*)?$/.test(next) ? next : '/console'
 }

@@ -2,6 +2,7 @@ import { html } from '../../../platform/html/html.ts'
 import type { Page } from '../../../platform/web/pages.ts'
 import { field } from '../parts/forms.ts'
 import { noRefusal, type Refusal, refusalNote } from '../parts/refusals.ts'
+import { withNext } from './next.ts'
 
 interface SignInView {
   email?: string
@@ -21,7 +22,7 @@ ${field({ label: 'Email', name: 'email', type: 'email', value: email, required: 
 ${field({ label: 'Password', name: 'password', type: 'password', required: true, autocomplete: 'current-password' })}
 <button class="main">Sign in</button>
 </form>
-<p class="beside"><a href="/console/password/forgot">Forgotten your password?</a> <a href="/console/register">Register</a></p>
+<p class="beside"><a href="/console/password/forgot">Forgotten your password?</a> <a href="${withNext('/console/register', next)}">Register</a></p>
 </section>`,
   }
 }
@@ -47,7 +48,7 @@ ${refusalNote(refusal)}
 ${field({ label: 'Code', name: 'code', required: true, autocomplete: 'one-time-code', autofocus: true })}
 <button class="main">Go on</button>
 </form>
-<p class="beside"><a href="/console/sign-in">Sign in as somebody else</a></p>
+<p class="beside"><a href="${withNext('/console/sign-in', next)}">Sign in as somebody else</a></p>
 </section>`,
   }
 }

@@ -87,9 +87,10 @@ onEachEngine('a forged form', (engine) => {
     for (const action of actions) {
       for (const token of [{}, { _token: foreign }]) {
         const { status, location } = await visitor.post(action, { ...fields, ...token })
-        assert.ok(status === 403 || location === '/console/sign-in', `${action} ${status}`)
+        assert.ok(status === 403 || location?.startsWith('/console/sign-in?'), `${action} ${status}`)
         const stranger = await openConsole(api).post(action, { ...fields, _token: right })
-        assert.ok(stranger.status === 403 || stranger.location === '/console/sign-in', `${action} without the cookie`)
+        const isRefused = stranger.status === 403 || stranger.location?.startsWith('/console/sign-in?')
+        assert.ok(isRefused, `${action} without the cookie`)
       }
     }
     assert.deepEqual(await dump(), before)

@@ -198,7 +198,15 @@ onEachEngine('a session of the console', (engine) => {
 
     api.clock.advance(8 * day)
     const posted = await browser.post(`${account}/profile`, { ...page.hidden(`${account}/profile`), name: 'Eve' })
-    assert.equal(posted.location, '/console/sign-in', 'a form is not sent again by itself')
+    assert.equal(posted.location, '/console/sign-in?next=%2Fconsole%2Faccount&done=session-over')
+    assert.match((await browser.follow(posted)).text, /You are signed out, so nothing was changed\./)
+    const again = await browser.submit('/console/sign-in', { email, password })
+    assert.equal(again.location, account, 'a form is not sent again by itself')
+    assert.ok(!(await browser.follow(again)).text.includes('Eve'))
+    const device = await openConsole(api).post(`${account}/devices/x1/sign-out`)
+    assert.equal(device.location, posted.location, 'the nearest page above')
+    const product = await openConsole(api).post('/console/products/7/delete')
+    assert.equal(product.location, '/console/sign-in?next=%2Fconsole%2Fproducts%2F7&done=session-over')
   })
 
   test('needs no second account: who is signed in is not asked to register', async (t) => {

@@ -140,8 +140,10 @@ onEachEngine('products in the console', (engine) => {
     assert.equal((await api.get(`${productsPath}/`)).body.meta.total, 1)
     assert.equal((await api.get(`${productsPath}/?q=lamp`)).body.meta.total, 1)
     // Once more is no mistake; of what never was there is nothing to undo.
-    await browser.open(`${list}?deleted=${id}`)
-    assert.equal((await browser.submit(`${list}/${id}/restore`)).status, 303)
+    const { _token = '' } = (await browser.open(list)).hidden('/console/sign-out')
+    assert.equal((await browser.post(`${list}/${id}/restore`, { _token })).status, 303)
+    const stale = await browser.open(`${list}?deleted=${id}`)
+    assert.ok(!stale.text.includes('The product is deleted'), 'it is there')
     await browser.open(`${list}?deleted=999`)
     assert.equal((await browser.submit(`${list}/999/restore`)).status, 404)
     assert.equal((await api.delete(`${productsPath}/${id}`, user.access)).status, 204)

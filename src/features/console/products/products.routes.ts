@@ -57,7 +57,7 @@ export function addProductPages(app: FastifyInstance, { products, random, send }
         wanted,
         categories,
         mayWrite: mayWrite(request),
-        deleted: parseId(textOf(query.deleted) ?? ''),
+        deleted: await findDeleted(query.deleted),
         formatPrice: products.formatPrice,
       }
       if (found) return send(request, reply, listPage({ ...view, found }))
@@ -128,6 +128,12 @@ export function addProductPages(app: FastifyInstance, { products, random, send }
       if (error instanceof AppError && error.status === 404) return undefined
       throw error
     }
+  }
+
+  /** Going back, or another tab, must not say of a product that is there that it is deleted. */
+  async function findDeleted(given: unknown): Promise<number | undefined> {
+    const id = parseId(textOf(given) ?? '')
+    return id === undefined || (await findProduct(id)) ? undefined : id
   }
 
   app.post(`${one}/delete`, writing, async (request, reply) => {

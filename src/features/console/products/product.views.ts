@@ -91,7 +91,7 @@ function fields(
   return html`${field({ ...shared('name'), label: 'Name', required: true, maxlength: 255, autocomplete: 'off', autofocus: isNew })}
 ${field({ ...shared('description'), label: 'Description', type: 'textarea', required: isNew })}
 <div class="pair">
-${field({ ...shared('price'), label: 'Price in dollars', required: true, inputmode: 'decimal', autocomplete: 'off' })}
+${field({ ...shared('price'), label: 'Price in dollars', hint: 'Such as 1234.50.', required: true, inputmode: 'decimal', autocomplete: 'off' })}
 ${field({ ...shared('stock'), label: 'Stock', required: !isNew, inputmode: 'numeric', autocomplete: 'off' })}
 </div>
 ${field({ ...shared('category'), label: 'Category', maxlength: 100, autocomplete: 'off', list: 'categories', hint: 'Left empty, it is “general”.' })}

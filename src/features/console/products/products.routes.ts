@@ -149,11 +149,13 @@ export function addProductPages(app: FastifyInstance, { products, random, send }
   })
 }
 
-/** Browsers send line breaks as two characters; everybody else stores one. */
+/** Browsers send line breaks as two characters; everybody else stores one. Numbers may be typed as they are shown. */
 function readForm(body: Form): Form {
-  const { description } = body
+  const { description, price, stock } = body
   return markAsForm({
     ...body,
+    ...(typeof price === 'string' && { price: plainNumber(price) }),
+    ...(typeof stock === 'string' && { stock: plainNumber(stock) }),
     ...(typeof description === 'string' && { description: description.replaceAll('\r\n', '\n') }),
   })
 }
@@ -162,4 +164,9 @@ function readForm(body: Form): Form {
 function textOf(given: unknown): string | undefined {
   const [text] = [given].flat()
   return typeof text === 'string' && text.trim() !== '' ? text : undefined
+}
+
+/** Without the sign and the commas, where these stand as we write them. What may mean something else is left alone. */
+function plainNumber(text: string): string {
+  return /^\s*\$?\s*(?:\d+|\d{1,3}(?:,\d{3})+)(?:\.\d*)?\s*$/.test(text) ? text.replace(/[$,\s]/g, '') : text
 }

@@ -49,6 +49,7 @@ ${field({ label: 'Code', name: 'code', required: true, autocomplete: 'one-time-c
 <button class="main">Go on</button>
 </form>
 <p class="beside"><a href="${withNext('/console/sign-in', next)}">Sign in as somebody else</a></p>
+<p class="hint">Neither the app nor the codes at hand? An administrator can reset the second factor.</p>
 </section>`,
   }
 }

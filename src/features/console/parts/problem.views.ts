@@ -16,7 +16,7 @@ const words: Readonly<Record<string, { heading: string; text: string }>> = {
   },
   [formExpired().message]: {
     heading: 'This form has expired',
-    text: 'Nothing was changed. Load the page again and retry.',
+    text: 'Nothing was changed. Load the page again and retry. If it happens again, allow cookies for this site.',
   },
 }
 

@@ -23,6 +23,8 @@ declare module 'fastify' {
 export interface Page {
   title: string
   content: Html
+  /** Where it is to be had again. By default the nearest page above the form that it answers; false if it is not. */
+  address?: string | false
 }
 
 export interface PagesOptions {
@@ -112,7 +114,8 @@ export async function addPages(app: FastifyInstance, options: PagesOptions): Pro
 
   /** Every form that posts gets its token here: whoever writes one need not think of it. */
   const send: SendPage = (request, reply, page, status = 200) => {
-    const { text } = options.render(page, request)
+    const { address = pageAbove(request) } = page
+    const { text } = options.render({ ...page, address: request.method === 'POST' && address }, request)
     const whole = text.replace(/<form\b(?=[^>]* method="post")[^>]*>/g, (form) => {
       return `${form}<input type="hidden" name="_token" value="${tokenFor(request, reply)}">`
     })

@@ -37,7 +37,7 @@ export function problemPage({ status, message }: AppError): Page {
     content: html`<section class="narrow card">
 <h1>${heading}</h1>
 <p>${text}</p>
-<p><a class="button" href="/console">Back to the console</a></p>
+<p><a class="button" href="/console"${message === formExpired().message && html` data-expired`}>Back to the console</a></p>
 </section>`,
   }
 }

@@ -13,6 +13,7 @@ interface SignInView {
 export function signInPage({ email, next, refusal = noRefusal }: SignInView): Page {
   return {
     title: 'Sign in',
+    address: withNext('/console/sign-in', next),
     content: html`<section class="narrow card">
 <h1>Sign in</h1>
 ${refusalNote(refusal)}
@@ -38,6 +39,7 @@ export function codePage({
 }): Page {
   return {
     title: 'Second factor',
+    address: withNext('/console/sign-in', next),
     content: html`<section class="narrow card">
 <h1>One more step</h1>
 <p>Type the code that your authenticator app shows, or one of your recovery codes.</p>

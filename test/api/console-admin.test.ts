@@ -120,6 +120,16 @@ onEachEngine('users in the console', (engine) => {
     assert.equal((await admin.post(`${users}/999/roles`, token)).status, 404)
   })
 
+  test('who give away the role that brought them here are led to what is left to them', async (t) => {
+    const { browse } = await start(t, engine)
+    await browse('admin')
+    const admin = await browse('admin')
+    await admin.open(`${users}/${admin.id}`)
+    const saved = await admin.submit(`${users}/${admin.id}/roles`, { roles: 'viewer' })
+    assert.equal(saved.location, '/console/products?done=roles-saved')
+    assert.match((await admin.follow(saved)).text, /The roles are saved\. Products/)
+  })
+
   test('keep one administrator', async (t) => {
     const { browse } = await start(t, engine)
     const admin = await browse('admin')

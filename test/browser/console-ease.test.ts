@@ -4,10 +4,11 @@ import { type TestContext, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { startApi } from '../support/api.ts'
 import { openBrowser, type VisitOptions } from '../support/browser.ts'
-import { enter, fill, go, isClean, namesIn, press, sees, tells } from '../support/console-visits.ts'
+import { enter, fill, fits, go, isClean, namesIn, press, sees, tells } from '../support/console-visits.ts'
 import { eventually } from '../support/eventually.ts'
 import { logIn, password, register } from '../support/people.ts'
 import { createProduct } from '../support/products.ts'
+import { startApiWithRoles } from '../support/roles.ts'
 
 test('the keyboard alone signs in, creates a product, and deletes it', async (t) => {
   const { page, user, visit } = await start(t)
@@ -191,6 +192,40 @@ test('the way back to the list leads to the search that one came from', async (t
   await sees(page, 'Products')
   assert.equal(await page.getByLabel('Part of the name').inputValue(), 'lamp')
 })
+
+const sizes = [
+  { name: 'at twice the size', width: 640, textSize: '100%' },
+  { name: 'with text of twice the size, on a phone', width: 375, textSize: '200%' },
+]
+for (const { name, width, textSize } of sizes) {
+  test(`nothing lies beside the window or on something else, ${name}`, async (t) => {
+    const api = await startApiWithRoles(t, {})
+    const user = await api.signInAs('admin')
+    await createProduct(api, user.access)
+    const { page } = await openBrowser(t, { url: api.url, path: '/console/sign-in' })
+    await page.setViewportSize({ width, height: 700 })
+    await enter(page, user.email)
+    await sees(page, 'Products')
+    for (const path of ['products', 'products/1', 'products/new', 'account', 'users', `users/${user.id}`, 'audit']) {
+      await page.goto(`${api.url}/console/${path}`)
+      await page.evaluate(`document.adoptedStyleSheets = [new CSSStyleSheet()]
+        document.adoptedStyleSheets[0].replaceSync(':root { font-size: ${textSize} }')`)
+      await fits(page)
+      assert.deepEqual(await page.evaluate(cutOff), [], path)
+      assert.ok(await page.evaluate(isBarClear), path)
+    }
+  })
+}
+
+/** What is written beyond the edge of a card, where nobody sees it. */
+const cutOff = `[...document.querySelectorAll('.card')].flatMap((card) => [...card.querySelectorAll('time, code, .badge')]
+  .filter((each) => each.getBoundingClientRect().right > card.getBoundingClientRect().right + 1)
+  .map((each) => each.textContent))`
+
+const isBarClear = `(() => {
+  const [a, b] = [...document.querySelectorAll('.brand, .person > :last-child')].map((each) => each.getBoundingClientRect())
+  return a.right <= b.left || a.bottom <= b.top
+})()`
 
 async function start(t: TestContext, path = '/console/sign-in', options: Partial<VisitOptions> = {}) {
   const api = await startApi(t)

@@ -193,6 +193,25 @@ test('the way back to the list leads to the search that one came from', async (t
   assert.equal(await page.getByLabel('Part of the name').inputValue(), 'lamp')
 })
 
+test('what was done is told once, not again by loading the page anew or by coming back to it', async (t) => {
+  const { page, user } = await start(t, '/console/products/new')
+  await enter(page, user.email)
+  await sees(page, 'New product')
+  await fill(page, { Name: 'Kettle', Description: 'Whistles', 'Price in dollars': '20' })
+  await press(page, 'Create')
+  await tells(page, 'The product is created.')
+  await go(page, 'Kettle')
+  await sees(page, 'Edit product')
+  await go(page, 'Back to the list')
+  await sees(page, 'Products')
+  assert.equal(await page.getByText('The product is created.').count(), 0)
+  await go(page, 'Kettle')
+  await press(page, 'Save')
+  await tells(page, 'The product is saved.')
+  await page.reload()
+  assert.equal(await page.getByText('The product is saved.').count(), 0)
+})
+
 const sizes = [
   { name: 'at twice the size', width: 640, textSize: '100%' },
   { name: 'with text of twice the size, on a phone', width: 375, textSize: '200%' },

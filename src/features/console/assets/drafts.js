@@ -13,7 +13,7 @@ export function keepDrafts() {
     })
     sessionStorage.removeItem(key)
     if (fields.some(({ name }) => name !== 'tag')) {
-      keep({ person: person(), page: pageAddress(), action: form.getAttribute('action'), fields })
+      keep({ person: person(), page: location.pathname + location.search, action: form.getAttribute('action'), fields })
     }
   })
 }
@@ -70,11 +70,4 @@ function keep(draft) {
 
 function person() {
   return document.querySelector('[data-person]')?.dataset.person
-}
-
-/** Without what it said of something done. */
-function pageAddress() {
-  const address = new URL(location.href)
-  for (const name of ['done', 'deleted']) address.searchParams.delete(name)
-  return address.pathname + address.search
 }

@@ -51,7 +51,9 @@ onEachEngine('users in the console', (engine) => {
     assert.match(first.text, /reader/)
     const second = await reader.open(`${users}?page=2`)
     assert.match(second.text, /locked@example\.com Ada – Off \d{4}-\d\d-\d\d/)
-    assert.match((await reader.open(`${users}?page=9`)).text, /There is nobody on this page/)
+    const beyond = await reader.open(`${users}?q=person&page=9`)
+    assert.match(beyond.text, /There is no page 9 Go to the last page/)
+    assert.ok(beyond.html.includes(`href="${users}?q=person&#38;page=2"`) && !beyond.text.includes('Page 9'))
 
     const found = await reader.open(`${users}?q=Person1`)
     assert.ok(found.text.includes('person1@example.com') && found.text.includes('person10@example.com'))
@@ -116,6 +118,16 @@ onEachEngine('users in the console', (engine) => {
     assert.equal((await admin.submit(`${path}/roles`, { roles: ['viewer', 'retired'] })).status, 303)
     const token = (await admin.open(path)).hidden('/console/sign-out')
     assert.equal((await admin.post(`${users}/999/roles`, token)).status, 404)
+  })
+
+  test('who give away the role that brought them here are led to what is left to them', async (t) => {
+    const { browse } = await start(t, engine)
+    await browse('admin')
+    const admin = await browse('admin')
+    await admin.open(`${users}/${admin.id}`)
+    const saved = await admin.submit(`${users}/${admin.id}/roles`, { roles: 'viewer' })
+    assert.equal(saved.location, '/console/products?done=roles-saved')
+    assert.match((await admin.follow(saved)).text, /The roles are saved\. Products/)
   })
 
   test('keep one administrator', async (t) => {
@@ -203,6 +215,6 @@ onEachEngine('the audit trail in the console', (engine) => {
     const first = await auditor.open('/console/audit')
     assert.match(first.html, /rel="next" href="\/console\/audit\?page=2"/)
     assert.match((await auditor.open('/console/audit?page=2')).text, /register/)
-    assert.match((await auditor.open('/console/audit?page=99')).text, /There is nothing on this page/)
+    assert.match((await auditor.open('/console/audit?page=99')).text, /There is no page 99 Go to the last page/)
   })
 })

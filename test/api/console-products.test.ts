@@ -73,6 +73,19 @@ onEachEngine('products in the console', (engine) => {
     assert.equal((await api.get(`${productsPath}/`)).body.meta.total, 1)
   })
 
+  test('may be typed as they are shown, with the sign and the commas', async (t) => {
+    const { browser } = await start(t, { engine })
+    await browser.open(`${list}/new`)
+    const page = await browser.follow(await browser.submit(list, { ...lamp, price: ' $1,234,567.5 ', stock: '12,345' }))
+    assert.match(page.text, /Desk Lamp home \$1,234,567\.50 12,345 In stock/)
+    for (const price of ['12,50', '1.234,50', '1,23', '$', ',', '1,2345']) {
+      await browser.open(`${list}/new`)
+      const refused = await browser.submit(list, { ...lamp, price })
+      assert.match(refused.text, /Price in dollars Such as 1234\.50\. Must be a number\./, price)
+      assert.ok(refused.html.includes(`value="${price}"`), 'what was typed')
+    }
+  })
+
   test('are changed by a form, all fields of it; a box that is not ticked means no', async (t) => {
     const { api, browser, id } = await startWithLamp(t, { engine })
     const page = await browser.open(`${list}/${id}`)
@@ -156,8 +169,10 @@ onEachEngine('products in the console', (engine) => {
     assert.equal((await api.get(`${productsPath}/`)).body.meta.total, 1)
     assert.equal((await api.get(`${productsPath}/?q=lamp`)).body.meta.total, 1)
     // Once more is no mistake; of what never was there is nothing to undo.
-    await browser.open(`${list}?deleted=${id}`)
-    assert.equal((await browser.submit(`${list}/${id}/restore`)).status, 303)
+    const { _token = '' } = (await browser.open(list)).hidden('/console/sign-out')
+    assert.equal((await browser.post(`${list}/${id}/restore`, { _token })).status, 303)
+    const stale = await browser.open(`${list}?deleted=${id}`)
+    assert.ok(!stale.text.includes('The product is deleted'), 'it is there')
     await browser.open(`${list}?deleted=999`)
     assert.equal((await browser.submit(`${list}/999/restore`)).status, 404)
     assert.equal((await api.delete(`${productsPath}/${id}`, user.access)).status, 204)

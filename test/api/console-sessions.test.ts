@@ -90,6 +90,19 @@ onEachEngine('a session of the console', (engine) => {
     assert.equal(await isIn(planted), false)
   })
 
+  test('ends with its family where somebody signs in over it', async (t) => {
+    const api = await startApi(t, { engine })
+    const { email } = await register(api)
+    const browser = openConsole(api)
+    await browser.signIn(email)
+    const page = await browser.open(account)
+    const { _token = '' } = page.hidden('/console/sign-out')
+    const old = openConsole(api)
+    for (const [name, cookie] of browser.cookies) old.cookies.set(name, cookie)
+    assert.equal((await browser.post('/console/sign-in', { email, password, _token })).status, 303)
+    assert.deepEqual([await isIn(browser), await isIn(old)], [true, false])
+  })
+
   test('carries any number of pages at once: that is no reuse', async (t) => {
     const api = await startApi(t, { engine })
     const { email } = await register(api)
@@ -194,7 +207,37 @@ onEachEngine('a session of the console', (engine) => {
 
     api.clock.advance(8 * day)
     const posted = await browser.post(`${account}/profile`, { ...page.hidden(`${account}/profile`), name: 'Eve' })
-    assert.equal(posted.location, '/console/sign-in', 'a form is not sent again by itself')
+    assert.equal(posted.location, '/console/sign-in?next=%2Fconsole%2Faccount&done=session-over')
+    assert.match((await browser.follow(posted)).text, /You are signed out, so nothing was changed\./)
+    const again = await browser.submit('/console/sign-in', { email, password })
+    assert.equal(again.location, account, 'a form is not sent again by itself')
+    assert.ok(!(await browser.follow(again)).text.includes('Eve'))
+    const device = await openConsole(api).post(`${account}/devices/x1/sign-out`)
+    assert.equal(device.location, posted.location, 'the nearest page above')
+    const product = await openConsole(api).post('/console/products/7/delete')
+    assert.equal(product.location, '/console/sign-in?next=%2Fconsole%2Fproducts%2F7&done=session-over')
+  })
+
+  test('needs no second account: who is signed in is not asked to register', async (t) => {
+    const api = await startApi(t, { engine })
+    const { email } = await register(api)
+    const browser = openConsole(api)
+    await browser.signIn(email)
+    assert.equal((await browser.open('/console/register')).location, '/console')
+  })
+
+  test('begins where one wanted to go, whatever the address holds, and by way of registering too', async (t) => {
+    const api = await startApi(t, { engine })
+    const browser = openConsole(api)
+    const wanted = '/console/users?q=neil+(ada)@example.com,:;!*~$&page=2'
+    const form = await browser.follow(await browser.open(wanted))
+    const way = `/console/register?next=${encodeURIComponent(wanted)}`
+    assert.ok(form.html.includes(`href="${way}"`))
+    await browser.open(way)
+    const person = { email: 'new@example.com', password }
+    assert.match((await browser.submit('/console/register', { ...person, password: 'weak' })).text, /another look/)
+    await browser.follow(await browser.submit('/console/register', person))
+    assert.equal((await browser.submit('/console/sign-in', person)).location, wanted)
   })
 
   test('never begins with a trip to another site', async (t) => {

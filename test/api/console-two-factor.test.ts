@@ -78,6 +78,7 @@ onEachEngine('two-factor in the console', (engine) => {
       await other.open('/console/sign-in')
       const asked = await other.submit('/console/sign-in', { email: user.email, password })
       assert.match(asked.text, /One more step/)
+      assert.match(asked.text, /An administrator can reset the second factor/)
       assert.equal((await other.submit('/console/sign-in/code', { code: 'wrong' })).status, 401)
       assert.equal((await other.submit('/console/sign-in/code', { code })).location, '/console')
       assert.equal((await other.open('/console/account')).status, 200)

@@ -4,9 +4,11 @@ import { type TestContext, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { startApi } from '../support/api.ts'
 import { openBrowser, type VisitOptions } from '../support/browser.ts'
-import { enter, fill, isClean, namesIn, press, sees, tells } from '../support/console-visits.ts'
+import { enter, fill, fits, go, isClean, namesIn, press, sees, tells } from '../support/console-visits.ts'
 import { eventually } from '../support/eventually.ts'
 import { logIn, password, register } from '../support/people.ts'
+import { createProduct } from '../support/products.ts'
+import { startApiWithRoles } from '../support/roles.ts'
 
 test('the keyboard alone signs in, creates a product, and deletes it', async (t) => {
   const { page, user, visit } = await start(t)
@@ -89,7 +91,160 @@ test('whoever is locked out sees the time run down', async (t) => {
   await left.getByText(/^1[45]:\d\d$/).waitFor()
   const first = await left.innerText()
   await eventually(async () => assert.notEqual(await left.innerText(), first))
+  assert.equal(await page.getByRole('timer').count(), 1, 'no screen reader speaks every second of it')
 })
+
+test('whoever was locked out is told when it is over', async (t) => {
+  const { page, user, api } = await start(t)
+  for (let i = 0; i < 5; i++) await logIn(api, user.email, 'wrong')
+  await page.clock.install()
+  await enter(page, user.email)
+  await tells(page, 'You can try again in')
+  await page.clock.fastForward('16:00')
+  await tells(page, 'You can try again now.')
+})
+
+test('going back asks nobody to send a form again', async (t) => {
+  const { page, user } = await start(t, '/console/products/new')
+  await enter(page, user.email)
+  await sees(page, 'New product')
+  await fill(page, { Name: 'Kettle', Description: 'Whistles', 'Price in dollars': 'dear' })
+  await press(page, 'Create')
+  await tells(page, 'Must be a number.')
+  await fill(page, { 'Price in dollars': '20' })
+  await press(page, 'Create')
+  await tells(page, 'The product is created.')
+  await page.goBack()
+  await sees(page, 'New product')
+})
+
+test('what was typed when the session ended is there again after signing in', async (t) => {
+  const { api, page, user } = await start(t, '/console/products/new')
+  await enter(page, user.email)
+  await sees(page, 'New product')
+  await fill(page, { Name: 'Typed with care', Description: 'Two\nlines', 'Price in dollars': 'dear' })
+  await press(page, 'Create')
+  await tells(page, 'Must be a number.')
+  await fill(page, { 'Price in dollars': '20' })
+  api.clock.advance(8 * 86_400)
+  await press(page, 'Create')
+  await tells(page, 'You are signed out, so nothing was changed.')
+  await enter(page, user.email)
+  await tells(page, 'What you typed is here again. It is not saved yet.')
+  assert.equal(await page.getByLabel('Description').inputValue(), 'Two\nlines')
+  await press(page, 'Create')
+  await tells(page, 'The product is created.')
+  assert.deepEqual(await namesIn(page), ['Typed with care'])
+  await page.goto(`${api.url}/console/products/new`)
+  assert.equal(await page.getByLabel('Name').inputValue(), '', 'and waits no longer')
+})
+
+test('what was typed into a form of an earlier session is there again, and saves over nobody', async (t) => {
+  const { api, page, user } = await start(t)
+  const { body } = await logIn(api, user.email)
+  const address = `${api.url}/console/products/${await createProduct(api, body.access_token)}`
+  await enter(page, user.email)
+  await sees(page, 'Products')
+  await page.goto(address)
+  await fill(page, { Name: 'Typed with care' })
+  api.clock.advance(8 * 86_400)
+  const other = await page.context().newPage()
+  await other.goto(address)
+  await enter(other, user.email)
+  await sees(other, 'Edit product')
+  await fill(other, { Description: 'Newer' })
+  await press(other, 'Save')
+  await tells(other, 'The product is saved.')
+  await press(page, 'Save')
+  await sees(page, 'This form has expired')
+  await go(page, 'Back to what you typed')
+  await tells(page, 'What you typed is here again. It is not saved yet.')
+  await press(page, 'Save')
+  await tells(page, 'Somebody else changed this product')
+})
+
+test('nobody else gets to see what was typed', async (t) => {
+  const { api, page, user } = await start(t, '/console/account')
+  const other = await register(api, 'other@example.com')
+  await enter(page, user.email)
+  await sees(page, 'Account')
+  await fill(page, { Name: 'Only mine' })
+  api.clock.advance(8 * 86_400)
+  await page.locator('main').getByRole('button', { name: 'Save' }).click()
+  await tells(page, 'You are signed out, so nothing was changed.')
+  const kept = String(await page.evaluate('JSON.stringify({ ...sessionStorage })'))
+  assert.ok(kept.includes('Only mine') && !/token|password/.test(kept), kept)
+  await enter(page, other.email)
+  await sees(page, 'Account')
+  assert.notEqual(await page.getByLabel('Name').inputValue(), 'Only mine')
+  assert.equal(await page.evaluate('sessionStorage.length'), 0)
+})
+
+test('the way back to the list leads to the search that one came from', async (t) => {
+  const { api, page, user } = await start(t, '/console/products?q=lamp')
+  const { body } = await logIn(api, user.email)
+  await createProduct(api, body.access_token)
+  await enter(page, user.email)
+  await sees(page, 'Products')
+  await page.locator('#results td.title a').first().click()
+  await sees(page, 'Edit product')
+  await go(page, 'Back to the list')
+  await sees(page, 'Products')
+  assert.equal(await page.getByLabel('Part of the name').inputValue(), 'lamp')
+})
+
+test('what was done is told once, not again by loading the page anew or by coming back to it', async (t) => {
+  const { page, user } = await start(t, '/console/products/new')
+  await enter(page, user.email)
+  await sees(page, 'New product')
+  await fill(page, { Name: 'Kettle', Description: 'Whistles', 'Price in dollars': '20' })
+  await press(page, 'Create')
+  await tells(page, 'The product is created.')
+  await go(page, 'Kettle')
+  await sees(page, 'Edit product')
+  await go(page, 'Back to the list')
+  await sees(page, 'Products')
+  assert.equal(await page.getByText('The product is created.').count(), 0)
+  await go(page, 'Kettle')
+  await press(page, 'Save')
+  await tells(page, 'The product is saved.')
+  await page.reload()
+  assert.equal(await page.getByText('The product is saved.').count(), 0)
+})
+
+const sizes = [
+  { name: 'at twice the size', width: 640, textSize: '100%' },
+  { name: 'with text of twice the size, on a phone', width: 375, textSize: '200%' },
+]
+for (const { name, width, textSize } of sizes) {
+  test(`nothing lies beside the window or on something else, ${name}`, async (t) => {
+    const api = await startApiWithRoles(t, {})
+    const user = await api.signInAs('admin')
+    await createProduct(api, user.access)
+    const { page } = await openBrowser(t, { url: api.url, path: '/console/sign-in' })
+    await page.setViewportSize({ width, height: 700 })
+    await enter(page, user.email)
+    await sees(page, 'Products')
+    for (const path of ['products', 'products/1', 'products/new', 'account', 'users', `users/${user.id}`, 'audit']) {
+      await page.goto(`${api.url}/console/${path}`)
+      await page.evaluate(`document.adoptedStyleSheets = [new CSSStyleSheet()]
+        document.adoptedStyleSheets[0].replaceSync(':root { font-size: ${textSize} }')`)
+      await fits(page)
+      assert.deepEqual(await page.evaluate(cutOff), [], path)
+      assert.ok(await page.evaluate(isBarClear), path)
+    }
+  })
+}
+
+/** What is written beyond the edge of a card, where nobody sees it. */
+const cutOff = `[...document.querySelectorAll('.card')].flatMap((card) => [...card.querySelectorAll('time, code, .badge')]
+  .filter((each) => each.getBoundingClientRect().right > card.getBoundingClientRect().right + 1)
+  .map((each) => each.textContent))`
+
+const isBarClear = `(() => {
+  const [a, b] = [...document.querySelectorAll('.brand, .person > :last-child')].map((each) => each.getBoundingClientRect())
+  return a.right <= b.left || a.bottom <= b.top
+})()`
 
 async function start(t: TestContext, path = '/console/sign-in', options: Partial<VisitOptions> = {}) {
   const api = await startApi(t)

@@ -177,6 +177,7 @@ async function endsOtherDevice(given: { api: ApiWithRoles; secret: string; own: 
   await tells(other, 'You are signed out.')
   await other.locator('#news').getByRole('link', { name: 'Sign in' }).click()
   await sees(other, 'Sign in')
+  assert.match(other.url(), /next=%2Fconsole%2Fproducts/, 'and back to the list')
   await other.goto(`${api.url}/console/products`)
   await sees(other, 'Sign in')
   await own.reload()

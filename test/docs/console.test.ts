@@ -68,7 +68,7 @@ async function startWithGreeting(t: TestContext) {
             findSession: authenticate,
             render: ({ content }) => content,
             renderProblem: ({ message }) => ({ title: message, content: html`${message}` }),
-            signInPath: '/sign-in',
+            signInAddress: (next) => `/sign-in?next=${encodeURIComponent(next)}`,
           })
           addGreetingPage(pages, { send })
         },

@@ -14,8 +14,10 @@ import { addUserPages } from './admin/users.routes.ts'
 import { serveAssets } from './assets.ts'
 import type { Admin, Login, Passwords, Products, Sessions, TwoFactor, Users, WebSessions } from './console.needs.ts'
 import { createLayout } from './parts/layout.ts'
+import { withNotice } from './parts/notices.ts'
 import { problemPage } from './parts/problem.views.ts'
 import { addProductPages } from './products/products.routes.ts'
+import { withNext } from './sign-in/next.ts'
 import { addPasswordPages } from './sign-in/password.routes.ts'
 import { addRegisterPages } from './sign-in/register.routes.ts'
 import { addSignInPages } from './sign-in/sign-in.routes.ts'
@@ -58,7 +60,10 @@ export async function consoleRoutes(app: FastifyInstance, deps: ConsoleDeps): Pr
   const send = await addPages(app, {
     ...deps,
     findSession: deps.webSessions.find,
-    signInPath: `${consolePath}/sign-in`,
+    signInAddress(next, wasPosted) {
+      const address = withNext(`${consolePath}/sign-in`, next)
+      return wasPosted ? withNotice(address, 'session-over') : address
+    },
     render: createLayout(deps),
     renderProblem: problemPage,
   })

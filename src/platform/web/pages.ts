@@ -23,6 +23,8 @@ declare module 'fastify' {
 export interface Page {
   title: string
   content: Html
+  /** Where it is to be had again. By default the nearest page above the form that it answers; false if it is not. */
+  address?: string | false
 }
 
 export interface PagesOptions {
@@ -34,8 +36,8 @@ export interface PagesOptions {
   render(page: Page, request: FastifyRequest): Html
   /** Says in a page what went wrong. */
   renderProblem(error: AppError): Page
-  /** Where people sign in. It is told by `next` where they wanted to go. */
-  signInPath: string
+  /** Where people sign in, and are led on to this page. A form that they posted is not sent again. */
+  signInAddress(next: string, wasPosted: boolean): string
 }
 
 export type SendPage = (request: FastifyRequest, reply: FastifyReply, page: Page, status?: number) => FastifyReply
@@ -96,11 +98,20 @@ export async function addPages(app: FastifyInstance, options: PagesOptions): Pro
     const error = toAppError(thrown)
     if (error.cause !== undefined) request.log.error({ err: error.cause }, error.message)
     if (error.status === 401) {
-      const next = request.method === 'GET' ? `?next=${encodeURIComponent(request.url)}` : ''
-      return reply.redirect(`${options.signInPath}${next}`, 303)
+      const isForm = request.method !== 'GET'
+      return reply.redirect(options.signInAddress(isForm ? pageAbove(request) : request.url, isForm), 303)
     }
     return send(request, reply.headers(error.headers ?? {}), options.renderProblem(error), error.status)
   })
+
+  /** The page that a form belongs to, as far as its address tells: itself, or the nearest one above. */
+  function pageAbove(request: FastifyRequest): string {
+    const [path = ''] = request.url.split('?', 1)
+    const names = path.split('/')
+    const pattern = request.routeOptions.url?.split('/') ?? []
+    while (pattern.length > 1 && !app.hasRoute({ method: 'GET', url: pattern.join('/') })) pattern.pop()
+    return names.slice(0, pattern.length).join('/')
+  }
 
   function tokenFor(request: FastifyRequest, reply: FastifyReply): string {
     if (request.formBinding === undefined) {
@@ -112,7 +123,8 @@ export async function addPages(app: FastifyInstance, options: PagesOptions): Pro
 
   /** Every form that posts gets its token here: whoever writes one need not think of it. */
   const send: SendPage = (request, reply, page, status = 200) => {
-    const { text } = options.render(page, request)
+    const { address = pageAbove(request) } = page
+    const { text } = options.render({ ...page, address: request.method === 'POST' && address }, request)
     const whole = text.replace(/<form\b(?=[^>]* method="post")[^>]*>/g, (form) => {
       return `${form}<input type="hidden" name="_token" value="${tokenFor(request, reply)}">`
     })

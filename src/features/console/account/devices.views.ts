@@ -21,7 +21,7 @@ ${devices.map(row)}
 function row({ id, user_agent, address, created_at, last_used_at, current }: Device) {
   return html`<tr>
 <td data-label="Device"><span id="device-${id}">${device(user_agent)}${current && html` <span class="badge good">This device</span>`}</span></td>
-<td data-label="Address">${address}</td>
+<td data-label="Address" class="address">${address}</td>
 <td data-label="Signed in">${time(created_at)}</td>
 <td data-label="Last used">${time(last_used_at)}</td>
 <td class="action"><form method="post" action="/console/account/devices/${id}/sign-out"><button class="small" aria-describedby="device-${id}">Sign out</button></form></td>

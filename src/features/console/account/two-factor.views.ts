@@ -55,6 +55,8 @@ ${back}
 export function codesPage({ codes, isNew }: { codes: readonly string[]; isNew: boolean }): Page {
   return {
     title: 'Recovery codes',
+    // They are shown once.
+    address: false,
     content: html`<section class="medium card">
 <p class="notice no-print" role="status">${isNew ? 'Two-factor is on.' : 'The old recovery codes are void.'}</p>
 <h1>Your recovery codes</h1>

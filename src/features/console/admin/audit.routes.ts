@@ -7,9 +7,10 @@ import type { Page } from '../../../platform/web/pages.ts'
 import type { AuditRow } from '../console.needs.ts'
 import type { ConsoleParts } from '../console.routes.ts'
 import { device } from '../parts/devices.ts'
-import { pager } from '../parts/pager.ts'
+import { beyondLast, pager } from '../parts/pager.ts'
 import { time } from '../parts/times.ts'
 
+const path = '/console/audit'
 const config = { access: { permission: 'audit.view' }, docs: false } as const
 
 export function addAuditPages(app: FastifyInstance, { admin, send }: ConsoleParts): void {
@@ -31,8 +32,7 @@ function auditPage({ rows, meta, canSeeUsers }: AuditView): Page {
   return {
     title: 'Audit trail',
     content: html`<h1>Audit trail</h1>
-${rows.length === 0 ? html`<div class="card empty"><h2>There is nothing on this page</h2></div>` : table(rows, canSeeUsers)}
-${pager('/console/audit', meta)}`,
+${rows.length === 0 ? beyondLast(path, meta) : html`${table(rows, canSeeUsers)}${pager(path, meta)}`}`,
   }
 }
 

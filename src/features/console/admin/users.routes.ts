@@ -51,7 +51,9 @@ export function addUserPages(app: FastifyInstance, { admin, send }: ConsoleParts
       const chosen = request.body.roles
       try {
         const { id } = await admin.setRoles(actorOf(request), idOf(request), chosen)
-        return reply.redirect(withNotice(`/console/users/${id}`, 'roles-saved'), 303)
+        // Whoever takes a role from themselves may not be let in here any more.
+        const canStay = (await request.identify?.(request))?.can('users.view') ?? false
+        return reply.redirect(withNotice(canStay ? `/console/users/${id}` : '/console/products', 'roles-saved'), 303)
       } catch (error) {
         return refuse({ request, reply, error: inOtherWords(error) }, (refusal) => show(request, { refusal, chosen }))
       }

@@ -4,7 +4,7 @@ import type { Page } from '../../../platform/web/pages.ts'
 import type { ListedUser } from '../console.needs.ts'
 import { badges } from '../parts/badges.ts'
 import { field } from '../parts/forms.ts'
-import { pager } from '../parts/pager.ts'
+import { beyondLast, pager } from '../parts/pager.ts'
 import { time, timeOfSeconds } from '../parts/times.ts'
 
 export interface UsersView {
@@ -13,22 +13,24 @@ export interface UsersView {
   meta: PageMeta
 }
 
+const path = '/console/users'
+
 export function usersPage({ users, q, meta }: UsersView): Page {
+  const query = q === '' ? {} : { q }
   return {
     title: 'Users',
     content: html`<h1>Users</h1>
-<form class="search" role="search" action="/console/users">
+<form class="search" role="search" action="${path}">
 ${field({ label: 'Email or name', name: 'q', type: 'search', value: q, maxlength: 255, autocomplete: 'off' })}
 <button>Search</button>
-${q !== '' && html`<a class="button quiet" href="/console/users">Show all</a>`}
+${q !== '' && html`<a class="button quiet" href="${path}">Show all</a>`}
 </form>
-${users.length === 0 ? empty(q, meta) : table(users)}
-${meta.total > 0 && pager('/console/users', meta, q === '' ? {} : { q })}`,
+${users.length > 0 && html`${table(users)}${pager(path, meta, query)}`}
+${users.length === 0 && (meta.total > 0 ? beyondLast(path, meta, query) : nobodyFound(q))}`,
   }
 }
 
-function empty(q: string, { total }: PageMeta) {
-  if (total > 0) return html`<div class="card empty"><h2>There is nobody on this page</h2></div>`
+function nobodyFound(q: string) {
   return html`<div class="card empty"><h2>Nobody found</h2>
 <p>No email and no name has “${q}” in it.</p></div>`
 }
@@ -46,7 +48,7 @@ const none = html`<span class="soft">–</span>`
 
 function row({ id, email, name, roles, two_factor, locked_until, created_at }: ListedUser) {
   return html`<tr>
-<td class="title"><a href="/console/users/${id}">${email}</a></td>
+<td class="title"><a href="${path}/${id}">${email}</a></td>
 <td data-label="Name">${name === '' ? none : name}</td>
 <td data-label="Roles"><span>${roles.length === 0 ? none : badges(roles)}</span></td>
 <td data-label="Two-factor">${two_factor ? html`<span class="badge good">On</span>` : 'Off'}</td>

@@ -1,15 +1,31 @@
 /** What scripts add to pages that work without them. Each part looks for what it is about and does nothing elsewhere. */
 
+import { leadBack } from './back.js'
 import { confirmForms } from './confirm.js'
+import { keepDrafts } from './drafts.js'
 import { followProducts } from './live.js'
 import { searchAsYouType } from './search.js'
 import { writeTimes } from './times.js'
 
+takeAddress()
 writeTimes(document)
 countDown()
+keepDrafts()
+leadBack()
 confirmForms()
 searchAsYouType()
 followProducts()
+
+/**
+ * A page that answers a form gets an address of its own, and none keeps the name of a notice: going back to it, or
+ * loading it anew, sends nothing twice and tells nothing twice.
+ */
+function takeAddress() {
+  const { address } = document.getElementById('content').dataset
+  const wanted = new URL(address ?? location.href, location.href)
+  wanted.searchParams.delete('done')
+  if (address !== undefined || location.search.includes('done=')) history.replaceState(null, '', wanted)
+}
 
 /** Until a lock ends. */
 function countDown() {
@@ -19,9 +35,13 @@ function countDown() {
       const seconds = Math.max(0, Math.ceil((until - Date.now()) / 1000))
       const minutes = Math.floor(seconds / 60)
       each.textContent = `${minutes}:${String(seconds % 60).padStart(2, '0')}`
-      if (seconds === 0) clearInterval(timer)
+      if (seconds > 0) return
+      clearInterval(timer)
+      each.replaceWith('now')
+      before.textContent = before.textContent.replace(/ in $/, ' ')
     }
-    each.previousSibling.textContent = each.previousSibling.textContent.replace(/ at\s*$/, ' in ')
+    const before = each.previousSibling
+    before.textContent = before.textContent.replace(/ at\s*$/, ' in ')
     const timer = setInterval(show, 1000)
     show()
   }

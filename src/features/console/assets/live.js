@@ -35,7 +35,8 @@ export function followProducts() {
     socket.onclose = ({ code }) => {
       socket = undefined
       if (code === forbidden) {
-        showNews('You are signed out.', '/console/sign-in', 'Sign in')
+        const next = encodeURIComponent(location.pathname + location.search)
+        showNews('You are signed out.', `/console/sign-in?next=${next}`, 'Sign in')
         return
       }
       wasLost = true

@@ -18,7 +18,7 @@ const places = [
 ] as const
 
 export function createLayout({ hasPlayground }: LayoutOptions): (page: Page, request: FastifyRequest) => Html {
-  return ({ title, content }, request) => {
+  return ({ title, content, address = false }, request) => {
     const [path = ''] = request.url.split('?', 1)
     return html`<!doctype html>
 <html lang="en">
@@ -37,7 +37,7 @@ ${styles.map((name) => html`<link rel="stylesheet" href="/console/assets/${name}
 <a class="brand" href="/console"><img src="/console/assets/icon.svg" alt="" width="24" height="24"> Latchkey</a>
 ${request.principal ? signedInBar(request.principal, path) : signedOutBar(hasPlayground)}
 </header>
-<main id="content" tabindex="-1">
+<main id="content" tabindex="-1"${address !== false && html` data-address="${address}"`}>
 ${notice(request)}
 ${content}
 </main>
@@ -54,7 +54,7 @@ function signedInBar(principal: NonNullable<FastifyRequest['principal']>, path: 
   return html`<nav aria-label="Main"><ul>
 ${mayGo.map((place) => html`<li><a href="${place.path}"${current(place.path)}>${place.name}</a></li>`)}
 </ul></nav>
-<div class="person">
+<div class="person" data-person="${principal.id}">
 <a href="/console/account"${current('/console/account')}>${principal.name === '' ? principal.email : principal.name}</a>
 <form method="post" action="/console/sign-out"><button class="quiet">Sign out</button></form>
 </div>`

@@ -1,6 +1,7 @@
 /** What a page says after something was done. A redirect names it, so that reloading does nothing twice. */
 const notices = {
   'signed-out': 'You are signed out.',
+  'session-over': 'You are signed out, so nothing was changed. Sign in to go on.',
   registered: 'Welcome. Your account is made: sign in to go on.',
   'reset-sent': 'If that email is registered, a message is on its way.',
   'password-reset': 'Your password is changed. Sign in with the new one.',

@@ -16,7 +16,7 @@ const words: Readonly<Record<string, { heading: string; text: string }>> = {
   },
   [formExpired().message]: {
     heading: 'This form has expired',
-    text: 'Nothing was changed. Load the page again and retry.',
+    text: 'Nothing was changed. Load the page again and retry. If it happens again, allow cookies for this site.',
   },
 }
 
@@ -37,7 +37,7 @@ export function problemPage({ status, message }: AppError): Page {
     content: html`<section class="narrow card">
 <h1>${heading}</h1>
 <p>${text}</p>
-<p><a class="button" href="/console">Back to the console</a></p>
+<p><a class="button" href="/console"${message === formExpired().message && html` data-expired`}>Back to the console</a></p>
 </section>`,
   }
 }

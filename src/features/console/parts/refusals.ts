@@ -52,11 +52,11 @@ export function atFields(refusal: Refusal, names: { password: string; code?: str
   return refusal
 }
 
-/** The script counts down; without it the time is told. */
+/** The script counts down; without it the time is told. A timer, since an alert is spoken whenever it changes. */
 function lockedNote(until: number): Html {
   const iso = new Date(until * 1000).toISOString()
   return html`<p class="problem" role="alert">Too many failed attempts. You can try again at
-<span data-countdown="${iso}">${time(iso)}</span>.</p>`
+<span role="timer" data-countdown="${iso}">${time(iso)}</span>.</p>`
 }
 
 /** Whether it is this refusal, by the text that it has everywhere. */

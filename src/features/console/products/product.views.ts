@@ -20,13 +20,14 @@ const path = '/console/products'
 export function newPage({ key = '', ...view }: FormView & { key?: string }): Page {
   return {
     title: 'New product',
+    address: `${path}/new`,
     content: html`<section class="medium card">
 <h1>New product</h1>
 ${view.note}${problemNote(view.problems ?? noProblems)}
 <form method="post" action="${path}">
 <input type="hidden" name="key" value="${key}">
 ${fields(view, { isNew: true })}
-<div class="row"><button class="main">Create</button><a class="button quiet" href="${path}">Cancel</a></div>
+<div class="row"><button class="main">Create</button><a class="button quiet" href="${path}" data-back>Cancel</a></div>
 </form>
 </section>`,
   }
@@ -44,7 +45,7 @@ ${note}${problemNote(problems)}
 <form method="post" action="${path}/${id}">
 <input type="hidden" name="tag" value="${tag}">
 ${fields(view, { isNew: false })}
-<div class="row"><button class="main">${note ? 'Save mine' : 'Save'}</button><a class="button quiet" href="${path}">Back to the list</a></div>
+<div class="row"><button class="main">${note ? 'Save mine' : 'Save'}</button><a class="button quiet" href="${path}" data-back>Back to the list</a></div>
 </form>
 </section>
 <section class="medium card">
@@ -72,7 +73,7 @@ export function detailsPage(product: Product, price: string): Page {
 <h1>${name}</h1>
 <p class="text">${description}</p>
 <dl>${facts.map(([term, fact]) => html`<div><dt>${term}</dt><dd>${fact}</dd></div>`)}</dl>
-<p class="beside"><a href="${path}">Back to the list</a></p>
+<p class="beside"><a href="${path}" data-back>Back to the list</a></p>
 </section>`,
   }
 }
@@ -91,7 +92,7 @@ function fields(
   return html`${field({ ...shared('name'), label: 'Name', required: true, maxlength: 255, autocomplete: 'off', autofocus: isNew })}
 ${field({ ...shared('description'), label: 'Description', type: 'textarea', required: isNew })}
 <div class="pair">
-${field({ ...shared('price'), label: 'Price in dollars', required: true, inputmode: 'decimal', autocomplete: 'off' })}
+${field({ ...shared('price'), label: 'Price in dollars', hint: 'Such as 1234.50.', required: true, inputmode: 'decimal', autocomplete: 'off' })}
 ${field({ ...shared('stock'), label: 'Stock', required: !isNew, inputmode: 'numeric', autocomplete: 'off' })}
 </div>
 ${field({ ...shared('category'), label: 'Category', maxlength: 100, autocomplete: 'off', list: 'categories', hint: 'Left empty, it is “general”.' })}

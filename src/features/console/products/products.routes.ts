@@ -57,7 +57,7 @@ export function addProductPages(app: FastifyInstance, { products, random, send }
         wanted,
         categories,
         mayWrite: mayWrite(request),
-        deleted: parseId(textOf(query.deleted) ?? ''),
+        deleted: await findDeleted(query.deleted),
         formatPrice: products.formatPrice,
       }
       if (found) return send(request, reply, listPage({ ...view, found }))
@@ -130,6 +130,12 @@ export function addProductPages(app: FastifyInstance, { products, random, send }
     }
   }
 
+  /** Going back, or another tab, must not say of a product that is there that it is deleted. */
+  async function findDeleted(given: unknown): Promise<number | undefined> {
+    const id = parseId(textOf(given) ?? '')
+    return id === undefined || (await findProduct(id)) ? undefined : id
+  }
+
   app.post(`${one}/delete`, writing, async (request, reply) => {
     const id = idOf(request)
     await products.delete(id)
@@ -143,11 +149,13 @@ export function addProductPages(app: FastifyInstance, { products, random, send }
   })
 }
 
-/** Browsers send line breaks as two characters; everybody else stores one. */
+/** Browsers send line breaks as two characters; everybody else stores one. Numbers may be typed as they are shown. */
 function readForm(body: Form): Form {
-  const { description } = body
+  const { description, price, stock } = body
   return markAsForm({
     ...body,
+    ...(typeof price === 'string' && { price: plainNumber(price) }),
+    ...(typeof stock === 'string' && { stock: plainNumber(stock) }),
     ...(typeof description === 'string' && { description: description.replaceAll('\r\n', '\n') }),
   })
 }
@@ -156,4 +164,9 @@ function readForm(body: Form): Form {
 function textOf(given: unknown): string | undefined {
   const [text] = [given].flat()
   return typeof text === 'string' && text.trim() !== '' ? text : undefined
+}
+
+/** Without the sign and the commas, where these stand as we write them. What may mean something else is left alone. */
+function plainNumber(text: string): string {
+  return /^\s*\$?\s*(?:\d+|\d{1,3}(?:,\d{3})+)(?:\.\d*)?\s*$/.test(text) ? text.replace(/[$,\s]/g, '') : text
 }

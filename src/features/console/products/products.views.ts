@@ -3,7 +3,7 @@ import { type Html, html } from '../../../platform/html/html.ts'
 import type { PageMeta } from '../../../platform/http/paging.ts'
 import type { Page } from '../../../platform/web/pages.ts'
 import type { Product } from '../console.needs.ts'
-import { pager } from '../parts/pager.ts'
+import { beyondLast, pager } from '../parts/pager.ts'
 import { searchForm, type Wanted } from './search-form.views.ts'
 
 /** So many rows are read and drawn in no time; whoever looks for something types more. */
@@ -89,11 +89,7 @@ export function statusBadge({ active, stock }: Pick<Product, 'active' | 'stock'>
 }
 
 function empty({ wanted, mayWrite, listed }: ListView): Html {
-  if (listed && listed.meta.total > 0) {
-    const { page, last_page } = listed.meta
-    return html`<div class="card empty"><h2>There is no page ${page.toLocaleString('en')}</h2>
-<p><a href="${path}?page=${last_page}">Go to the last page</a></p></div>`
-  }
+  if (listed && listed.meta.total > 0) return beyondLast(path, listed.meta)
   if (listed) {
     return html`<div class="card empty"><h2>No products yet</h2>
 ${mayWrite ? html`<p><a class="button main" href="${path}/new">Create the first one</a></p>` : html`<p>As soon as there are some, they are listed here.</p>`}</div>`

@@ -10,7 +10,7 @@ import type { ConsoleParts } from '../console.routes.ts'
 import { field, noProblems, type Problems, problemNote } from '../parts/forms.ts'
 import { withNotice } from '../parts/notices.ts'
 import { passwordHint } from '../parts/password-hint.ts'
-import { createRefuse } from '../parts/refusals.ts'
+import { createRefuse, isRefusal } from '../parts/refusals.ts'
 
 const config = { access: 'public', docs: false } as const
 
@@ -45,15 +45,23 @@ export function addPasswordPages(app: FastifyInstance, parts: ConsoleParts): voi
     '/password/reset',
     { config, schema: { body: Type.Object({ token: OrEmpty, password: OrEmpty }) } },
     async (request, reply) => {
-      const { token, password } = request.body
+      const { password } = request.body
+      const token = request.body.token.trim()
       try {
         await limiters.reset.take(addressOf(request))
         const found = password === '' ? ['Must not be blank'] : findPasswordProblems(password)
-        if (found.length > 0) throw validationFailed({ password: found })
+        const problems = {
+          ...(token === '' && { token: ['Must not be blank'] }),
+          ...(found.length > 0 && { password: found }),
+        }
+        if (Object.keys(problems).length > 0) throw validationFailed(problems)
         await passwords.reset({ token, password, client: clientOf(request) })
         return reply.redirect(withNotice('/console/sign-in', 'password-reset'), 303)
       } catch (error) {
-        return refuse({ request, reply, error }, ({ problems }) => resetPage({ hint, token, problems }))
+        const isOver = isRefusal(error, 'Invalid reset token')
+        return refuse({ request, reply, error }, ({ problems }) =>
+          resetPage({ hint, token, problems: isOver ? linkIsOver : problems }),
+        )
       }
     },
   )
@@ -75,6 +83,9 @@ ${field({ label: 'Email', name: 'email', type: 'email', required: true, autocomp
   }
 }
 
+const linkIsOver: Problems = { message: 'This link was used before, or is older than an hour.', fields: {} }
+
+/** Where no link brings the token, as in a mail that is only shown in the log, it is typed in. */
 function resetPage(view: { hint: string; token: string; problems?: Problems }): Page {
   const { hint, token, problems = noProblems } = view
   return {
@@ -83,7 +94,7 @@ function resetPage(view: { hint: string; token: string; problems?: Problems }): 
 <h1>New password</h1>
 ${problemNote(problems)}
 <form method="post" action="/console/password/reset">
-<input type="hidden" name="token" value="${token}">
+${token === '' ? field({ label: 'Reset token', name: 'token', problems, hint: 'It is in the message that we sent to you.', required: true, autocomplete: 'off', autofocus: true }) : html`<input type="hidden" name="token" value="${token}">`}
 ${field({ label: 'New password', name: 'password', type: 'password', problems, hint, required: true, autocomplete: 'new-password', autofocus: true })}
 <button class="main">Change the password</button>
 </form>

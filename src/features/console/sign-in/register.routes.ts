@@ -9,6 +9,7 @@ import { field, noProblems, type Problems, problemNote, type Values } from '../p
 import { withNotice } from '../parts/notices.ts'
 import { passwordHint } from '../parts/password-hint.ts'
 import { createRefuse } from '../parts/refusals.ts'
+import { placeOf, withNext } from './next.ts'
 
 const config = { access: 'public', docs: false } as const
 
@@ -17,19 +18,26 @@ export function addRegisterPages(app: FastifyInstance, parts: ConsoleParts): voi
   const refuse = createRefuse(send)
   const hint = passwordHint(parts.findPasswordProblems)
 
-  app.get('/register', { config }, (request, reply) => send(request, reply, registerPage({ hint, values: {} })))
+  app.get<{ Querystring: { next?: unknown } }>('/register', { config }, (request, reply) => {
+    if (request.principal) return reply.redirect('/console', 303)
+    return send(request, reply, registerPage({ hint, next: placeOf(request.query.next), values: {} }))
+  })
 
-  app.post<{ Body: { email: string; name: string; password: string } }>(
+  app.post<{ Body: { email: string; name: string; password: string; next: string } }>(
     '/register',
-    { config, schema: { body: Type.Object({ email: OrEmpty, name: OrEmpty, password: OrEmpty }) } },
+    {
+      config,
+      schema: { body: Type.Object({ email: OrEmpty, name: OrEmpty, password: OrEmpty, next: OrEmpty }) },
+    },
     async (request, reply) => {
+      const next = placeOf(request.body.next)
       try {
         await limiters.register.take(addressOf(request))
         await users.register({ ...validateRegistration(request.body), client: clientOf(request) })
-        return reply.redirect(withNotice('/console/sign-in', 'registered'), 303)
+        return reply.redirect(withNotice(withNext('/console/sign-in', next), 'registered'), 303)
       } catch (error) {
         return refuse({ request, reply, error }, ({ problems }) =>
-          registerPage({ hint, values: request.body, problems }),
+          registerPage({ hint, next, values: request.body, problems }),
         )
       }
     },
@@ -39,23 +47,25 @@ export function addRegisterPages(app: FastifyInstance, parts: ConsoleParts): voi
 interface RegisterView {
   /** What a password needs. */
   hint: string
+  next: string
   values: Values
   problems?: Problems
 }
 
-function registerPage({ hint, values, problems = noProblems }: RegisterView): Page {
+function registerPage({ hint, next, values, problems = noProblems }: RegisterView): Page {
   return {
     title: 'Register',
     content: html`<section class="narrow card">
 <h1>Register</h1>
 ${problemNote(problems)}
 <form method="post" action="/console/register">
+<input type="hidden" name="next" value="${next}">
 ${field({ label: 'Email', name: 'email', type: 'email', value: values.email, problems, required: true, autocomplete: 'email', maxlength: 255, autofocus: true })}
 ${field({ label: 'Name', name: 'name', value: values.name, problems, autocomplete: 'name', maxlength: 255 })}
 ${field({ label: 'Password', name: 'password', type: 'password', problems, hint, required: true, autocomplete: 'new-password' })}
 <button class="main">Register</button>
 </form>
-<p class="beside">You have an account? <a href="/console/sign-in">Sign in</a></p>
+<p class="beside">You have an account? <a href="${withNext('/console/sign-in', next)}">Sign in</a></p>
 </section>`,
   }
 }

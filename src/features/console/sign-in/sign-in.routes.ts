@@ -1,5 +1,5 @@
 /** Signing in and out of the console. */
-import type { FastifyInstance, FastifyReply } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import Type from 'typebox'
 import { principalOf } from '../../../platform/http/access.ts'
 import { addressOf, clientOf } from '../../../platform/http/client.ts'
@@ -8,6 +8,7 @@ import type { SignedIn } from '../console.needs.ts'
 import type { ConsoleParts } from '../console.routes.ts'
 import { withNotice } from '../parts/notices.ts'
 import { createRefuse, isRefusal } from '../parts/refusals.ts'
+import { placeOf } from './next.ts'
 import { codePage, signInPage } from './sign-in.views.ts'
 
 const access = 'public'
@@ -18,7 +19,14 @@ export function addSignInPages(app: FastifyInstance, parts: ConsoleParts): void 
   const refuse = createRefuse(send)
 
   /** A new id for the browser: whoever planted the old one is left with nothing. */
-  async function begin(reply: FastifyReply, signedIn: SignedIn, next: string): Promise<FastifyReply> {
+  async function begin(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    { signedIn, next }: { signedIn: SignedIn; next: string },
+  ): Promise<FastifyReply> {
+    const { principal } = request
+    // The browser forgets the session that it has, so nobody could end it any more.
+    if (principal) await sessions.end({ principal, id: principal.session, client: clientOf(request) })
     cookies.setSession(reply, await webSessions.begin(signedIn))
     cookies.clearForm(reply)
     return reply.redirect(placeOf(next), 303)
@@ -40,7 +48,7 @@ export function addSignInPages(app: FastifyInstance, parts: ConsoleParts): void 
       try {
         await limiters.login.take(addressOf(request))
         const outcome = await login.login({ email, password, client: clientOf(request) })
-        if (outcome.kind === 'signed_in') return await begin(reply, outcome, next)
+        if (outcome.kind === 'signed_in') return await begin(request, reply, { signedIn: outcome, next })
         return send(request, reply, codePage({ challengeToken: outcome.challengeToken, next: placeOf(next) }))
       } catch (error) {
         return refuse({ request, reply, error }, (refusal) => signInPage({ email, next: placeOf(next), refusal }))
@@ -55,7 +63,8 @@ export function addSignInPages(app: FastifyInstance, parts: ConsoleParts): void 
       const { challenge_token: challengeToken, code, next } = request.body
       try {
         await limiters.verify.take(addressOf(request))
-        return await begin(reply, await login.verify({ challengeToken, code, client: clientOf(request) }), next)
+        const signedIn = await login.verify({ challengeToken, code, client: clientOf(request) })
+        return await begin(request, reply, { signedIn, next })
       } catch (error) {
         const isOver = isRefusal(error, 'Invalid challenge token')
         return refuse({ request, reply, error }, (refusal) =>
@@ -77,11 +86,4 @@ export function addSignInPages(app: FastifyInstance, parts: ConsoleParts): void 
     cookies.clearSession(reply)
     return reply.redirect(withNotice('/console/sign-in', 'signed-out'), 303)
   })
-}
-
-/** A page of the console and nothing else: a link must not lead anybody who signs in to another site. */
-export function placeOf(next: unknown): string {
-  if (typeof next !== 'string' || !/^\/console(?:[/?][\w\-./?=&%+]*)?$/.test(next)) return '/console'
-  // Browsers take steps up out of a path, however they are written.
-  return /^[^?]*(?:\.|%2e){2}/i.test(next) ? '/console' : next
 }

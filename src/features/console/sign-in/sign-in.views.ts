@@ -2,6 +2,7 @@ import { html } from '../../../platform/html/html.ts'
 import type { Page } from '../../../platform/web/pages.ts'
 import { field } from '../parts/forms.ts'
 import { noRefusal, type Refusal, refusalNote } from '../parts/refusals.ts'
+import { withNext } from './next.ts'
 
 interface SignInView {
   email?: string
@@ -12,6 +13,7 @@ interface SignInView {
 export function signInPage({ email, next, refusal = noRefusal }: SignInView): Page {
   return {
     title: 'Sign in',
+    address: withNext('/console/sign-in', next),
     content: html`<section class="narrow card">
 <h1>Sign in</h1>
 ${refusalNote(refusal)}
@@ -21,7 +23,7 @@ ${field({ label: 'Email', name: 'email', type: 'email', value: email, required: 
 ${field({ label: 'Password', name: 'password', type: 'password', required: true, autocomplete: 'current-password' })}
 <button class="main">Sign in</button>
 </form>
-<p class="beside"><a href="/console/password/forgot">Forgotten your password?</a> <a href="/console/register">Register</a></p>
+<p class="beside"><a href="/console/password/forgot">Forgotten your password?</a> <a href="${withNext('/console/register', next)}">Register</a></p>
 </section>`,
   }
 }
@@ -37,6 +39,7 @@ export function codePage({
 }): Page {
   return {
     title: 'Second factor',
+    address: withNext('/console/sign-in', next),
     content: html`<section class="narrow card">
 <h1>One more step</h1>
 <p>Type the code that your authenticator app shows, or one of your recovery codes.</p>
@@ -47,7 +50,8 @@ ${refusalNote(refusal)}
 ${field({ label: 'Code', name: 'code', required: true, autocomplete: 'one-time-code', autofocus: true })}
 <button class="main">Go on</button>
 </form>
-<p class="beside"><a href="/console/sign-in">Sign in as somebody else</a></p>
+<p class="beside"><a href="${withNext('/console/sign-in', next)}">Sign in as somebody else</a></p>
+<p class="hint">Neither the app nor the codes at hand? An administrator can reset the second factor.</p>
 </section>`,
   }
 }

@@ -1,0 +1,12 @@
+/** The way back to a list leads to the search and the page that one came from. */
+const key = 'list'
+
+export function leadBack() {
+  document.addEventListener('click', ({ target }) => {
+    if (target.closest('#results')) sessionStorage.setItem(key, location.pathname + location.search)
+  })
+  const list = sessionStorage.getItem(key)
+  for (const each of document.querySelectorAll('a[data-back]')) {
+    if (list?.split('?', 1)[0] === each.pathname) each.href = list
+  }
+}

@@ -1,0 +1,73 @@
+/**
+ * What was typed into a form whose session had ended waits in this tab until the same person has signed in again.
+ * Passwords, codes and tokens are never kept. The next page drops what waits, unless it is on the way there.
+ */
+const key = 'draft'
+
+export function keepDrafts() {
+  goOn()
+  document.addEventListener('submit', ({ target: form }) => {
+    if (form.method !== 'post' || isSignIn(form)) return
+    const fields = [...form.elements].filter(isTyped).map(({ name, value, type, checked }) => {
+      return { name, value, ...(type === 'checkbox' && { checked }) }
+    })
+    sessionStorage.removeItem(key)
+    if (fields.some(({ name }) => name !== 'tag')) {
+      keep({ person: person(), page: location.pathname + location.search, action: form.getAttribute('action'), fields })
+    }
+  })
+}
+
+function goOn() {
+  const draft = JSON.parse(sessionStorage.getItem(key) ?? 'null')
+  if (!draft) return
+  const forms = [...document.querySelectorAll('main form')]
+  const signIn = forms.find(isSignIn)
+  const again = document.querySelector('main a[data-expired]')
+  if (signIn) signIn.elements.next.value = draft.page
+  if (again) {
+    again.href = draft.page
+    again.textContent = 'Back to what you typed'
+  }
+  if (signIn || again) return keep({ ...draft, isRefused: true })
+  sessionStorage.removeItem(key)
+  const form = forms.find((each) => each.getAttribute('action') === draft.action)
+  if (draft.isRefused && form && draft.person === person()) fill(form, draft.fields)
+}
+
+function fill(form, fields) {
+  for (const { name, value, checked } of fields) {
+    const found = [...form.elements].find(
+      (each) => each.name === name && (checked === undefined || each.value === value),
+    )
+    if (!found) continue
+    if (checked === undefined) found.value = value
+    else found.checked = checked
+  }
+  const note = document.createElement('p')
+  note.className = 'notice'
+  note.setAttribute('role', 'status')
+  form.before(note)
+  // A screen reader speaks what comes into a place that it knows.
+  requestAnimationFrame(() => {
+    note.textContent = 'What you typed is here again. It is not saved yet.'
+  })
+}
+
+/** The tag stands for the state that a change was made from: what somebody else saved since must not be lost. */
+function isTyped({ name, type, autocomplete }) {
+  if (name === 'tag') return true
+  return name !== '' && !['hidden', 'password', 'submit'].includes(type) && autocomplete !== 'one-time-code'
+}
+
+function isSignIn(form) {
+  return form.getAttribute('action').startsWith('/console/sign-in')
+}
+
+function keep(draft) {
+  sessionStorage.setItem(key, JSON.stringify(draft))
+}
+
+function person() {
+  return document.querySelector('[data-person]')?.dataset.person
+}

@@ -43,7 +43,7 @@ export async function createServices(ground: Ground, additions: Additions = {}) 
   ground.onClose(() => topics.close())
 
   const accounts = createAccounts(ground, createAccessChanges({ bus: accessBus, log }))
-  const auth = createAuth(ground, accounts)
+  const auth = await createAuth(ground, accounts)
   const { authenticate } = auth
   const liveAccess = await createLiveAccess({ authenticate, bus: accessBus, clock, log })
   ground.onClose(() => liveAccess.close())

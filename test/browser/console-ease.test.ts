@@ -4,7 +4,7 @@ import { type TestContext, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { startApi } from '../support/api.ts'
 import { openBrowser, type VisitOptions } from '../support/browser.ts'
-import { enter, fill, isClean, namesIn, press, sees, tells } from '../support/console-visits.ts'
+import { enter, fill, isClean, lists, press, sees, tells } from '../support/console-visits.ts'
 import { eventually } from '../support/eventually.ts'
 import { logIn, password, register } from '../support/people.ts'
 
@@ -45,11 +45,12 @@ test('the keyboard alone signs in, creates a product, and deletes it', async (t)
   await page.getByRole('dialog').waitFor({ state: 'detached' })
   await isAt(page, 'Delete this product', 'back where one was')
   await keyboard.press('Enter')
+  await isAt(page, 'Cancel')
   await keyboard.press('Shift+Tab')
   await isAt(page, 'Delete')
   await keyboard.press('Enter')
   await tells(page, 'The product is deleted.')
-  assert.deepEqual(await namesIn(page), [])
+  await lists(page, [])
   isClean(visit)
 })
 

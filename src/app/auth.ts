@@ -28,7 +28,7 @@ import { createCsrf } from '../platform/web/csrf.ts'
 import type { Accounts } from './accounts.ts'
 import type { Ground } from './ground.ts'
 
-export function createAuth(
+export async function createAuth(
   ground: Ground,
   { onAccessChanged, passwords, roles, audit, sessions, lockout, twoFactorStore, users }: Accounts,
 ) {
@@ -40,7 +40,7 @@ export function createAuth(
   const pairs = createTokenPairs({ ...jwt, tokens, clock, random })
   const secrets = [auth.appKey, secret, ...jwt.previousSecrets].filter((each) => each !== undefined)
 
-  const mail = createMail({ ...config.mail, isDevelopment: config.isDevelopment, log })
+  const mail = await createMail({ ...config.mail, isDevelopment: config.isDevelopment, log })
   if (mail) ground.onClose(() => mail.close())
   const accounts = createAccountStore({ db, clock })
   const usedOnce = createUsedOnce(db)

@@ -1,4 +1,5 @@
 /** All that requests are answered with, by whatever way they come in. */
+import { keepHeapSteady } from '../core/steady-heap.ts'
 import { createPolicies, type Policy } from '../features/access/policies.ts'
 import { counterTopic } from '../features/posts/posts.graphql.ts'
 import { postPolicy } from '../features/posts/posts.policy.ts'
@@ -33,6 +34,7 @@ export interface Additions {
 export type Elements = (parts: { db: Database; events: AppEvents; topics: Bus }) => readonly Element[]
 
 export async function createServices(ground: Ground, additions: Additions = {}) {
+  keepHeapSteady()
   const { elements = [] } = additions
   const { config, log, clock, db } = ground
   const redis = config.redis.url === undefined ? undefined : await openRedis(config.redis.url, log)
@@ -43,7 +45,7 @@ export async function createServices(ground: Ground, additions: Additions = {}) 
   ground.onClose(() => topics.close())
 
   const accounts = createAccounts(ground, createAccessChanges({ bus: accessBus, log }))
-  const auth = createAuth(ground, accounts)
+  const auth = await createAuth(ground, accounts)
   const { authenticate } = auth
   const liveAccess = await createLiveAccess({ authenticate, bus: accessBus, clock, log })
   ground.onClose(() => liveAccess.close())

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { SMTPServer } from 'smtp-server'
 import { type Api, startApi } from '../support/api.ts'
 import { onEachEngine } from '../support/databases.ts'
+import { eventually } from '../support/eventually.ts'
 import { challengeOf, enableTwoFactor, isSignedIn, logIn, many, signIn } from '../support/people.ts'
 
 interface Mailbox {
@@ -54,8 +55,7 @@ function reset(api: Api, token: string, password: string) {
 }
 
 async function waitForMails({ messages }: Mailbox, count: number): Promise<void> {
-  for (let i = 0; i < 100 && messages.length < count; i++) await sleep(30)
-  assert.equal(messages.length, count)
+  await eventually(() => assert.equal(messages.length, count))
 }
 
 async function tokenFor(api: Api, mailbox: Mailbox, email: string): Promise<string> {
@@ -158,8 +158,7 @@ test('in development without mail the message goes to the log', async (t) => {
   const api = await startApi(t)
   const user = await signIn(api)
   assert.equal((await forgot(api, user.email)).status, 202)
-  for (let i = 0; i < 50 && !api.log.join('').includes('Reset token'); i++) await sleep(20)
-  const token = /Reset token: ([\w-]+)/.exec(api.log.join(''))?.[1] ?? ''
+  const token = await eventually(() => /Reset token: ([\w-]+)/.exec(api.log.join(''))?.[1] ?? assert.fail('no mail'))
   assert.equal((await reset(api, token, 'Another-Pass-2')).status, 200)
 })
 

@@ -16,8 +16,14 @@ import { type ApiWithRoles, startApiWithRoles } from '../support/roles.ts'
 const lower = (text: string) => Array.from(text, (character) => character.toLowerCase()).join('')
 const codePoints = (text: string) => Array.from(text, (character) => character.codePointAt(0) as number)
 
-function byNameThenId(a: { id: number; name: string }, b: { id: number; name: string }): number {
-  const [x, y] = [codePoints(lower(a.name)), codePoints(lower(b.name))]
+interface Named {
+  id: number
+  /** The name, lowered. */
+  key: string
+}
+
+function byKeyThenId(a: Named, b: Named): number {
+  const [x, y] = [codePoints(a.key), codePoints(b.key)]
   for (let i = 0; i < Math.min(x.length, y.length); i++) {
     if (x[i] !== y[i]) return (x[i] as number) - (y[i] as number)
   }
@@ -63,9 +69,9 @@ onEachEngine('search', (engine) => {
     await api.db.write({ sql: 'UPDATE products SET active = FALSE WHERE id % 10 = 3' })
     await api.db.write({ sql: `UPDATE products SET deleted_at = updated_at WHERE id % 10 = 4` })
     const found = names
-      .map((name, i) => ({ id: i + 1, name }))
+      .map((name, i) => ({ id: i + 1, key: lower(name) }))
       .filter(({ id }) => id % 10 !== 3 && id % 10 !== 4)
-      .toSorted(byNameThenId)
+      .toSorted(byKeyThenId)
     const index = engine === 'sqlite' ? createSqliteNameIndex(api.db) : createPostgresNameIndex(api.db)
     const fromNames = fc.sample(fc.tuple(fc.constantFrom(...names), fc.nat(), fc.integer({ min: 1, max: 6 })), 300)
     const terms = [
@@ -78,8 +84,8 @@ onEachEngine('search', (engine) => {
       ...names.slice(0, 20),
     ].filter((term) => term.trim() !== '')
     for (const [i, term] of terms.entries()) {
-      const key = lower(term)
-      const expected = found.filter(({ name }) => lower(name).includes(key)).map(({ id }) => id)
+      const wanted = lower(term)
+      const expected = found.filter(({ key }) => key.includes(wanted)).map(({ id }) => id)
       // Both ways must find the same, whichever the service would take.
       for (const way of [index.byGrams, index.alongNames]) {
         const products = await way(toTerm(term), 200)

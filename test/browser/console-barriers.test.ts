@@ -20,8 +20,8 @@ for (const [part, places] of Object.entries(placesByPart)) {
   }, async (t) => {
     const ground = await startConsoleGround(t, hostileWords)
     for (const { name, as, open } of places) {
-      const { page } = ground.visits[as]
       await t.test(name, async () => {
+        const { page } = await ground.visit(as)
         await open(page, ground)
         await isHarmless(page)
         for (const width of [widths.phone, widths.desktop]) {
@@ -35,6 +35,6 @@ for (const [part, places] of Object.entries(placesByPart)) {
         assert.deepEqual(await findBarriers(page, ['color-contrast']), [], `${name}, dark`)
       })
     }
-    isClean(...Object.values(ground.visits))
+    isClean(...ground.visits)
   })
 }

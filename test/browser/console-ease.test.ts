@@ -4,7 +4,7 @@ import { type TestContext, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { startApi } from '../support/api.ts'
 import { openBrowser, type VisitOptions } from '../support/browser.ts'
-import { enter, fill, fits, go, isClean, namesIn, press, sees, tells } from '../support/console-visits.ts'
+import { enter, fill, fits, go, isClean, lists, press, sees, tells } from '../support/console-visits.ts'
 import { eventually } from '../support/eventually.ts'
 import { logIn, password, register } from '../support/people.ts'
 import { createProduct } from '../support/products.ts'
@@ -47,11 +47,12 @@ test('the keyboard alone signs in, creates a product, and deletes it', async (t)
   await page.getByRole('dialog').waitFor({ state: 'detached' })
   await isAt(page, 'Delete this product', 'back where one was')
   await keyboard.press('Enter')
+  await isAt(page, 'Cancel')
   await keyboard.press('Shift+Tab')
   await isAt(page, 'Delete')
   await keyboard.press('Enter')
   await tells(page, 'The product is deleted.')
-  assert.deepEqual(await namesIn(page), [])
+  await lists(page, [])
   isClean(visit)
 })
 
@@ -134,7 +135,7 @@ test('what was typed when the session ended is there again after signing in', as
   assert.equal(await page.getByLabel('Description').inputValue(), 'Two\nlines')
   await press(page, 'Create')
   await tells(page, 'The product is created.')
-  assert.deepEqual(await namesIn(page), ['Typed with care'])
+  await lists(page, ['Typed with care'])
   await page.goto(`${api.url}/console/products/new`)
   assert.equal(await page.getByLabel('Name').inputValue(), '', 'and waits no longer')
 })

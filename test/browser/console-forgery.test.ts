@@ -93,6 +93,6 @@ async function send(page: Page, evil: Evil, { url, fields }: Sent) {
   const answered = page.waitForResponse((response) => response.request().method() === 'POST')
   await page.goto(evil.url, { waitUntil: 'commit' })
   const answer = await answered
-  await page.waitForURL((address) => !address.href.startsWith(evil.url))
+  await page.waitForURL((address) => !address.href.startsWith(evil.url), { waitUntil: 'commit' })
   return { status: answer.status(), location: answer.headers().location }
 }

@@ -1,15 +1,16 @@
 /** What somebody typed is text, wherever the console shows it: it never runs. That no page of all runs it is in console-barriers.test.ts. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { startApi } from '../support/api.ts'
 import { openBrowser } from '../support/browser.ts'
 import { startConsoleGround } from '../support/console-ground.ts'
-import { go, isClean, sees } from '../support/console-visits.ts'
+import { enter, go, isClean, sees } from '../support/console-visits.ts'
 import { hostileWords, isHarmless } from '../support/hostile.ts'
-import { password } from '../support/people.ts'
+import { register } from '../support/people.ts'
 
 test('what looks like a script looks as it was typed, in a row that appears by itself too', async (t) => {
-  const { api, visits, people, stock } = await startConsoleGround(t, hostileWords)
-  const { page } = visits.member
+  const { api, visit, people, stock } = await startConsoleGround(t, hostileWords)
+  const { page } = await visit('member')
   const shows = (text: string) => page.getByText(text, { exact: true }).first().waitFor()
   const id = await stock()
   await page.getByRole('link', { name: hostileWords.product }).waitFor()
@@ -27,10 +28,10 @@ test('what looks like a script looks as it was typed, in a row that appears by i
   await shows(people.member.email)
   assert.equal(await page.getByLabel('Name').inputValue(), hostileWords.person)
 
-  const viewer = visits.viewer.page
+  const viewer = (await visit('viewer')).page
   await viewer.goto(`${api.url}/console/products/${id}`)
   await viewer.getByText(hostileWords.description, { exact: true }).waitFor()
-  const admin = visits.admin.page
+  const admin = (await visit('admin')).page
   await admin.goto(`${api.url}/console/users`)
   await admin.getByText(people.member.email, { exact: true }).waitFor()
   await admin.getByText(hostileWords.person, { exact: true }).first().waitFor()
@@ -42,10 +43,10 @@ test('what looks like a script looks as it was typed, in a row that appears by i
 })
 
 test('what stands in an address does nothing', async (t) => {
-  const { api, visits } = await startConsoleGround(t)
+  const { api, visit, visits } = await startConsoleGround(t)
   const texts = ['<script>ran=true</script>', '"><img src=x onerror=ran=true>', 'javascript:ran=true', '//evil.example']
-  const member = visits.member.page
-  const nobody = visits.nobody.page
+  const member = (await visit('member')).page
+  const nobody = (await visit('nobody')).page
   for (const text of texts.map(encodeURIComponent)) {
     for (const path of [
       `products?q=${text}&category=${text}&page=${text}&deleted=${text}&done=${text}`,
@@ -61,18 +62,19 @@ test('what stands in an address does nothing', async (t) => {
       await isHarmless(nobody)
     }
   }
-  isClean(visits.member, visits.nobody)
+  isClean(...visits)
 })
 
 test('nor does it lead who signs in to another site', async (t) => {
-  const { api, people } = await startConsoleGround(t)
+  const api = await startApi(t)
+  const { email } = await register(api)
+  const visit = await openBrowser(t, { url: api.url, path: '/console/sign-in' })
+  const { page } = visit
   for (const next of ['https://evil.example/', '//evil.example/', '/\\evil.example', 'javascript:alert(1)']) {
-    const path = `/console/sign-in?next=${encodeURIComponent(next)}`
-    const visit = await openBrowser(t, { url: api.url, path })
-    await visit.page.getByLabel('Email').fill(people.viewer.email)
-    await visit.page.getByLabel('Password').fill(password)
-    await visit.page.getByRole('button', { name: 'Sign in' }).click()
-    await sees(visit.page, 'Products')
-    isClean(visit)
+    await page.context().clearCookies()
+    await page.goto(`${api.url}/console/sign-in?next=${encodeURIComponent(next)}`)
+    await enter(page, email)
+    await sees(page, 'Products')
   }
+  isClean(visit)
 })

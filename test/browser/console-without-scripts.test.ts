@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { openBrowser, widths } from '../support/browser.ts'
 import { secretOn } from '../support/console-ground.ts'
-import { enter, fill, fits, go, isClean, leave, namesIn, press, sees, tells } from '../support/console-visits.ts'
+import { enter, fill, fits, go, isClean, leave, lists, press, sees, tells } from '../support/console-visits.ts'
 import { password, register, totp } from '../support/people.ts'
 import { type ApiWithRoles, startApiWithRoles } from '../support/roles.ts'
 
@@ -97,11 +97,11 @@ async function keepsProducts(page: Page): Promise<void> {
   await fill(page, { 'Part of the name': 'KET' })
   await press(page, 'Search')
   await tells(page, '1 product found')
-  assert.deepEqual(await namesIn(page), ['Kettle'])
+  await lists(page, ['Kettle'])
   await go(page, 'Show all')
   await page.getByLabel('Category').selectOption('kitchen')
   await press(page, 'Search')
-  assert.deepEqual(await namesIn(page), ['Kettle'])
+  await lists(page, ['Kettle'])
   await fits(page)
 
   await go(page, 'Kettle')
@@ -113,7 +113,7 @@ async function keepsProducts(page: Page): Promise<void> {
   // Nobody asks first, so it can be undone.
   await press(page, 'Delete this product')
   await tells(page, 'The product is deleted.')
-  assert.deepEqual(await namesIn(page), ['Desk Lamp'])
+  await lists(page, ['Desk Lamp'])
   await press(page, 'Undo')
   await tells(page, 'The product is back.')
 }
@@ -132,5 +132,5 @@ async function noticesOthers(api: ApiWithRoles, page: Page): Promise<void> {
   await press(page, 'Save mine')
   await tells(page, 'The product is saved.')
   await go(page, 'Products')
-  assert.deepEqual(await namesIn(page), ['Tea Kettle', 'Desk Lamp'])
+  await lists(page, ['Tea Kettle', 'Desk Lamp'])
 }

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { startApi } from '../support/api.ts'
 import { openBrowser } from '../support/browser.ts'
+import { eventually } from '../support/eventually.ts'
 
 // The discard port of this machine: another host to the page, and no one is there.
 const elsewhere = '127.0.0.2:9'
@@ -21,20 +22,12 @@ test('requests and sockets to other hosts, errors of the console and of scripts 
   const { page, strays, errors } = await visit(t)
   await page.waitForFunction('document.title === "Visit 1"')
   assert.deepEqual(strays, [`http://${elsewhere}/tracker.js`, `ws://${elsewhere}/socket`])
-  for (const part of ['told to the console', 'thrown by the page']) {
-    assert.ok(
-      errors.some((error) => error.includes(part)),
-      errors.join('\n'),
-    )
-  }
+  for (const part of ['told to the console', 'thrown by the page']) await includes(errors, part)
 })
 
 test('a breach of the policy is an error', async (t) => {
   const { errors } = await visit(t, "default-src 'self'")
-  assert.ok(
-    errors.some((error) => error.includes('Content Security Policy')),
-    errors.join('\n'),
-  )
+  await includes(errors, 'Content Security Policy')
 })
 
 test('every visit is the first one', async (t) => {
@@ -43,6 +36,11 @@ test('every visit is the first one', async (t) => {
     await page.waitForFunction('document.title === "Visit 1"')
   }
 })
+
+/** A browser tells of them some time after they happened. */
+async function includes(errors: readonly string[], part: string): Promise<void> {
+  await eventually(() => assert.ok(errors.join('\n').includes(part), errors.join('\n')))
+}
 
 async function visit(t: Parameters<typeof openBrowser>[0], policy = '') {
   const { url } = await startApi(t, {

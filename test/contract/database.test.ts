@@ -4,11 +4,11 @@ import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { type TestContext, test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { AppError } from '../../src/core/app-error.ts'
 import { ConstraintError, type Database, type Dialect, rowOf } from '../../src/platform/database/database.ts'
 import { openDatabase } from '../../src/platform/database/open.ts'
 import { createDatabaseUrl, engines, onEachEngine, temporaryFolder } from '../support/databases.ts'
+import { eventually } from '../support/eventually.ts'
 import { openOptions, writeMigrations } from '../support/migrations.ts'
 
 const schema = {
@@ -301,9 +301,12 @@ if (engines.includes('postgres')) {
         db.write(...statements),
         (error) => error instanceof AppError && error.status === 503,
       )
-      await sleep(300)
-      await db.all(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-        WHERE datname = current_database() AND query LIKE '%pg_sleep(5)%' AND pid <> pg_backend_pid()`)
+      // Once it is under way.
+      await eventually(async () => {
+        const ended = await db.all(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+          WHERE datname = current_database() AND query LIKE '%pg_sleep(5)%' AND pid <> pg_backend_pid()`)
+        assert.equal(ended.length, 1)
+      })
       await batch
       await db.write({ sql: insertOwner, params: ['after'] })
       assert.equal(await ownersIn(db), 2)

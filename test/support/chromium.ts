@@ -2,6 +2,26 @@
 import { type Browser, chromium } from 'playwright-core'
 import { findProgram, installPackages } from './programs.ts'
 
+/** Lists of suggestions below the address bar, which nobody types into: each window would load them as pages of its own. */
+const suggestions = ['WebUIOmniboxPopup', 'WebUIOmniboxAimPopup']
+
+/** Those that Playwright turns off: a browser reads the last list alone, which is ours. */
+const offByDefault = [
+  'AvoidUnnecessaryBeforeUnloadCheckSync',
+  'DestroyProfileOnBrowserClose',
+  'HttpsUpgrades',
+  'HttpsFirstBalancedModeAutoEnable',
+  'LensOverlay',
+  'MediaRouter',
+  'PaintHolding',
+  'ThirdPartyStoragePartitioning',
+  'AvoidCorsURLLoaderRestartOnRedirect',
+  'OptimizationHints',
+  'NetworkTimeServiceQuerying',
+  'AimEnabled',
+  'PreconnectToSearch',
+]
+
 const args = [
   '--no-sandbox',
   '--disable-gpu',
@@ -9,6 +29,7 @@ const args = [
   '--disable-component-update',
   '--disable-sync',
   '--no-first-run',
+  `--disable-features=${[...offByDefault, ...suggestions].join(',')}`,
 ]
 
 export function launchChromium(): Promise<Browser> {

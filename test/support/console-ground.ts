@@ -1,4 +1,4 @@
-/** A service with people and products in it, and somebody of each kind in front of the console. */
+/** A service with people and products in it, and somebody of each kind to come to the console. */
 import type { TestContext } from 'node:test'
 import type { Page } from 'playwright-core'
 import { insertMany } from '../../src/features/products/products.bulk.ts'
@@ -34,7 +34,10 @@ export type Kind = 'nobody' | 'member' | 'viewer' | 'admin'
 export interface ConsoleGround {
   api: ApiWithRoles
   words: Words
-  visits: Record<Kind, Visit>
+  /** Somebody of this kind in front of the console: opened when first asked for, and the same from then on. */
+  visit(kind: Kind): Promise<Visit>
+  /** Those that were. */
+  visits: readonly Visit[]
   people: Record<'member' | 'viewer' | 'admin' | 'locked' | 'careful', { id: number; email: string }>
   /** Makes products until there are more than one page of them. Answers the id of the one with the words. */
   stock(): Promise<number>
@@ -63,20 +66,15 @@ export async function startConsoleGround(t: TestContext, words = plainWords): Pr
   const { secret } = await enableTwoFactor(api, people.careful)
   for (let i = 0; i < 5; i++) await logIn(api, people.locked.email, 'wrong')
 
-  const visit = async (email?: string) => {
-    const made = await openBrowser(t, { url: api.url, path: '/console/products' })
-    if (email !== undefined) {
-      await enter(made.page, email)
-      await sees(made.page, 'Products')
-    }
-    return made
-  }
-  const { member, viewer, admin } = people
-  const visits = {
-    nobody: await visit(),
-    member: await visit(member.email),
-    viewer: await visit(viewer.email),
-    admin: await visit(admin.email),
+  const visits: Visit[] = []
+  const known = new Map<Kind, Promise<Visit>>()
+  async function open(kind: Kind): Promise<Visit> {
+    const visit = await openBrowser(t, { url: api.url, path: '/console/products' })
+    visits.push(visit)
+    if (kind === 'nobody') return visit
+    await enter(visit.page, people[kind].email)
+    await sees(visit.page, 'Products')
+    return visit
   }
 
   let made: Promise<number> | undefined
@@ -90,13 +88,18 @@ export async function startConsoleGround(t: TestContext, words = plainWords): Pr
     }))
     await api.db.write(insertMany(api.db.dialect, things, api.clock.nowIso()))
     const { product: name, description, category } = words
-    return createProduct(api, member.access, { name, description, category })
+    return createProduct(api, people.member.access, { name, description, category })
   }
   return {
     api,
     words,
     people,
     visits,
+    visit(kind) {
+      const visit = known.get(kind) ?? open(kind)
+      known.set(kind, visit)
+      return visit
+    },
     stock: () => {
       made ??= stock()
       return made

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import type { Page } from 'playwright-core'
 import type { Visit } from './browser.ts'
+import { eventually } from './eventually.ts'
 import { password } from './people.ts'
 
 /** Fills fields by their labels. */
@@ -38,9 +39,10 @@ export async function leave(page: Page): Promise<void> {
   await tells(page, 'You are signed out.')
 }
 
-/** The names in the list of products. */
-export function namesIn(page: Page): Promise<string[]> {
-  return page.locator('#results td.title').allInnerTexts()
+/** Waits for the list of products with these names. */
+export async function lists(page: Page, names: readonly string[]): Promise<void> {
+  const titles = page.locator('#results td.title')
+  await eventually(async () => assert.deepEqual(await titles.allInnerTexts(), names))
 }
 
 /** No part of the page lies beside the window. */

@@ -4,7 +4,7 @@
  * however it ended: it waits for the end of a pipe, which even `kill -9` cannot keep open.
  */
 import { type SpawnOptions, spawn } from 'node:child_process'
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
@@ -15,8 +15,18 @@ export interface RunFolder {
   remove(): Promise<void>
 }
 
-export function createRunFolder(): RunFolder {
-  const path = mkdtempSync(join(tmpdir(), 'latchkey-test-'))
+const plentyOfBytes = 4 * 1024 ** 3
+
+/** In memory where there is plenty of it: on a disk, tests of SQLite wait for every write to reach it. */
+export function findPlace(): string {
+  const memory = '/dev/shm'
+  if (process.env.TMPDIR !== undefined || !existsSync(memory)) return tmpdir()
+  const { bavail, bsize } = statfsSync(memory)
+  return bavail * bsize >= plentyOfBytes ? memory : tmpdir()
+}
+
+export function createRunFolder(place = tmpdir()): RunFolder {
+  const path = mkdtempSync(join(place, 'latchkey-test-'))
   chmodSync(path, 0o755)
   const temporary = join(path, 'tmp')
   mkdirSync(temporary)

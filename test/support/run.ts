@@ -4,10 +4,11 @@
  */
 import { spawn } from 'node:child_process'
 import { globSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
 import { join, relative, resolve } from 'node:path'
 import { root } from '../../src/config/root.ts'
 import { installChromium } from './chromium.ts'
-import { createRunFolder } from './run-folder.ts'
+import { createRunFolder, findPlace } from './run-folder.ts'
 import { startServers } from './servers.ts'
 
 const args = process.argv.slice(2)
@@ -31,9 +32,11 @@ if (!isFast && files.length === 0) {
 }
 
 if (globSync(tests, { cwd: root }).some(isBrowserTest)) installChromium()
-const folder = createRunFolder()
+const folder = createRunFolder(findPlace())
 const servers = isFast ? undefined : await startServers(folder.path, readGiven())
-const code = await run(process.execPath, ['--test', '--test-concurrency=3', '--test-timeout=120000', ...tests], {
+// One more than can run at once: some wait. The longest takes half a minute, and far more where others use the machine.
+const limits = [`--test-concurrency=${Math.min(availableParallelism() + 1, 6)}`, '--test-timeout=300000']
+const code = await run(process.execPath, ['--test', ...limits, ...tests], {
   TMPDIR: folder.temporary,
   TEST_RUN_FOLDER: folder.path,
   ...(servers

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import Type from 'typebox'
+import { Type } from '../../core/type.ts'
 import { principalOf } from '../../platform/http/access.ts'
 import { clientOf } from '../../platform/http/client.ts'
 import { idOf } from '../../platform/http/ids.ts'

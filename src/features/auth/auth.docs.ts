@@ -1,4 +1,4 @@
-import Type from 'typebox'
+import { Type } from '../../core/type.ts'
 import { answer, DateTime, messageAnswer, noContent, type RouteDocs } from '../../platform/http/openapi/route-docs.ts'
 import { tooManyAttempts } from '../../platform/limiter/limiter.ts'
 import { authErrors } from './auth.errors.ts'

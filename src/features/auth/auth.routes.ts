@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import Type from 'typebox'
+import { Type } from '../../core/type.ts'
 import { principalOf } from '../../platform/http/access.ts'
 import { addressOf, clientOf } from '../../platform/http/client.ts'
 import { httpErrors } from '../../platform/http/errors.ts'

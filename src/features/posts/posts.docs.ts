@@ -1,4 +1,4 @@
-import Type from 'typebox'
+import { Type } from '../../core/type.ts'
 import { answer, Id, noContent, type RouteDocs } from '../../platform/http/openapi/route-docs.ts'
 
 const tag = 'Posts'

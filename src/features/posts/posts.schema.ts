@@ -1,4 +1,4 @@
-import Type from 'typebox'
+import { Type } from '../../core/type.ts'
 
 const maxTitle = 255
 const maxBody = 65_536

@@ -1,4 +1,4 @@
-import Type from 'typebox'
+import { Type } from '../../core/type.ts'
 import { answer, Id, noContent, type RouteDocs } from '../../platform/http/openapi/route-docs.ts'
 import { PageMeta, pageQuery } from '../../platform/http/paging.ts'
 import { toResource } from './product.ts'

@@ -1,5 +1,5 @@
-import Type from 'typebox'
 import { roundDecimal } from '../../core/decimal.ts'
+import { Type } from '../../core/type.ts'
 import { defaultCategory, type ProductChange, type ProductInput } from './product.ts'
 
 const nameLength = { minLength: 2, maxLength: 255 }

@@ -1,5 +1,5 @@
-import Type from 'typebox'
 import { credentialErrors } from '../../core/credential-errors.ts'
+import { Type } from '../../core/type.ts'
 import { answer, messageAnswer, type RouteDocs } from '../../platform/http/openapi/route-docs.ts'
 import { validationFailed } from '../../platform/http/validation.ts'
 import { tooManyAttempts } from '../../platform/limiter/limiter.ts'

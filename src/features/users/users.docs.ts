@@ -1,4 +1,4 @@
-import Type from 'typebox'
+import { Type } from '../../core/type.ts'
 import { answer, type RouteDocs } from '../../platform/http/openapi/route-docs.ts'
 import { tooManyAttempts } from '../../platform/limiter/limiter.ts'
 import { emailTaken } from './users.service.ts'

@@ -1,4 +1,4 @@
-import Type from 'typebox'
+import { Type } from '../../core/type.ts'
 import { httpErrors } from './errors.ts'
 import { serviceTag as tag } from './openapi/build.ts'
 import { answer, type RouteDocs } from './openapi/route-docs.ts'

@@ -1,4 +1,4 @@
-/** The description of the API: `/openapi.json` for programs, `/docs` for people. Made once, when all routes are known. */
+/** The description of the API: `/openapi.json` for programs, `/docs` for people. Each is made once, for the first who asks. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
@@ -24,27 +24,31 @@ export function serveDocs(app: FastifyInstance, options: DocsOptions): void {
   const routes: AddedRoute[] = []
   app.addHook('onRoute', (route) => void routes.push({ url: route.url, route }))
 
-  let document = ''
-  let page = ''
+  const build = once(() => buildDocument(routes, options))
+  const document = once(() => JSON.stringify(build()))
+  const page = once(() => renderPage(build(), options.publicUrl ?? `http://localhost:${options.port}`))
   const style = readFileSync(join(import.meta.dirname, 'docs-page', 'style.css'), 'utf8')
-  app.addHook('onReady', async () => {
-    const built = buildDocument(routes, options)
-    document = JSON.stringify(built)
-    page = renderPage(built, options.publicUrl ?? `http://localhost:${options.port}`)
-  })
 
   const config = { access: 'public', docs: false } as const
   app.get('/openapi.json', { config, onSend: compressAnswer }, async (_request, reply) =>
-    reply.header('cache-control', 'no-cache').type('application/json; charset=utf-8').send(document),
+    reply.header('cache-control', 'no-cache').type('application/json; charset=utf-8').send(document()),
   )
   app.get('/docs', { config, onSend: compressAnswer }, async (_request, reply) =>
     reply
       .header('cache-control', 'no-cache')
       .header('content-security-policy', pagePolicy)
       .type('text/html; charset=utf-8')
-      .send(page),
+      .send(page()),
   )
   app.get('/docs/style.css', { config, onSend: compressAnswer }, async (_request, reply) =>
     reply.header('cache-control', 'no-cache').type('text/css; charset=utf-8').send(style),
   )
+}
+
+function once<T>(make: () => T): () => T {
+  let made: { value: T } | undefined
+  return () => {
+    made ??= { value: make() }
+    return made.value
+  }
 }

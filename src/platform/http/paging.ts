@@ -1,5 +1,6 @@
 /** Pages of a listing, and what its envelope says of them. */
-import Type, { type Static } from 'typebox'
+import type { Static } from 'typebox'
+import { Type } from '../../core/type.ts'
 
 export interface Page {
   page: number

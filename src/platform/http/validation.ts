@@ -2,10 +2,11 @@
  * Checks bodies against their schema and says what is wrong in the words of the API. The schema that describes a body
  * is the one that checks it; what a schema cannot say, `x-check` does.
  */
-import Type, { type TObject, type TSchema } from 'typebox'
+import type { TObject, TSchema } from 'typebox'
 import { AppError } from '../../core/app-error.ts'
 import { compareDecimals, isIntegerDecimal, roundDecimal } from '../../core/decimal.ts'
 import { isStorable } from '../../core/text.ts'
+import { Type } from '../../core/type.ts'
 
 /** Answers what is wrong with a value that has passed the schema's own rules. */
 export type Check = (value: string) => string[]

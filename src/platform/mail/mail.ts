@@ -1,5 +1,4 @@
 /** Sends mail by SMTP, or writes it to the log where a developer watches. */
-import { createTransport } from 'nodemailer'
 import type { Log } from '../log/logger.ts'
 
 export interface Message {
@@ -21,13 +20,15 @@ export interface MailOptions {
 }
 
 /** Undefined where there is no way to send any. */
-export function createMail({
+export async function createMail({
   url,
   from = 'Latchkey <no-reply@localhost>',
   isDevelopment,
   log,
-}: MailOptions): Mail | undefined {
+}: MailOptions): Promise<Mail | undefined> {
   if (url === undefined) return isDevelopment ? createLogMail(log) : undefined
+  // Loaded only where it is needed, which many services do without.
+  const { createTransport } = await import('nodemailer')
   const transport = createTransport(
     // A server that takes the connection and says nothing is given up soon.
     { url, connectionTimeout: 10_000, greetingTimeout: 10_000, socketTimeout: 15_000 },

@@ -1,5 +1,5 @@
 /** The connection to Redis, where one is configured. It is made anew whenever it is lost. */
-import { createClient } from 'redis'
+import type { createClient } from 'redis'
 import { exitCodes, FatalError } from '../../core/fatal-error.ts'
 import { reasonOf } from '../../core/reason.ts'
 import { withTimeout } from '../../core/timeout.ts'
@@ -15,6 +15,8 @@ export interface Redis {
 }
 
 export async function openRedis(url: string, log: Log, connectTimeoutMs = 5000): Promise<Redis> {
+  // Its client is 600 files, which most services do without.
+  const { createClient } = await import('redis')
   let isUp = false
   const client = createClient({
     url,

@@ -36,11 +36,12 @@ export const productsPlaces: readonly Place[] = [
   {
     name: 'products, one created elsewhere',
     as: 'member',
-    async open(page, { api, words, visits }) {
+    async open(page, { api, words, visit }) {
       await goTo(page, `${api.url}/console/products?page=2`, 'Products')
-      await visits.admin.page.goto(`${api.url}/console/products/new`)
-      await fill(visits.admin.page, { Name: words.product, Description: 'Another', 'Price in dollars': '1' })
-      await press(visits.admin.page, 'Create')
+      const other = (await visit('admin')).page
+      await other.goto(`${api.url}/console/products/new`)
+      await fill(other, { Name: words.product, Description: 'Another', 'Price in dollars': '1' })
+      await press(other, 'Create')
       await tells(page, '1 new product.')
     },
   },
@@ -69,13 +70,14 @@ export const productsPlaces: readonly Place[] = [
   {
     name: 'product, changed by somebody else',
     as: 'member',
-    async open(page, { api, stock, words, visits }) {
+    async open(page, { api, stock, words, visit }) {
       const address = `${api.url}/console/products/${await stock()}`
       await goTo(page, address, 'Edit product')
-      await visits.admin.page.goto(address)
-      await fill(visits.admin.page, { Description: `${words.description}, changed`, Stock: '4' })
-      await press(visits.admin.page, 'Save')
-      await tells(visits.admin.page, 'The product is saved.')
+      const other = (await visit('admin')).page
+      await other.goto(address)
+      await fill(other, { Description: `${words.description}, changed`, Stock: '4' })
+      await press(other, 'Save')
+      await tells(other, 'The product is saved.')
       await fill(page, { Description: words.product })
       await press(page, 'Save')
       await tells(page, 'Somebody else changed this product')

@@ -1,6 +1,6 @@
 /** One's own name and password. */
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import Type from 'typebox'
+import { Type } from '../../../core/type.ts'
 import { principalOf } from '../../../platform/http/access.ts'
 import { clientOf } from '../../../platform/http/client.ts'
 import { OrEmpty, validationFailed } from '../../../platform/http/validation.ts'

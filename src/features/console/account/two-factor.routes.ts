@@ -3,7 +3,7 @@
  * browsers keep, and not behind a redirect.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import Type from 'typebox'
+import { Type } from '../../../core/type.ts'
 import { principalOf } from '../../../platform/http/access.ts'
 import { clientOf } from '../../../platform/http/client.ts'
 import { OrEmpty } from '../../../platform/http/validation.ts'

@@ -1,7 +1,7 @@
 /** Users, for who may look at them or help them. */
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import Type from 'typebox'
 import { AppError } from '../../../core/app-error.ts'
+import { Type } from '../../../core/type.ts'
 import { principalOf } from '../../../platform/http/access.ts'
 import { clientOf } from '../../../platform/http/client.ts'
 import { httpErrors } from '../../../platform/http/errors.ts'

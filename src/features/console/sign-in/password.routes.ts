@@ -1,6 +1,6 @@
 /** A forgotten password, and the new one that a mail leads to. */
 import type { FastifyInstance } from 'fastify'
-import Type from 'typebox'
+import { Type } from '../../../core/type.ts'
 import { html } from '../../../platform/html/html.ts'
 import { addressOf, clientOf } from '../../../platform/http/client.ts'
 import { httpErrors } from '../../../platform/http/errors.ts'

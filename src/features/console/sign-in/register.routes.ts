@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import Type from 'typebox'
+import { Type } from '../../../core/type.ts'
 import { html } from '../../../platform/html/html.ts'
 import { addressOf, clientOf } from '../../../platform/http/client.ts'
 import { OrEmpty } from '../../../platform/http/validation.ts'

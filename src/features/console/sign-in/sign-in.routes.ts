@@ -1,6 +1,6 @@
 /** Signing in and out of the console. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import Type from 'typebox'
+import { Type } from '../../../core/type.ts'
 import { principalOf } from '../../../platform/http/access.ts'
 import { addressOf, clientOf } from '../../../platform/http/client.ts'
 import { OrEmpty } from '../../../platform/http/validation.ts'

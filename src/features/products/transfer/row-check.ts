@@ -2,7 +2,7 @@
  * A row is checked as the body of a POST is. Besides it may say whether the product is active, and its description may
  * be blank: a change may have made it so, and what was exported can be imported again.
  */
-import Type from 'typebox'
+import { Type } from '../../../core/type.ts'
 import { compileBody, describeDetails } from '../../../platform/http/validation.ts'
 import type { BulkProduct } from '../products.bulk.ts'
 import { NewProduct, type NewProductBody, toInput } from '../products.schema.ts'

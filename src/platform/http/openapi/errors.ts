@@ -1,7 +1,8 @@
 /** Errors as part of the description: the very errors that are thrown give their texts, bodies and headers. */
 import { STATUS_CODES } from 'node:http'
-import Type, { type TObject, type TSchema } from 'typebox'
+import type { TObject, TSchema } from 'typebox'
 import type { AppError } from '../../../core/app-error.ts'
+import { Type } from '../../../core/type.ts'
 import type { Requirement } from '../access.ts'
 import { httpErrors } from '../errors.ts'
 import { compileBody, validationFailed } from '../validation.ts'

@@ -2,8 +2,9 @@
  * How a route describes itself: as data in its `config.docs`. What can be told from the route alone (its body, who may
  * use it, the errors that follow from both) is not said again.
  */
-import Type, { type Static, type TSchema } from 'typebox'
+import type { Static, TSchema } from 'typebox'
 import type { AppError } from '../../../core/app-error.ts'
+import { Type } from '../../../core/type.ts'
 
 export interface RouteDocs {
   /** What it does, in a few words. */

@@ -1,5 +1,8 @@
 /** The same shapes on PostgreSQL, and what keeping the counts costs those who write. */
-import { writeFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { cpus } from 'node:os'
+import { join } from 'node:path'
 import { runOnServer } from '../test/support/databases.ts'
 import { createRunFolder } from '../test/support/run-folder.ts'
 import { startPostgres } from '../test/support/servers.ts'
@@ -14,28 +17,21 @@ import { startService } from './support/service.ts'
 
 export const productsOnPostgres: Benchmark = async () => {
   const folder = createRunFolder()
-  setGroupPriority(-10)
   try {
     // As safe as it comes: what a commit costs is a part of what is measured.
     const server = await startPostgres(folder.path, { fsync: 'on', full_page_writes: 'on', shared_buffers: '512MB' })
+    useAllCores(folder.path)
     const shapes = await compare([await createDataset(server, small), await createDataset(server, large)])
     return [...shapes, await keptCounts(server)]
   } finally {
-    setGroupPriority(0)
     await folder.remove()
   }
 }
 
-/**
- * PostgreSQL shares a core with whoever measures: what it has yet to do must not hold up the clock. Linux divides a core
- * among sessions first, and each process of PostgreSQL is one, so that the priorities of processes would do nothing.
- */
-function setGroupPriority(nice: number): void {
-  try {
-    writeFileSync('/proc/self/autogroup', String(nice))
-  } catch {
-    // Another system, or not root: all are alike.
-  }
+/** It is neither the server nor the load, and takes whichever core is free. */
+function useAllCores(folder: string): void {
+  const [pid = ''] = readFileSync(join(folder, 'postgres', 'postmaster.pid'), 'utf8').split('\n')
+  execFileSync('taskset', ['-apc', `0-${cpus().length - 1}`, pid])
 }
 
 async function createDataset(server: string, count: number): Promise<Dataset> {

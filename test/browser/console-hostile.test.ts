@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { startApi } from '../support/api.ts'
 import { openBrowser } from '../support/browser.ts'
 import { startConsoleGround } from '../support/console-ground.ts'
-import { enter, go, isClean, sees } from '../support/console-visits.ts'
+import { enter, go, isClean, listens, sees } from '../support/console-visits.ts'
 import { hostileWords, isHarmless } from '../support/hostile.ts'
 import { register } from '../support/people.ts'
 
@@ -12,6 +12,7 @@ test('what looks like a script looks as it was typed, in a row that appears by i
   const { api, visit, people, stock } = await startConsoleGround(t, hostileWords)
   const { page } = await visit('member')
   const shows = (text: string) => page.getByText(text, { exact: true }).first().waitFor()
+  await listens(api)
   const id = await stock()
   await page.getByRole('link', { name: hostileWords.product }).waitFor()
   await isHarmless(page)

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { openBrowser, widths } from '../support/browser.ts'
-import { enter, fill, fits, go, isClean, leave, lists, press, sees, tells } from '../support/console-visits.ts'
+import { enter, fill, fits, go, isClean, leave, listens, lists, press, sees, tells } from '../support/console-visits.ts'
 import { eventually } from '../support/eventually.ts'
 import { password, register, totp } from '../support/people.ts'
 import { type ApiWithRoles, startApiWithRoles } from '../support/roles.ts'
@@ -30,6 +30,7 @@ for (const [device, width] of Object.entries(widths)) {
     const { email: bobsEmail } = await register(api, 'bob@example.com')
     const bob = await visit('/console/products/new')
     await enter(bob.page, bobsEmail)
+    await listens(api)
     await seesProductsOf(bob.page, ada.page)
 
     const phone = await visit('/console/sign-in')

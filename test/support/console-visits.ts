@@ -4,6 +4,7 @@ import type { Page } from 'playwright-core'
 import type { Visit } from './browser.ts'
 import { eventually } from './eventually.ts'
 import { password } from './people.ts'
+import type { ApiWithRoles } from './roles.ts'
 
 /** Fills fields by their labels. */
 export async function fill(page: Page, fields: Readonly<Record<string, string>>): Promise<void> {
@@ -31,6 +32,11 @@ export async function tells(page: Page, text: string): Promise<void> {
 export async function enter(page: Page, email: string): Promise<void> {
   await fill(page, { Email: email, Password: password })
   await press(page, 'Sign in')
+}
+
+/** Waits until a list of products hears of new ones: what is created before it does not appear by itself. */
+export function listens({ parts }: ApiWithRoles): Promise<void> {
+  return eventually(() => assert.ok(parts.engine.counts().subscribers > 0, 'a page listens'))
 }
 
 /** By the button that is on every page. */

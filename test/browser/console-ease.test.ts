@@ -209,6 +209,8 @@ test('what was done is told once, not again by loading the page anew or by comin
   await go(page, 'Kettle')
   await press(page, 'Save')
   await tells(page, 'The product is saved.')
+  // The script takes the notice out of the address, some time after it is seen.
+  await page.waitForURL((url) => !url.searchParams.has('done'))
   await page.reload()
   assert.equal(await page.getByText('The product is saved.').count(), 0)
 })

@@ -1,10 +1,10 @@
 /** The description of the API: `/openapi.json` for programs, `/docs` for people. Each is made once, for the first who asks. */
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import { compressAnswer } from './compression.ts'
 import { renderPage } from './docs-page/page.ts'
 import { type AddedRoute, type BuildOptions, buildDocument } from './openapi/build.ts'
+import { serveFile } from './static-file.ts'
 
 export interface DocsOptions extends BuildOptions {
   port: number
@@ -27,7 +27,6 @@ export function serveDocs(app: FastifyInstance, options: DocsOptions): void {
   const build = once(() => buildDocument(routes, options))
   const document = once(() => JSON.stringify(build()))
   const page = once(() => renderPage(build(), options.publicUrl ?? `http://localhost:${options.port}`))
-  const style = readFileSync(join(import.meta.dirname, 'docs-page', 'style.css'), 'utf8')
 
   const config = { access: 'public', docs: false } as const
   app.get('/openapi.json', { config, onSend: compressAnswer }, async (_request, reply) =>
@@ -40,9 +39,8 @@ export function serveDocs(app: FastifyInstance, options: DocsOptions): void {
       .type('text/html; charset=utf-8')
       .send(page()),
   )
-  app.get('/docs/style.css', { config, onSend: compressAnswer }, async (_request, reply) =>
-    reply.header('cache-control', 'no-cache').type('text/css; charset=utf-8').send(style),
-  )
+  const style = join(import.meta.dirname, 'docs-page', 'style.css')
+  serveFile(app, { path: '/docs/style.css', file: style, type: 'text/css; charset=utf-8' })
 }
 
 function once<T>(make: () => T): () => T {

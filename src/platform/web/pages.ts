@@ -123,8 +123,8 @@ export async function addPages(app: FastifyInstance, options: PagesOptions): Pro
 
   /** Every form that posts gets its token here: whoever writes one need not think of it. */
   const send: SendPage = (request, reply, page, status = 200) => {
-    const { address = pageAbove(request) } = page
-    const { text } = options.render({ ...page, address: request.method === 'POST' && address }, request)
+    const address = request.method === 'POST' && (page.address ?? pageAbove(request))
+    const { text } = options.render({ ...page, address }, request)
     const whole = text.replace(/<form\b(?=[^>]* method="post")[^>]*>/g, (form) => {
       return `${form}<input type="hidden" name="_token" value="${tokenFor(request, reply)}">`
     })

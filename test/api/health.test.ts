@@ -88,7 +88,7 @@ if (engines.includes('postgres')) {
     proxy.latest().end()
     await eventually(async () => assert.equal((await api.get('/health/ready')).status, 503))
     assert.match(api.log.join(''), /"check":"access bus"/)
-    proxy.open()
+    proxy.admit()
     await eventually(async () => assert.equal((await api.get('/health/ready')).status, 200))
   })
 }

@@ -6,10 +6,11 @@ import { DatabaseSync } from 'node:sqlite'
 import { type TestContext, test } from 'node:test'
 import { AppError } from '../../src/core/app-error.ts'
 import { ConstraintError, type Database, type Dialect, rowOf } from '../../src/platform/database/database.ts'
-import { openDatabase } from '../../src/platform/database/open.ts'
+import { type OpenOptions, openDatabase } from '../../src/platform/database/open.ts'
 import { createDatabaseUrl, engines, onEachEngine, temporaryFolder } from '../support/databases.ts'
 import { eventually } from '../support/eventually.ts'
 import { openOptions, writeMigrations } from '../support/migrations.ts'
+import { startProxy } from '../support/proxy.ts'
 
 const schema = {
   sqlite: `
@@ -32,10 +33,10 @@ const insertOwner = 'INSERT INTO owners (name) VALUES ($1) RETURNING id, name'
 const insertThing = 'INSERT INTO things (owner_id, label) VALUES ($1, $2) RETURNING id, owner_id, label'
 const countOwners = 'SELECT count(*) AS n FROM owners'
 
-async function open(t: TestContext, engine: Dialect): Promise<Database> {
+async function open(t: TestContext, engine: Dialect, options: Partial<OpenOptions> = {}): Promise<Database> {
   const url = await createDatabaseUrl(t, engine)
   const migrations = writeMigrations(temporaryFolder(t), { '0001-things': schema })
-  const { db } = await openDatabase(openOptions({ url, migrations }))
+  const { db } = await openDatabase(openOptions({ url, migrations, ...options }))
   t.after(() => db.close())
   return db
 }
@@ -312,4 +313,55 @@ if (engines.includes('postgres')) {
       assert.equal(await ownersIn(db), 2)
     })
   }
+
+  test('a connection that falls silent in a query is given up as 503, and the next query has another', async (t) => {
+    const proxy = await startProxy(t, await createDatabaseUrl(t, 'postgres'))
+    const db = await open(t, 'postgres', { url: proxy.url, poolSize: 1, statementTimeoutSeconds: 1 })
+    const asked = await connectionOf(db)
+    const [before, ...others] = proxy.open()
+    assert.equal(others.length, 0)
+    const unanswered = assert.rejects(
+      db.write({ sql: 'SELECT pg_sleep(0.2)' }),
+      (error) => error instanceof AppError && error.status === 503,
+    )
+    before?.silence()
+    await unanswered
+    assert.notEqual(await connectionOf(db), asked)
+  })
+
+  test('a broken constraint costs no connection, a mistake in the SQL does', async (t) => {
+    const db = await open(t, 'postgres', { poolSize: 1 })
+    const first = await connectionOf(db)
+    const twice = { sql: insertOwner, params: ['first'] }
+    for (const batch of [[twice], [twice, twice]]) await assert.rejects(db.write(...batch), ConstraintError)
+    assert.equal(await connectionOf(db), first)
+    await assert.rejects(db.all('SELECT nonsense'))
+    assert.notEqual(await connectionOf(db), first)
+  })
+
+  test('long answers are read by turns with everything else, whole and in their order', async (t) => {
+    const db = await open(t, 'postgres')
+    let turns = 0
+    let isReading = true
+    const turn = () => {
+      turns += 1
+      if (isReading) setImmediate(turn)
+    }
+    turn()
+    const rows = await db.scan<{ n: number; text: string }>(
+      "SELECT n, repeat('x', 1000) AS text FROM generate_series(1, 5000) AS n",
+    )
+    isReading = false
+    assert.deepEqual(
+      rows.map(({ n }) => n),
+      Array.from({ length: 5000 }, (_, i) => i + 1),
+    )
+    assert.ok(rows.every(({ text }) => text.length === 1000))
+    // Five megabytes, 64 KiB at a time.
+    assert.ok(turns > 60, `${turns} turns`)
+  })
+}
+
+async function connectionOf(db: Database): Promise<number | undefined> {
+  return (await db.get<{ pid: number }>('SELECT pg_backend_pid() AS pid'))?.pid
 }

@@ -57,7 +57,7 @@ const twins: Record<BusTwin, (t: TestContext, log: Log) => Promise<Bare>> = {
       countOnWire: async (topic) => Number((await client.pubSubNumSub(`latchkey:${topic}`))[`latchkey:${topic}`]),
       cut: () => cut(bus, proxy, kill),
       silence: () => proxy.latest().silence(),
-      restore: () => proxy.open(),
+      restore: () => proxy.admit(),
     }
   },
 
@@ -85,7 +85,7 @@ const twins: Record<BusTwin, (t: TestContext, log: Log) => Promise<Bare>> = {
       },
       cut: () => cut(bus, proxy, terminate),
       silence: () => proxy.latest().silence(),
-      restore: () => proxy.open(),
+      restore: () => proxy.admit(),
     }
   },
 }

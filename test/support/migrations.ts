@@ -16,7 +16,7 @@ export function writeMigrations(folder: string, files: Record<string, string | R
   return folder
 }
 
-export function openOptions(options: { url: string; migrations: string }): OpenOptions {
+export function openOptions(options: Partial<OpenOptions> & { url: string; migrations: string }): OpenOptions {
   return {
     root: '/',
     poolSize: 10,

@@ -18,9 +18,11 @@ export interface ServerProxy {
   url: string
   /** The connection that was made last. */
   latest(): Proxied
-  /** Lets no new connection through, until it is opened again. */
+  /** Those that are still there. */
+  open(): Proxied[]
+  /** Lets no new connection through, until they are admitted again. */
   refuse(): void
-  open(): void
+  admit(): void
 }
 
 export async function startProxy(t: TestContext, serverUrl: string): Promise<ServerProxy> {
@@ -64,10 +66,11 @@ export async function startProxy(t: TestContext, serverUrl: string): Promise<Ser
   return {
     url: url.href,
     latest: () => connections.at(-1) as Proxied,
+    open: () => connections.filter((connection) => !connection.isClosed()),
     refuse() {
       isOpen = false
     },
-    open() {
+    admit() {
       isOpen = true
     },
   }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { toIso } from './postgres.ts'
+import { toIso } from './postgres-types.ts'
 
 test('times come out as a Date would write them', () => {
   for (const value of [

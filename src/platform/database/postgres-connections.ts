@@ -1,0 +1,130 @@
+/** Connections to PostgreSQL, each lent for a statement or a batch and ended where no answer comes any more. */
+import type { Socket } from 'node:net'
+import pg from 'pg'
+import { exitCodes, FatalError } from '../../core/fatal-error.ts'
+import { reasonOf } from '../../core/reason.ts'
+import { leavesConnectionSound } from './postgres-errors.ts'
+import { parserOf } from './postgres-types.ts'
+
+export interface ConnectionOptions {
+  url: string
+  poolSize: number
+  statementTimeoutSeconds: number
+  onConnectionLost(error: Error): void
+}
+
+/** Asks the connection that was lent. */
+export type Ask = <Row extends object>(query: string | pg.QueryConfig) => Promise<Row[]>
+
+export interface Connections {
+  /** Lends one for so many statements, each of which has the whole time limit for itself. */
+  use<T>(statements: number, work: (ask: Ask) => Promise<T>): Promise<T>
+  end(): Promise<void>
+}
+
+const connectTimeoutMs = 5000
+const graceMs = 5000
+const lookEveryMs = 1000
+/** As much as Node reads from a socket at once. */
+const fullChunkBytes = 64 * 1024
+
+export async function openConnections(options: ConnectionOptions): Promise<Connections> {
+  const pool = new pg.Pool(poolConfig(options))
+  // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
+  pool.on('error', options.onConnectionLost)
+  pool.on('connect', (client) => readByTurns(streamOf(client)))
+  await requireReachable(pool, options.url)
+
+  // The server keeps its time limit only while it can be reached: a connection that fell silent ends by ours. One look
+  // at all of them, not a timer for each.
+  const deadlines = new Map<pg.PoolClient, number>()
+  const looking = setInterval(() => {
+    const now = performance.now()
+    for (const [client, deadline] of deadlines) if (now > deadline) streamOf(client).destroy()
+  }, lookEveryMs)
+  looking.unref()
+
+  return {
+    async use(statements, work) {
+      const client = await pool.connect()
+      // A connection that is lost fails its queries, which is enough; unheard, the event would end the process.
+      client.on('error', ignore)
+      deadlines.set(client, performance.now() + statements * options.statementTimeoutSeconds * 1000 + graceMs)
+      let isSound = true
+      try {
+        return await work(createAsk(client))
+      } catch (error) {
+        isSound = leavesConnectionSound(error)
+        throw error
+      } finally {
+        deadlines.delete(client)
+        client.off('error', ignore)
+        client.release(!isSound)
+      }
+    },
+    async end() {
+      clearInterval(looking)
+      await pool.end()
+    },
+  }
+}
+
+function poolConfig({ url, poolSize, statementTimeoutSeconds }: ConnectionOptions): pg.PoolConfig {
+  return {
+    connectionString: url,
+    max: poolSize,
+    connectionTimeoutMillis: connectTimeoutMs,
+    idleTimeoutMillis: 60_000,
+    statement_timeout: statementTimeoutSeconds * 1000,
+    application_name: 'latchkey',
+    // Compiling a plan takes longer than any of our queries.
+    options: '-c timezone=UTC -c jit=off',
+    keepAlive: true,
+    pipeline: true,
+    types: { getTypeParser: parserOf },
+  } as pg.PoolConfig
+}
+
+/** Throws one clear line where the server does not answer, without the password that the URL may hold. */
+async function requireReachable(pool: pg.Pool, url: string): Promise<void> {
+  try {
+    await pool.query('SELECT 1')
+  } catch (error) {
+    await pool.end()
+    const { host, pathname } = new URL(url)
+    throw new FatalError(`cannot reach PostgreSQL at ${host}${pathname}: ${reasonOf(error)}`, exitCodes.unavailable, {
+      cause: error,
+    })
+  }
+}
+
+/** Node reads a socket until it is empty. A thousand rows read at once would hold up everybody for milliseconds. */
+function readByTurns(stream: Socket): void {
+  const resume = () => void stream.resume()
+  stream.on('data', (chunk: Buffer) => {
+    if (chunk.length < fullChunkBytes) return
+    stream.pause()
+    setImmediate(resume)
+  })
+}
+
+/**
+ * By a callback. The promise that the client would make, and so would its timer for each query, ties what was found to
+ * what is found next: V8 then keeps and copies the rows of a hundred queries, for 8 to 16 ms at a time.
+ */
+function createAsk(client: pg.PoolClient): Ask {
+  return <Row extends object>(query: string | pg.QueryConfig) =>
+    new Promise<Row[]>((resolve, reject) => {
+      client.query<Row>(query as pg.QueryConfig, (error: Error | null, answer) => {
+        if (error) reject(error)
+        else resolve(answer.rows)
+      })
+    })
+}
+
+/** The types of a pool's clients do not tell of it. */
+function streamOf(client: pg.ClientBase): Socket {
+  return (client as pg.Client).connection.stream as Socket
+}
+
+const ignore = () => {}

@@ -16,7 +16,6 @@ import {
   NewProduct,
   type NewProductBody,
   OneProduct,
-  ProductResource,
   toChange,
   toInput,
 } from './products.schema.ts'
@@ -122,7 +121,7 @@ async function sendMany(
   { products, meta, isCut }: Collection & { meta: object },
 ): Promise<FastifyReply> {
   if (isUnchanged(request, reply, etagOfProducts(products, { ...meta, isCut }))) return reply.send()
-  return sendList(reply, { items: products, toResource, schema: ProductResource, meta })
+  return sendList(reply, { items: products, toResource, meta })
 }
 
 /** A parameter that is blank counts as absent. Of several the first counts. */

@@ -4,8 +4,8 @@ import { ConstraintError, type ConstraintKind, databaseUnavailable, type Value }
 
 export interface SqliteConnection {
   all(sql: string, params: readonly Value[]): object[]
-  /** The same rows one by one. The statement must not be used again before they are through. */
-  iterate(sql: string, params: readonly Value[]): Iterable<object>
+  /** The values of the same rows, one row after the other. The statement must not be used again before they are through. */
+  iterate(sql: string, params: readonly Value[]): { columns: readonly Column[]; rows: Iterable<unknown[]> }
   get(sql: string, params: readonly Value[]): object | undefined
   /** A statement without parameters or rows, prepared like the others. */
   run(sql: string): void
@@ -16,9 +16,18 @@ export interface SqliteConnection {
   close(): void
 }
 
+export interface Column {
+  name: string
+  /** As declared. */
+  type: string | null
+}
+
+export type RowFactory = (values: unknown[]) => object
+
 interface Prepared {
   statement: StatementSync
-  toRow: (values: unknown[]) => object
+  columns: readonly Column[]
+  toRow: RowFactory
 }
 
 export function openSqliteConnection(
@@ -40,7 +49,8 @@ export function openSqliteConnection(
     if (!known) {
       const statement = db.prepare(numberPlaceholders(sql))
       statement.setReturnArrays(true)
-      known = { statement, toRow: createRowFactory(statement) }
+      const columns = statement.columns().map(({ name, type }) => ({ name, type }))
+      known = { statement, columns, toRow: createRowFactory(columns) }
       prepared.set(sql, known)
     }
     return known
@@ -52,11 +62,9 @@ export function openSqliteConnection(
       // With setReturnArrays each row is an array, which the types do not know.
       return (statement.all(...params.map(toSqlite)) as unknown as unknown[][]).map(toRow)
     },
-    *iterate(sql, params) {
-      const { statement, toRow } = prepare(sql)
-      for (const values of statement.iterate(...params.map(toSqlite)) as Iterable<unknown>) {
-        yield toRow(values as unknown[])
-      }
+    iterate(sql, params) {
+      const { statement, columns } = prepare(sql)
+      return { columns, rows: statement.iterate(...params.map(toSqlite)) as Iterable<unknown> as Iterable<unknown[]> }
     },
     get(sql, params) {
       const { statement, toRow } = prepare(sql)
@@ -143,10 +151,10 @@ function toSqlite(value: Value): SQLInputValue {
  * A function made for the statement's columns: rows share one hidden class and columns declared BOOLEAN come out as
  * booleans. A loop over the names costs six times as much (0.7 µs instead of 0.1 for ten columns).
  */
-function createRowFactory(statement: StatementSync): (values: unknown[]) => object {
-  const fields = statement.columns().map(({ name, type }, i) => {
+export function createRowFactory(columns: readonly Column[]): RowFactory {
+  const fields = columns.map(({ name, type }, i) => {
     const value = type === 'BOOLEAN' ? `v[${i}] === null ? null : v[${i}] === 1` : `v[${i}]`
     return `${JSON.stringify(name)}: ${value}`
   })
-  return new Function('v', `return { ${fields.join(', ')} }`) as (values: unknown[]) => object
+  return new Function('v', `return { ${fields.join(', ')} }`) as RowFactory
 }

@@ -35,18 +35,19 @@ const maxCharacters = 256 * 1024 * 1024
 
 function scan({ id, sql, params }: Exclude<ToScanner, 'close'>): FromScanner {
   try {
+    const { columns, rows } = connection.iterate(sql, params)
     const parts: string[] = []
-    let part: string[] = []
+    let part: unknown[][] = []
     let length = 0
     let total = 0
     let resumedAt = performance.now()
-    for (const row of connection.iterate(sql, params)) {
-      const text = JSON.stringify(row)
-      length += text.length
-      total += text.length
-      if (total > maxCharacters) throw Object.assign(new Error('a scan found too much'), { errcode: outOfMemory })
-      if (part.push(text) === rowsPerPart || length > charactersPerPart) {
-        parts.push(`[${part.join()}]`)
+    for (const values of rows) {
+      length += lengthOf(values)
+      if (part.push(values) === rowsPerPart || length > charactersPerPart) {
+        const text = JSON.stringify(part)
+        total += text.length
+        if (total > maxCharacters) throw Object.assign(new Error('a scan found too much'), { errcode: outOfMemory })
+        parts.push(text)
         part = []
         length = 0
       }
@@ -55,10 +56,17 @@ function scan({ id, sql, params }: Exclude<ToScanner, 'close'>): FromScanner {
         resumedAt = performance.now()
       }
     }
-    return { id, parts: [...parts, `[${part.join()}]`] }
+    return { id, columns, parts: [...parts, JSON.stringify(part)] }
   } catch (error) {
     return { id, ...toPlainError(error) }
   }
+}
+
+/** About as much as it takes: what is not text is short. */
+function lengthOf(values: readonly unknown[]): number {
+  let length = 0
+  for (const value of values) if (typeof value === 'string') length += value.length
+  return length
 }
 
 /** Where cores are few, a search must not hold up the requests of everybody else. */

@@ -2,11 +2,19 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import { databaseUnavailable, type Value } from './database.ts'
-import { fromPlainError, type PlainError } from './sqlite-connection.ts'
+import { type Column, createRowFactory, fromPlainError, type PlainError, type RowFactory } from './sqlite-connection.ts'
 
 export type ToScanner = { id: number; sql: string; params: readonly Value[] } | 'close'
-/** Rows cross as JSON, which takes half the time of a structured clone. Some at a time, so that they can be read so. */
-export type FromScanner = { id: number; parts: string[] } | ({ id: number } & PlainError)
+/**
+ * The values of rows cross as JSON, which takes half the time of a structured clone. Some rows at a time, so that they
+ * can be read so.
+ */
+export type FromScanner = Found | ({ id: number } & PlainError)
+interface Found {
+  id: number
+  columns: readonly Column[]
+  parts: string[]
+}
 
 export interface SqliteScanner {
   all(sql: string, params: readonly Value[]): Promise<object[]>
@@ -15,6 +23,7 @@ export interface SqliteScanner {
 }
 
 interface Waiting {
+  sql: string
   resolve(rows: Promise<object[]>): void
   reject(error: Error): void
 }
@@ -27,6 +36,16 @@ export function startSqliteScanner(path: string): SqliteScanner {
   let worker: Worker | undefined
   let exited = Promise.resolve()
   let lastId = 0
+  const factories = new Map<string, RowFactory>()
+
+  function factoryOf(sql: string, columns: readonly Column[]): RowFactory {
+    let factory = factories.get(sql)
+    if (!factory) {
+      factory = createRowFactory(columns)
+      factories.set(sql, factory)
+    }
+    return factory
+  }
 
   /** Started by the first who needs it: a command that makes a user does not. */
   function start(): Worker {
@@ -34,9 +53,10 @@ export function startSqliteScanner(path: string): SqliteScanner {
     exited = new Promise((resolve) => started.once('exit', () => resolve()))
     started.on('message', (answer: FromScanner) => {
       const request = waiting.get(answer.id)
+      if (!request) return
       waiting.delete(answer.id)
-      if ('parts' in answer) request?.resolve(readParts(answer.parts))
-      else request?.reject(fromPlainError(answer))
+      if ('parts' in answer) request.resolve(readParts(answer.parts, factoryOf(request.sql, answer.columns)))
+      else request.reject(fromPlainError(answer))
     })
     // The next one who asks starts it anew.
     started.once('error', (error) => end(error as Error))
@@ -56,7 +76,7 @@ export function startSqliteScanner(path: string): SqliteScanner {
         if (waiting.size >= maxWaiting) throw databaseUnavailable(undefined)
         worker ??= start()
         lastId += 1
-        waiting.set(lastId, { resolve, reject })
+        waiting.set(lastId, { sql, resolve, reject })
         worker.postMessage({ id: lastId, sql, params } satisfies ToScanner)
       })
     },
@@ -68,11 +88,11 @@ export function startSqliteScanner(path: string): SqliteScanner {
 }
 
 /** The event loop serves others between two parts. */
-async function readParts(parts: readonly string[]): Promise<object[]> {
+async function readParts(parts: readonly string[], toRow: RowFactory): Promise<object[]> {
   const rows: object[] = []
   for (const [i, part] of parts.entries()) {
     if (i > 0) await nextTurn()
-    rows.push(...(JSON.parse(part) as object[]))
+    for (const values of JSON.parse(part) as unknown[][]) rows.push(toRow(values))
   }
   return rows
 }

@@ -1,6 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { FastifyReply } from 'fastify'
-import type { TSchema } from 'typebox'
 import { httpErrors } from './errors.ts'
 
 /** So many items are written in well under a millisecond. */
@@ -10,8 +9,6 @@ const longBytes = 1024 * 1024
 export interface ListOptions<Item> {
   items: readonly Item[]
   toResource(item: Item): object
-  /** Of one resource. */
-  schema: TSchema
   meta: object
 }
 
@@ -21,26 +18,25 @@ let bytesInFlight = 0
 
 /** Sends `{"data": […], "meta": …}`. A long list is written bit by bit, so that others get their turn in between. */
 export async function sendList<Item>(reply: FastifyReply, options: ListOptions<Item>): Promise<FastifyReply> {
-  const { items, toResource, schema, meta } = options
-  // Compiled once: the framework remembers the schema itself. Its types know objects with any keys only.
-  const write = reply.compileSerializationSchema(schema as { [key: string]: unknown }) as (resource: object) => string
-  const parts: Buffer[] = []
-  const reserve = createReservation(reply)
-  let text = '{"data":['
-  for (const [i, item] of items.entries()) {
-    if (i > 0 && i % itemsPerTurn === 0) {
-      // As bytes: the whole as one text would be turned into them at once, at the end.
-      parts.push(Buffer.from(text))
-      reserve(text.length)
-      text = ''
-      await nextTurn()
-    }
-    text += `${i > 0 ? ',' : ''}${write(toResource(item))}`
-  }
-  text += `],"meta":${JSON.stringify(meta)}}`
-  if (text.length > longBytes) reserve(text.length)
+  const { items, toResource, meta } = options
   reply.type('application/json; charset=utf-8')
-  return reply.send(parts.length === 0 ? text : Buffer.concat([...parts, Buffer.from(text)]))
+  // V8 writes a list as a whole in half the time that a serializer made for the schema takes, item by item.
+  if (items.length <= itemsPerTurn) {
+    const text = JSON.stringify({ data: items.map(toResource), meta })
+    if (text.length > longBytes) createReservation(reply)(text.length)
+    return reply.send(text)
+  }
+  const reserve = createReservation(reply)
+  const parts = [Buffer.from('{"data":')]
+  for (let start = 0; start < items.length; start += itemsPerTurn) {
+    if (start > 0) await nextTurn()
+    const text = JSON.stringify(items.slice(start, start + itemsPerTurn).map(toResource))
+    reserve(text.length)
+    // As bytes: the whole as one text would be turned into them at once, at the end.
+    parts.push(Buffer.from(`${start === 0 ? '[' : ','}${text.slice(1, -1)}`))
+  }
+  parts.push(Buffer.from(`],"meta":${JSON.stringify(meta)}}`))
+  return reply.send(Buffer.concat(parts))
 }
 
 /** Takes bytes of what may be in flight, until the connection has got the answer or is gone. */

@@ -1,8 +1,4 @@
 /** The same shapes on PostgreSQL, and what keeping the counts costs those who write. */
-import { execFileSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
-import { cpus } from 'node:os'
-import { join } from 'node:path'
 import { runOnServer } from '../test/support/databases.ts'
 import { createRunFolder } from '../test/support/run-folder.ts'
 import { startPostgres } from '../test/support/servers.ts'
@@ -20,18 +16,11 @@ export const productsOnPostgres: Benchmark = async () => {
   try {
     // As safe as it comes: what a commit costs is a part of what is measured.
     const server = await startPostgres(folder.path, { fsync: 'on', full_page_writes: 'on', shared_buffers: '512MB' })
-    useAllCores(folder.path)
     const shapes = await compare([await createDataset(server, small), await createDataset(server, large)])
     return [...shapes, await keptCounts(server)]
   } finally {
     await folder.remove()
   }
-}
-
-/** It is neither the server nor the load, and takes whichever core is free. */
-function useAllCores(folder: string): void {
-  const [pid = ''] = readFileSync(join(folder, 'postgres', 'postmaster.pid'), 'utf8').split('\n')
-  execFileSync('taskset', ['-apc', `0-${cpus().length - 1}`, pid])
 }
 
 async function createDataset(server: string, count: number): Promise<Dataset> {

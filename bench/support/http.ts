@@ -1,6 +1,7 @@
 /** A small client on kept connections, and the times its requests take. */
 import { Agent, request } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { firstInLine } from './priority.ts'
 
 export interface Timed {
   status: number
@@ -40,11 +41,17 @@ export function percentile(numbers: number[], share: number): number {
 }
 
 /** The times of reads sent by the clock, whether or not earlier ones have come back: a slow service does not slow the asking. */
-export async function steadyReads(
-  send: Send,
-  path: string,
-  { token, perSecond, seconds }: { token?: string; perSecond: number; seconds: number },
-): Promise<number[]> {
+export function steadyReads(send: Send, path: string, options: SteadyReads): Promise<number[]> {
+  return firstInLine(() => readSteadily(send, path, options))
+}
+
+export interface SteadyReads {
+  token?: string
+  perSecond: number
+  seconds: number
+}
+
+async function readSteadily(send: Send, path: string, { token, perSecond, seconds }: SteadyReads): Promise<number[]> {
   const start = performance.now()
   const times: Promise<number>[] = []
   for (let i = 0; i < seconds * perSecond; i++) {

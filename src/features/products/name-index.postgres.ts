@@ -6,7 +6,29 @@ import { columns as all } from './products.store.ts'
 /** About so many names are looked at to tell how common a term is. */
 const sampled = 1000
 
+/** The server reads and writes so many products in a millisecond. */
+const rowsPerPart = 200
+
 export function createPostgresNameIndex(db: Database, columns = all): NameIndex {
+  /**
+   * In their order, some at a time: where the server has few cores, others get their turn in between. What has gone in
+   * the meantime is left out.
+   */
+  async function readInParts(found: readonly { id: number }[]): Promise<Product[]> {
+    const products: Product[] = []
+    for (let start = 0; start < found.length; start += rowsPerPart) {
+      const ids = found.slice(start, start + rowsPerPart).map(({ id }) => id)
+      const part = await db.scan<Product>(
+        `SELECT ${columns} FROM unnest(CAST($1 AS BIGINT[])) WITH ORDINALITY AS found (found_id, place)
+         JOIN products ON id = found_id
+         WHERE active = TRUE AND deleted_at IS NULL ORDER BY place`,
+        [`{${ids.join()}}`],
+      )
+      products.push(...part)
+    }
+    return products
+  }
+
   return {
     async estimate({ text }, { total }) {
       const [row] = await db.scan<{ seen: number; found: number }>(
@@ -31,26 +53,24 @@ export function createPostgresNameIndex(db: Database, columns = all): NameIndex 
         [term.text, limit, matching(term), category ?? null],
       ),
 
-    alongNames: (term, limit) =>
-      // First the ids: for those the index is enough, and most of the rows are never looked at.
-      db.scan<Product>(
-        `WITH found AS MATERIALIZED (
-           SELECT id AS found_id, name_key AS found_key FROM products
-           WHERE active = TRUE AND deleted_at IS NULL AND strpos(name_key, $1) > 0 ORDER BY name_key, id LIMIT $2
-         )
-         SELECT ${columns} FROM found JOIN products ON id = found_id ORDER BY found_key, found_id`,
-        [term.text, limit],
+    // First the ids: for those the index is enough, and most of the rows are never looked at.
+    alongNames: async (term, limit) =>
+      readInParts(
+        await db.scan<{ id: number }>(
+          `SELECT id FROM products
+           WHERE active = TRUE AND deleted_at IS NULL AND strpos(name_key, $1) > 0 ORDER BY name_key, id LIMIT $2`,
+          [term.text, limit],
+        ),
       ),
 
-    alongCategory: (term, limit, category) =>
-      db.scan<Product>(
-        `WITH found AS MATERIALIZED (
-           SELECT id AS found_id, name_key AS found_key FROM products
+    alongCategory: async (term, limit, category) =>
+      readInParts(
+        await db.scan<{ id: number }>(
+          `SELECT id FROM products
            WHERE category = $3 AND active = TRUE AND deleted_at IS NULL AND strpos(name_key, $1) > 0
-           ORDER BY name_key, id LIMIT $2
-         )
-         SELECT ${columns} FROM found JOIN products ON id = found_id ORDER BY found_key, found_id`,
-        [term.text, limit, category],
+           ORDER BY name_key, id LIMIT $2`,
+          [term.text, limit, category],
+        ),
       ),
   }
 }

@@ -1,6 +1,9 @@
 /** The one way to the data, with two engines behind it: sqlite.ts and postgres.ts. */
 import { AppError } from '../../core/app-error.ts'
 
+/** No more than this is gathered from long reads: more could not be sent to anybody. */
+export const maxAnswerBytes = 256 * 1024 * 1024
+
 export type Value = string | number | boolean | null | Uint8Array
 
 /**

@@ -3,6 +3,7 @@ import type { Socket } from 'node:net'
 import pg from 'pg'
 import { exitCodes, FatalError } from '../../core/fatal-error.ts'
 import { reasonOf } from '../../core/reason.ts'
+import { maxAnswerBytes } from './database.ts'
 import { leavesConnectionSound } from './postgres-errors.ts'
 import { parserOf } from './postgres-types.ts'
 
@@ -25,22 +26,38 @@ export interface Connections {
 const connectTimeoutMs = 5000
 const graceMs = 5000
 const lookEveryMs = 1000
-/** As much as Node reads from a socket at once. */
-const fullChunkBytes = 64 * 1024
+/** Rows of so many bytes are read in well under a millisecond. */
+const bytesPerTurn = 64 * 1024
+
+interface Use {
+  deadline: number
+  bytesRead: number
+}
 
 export async function openConnections(options: ConnectionOptions): Promise<Connections> {
+  const uses = new Map<pg.ClientBase, Use>()
+  let bytesUnderWay = 0
   const pool = new pg.Pool(poolConfig(options))
   // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
   pool.on('error', options.onConnectionLost)
-  pool.on('connect', (client) => readByTurns(streamOf(client)))
+  pool.on('connect', (client) => {
+    const stream = streamOf(client)
+    readByTurns(stream)
+    stream.on('data', ({ length }: Buffer) => {
+      const use = uses.get(client)
+      if (!use) return
+      use.bytesRead += length
+      bytesUnderWay += length
+      if (bytesUnderWay > maxAnswerBytes) stream.destroy()
+    })
+  })
   await requireReachable(pool, options.url)
 
   // The server keeps its time limit only while it can be reached: a connection that fell silent ends by ours. One look
   // at all of them, not a timer for each.
-  const deadlines = new Map<pg.PoolClient, number>()
   const looking = setInterval(() => {
     const now = performance.now()
-    for (const [client, deadline] of deadlines) if (now > deadline) streamOf(client).destroy()
+    for (const [client, { deadline }] of uses) if (now > deadline) streamOf(client).destroy()
   }, lookEveryMs)
   looking.unref()
 
@@ -49,7 +66,9 @@ export async function openConnections(options: ConnectionOptions): Promise<Conne
       const client = await pool.connect()
       // A connection that is lost fails its queries, which is enough; unheard, the event would end the process.
       client.on('error', ignore)
-      deadlines.set(client, performance.now() + statements * options.statementTimeoutSeconds * 1000 + graceMs)
+      const deadline = performance.now() + statements * options.statementTimeoutSeconds * 1000 + graceMs
+      const use: Use = { deadline, bytesRead: 0 }
+      uses.set(client, use)
       let isSound = true
       try {
         return await work(createAsk(client))
@@ -57,7 +76,8 @@ export async function openConnections(options: ConnectionOptions): Promise<Conne
         isSound = leavesConnectionSound(error)
         throw error
       } finally {
-        deadlines.delete(client)
+        uses.delete(client)
+        bytesUnderWay -= use.bytesRead
         client.off('error', ignore)
         client.release(!isSound)
       }
@@ -100,11 +120,16 @@ async function requireReachable(pool: pg.Pool, url: string): Promise<void> {
 
 /** Node reads a socket until it is empty. A thousand rows read at once would hold up everybody for milliseconds. */
 function readByTurns(stream: Socket): void {
-  const resume = () => void stream.resume()
+  let read = 0
+  const goOn = () => {
+    read = 0
+    stream.resume()
+  }
   stream.on('data', (chunk: Buffer) => {
-    if (chunk.length < fullChunkBytes) return
+    read += chunk.length
+    if (read < bytesPerTurn || stream.isPaused()) return
     stream.pause()
-    setImmediate(resume)
+    setImmediate(goOn)
   })
 }
 

@@ -1,6 +1,7 @@
 import { readlinkSync } from 'node:fs'
 import { setPriority } from 'node:os'
 import { parentPort, workerData } from 'node:worker_threads'
+import { maxAnswerBytes } from './database.ts'
 import { openSqliteConnection, outOfMemory, toPlainError } from './sqlite-connection.ts'
 import type { FromScanner, ToScanner } from './sqlite-scanner.ts'
 
@@ -30,9 +31,6 @@ const pause = new Int32Array(new SharedArrayBuffer(4))
 /** Read on the other side in a fraction of a millisecond: rows may be a megabyte each. */
 const rowsPerPart = 200
 const charactersPerPart = 512 * 1024
-/** As much as the answers under way may hold together: what is more could not be sent anyway. */
-const maxCharacters = 256 * 1024 * 1024
-
 function scan({ id, sql, params }: Exclude<ToScanner, 'close'>): FromScanner {
   try {
     const { columns, rows } = connection.iterate(sql, params)
@@ -46,7 +44,7 @@ function scan({ id, sql, params }: Exclude<ToScanner, 'close'>): FromScanner {
       if (part.push(values) === rowsPerPart || length > charactersPerPart) {
         const text = JSON.stringify(part)
         total += text.length
-        if (total > maxCharacters) throw Object.assign(new Error('a scan found too much'), { errcode: outOfMemory })
+        if (total > maxAnswerBytes) throw Object.assign(new Error('a scan found too much'), { errcode: outOfMemory })
         parts.push(text)
         part = []
         length = 0

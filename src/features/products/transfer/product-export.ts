@@ -12,7 +12,8 @@ export interface ExportedPage {
   products: number
 }
 
-const pageSize = 1000
+/** Even where each has a description of a megabyte, so many can be read and written at once. */
+const pageSize = 200
 
 export function createProductExport({ db, counts }: { db: Database; counts: KeptCounts }) {
   async function* pages(format: Format): AsyncGenerator<ExportedPage> {

@@ -23,7 +23,7 @@ type Name = keyof typeof requests
 type Costs = Record<Name, number>
 
 const rounds = 5
-const besideRounds = 3
+const besideRounds = 5
 
 export const productsAtScale: Benchmark = async () => {
   const datasets = [await createSqliteDataset(small), await createSqliteDataset(large)] as const

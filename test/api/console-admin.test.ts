@@ -204,7 +204,7 @@ onEachEngine('the audit trail in the console', (engine) => {
     })
     const page = await auditor.open('/console/audit')
     assert.equal(page.status, 200)
-    assert.match(page.text, new RegExp(`UTC login User ${auditor.id} failure 127\\.0\\.0\\.1 Unknown device`))
+    assert.match(page.text, new RegExp(`UTC Sign-in User ${auditor.id} Failed 127\\.0\\.0\\.1 Unknown device`))
     assert.ok(!page.text.includes(`${manager.email}`), 'emails are for who may view users')
     assert.ok(!page.html.includes('<script>alert') && page.html.includes('alert(1)'))
 
@@ -214,7 +214,7 @@ onEachEngine('the audit trail in the console', (engine) => {
     for (let i = 0; i < 15; i++) await logIn(api, 'nobody@example.com', password)
     const first = await auditor.open('/console/audit')
     assert.match(first.html, /rel="next" href="\/console\/audit\?page=2"/)
-    assert.match((await auditor.open('/console/audit?page=2')).text, /register/)
+    assert.match((await auditor.open('/console/audit?page=2')).text, /Registered/)
     assert.match((await auditor.open('/console/audit?page=99')).text, /There is no page 99 Go to the last page/)
   })
 })

@@ -280,6 +280,8 @@ onEachEngine('products in the console', (engine) => {
       assert.equal(page.status, 404, path)
       assert.match(page.text, /There is nothing here/)
     }
+    const slashed = await browser.open(`${list}/?q=lamp/`)
+    assert.deepEqual([slashed.status, slashed.location], [308, `${list}?q=lamp/`])
   })
 
   test('may be called anything: no name, category or description becomes a part of the page', async (t) => {

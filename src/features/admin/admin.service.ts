@@ -1,6 +1,6 @@
 /** Giving and taking roles, and helping people who are locked out. Nobody hands out more than they have. */
 import { AppError } from '../../core/app-error.ts'
-import type { Audit } from '../../platform/audit/audit.ts'
+import type { Audit, AuditEvent } from '../../platform/audit/audit.ts'
 import type { Database, Statement } from '../../platform/database/database.ts'
 import type { OnAccessChanged } from '../../platform/http/access-changes.ts'
 import type { Client } from '../../platform/http/client.ts'
@@ -49,7 +49,7 @@ export function createAdmin(deps: AdminDeps) {
     return stored
   }
 
-  function entry(event: string, actor: Actor, userId: number): Statement {
+  function entry(event: AuditEvent, actor: Actor, userId: number): Statement {
     const by = actor.id === null ? 'by the command line' : `by user ${actor.id}`
     return audit.entry({ event, outcome: `success, ${by}`, userId, client: actor.client })
   }

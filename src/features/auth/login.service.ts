@@ -2,7 +2,7 @@
 import type { Clock } from '../../core/clock.ts'
 import { normaliseEmail } from '../../core/email.ts'
 import type { Random } from '../../core/random.ts'
-import type { Audit } from '../../platform/audit/audit.ts'
+import type { Audit, AuditEvent } from '../../platform/audit/audit.ts'
 import type { Database, Statement } from '../../platform/database/database.ts'
 import type { UsedOnce } from '../../platform/database/used-once.ts'
 import type { Client } from '../../platform/http/client.ts'
@@ -100,7 +100,7 @@ export function createLogin(deps: LoginDeps) {
     }
     await requireOpen(account.email, '2fa_verify', client)
     const use = await secondFactors.findUse(account.id, given.code)
-    const attempt = { email: account.email, event: '2fa_verify', userId: account.id, client }
+    const attempt = { email: account.email, event: '2fa_verify' as const, userId: account.id, client }
     if (!use) throw await refuseCode(attempt)
 
     // The challenge and the code are burned in the batch that makes the session: of any number of racers one wins.
@@ -109,7 +109,7 @@ export function createLogin(deps: LoginDeps) {
       usedOnce.use(nameOf(claims), claims.exp),
       ...use,
     ]
-    const completion = { family: claims.family, event: '2fa_verify', client, before, also: [] }
+    const completion = { family: claims.family, event: '2fa_verify' as const, client, before, also: [] }
     const signedIn = await complete(account, completion)
     if (signedIn) return signedIn
     await requireOpen(account.email, '2fa_verify', client)
@@ -119,7 +119,7 @@ export function createLogin(deps: LoginDeps) {
 
   interface Completion {
     family: string
-    event: string
+    event: AuditEvent
     client: Client
     /** Statements that must all find their row. */
     before: Statement[]
@@ -145,12 +145,12 @@ export function createLogin(deps: LoginDeps) {
 
   interface Attempt {
     email: string
-    event: string
+    event: AuditEvent
     userId: number | null
     client: Client
   }
 
-  async function requireOpen(email: string, event: string, client: Client): Promise<void> {
+  async function requireOpen(email: string, event: AuditEvent, client: Client): Promise<void> {
     try {
       await lockout.requireOpen(email)
     } catch (locked) {
@@ -179,7 +179,7 @@ export function createLogin(deps: LoginDeps) {
   async function confirmPassword(given: {
     userId: number
     password: string
-    event: string
+    event: AuditEvent
     client: Client
   }): Promise<Account> {
     const account = await accounts.findById(given.userId)

@@ -83,8 +83,12 @@ export async function consoleRoutes(app: FastifyInstance, deps: ConsoleDeps): Pr
   addUserPages(app, parts)
   addAuditPages(app, parts)
   addProductPages(app, parts)
-  // A page says so too, not only a line of JSON.
-  app.get('/*', { config }, async () => {
+  app.get('/*', { config }, async (request, reply) => {
+    const [path = ''] = request.url.split('?', 1)
+    // With a slash at its end it is the same page's address. A proxy's form of it would name a host.
+    if (path.startsWith('/') && path.endsWith('/'))
+      return reply.redirect(path.slice(0, -1) + request.url.slice(path.length), 308)
+    // A page says so too, not only a line of JSON.
     throw httpErrors.notFound()
   })
 }

@@ -3,7 +3,7 @@ import { hash } from 'node:crypto'
 import { AppError } from '../../core/app-error.ts'
 import type { Clock } from '../../core/clock.ts'
 import type { Random } from '../../core/random.ts'
-import type { Audit } from '../../platform/audit/audit.ts'
+import type { Audit, AuditEvent } from '../../platform/audit/audit.ts'
 import type { Database, Statement } from '../../platform/database/database.ts'
 import type { UsedOnce } from '../../platform/database/used-once.ts'
 import type { Client } from '../../platform/http/client.ts'
@@ -20,9 +20,9 @@ export interface Confirmed {
 
 /** What this feature needs of signing in: the password is asked for again, and every wrong guess counts. */
 export interface Accounts {
-  confirmPassword(given: { userId: number; password: string; event: string; client: Client }): Promise<Confirmed>
-  refuseCode(attempt: { email: string; event: string; userId: number; client: Client }): Promise<Error>
-  requireOpen(email: string, event: string, client: Client): Promise<void>
+  confirmPassword(given: { userId: number; password: string; event: AuditEvent; client: Client }): Promise<Confirmed>
+  refuseCode(attempt: { email: string; event: AuditEvent; userId: number; client: Client }): Promise<Error>
+  requireOpen(email: string, event: AuditEvent, client: Client): Promise<void>
 }
 
 export interface TwoFactorDeps {
@@ -153,7 +153,7 @@ export function createTwoFactor(deps: TwoFactorDeps) {
     type Change = Actor & { password: string; code: string }
 
     /** Password and code are both right and the code is used up, or nothing happens. */
-    async function change(event: string, { userId, client, password, code }: Change, statements: Statement[]) {
+    async function change(event: AuditEvent, { userId, client, password, code }: Change, statements: Statement[]) {
       const { email, token_version } = await accounts.confirmPassword({ userId, password, event, client })
       const attempt = { email, event, userId, client }
       const use = await findUse(userId, code)

@@ -3,8 +3,30 @@ import type { Clock } from '../../core/clock.ts'
 import type { Param, Statement } from '../database/database.ts'
 import type { Client } from '../http/client.ts'
 
+export type AuditEvent =
+  | 'register'
+  | 'login'
+  | 'refresh'
+  | 'logout'
+  | 'logout_all'
+  | 'session_end'
+  | 'sessions_ended'
+  | 'lock'
+  | 'unlock'
+  | 'name_change'
+  | 'roles_changed'
+  | 'password_change'
+  | 'password_forgot'
+  | 'password_reset'
+  | '2fa_setup'
+  | '2fa_enable'
+  | '2fa_verify'
+  | '2fa_disable'
+  | '2fa_recovery_codes'
+  | '2fa_reset'
+
 export interface AuditEntry {
-  event: string
+  event: AuditEvent
   outcome: string
   /** Null where nobody is known, or a reference to the row that makes the user. */
   userId: Param

@@ -6,6 +6,7 @@ import { metaOf, type PageMeta, pageOf } from '../../../platform/http/paging.ts'
 import type { Page } from '../../../platform/web/pages.ts'
 import type { AuditRow } from '../console.needs.ts'
 import type { ConsoleParts } from '../console.routes.ts'
+import { wordsOfEvent, wordsOfOutcome } from '../parts/audit-words.ts'
 import { device } from '../parts/devices.ts'
 import { beyondLast, pager } from '../parts/pager.ts'
 import { time } from '../parts/times.ts'
@@ -43,9 +44,9 @@ function table(rows: readonly AuditRow[], canSeeUsers: boolean) {
 ${rows.map(
   (row) => html`<tr>
 <td data-label="When">${time(row.at)}</td>
-<td data-label="Event" class="whole"><code>${row.event}</code></td>
+<td data-label="Event" title="${row.event}">${wordsOfEvent(row.event)}</td>
 <td data-label="User">${userOf(row, canSeeUsers)}</td>
-<td data-label="Outcome"><span class="badge${toneOf(row.outcome)}">${row.outcome}</span></td>
+<td data-label="Outcome"><span class="badge${toneOf(row.outcome)}">${wordsOfOutcome(row.outcome)}</span></td>
 <td data-label="Address" class="address">${row.address}</td>
 <td data-label="Device">${device(row.user_agent)}</td>
 </tr>
@@ -62,5 +63,5 @@ function userOf({ user_id: id, email }: AuditRow, canSeeUsers: boolean) {
 
 function toneOf(outcome: string): string {
   if (outcome.startsWith('success')) return ' good'
-  return outcome === 'failure' || outcome === 'locked' ? ' bad' : ''
+  return outcome === 'failure' || outcome === 'locked' || outcome === 'reuse' ? ' bad' : ''
 }

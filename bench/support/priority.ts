@@ -5,12 +5,12 @@ import { spawnSync } from 'node:child_process'
  * what is measured: it would take its own waiting for that of the service.
  */
 export async function firstInLine<T>(work: () => Promise<T>): Promise<T> {
-  // Not passed on to the processes that it starts.
-  schedule('--reset-on-fork', '--fifo', '--pid', '1')
+  // With the threads that it may have to wait for, but without the processes that it starts.
+  schedule('--reset-on-fork', '--fifo', '--all-tasks', '--pid', '1')
   try {
     return await work()
   } finally {
-    schedule('--other', '--pid', '0')
+    schedule('--other', '--all-tasks', '--pid', '0')
   }
 }
 

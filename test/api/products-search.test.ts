@@ -5,7 +5,7 @@ import { createPostgresNameIndex } from '../../src/features/products/name-index.
 import { createSqliteNameIndex } from '../../src/features/products/name-index.sqlite.ts'
 import { insertMany } from '../../src/features/products/products.bulk.ts'
 import { toTerm } from '../../src/features/products/products.search.ts'
-import type { Dialect } from '../../src/platform/database/database.ts'
+import type { Database, Dialect } from '../../src/platform/database/database.ts'
 import { startApi } from '../support/api.ts'
 import { onEachEngine } from '../support/databases.ts'
 import { signIn } from '../support/people.ts'
@@ -151,5 +151,29 @@ onEachEngine('search', (engine) => {
     assert.deepEqual([await search('aso'), await search('p')], [['Parasol'], ['Parasol']])
     await api.delete(`${productsPath}/${id}`, access)
     assert.deepEqual([await search('aso'), await search('p')], [[], []])
+  })
+
+  if (engine !== 'postgres') return
+  test('answers in parts what there is at one moment, even where a product changes between two of them', async (t) => {
+    const api = await startApiWithRoles(t, { engine })
+    await fill(api, engine, ['Lamp', ...Array.from({ length: 450 }, (_, i) => `Lamp ${i + 100}`)])
+    const walk = (db: Database) => createPostgresNameIndex(db).alongNames(toTerm('lamp'), 1000)
+    for (const change of [
+      "SET name = 'Zebra', name_key = 'zebra' WHERE id = 400",
+      "SET name = 'Lamp zzz', name_key = 'lamp zzz' WHERE id = 401",
+      'SET deleted_at = updated_at WHERE id = 402',
+      'SET active = FALSE WHERE id = 403',
+    ]) {
+      let asked = 0
+      const scan: Database['scan'] = async (sql, params) => {
+        // Behind the ids and the first part.
+        if (asked++ === 2) await api.db.write({ sql: `UPDATE products ${change}` })
+        return api.db.scan(sql, params)
+      }
+      const found = await walk({ ...api.db, scan })
+      assert.ok(asked > 3, change)
+      assert.deepEqual(found, await walk(api.db), change)
+    }
+    assert.equal((await walk(api.db)).length, 448)
   })
 })

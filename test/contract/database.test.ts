@@ -340,6 +340,34 @@ if (engines.includes('postgres')) {
     assert.notEqual(await connectionOf(db), first)
   })
 
+  test('an answer that grows too long is given up alone: whoever asks for little meanwhile is answered', async (t) => {
+    const db = await open(t, 'postgres', { poolSize: 4 })
+    let isReading = true
+    const long = assert
+      .rejects(db.scan("SELECT repeat('x', 20000000) AS text FROM generate_series(1, 100)"), { status: 503 })
+      .finally(() => {
+        isReading = false
+      })
+    let answered = 0
+    while (isReading) {
+      const few = await Promise.all(Array.from({ length: 8 }, (_, i) => db.all('SELECT CAST($1 AS BIGINT) AS i', [i])))
+      assert.deepEqual(few.flat(), [0, 1, 2, 3, 4, 5, 6, 7].map((i) => ({ i })))
+      answered += 1
+    }
+    await long
+    assert.ok(answered > 3)
+  })
+
+  test('long reads leave connections for short ones', async (t) => {
+    const db = await open(t, 'postgres', { poolSize: 2 })
+    const long = Promise.all([1, 2].map(() => db.scan('SELECT pg_sleep(1)')))
+    const start = performance.now()
+    await db.all('SELECT 1')
+    const waited = performance.now() - start
+    await long
+    assert.ok(waited < 900, `${waited} ms`)
+  })
+
   test('long answers are read by turns with everything else, whole and in their order', async (t) => {
     const db = await open(t, 'postgres')
     let turns = 0

@@ -1,5 +1,5 @@
-import type { Database } from '../../platform/database/database.ts'
-import type { Product } from './product.ts'
+import { type Database, databaseUnavailable, maxAnswerBytes } from '../../platform/database/database.ts'
+import { type Product, toNameKey } from './product.ts'
 import type { NameIndex, Term } from './products.search.ts'
 import { columns as all } from './products.store.ts'
 
@@ -9,21 +9,52 @@ const sampled = 1000
 /** The server reads and writes so many products in a millisecond. */
 const rowsPerPart = 200
 
+interface Found {
+  found_id: number
+  found_key: string
+}
+
 export function createPostgresNameIndex(db: Database, columns = all): NameIndex {
-  /**
-   * In their order, some at a time: where the server has few cores, others get their turn in between. What has gone in
-   * the meantime is left out.
-   */
-  async function readInParts(found: readonly { id: number }[]): Promise<Product[]> {
-    const products: Product[] = []
-    for (let start = 0; start < found.length; start += rowsPerPart) {
-      const ids = found.slice(start, start + rowsPerPart).map(({ id }) => id)
-      const part = await db.scan<Product>(
-        `SELECT ${columns} FROM unnest(CAST($1 AS BIGINT[])) WITH ORDINALITY AS found (found_id, place)
-         JOIN products ON id = found_id
-         WHERE active = TRUE AND deleted_at IS NULL ORDER BY place`,
-        [`{${ids.join()}}`],
+  /** Along the index of names, of one category or of all. */
+  async function along({ text }: Term, limit: number, category?: string): Promise<Product[]> {
+    const params = category === undefined ? [text, limit] : [text, limit, category]
+    // First the ids: for those the index is enough, and most of the rows are never looked at.
+    const walk = `SELECT id AS found_id, name_key AS found_key FROM products
+      WHERE ${category === undefined ? '' : 'category = $3 AND '}active = TRUE AND deleted_at IS NULL
+        AND strpos(name_key, $1) > 0
+      ORDER BY name_key, id LIMIT $2`
+    const products = await readInParts(await db.scan<Found>(walk, params), category)
+    // Somebody has changed some of them since: then all at once.
+    return (
+      products ??
+      db.scan<Product>(
+        `WITH found AS MATERIALIZED (${walk})
+         SELECT ${columns} FROM found JOIN products ON id = found_id ORDER BY found_key, found_id`,
+        params,
       )
+    )
+  }
+
+  /**
+   * In their order, some at a time: where the server has few cores, others get their turn in between. Answers undefined
+   * where they are no longer what was found.
+   */
+  async function readInParts(found: readonly Found[], category?: string): Promise<Product[] | undefined> {
+    const products: Product[] = []
+    let characters = 0
+    for (let start = 0; start < found.length; start += rowsPerPart) {
+      const wanted = found.slice(start, start + rowsPerPart)
+      const part = await db.scan<Product>(
+        `SELECT ${columns} FROM unnest(CAST($1 AS BIGINT[])) WITH ORDINALITY AS wanted (wanted_id, place)
+         JOIN products ON id = wanted_id
+         WHERE active = TRUE AND deleted_at IS NULL ORDER BY place`,
+        [`{${wanted.map(({ found_id }) => found_id).join()}}`],
+      )
+      const isAsFound = (product: Product, i: number) =>
+        toNameKey(product.name) === wanted[i]?.found_key && (category ?? product.category) === product.category
+      if (part.length < wanted.length || !part.every(isAsFound)) return undefined
+      for (const product of part) characters += product.description.length
+      if (characters > maxAnswerBytes) throw databaseUnavailable(new Error('a search found too much'))
       products.push(...part)
     }
     return products
@@ -53,25 +84,8 @@ export function createPostgresNameIndex(db: Database, columns = all): NameIndex 
         [term.text, limit, matching(term), category ?? null],
       ),
 
-    // First the ids: for those the index is enough, and most of the rows are never looked at.
-    alongNames: async (term, limit) =>
-      readInParts(
-        await db.scan<{ id: number }>(
-          `SELECT id FROM products
-           WHERE active = TRUE AND deleted_at IS NULL AND strpos(name_key, $1) > 0 ORDER BY name_key, id LIMIT $2`,
-          [term.text, limit],
-        ),
-      ),
-
-    alongCategory: async (term, limit, category) =>
-      readInParts(
-        await db.scan<{ id: number }>(
-          `SELECT id FROM products
-           WHERE category = $3 AND active = TRUE AND deleted_at IS NULL AND strpos(name_key, $1) > 0
-           ORDER BY name_key, id LIMIT $2`,
-          [term.text, limit, category],
-        ),
-      ),
+    alongNames: (term, limit) => along(term, limit),
+    alongCategory: along,
   }
 }
 

@@ -121,7 +121,7 @@ async function sendMany(
   { products, meta, isCut }: Collection & { meta: object },
 ): Promise<FastifyReply> {
   if (isUnchanged(request, reply, etagOfProducts(products, { ...meta, isCut }))) return reply.send()
-  return sendList(reply, { items: products, toResource, meta })
+  return sendList(reply, { items: products, toResource, lengthOf: ({ description }) => description.length, meta })
 }
 
 /** A parameter that is blank counts as absent. Of several the first counts. */

@@ -4,6 +4,9 @@ import { AppError } from '../../core/app-error.ts'
 /** No more than this is gathered from long reads: more could not be sent to anybody. */
 export const maxAnswerBytes = 256 * 1024 * 1024
 
+/** A long read takes some milliseconds: whoever comes after this many would wait for too long. */
+export const maxWaitingScans = 128
+
 export type Value = string | number | boolean | null | Uint8Array
 
 /**

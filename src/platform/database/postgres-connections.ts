@@ -48,10 +48,20 @@ export async function openConnections(options: ConnectionOptions): Promise<Conne
       if (!use) return
       use.bytesRead += length
       bytesUnderWay += length
-      if (bytesUnderWay > maxAnswerBytes) stream.destroy()
+      if (bytesUnderWay > maxAnswerBytes) giveUpLongest()
     })
   })
-  await requireReachable(pool, options.url)
+
+  /** Whoever has read the most, not whoever reads the last of it. */
+  function giveUpLongest(): void {
+    let longest: [pg.ClientBase, Use] | undefined
+    for (const each of uses) if (!longest || each[1].bytesRead > longest[1].bytesRead) longest = each
+    if (!longest) return
+    const [client, use] = longest
+    bytesUnderWay -= use.bytesRead
+    use.bytesRead = 0
+    streamOf(client).destroy()
+  }
 
   // The server keeps its time limit only while it can be reached: a connection that fell silent ends by ours. One look
   // at all of them, not a timer for each.
@@ -61,32 +71,40 @@ export async function openConnections(options: ConnectionOptions): Promise<Conne
   }, lookEveryMs)
   looking.unref()
 
-  return {
-    async use(statements, work) {
-      const client = await pool.connect()
-      // A connection that is lost fails its queries, which is enough; unheard, the event would end the process.
-      client.on('error', ignore)
-      const deadline = performance.now() + statements * options.statementTimeoutSeconds * 1000 + graceMs
-      const use: Use = { deadline, bytesRead: 0 }
-      uses.set(client, use)
-      let isSound = true
-      try {
-        return await work(createAsk(client))
-      } catch (error) {
-        isSound = leavesConnectionSound(error)
-        throw error
-      } finally {
-        uses.delete(client)
-        bytesUnderWay -= use.bytesRead
-        client.off('error', ignore)
-        client.release(!isSound)
-      }
-    },
-    async end() {
-      clearInterval(looking)
-      await pool.end()
-    },
+  async function use<T>(statements: number, work: (ask: Ask) => Promise<T>): Promise<T> {
+    const client = await pool.connect()
+    // A connection that is lost fails its queries, which is enough; unheard, the event would end the process.
+    client.on('error', ignore)
+    const deadline = performance.now() + statements * options.statementTimeoutSeconds * 1000 + graceMs
+    const use: Use = { deadline, bytesRead: 0 }
+    uses.set(client, use)
+    let isSound = true
+    try {
+      return await work(createAsk(client))
+    } catch (error) {
+      isSound = leavesConnectionSound(error)
+      throw error
+    } finally {
+      uses.delete(client)
+      bytesUnderWay -= use.bytesRead
+      client.off('error', ignore)
+      // It may have been given up with the last of its answer.
+      client.release(!isSound || streamOf(client).destroyed)
+    }
   }
+
+  async function end(): Promise<void> {
+    clearInterval(looking)
+    await pool.end()
+  }
+
+  try {
+    await use(1, (ask) => ask('SELECT 1'))
+  } catch (error) {
+    await end()
+    throw cannotReach(options.url, error)
+  }
+  return { use, end }
 }
 
 function poolConfig({ url, poolSize, statementTimeoutSeconds }: ConnectionOptions): pg.PoolConfig {
@@ -105,17 +123,11 @@ function poolConfig({ url, poolSize, statementTimeoutSeconds }: ConnectionOption
   } as pg.PoolConfig
 }
 
-/** Throws one clear line where the server does not answer, without the password that the URL may hold. */
-async function requireReachable(pool: pg.Pool, url: string): Promise<void> {
-  try {
-    await pool.query('SELECT 1')
-  } catch (error) {
-    await pool.end()
-    const { host, pathname } = new URL(url)
-    throw new FatalError(`cannot reach PostgreSQL at ${host}${pathname}: ${reasonOf(error)}`, exitCodes.unavailable, {
-      cause: error,
-    })
-  }
+/** One clear line, without the password that the URL may hold. */
+function cannotReach(url: string, cause: unknown): FatalError {
+  const { host, pathname } = new URL(url)
+  const message = `cannot reach PostgreSQL at ${host}${pathname}: ${reasonOf(cause)}`
+  return new FatalError(message, exitCodes.unavailable, { cause })
 }
 
 /** Node reads a socket until it is empty. A thousand rows read at once would hold up everybody for milliseconds. */

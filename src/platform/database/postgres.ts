@@ -1,8 +1,9 @@
 /** The server engine: a pool of connections, each text a named statement that is prepared once per connection. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
+import { createSlots } from '../../core/slots.ts'
 import { hasReferences, isUndecided, nothing, requireParams, requireValues, resolveParams } from './batch.ts'
-import { type Database, databaseUnavailable, type Observe, type Statement, type Value } from './database.ts'
+import { type Database, databaseUnavailable, maxWaitingScans, type Observe, type Statement, type Value } from './database.ts'
 import { type Ask, type ConnectionOptions, openConnections } from './postgres-connections.ts'
 import { fromPostgresError, isConnectionError, isRetriable } from './postgres-errors.ts'
 
@@ -20,6 +21,12 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
   let closing: Promise<void> | undefined
   let underWay = 0
   let onIdle = () => {}
+  // Some connections are always left for what takes microseconds.
+  const inScanSlot = createSlots({
+    atOnce: Math.ceil(options.poolSize / 2),
+    maxWaiting: maxWaitingScans,
+    refusal: () => databaseUnavailable(undefined),
+  })
 
   /** Counts what is under way: the pool's own end() would forget those who still wait for a connection. */
   async function tracked<T>(operation: 'read' | 'write', work: () => Promise<T>): Promise<T> {
@@ -56,6 +63,11 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
     return tracked('read', () => runSingle<Row>(sql, values))
   }
 
+  async function scan<Row extends object>(sql: string, values: readonly Value[] = []): Promise<Row[]> {
+    requireValues(values)
+    return tracked('read', () => inScanSlot(() => runSingle<Row>(sql, values)))
+  }
+
   async function write(...statements: Statement[]): Promise<object[][]> {
     requireParams(statements)
     return tracked('write', async () => {
@@ -77,7 +89,8 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
     if (statements.length === 1) return [await runSingle(sql, resolveParams(params, []))]
     const isIndependent = !statements.some((statement) => statement.decides || hasReferences(statement))
     const run = isIndependent ? pipelined : stepwise
-    return connections.use(statements.length, (ask) => run(ask, statements))
+    // BEGIN and COMMIT take their time too.
+    return connections.use(statements.length + 2, (ask) => run(ask, statements))
   }
 
   async function runSingle<Row extends object>(sql: string, values: readonly Value[]): Promise<Row[]> {
@@ -123,7 +136,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
     dialect: 'postgres',
     get: async <Row extends object>(sql: string, params?: readonly Value[]) => (await query<Row>(sql, params))[0],
     all: query,
-    scan: query,
+    scan,
     // The interface's overloads only sharpen the type of the rows.
     write: write as Database['write'],
     close: () => (closing ??= shutDown()),

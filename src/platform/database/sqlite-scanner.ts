@@ -1,7 +1,7 @@
 /** Reads that may take milliseconds, on a thread of their own. */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
-import { databaseUnavailable, type Value } from './database.ts'
+import { databaseUnavailable, maxWaitingScans, type Value } from './database.ts'
 import { type Column, createRowFactory, fromPlainError, type PlainError, type RowFactory } from './sqlite-connection.ts'
 
 export type ToScanner = { id: number; sql: string; params: readonly Value[] } | 'close'
@@ -27,9 +27,6 @@ interface Waiting {
   resolve(rows: Promise<object[]>): void
   reject(error: Error): void
 }
-
-/** A search takes some milliseconds: whoever comes after this many would wait for too long. */
-const maxWaiting = 128
 
 export function startSqliteScanner(path: string): SqliteScanner {
   const waiting = new Map<number, Waiting>()
@@ -73,7 +70,7 @@ export function startSqliteScanner(path: string): SqliteScanner {
   return {
     all(sql, params) {
       return new Promise((resolve, reject) => {
-        if (waiting.size >= maxWaiting) throw databaseUnavailable(undefined)
+        if (waiting.size >= maxWaitingScans) throw databaseUnavailable(undefined)
         worker ??= start()
         lastId += 1
         waiting.set(lastId, { sql, resolve, reject })

@@ -1,55 +1,57 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { FastifyReply } from 'fastify'
-import { httpErrors } from './errors.ts'
+import { createInFlight } from './in-flight.ts'
 
-/** So many items are written in well under a millisecond. */
+/** So much is written in well under a millisecond, or in one where a single item is longer. */
 const itemsPerTurn = 100
-const longBytes = 1024 * 1024
+const charactersPerTurn = 512 * 1024
 
 export interface ListOptions<Item> {
   items: readonly Item[]
   toResource(item: Item): object
+  /** About how many characters it becomes, as far as that can be many. */
+  lengthOf(item: Item): number
   meta: object
 }
 
-/** All long answers together, until their clients have read them: whoever comes then is asked to come again. */
-const maxBytesInFlight = 256 * 1024 * 1024
-let bytesInFlight = 0
+const createReservation = createInFlight(256 * 1024 * 1024)
 
 /** Sends `{"data": […], "meta": …}`. A long list is written bit by bit, so that others get their turn in between. */
 export async function sendList<Item>(reply: FastifyReply, options: ListOptions<Item>): Promise<FastifyReply> {
-  const { items, toResource, meta } = options
+  const { items, toResource, lengthOf, meta } = options
   reply.type('application/json; charset=utf-8')
+  const ends = endsOfTurns(items, lengthOf)
   // V8 writes a list as a whole in half the time that a serializer made for the schema takes, item by item.
-  if (items.length <= itemsPerTurn) {
-    const text = JSON.stringify({ data: items.map(toResource), meta })
-    if (text.length > longBytes) createReservation(reply)(text.length)
-    return reply.send(text)
-  }
-  const reserve = createReservation(reply)
+  if (ends.length === 1) return reply.send(JSON.stringify({ data: items.map(toResource), meta }))
+
+  const reserve = createReservation(reply.raw)
   const parts = [Buffer.from('{"data":')]
-  for (let start = 0; start < items.length; start += itemsPerTurn) {
+  let start = 0
+  for (const end of ends) {
     if (start > 0) await nextTurn()
-    const text = JSON.stringify(items.slice(start, start + itemsPerTurn).map(toResource))
+    const text = JSON.stringify(items.slice(start, end).map(toResource))
     reserve(text.length)
     // As bytes: the whole as one text would be turned into them at once, at the end.
     parts.push(Buffer.from(`${start === 0 ? '[' : ','}${text.slice(1, -1)}`))
+    start = end
   }
   parts.push(Buffer.from(`],"meta":${JSON.stringify(meta)}}`))
   return reply.send(Buffer.concat(parts))
 }
 
-/** Takes bytes of what may be in flight, until the connection has got the answer or is gone. */
-function createReservation(reply: FastifyReply): (bytes: number) => void {
-  let reserved = 0
-  return (bytes) => {
-    if (bytesInFlight + bytes > maxBytesInFlight) throw httpErrors.unavailable()
-    if (reserved === 0) {
-      reply.raw.once('close', () => {
-        bytesInFlight -= reserved
-      })
+/** Behind which items a turn ends; the last one behind all of them. */
+function endsOfTurns<Item>(items: readonly Item[], lengthOf: (item: Item) => number): number[] {
+  const ends: number[] = []
+  let characters = 0
+  let count = 0
+  for (const [i, item] of items.entries()) {
+    characters += lengthOf(item)
+    count += 1
+    if (count === itemsPerTurn || characters > charactersPerTurn) {
+      ends.push(i + 1)
+      characters = 0
+      count = 0
     }
-    reserved += bytes
-    bytesInFlight += bytes
   }
+  return count > 0 || ends.length === 0 ? [...ends, items.length] : ends
 }

@@ -351,7 +351,10 @@ if (engines.includes('postgres')) {
     let answered = 0
     while (isReading) {
       const few = await Promise.all(Array.from({ length: 8 }, (_, i) => db.all('SELECT CAST($1 AS BIGINT) AS i', [i])))
-      assert.deepEqual(few.flat(), [0, 1, 2, 3, 4, 5, 6, 7].map((i) => ({ i })))
+      assert.deepEqual(
+        few.flat(),
+        [0, 1, 2, 3, 4, 5, 6, 7].map((i) => ({ i })),
+      )
       answered += 1
     }
     await long

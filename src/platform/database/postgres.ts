@@ -3,7 +3,14 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import { createSlots } from '../../core/slots.ts'
 import { hasReferences, isUndecided, nothing, requireParams, requireValues, resolveParams } from './batch.ts'
-import { type Database, databaseUnavailable, maxWaitingScans, type Observe, type Statement, type Value } from './database.ts'
+import {
+  type Database,
+  databaseUnavailable,
+  maxWaitingScans,
+  type Observe,
+  type Statement,
+  type Value,
+} from './database.ts'
 import { type Ask, type ConnectionOptions, openConnections } from './postgres-connections.ts'
 import { fromPostgresError, isConnectionError, isRetriable } from './postgres-errors.ts'
 

@@ -5,34 +5,42 @@ import type { AddressInfo } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { createInFlight } from './in-flight.ts'
 
-/** Asks, hangs up once it was heard, and tells what was to be answered. */
-async function hangUp(t: TestContext): Promise<ServerResponse> {
+interface Asked {
+  response: ServerResponse
+  hangUp(): void
+}
+
+async function ask(t: TestContext): Promise<Asked> {
   const server = createServer()
-  t.after(() => server.close())
+  t.after(() => {
+    server.close()
+    server.closeAllConnections()
+  })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const asking = get(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
   asking.on('error', () => {})
   const [, response] = (await once(server, 'request')) as [unknown, ServerResponse]
-  response.once('hang up', () => asking.destroy())
-  return response
+  return { response, hangUp: () => void asking.destroy() }
 }
 
 test('whoever goes gives back what was taken, and takes nothing afterwards', async (t) => {
   const createReservation = createInFlight(100)
   for (let round = 0; round < 3; round++) {
-    const response = await hangUp(t)
+    const { response, hangUp } = await ask(t)
     const reserve = createReservation(response)
     reserve(60)
     assert.throws(() => createReservation(response)(60), { status: 503 })
-    response.emit('hang up')
-    await once(response, 'close')
+    const closed = once(response, 'close')
+    hangUp()
+    await closed
     assert.throws(() => reserve(10), { status: 503 })
     assert.throws(() => createReservation(response)(10), { status: 503 })
   }
-  const response = await hangUp(t)
+  const { response } = await ask(t)
   createReservation(response)(100)
+  const closed = once(response, 'close')
   response.end()
-  await once(response, 'close')
-  createReservation(await hangUp(t))(100)
+  await closed
+  createReservation((await ask(t)).response)(100)
 })

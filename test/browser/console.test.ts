@@ -88,6 +88,8 @@ async function turnsTwoFactorOn(api: ApiWithRoles, page: Page): Promise<SecondFa
 
 async function signsInWithCode(api: ApiWithRoles, page: Page, { secret, used }: SecondFactor): Promise<void> {
   await leave(page)
+  // The script takes the notice out of the address, some time after it is seen.
+  await page.waitForURL((url) => !url.searchParams.has('done'))
   await page.goBack()
   await page.reload()
   await sees(page, 'Sign in')

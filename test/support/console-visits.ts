@@ -53,10 +53,15 @@ export async function lists(page: Page, names: readonly string[]): Promise<void>
 
 /** No part of the page lies beside the window. */
 export async function fits(page: Page): Promise<void> {
-  const [whole, window] = (await page.evaluate(
-    '[document.documentElement.scrollWidth, document.documentElement.clientWidth]',
-  )) as [number, number]
-  assert.ok(whole <= window, `${page.url()} is ${whole} wide in a window of ${window}`)
+  // Before its styles are there, a page is as wide as it likes.
+  await page.waitForLoadState('load')
+  const { whole, window, widest } = (await page.evaluate(`(() => {
+    const { scrollWidth: whole, clientWidth: window } = document.documentElement
+    const rightOf = (each) => each.getBoundingClientRect().right
+    const [widest] = [...document.body.querySelectorAll('*')].sort((a, b) => rightOf(b) - rightOf(a))
+    return { whole, window, widest: widest.outerHTML.slice(0, 200) }
+  })()`)) as { whole: number; window: number; widest: string }
+  assert.ok(whole <= window, `${page.url()} is ${whole} wide in a window of ${window}, by ${widest}`)
 }
 
 /** Nothing came from elsewhere, and nothing went wrong behind anybody's back. */

@@ -98,9 +98,10 @@ export function createLogin(deps: LoginDeps) {
     if (!account?.two_factor || account.token_version !== claims?.ver || (await usedOnce.isUsed(nameOf(claims)))) {
       throw authErrors.invalidChallenge()
     }
-    await requireOpen(account.email, '2fa_verify', client)
+    const event = '2fa_verify' as const
+    await requireOpen(account.email, event, client)
     const use = await secondFactors.findUse(account.id, given.code)
-    const attempt = { email: account.email, event: '2fa_verify' as const, userId: account.id, client }
+    const attempt = { email: account.email, event, userId: account.id, client }
     if (!use) throw await refuseCode(attempt)
 
     // The challenge and the code are burned in the batch that makes the session: of any number of racers one wins.
@@ -109,10 +110,10 @@ export function createLogin(deps: LoginDeps) {
       usedOnce.use(nameOf(claims), claims.exp),
       ...use,
     ]
-    const completion = { family: claims.family, event: '2fa_verify' as const, client, before, also: [] }
+    const completion = { family: claims.family, event, client, before, also: [] }
     const signedIn = await complete(account, completion)
     if (signedIn) return signedIn
-    await requireOpen(account.email, '2fa_verify', client)
+    await requireOpen(account.email, event, client)
     if (await usedOnce.isUsed(nameOf(claims))) throw authErrors.invalidChallenge()
     throw await refuseCode(attempt)
   }

@@ -76,8 +76,8 @@ export async function openConnections(options: ConnectionOptions): Promise<Conne
     // A connection that is lost fails its queries, which is enough; unheard, the event would end the process.
     client.on('error', ignore)
     const deadline = performance.now() + statements * options.statementTimeoutSeconds * 1000 + graceMs
-    const use: Use = { deadline, bytesRead: 0 }
-    uses.set(client, use)
+    const lent: Use = { deadline, bytesRead: 0 }
+    uses.set(client, lent)
     let isSound = true
     try {
       return await work(createAsk(client))
@@ -86,7 +86,7 @@ export async function openConnections(options: ConnectionOptions): Promise<Conne
       throw error
     } finally {
       uses.delete(client)
-      bytesUnderWay -= use.bytesRead
+      bytesUnderWay -= lent.bytesRead
       client.off('error', ignore)
       // It may have been given up with the last of its answer.
       client.release(!isSound || streamOf(client).destroyed)

@@ -2,8 +2,6 @@
 import { createPrivateKey, type KeyObject } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 
-const blocks = /-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]+?-----END [A-Z ]*PRIVATE KEY-----/g
-
 /** Answers the keys in PEM, or what is wrong with them. */
 export function readPrivateKeys(file: string, algorithm: string): { keys: string[] } | { problem: string } {
   let text: string
@@ -12,7 +10,7 @@ export function readPrivateKeys(file: string, algorithm: string): { keys: string
   } catch (error) {
     return { problem: `${file} cannot be read (${(error as NodeJS.ErrnoException).code})` }
   }
-  const keys = text.match(blocks) ?? []
+  const keys = privateKeysIn(text)
   if (keys.length === 0) return { problem: `${file} holds no private key` }
   for (const pem of keys) {
     const key = parse(pem)
@@ -20,6 +18,16 @@ export function readPrivateKeys(file: string, algorithm: string): { keys: string
     if (!fits(key, algorithm)) return { problem: `${file}: ${algorithm} needs ${needed[algorithm] ?? 'no key file'}` }
   }
   return { keys }
+}
+
+function privateKeysIn(text: string): string[] {
+  const starts = text.split('-----BEGIN ').slice(1)
+  return starts.flatMap((part) => {
+    const kind = part.slice(0, part.indexOf('-----'))
+    const end = `-----END ${kind}-----`
+    const length = part.indexOf(end)
+    return kind.endsWith('PRIVATE KEY') && length >= 0 ? [`-----BEGIN ${part.slice(0, length)}${end}`] : []
+  })
 }
 
 function parse(pem: string): KeyObject | undefined {

@@ -1,7 +1,7 @@
 /** Every configuration key: its name in the files, its environment variable, its type and its default. */
 import { defaultRoles } from '../core/permissions.ts'
 import type { MlcProblem, MlcSection } from './mlc.ts'
-import { addressRange, bool, choice, integer, list, type Reader, rateLimit, text, url } from './readers.ts'
+import { addressRange, baseUrl, bool, choice, integer, list, type Reader, rateLimit, text, url } from './readers.ts'
 import { readRoles } from './roles.ts'
 
 export interface Key<T> {
@@ -37,7 +37,7 @@ export const keys = {
     host: key('server.host', text, '0.0.0.0', 'HOST'),
     port: key('server.port', port, 3000, 'PORT'),
     trustedProxies: key('server.trusted_proxies', list(addressRange), [], 'TRUSTED_PROXIES'),
-    publicUrl: optional('server.public_url', url('http', 'https'), 'PUBLIC_URL'),
+    publicUrl: optional('server.public_url', baseUrl, 'PUBLIC_URL'),
     metricsToken: optional('server.metrics_token', text, 'METRICS_TOKEN'),
     maxEventLoopDelayMs: key('server.max_event_loop_delay_ms', count, 1000, 'MAX_EVENT_LOOP_DELAY_MS'),
   },

@@ -10,6 +10,8 @@
  * A mistake is noted with its line and column, and reading goes on with the next line, so that one look shows them all.
  */
 
+import { splitExpansions } from './expansions.ts'
+
 export type Scalar = string | number | boolean | null
 
 export interface Position {
@@ -38,9 +40,7 @@ export type Environment = Readonly<Record<string, string | undefined>>
 const maxNesting = 50
 const keyPattern = /[A-Za-z0-9_]+/y
 const namePattern = /[A-Za-z_][A-Za-z0-9_]*/y
-const barePattern = /(?:\$\{[^}\n]*\}|[^\s#,[\]{}()"=])+/y
-const expansionPattern = /\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}\n]*))?\}/g
-const wholeExpansion = new RegExp(`^${expansionPattern.source}$`)
+const barePattern = /\$|[^\s#,[\]{}()"=$]+/y
 const escapes: Readonly<Record<string, string>> = { '"': '"', '\\': '\\', $: '$', n: '\n', r: '\r', t: '\t' }
 
 export function parseMlc(source: string, environment: Environment): { root: MlcSection; problems: MlcProblem[] } {
@@ -119,9 +119,19 @@ export function parseMlc(source: string, environment: Environment): { root: MlcS
     if (char === '"') return expand(readQuoted(), start, true)
     const call = readEnvCall(start, depth)
     if (call) return call
-    const bare = match(barePattern)
+    const bare = readBare()
     if (bare === undefined) throw fail(`expected a value, found ${found()}`)
     return expand(bare, start, false)
+  }
+
+  function readBare(): string | undefined {
+    const start = at
+    for (;;) {
+      const end = source.startsWith('${', at) ? source.indexOf('}', at) : -1
+      if (end >= 0 && !source.slice(at, end).includes('\n')) at = end + 1
+      else if (match(barePattern) === undefined) break
+    }
+    return at > start ? source.slice(start, at) : undefined
   }
 
   function readList(start: Position, depth: number): MlcValue {
@@ -192,18 +202,19 @@ export function parseMlc(source: string, environment: Environment): { root: MlcS
   }
 
   function expand(raw: string, start: Position, quoted: boolean): MlcValue {
-    const whole = wholeExpansion.exec(raw)
-    if (whole) {
-      return expanded(environment[whole[1] ?? ''] || whole[2], start)
+    const parts = splitExpansions(raw)
+    if (!parts) throw fail('malformed expansion: expected ${NAME} or ${NAME:-default}', start)
+    const [first, only, last] = parts
+    if (parts.length === 3 && typeof only === 'object' && first === '' && last === '') {
+      return expanded(environment[only.name] || only.fallback, start)
     }
-    const text = raw.replace(expansionPattern, (_all, name: string, fallback: string | undefined) => {
-      const value = environment[name] || fallback
-      if (value === undefined) throw fail(`environment variable ${name} is not set`, start)
+    const texts = parts.map((part) => {
+      if (typeof part === 'string') return part
+      const value = environment[part.name] || part.fallback
+      if (value === undefined) throw fail(`environment variable ${part.name} is not set`, start)
       return value
     })
-    if (raw.replace(expansionPattern, '').includes('${'))
-      throw fail('malformed expansion: expected ${NAME} or ${NAME:-default}', start)
-    const shown = text.replaceAll(hiddenDollar, '$')
+    const shown = texts.join('').replaceAll(hiddenDollar, '$')
     return quoted ? { kind: 'value', value: shown, ...start } : expanded(shown, start)
   }
 

@@ -77,6 +77,16 @@ export function url(...schemes: string[]): Reader<string> {
   }
 }
 
+/** Where the service is reached from outside, without a slash at its end: paths are put behind it. */
+export const baseUrl: Reader<string> = {
+  ...url('http', 'https'),
+  read(input) {
+    let address = url('http', 'https').read(input)
+    while (address?.endsWith('/')) address = address.slice(0, -1)
+    return address
+  },
+}
+
 /** An address, a range such as 10.0.0.0/8, or one of the names loopback, linklocal and uniquelocal. */
 export const addressRange: Reader<string> = {
   expected: 'an address, a range such as 10.0.0.0/8, or loopback, linklocal or uniquelocal',

@@ -3,7 +3,7 @@ import type { Message } from '../../platform/mail/mail.ts'
 /** The link is made from the configured address, never from a request's Host header, which anybody can set. */
 export function resetMessage(given: { to: string; token: string; publicUrl: string | undefined }): Message {
   const { to, token, publicUrl } = given
-  const link = publicUrl && `${publicUrl.replace(/\/+$/, '')}/console/password/reset?token=${token}`
+  const link = publicUrl && `${publicUrl}/console/password/reset?token=${token}`
   const text = [
     'Somebody asked for a new password for this account. If it was you, use this within an hour:',
     '',

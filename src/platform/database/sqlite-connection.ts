@@ -136,9 +136,24 @@ const unavailableCodes: ReadonlySet<number> = new Set([
 
 /** `$1` is a name to SQLite, numbered by first appearance; `?1` is the number itself. Quoted text stays as it is. */
 function numberPlaceholders(sql: string): string {
-  return sql.replace(/'(?:[^']|'')*'|"(?:[^"]|"")*"|--[^\n]*|\$(\d+)/g, (all, number: string | undefined) =>
-    number === undefined ? all : `?${number}`,
-  )
+  let numbered = ''
+  for (let at = 0; at < sql.length; ) {
+    const closing = sql.startsWith('--', at) ? '\n' : sql[at] === "'" || sql[at] === '"' ? sql[at] : undefined
+    if (closing === undefined) {
+      numbered += sql[at] === '$' && isDigit(sql[at + 1]) ? '?' : sql[at]
+      at += 1
+    } else {
+      const found = sql.indexOf(closing as string, at + 1)
+      const end = found < 0 ? sql.length : found + 1
+      numbered += sql.slice(at, end)
+      at = end
+    }
+  }
+  return numbered
+}
+
+function isDigit(character: string | undefined): boolean {
+  return character !== undefined && character >= '0' && character <= '9'
 }
 
 /** node:sqlite binds every number as a float, which would store 5 as '5.0' in a text column. */

@@ -22,5 +22,10 @@ export function ifMatch(request: FastifyRequest): ((etag: string) => boolean) | 
 }
 
 function listEtags(header = ''): string[] {
-  return header.trim() === '*' ? ['*'] : (header.match(/(?:W\/)?"[^"]*"/g) ?? [])
+  if (header.trim() === '*') return ['*']
+  // Between quotes stands a tag, before them the mark of a weak one. A quote that is never closed starts none.
+  const parts = header.split('"')
+  const etags: string[] = []
+  for (let i = 1; i + 1 < parts.length; i += 2) etags.push(`${parts[i - 1]?.endsWith('W/') ? 'W/' : ''}"${parts[i]}"`)
+  return etags
 }

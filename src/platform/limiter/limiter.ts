@@ -60,7 +60,9 @@ export function tooManyAttempts(waitSeconds: number): AppError {
 /** One customer holds a whole /64 of IPv6 addresses: they count as one. What is no address counts as it is. */
 export function rateKey(given: string): string {
   // Some proxies forward the port along: 203.0.113.7:5555, [2001:db8::1]:5555.
-  const address = given.replace(/^\[(.*)\](:\d+)?$/, '$1').replace(/^(\d+\.\d+\.\d+\.\d+):\d+$/, '$1')
+  const address = given.startsWith('[')
+    ? given.slice(1).split(']', 1).join('')
+    : given.replace(/^(\d+\.\d+\.\d+\.\d+):\d+$/, '$1')
   if (!isIPv6(address)) return address
   const groups = groupsOf(address)
   const isMapped = groups.slice(0, 5).every((group) => group === 0) && groups[5] === 0xffff
@@ -77,10 +79,10 @@ export function rateKey(given: string): string {
 /** The eight numbers of an IPv6 address, however it is written. */
 function groupsOf(address: string): number[] {
   const [plain = ''] = address.split('%')
-  const dotted = /(\d+)\.(\d+)\.(\d+)\.(\d+)$/.exec(plain)
+  const dotted = /:(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})$/.exec(plain)
   const [a = 0, b = 0, c = 0, d = 0] = dotted?.slice(1).map(Number) ?? []
   const text = dotted
-    ? `${plain.slice(0, dotted.index)}${((a << 8) | b).toString(16)}:${((c << 8) | d).toString(16)}`
+    ? `${plain.slice(0, dotted.index + 1)}${((a << 8) | b).toString(16)}:${((c << 8) | d).toString(16)}`
     : plain
   const [head = '', tail] = text.split('::')
   const numbers = (part: string) => (part === '' ? [] : part.split(':').map((group) => Number.parseInt(group, 16)))

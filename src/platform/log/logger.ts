@@ -40,7 +40,7 @@ export function createLogger({ level, isTerminal, destination }: LogOptions): Lo
 
 /** Replaces what stands under a telling name, at any depth a line sensibly has. */
 function hideSecrets(value: unknown, depth: number): unknown {
-  if (typeof value === 'string') return value.replace(/\/\/[^/\s@]*@/g, `//${hidden}@`)
+  if (typeof value === 'string') return value.includes('//') ? hideCredentials(value) : value
   if (typeof value !== 'object' || value === null) return value
   if (value instanceof Error) return describeError(value, depth)
   if (depth >= maxDepth) return '[too deep]'
@@ -53,6 +53,16 @@ function hideSecrets(value: unknown, depth: number): unknown {
       secretName.test(name) ? hidden : hideSecrets(inner, depth + 1),
     ]),
   )
+}
+
+/** `//user:password@host` loses what stands before the `@`. In one pass: a line may hold text from anybody. */
+function hideCredentials(text: string): string {
+  const [first = '', ...authorities] = text.split('//')
+  const hiddenOnes = authorities.map((authority) => {
+    const end = authority.search(/[/\s@]/)
+    return end >= 0 && authority[end] === '@' ? `${hidden}${authority.slice(end)}` : authority
+  })
+  return [first, ...hiddenOnes].join('//')
 }
 
 function isPlain(value: object): boolean {

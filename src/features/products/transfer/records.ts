@@ -1,4 +1,5 @@
 /** What both formats are read into, bytes by bytes. */
+import { extname } from 'node:path'
 import { createCsvReader } from './csv-reader.ts'
 import { createNdjsonReader } from './ndjson-reader.ts'
 
@@ -25,8 +26,7 @@ export const maxRecordBytes = 1 << 20
 
 /** Answers undefined where the ending tells nothing. */
 export function formatOf(path: string): Format | undefined {
-  const [, ending = ''] = /\.(\w+)$/.exec(path.toLowerCase()) ?? []
-  return { csv: 'csv', ndjson: 'ndjson', jsonl: 'ndjson' }[ending] as Format | undefined
+  return { '.csv': 'csv', '.ndjson': 'ndjson', '.jsonl': 'ndjson' }[extname(path).toLowerCase()] as Format | undefined
 }
 
 export function createReader({ format, delimiter }: Layout): RecordReader {

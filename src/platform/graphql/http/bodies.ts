@@ -1,5 +1,6 @@
 /** Bodies of GraphQL requests: JSON and nothing else, so that no page can send one without asking first (CORS). */
 import { isUtf8 } from 'node:buffer'
+import { MIMEType } from 'node:util'
 import type { FastifyInstance } from 'fastify'
 import { httpErrors } from '../../http/errors.ts'
 import { isUtf8Name } from './media-types.ts'
@@ -23,6 +24,14 @@ export function readGraphQLBodies(app: FastifyInstance): void {
 
 function isSaidToBeUtf8(type: string | undefined): boolean {
   if (type === 'application/json') return true
-  const charset = /;\s*charset\s*=\s*([^;\s]+)/i.exec(type ?? '')?.[1]
-  return charset === undefined || isUtf8Name(charset)
+  const charset = parseMediaType(type)?.params.get('charset')
+  return charset === undefined || charset === null || isUtf8Name(charset)
+}
+
+function parseMediaType(type = ''): MIMEType | undefined {
+  try {
+    return new MIMEType(type)
+  } catch {
+    return undefined
+  }
 }

@@ -146,7 +146,7 @@ function curl({ method, path, operation }: Endpoint, base: string): string {
   const [[type = '', media] = []] = Object.entries(operation.requestBody?.content ?? {})
   const example = media?.example
   const words = [
-    `curl${method === 'get' || (method === 'post' && example !== undefined) ? '' : ` -X ${method.toUpperCase()}`} ${quote(base.replace(/\/+$/, '') + filled)}`,
+    `curl${method === 'get' || (method === 'post' && example !== undefined) ? '' : ` -X ${method.toUpperCase()}`} ${quote(base + filled)}`,
     ...(needsToken && !isOptional ? ['-H "authorization: Bearer $ACCESS_TOKEN"'] : []),
     ...(example === undefined ? [] : [`-H 'content-type: ${type}'`, `-d ${quote(toText(example))}`]),
   ]

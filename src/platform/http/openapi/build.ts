@@ -40,7 +40,7 @@ export function buildDocument(routes: readonly AddedRoute[], options: BuildOptio
   return {
     openapi: '3.1.0',
     info: { title: 'Latchkey', version, description: conventions },
-    ...(publicUrl !== undefined && { servers: [{ url: publicUrl.replace(/\/+$/, '') }] }),
+    ...(publicUrl !== undefined && { servers: [{ url: publicUrl }] }),
     tags: [...tags].map((name) => ({ name })),
     paths,
     components: {

@@ -71,7 +71,11 @@ function securityOf(requirements: readonly Requirement[]): Record<string, string
 }
 
 function describeParameters({ path, docs }: DescribedRoute, schemas: Schemas): Parameter[] {
-  const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => [name, docs?.params?.[name]] as const)
+  const names = path
+    .split('{')
+    .slice(1)
+    .map((part) => part.slice(0, part.indexOf('}')))
+  const inPath = names.map((name) => [name, docs?.params?.[name]] as const)
   const toParameter = (place: Parameter['in'], name: string, given: TSchema | undefined): Parameter => {
     const { description, ...schema }: JsonSchema = given ? schemas.describe(given) : { type: 'string' }
     return { name, in: place, required: place === 'path', ...(description !== undefined && { description }), schema }

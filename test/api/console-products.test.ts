@@ -86,6 +86,27 @@ onEachEngine('products in the console', (engine) => {
     }
   })
 
+  test('whose price is made to be slow to read take no longer than any form of that length', async (t) => {
+    const { browser } = await start(t, { engine })
+    const { _token = '' } = (await browser.open(`${list}/new`)).hidden(list)
+    const send = async (field: string, value: string) => {
+      const begun = performance.now()
+      const { status } = await browser.post(list, { ...lamp, _token, [field]: value })
+      assert.equal(status, 422)
+      return performance.now() - begun
+    }
+    const bytes = 100_000
+    const plain = Math.max(100, await send('name', 'x'.repeat(bytes)))
+    const repeated = [' ', '1', '1,', ',111', '.', '$', '\n', ' $ ', '\u00a0']
+    for (const field of ['price', 'stock']) {
+      for (const each of repeated) {
+        const count = Math.floor(bytes / new URLSearchParams({ '': each }).toString().length)
+        const ms = await send(field, `${each.repeat(count)}x`)
+        assert.ok(ms < 50 * plain, `${JSON.stringify(each)} in ${field}: ${ms} ms, a name ${plain} ms`)
+      }
+    }
+  })
+
   test('are changed by a form, all fields of it; a box that is not ticked means no', async (t) => {
     const { api, browser, id } = await startWithLamp(t, { engine })
     const page = await browser.open(`${list}/${id}`)

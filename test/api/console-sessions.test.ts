@@ -262,6 +262,8 @@ onEachEngine('a session of the console', (engine) => {
       '/console/%2e%2E/docs',
       '/console/.%2e//evil.example',
       '/console#//evil.example',
+      `/console/${'%2e'.repeat(2000)}`,
+      `/console?${'x'.repeat(4000)}`,
       '',
     ]
     for (const next of evil) {

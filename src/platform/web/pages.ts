@@ -125,10 +125,21 @@ export async function addPages(app: FastifyInstance, options: PagesOptions): Pro
   const send: SendPage = (request, reply, page, status = 200) => {
     const address = request.method === 'POST' && (page.address ?? pageAbove(request))
     const { text } = options.render({ ...page, address }, request)
-    const whole = text.replace(/<form\b(?=[^>]* method="post")[^>]*>/g, (form) => {
-      return `${form}<input type="hidden" name="_token" value="${tokenFor(request, reply)}">`
+    const whole = afterEachPostForm(text, () => {
+      return `<input type="hidden" name="_token" value="${tokenFor(request, reply)}">`
     })
     return reply.code(status).type('text/html; charset=utf-8').send(whole)
   }
   return send
+}
+
+/** Each `<` and `>` of a template is one of its own: those in values are escaped, so a tag ends with the next `>`. */
+function afterEachPostForm(text: string, insert: () => string): string {
+  const [before = '', ...forms] = text.split('<form ')
+  const written = forms.map((form) => {
+    const end = form.indexOf('>') + 1
+    const attributes = ` ${form.slice(0, end)}`
+    return attributes.includes(' method="post"') ? form.slice(0, end) + insert() + form.slice(end) : form
+  })
+  return [before, ...written].join('<form ')
 }

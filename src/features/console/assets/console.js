@@ -38,11 +38,15 @@ function countDown() {
       if (seconds > 0) return
       clearInterval(timer)
       each.replaceWith('now')
-      before.textContent = before.textContent.replace(/ in $/, ' ')
+      before.textContent = replaceEnd(before.textContent, ' in ', ' ')
     }
     const before = each.previousSibling
-    before.textContent = before.textContent.replace(/ at\s*$/, ' in ')
+    before.textContent = replaceEnd(before.textContent.trimEnd(), ' at', ' in ')
     const timer = setInterval(show, 1000)
     show()
   }
+}
+
+function replaceEnd(text, end, other) {
+  return text.endsWith(end) ? text.slice(0, -end.length) + other : text
 }

@@ -11,6 +11,7 @@ import type { ConsoleParts } from '../console.routes.ts'
 import { noProblems, problemsOf } from '../parts/forms.ts'
 import { withNotice } from '../parts/notices.ts'
 import { conflictNote, goneNote } from './conflict.views.ts'
+import { plainNumber } from './plain-number.ts'
 import { detailsPage, editPage, newPage, valuesOf } from './product.views.ts'
 import { foundPerPage, listPage, maxFoundPages } from './products.views.ts'
 
@@ -164,9 +165,4 @@ function readForm(body: Form): Form {
 function textOf(given: unknown): string | undefined {
   const [text] = [given].flat()
   return typeof text === 'string' && text.trim() !== '' ? text : undefined
-}
-
-/** Without the sign and the commas, where these stand as we write them. What may mean something else is left alone. */
-function plainNumber(text: string): string {
-  return /^\s*\$?\s*(?:\d+|\d{1,3}(?:,\d{3})+)(?:\.\d*)?\s*$/.test(text) ? text.replace(/[$,\s]/g, '') : text
 }

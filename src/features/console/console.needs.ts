@@ -147,6 +147,8 @@ export interface Products {
   update(id: number | undefined, form: Form, tag: string): Promise<unknown>
   delete(id: number | undefined): Promise<void>
   restore(id: number | undefined): Promise<unknown>
+  /** One whose deletion can be undone. */
+  findDeleted(id: number | undefined): Promise<Pick<Product, 'id' | 'name'> | undefined>
   /** Stands for this state of it. */
   tagOf(product: Product): string
   formatPrice(cents: number): string

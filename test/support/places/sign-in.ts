@@ -1,10 +1,10 @@
 import { enter, fill, press, sees, tells } from '../console-visits.ts'
+import { password } from '../people.ts'
 import { at, goTo, type Place } from './place.ts'
 
 export const signInPlaces: readonly Place[] = [
   at('nobody', 'welcome', '/', 'Latchkey'),
   at('nobody', 'sign in', '/console/sign-in', 'Sign in'),
-  at('nobody', 'sign in, after something', '/console/sign-in?done=registered', 'Sign in'),
   {
     name: 'sign in, refused',
     as: 'nobody',
@@ -51,6 +51,15 @@ export const signInPlaces: readonly Place[] = [
       await fill(page, { Email: 'new@localhost', Name: words.person, Password: 'weak' })
       await press(page, 'Register')
       await tells(page, 'Must be a valid email address')
+    },
+  },
+  {
+    name: 'sign in, after registering',
+    as: 'nobody',
+    async open(page) {
+      await fill(page, { Email: 'new@example.com', Password: password })
+      await press(page, 'Register')
+      await tells(page, 'Your account is made')
     },
   },
   at('nobody', 'forgotten password', '/console/password/forgot', 'Forgotten password'),

@@ -8,14 +8,13 @@ import { OrEmpty, validationFailed } from '../../../platform/http/validation.ts'
 import type { Page } from '../../../platform/web/pages.ts'
 import type { ConsoleParts } from '../console.routes.ts'
 import { field, noProblems, type Problems, problemNote } from '../parts/forms.ts'
-import { withNotice } from '../parts/notices.ts'
 import { passwordHint } from '../parts/password-hint.ts'
 import { createRefuse, isRefusal } from '../parts/refusals.ts'
 
 const config = { access: 'public', docs: false } as const
 
 export function addPasswordPages(app: FastifyInstance, parts: ConsoleParts): void {
-  const { passwords, limiters, send, findPasswordProblems } = parts
+  const { passwords, limiters, notices, send, findPasswordProblems } = parts
   const refuse = createRefuse(send)
   const hint = passwordHint(findPasswordProblems)
 
@@ -29,7 +28,7 @@ export function addPasswordPages(app: FastifyInstance, parts: ConsoleParts): voi
       try {
         await limiters.reset.take(addressOf(request))
         passwords.forgot({ email: request.body.email, client: clientOf(request) })
-        return reply.redirect(withNotice('/console/sign-in', 'reset-sent'), 303)
+        return notices.redirect(reply, { address: '/console/sign-in', notice: 'reset-sent' })
       } catch (error) {
         return refuse({ request, reply, error }, ({ problems }) => forgotPage(problems))
       }
@@ -56,7 +55,7 @@ export function addPasswordPages(app: FastifyInstance, parts: ConsoleParts): voi
         }
         if (Object.keys(problems).length > 0) throw validationFailed(problems)
         await passwords.reset({ token, password, client: clientOf(request) })
-        return reply.redirect(withNotice('/console/sign-in', 'password-reset'), 303)
+        return notices.redirect(reply, { address: '/console/sign-in', notice: 'password-reset' })
       } catch (error) {
         const isOver = isRefusal(error, 'Invalid reset token')
         return refuse({ request, reply, error }, ({ problems }) =>

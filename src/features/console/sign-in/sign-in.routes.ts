@@ -6,7 +6,6 @@ import { addressOf, clientOf } from '../../../platform/http/client.ts'
 import { OrEmpty } from '../../../platform/http/validation.ts'
 import type { SignedIn } from '../console.needs.ts'
 import type { ConsoleParts } from '../console.routes.ts'
-import { withNotice } from '../parts/notices.ts'
 import { createRefuse, isRefusal } from '../parts/refusals.ts'
 import { placeOf } from './next.ts'
 import { codePage, signInPage } from './sign-in.views.ts'
@@ -15,7 +14,7 @@ const access = 'public'
 const config = { access, docs: false } as const
 
 export function addSignInPages(app: FastifyInstance, parts: ConsoleParts): void {
-  const { login, webSessions, sessions, cookies, limiters, send } = parts
+  const { login, webSessions, sessions, cookies, limiters, notices, send } = parts
   const refuse = createRefuse(send)
 
   /** A new id for the browser: whoever planted the old one is left with nothing. */
@@ -84,6 +83,6 @@ export function addSignInPages(app: FastifyInstance, parts: ConsoleParts): void 
     const principal = principalOf(request)
     await sessions.end({ principal, id: principal.session, client: clientOf(request) })
     cookies.clearSession(reply)
-    return reply.redirect(withNotice('/console/sign-in', 'signed-out'), 303)
+    return notices.redirect(reply, { address: '/console/sign-in', notice: 'signed-out' })
   })
 }

@@ -220,21 +220,3 @@ async function familyOf(api: Api, access: string): Promise<string> {
   const { body } = await api.get('/api/auth/sessions', access)
   return body.data.find((session: { current: boolean }) => session.current).id
 }
-
-onEachEngine('a new password', (engine) => {
-  test('is set with the token typed in where no link brings it, and a link that is over says so', async (t) => {
-    const api = await startApi(t, { engine })
-    const browser = openConsole(api)
-    const reset = '/console/password/reset'
-    const page = await browser.open(reset)
-    assert.match(page.text, /Reset token It is in the message that we sent to you\. New password/)
-    assert.equal(errorAt(await browser.submit(reset, { token: ' ', password }), 'token'), 'Must not be blank.')
-    const weak = await browser.submit(reset, { token: 'typed', password: 'weak' })
-    assert.equal(weak.hidden(reset).token, 'typed')
-    const over = await browser.submit(reset, { password })
-    assert.equal(over.status, 401)
-    assert.match(over.text, /This link was used before, or is older than an hour\. .*Ask for another link/)
-    const linked = await browser.open(`${reset}?token=typed`)
-    assert.ok(!linked.text.includes('Reset token'))
-  })
-})

@@ -29,7 +29,10 @@ export interface Users {
 }
 
 export interface Passwords {
-  canMail: boolean
+  /** Where the message for a forgotten password ends up; `none`: it cannot be sent. */
+  delivery: 'mail' | 'log' | 'none'
+  /** Whether a password can be set with this token. Looking uses nothing up. */
+  isResetValid(token: string): Promise<boolean>
   forgot(given: { email: string; client: Client }): void
   reset(given: { token: string; password: string; client: Client }): Promise<void>
   change(given: { userId: number; current: string; next: string; client: Client }): Promise<void>

@@ -7,6 +7,7 @@ const notices = {
   'session-over': 'You are signed out, so nothing was changed. Sign in to go on.',
   registered: 'Welcome. Your account is made: sign in to go on.',
   'reset-sent': 'If that email is registered, a message is on its way.',
+  'reset-logged': 'If that email is registered, the message is in the log of the service.',
   'password-reset': 'Your password is changed. Sign in with the new one.',
   'password-changed': 'Your password is changed, and you are signed out everywhere. Sign in with the new one.',
   'signed-out-everywhere': 'You are signed out everywhere.',

@@ -16,6 +16,7 @@ const config = { access, docs: false } as const
 export function addSignInPages(app: FastifyInstance, parts: ConsoleParts): void {
   const { login, webSessions, sessions, cookies, limiters, notices, send } = parts
   const refuse = createRefuse(send)
+  const canReset = parts.passwords.delivery !== 'none'
 
   /** A new id for the browser: whoever planted the old one is left with nothing. */
   async function begin(
@@ -33,7 +34,7 @@ export function addSignInPages(app: FastifyInstance, parts: ConsoleParts): void 
 
   app.get<{ Querystring: { next?: unknown } }>('/sign-in', { config }, (request, reply) => {
     if (request.principal) return reply.redirect('/console', 303)
-    return send(request, reply, signInPage({ next: placeOf(request.query.next) }))
+    return send(request, reply, signInPage({ next: placeOf(request.query.next), canReset }))
   })
 
   app.post<{ Body: { email: string; password: string; next: string } }>(
@@ -50,7 +51,9 @@ export function addSignInPages(app: FastifyInstance, parts: ConsoleParts): void 
         if (outcome.kind === 'signed_in') return await begin(request, reply, { signedIn: outcome, next })
         return send(request, reply, codePage({ challengeToken: outcome.challengeToken, next: placeOf(next) }))
       } catch (error) {
-        return refuse({ request, reply, error }, (refusal) => signInPage({ email, next: placeOf(next), refusal }))
+        return refuse({ request, reply, error }, (refusal) =>
+          signInPage({ email, next: placeOf(next), canReset, refusal }),
+        )
       }
     },
   )
@@ -70,6 +73,7 @@ export function addSignInPages(app: FastifyInstance, parts: ConsoleParts): void 
           isOver
             ? signInPage({
                 next: placeOf(next),
+                canReset,
                 refusal: { problems: { message: 'That took too long. Sign in again.', fields: {} } },
               })
             : codePage({ challengeToken, next: placeOf(next), refusal }),

@@ -63,7 +63,7 @@ export function createPasswordService(deps: PasswordDeps) {
     const [passed] = await db.write(
       lockout.passes(account.email),
       accounts.stillHasVersion(userId, account.token_version),
-      accounts.setPassword(userId, await passwords.hash(given.next)),
+      accounts.setPassword(userId, await passwords.hash(given.next, client)),
       sessions.revokeAll(userId),
       voidResets(userId),
       audit.entry({ event, outcome: 'success', userId, client }),
@@ -113,7 +113,7 @@ export function createPasswordService(deps: PasswordDeps) {
     // Only a token that is good is worth a hash: guessing must not keep the threads busy.
     if (!known) throw authErrors.invalidResetToken()
     const { user_id: userId, email } = known
-    const passwordHash = await passwords.hash(given.password)
+    const passwordHash = await passwords.hash(given.password, given.client)
     // In the order in which a login takes its rows, so that the two never wait for each other.
     const [, used] = await db.write(
       {

@@ -9,7 +9,8 @@ import type { Redis } from '../platform/redis/redis.ts'
 import { openAccessBus } from './buses.ts'
 import type { Ground } from './ground.ts'
 
-const maxMs = 1000
+/** No request waits for it, only the person at the terminal: long enough for a busy machine to connect and publish. */
+const maxMs = 10_000
 
 export function createAnnounceOnce(ground: Ground): OnAccessChanged {
   const { config, log, db } = ground
@@ -42,5 +43,5 @@ async function announce(ground: Ground, userId: number): Promise<void> {
 /** Its client is read when it is needed: most commands have nothing to tell. */
 async function reachRedis(url: string, log: Log): Promise<Redis> {
   const { openRedis } = await import('../platform/redis/redis.ts')
-  return openRedis(url, log, maxMs)
+  return openRedis(url, log)
 }

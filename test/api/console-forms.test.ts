@@ -43,7 +43,7 @@ onEachEngine('a form of the console', (engine) => {
       assert.equal(await sent(visitor, `/console/${action}`, fields), 413, action)
     }
     const token = 'x'.repeat(10 * kib)
-    assert.equal(await sent(visitor, '/console/password/reset', { _token: early, token, password: 'Secret12' }), 401)
+    assert.equal(await sent(visitor, '/console/password/reset', { _token: early, token, password: 'Secret12' }), 410)
 
     const { email } = await register(api)
     await visitor.signIn(email)

@@ -157,7 +157,7 @@ onEachEngine('event streams', (engine) => {
     silent.answer.pause()
     const startedAt = performance.now()
     await api.app.close()
-    assert.ok(performance.now() - startedAt < 5000)
+    assert.ok(performance.now() - startedAt < 9000, 'not after the ten seconds that requests in flight are given')
     for (const { ended, events } of streams) {
       await ended
       assert.deepEqual(events, [])
@@ -226,7 +226,7 @@ test('one who does not read is cut off, and the others are not held up', async (
   const document = encodeURIComponent('subscription { flood }')
   socket.write(`GET ${graphqlPath}?query=${document} HTTP/1.1\r\nhost: x\r\naccept: text/event-stream\r\n\r\n`)
   await eventually(() => assert.equal(api.counts().subscribers, 2))
-  await eventually(() => assert.equal(api.counts().subscribers, 1), 15_000)
+  await eventually(() => assert.equal(api.counts().subscribers, 1))
   assert.ok(api.log.some((line) => line.includes('its reader is too slow')))
   await createPost(api)
   await eventually(() => assert.deepEqual(reader.events, [counted(1)]))

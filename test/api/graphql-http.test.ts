@@ -193,7 +193,7 @@ test('load is shed in the form of GraphQL', async (t) => {
       app.addHook('onClose', async () => clearInterval(busy))
     },
   })
-  for (const end = performance.now() + 10_000; performance.now() < end; ) {
+  for (const end = performance.now() + 60_000; performance.now() < end; ) {
     const { status, body, headers } = await send(api, '{ __typename }')
     if (status === 200) continue
     assert.deepEqual([status, codeOf(body), headers.get('retry-after')], [503, 'SERVICE_UNAVAILABLE', '1'])

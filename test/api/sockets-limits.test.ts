@@ -331,5 +331,5 @@ test('who sends nothing after the upgrade, or half of it, does not keep the serv
   deaf.ws.pause()
   const at = performance.now()
   await api.app.close()
-  assert.ok(performance.now() - at < 5000)
+  assert.ok(performance.now() - at < 9000, 'not after the ten seconds that requests in flight are given')
 })

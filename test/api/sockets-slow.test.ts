@@ -67,7 +67,7 @@ test('who floods with pings and reads no answer is cut off too', async (t) => {
   await eventually(async () => {
     if (socket.writableLength < 4 * pings.length) for (let i = 0; i < 8; i++) socket.write(pings)
     assert.deepEqual(api.parts.sockets.counts(), { raw: 0, transport: 0 })
-  }, 20_000)
+  })
   assert.equal((await api.get('/health/live')).status, 200)
 })
 
@@ -81,7 +81,7 @@ test('who answers no ping is gone after the next one; who does stays', async (t)
     origins: ['*'],
     maxPerAddress: 10,
     maxSubscriptions: 10,
-    timing: { pingEveryMs: 200 },
+    timing: { pingEveryMs: 1000 },
   })
   const server = createServer()
   sockets.serveAt(server, '/graphql')
@@ -99,6 +99,6 @@ test('who answers no ping is gone after the next one; who does stays', async (t)
   await eventually(() => assert.equal(parts.engine.counts().subscribers, 1))
   assert.equal(await closed, 1006)
   assert.equal(parts.engine.counts().subscribers, 0)
-  await sleep(500)
+  await sleep(2500)
   assert.equal(lively.ws.readyState, WebSocket.OPEN)
 })

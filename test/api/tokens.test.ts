@@ -3,11 +3,12 @@ import assert from 'node:assert/strict'
 import { createHmac, createPublicKey, generateKeyPairSync, sign, verify } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { test } from 'node:test'
+import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { startApi } from '../support/api.ts'
+import type { Dialect } from '../../src/platform/database/database.ts'
+import { type Answer, startApi } from '../support/api.ts'
 import { onEachEngine, temporaryFolder } from '../support/databases.ts'
-import { claimsOf, isSignedIn, signIn } from '../support/people.ts'
+import { challengeOf, claimsOf, enableTwoFactor, isSignedIn, signIn, totp } from '../support/people.ts'
 
 const secret = 'a secret that only the tests know and use'
 const encode = (value: unknown) =>
@@ -39,7 +40,7 @@ onEachEngine('access tokens', (engine) => {
       200,
       'the forger of this test does know the secret',
     )
-    assert.equal((await api.get('/me', hmac({ alg: 'HS256', typ: 'JWT' }, claims))).status, 200)
+    assert.equal((await api.get('/me', hmac({ alg: 'HS256', typ: 'at+jwt' }, claims))).status, 200)
     const forged: Record<string, string> = {
       'alg none': `${encode({ ...header, alg: 'none' })}.${body}.`,
       'alg None with the old signature': `${encode({ ...header, alg: 'None' })}.${body}.${signature}`,
@@ -47,6 +48,13 @@ onEachEngine('access tokens', (engine) => {
       'another secret': hmac(header, claims, 'another secret of more than thirty-two bytes'),
       'another algorithm with our secret': hmac({ ...header, alg: 'HS512' }, claims, secret, 'sha512'),
       'another type': hmac(header, { ...claims, type: 'refresh' }),
+      'the typ of another type': hmac({ ...header, typ: 'refresh+jwt' }, claims),
+      'a typ of no type': hmac({ ...header, typ: 'jwt' }, claims),
+      'a typ that is no text': hmac({ ...header, typ: ['at+jwt'] }, claims),
+      'the audience of another type': hmac(header, { ...claims, aud: 'service/refresh' }),
+      'no audience': hmac(header, { ...claims, aud: undefined }),
+      'a list of audiences': hmac(header, { ...claims, aud: ['service'] }),
+      'an audience with the typ from before': hmac({ ...header, typ: 'JWT' }, claims),
       'no type': hmac(header, { ...claims, type: undefined }),
       'another issuer': hmac(header, { ...claims, iss: 'somebody' }),
       'no issuer': hmac(header, { ...claims, iss: undefined }),
@@ -81,6 +89,106 @@ onEachEngine('access tokens', (engine) => {
     assert.ok(!log.includes('"level":"error"') && !log.includes('"level":"warn"'))
     for (const token of Object.values(forged)) if (token.length > 10) assert.ok(!log.includes(token))
     assert.ok(await isSignedIn(api, user.access))
+  })
+})
+
+/** The header and the audience that each type has. */
+const kinds = {
+  access: { typ: 'at+jwt', aud: 'service' },
+  refresh: { typ: 'refresh+jwt', aud: 'service/refresh' },
+  '2fa_challenge': { typ: '2fa-challenge+jwt', aud: 'service/2fa' },
+}
+type Kind = keyof typeof kinds
+
+function headerOf(token: string): Record<string, unknown> {
+  return JSON.parse(Buffer.from(token.split('.')[0] ?? '', 'base64url').toString('utf8'))
+}
+
+/** A user with a second factor, one token of each type, and where each type is presented. */
+async function startWithTokens(t: TestContext, engine: Dialect) {
+  const api = await startApi(t, { engine, env: { RATE_LIMIT_VERIFY: '1000/60' } })
+  const user = await signIn(api)
+  const { secret: totpSecret } = await enableTwoFactor(api, user)
+  api.clock.advance(60)
+  const tokens: Record<Kind, string> = {
+    access: user.access,
+    refresh: user.refresh,
+    '2fa_challenge': await challengeOf(api, user.email),
+  }
+  const present: Record<Kind, (token: string) => Promise<Answer>> = {
+    access: (token) => api.get('/me', token),
+    refresh: (refresh_token) => api.post('/api/auth/refresh', { refresh_token }),
+    '2fa_challenge': (challenge_token) =>
+      api.post('/api/auth/2fa/verify', { challenge_token, code: totp(api, totpSecret) }),
+  }
+  return { api, tokens, present }
+}
+const refusalOf: Record<Kind, string> = {
+  access: 'Invalid access token',
+  refresh: 'Invalid refresh token',
+  '2fa_challenge': 'Invalid challenge token',
+}
+const allKinds = Object.keys(kinds) as Kind[]
+
+onEachEngine('tokens of every type', (engine) => {
+  test('tell it in typ and aud, and are refused where those contradict the type', async (t) => {
+    const { tokens, present } = await startWithTokens(t, engine)
+    for (const kind of allKinds) {
+      const header = headerOf(tokens[kind])
+      const claims = claimsOf(tokens[kind])
+      assert.deepEqual([header.typ, claims.aud, claims.type], [kinds[kind].typ, kinds[kind].aud, kind])
+      for (const other of allKinds.filter((each) => each !== kind)) {
+        const forged = [
+          hmac({ ...header, typ: kinds[other].typ }, claims),
+          hmac(header, { ...claims, aud: kinds[other].aud }),
+          hmac({ ...header, typ: kinds[other].typ }, { ...claims, aud: kinds[other].aud }),
+          hmac({ ...header, typ: 'JWT' }, claims),
+          hmac(header, { ...claims, aud: undefined }),
+        ]
+        for (const token of [...forged, tokens[other]]) {
+          const { status, body } = await present[kind](token)
+          assert.deepEqual([status, body], [401, { error: refusalOf[kind] }], `${other} as ${kind}`)
+        }
+      }
+    }
+    for (const kind of allKinds) assert.equal((await present[kind](tokens[kind])).status, 200, kind)
+  })
+
+  test('from before typ and aud are good until they expire', async (t) => {
+    const { api, tokens, present } = await startWithTokens(t, engine)
+    for (const kind of allKinds) {
+      const claims = { ...claimsOf(tokens[kind]), aud: undefined }
+      const former = (change: object) => hmac({ alg: 'HS256', typ: 'JWT' }, { ...claims, ...change })
+      assert.equal((await present[kind](former({ exp: api.clock.nowSeconds() - 1 }))).status, 401, `expired ${kind}`)
+      assert.equal((await present[kind](former({}))).status, 200, kind)
+    }
+  })
+
+  test('with claims that cannot be are refused like any other, however right their signature is', async (t) => {
+    const { api, tokens, present } = await startWithTokens(t, engine)
+    const impossible: Record<string, unknown[]> = {
+      sub: ['', 'x', '0', '-1', '01', '1.5', '1e30', 'NaN', '9007199254740993', '9'.repeat(400), 1, null, ['1'], {}],
+      ver: ['1', -1, 1.5, 2 ** 31, 2 ** 53, 1e300, null, [1], {}, true],
+      family: ['', '\0', 'a\0b', '\ud800', 'x'.repeat(3000), 1, null, ['x'], {}],
+      jti: ['', '\0', '\ud800', "' OR 1=1", 1, null, ['x'], {}],
+      exp: [-1, 1.5, 1e300, 2 ** 53, '9999999999', null, [1], {}, true],
+      iat: [-1, 1.5, -1e300, '1', null, [1], {}],
+      type: [null, 1, ['access'], {}],
+      iss: [null, 1, ['service'], {}],
+      aud: [null, 1, {}, ['service', 'service/refresh', 'service/2fa']],
+    }
+    for (const kind of allKinds) {
+      const header = headerOf(tokens[kind])
+      const claims = claimsOf(tokens[kind])
+      const wrong = Object.entries(impossible).flatMap(([name, values]) =>
+        [...values, undefined].map((value) => ({ ...claims, [name]: value })),
+      )
+      for (const each of [...wrong, {}, [], 'text', 1, null]) {
+        const { status, body } = await present[kind](hmac(header, each as object))
+        assert.deepEqual([status, body], [401, { error: refusalOf[kind] }], `${kind} ${JSON.stringify(each)}`)
+      }
+    }
+    assert.ok(!api.log.some((line) => line.includes('"level":"error"')))
   })
 })
 

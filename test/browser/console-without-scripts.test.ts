@@ -112,7 +112,7 @@ async function keepsProducts(page: Page): Promise<void> {
   assert.equal(await page.getByRole('checkbox', { name: 'Active' }).isChecked(), false)
   // Nobody asks first, so it can be undone.
   await press(page, 'Delete this product')
-  await tells(page, 'The product is deleted.')
+  await tells(page, 'is deleted.')
   await lists(page, ['Desk Lamp'])
   await press(page, 'Undo')
   await tells(page, 'The product is back.')

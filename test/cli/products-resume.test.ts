@@ -73,7 +73,7 @@ onEachEngine('an import', (engine) => {
     for (let kills = 1; kills <= 4; kills++) {
       const { rows = 0 } = await countRows(shop.db)
       const { child, ended } = startImport(t, shop)
-      await waitForRows(shop.db, Math.max(rows + 1, Math.floor((good * kills) / 6)))
+      await waitForRows(shop.db, Math.max(rows + 1, Math.floor((good * kills) / 10)))
       await sleep(10 * kills)
       child.kill('SIGKILL')
       assert.equal((await ended).signal, 'SIGKILL', 'it was killed while it worked')

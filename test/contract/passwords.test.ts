@@ -1,30 +1,47 @@
 import assert from 'node:assert/strict'
+import { availableParallelism } from 'node:os'
 import { test } from 'node:test'
 import { AppError } from '../../src/core/app-error.ts'
-import { createPasswords } from '../../src/platform/passwords/passwords.ts'
+import { createPasswords, type HashClient, type Passwords } from '../../src/platform/passwords/passwords.ts'
+
+const somebody: HashClient = { address: '203.0.113.1' }
+
+function tools(passwords: Passwords) {
+  return {
+    hash: (password: string) => passwords.hash(password, somebody),
+    verify: (password: string, hash: string | undefined, client = somebody) =>
+      passwords.verify({ password, hash, client }),
+  }
+}
 
 test('a password fits its own hash and no other, up to its last byte', async (t) => {
   const passwords = createPasswords({ cost: 4 })
   t.after(() => passwords.close())
+  const { hash, verify } = tools(passwords)
   const long = `A1${'ü'.repeat(35)}`
   assert.equal(Buffer.byteLength(long), 72)
   for (const password of ['Correct-Horse-1', long, 'with\0zero', '']) {
-    const hash = await passwords.hash(password)
-    assert.match(hash, /^\$2b\$04\$.{53}$/)
-    assert.equal(await passwords.verify(password, hash), true)
-    assert.equal(await passwords.verify(`${password}x`, hash), false)
-    assert.equal(await passwords.verify(password, undefined), false)
+    const made = await hash(password)
+    assert.match(made, /^\$2b\$04\$.{53}$/)
+    assert.equal(await verify(password, made), true)
+    assert.equal(await verify(`${password}x`, made), false)
+    assert.equal(await verify(password, undefined), false)
   }
-  const hash = await passwords.hash(long)
-  assert.equal(await passwords.verify(`${long.slice(0, -1)}x`, hash), false)
-  assert.equal(await passwords.verify('with', await passwords.hash('with\0zero')), false)
+  const made = await hash(long)
+  assert.equal(await verify(`${long.slice(0, -1)}x`, made), false)
+  assert.equal(await verify('with', await hash('with\0zero')), false)
 })
 
-test('the queue takes at least 256, and what is too much is refused at once with Retry-After', async (t) => {
+test('an address has room for at least 256; what is too much is refused at once with Retry-After, and only there', async (t) => {
   const passwords = createPasswords({ cost: 4 })
   t.after(() => passwords.close())
-  const results = Array.from({ length: 1200 }, () => passwords.verify('x', undefined))
-  const settled = await Promise.allSettled(results)
+  const { verify } = tools(passwords)
+  // One network of IPv6 is one client.
+  const flood = Array.from({ length: 1200 }, (_, i) =>
+    verify('x', undefined, { address: `2001:db8::${i.toString(16)}` }),
+  )
+  const others = Array.from({ length: 100 }, (_, i) => verify('x', undefined, { address: `203.0.113.${i}` }))
+  const settled = await Promise.allSettled(flood)
   const done = settled.filter(({ status }) => status === 'fulfilled')
   const refused = settled.filter((result) => result.status === 'rejected').map(({ reason }) => reason)
   assert.ok(done.length >= 256, `${done.length} were taken`)
@@ -33,11 +50,32 @@ test('the queue takes at least 256, and what is too much is refused at once with
     assert.ok(reason instanceof AppError && reason.status === 503)
     assert.ok(Number(reason.headers?.['retry-after']) > 0)
   }
+  assert.deepEqual(new Set(await Promise.all(others)), new Set([false]))
+})
+
+test('what one address asks for delays another by no more than what runs already, and logins go first', async (t) => {
+  const passwords = createPasswords({ cost: 7 })
+  t.after(() => passwords.close())
+  const order: string[] = []
+  const note = (name: string) => () => void order.push(name)
+  const flood = Array.from({ length: 60 }, () =>
+    passwords.hash('x', { address: '203.0.113.1' }).then(note('flood registers')),
+  )
+  const logins = Array.from({ length: 60 }, () =>
+    passwords.verify({ password: 'x', hash: undefined, client: { address: '203.0.113.1' } }).then(note('flood')),
+  )
+  const other = passwords.verify({ password: 'x', hash: undefined, client: { address: '203.0.113.2' } })
+  await other.then(note('other'))
+  // What runs, what may begin before it at the turn of the registrations, and what ends in the same moment.
+  assert.ok(order.length <= 2 * availableParallelism() + 2, `${order.length - 1} came before: ${order.join(', ')}`)
+  await Promise.all([...flood, ...logins])
+  const lastLogin = order.lastIndexOf('flood')
+  assert.ok(order.slice(0, lastLogin).filter((name) => name === 'flood registers').length < 40, order.join(', '))
 })
 
 test('a hash of another cost is outdated', async (t) => {
   const passwords = createPasswords({ cost: 5 })
   t.after(() => passwords.close())
-  assert.equal(passwords.isOutdated(await passwords.hash('x')), false)
+  assert.equal(passwords.isOutdated(await tools(passwords).hash('x')), false)
   assert.equal(passwords.isOutdated(`$2b$04$${'x'.repeat(53)}`), true)
 })

@@ -68,7 +68,7 @@ async function startWithGreeting(t: TestContext) {
             findSession: authenticate,
             render: ({ content }) => content,
             renderProblem: ({ message }) => ({ title: message, content: html`${message}` }),
-            signInAddress: (next) => `/sign-in?next=${encodeURIComponent(next)}`,
+            askToSignIn: (reply, { next }) => reply.redirect(`/sign-in?next=${encodeURIComponent(next)}`, 303),
           })
           addGreetingPage(pages, { send })
         },

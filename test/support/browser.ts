@@ -53,7 +53,7 @@ export async function openBrowser(t: TestContext, options: VisitOptions): Promis
     ...(userAgent !== undefined && { userAgent }),
     ...(timezone !== undefined && { timezoneId: timezone }),
   })
-  context.setDefaultTimeout(15_000)
+  context.setDefaultTimeout(60_000)
   t.after(() => context.close())
   const visit = await watch(context, new URL(url).host)
   await visit.page.goto(url + path)

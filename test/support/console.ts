@@ -18,6 +18,8 @@ export interface ConsolePage {
   text: string
   /** Where a redirect leads. */
   location: string | undefined
+  /** The name of what the page says that it leads to. */
+  notice: string | undefined
   /** The hidden fields of the form that posts to this path, `_token` among them. Fails where there is none. */
   hidden(action: string): Record<string, string>
   hasForm(action: string): boolean
@@ -98,6 +100,7 @@ function readPage(answer: { status: number; headers: Headers; body: unknown }): 
     html,
     text: unescapeHtml(html.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ')),
     location: answer.headers.get('location') ?? undefined,
+    notice: /latchkey_notice=([^%;]+)%20/.exec(answer.headers.getSetCookie().join('\n'))?.[1],
     hasForm: (action) => forms.has(action),
     hidden(action) {
       const form =

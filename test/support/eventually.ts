@@ -3,8 +3,14 @@ import { setTimeout as sleep } from 'node:timers/promises'
 /** On a machine that has other things to do the time may be over before anybody had a turn. */
 const minAttempts = 40
 
+/**
+ * For what must come by a message: less than the ten seconds after which open connections are checked anyway, and far more
+ * than a message takes on a busy machine.
+ */
+export const byMessageMs = 6000
+
 /** Tries an assertion until it holds, and answers what it answers; or throws what it last threw. */
-export async function eventually<T>(check: () => T | Promise<T>, withinMs = 15_000): Promise<T> {
+export async function eventually<T>(check: () => T | Promise<T>, withinMs = 30_000): Promise<T> {
   const end = performance.now() + withinMs
   for (let attempt = 1; ; attempt++) {
     try {

@@ -66,7 +66,7 @@ export async function startProcess(
   return { url, wsUrl, child, ended }
 }
 
-async function collect(child: ChildProcess): Promise<Ended> {
+export async function collect(child: ChildProcess): Promise<Ended> {
   let stdout = ''
   let stderr = ''
   child.stdout?.on('data', (chunk) => {

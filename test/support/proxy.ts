@@ -25,7 +25,8 @@ export interface ServerProxy {
   admit(): void
 }
 
-export async function startProxy(t: TestContext, serverUrl: string): Promise<ServerProxy> {
+/** What the client sends reaches the server `delayMs` later. */
+export async function startProxy(t: TestContext, serverUrl: string, delayMs = 0): Promise<ServerProxy> {
   const target = new URL(serverUrl)
   const connections: Proxied[] = []
   let isOpen = true
@@ -53,8 +54,9 @@ export async function startProxy(t: TestContext, serverUrl: string): Promise<Ser
     ] as const) {
       sockets.add(from)
       from.on('error', () => {}).on('close', () => to.destroy())
-      from.pipe(to)
+      if (from === outward || delayMs === 0) from.pipe(to)
     }
+    if (delayMs > 0) inward.on('data', (chunk) => setTimeout(() => outward.write(chunk), delayMs))
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   t.after(() => {

@@ -34,8 +34,8 @@ if (!isFast && files.length === 0) {
 if (globSync(tests, { cwd: root }).some(isBrowserTest)) installChromium()
 const folder = createRunFolder(findPlace())
 const servers = isFast ? undefined : await startServers(folder.path, readGiven())
-// One more than can run at once: some wait. The longest takes half a minute, and far more where others use the machine.
-const limits = [`--test-concurrency=${Math.min(availableParallelism() + 1, 6)}`, '--test-timeout=300000']
+// One more than can run at once: some wait. The longest takes half a minute; the limit is for what hangs, on any machine.
+const limits = [`--test-concurrency=${Math.min(availableParallelism() + 1, 6)}`, '--test-timeout=900000']
 const code = await run(process.execPath, ['--test', ...limits, ...tests], {
   TMPDIR: folder.temporary,
   TEST_RUN_FOLDER: folder.path,

@@ -4,8 +4,8 @@ import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { engines } from './databases.ts'
+import { eventually } from './eventually.ts'
 import { isReachable } from './servers.ts'
 
 const script = `
@@ -31,8 +31,7 @@ if (engines.includes('postgres')) {
 
       run.kill(signal)
       await once(run, 'exit')
-      for (let i = 0; i < 100 && existsSync(folder); i++) await sleep(100)
-      assert.equal(existsSync(folder), false)
+      await eventually(() => assert.equal(existsSync(folder), false))
       for (const port of ports) assert.equal(await isReachable(port), false)
     })
   }

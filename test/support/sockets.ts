@@ -70,7 +70,7 @@ export async function openSocket(t: TestContext, url: string, options: SocketOpt
     async next() {
       if (arrived.length === 0) {
         await new Promise<void>((resolve, reject) => {
-          const late = setTimeout(() => reject(new Error('no message came')), 15_000)
+          const late = setTimeout(() => reject(new Error('no message came')), 30_000)
           onArrival = () => {
             clearTimeout(late)
             resolve()

@@ -49,7 +49,7 @@ export function createLogin(deps: LoginDeps) {
     const { client } = given
     await requireOpen(email, 'login', client)
     const account = await accounts.findByEmail(email)
-    const isRight = await passwords.verify(given.password, account?.password_hash)
+    const isRight = await passwords.verify({ password: given.password, hash: account?.password_hash, client })
     if (!account || !isRight) {
       throw await refuse(
         { email, event: 'login', userId: account?.id ?? null, client },
@@ -57,7 +57,7 @@ export function createLogin(deps: LoginDeps) {
       )
     }
     const also = passwords.isOutdated(account.password_hash)
-      ? [accounts.rehash(account.id, account.password_hash, await passwords.hash(given.password))]
+      ? [accounts.rehash(account.id, account.password_hash, await passwords.hash(given.password, client))]
       : []
     if (account.two_factor) return challenge(account, client, also)
 
@@ -187,7 +187,8 @@ export function createLogin(deps: LoginDeps) {
     if (!account) throw authErrors.invalidCredentials()
     const attempt = { email: account.email, event: given.event, userId: account.id, client: given.client }
     await requireOpen(account.email, given.event, given.client)
-    if (!(await passwords.verify(given.password, account.password_hash))) {
+    const { password, client } = given
+    if (!(await passwords.verify({ password, hash: account.password_hash, client }))) {
       throw await refuse(attempt, authErrors.invalidCredentials())
     }
     return account

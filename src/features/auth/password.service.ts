@@ -37,6 +37,8 @@ export interface PasswordDeps {
 const resetSeconds = 3600
 const mailsPerHour = 3
 const maxCloseMs = 5000
+/** Longer than any that we send. */
+const maxTokenLength = 128
 
 export function createPasswordService(deps: PasswordDeps) {
   const {
@@ -63,7 +65,7 @@ export function createPasswordService(deps: PasswordDeps) {
     const [passed] = await db.write(
       lockout.passes(account.email),
       accounts.stillHasVersion(userId, account.token_version),
-      accounts.setPassword(userId, await passwords.hash(given.next)),
+      accounts.setPassword(userId, await passwords.hash(given.next, client)),
       sessions.revokeAll(userId),
       voidResets(userId),
       audit.entry({ event, outcome: 'success', userId, client }),
@@ -102,18 +104,25 @@ export function createPasswordService(deps: PasswordDeps) {
     if (made && made.length > 0) await mail.send(resetMessage({ to: account.email, token, publicUrl }))
   }
 
-  async function reset(given: { token: string; password: string; client: Client }): Promise<void> {
-    const now = clock.nowSeconds()
-    const tokenHash = hashToken(given.token)
-    const known = await db.get<{ user_id: number; email: string }>(
+  /** Whether a password can be set with it. Looking uses nothing up. */
+  async function isResetValid(token: string): Promise<boolean> {
+    return token.length <= maxTokenLength && (await findReset(hashToken(token))) !== undefined
+  }
+
+  const findReset = (tokenHash: string) =>
+    db.get<{ user_id: number; email: string }>(
       `SELECT r.user_id, u.email FROM password_resets r JOIN users u ON u.id = r.user_id
        WHERE r.token_hash = $1 AND r.used_at IS NULL AND r.expires_at > $2`,
-      [tokenHash, now],
+      [tokenHash, clock.nowSeconds()],
     )
+
+  async function reset(given: { token: string; password: string; client: Client }): Promise<void> {
+    const tokenHash = hashToken(given.token)
+    const known = await findReset(tokenHash)
     // Only a token that is good is worth a hash: guessing must not keep the threads busy.
     if (!known) throw authErrors.invalidResetToken()
     const { user_id: userId, email } = known
-    const passwordHash = await passwords.hash(given.password)
+    const passwordHash = await passwords.hash(given.password, given.client)
     // In the order in which a login takes its rows, so that the two never wait for each other.
     const [, used] = await db.write(
       {
@@ -146,6 +155,8 @@ export function createPasswordService(deps: PasswordDeps) {
 
   return {
     canMail: mail !== undefined,
+    delivery: mail?.delivery ?? ('none' as const),
+    isResetValid,
     change,
     forgot,
     reset,

@@ -8,6 +8,8 @@ export type TokenType = 'access' | 'refresh' | '2fa_challenge'
 
 export interface Claims {
   iss: string
+  /** Absent in tokens from before there was one. */
+  aud?: string
   sub: string
   iat: number
   exp: number
@@ -19,7 +21,7 @@ export interface Claims {
 }
 
 export interface Tokens {
-  sign(claims: Omit<Claims, 'iss'>): string
+  sign(claims: Omit<Claims, 'iss' | 'aud'>): string
   /** The claims of a genuine token of that type, expired or not; undefined for everything else. */
   read(token: string, type: TokenType): Claims | undefined
   /** The same, where it has not expired. */
@@ -35,6 +37,15 @@ export interface TokenOptions {
 
 type Verify = (token: string) => unknown
 
+/** The header's `typ`. That of access tokens is RFC 9068's; with another, no standard verifier takes one for an access token. */
+const headerTypes: Record<TokenType, string> = {
+  access: 'at+jwt',
+  refresh: 'refresh+jwt',
+  '2fa_challenge': '2fa-challenge+jwt',
+}
+/** The header's `typ` of tokens from before they told their type there. Those have no `aud` either. */
+const formerHeaderType = 'JWT'
+
 /** Ours are under 600 characters with a secret, under 900 with RSA. */
 const maxLength = 4096
 /** An access token comes again and again. Of those that were last seen, the signature is not computed anew. */
@@ -44,7 +55,25 @@ const clockSkewSeconds = 5
 
 export function createTokens({ keys, algorithm, issuer, clock }: TokenOptions): Tokens {
   const [current] = keys
-  const signer = createSigner({ key: current.sign, algorithm, kid: current.kid })
+  const audiences: Record<TokenType, string> = {
+    access: issuer,
+    refresh: `${issuer}/refresh`,
+    '2fa_challenge': `${issuer}/2fa`,
+  }
+  const createTypeSigner = (type: TokenType) =>
+    createSigner({
+      key: current.sign,
+      algorithm,
+      kid: current.kid,
+      header: { alg: algorithm, typ: headerTypes[type] },
+      iss: issuer,
+      aud: audiences[type],
+    })
+  const signers: Record<TokenType, (claims: object) => string> = {
+    access: createTypeSigner('access'),
+    refresh: createTypeSigner('refresh'),
+    '2fa_challenge': createTypeSigner('2fa_challenge'),
+  }
   const verifiers = new Map<string, Verify>()
   for (const key of keys) {
     verifiers.set(
@@ -53,21 +82,26 @@ export function createTokens({ keys, algorithm, issuer, clock }: TokenOptions): 
       createVerifier({ key: key.verify, algorithms: [algorithm], cache: false, ignoreExpiration: true }) as Verify,
     )
   }
-  const verifyByHeader = createHeaderReader(algorithm, verifiers, current.kid)
+  const readHeader = createHeaderReader(algorithm, verifiers, current.kid)
   /** Genuine ones alone, so nobody can fill it with what he made up. */
   const kept = new LRUCache<string, Claims>({ max: maxKept })
 
   function verified(token: string, type: TokenType): Claims | undefined {
     if (token.length > maxLength) return undefined
-    const verify = verifyByHeader(token.slice(0, token.indexOf('.')))
-    if (!verify) return undefined
+    const header = readHeader(token.slice(0, token.indexOf('.')))
+    if (!header) return undefined
     let claims: unknown
     try {
-      claims = verify(token)
+      claims = header.verify(token)
     } catch {
       return undefined
     }
     if (!isClaims(claims) || claims.iss !== issuer || claims.type !== type) return undefined
+    const expected =
+      header.typ === formerHeaderType
+        ? claims.aud === undefined
+        : header.typ === headerTypes[type] && claims.aud === audiences[type]
+    if (!expected) return undefined
     if (type === 'access') kept.set(token, claims)
     return claims
   }
@@ -79,7 +113,7 @@ export function createTokens({ keys, algorithm, issuer, clock }: TokenOptions): 
   }
 
   return {
-    sign: (claims) => signer({ iss: issuer, ...claims }),
+    sign: (claims) => signers[claims.type](claims),
     read,
     readLive(token, type) {
       const claims = read(token, type)
@@ -88,33 +122,55 @@ export function createTokens({ keys, algorithm, issuer, clock }: TokenOptions): 
   }
 }
 
+interface Header {
+  typ: string
+  verify: Verify
+}
+
 /**
- * Answers the verifier for a token's header. Only `alg`, `typ` and `kid` are allowed there: a header that brings its own
- * key, or asks for anything else, is not ours. Headers of our own tokens are all alike, so the answers are kept.
+ * Reads a token's header. Only `alg`, `typ` and `kid` are allowed there: a header that brings its own key, or asks for
+ * anything else, is not ours. Headers of our own tokens are few, so what they were read to is kept.
  */
 function createHeaderReader(algorithm: string, verifiers: Map<string, Verify>, currentKid: string) {
-  const known = new Map<string, Verify>()
-  return (encoded: string): Verify | undefined => {
+  const known = new Map<string, Header>()
+  return (encoded: string): Header | undefined => {
     const found = known.get(encoded)
     if (found) return found
-    let header: unknown
+    let given: unknown
     try {
-      header = JSON.parse(Buffer.from(encoded, 'base64url').toString('utf8'))
+      given = JSON.parse(Buffer.from(encoded, 'base64url').toString('utf8'))
     } catch {
       return undefined
     }
-    if (typeof header !== 'object' || header === null) return undefined
-    const { alg, typ, kid = currentKid, ...others } = header as Record<string, unknown>
-    if (alg !== algorithm || (typ !== undefined && typ !== 'JWT') || Object.keys(others).length > 0) return undefined
+    if (typeof given !== 'object' || given === null) return undefined
+    const { alg, typ = formerHeaderType, kid = currentKid, ...others } = given as Record<string, unknown>
+    if (alg !== algorithm || typeof typ !== 'string' || Object.keys(others).length > 0) return undefined
     const verify = typeof kid === 'string' ? verifiers.get(kid) : undefined
+    if (!verify) return undefined
+    const header = { typ, verify }
     // Whoever invents headers must not fill our memory with them.
-    if (verify && known.size < 100) known.set(encoded, verify)
-    return verify
+    if (known.size < 100) known.set(encoded, header)
+    return header
   }
 }
 
+/** As `random.id()` makes them. What else stands there is not asked for: PostgreSQL fails on a null character. */
+const idPattern = /^[\w-]{1,64}$/
+const maxVersion = 2 ** 31 - 1
+/** The last second of the year 9999. */
+const maxTime = 253_402_300_799
+
+/**
+ * Whether they can be ours. A genuine signature does not promise that: the secret may sign other things elsewhere, and
+ * what no column holds would be an error of the database instead of a refusal.
+ */
 function isClaims(value: unknown): value is Claims {
   const { sub, iat, exp, jti, ver, family } = (value ?? {}) as Record<string, unknown>
-  const areTexts = [sub, jti, family].every((text) => typeof text === 'string' && text !== '')
-  return areTexts && [iat, exp, ver].every(Number.isSafeInteger) && /^[1-9]\d{0,15}$/.test(sub as string)
+  const areIds = [jti, family].every((text) => typeof text === 'string' && idPattern.test(text))
+  const isSubject = typeof sub === 'string' && /^[1-9]\d{0,15}$/.test(sub) && Number.isSafeInteger(Number(sub))
+  return areIds && isSubject && isWithin(ver, maxVersion) && isWithin(iat, maxTime) && isWithin(exp, maxTime)
+}
+
+function isWithin(value: unknown, max: number): boolean {
+  return Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) <= max
 }

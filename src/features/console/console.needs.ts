@@ -29,7 +29,10 @@ export interface Users {
 }
 
 export interface Passwords {
-  canMail: boolean
+  /** Where the message for a forgotten password ends up; `none`: it cannot be sent. */
+  delivery: 'mail' | 'log' | 'none'
+  /** Whether a password can be set with this token. Looking uses nothing up. */
+  isResetValid(token: string): Promise<boolean>
   forgot(given: { email: string; client: Client }): void
   reset(given: { token: string; password: string; client: Client }): Promise<void>
   change(given: { userId: number; current: string; next: string; client: Client }): Promise<void>
@@ -147,6 +150,8 @@ export interface Products {
   update(id: number | undefined, form: Form, tag: string): Promise<unknown>
   delete(id: number | undefined): Promise<void>
   restore(id: number | undefined): Promise<unknown>
+  /** One whose deletion can be undone. */
+  findDeleted(id: number | undefined): Promise<Pick<Product, 'id' | 'name'> | undefined>
   /** Stands for this state of it. */
   tagOf(product: Product): string
   formatPrice(cents: number): string

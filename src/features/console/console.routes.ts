@@ -14,7 +14,7 @@ import { addUserPages } from './admin/users.routes.ts'
 import { serveAssets } from './assets.ts'
 import type { Admin, Login, Passwords, Products, Sessions, TwoFactor, Users, WebSessions } from './console.needs.ts'
 import { createLayout } from './parts/layout.ts'
-import { withNotice } from './parts/notices.ts'
+import { createNotices, type Notices } from './parts/notices.ts'
 import { problemPage } from './parts/problem.views.ts'
 import { addProductPages } from './products/products.routes.ts'
 import { withNext } from './sign-in/next.ts'
@@ -53,21 +53,27 @@ export interface ConsoleDeps {
 /** What every group of pages works with. */
 export interface ConsoleParts extends ConsoleDeps {
   send: SendPage
+  notices: Notices
 }
 
 /** A plugin below consolePath. */
 export async function consoleRoutes(app: FastifyInstance, deps: ConsoleDeps): Promise<void> {
+  const notices = createNotices(deps.cookies)
   const send = await addPages(app, {
     ...deps,
     findSession: deps.webSessions.find,
-    signInAddress(next, wasPosted) {
+    askToSignIn(reply, { next, wasPosted }) {
       const address = withNext(`${consolePath}/sign-in`, next)
-      return wasPosted ? withNotice(address, 'session-over') : address
+      return wasPosted ? notices.redirect(reply, { address, notice: 'session-over' }) : reply.redirect(address, 303)
     },
     render: createLayout(deps),
     renderProblem: problemPage,
   })
-  const parts: ConsoleParts = { ...deps, send }
+  app.decorateRequest('notice', undefined)
+  app.addHook('onRequest', async (request, reply) => {
+    if (request.method === 'GET') request.notice = notices.take(request, reply)
+  })
+  const parts: ConsoleParts = { ...deps, send, notices }
   const config = { access: 'public', docs: false } as const
 
   serveAssets(app)

@@ -136,6 +136,9 @@ export function createProducts({ store, search, briefSearch, clock, collectionLi
       if (!(await store.delete(id, version))) await refuse(id)
     },
 
+    /** One whose deletion can be undone. */
+    findDeleted: async (id: number | undefined) => (id === undefined ? undefined : store.findDeleted(id)),
+
     /** Undoes a deletion. Doing so twice is no mistake. */
     async restore(id: number | undefined): Promise<Product> {
       if (id === undefined) throw productErrors.notFound()

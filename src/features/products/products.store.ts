@@ -48,6 +48,8 @@ export function createProductStore({ db, clock, counts }: ProductStoreDeps) {
     )
   }
 
+  const undoableSince = () => new Date(clock.now() - undoMs).toISOString()
+
   return {
     find: (id: number) => db.get<Product>(`SELECT ${columns} FROM products WHERE id = $1 AND deleted_at IS NULL`, [id]),
 
@@ -148,12 +150,19 @@ export function createProductStore({ db, clock, counts }: ProductStoreDeps) {
       return rows.length > 0
     },
 
+    /** Undefined where it was deleted longer ago than `restore` reaches. */
+    findDeleted: (id: number) =>
+      db.get<Pick<Product, 'id' | 'name'>>('SELECT id, name FROM products WHERE id = $1 AND deleted_at > $2', [
+        id,
+        undoableSince(),
+      ]),
+
     /** Takes a deletion back. Answers undefined where there is none of late: what is gone for longer stays so. */
     async restore(id: number): Promise<Product | undefined> {
       const [[product]] = await db.write<Product>({
         sql: `UPDATE products SET deleted_at = NULL, updated_at = $2, version = version + 1
               WHERE id = $1 AND deleted_at > $3 RETURNING ${columns}`,
-        params: [id, clock.nowIso(), new Date(clock.now() - undoMs).toISOString()],
+        params: [id, clock.nowIso(), undoableSince()],
       })
       return product
     },

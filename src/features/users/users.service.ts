@@ -23,7 +23,7 @@ export function createUsers({ users, passwords, defaultRoles }: UsersDeps) {
       const user = {
         email: normaliseEmail(email),
         name,
-        passwordHash: await passwords.hash(password),
+        passwordHash: await passwords.hash(password, client),
         roles: defaultRoles,
         client,
       }

@@ -39,12 +39,21 @@ export function prose(text: string): Html {
 
 /** Indented JSON, its keys and values marked for the stylesheet. */
 export function json(value: unknown): Html {
-  const text = JSON.stringify(value, null, 2) ?? ''
-  const tokens = text.split(/("(?:\\.|[^"\\])*"(?:\s*:)?|\b(?:true|false|null)\b|-?\d+(?:\.\d+)?(?:e[+-]?\d+)?)/i)
-  return html`${tokens.map((token, i) => (i % 2 === 1 ? html`<span class="${kindOf(token)}">${token}</span>` : token))}`
+  const text = JSON.stringify(value)
+  return text === undefined ? html`` : printJson(JSON.parse(text), '\n')
 }
 
-function kindOf(token: string): string {
-  if (token.startsWith('"')) return token.endsWith(':') ? 'key' : 'text'
-  return 'value'
+/** `line` begins a line at this depth. */
+function printJson(value: unknown, line: string): Html {
+  if (typeof value !== 'object' || value === null) {
+    return html`<span class="${typeof value === 'string' ? 'text' : 'value'}">${JSON.stringify(value)}</span>`
+  }
+  const deeper = `${line}  `
+  const isList = Array.isArray(value)
+  const items = Object.entries(value).map(([name, each], i) => {
+    const key = !isList && html`<span class="key">${JSON.stringify(name)}:</span> `
+    return html`${i > 0 && ','}${deeper}${key}${printJson(each, deeper)}`
+  })
+  const [open, close] = isList ? '[]' : '{}'
+  return html`${open}${items}${items.length > 0 && line}${close}`
 }

@@ -4,12 +4,19 @@ import type { FastifyRequest } from 'fastify'
 export interface Client {
   address: string
   userAgent: string
+  /** Whether the connection has been closed, so that nobody reads an answer. Absent where there is no connection. */
+  isGone?(): boolean
 }
 
 const maxUserAgent = 255
 
 export function clientOf(request: FastifyRequest): Client {
-  return { address: addressOf(request), userAgent: cleanUserAgent(request.headers['user-agent']) }
+  const { socket } = request.raw
+  return {
+    address: addressOf(request),
+    userAgent: cleanUserAgent(request.headers['user-agent']),
+    isGone: () => socket.destroyed,
+  }
 }
 
 export function addressOf(request: FastifyRequest): string {

@@ -8,6 +8,8 @@ export interface Message {
 }
 
 export interface Mail {
+  /** Where messages end up: in mailboxes, or in the log of a service that has no mail server. */
+  delivery: 'mail' | 'log'
   send(message: Message): Promise<void>
   close(): Promise<void>
 }
@@ -35,6 +37,7 @@ export async function createMail({
     { from, disableFileAccess: true, disableUrlAccess: true },
   )
   return {
+    delivery: 'mail',
     async send(message) {
       await transport.sendMail(message)
     },
@@ -44,6 +47,7 @@ export async function createMail({
 
 function createLogMail(log: Log): Mail {
   return {
+    delivery: 'log',
     async send({ to, subject, text }) {
       log.info({ to, subject }, `mail (no mail.url is set, so it is shown here):\n${text}`)
     },

@@ -1,4 +1,4 @@
-/** The two cookies of the pages: who is signed in, and which browser got a public form. */
+/** The cookies of the pages: who is signed in, which browser got a public form, and what the next page says. */
 import { fastifyCookie } from '@fastify/cookie'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 
@@ -12,7 +12,14 @@ export interface Cookies {
   form(request: FastifyRequest): string | undefined
   setForm(reply: FastifyReply, id: string): void
   clearForm(reply: FastifyReply): void
+  /** What the page says that a redirect leads to. */
+  notice(request: FastifyRequest): string | undefined
+  setNotice(reply: FastifyReply, text: string): void
+  clearNotice(reply: FastifyReply): void
 }
+
+/** A redirect is followed at once, or not at all. */
+const noticeSeconds = 60
 
 /**
  * Over https the names begin with `__Host-`, which browsers let nobody but this very host set. Over plain http, as in
@@ -20,7 +27,11 @@ export interface Cookies {
  */
 export function createCookies({ isHttps, maxAgeSeconds }: { isHttps: boolean; maxAgeSeconds: number }): Cookies {
   const prefix = isHttps ? '__Host-' : ''
-  const names = { session: `${prefix}latchkey_session`, form: `${prefix}latchkey_form` }
+  const names = {
+    session: `${prefix}latchkey_session`,
+    form: `${prefix}latchkey_form`,
+    notice: `${prefix}latchkey_notice`,
+  }
   const options = { path: '/', httpOnly: true, secure: isHttps } as const
   return {
     session: (request) => request.cookies[names.session],
@@ -32,5 +43,9 @@ export function createCookies({ isHttps, maxAgeSeconds }: { isHttps: boolean; ma
     form: (request) => request.cookies[names.form],
     setForm: (reply, id) => void reply.setCookie(names.form, id, { ...options, sameSite: 'lax' }),
     clearForm: (reply) => void reply.clearCookie(names.form, options),
+    notice: (request) => request.cookies[names.notice],
+    setNotice: (reply, text) =>
+      void reply.setCookie(names.notice, text, { ...options, sameSite: 'lax', maxAge: noticeSeconds }),
+    clearNotice: (reply) => void reply.clearCookie(names.notice, options),
   }
 }

@@ -36,8 +36,8 @@ export interface PagesOptions {
   render(page: Page, request: FastifyRequest): Html
   /** Says in a page what went wrong. */
   renderProblem(error: AppError): Page
-  /** Where people sign in, and are led on to this page. A form that they posted is not sent again. */
-  signInAddress(next: string, wasPosted: boolean): string
+  /** Leads to where people sign in, and from there on to `next`. A form that they posted is not sent again. */
+  askToSignIn(reply: FastifyReply, asked: { next: string; wasPosted: boolean }): FastifyReply
 }
 
 export type SendPage = (request: FastifyRequest, reply: FastifyReply, page: Page, status?: number) => FastifyReply
@@ -98,8 +98,8 @@ export async function addPages(app: FastifyInstance, options: PagesOptions): Pro
     const error = toAppError(thrown)
     if (error.cause !== undefined) request.log.error({ err: error.cause }, error.message)
     if (error.status === 401) {
-      const isForm = request.method !== 'GET'
-      return reply.redirect(options.signInAddress(isForm ? pageAbove(request) : request.url, isForm), 303)
+      const wasPosted = request.method !== 'GET'
+      return options.askToSignIn(reply, { next: wasPosted ? pageAbove(request) : request.url, wasPosted })
     }
     return send(request, reply.headers(error.headers ?? {}), options.renderProblem(error), error.status)
   })
@@ -125,10 +125,21 @@ export async function addPages(app: FastifyInstance, options: PagesOptions): Pro
   const send: SendPage = (request, reply, page, status = 200) => {
     const address = request.method === 'POST' && (page.address ?? pageAbove(request))
     const { text } = options.render({ ...page, address }, request)
-    const whole = text.replace(/<form\b(?=[^>]* method="post")[^>]*>/g, (form) => {
-      return `${form}<input type="hidden" name="_token" value="${tokenFor(request, reply)}">`
+    const whole = afterEachPostForm(text, () => {
+      return `<input type="hidden" name="_token" value="${tokenFor(request, reply)}">`
     })
     return reply.code(status).type('text/html; charset=utf-8').send(whole)
   }
   return send
+}
+
+/** Each `<` and `>` of a template is one of its own: those in values are escaped, so a tag ends with the next `>`. */
+function afterEachPostForm(text: string, insert: () => string): string {
+  const [before = '', ...forms] = text.split('<form ')
+  const written = forms.map((form) => {
+    const end = form.indexOf('>') + 1
+    const attributes = ` ${form.slice(0, end)}`
+    return attributes.includes(' method="post"') ? form.slice(0, end) + insert() + form.slice(end) : form
+  })
+  return [before, ...written].join('<form ')
 }

@@ -9,8 +9,11 @@ export const adminPlaces: readonly Place[] = [
     (who): Place => ({
       name: `user, ${who}`,
       as: 'admin',
-      open: (page, { api, people }) =>
-        goTo(page, `${api.url}/console/users/${people[who].id}?done=roles-saved`, people[who].email),
+      async open(page, { api, people }) {
+        await goTo(page, `${api.url}/console/users/${people[who].id}`, people[who].email)
+        await press(page, 'Save the roles')
+        await tells(page, 'The roles are saved.')
+      },
     }),
   ),
   ...(['admin', 'locked'] as const).map(

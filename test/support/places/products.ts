@@ -97,7 +97,7 @@ export const productsPlaces: readonly Place[] = [
     as: 'member',
     async open(page) {
       await press(page, 'Delete')
-      await tells(page, 'The product is deleted.')
+      await tells(page, 'is deleted.')
     },
   },
   {

@@ -1,10 +1,12 @@
+import assert from 'node:assert/strict'
 import { enter, fill, press, sees, tells } from '../console-visits.ts'
+import { eventually } from '../eventually.ts'
+import { password } from '../people.ts'
 import { at, goTo, type Place } from './place.ts'
 
 export const signInPlaces: readonly Place[] = [
   at('nobody', 'welcome', '/', 'Latchkey'),
   at('nobody', 'sign in', '/console/sign-in', 'Sign in'),
-  at('nobody', 'sign in, after something', '/console/sign-in?done=registered', 'Sign in'),
   {
     name: 'sign in, refused',
     as: 'nobody',
@@ -53,8 +55,36 @@ export const signInPlaces: readonly Place[] = [
       await tells(page, 'Must be a valid email address')
     },
   },
+  {
+    name: 'sign in, after registering',
+    as: 'nobody',
+    async open(page) {
+      await fill(page, { Email: 'new@example.com', Password: password })
+      await press(page, 'Register')
+      await tells(page, 'Your account is made')
+    },
+  },
   at('nobody', 'forgotten password', '/console/password/forgot', 'Forgotten password'),
-  at('nobody', 'new password', '/console/password/reset?token=made-up', 'New password'),
+  {
+    name: 'new password, the token to be typed in',
+    as: 'nobody',
+    async open(page, { people }) {
+      await fill(page, { Email: people.member.email })
+      await press(page, 'Write the message')
+      await tells(page, 'the message is in the log')
+    },
+  },
+  {
+    name: 'new password',
+    as: 'nobody',
+    async open(page, { api }) {
+      const token = await eventually(
+        () => /Reset token: ([\w-]+)/.exec(api.log.join(''))?.[1] ?? assert.fail('no message'),
+      )
+      await goTo(page, `${api.url}/console/password/reset?token=${token}`, 'New password')
+      assert.equal(await page.getByLabel('Reset token').count(), 0, 'the link has it')
+    },
+  },
   {
     name: 'new password, refused',
     as: 'nobody',
@@ -62,6 +92,14 @@ export const signInPlaces: readonly Place[] = [
       await fill(page, { 'New password': 'weak' })
       await press(page, 'Change the password')
       await tells(page, 'Must be at least 8 characters')
+    },
+  },
+  {
+    name: 'new password, the link is over',
+    as: 'nobody',
+    async open(page, { api }) {
+      await goTo(page, `${api.url}/console/password/reset?token=made-up`, 'New password')
+      await tells(page, 'This link was used before, or is older than an hour.')
     },
   },
   {

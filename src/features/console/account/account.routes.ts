@@ -6,7 +6,6 @@ import { clientOf } from '../../../platform/http/client.ts'
 import { OrEmpty, validationFailed } from '../../../platform/http/validation.ts'
 import type { Page } from '../../../platform/web/pages.ts'
 import type { ConsoleParts } from '../console.routes.ts'
-import { withNotice } from '../parts/notices.ts'
 import { passwordHint } from '../parts/password-hint.ts'
 import { atFields, createRefuse } from '../parts/refusals.ts'
 import { type AccountView, accountPage } from './account.views.ts'
@@ -14,7 +13,7 @@ import { type AccountView, accountPage } from './account.views.ts'
 const config = { access: 'authenticated', docs: false } as const
 
 export function addAccountPages(app: FastifyInstance, parts: ConsoleParts): void {
-  const { users, passwords, sessions, twoFactor, cookies, limiters, send } = parts
+  const { users, passwords, sessions, twoFactor, cookies, limiters, notices, send } = parts
   const refuse = createRefuse(send)
   const hint = passwordHint(parts.findPasswordProblems)
 
@@ -35,7 +34,7 @@ export function addAccountPages(app: FastifyInstance, parts: ConsoleParts): void
         await limiters.confirm.take(`user ${id}`)
         const { name } = parts.validateProfile(request.body)
         await users.rename({ id, name, client: clientOf(request) })
-        return reply.redirect(withNotice('/console/account', 'profile-saved'), 303)
+        return notices.redirect(reply, { address: '/console/account', notice: 'profile-saved' })
       } catch (error) {
         return refuse({ request, reply, error }, (profileRefusal) =>
           show(request, { name: request.body.name, profileRefusal }),
@@ -62,7 +61,7 @@ export function addAccountPages(app: FastifyInstance, parts: ConsoleParts): void
         )
       }
       cookies.clearSession(reply)
-      return reply.redirect(withNotice('/console/sign-in', 'password-changed'), 303)
+      return notices.redirect(reply, { address: '/console/sign-in', notice: 'password-changed' })
     },
   )
 }

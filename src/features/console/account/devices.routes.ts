@@ -4,24 +4,25 @@ import { principalOf } from '../../../platform/http/access.ts'
 import { clientOf } from '../../../platform/http/client.ts'
 import { httpErrors } from '../../../platform/http/errors.ts'
 import type { ConsoleParts } from '../console.routes.ts'
-import { withNotice } from '../parts/notices.ts'
 
 const config = { access: 'authenticated', docs: false } as const
 
-export function addDevicePages(app: FastifyInstance, { sessions, cookies }: ConsoleParts): void {
+export function addDevicePages(app: FastifyInstance, { sessions, cookies, notices }: ConsoleParts): void {
   app.post<{ Params: { id: string } }>('/account/devices/:id/sign-out', { config }, async (request, reply) => {
     const { id } = request.params
     const principal = principalOf(request)
     const isEnded = /^[\w-]{1,64}$/.test(id) && (await sessions.end({ principal, id, client: clientOf(request) }))
     if (!isEnded) throw httpErrors.notFound()
-    if (id !== principal.session) return reply.redirect(withNotice('/console/account', 'device-signed-out'), 303)
+    if (id !== principal.session) {
+      return notices.redirect(reply, { address: '/console/account', notice: 'device-signed-out' })
+    }
     cookies.clearSession(reply)
-    return reply.redirect(withNotice('/console/sign-in', 'signed-out'), 303)
+    return notices.redirect(reply, { address: '/console/sign-in', notice: 'signed-out' })
   })
 
   app.post('/account/sign-out-everywhere', { config }, async (request, reply) => {
     await sessions.logOut({ principal: principalOf(request), isEverywhere: true, client: clientOf(request) })
     cookies.clearSession(reply)
-    return reply.redirect(withNotice('/console/sign-in', 'signed-out-everywhere'), 303)
+    return notices.redirect(reply, { address: '/console/sign-in', notice: 'signed-out-everywhere' })
   })
 }

@@ -9,7 +9,6 @@ import { clientOf } from '../../../platform/http/client.ts'
 import { OrEmpty } from '../../../platform/http/validation.ts'
 import type { PendingTwoFactor } from '../console.needs.ts'
 import type { ConsoleParts } from '../console.routes.ts'
-import { withNotice } from '../parts/notices.ts'
 import { atFields, createRefuse, type Refusal } from '../parts/refusals.ts'
 import { beginPage, codesPage, disablePage, renewPage, scanPage } from './two-factor.views.ts'
 
@@ -21,7 +20,7 @@ interface WithPasswordAndCode {
 }
 
 export function addTwoFactorPages(app: FastifyInstance, parts: ConsoleParts): void {
-  const { twoFactor, limiters, send } = parts
+  const { twoFactor, limiters, notices, send } = parts
   const refuse = createRefuse(send)
   const takeTurn = (request: FastifyRequest) => limiters.confirm.take(`user ${principalOf(request).id}`)
   const actorOf = (request: FastifyRequest) => ({ userId: principalOf(request).id, client: clientOf(request) })
@@ -94,7 +93,7 @@ export function addTwoFactorPages(app: FastifyInstance, parts: ConsoleParts): vo
       try {
         await takeTurn(request)
         await twoFactor.disable({ ...actorOf(request), ...request.body })
-        return reply.redirect(withNotice('/console/account', 'two-factor-off'), 303)
+        return notices.redirect(reply, { address: '/console/account', notice: 'two-factor-off' })
       } catch (error) {
         return refuse({ request, reply, error }, (refusal) => disablePage(atFields(refusal, fields)))
       }

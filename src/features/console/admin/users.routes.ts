@@ -10,7 +10,6 @@ import { metaOf, pageOf } from '../../../platform/http/paging.ts'
 import type { Page } from '../../../platform/web/pages.ts'
 import type { Administrator } from '../console.needs.ts'
 import type { ConsoleParts } from '../console.routes.ts'
-import { withNotice } from '../parts/notices.ts'
 import { createRefuse } from '../parts/refusals.ts'
 import { type UserView, userPage } from './user.views.ts'
 import { usersPage } from './users.views.ts'
@@ -19,7 +18,7 @@ const mayView = { access: { permission: 'users.view' }, docs: false } as const
 // What is refused is told on the user's page, which is for who may view it.
 const mayUpdate = { access: [mayView.access, { permission: 'users.update' }], docs: false } as const
 
-export function addUserPages(app: FastifyInstance, { admin, send }: ConsoleParts): void {
+export function addUserPages(app: FastifyInstance, { admin, notices, send }: ConsoleParts): void {
   const refuse = createRefuse(send)
 
   app.get<{ Querystring: { q?: unknown } }>('/users', { config: mayView }, async (request, reply) => {
@@ -53,7 +52,8 @@ export function addUserPages(app: FastifyInstance, { admin, send }: ConsoleParts
         const { id } = await admin.setRoles(actorOf(request), idOf(request), chosen)
         // Whoever takes a role from themselves may not be let in here any more.
         const canStay = (await request.identify?.(request))?.can('users.view') ?? false
-        return reply.redirect(withNotice(canStay ? `/console/users/${id}` : '/console/products', 'roles-saved'), 303)
+        const address = canStay ? `/console/users/${id}` : '/console/products'
+        return notices.redirect(reply, { address, notice: 'roles-saved' })
       } catch (error) {
         return refuse({ request, reply, error: inOtherWords(error) }, (refusal) => show(request, { refusal, chosen }))
       }
@@ -70,7 +70,7 @@ export function addUserPages(app: FastifyInstance, { admin, send }: ConsoleParts
       const id = idOf(request)
       try {
         await help(actorOf(request), id)
-        return reply.redirect(withNotice(`/console/users/${id}`, notice), 303)
+        return notices.redirect(reply, { address: `/console/users/${id}`, notice })
       } catch (error) {
         return refuse({ request, reply, error: inOtherWords(error) }, (refusal) => show(request, { refusal }))
       }

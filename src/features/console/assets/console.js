@@ -16,15 +16,10 @@ confirmForms()
 searchAsYouType()
 followProducts()
 
-/**
- * A page that answers a form gets an address of its own, and none keeps the name of a notice: going back to it, or
- * loading it anew, sends nothing twice and tells nothing twice.
- */
+/** A page that answers a form gets an address of its own: going back to it, or loading it anew, sends nothing twice. */
 function takeAddress() {
   const { address } = document.getElementById('content').dataset
-  const wanted = new URL(address ?? location.href, location.href)
-  wanted.searchParams.delete('done')
-  if (address !== undefined || location.search.includes('done=')) history.replaceState(null, '', wanted)
+  if (address !== undefined) history.replaceState(null, '', address)
 }
 
 /** Until a lock ends. */
@@ -38,11 +33,15 @@ function countDown() {
       if (seconds > 0) return
       clearInterval(timer)
       each.replaceWith('now')
-      before.textContent = before.textContent.replace(/ in $/, ' ')
+      before.textContent = replaceEnd(before.textContent, ' in ', ' ')
     }
     const before = each.previousSibling
-    before.textContent = before.textContent.replace(/ at\s*$/, ' in ')
+    before.textContent = replaceEnd(before.textContent.trimEnd(), ' at', ' in ')
     const timer = setInterval(show, 1000)
     show()
   }
+}
+
+function replaceEnd(text, end, other) {
+  return text.endsWith(end) ? text.slice(0, -end.length) + other : text
 }

@@ -2,7 +2,13 @@
 import type { FastifyRequest } from 'fastify'
 import { type Html, html } from '../../../platform/html/html.ts'
 import type { Page } from '../../../platform/web/pages.ts'
-import { noticeOf } from './notices.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** What was done on the page before. */
+    notice: string | undefined
+  }
+}
 
 export interface LayoutOptions {
   /** The playground is on, so there is something to link to. */
@@ -38,7 +44,7 @@ ${styles.map((name) => html`<link rel="stylesheet" href="/console/assets/${name}
 ${request.principal ? signedInBar(request.principal, path) : signedOutBar(hasPlayground)}
 </header>
 <main id="content" tabindex="-1"${address !== false && html` data-address="${address}"`}>
-${notice(request)}
+${request.notice !== undefined && html`<p class="notice" role="status">${request.notice}</p>`}
 ${content}
 </main>
 <footer><a href="/docs">API</a>${hasPlayground && html`<a href="/graphiql">GraphQL</a>`}</footer>
@@ -65,10 +71,4 @@ function signedOutBar(hasPlayground: boolean): Html {
 <li><a href="/console/sign-in">Sign in</a></li><li><a href="/console/register">Register</a></li>
 <li><a href="/docs">API</a></li>${hasPlayground && html`<li><a href="/graphiql">GraphQL</a></li>`}
 </ul></nav>`
-}
-
-/** Of what was done on the page before. Its text is ours: the address only says which one. */
-function notice(request: FastifyRequest): Html | false {
-  const text = noticeOf((request.query as { done?: unknown }).done)
-  return text !== undefined && html`<p class="notice" role="status">${text}</p>`
 }

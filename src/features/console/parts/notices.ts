@@ -1,9 +1,13 @@
-/** What a page says after something was done. A redirect names it, so that reloading does nothing twice. */
+/** What a page says after something was done, where a redirect leads to it: reloading then does nothing twice. */
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Cookies } from '../../../platform/web/cookies.ts'
+
 const notices = {
   'signed-out': 'You are signed out.',
   'session-over': 'You are signed out, so nothing was changed. Sign in to go on.',
   registered: 'Welcome. Your account is made: sign in to go on.',
   'reset-sent': 'If that email is registered, a message is on its way.',
+  'reset-logged': 'If that email is registered, the message is in the log of the service.',
   'password-reset': 'Your password is changed. Sign in with the new one.',
   'password-changed': 'Your password is changed, and you are signed out everywhere. Sign in with the new one.',
   'signed-out-everywhere': 'You are signed out everywhere.',
@@ -21,11 +25,32 @@ const notices = {
 
 export type Notice = keyof typeof notices
 
-export function noticeOf(name: unknown): string | undefined {
-  return typeof name === 'string' && Object.hasOwn(notices, name) ? notices[name as Notice] : undefined
+export interface Notices {
+  /** Leads to a page that says so. */
+  redirect(reply: FastifyReply, to: { address: string; notice: Notice }): FastifyReply
+  /** What this page says. It is said once. */
+  take(request: FastifyRequest, reply: FastifyReply): string | undefined
 }
 
-/** The address of a page that says so. */
-export function withNotice(path: string, notice: Notice): string {
-  return `${path}${path.includes('?') ? '&' : '?'}done=${notice}`
+/**
+ * Kept in a cookie, not in the address: nobody can make a link to a page of ours that says what is not true. It names
+ * the page, since another one may be opened before the redirect is followed.
+ */
+export function createNotices(cookies: Pick<Cookies, 'notice' | 'setNotice' | 'clearNotice'>): Notices {
+  return {
+    redirect(reply, { address, notice }) {
+      cookies.setNotice(reply, `${notice} ${pathOf(address)}`)
+      return reply.redirect(address, 303)
+    },
+    take(request, reply) {
+      const [name = '', path] = cookies.notice(request)?.split(' ', 2) ?? []
+      if (path !== pathOf(request.url)) return undefined
+      cookies.clearNotice(reply)
+      return Object.hasOwn(notices, name) ? notices[name as Notice] : undefined
+    },
+  }
+}
+
+function pathOf(address: string): string | undefined {
+  return address.split('?', 1)[0]
 }

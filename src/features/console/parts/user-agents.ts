@@ -6,7 +6,8 @@ const browsers = [
   ['Vivaldi', /\bVivaldi\//],
   ['Firefox', /\b(?:Firefox|FxiOS)\//],
   ['Chrome', /\b(?:Chrome|CriOS|HeadlessChrome)\//],
-  ['Safari', /\bVersion\/[\d.]+ (?:Mobile(?:\/\w+)? )?Safari\//],
+  // Those above call themselves so too.
+  ['Safari', / Safari\//],
 ] as const
 
 const systems = [
@@ -19,8 +20,12 @@ const systems = [
   ['Linux', /\bLinux\b/],
 ] as const
 
+/** Browsers say who they are within so much. */
+const maxLength = 512
+
 /** `Firefox on Windows`, as far as a User-Agent tells. A guess for people: nothing depends on it. */
-export function describeUserAgent(userAgent: string): string {
+export function describeUserAgent(given: string): string {
+  const userAgent = given.slice(0, maxLength)
   const browser = browsers.find(([, pattern]) => pattern.test(userAgent))?.[0]
   const system = systems.find(([, pattern]) => pattern.test(userAgent))?.[0]
   if (browser !== undefined) return system === undefined ? browser : `${browser} on ${system}`

@@ -9,8 +9,8 @@ import { markAsForm } from '../../../platform/http/validation.ts'
 import type { Form } from '../console.needs.ts'
 import type { ConsoleParts } from '../console.routes.ts'
 import { noProblems, problemsOf } from '../parts/forms.ts'
-import { withNotice } from '../parts/notices.ts'
 import { conflictNote, goneNote } from './conflict.views.ts'
+import { plainNumber } from './plain-number.ts'
 import { detailsPage, editPage, newPage, valuesOf } from './product.views.ts'
 import { foundPerPage, listPage, maxFoundPages } from './products.views.ts'
 
@@ -18,7 +18,7 @@ const one = '/products/:id(^[0-9]+$)'
 const maxCategories = 100
 const perPage = 25
 
-export function addProductPages(app: FastifyInstance, { products, random, send }: ConsoleParts): void {
+export function addProductPages(app: FastifyInstance, { products, random, notices, send }: ConsoleParts): void {
   const reading = { config: { access: 'authenticated', docs: false } } as const
   const writing = { config: { access: products.writeAccess, docs: false } } as const
   const mayWrite = (request: FastifyRequest) => products.mayWrite(principalOf(request))
@@ -57,7 +57,8 @@ export function addProductPages(app: FastifyInstance, { products, random, send }
         wanted,
         categories,
         mayWrite: mayWrite(request),
-        deleted: await findDeleted(query.deleted),
+        // Anybody can write an address: what it says is looked up.
+        deleted: await products.findDeleted(parseId(textOf(query.deleted) ?? '')),
         formatPrice: products.formatPrice,
       }
       if (found) return send(request, reply, listPage({ ...view, found }))
@@ -72,7 +73,7 @@ export function addProductPages(app: FastifyInstance, { products, random, send }
     const form = readForm(request.body)
     try {
       await products.create(form, { userId: principalOf(request).id, key: String(form.key ?? '') })
-      return reply.redirect(withNotice('/console/products', 'product-created'), 303)
+      return notices.redirect(reply, { address: '/console/products', notice: 'product-created' })
     } catch (error) {
       return sendNew(request, reply, { values: form, ...problemsOf(error) })
     }
@@ -94,7 +95,7 @@ export function addProductPages(app: FastifyInstance, { products, random, send }
     const values = readForm({ ...request.body, active: request.body.active ?? 'false' })
     try {
       await products.update(id, values, String(values.tag ?? ''))
-      return reply.redirect(withNotice(`/console/products/${id}`, 'product-saved'), 303)
+      return notices.redirect(reply, { address: `/console/products/${id}`, notice: 'product-saved' })
     } catch (error) {
       return sendRefused(request, reply, { error, id, values })
     }
@@ -130,12 +131,6 @@ export function addProductPages(app: FastifyInstance, { products, random, send }
     }
   }
 
-  /** Going back, or another tab, must not say of a product that is there that it is deleted. */
-  async function findDeleted(given: unknown): Promise<number | undefined> {
-    const id = parseId(textOf(given) ?? '')
-    return id === undefined || (await findProduct(id)) ? undefined : id
-  }
-
   app.post(`${one}/delete`, writing, async (request, reply) => {
     const id = idOf(request)
     await products.delete(id)
@@ -145,7 +140,7 @@ export function addProductPages(app: FastifyInstance, { products, random, send }
   app.post(`${one}/restore`, writing, async (request, reply) => {
     const id = idOf(request)
     await products.restore(id)
-    return reply.redirect(withNotice(`/console/products/${id}`, 'product-restored'), 303)
+    return notices.redirect(reply, { address: `/console/products/${id}`, notice: 'product-restored' })
   })
 }
 
@@ -164,9 +159,4 @@ function readForm(body: Form): Form {
 function textOf(given: unknown): string | undefined {
   const [text] = [given].flat()
   return typeof text === 'string' && text.trim() !== '' ? text : undefined
-}
-
-/** Without the sign and the commas, where these stand as we write them. What may mean something else is left alone. */
-function plainNumber(text: string): string {
-  return /^\s*\$?\s*(?:\d+|\d{1,3}(?:,\d{3})+)(?:\.\d*)?\s*$/.test(text) ? text.replace(/[$,\s]/g, '') : text
 }

@@ -20,8 +20,8 @@ export interface ListView {
   wanted: Wanted
   categories: readonly string[]
   mayWrite: boolean
-  /** The id of the product that was deleted just now. */
-  deleted: number | undefined
+  /** A product whose deletion can be undone. */
+  deleted: Pick<Product, 'id' | 'name'> | undefined
   formatPrice(cents: number): string
   /** Pages of all products, or what a search has found. */
   listed?: { products: readonly Product[]; meta: PageMeta }
@@ -51,8 +51,8 @@ ${found && html`<p class="hint">Only active products are searched. <a href="${pa
   }
 }
 
-function undoNote(id: number): Html {
-  return html`<div class="notice" role="status">The product is deleted.
+function undoNote({ id, name }: Pick<Product, 'id' | 'name'>): Html {
+  return html`<div class="notice" role="status">“${name}” is deleted.
 <form method="post" action="${path}/${id}/restore"><button>Undo</button></form></div>`
 }
 

@@ -1,44 +1,51 @@
 /** A forgotten password, and the new one that a mail leads to. */
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from '../../../core/type.ts'
-import { html } from '../../../platform/html/html.ts'
 import { addressOf, clientOf } from '../../../platform/http/client.ts'
-import { httpErrors } from '../../../platform/http/errors.ts'
 import { OrEmpty, validationFailed } from '../../../platform/http/validation.ts'
-import type { Page } from '../../../platform/web/pages.ts'
 import type { ConsoleParts } from '../console.routes.ts'
-import { field, noProblems, type Problems, problemNote } from '../parts/forms.ts'
-import { withNotice } from '../parts/notices.ts'
 import { passwordHint } from '../parts/password-hint.ts'
 import { createRefuse, isRefusal } from '../parts/refusals.ts'
+import { forgotPage, noMailPage, overPage, resetPage } from './password.views.ts'
 
 const config = { access: 'public', docs: false } as const
 
 export function addPasswordPages(app: FastifyInstance, parts: ConsoleParts): void {
-  const { passwords, limiters, send, findPasswordProblems } = parts
+  const { passwords, limiters, notices, send, findPasswordProblems } = parts
+  const { delivery } = passwords
   const refuse = createRefuse(send)
   const hint = passwordHint(findPasswordProblems)
+  const takeTurn = (request: FastifyRequest) => limiters.reset.take(addressOf(request))
+  const sendOver = (request: FastifyRequest, reply: FastifyReply) => send(request, reply, overPage({ delivery }), 410)
 
-  app.get('/password/forgot', { config }, (request, reply) => send(request, reply, forgotPage()))
+  app.get('/password/forgot', { config }, (request, reply) =>
+    delivery === 'none' ? send(request, reply, noMailPage(), 503) : send(request, reply, forgotPage({ delivery })),
+  )
 
   app.post<{ Body: { email: string } }>(
     '/password/forgot',
     { config, schema: { body: Type.Object({ email: OrEmpty }) } },
     async (request, reply) => {
-      if (!passwords.canMail) throw httpErrors.unavailable()
+      if (delivery === 'none') return send(request, reply, noMailPage(), 503)
       try {
-        await limiters.reset.take(addressOf(request))
+        await takeTurn(request)
         passwords.forgot({ email: request.body.email, client: clientOf(request) })
-        return reply.redirect(withNotice('/console/sign-in', 'reset-sent'), 303)
+        return delivery === 'mail'
+          ? notices.redirect(reply, { address: '/console/sign-in', notice: 'reset-sent' })
+          : notices.redirect(reply, { address: '/console/password/reset', notice: 'reset-logged' })
       } catch (error) {
-        return refuse({ request, reply, error }, ({ problems }) => forgotPage(problems))
+        return refuse({ request, reply, error }, ({ problems }) => forgotPage({ delivery, problems }))
       }
     },
   )
 
-  app.get<{ Querystring: { token?: unknown } }>('/password/reset', { config }, (request, reply) => {
-    const { token } = request.query
-    return send(request, reply, resetPage({ hint, token: typeof token === 'string' ? token : '' }))
+  app.get<{ Querystring: { token?: unknown } }>('/password/reset', { config }, async (request, reply) => {
+    const token = typeof request.query.token === 'string' ? request.query.token.trim() : ''
+    if (token !== '') {
+      await takeTurn(request)
+      if (!(await passwords.isResetValid(token))) return sendOver(request, reply)
+    }
+    return send(request, reply, resetPage({ hint, token, delivery }))
   })
 
   app.post<{ Body: { token: string; password: string } }>(
@@ -48,7 +55,9 @@ export function addPasswordPages(app: FastifyInstance, parts: ConsoleParts): voi
       const { password } = request.body
       const token = request.body.token.trim()
       try {
-        await limiters.reset.take(addressOf(request))
+        await takeTurn(request)
+        // First: nobody should think of a good password for a link that is over.
+        if (token !== '' && !(await passwords.isResetValid(token))) return sendOver(request, reply)
         const found = password === '' ? ['Must not be blank'] : findPasswordProblems(password)
         const problems = {
           ...(token === '' && { token: ['Must not be blank'] }),
@@ -56,49 +65,12 @@ export function addPasswordPages(app: FastifyInstance, parts: ConsoleParts): voi
         }
         if (Object.keys(problems).length > 0) throw validationFailed(problems)
         await passwords.reset({ token, password, client: clientOf(request) })
-        return reply.redirect(withNotice('/console/sign-in', 'password-reset'), 303)
+        return notices.redirect(reply, { address: '/console/sign-in', notice: 'password-reset' })
       } catch (error) {
-        const isOver = isRefusal(error, 'Invalid reset token')
-        return refuse({ request, reply, error }, ({ problems }) =>
-          resetPage({ hint, token, problems: isOver ? linkIsOver : problems }),
-        )
+        // Somebody was quicker with the same link.
+        if (isRefusal(error, 'Invalid reset token')) return sendOver(request, reply)
+        return refuse({ request, reply, error }, ({ problems }) => resetPage({ hint, token, delivery, problems }))
       }
     },
   )
-}
-
-function forgotPage(problems: Problems = noProblems): Page {
-  return {
-    title: 'Forgotten password',
-    content: html`<section class="narrow card">
-<h1>Forgotten password</h1>
-<p>We send a link to your email. It works once, for an hour.</p>
-${problemNote(problems)}
-<form method="post" action="/console/password/forgot">
-${field({ label: 'Email', name: 'email', type: 'email', required: true, autocomplete: 'email', autofocus: true })}
-<button class="main">Send the link</button>
-</form>
-<p class="beside"><a href="/console/sign-in">Back to sign in</a></p>
-</section>`,
-  }
-}
-
-const linkIsOver: Problems = { message: 'This link was used before, or is older than an hour.', fields: {} }
-
-/** Where no link brings the token, as in a mail that is only shown in the log, it is typed in. */
-function resetPage(view: { hint: string; token: string; problems?: Problems }): Page {
-  const { hint, token, problems = noProblems } = view
-  return {
-    title: 'New password',
-    content: html`<section class="narrow card">
-<h1>New password</h1>
-${problemNote(problems)}
-<form method="post" action="/console/password/reset">
-${token === '' ? field({ label: 'Reset token', name: 'token', problems, hint: 'It is in the message that we sent to you.', required: true, autocomplete: 'off', autofocus: true }) : html`<input type="hidden" name="token" value="${token}">`}
-${field({ label: 'New password', name: 'password', type: 'password', problems, hint, required: true, autocomplete: 'new-password', autofocus: true })}
-<button class="main">Change the password</button>
-</form>
-<p class="beside"><a href="/console/password/forgot">Ask for another link</a></p>
-</section>`,
-  }
 }

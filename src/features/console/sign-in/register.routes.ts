@@ -6,7 +6,6 @@ import { OrEmpty } from '../../../platform/http/validation.ts'
 import type { Page } from '../../../platform/web/pages.ts'
 import type { ConsoleParts } from '../console.routes.ts'
 import { field, noProblems, type Problems, problemNote, type Values } from '../parts/forms.ts'
-import { withNotice } from '../parts/notices.ts'
 import { passwordHint } from '../parts/password-hint.ts'
 import { createRefuse } from '../parts/refusals.ts'
 import { placeOf, withNext } from './next.ts'
@@ -14,7 +13,7 @@ import { placeOf, withNext } from './next.ts'
 const config = { access: 'public', docs: false } as const
 
 export function addRegisterPages(app: FastifyInstance, parts: ConsoleParts): void {
-  const { users, limiters, send, validateRegistration } = parts
+  const { users, limiters, notices, send, validateRegistration } = parts
   const refuse = createRefuse(send)
   const hint = passwordHint(parts.findPasswordProblems)
 
@@ -34,7 +33,7 @@ export function addRegisterPages(app: FastifyInstance, parts: ConsoleParts): voi
       try {
         await limiters.register.take(addressOf(request))
         await users.register({ ...validateRegistration(request.body), client: clientOf(request) })
-        return reply.redirect(withNotice(withNext('/console/sign-in', next), 'registered'), 303)
+        return notices.redirect(reply, { address: withNext('/console/sign-in', next), notice: 'registered' })
       } catch (error) {
         return refuse({ request, reply, error }, ({ problems }) =>
           registerPage({ hint, next, values: request.body, problems }),

@@ -6,7 +6,6 @@ import { addressOf, clientOf } from '../../../platform/http/client.ts'
 import { OrEmpty } from '../../../platform/http/validation.ts'
 import type { SignedIn } from '../console.needs.ts'
 import type { ConsoleParts } from '../console.routes.ts'
-import { withNotice } from '../parts/notices.ts'
 import { createRefuse, isRefusal } from '../parts/refusals.ts'
 import { placeOf } from './next.ts'
 import { codePage, signInPage } from './sign-in.views.ts'
@@ -15,8 +14,9 @@ const access = 'public'
 const config = { access, docs: false } as const
 
 export function addSignInPages(app: FastifyInstance, parts: ConsoleParts): void {
-  const { login, webSessions, sessions, cookies, limiters, send } = parts
+  const { login, webSessions, sessions, cookies, limiters, notices, send } = parts
   const refuse = createRefuse(send)
+  const canReset = parts.passwords.delivery !== 'none'
 
   /** A new id for the browser: whoever planted the old one is left with nothing. */
   async function begin(
@@ -34,7 +34,7 @@ export function addSignInPages(app: FastifyInstance, parts: ConsoleParts): void 
 
   app.get<{ Querystring: { next?: unknown } }>('/sign-in', { config }, (request, reply) => {
     if (request.principal) return reply.redirect('/console', 303)
-    return send(request, reply, signInPage({ next: placeOf(request.query.next) }))
+    return send(request, reply, signInPage({ next: placeOf(request.query.next), canReset }))
   })
 
   app.post<{ Body: { email: string; password: string; next: string } }>(
@@ -51,7 +51,9 @@ export function addSignInPages(app: FastifyInstance, parts: ConsoleParts): void 
         if (outcome.kind === 'signed_in') return await begin(request, reply, { signedIn: outcome, next })
         return send(request, reply, codePage({ challengeToken: outcome.challengeToken, next: placeOf(next) }))
       } catch (error) {
-        return refuse({ request, reply, error }, (refusal) => signInPage({ email, next: placeOf(next), refusal }))
+        return refuse({ request, reply, error }, (refusal) =>
+          signInPage({ email, next: placeOf(next), canReset, refusal }),
+        )
       }
     },
   )
@@ -71,6 +73,7 @@ export function addSignInPages(app: FastifyInstance, parts: ConsoleParts): void 
           isOver
             ? signInPage({
                 next: placeOf(next),
+                canReset,
                 refusal: { problems: { message: 'That took too long. Sign in again.', fields: {} } },
               })
             : codePage({ challengeToken, next: placeOf(next), refusal }),
@@ -84,6 +87,6 @@ export function addSignInPages(app: FastifyInstance, parts: ConsoleParts): void 
     const principal = principalOf(request)
     await sessions.end({ principal, id: principal.session, client: clientOf(request) })
     cookies.clearSession(reply)
-    return reply.redirect(withNotice('/console/sign-in', 'signed-out'), 303)
+    return notices.redirect(reply, { address: '/console/sign-in', notice: 'signed-out' })
   })
 }

@@ -7,10 +7,12 @@ import { withNext } from './next.ts'
 interface SignInView {
   email?: string
   next: string
+  /** There is a way to a new password. */
+  canReset: boolean
   refusal?: Refusal
 }
 
-export function signInPage({ email, next, refusal = noRefusal }: SignInView): Page {
+export function signInPage({ email, next, canReset, refusal = noRefusal }: SignInView): Page {
   return {
     title: 'Sign in',
     address: withNext('/console/sign-in', next),
@@ -23,7 +25,7 @@ ${field({ label: 'Email', name: 'email', type: 'email', value: email, required: 
 ${field({ label: 'Password', name: 'password', type: 'password', required: true, autocomplete: 'current-password' })}
 <button class="main">Sign in</button>
 </form>
-<p class="beside"><a href="/console/password/forgot">Forgotten your password?</a> <a href="${withNext('/console/register', next)}">Register</a></p>
+<p class="beside">${canReset && html`<a href="/console/password/forgot">Forgotten your password?</a> `}<a href="${withNext('/console/register', next)}">Register</a></p>
 </section>`,
   }
 }

@@ -1,0 +1,77 @@
+/** Hashing is shared between client addresses: whoever floods the service delays themselves alone. */
+import assert from 'node:assert/strict'
+import { connect } from 'node:net'
+import { availableParallelism } from 'node:os'
+import { type TestContext, test } from 'node:test'
+import type { Database } from '../../src/platform/database/database.ts'
+import { type Api, startApi } from '../support/api.ts'
+import { onEachEngine } from '../support/databases.ts'
+import { eventually } from '../support/eventually.ts'
+import { password, register } from '../support/people.ts'
+
+const flooder = '203.0.113.66'
+const somebody = '198.51.100.7'
+// Dear enough that the flood is still waiting when the other address comes.
+const env = { TRUSTED_PROXIES: '127.0.0.1', BCRYPT_COST: '8', RATE_LIMIT_LOGIN: '1000/60' }
+
+function postFrom(api: Api, address: string, path: string, json: object) {
+  return api.request('POST', path, { json, headers: { 'x-forwarded-for': address } })
+}
+
+async function startWithDatabase(t: TestContext, engine: 'sqlite' | 'postgres'): Promise<Api & { db: Database }> {
+  const parts: { db?: Database } = {}
+  const api = await startApi(t, { engine, env, extend: (_app, { db }) => void Object.assign(parts, { db }) })
+  return { ...api, db: parts.db as Database }
+}
+
+onEachEngine('signing in beside a flood from another address', (engine) => {
+  test('a right login waits for hardly any of the 200 that came first', async (t) => {
+    const api = await startApi(t, { engine, env })
+    const { email } = await register(api)
+    let answered = 0
+    const flood = Array.from({ length: 100 }, (_, i) => [
+      postFrom(api, flooder, '/api/auth/login', { email: `nobody${i}@example.com`, password }),
+      postFrom(api, flooder, '/api/auth/register', { email: `flood${i}@example.com`, password }),
+    ]).flat()
+    for (const each of flood) void each.then(() => (answered += 1))
+    await eventually(() => assert.ok(answered > 0))
+
+    const before = answered
+    const answer = await postFrom(api, somebody, '/api/auth/login', { email, password })
+    const overtakenBy = answered - before
+    assert.equal(answer.status, 200, JSON.stringify(answer.body))
+    assert.ok(overtakenBy <= 3 * availableParallelism() + 4, `${overtakenBy} of the flood were answered before it`)
+    assert.ok(answered < flood.length, 'the flood was still waiting')
+    const statuses = new Set((await Promise.all(flood)).map(({ status }) => status))
+    assert.deepEqual(statuses, new Set([401, 201]))
+  })
+
+  test('work whose client has hung up is not done', async (t) => {
+    const api = await startWithDatabase(t, engine)
+    const flood = Array.from({ length: 60 }, (_, i) =>
+      postFrom(api, flooder, '/api/auth/login', { email: `busy${i}@example.com`, password }),
+    )
+    const { hostname, port } = new URL(api.url)
+    const sockets = await Promise.all(
+      Array.from({ length: 50 }, async (_, i) => {
+        const body = JSON.stringify({ email: `gone${i}@example.com`, password })
+        const socket = connect(Number(port), hostname)
+        socket.on('error', () => {})
+        await new Promise<void>((resolve) => {
+          socket.write(
+            `POST /api/auth/login HTTP/1.1\r\nhost: x\r\nx-forwarded-for: ${flooder}\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+            () => resolve(),
+          )
+        })
+        return socket
+      }),
+    )
+    for (const socket of sockets) socket.destroy()
+    await Promise.all(flood)
+    // The line of that address is in order: what was before this one is done or dropped.
+    await postFrom(api, flooder, '/api/auth/login', { email: 'last@example.com', password })
+    const row = await api.db.get<{ n: number }>("SELECT count(*) AS n FROM login_attempts WHERE email LIKE 'gone%'")
+    assert.ok((row?.n ?? 50) <= availableParallelism() + 2, `${row?.n} of 50 were hashed`)
+    assert.ok(!api.log.some((line) => line.includes('"level":"error"')))
+  })
+})

@@ -1,0 +1,216 @@
+/** Installing: only where it is asked for, whole or not at all, and visible. */
+import assert from 'node:assert/strict'
+import type { ChildProcess } from 'node:child_process'
+import { existsSync, mkdirSync, readdirSync, renameSync, symlinkSync, utimesSync } from 'node:fs'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { temporaryFolder } from '../support/databases.ts'
+import { eventually } from '../support/eventually.ts'
+import { findProgram } from '../support/programs.ts'
+import { createProject, type Project } from '../support/project.ts'
+
+const anyPort = { HOST: '127.0.0.1', PORT: '0', GQL_WS_HOST: '127.0.0.1', GQL_WS_PORT: '0' }
+
+/** What a start does first. */
+const beforeStart: [string, string[]] = ['bin/install', ['--automatic']]
+
+/** Answers where it serves. */
+async function listening(child: ChildProcess): Promise<{ url: string; said: string }> {
+  let said = ''
+  child.stdout?.on('data', (chunk) => {
+    said += chunk
+  })
+  child.stderr?.on('data', (chunk) => {
+    said += chunk
+  })
+  return eventually(() => {
+    assert.equal(child.exitCode, null, said)
+    const url = /Latchkey is listening.*"url":"([^"]+)"|"url":"([^"]+)".*Latchkey is listening/.exec(said)
+    assert.ok(url, said)
+    return { url: url[1] ?? url[2] ?? '', said }
+  }, 120_000)
+}
+
+async function serves(child: ChildProcess): Promise<string> {
+  const { url, said } = await listening(child)
+  assert.equal((await fetch(`${url}/health/ready`)).status, 200)
+  return said
+}
+
+/** Installed, with all that the tests need or without. */
+async function createInstalled(t: TestContext, options: string[] = []): Promise<Project> {
+  const project = createProject(t)
+  const ended = await project.run('bin/install', options)
+  assert.equal(ended.code, 0, ended.stderr)
+  return project
+}
+
+function assertNothingLeft(project: Project): void {
+  assert.equal(existsSync(project.file('.install')), false)
+}
+
+test('a command without dependencies installs nothing: one line says what to run', async (t) => {
+  const project = createProject(t)
+  for (const args of [['user:list'], ['--config', 'start', 'migrate'], ['start', '--help'], ['--version']]) {
+    const ended = await project.run('bin/latchkey', args)
+    assert.equal(ended.code, 69)
+    assert.equal(
+      ended.stderr,
+      `latchkey: the dependencies are not installed; run "bin/install" in ${project.path}\n`,
+      args.join(' '),
+    )
+  }
+  assert.deepEqual([project.npmCalls(), existsSync(project.file('node_modules'))], [[], false])
+})
+
+test('a first start installs what serving needs, says so, and serves; the next one finds it there', async (t) => {
+  const project = createProject(t)
+  const said = await serves(project.start('bin/latchkey', ['start'], anyPort))
+  assert.match(said, /latchkey: installing what serving needs/)
+  assert.match(said, /latchkey: installed in \d+ s/)
+  assert.deepEqual([project.npmCalls().length, project.hasDev()], [1, false])
+  assert.match(project.npmCalls()[0] ?? '', /^ci --omit=dev /)
+  assertNothingLeft(project)
+  const later = new Date(Date.now() + 3600_000)
+  utimesSync(project.file('package-lock.json'), later, later)
+  await serves(project.start('bin/latchkey', ['--config', project.file('config')], anyPort))
+  assert.equal(project.npmCalls().length, 1, 'times of files mean nothing')
+  assert.equal((await project.run('bin/install', ['--dev'])).code, 0)
+  assert.deepEqual([project.npmCalls().length, project.hasDev()], [2, true])
+  assert.equal((await project.run('bin/install', ['--automatic'])).stderr, '')
+})
+
+test('three services that start at once in a fresh folder install once, and all of them serve', async (t) => {
+  const project = createProject(t)
+  const env = { ...anyPort, FAKE_NPM_MS: '1500' }
+  const nodes = Array.from({ length: 3 }, (_, i) =>
+    project.start('bin/latchkey', ['start'], { ...env, DATABASE_URL: `file:${project.file(`${i}.db`)}` }),
+  )
+  const said = await Promise.all(nodes.map(serves))
+  assert.equal(project.npmCalls().length, 1)
+  assert.equal(said.filter((text) => text.includes('another process is installing')).length, 2)
+  assertNothingLeft(project)
+})
+
+test('a changed lock file is installed by a start; other commands warn, and go on with what there is', async (t) => {
+  const project = await createInstalled(t)
+  project.changeLock()
+  const listed = await project.run('bin/latchkey', ['--version'])
+  assert.deepEqual([listed.code, project.npmCalls().length], [0, 1])
+  assert.match(listed.stdout, /^\d+\.\d+\.\d+\n$/)
+  assert.match(listed.stderr, /^latchkey: the dependencies are not those of package-lock\.json; .*"bin\/install".*\n$/)
+  assert.equal((await project.run(...beforeStart)).code, 0)
+  assert.equal(project.npmCalls().length, 2)
+  assert.equal((await project.run('bin/latchkey', ['--version'])).stderr, '')
+})
+
+test('what was installed for the tests is kept up by a start too', async (t) => {
+  const project = await createInstalled(t, ['--dev'])
+  project.changeLock()
+  assert.equal((await project.run(...beforeStart)).code, 0)
+  assert.match(project.npmCalls()[1] ?? '', /^ci --include=dev /)
+  assert.ok(project.hasDev())
+})
+
+test('with the registry out of reach, what was installed before is left and used', async (t) => {
+  const project = await createInstalled(t)
+  project.changeLock()
+  const said = await serves(project.start('bin/latchkey', ['start'], { ...anyPort, FAKE_NPM: 'fail' }))
+  assert.match(said, /npm error network/)
+  assert.match(said, /could not be installed \(npm ended by 1\); going on with those that were installed before\n/)
+  assertNothingLeft(project)
+  const asked = await project.run('bin/install', [], { FAKE_NPM: 'fail' })
+  assert.equal(asked.code, 69)
+  assert.ok(existsSync(project.file('node_modules', 'fastify')))
+})
+
+test('with the registry out of reach and nothing installed, a start says what to do and leaves nothing behind', async (t) => {
+  const project = createProject(t)
+  const ended = await project.run('bin/latchkey', ['start'], { FAKE_NPM: 'fail' })
+  assert.equal(ended.code, 69)
+  assert.match(ended.stderr, /latchkey: the dependencies could not be installed .* run "bin\/install" in .*\n$/)
+  assert.equal(existsSync(project.file('node_modules')), false)
+  assertNothingLeft(project)
+})
+
+test('nothing is installed in production: one line says what to run, and after that it starts', async (t) => {
+  const project = createProject(t)
+  const env = { ...anyPort, NODE_ENV: 'production', JWT_SECRET: 'x'.repeat(40) }
+  const refused = await project.run('bin/latchkey', ['start'], env)
+  assert.equal(refused.code, 69)
+  assert.match(refused.stderr, /^latchkey: the dependencies are not installed, and .* run "bin\/install" in .*\n$/)
+  assert.deepEqual(project.npmCalls(), [])
+  assert.equal((await project.run('bin/install', [], env)).code, 0)
+  const node = project.start('bin/latchkey', ['start'], env)
+  await serves(node)
+  node.kill('SIGTERM')
+  project.changeLock()
+  const outdated = await project.run('bin/latchkey', ['start'], env)
+  assert.equal(outdated.code, 69)
+  assert.match(outdated.stderr, /^latchkey: the dependencies are not those of package-lock\.json, and .*\n$/)
+  const tests = await project.run('bin/install', ['--automatic', '--dev'], env)
+  assert.match(tests.stderr, /run "bin\/install --dev" in/)
+  assert.equal(project.npmCalls().length, 1)
+})
+
+test('an install that is killed leaves what was there, and the next one is whole', async (t) => {
+  const project = await createInstalled(t)
+  project.changeLock()
+  const killed = project.start('bin/latchkey', ['start'], { ...anyPort, FAKE_NPM: 'hang' })
+  await eventually(() => assert.equal(project.npmCalls().length, 2))
+  const [installer] = readdirSync(project.file('.install'))
+    .map((name) => Number.parseInt(name, 10))
+    .filter((pid) => pid > 0)
+  process.kill(installer as number, 'SIGKILL')
+  await new Promise((resolve) => killed.once('exit', resolve))
+  assert.match((await project.run('bin/latchkey', ['--version'])).stdout, /^\d/)
+  assert.equal((await project.run(...beforeStart)).code, 0)
+  assert.equal(project.npmCalls().length, 3)
+  assert.equal((await project.run('bin/install', ['--check'])).code, 0)
+})
+
+test('an install that is interrupted by Ctrl-C leaves nothing behind', async (t) => {
+  const project = createProject(t)
+  const child = project.start('bin/install', [], { FAKE_NPM: 'hang' })
+  await eventually(() => assert.equal(project.npmCalls().length, 1))
+  child.kill('SIGINT')
+  const [code] = await new Promise<unknown[]>((resolve) => child.once('close', (...ended) => resolve(ended)))
+  assert.equal(code, 130)
+  assertNothingLeft(project)
+  assert.equal(existsSync(project.file('node_modules')), false)
+})
+
+test('killed between taking the old folder away and putting the new one there, nothing is lost', async (t) => {
+  const project = await createInstalled(t)
+  const lost = () => {
+    mkdirSync(project.file('.install', '99999999-1'), { recursive: true })
+    renameSync(project.file('node_modules'), project.file('.install', '99999999-1', 'old'))
+  }
+  lost()
+  const ended = await project.run('bin/latchkey', ['--version'])
+  assert.deepEqual([ended.code, ended.stderr], [0, ''])
+  lost()
+  const started = await project.run(...beforeStart, { FAKE_NPM: 'fail' })
+  assert.deepEqual([started.code, started.stderr, project.npmCalls().length], [0, '', 1])
+  assertNothingLeft(project)
+})
+
+test('a command through a link, from another folder, writes nothing into a folder that is complete', async (t) => {
+  const project = await createInstalled(t)
+  const before = readdirSync(project.path, { recursive: true }).length
+  const link = join(temporaryFolder(t), 'lk')
+  symlinkSync(project.file('bin', 'latchkey'), link)
+  const ended = await project.run(link, ['--version'], { NODE_COMPILE_CACHE: temporaryFolder(t) })
+  assert.deepEqual([ended.code, ended.stderr], [0, ''])
+  assert.equal(readdirSync(project.path, { recursive: true }).length, before)
+})
+
+test('in a terminal, an install counts the seconds', async (t) => {
+  const project = createProject(t)
+  const script = findProgram('script')
+  assert.ok(script, 'the tests need "script", of bsdutils or util-linux')
+  symlinkSync(script, project.file('bin', 'script'))
+  const args = ['-qec', project.file('bin', 'install'), '/dev/null']
+  const { stdout } = await project.run('bin/script', args, { FAKE_NPM_MS: '1500', TERM: 'xterm' })
+  assert.match(stdout, /latchkey: installing what serving needs, 0 s[\s\S]*needs, 1 s/)
+})

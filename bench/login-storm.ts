@@ -15,8 +15,8 @@ const password = 'Correct-Horse-1'
 export const loginStorm: Benchmark = async () => {
   const bare = await bareHashes()
   const service = await startService('service.ts', { RATE_LIMIT_LOGIN: '100000/60' }, { isPinned: false })
-  const readers = createClient(service.url, 50)
-  const stormers = createClient(service.url, connections)
+  const readers = createClient(service.url, { connections: 50 })
+  const stormers = createClient(service.url, { connections })
   try {
     const email = 'storm@example.com'
     await readers.send('POST', '/api/auth/register', { json: { email, password } })

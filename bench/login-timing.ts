@@ -8,7 +8,7 @@ const limit = 1.1
 
 export const loginTiming: Benchmark = async () => {
   const service = await startService('service.ts', { LOCKOUT_ATTEMPTS: '1000', RATE_LIMIT_LOGIN: '100000/60' })
-  const client = createClient(service.url, 1)
+  const client = createClient(service.url, { connections: 1 })
   try {
     const email = 'known@example.com'
     await client.send('POST', '/api/auth/register', { json: { email, password: 'Correct-Horse-1' } })

@@ -3,6 +3,7 @@
 import { durableWrites } from './durable-writes.ts'
 import { fanOut } from './fan-out.ts'
 import { graphqlPosts } from './graphql-posts.ts'
+import { hostile } from './hostile/hostile.ts'
 import { loginStorm } from './login-storm.ts'
 import { loginTiming } from './login-timing.ts'
 import { permissionCheck } from './permission-check.ts'
@@ -26,6 +27,7 @@ const benchmarks: Record<string, Benchmark> = {
   'login-storm': loginStorm,
   'permission-check': permissionCheck,
   'fan-out': fanOut,
+  hostile,
 }
 
 const asked = process.argv.slice(2)

@@ -101,7 +101,7 @@ function judge(measured: { few: Costs; many: Costs }[]): Result[] {
 
 /** Reads by id while one client asks for each of the others without a pause. */
 async function readsBeside({ url }: BenchServer): Promise<Result[]> {
-  const readers = createClient(url, 50)
+  const readers = createClient(url, { connections: 50 })
   const reads = (seconds: number) => steadyReads(readers.send, requests['by id'], { perSecond: 200, seconds })
   try {
     await reads(2)

@@ -11,8 +11,17 @@ export interface Timed {
 
 export type Send = (method: string, path: string, options?: { json?: object; token?: string }) => Promise<Timed>
 
-export function createClient(base: string, connections: number): { send: Send; close(): void } {
-  const agent = new Agent({ keepAlive: true, maxSockets: connections })
+export interface ClientOptions {
+  connections: number
+  /** The address that the service sees. */
+  localAddress?: string
+}
+
+export function createClient(
+  base: string,
+  { connections, localAddress }: ClientOptions,
+): { send: Send; close(): void } {
+  const agent = new Agent({ keepAlive: true, maxSockets: connections, ...(localAddress && { localAddress }) })
   const send: Send = (method, path, { json, token } = {}) =>
     new Promise((resolve, reject) => {
       const start = performance.now()

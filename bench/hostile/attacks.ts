@@ -1,0 +1,156 @@
+/** What one address can do to the service, at full rate. Each goes on until its process is ended. */
+import { connect } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { WebSocket } from 'ws'
+import { openConsole } from '../../test/support/console.ts'
+
+export interface Target {
+  url: string
+  /** Of a user who has registered like anybody else. */
+  email: string
+  password: string
+  token: string
+}
+
+export type Attack = (target: Target) => Promise<void>
+
+const megabyte = 1024 * 1024
+
+export const attacks = {
+  'spaces for a token, on sockets': (target) =>
+    forever(4, () => sayOnSocket(target, { type: 'connection_init', payload: { authorization: `Bearer ${spaces}` } })),
+
+  'spaces for a price, in the console': async (target) => {
+    const browser = openConsole(target)
+    await browser.signIn(target.email, target.password)
+    await forever(4, async () => {
+      await browser.open('/console/products/new')
+      await browser.submit('/console/products', { name: 'Lamp', description: 'Bright', price: spaces })
+    })
+  },
+
+  '80,000 unknown keys in a variable': async ({ url }) => {
+    const input = Object.fromEntries(Array.from({ length: 80_000 }, (_, i) => [`k${i}`, 1]))
+    const query = 'mutation ($input: CreateProductInput!) { createProduct(input: $input) { id } }'
+    await forever(4, () => post(`${url}/graphql`, { query, variables: { input } }))
+  },
+
+  'a document with a default, over and over': ({ url }) =>
+    forever(16, () => post(`${url}/graphql`, { query: 'query ($n: Int! = 2) { posts(limit: $n) { id } }' })),
+
+  '100 logins and 100 registrations at once': logInAndRegister,
+
+  '600 messages of a megabyte that never end': async ({ url }) => {
+    for (let i = 0; i < 600; i++) void startMessage(url)
+    await forever(1, () => sleep(1000))
+  },
+
+  '300 sockets with 100 documents each': async (target) => {
+    const sockets = Array.from({ length: 300 }, () => openPlainSocket(target))
+    for (const socket of await Promise.all(sockets)) {
+      for (let i = 0; i < 100; i++) socket?.send(JSON.stringify({ id: String(i), query: documentNumber(i) }))
+    }
+    await forever(1, async () => {
+      await post(`${target.url}/graphql`, { query: 'mutation { createPost(title: "a", body: "b") }' })
+      await sleep(200)
+    })
+  },
+
+  'lists that nobody reads': async ({ url }) => {
+    for (let i = 0; i < 200; i++) void askAndNeverRead(url, '/api/v2/products?category=long')
+    await forever(1, () => sleep(1000))
+  },
+
+  'the ids of 64 posts of the allowed size': ({ url }) =>
+    forever(8, () => post(`${url}/graphql`, { query: '{ posts { id } }' })),
+
+  'a category of 270 products of a megabyte': ({ url }) =>
+    forever(2, async () => {
+      const answer = await fetch(`${url}/api/v2/products?category=long`)
+      for await (const _chunk of answer.body ?? []);
+    }),
+} satisfies Record<string, Attack>
+
+export async function logInAndRegister({ url, email }: Target): Promise<void> {
+  let count = 0
+  await Promise.all([
+    forever(100, () => post(`${url}/api/auth/login`, { email, password: 'not the right one' })),
+    forever(100, () => {
+      count += 1
+      const registration = { email: `new${process.pid}-${count}@example.com`, password: 'Correct-Horse-1' }
+      return post(`${url}/api/auth/register`, registration)
+    }),
+  ])
+}
+
+const spaces = `${' '.repeat(60_000)}\n`
+
+/** So many at a time. What is refused or cut off is tried again, after a moment. */
+async function forever(atOnce: number, attempt: () => Promise<unknown>): Promise<void> {
+  await Promise.all(
+    Array.from({ length: atOnce }, async () => {
+      for (;;) await attempt().catch(() => sleep(20))
+    }),
+  )
+}
+
+async function post(url: string, json: object): Promise<void> {
+  const body = JSON.stringify(json)
+  const answer = await fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
+  await answer.arrayBuffer()
+}
+
+function sayOnSocket({ url }: Target, message: object): Promise<void> {
+  return new Promise((resolve) => {
+    const socket = new WebSocket(`${url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws')
+    socket.on('open', () => socket.send(JSON.stringify(message)))
+    socket.on('error', () => {})
+    socket.on('close', () => resolve())
+  })
+}
+
+function openPlainSocket({ url }: Target): Promise<WebSocket | undefined> {
+  return new Promise((resolve) => {
+    const socket = new WebSocket(`${url.replace('http', 'ws')}/graphql`)
+    socket.on('open', () => resolve(socket))
+    socket.on('error', () => resolve(undefined))
+  })
+}
+
+function documentNumber(i: number): string {
+  return `subscription S${i} { counter { count a${i}: count } }`
+}
+
+/** All of a message but its last byte. */
+function startMessage(url: string): Promise<void> {
+  const { hostname, port } = new URL(url)
+  return new Promise((resolve) => {
+    const socket = connect(Number(port), hostname)
+    socket.on('error', () => {})
+    socket.on('close', () => resolve())
+    socket.once('data', () => {
+      const header = Buffer.alloc(14)
+      header[0] = 0x81
+      header[1] = 0x80 | 127
+      header.writeBigUInt64BE(BigInt(megabyte), 2)
+      socket.write(header)
+      socket.write(Buffer.alloc(megabyte - 1, ' '))
+    })
+    const key = Buffer.alloc(16).toString('base64')
+    socket.write(
+      `GET /graphql HTTP/1.1\r\nhost: ${hostname}\r\nconnection: Upgrade\r\nupgrade: websocket\r\n` +
+        `sec-websocket-version: 13\r\nsec-websocket-key: ${key}\r\n\r\n`,
+    )
+  })
+}
+
+function askAndNeverRead(url: string, path: string): Promise<void> {
+  const { hostname, port } = new URL(url)
+  return new Promise((resolve) => {
+    const socket = connect({ port: Number(port), host: hostname })
+    socket.on('error', () => {})
+    socket.on('close', () => resolve())
+    socket.pause()
+    socket.write(`GET ${path} HTTP/1.1\r\nhost: ${hostname}\r\n\r\n`)
+  })
+}

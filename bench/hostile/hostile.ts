@@ -1,0 +1,159 @@
+/** One address attacks at full rate. Others ask on: are they answered, how long do they wait, how large does it grow? */
+import { spawn } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { atMost, type Benchmark, median, type Result } from '../support/benchmark.ts'
+import { createClient, percentile, type Send } from '../support/http.ts'
+import type { BenchServer } from '../support/load.ts'
+import { firstInLine } from '../support/priority.ts'
+import { startService } from '../support/service.ts'
+import { attacks, type Target } from './attacks.ts'
+
+const seconds = 8
+const everyMs = 20
+/** Attacks come from 127.0.0.1. */
+const otherAddress = '127.0.0.2'
+const megabyte = 1024 * 1024
+/** Enough that the address is held back by its share of the work, not by a count. */
+const rates = { RATE_LIMIT_LOGIN: '100000/60', RATE_LIMIT_REGISTER: '100000/60', RATE_LIMIT_POSTS: '100000/60' }
+
+type AttackName = keyof typeof attacks
+
+export const hostile: Benchmark = async () => {
+  const results: Result[] = []
+  for (const name of Object.keys(attacks) as AttackName[]) results.push(await underAttack(name))
+  return [...results, await loginsBesideAnAttack()]
+}
+
+/** A service of its own for each attack: none pays for what another has left. */
+async function underAttack(name: AttackName): Promise<Result> {
+  const { service, target, other, close } = await start()
+  try {
+    const quiet = await askForLife(other)
+    const memoryBefore = peakMemory(service)
+    const stop = startAttack(name, target)
+    const beside = await askForLife(other)
+    await stop()
+    const waits = `longest wait ${longest(beside)}, quiet ${longest(quiet)}; median ${percentile(beside.times, 0.5).toFixed(1)} ms`
+    const memory = `memory at most ${peakMemory(service)} MB, before ${memoryBefore} MB`
+    return {
+      claim: `${name}: /health/live every ${everyMs} ms is answered each time`,
+      measured: `${beside.answered} of ${beside.asked}; ${waits}; ${memory}`,
+      isMet: beside.answered === beside.asked,
+    }
+  } finally {
+    await close()
+  }
+}
+
+async function loginsBesideAnAttack(): Promise<Result> {
+  const { target, other, close } = await start()
+  try {
+    const logIn = async () => {
+      const { email, password } = target
+      const { status, ms } = await other('POST', '/api/auth/login', { json: { email: `other-${email}`, password } })
+      if (status !== 200) throw new Error(`a login was answered ${status}`)
+      return ms
+    }
+    await other('POST', '/api/auth/register', { json: { email: `other-${target.email}`, password: target.password } })
+    const times = async (count: number) => {
+      const all: number[] = []
+      for (let i = 0; i < count; i++) all.push(await logIn())
+      return all
+    }
+    const quiet = median(await times(8))
+    const stop = startAttack('100 logins and 100 registrations at once', target)
+    await sleep(2000)
+    const beside = await times(12)
+    await stop()
+    return atMost("another address's logins, beside 100 logins and 100 registrations at once, times quiet", 8, {
+      ratios: beside.map((ms) => ms / quiet),
+      note: `${median(beside).toFixed(0)} ms, longest ${Math.max(...beside).toFixed(0)} ms, quiet ${quiet.toFixed(0)} ms`,
+    })
+  } finally {
+    await close()
+  }
+}
+
+interface Started {
+  service: BenchServer
+  target: Target
+  other: Send
+  close(): Promise<void>
+}
+
+/** With long posts and products in it, which anybody could have put there. */
+async function start(): Promise<Started> {
+  const service = await startService('service.ts', rates, { isPinned: false })
+  const { send, close } = createClient(service.url, { connections: 50, localAddress: otherAddress })
+  const person = { email: 'bench@example.com', password: 'Correct-Horse-1' }
+  await send('POST', '/api/auth/register', { json: person })
+  const { body } = await send('POST', '/api/auth/login', { json: person })
+  const token: string = JSON.parse(body).access_token
+  const query = 'mutation ($body: String!) { createPost(title: "Long", body: $body) }'
+  for (let i = 0; i < 64; i++) {
+    await send('POST', '/graphql', { json: { query, variables: { body: 'x'.repeat(65_536) } } })
+  }
+  const product = { name: 'Long', description: 'x'.repeat(megabyte - 1000), price: 1, category: 'long' }
+  for (let i = 0; i < 270; i++) await send('POST', '/api/v2/products', { json: product, token })
+  return {
+    service,
+    target: { url: service.url, ...person, token },
+    other: send,
+    async close() {
+      close()
+      await service.stop()
+    },
+  }
+}
+
+function startAttack(name: AttackName, target: Target): () => Promise<void> {
+  const script = join(import.meta.dirname, 'attacker.ts')
+  const child = spawn(process.execPath, [script, name, JSON.stringify(target)], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+  })
+  const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()))
+  return async () => {
+    if (child.exitCode !== null) throw new Error(`the attack "${name}" ended by itself`)
+    child.kill('SIGKILL')
+    await ended
+  }
+}
+
+interface Asked {
+  asked: number
+  answered: number
+  times: number[]
+}
+
+/** By the clock, whether or not earlier ones have come back. */
+function askForLife(send: Send): Promise<Asked> {
+  return firstInLine(async () => {
+    const asked = (seconds * 1000) / everyMs
+    const start = performance.now()
+    const answers: Promise<number | undefined>[] = []
+    for (let i = 0; i < asked; i++) {
+      const wait = start + i * everyMs - performance.now()
+      if (wait > 1) await sleep(wait)
+      answers.push(
+        send('GET', '/health/live').then(
+          ({ status, ms }) => (status === 200 ? ms : undefined),
+          () => undefined,
+        ),
+      )
+    }
+    const times = (await Promise.all(answers)).filter((ms) => ms !== undefined)
+    return { asked, answered: times.length, times }
+  })
+}
+
+function longest({ times }: Asked): string {
+  return `${Math.max(...times).toFixed(1)} ms`
+}
+
+/** In megabytes, of the process and all of its threads, since it started. */
+function peakMemory({ pid }: BenchServer): number {
+  const kilobytes = /^VmHWM:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]
+  return Math.round(Number(kilobytes) / 1024)
+}

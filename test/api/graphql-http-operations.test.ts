@@ -181,6 +181,14 @@ onEachEngine('GraphQL operations', (engine) => {
     assert.equal(codeOf(await ask(api, optional, { variables: { yes: null } })), 'BAD_USER_INPUT')
   })
 
+  test('a variable that must be, but has a default, is its default every time', async (t) => {
+    const api = await startApiWithRoles(t, { engine })
+    await send(api, 'mutation { a: createPost(title: "a", body: "") b: createPost(title: "b", body: "") }')
+    const posts = 'query ($n: Int! = 1) { posts(limit: $n) { id } }'
+    assert.deepEqual(await ask(api, posts), { data: { posts: [{ id: '1' }] } })
+    assert.deepEqual(await ask(api, posts, { variables: { n: 2 } }), { data: { posts: [{ id: '1' }, { id: '2' }] } })
+  })
+
   test('aliases, fragments, directives and several operations work, compiled or not', async (t) => {
     const api = await startApiWithRoles(t, { engine })
     await send(api, 'mutation { createPost(title: "a", body: "b") }')

@@ -1,5 +1,6 @@
 /** The engine: documents are prepared once and compiled when they come again; subscriptions share what they can. */
-import { type ExecutionResult, execute, type GraphQLError } from 'graphql'
+import { execute, type GraphQLError } from 'graphql'
+import type { CompiledQuery } from 'graphql-jit'
 import type { Bus } from '../bus/bus.ts'
 import type { Principal } from '../http/access.ts'
 import type { Policies } from '../http/authorize.ts'
@@ -9,7 +10,7 @@ import type { Answer, Engine, GraphQLRequest, Prepared } from './engine.ts'
 import { formatExecutionError, formatThrown } from './errors.ts'
 import { createGuards } from './guards.ts'
 import { RefusedRequest } from './refused-request.ts'
-import { createSchema } from './schema.ts'
+import { createSchemas } from './schema.ts'
 import { createSubscriptions } from './subscriptions.ts'
 
 export interface EngineOptions {
@@ -24,31 +25,26 @@ export interface EngineOptions {
 
 export function createEngine({ elements, policies, bus, log, limits, allowsIntrospection }: EngineOptions): Engine {
   const guards = createGuards(policies)
-  const schema = createSchema(elements, guards)
-  const documents = createDocuments({ schema, limits, allowsIntrospection })
+  const schemas = createSchemas(elements, guards)
+  const documents = createDocuments({ schemas, limits, allowsIntrospection })
 
   /** `root` is what the fields of a subscription are resolved from. */
-  async function run(
-    { document, operationName, variables }: Prepared,
-    context: Context,
-    root?: unknown,
-  ): Promise<Answer> {
-    const compiled = document.operation(operationName).findCompiled()
+  async function run(prepared: Prepared, context: Context, root?: unknown): Promise<Answer> {
+    const operation = prepared.document.operation(prepared.operationName)
+    const compiled = operation.findCompiled()
+    const text = compiled && (await runCompiled(compiled, { prepared, context, root }))
+    if (text !== undefined) return { text, hasData: true }
     try {
-      const result: ExecutionResult = compiled
-        ? await compiled.query(root, context, variables)
-        : await execute({
-            schema,
-            document: document.node,
-            rootValue: root,
-            contextValue: context,
-            variableValues: variables,
-            operationName,
-            // Not told: what a client cannot ask for.
-            hideSuggestions: !allowsIntrospection,
-          })
+      const result = await execute({
+        ...operation.interpreted,
+        rootValue: root,
+        // A context of its own: what the compiled code has loaded, and how much of it, is no part of this answer.
+        contextValue: compiled ? Object.create(context) : context,
+        variableValues: prepared.variables,
+        operationName: prepared.operationName,
+      })
       const hasData = result.data !== undefined
-      if (!result.errors) return { text: (compiled?.stringify ?? JSON.stringify)(result), hasData }
+      if (!result.errors) return { text: JSON.stringify(result), hasData }
       const errors = result.errors.map((error: GraphQLError) => formatExecutionError(error, context.log))
       return { text: JSON.stringify({ errors, ...(hasData && { data: result.data }) }), hasData }
     } catch (error) {
@@ -56,10 +52,10 @@ export function createEngine({ elements, policies, bus, log, limits, allowsIntro
     }
   }
 
-  const subscriptions = createSubscriptions({ schema, guards, bus, log, run })
+  const subscriptions = createSubscriptions({ schema: schemas.public, guards, bus, log, run })
 
   return {
-    schema,
+    schema: schemas.public,
     prepare(request) {
       const { query, variables, operationName } = readRequest(request)
       const document = documents.get(query)
@@ -70,6 +66,22 @@ export function createEngine({ elements, policies, bus, log, limits, allowsIntro
     subscribe: subscriptions.open,
     counts: subscriptions.counts,
     close: subscriptions.close,
+  }
+}
+
+interface Run {
+  prepared: Prepared
+  context: Context
+  root: unknown
+}
+
+/** Returns nothing where anything failed: what compiled code makes of failures is not what the specification has. */
+async function runCompiled(compiled: CompiledQuery, { prepared, context, root }: Run): Promise<string | undefined> {
+  try {
+    const result = await compiled.query(root, context, prepared.variables)
+    return result.errors ? undefined : compiled.stringify(result)
+  } catch {
+    return undefined
   }
 }
 

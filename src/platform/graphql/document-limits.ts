@@ -28,6 +28,9 @@ const maxPairs = 20_000
 /** The place of an error is found by counting lines, anew for each. */
 const maxLines = 2000
 
+/** Aliases come back with every object of a list, and names with every error. */
+const maxName = 255
+
 /** Brackets in brackets of any kind. The parser calls itself for each, so more of them could exhaust the stack. */
 const maxNesting = 100
 
@@ -43,6 +46,9 @@ export function measureText(text: string, limits: DocumentLimits): number {
     tokens += 1
     if (tokens > limits.tokens) throw tooLarge(`has more than ${limits.tokens} tokens`)
     if (token.line > maxLines) throw tooLarge(`has more than ${maxLines} lines`)
+    if (token.kind === TokenKind.NAME && token.value.length > maxName) {
+      throw tooLarge(`has a name of more than ${maxName} characters`)
+    }
     if (opening.has(token.kind)) nesting += 1
     else if (closing.has(token.kind)) nesting -= 1
     if (nesting > maxNesting) throw tooLarge(`is nested more than ${maxNesting} levels deep`)

@@ -10,14 +10,16 @@ import {
   parse,
   specifiedRules,
   validate,
+  visit,
 } from 'graphql'
 import { type CompiledQuery, compileQuery, isCompiledQuery } from 'graphql-jit'
 import { LRUCache } from 'lru-cache'
-import { compilesRight } from './compiles-right.ts'
 import { costOf } from './cost.ts'
 import { type DocumentLimits, measureDocument, measureText } from './document-limits.ts'
+import { isCompilable } from './jit-exclusions.ts'
 import { PlainRootRule } from './plain-root.ts'
 import { RefusedRequest } from './refused-request.ts'
+import { coercedType, type Schemas } from './schema.ts'
 import { createVariables } from './variables.ts'
 
 export interface Limits extends DocumentLimits {
@@ -25,7 +27,7 @@ export interface Limits extends DocumentLimits {
 }
 
 export interface DocumentsOptions {
-  schema: GraphQLSchema
+  schemas: Schemas
   limits: Limits
   allowsIntrospection: boolean
 }
@@ -39,8 +41,13 @@ export interface Document {
 
 export interface Operation {
   readonly node: OperationDefinitionNode
-  /** Throws where the variables are not what it declares, or where it asks for too much. */
+  /**
+   * Returns the variables as its types and defaults make them. Throws where they are not what it declares, or where it
+   * asks for too much.
+   */
   requireAffordable(variables: Readonly<Record<string, unknown>>): { cost: number; variables: Record<string, unknown> }
+  /** What graphql-js is to execute, with variables that are coerced. */
+  readonly interpreted: { schema: GraphQLSchema; document: DocumentNode }
   /** The operation as a function of its own, once it has been asked for often enough. */
   findCompiled(): CompiledQuery | undefined
 }
@@ -58,7 +65,8 @@ const maxCompiled = 200
 
 const maxProblems = 10
 
-export function createDocuments({ schema, limits, allowsIntrospection }: DocumentsOptions) {
+export function createDocuments({ schemas, limits, allowsIntrospection }: DocumentsOptions) {
+  const schema = schemas.public
   const kept = new LRUCache<string, Document>({
     max: maxKept,
     maxSize: maxKeptCharacters,
@@ -78,10 +86,10 @@ export function createDocuments({ schema, limits, allowsIntrospection }: Documen
     const problems = validate(schema, node, rules, { maxErrors: maxProblems, hideSuggestions: !allowsIntrospection })
     if (problems.length > 0) throw refuse('GRAPHQL_VALIDATION_FAILED', problems)
     lastId += 1
-    return createDocument({ id: lastId, node, isCompilable: fields <= maxCompiledFields && compilesRight(node) })
+    return createDocument({ id: lastId, node, isSmall: fields <= maxCompiledFields })
   }
 
-  function createDocument({ id, node, isCompilable }: { id: number; node: DocumentNode; isCompilable: boolean }) {
+  function createDocument({ id, node, isSmall }: { id: number; node: DocumentNode; isSmall: boolean }): Document {
     const fragments = new Map<string, FragmentDefinitionNode>()
     const operations = new Map<string | undefined, Operation>()
     for (const each of node.definitions) {
@@ -99,43 +107,52 @@ export function createDocuments({ schema, limits, allowsIntrospection }: Documen
 
     function createOperation(operation: OperationDefinitionNode): Operation {
       const hasVariables = (operation.variableDefinitions ?? []).length > 0
-      const hideSuggestions = !allowsIntrospection
-      const readVariables = createVariables({ schema, document: node, operation, hideSuggestions, maxProblems })
+      const readVariables = createVariables({ schema, operation, maxProblems })
+      const executable = passCoerced(node, operation)
+      // The types that executors have for variables are not to be described to anybody.
+      const interpreted = describesSchema(node)
+        ? { schema, document: node }
+        : { schema: schemas.interpreted, document: executable }
       let fixedCost: number | undefined
       let uses = 0
 
-      function costWith(given: Readonly<Record<string, unknown>>): number {
-        // With their defaults, as they will be executed.
-        const { errors, coerced } = readVariables(given)
+      function measure(given: Readonly<Record<string, unknown>>) {
+        const { errors, coerced } = hasVariables ? readVariables(given) : { coerced: {} }
         if (errors) throw refuse('BAD_USER_INPUT', errors)
-        return costOf({ schema, operation, fragments, variables: coerced })
+        // With their defaults, as they will be executed.
+        const cost = fixedCost ?? costOf({ schema, operation, fragments, variables: coerced })
+        if (!hasVariables) fixedCost = cost
+        return { cost, variables: coerced }
       }
 
       return {
         node: operation,
         requireAffordable(given) {
-          const cost = fixedCost ?? costWith(given)
-          if (!hasVariables) fixedCost = cost
-          if (cost > limits.cost) throw tooExpensive(cost, limits.cost)
-          return { cost, variables: declared(operation, given) }
+          const measured = measure(given)
+          if (measured.cost > limits.cost) throw tooExpensive(measured.cost, limits.cost)
+          return measured
         },
+        interpreted,
         findCompiled() {
-          if (!isCompilable || uses < 0) return undefined
+          if (!isSmall || uses < 0) return undefined
           const known = compiled.get(operation)
           if (known) return known
           uses += 1
           if (uses < usesBeforeCompiling) return undefined
-          const made = compileQuery(schema, node, operation.name?.value ?? '', { customJSONSerializer: true })
-          if (!isCompiledQuery(made)) {
-            // What cannot be compiled is executed as before.
-            uses = Number.NEGATIVE_INFINITY
-            return undefined
-          }
-          compiled.set(operation, made)
+          const made = isCompilable({ schema, document: node, operation }) ? compile(executable, operation) : undefined
+          if (made) compiled.set(operation, made)
+          // What cannot be compiled is executed as before.
+          else uses = Number.NEGATIVE_INFINITY
           return made
         },
       }
     }
+  }
+
+  function compile(document: DocumentNode, { name }: OperationDefinitionNode): CompiledQuery | undefined {
+    const options = { customJSONSerializer: true, disablingCapturingStackErrors: true }
+    const made = compileQuery(schemas.compiled, document, name?.value ?? '', options)
+    return isCompiledQuery(made) ? made : undefined
   }
 
   return {
@@ -156,17 +173,31 @@ export function tooExpensive(cost: number, limit: number): RefusedRequest {
   return refuse('OPERATION_TOO_EXPENSIVE', [new GraphQLError(message)])
 }
 
-/** What else a client sends is not kept, however much it is. */
-function declared(
-  { variableDefinitions = [] }: OperationDefinitionNode,
-  given: Readonly<Record<string, unknown>>,
-): Record<string, unknown> {
-  const kept: Record<string, unknown> = {}
-  for (const { variable } of variableDefinitions) {
-    const name = variable.name.value
-    if (Object.hasOwn(given, name)) kept[name] = given[name]
+/** The document for an executor that is handed coerced variables: all of them are of the one type that passes as it is. */
+function passCoerced(document: DocumentNode, operation: OperationDefinitionNode): DocumentNode {
+  const { variableDefinitions = [] } = operation
+  if (variableDefinitions.length === 0) return document
+  const type = { kind: Kind.NAMED_TYPE, name: { kind: Kind.NAME, value: coercedType } } as const
+  const passing = {
+    ...operation,
+    variableDefinitions: variableDefinitions.map(({ kind, variable, loc }) => ({
+      kind,
+      variable,
+      type,
+      ...(loc && { loc }),
+    })),
   }
-  return kept
+  return { ...document, definitions: document.definitions.map((each) => (each === operation ? passing : each)) }
+}
+
+function describesSchema(document: DocumentNode): boolean {
+  let isDescribing = false
+  visit(document, {
+    Field({ name: { value } }) {
+      if (value === '__schema' || value === '__type') isDescribing = true
+    },
+  })
+  return isDescribing
 }
 
 function readSyntax<T>(work: () => T): T {

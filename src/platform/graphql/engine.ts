@@ -16,7 +16,7 @@ export interface Prepared {
   readonly kind: 'query' | 'mutation' | 'subscription'
   readonly document: Document
   readonly operationName: string | undefined
-  /** As the operation declares them; what else was sent is left out. */
+  /** As the types and defaults of the operation make them; what else was sent is left out. */
   readonly variables: Readonly<Record<string, unknown>>
   readonly cost: number
 }

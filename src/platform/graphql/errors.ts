@@ -1,8 +1,9 @@
 /** What clients are told of errors: those meant for them as they are, of all others only that there was one. */
-import { GraphQLError, type GraphQLFormattedError } from 'graphql'
+import { GraphQLError, type GraphQLFormattedError, Kind } from 'graphql'
 import { AppError } from '../../core/app-error.ts'
 import { httpErrors } from '../http/errors.ts'
 import type { ContextLog } from './elements.ts'
+import { limitError } from './error-limits.ts'
 
 const codes: ReadonlyMap<number, string> = new Map([
   [400, 'BAD_REQUEST'],
@@ -53,8 +54,16 @@ export function formatExecutionError(error: GraphQLError, log: ContextLog): Grap
   const place = { ...(locations && { locations }), ...(path && { path }) }
   // Thrown by a resolver that speaks GraphQL itself. The types throw such errors too, but without a code.
   if (originalError instanceof GraphQLError && originalError.extensions.code !== undefined) {
-    return { message, ...place, extensions: originalError.extensions }
+    return limitError({ message, ...place, extensions: originalError.extensions })
+  }
+  if (isAboutVariable(originalError ?? error)) {
+    return limitError({ message, ...place, extensions: { code: 'BAD_USER_INPUT' } })
   }
   // A resolver that broke its own schema is unforeseen too, and the message may tell the value.
   return formatThrown(originalError ?? error, log, place)
+}
+
+/** A variable that may be null by its type, and is, where an argument with a default may not be. */
+function isAboutVariable(error: unknown): boolean {
+  return error instanceof GraphQLError && error.nodes?.[0]?.kind === Kind.VARIABLE
 }

@@ -1,17 +1,16 @@
 /** Puts what an element requires in front of what it does. */
-import type { GraphQLFieldResolver, GraphQLResolveInfo } from 'graphql'
+import type { GraphQLResolveInfo } from 'graphql'
 import { type Principal, refusals } from '../http/access.ts'
 import { authorize, type Policies } from '../http/authorize.ts'
+import type { Resolver } from './adapt-resolvers.ts'
 import type { Context, FieldAccess, FieldRequirement } from './elements.ts'
 import type { RootElement } from './schema.ts'
 
-type Resolver = GraphQLFieldResolver<unknown, Context>
 type Guarded = (source: unknown, args: never, context: Context, info: GraphQLResolveInfo, entity?: unknown) => unknown
 
 export interface Guards {
-  guardRoot(element: RootElement): { resolve?: Resolver; subscribe?: Resolver }
-  /** Answers undefined where the field's own property will do. */
-  guardField(field: { access: FieldAccess | undefined; resolve: Resolver | undefined }): Resolver | undefined
+  guardRoot(element: RootElement): Resolver
+  guardField(field: { access: FieldAccess; resolve: Resolver }): Resolver
   /** Throws where a requirement of the element is not met. */
   check(element: RootElement, args: Record<string, unknown>, principal: Principal | undefined): Promise<void>
 }
@@ -56,26 +55,17 @@ export function createGuards(policies: Policies<Principal>): Guards {
       if (element.kind === 'subscription') {
         requirementsOf(element.access)
         // What the source yields is what the field is resolved from.
-        return { resolve: (value) => value }
+        return (value) => value
       }
       const { resolve } = element
-      return {
-        resolve: guard(
-          element.access,
-          resolve ? (_source, args, context, _info, entity) => resolve(args, context, entity) : () => ({}),
-        ),
-      }
+      return guard(
+        element.access,
+        resolve ? (_source, args, context, _info, entity) => resolve(args, context, entity) : () => ({}),
+      )
     },
-    guardField({ access, resolve }) {
-      if (access === undefined) return resolve
-      return guard(access, resolve ?? ((source, _args, _context, { fieldName }) => propertyOf(source, fieldName)))
-    },
+    guardField: ({ access, resolve }) => guard(access, resolve),
     async check(element, args, principal) {
       await require(requirementsOf(element.access), args, principal)
     },
   }
-}
-
-function propertyOf(source: unknown, name: string): unknown {
-  return (source as Record<string, unknown>)[name]
 }

@@ -1,4 +1,5 @@
 import type { GraphQLFormattedError } from 'graphql'
+import { limitError } from './error-limits.ts'
 
 /**
  * `parameters`: it is no GraphQL request at all. `document`: it is one, but cannot be parsed, is too large or not
@@ -12,8 +13,9 @@ export class RefusedRequest extends Error {
   readonly errors: readonly GraphQLFormattedError[]
 
   constructor(stage: Stage, errors: readonly GraphQLFormattedError[]) {
-    super(errors.map(({ message }) => message).join('; '))
+    const limited = errors.map(limitError)
+    super(limited.map(({ message }) => message).join('; '))
     this.stage = stage
-    this.errors = errors
+    this.errors = limited
   }
 }

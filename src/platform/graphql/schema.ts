@@ -12,6 +12,13 @@ import {
   type TypeNode,
 } from 'graphql'
 import { reasonOf } from '../../core/reason.ts'
+import {
+  type AdaptResolver,
+  adaptForCompiler,
+  adaptForInterpreter,
+  type Resolver,
+  readProperty,
+} from './adapt-resolvers.ts'
 import type { Argument, Context, Element, Field } from './elements.ts'
 import type { Guards } from './guards.ts'
 import { createLoading } from './loading.ts'
@@ -28,15 +35,45 @@ declare module 'graphql' {
 
 const rootTypes = { query: 'Query', mutation: 'Mutation', subscription: 'Subscription' } as const
 
+/** The type that variables have for the executors, which are handed coerced values. */
+export const coercedType = '_Coerced'
+
+export interface Schemas {
+  /** What clients see, and documents are validated by. */
+  public: GraphQLSchema
+  /** For graphql-js and for graphql-jit. Variables of coercedType pass as they are. */
+  interpreted: GraphQLSchema
+  compiled: GraphQLSchema
+}
+
+export function createSchemas(elements: readonly Element[], guards: Guards): Schemas {
+  return {
+    public: createSchema(elements, guards),
+    interpreted: create(elements, { guards, adapt: adaptForInterpreter, scalars: [coercedType] }),
+    compiled: create(elements, { guards, adapt: adaptForCompiler, scalars: [coercedType] }),
+  }
+}
+
 export function createSchema(elements: readonly Element[], guards: Guards): GraphQLSchema {
+  return create(elements, { guards, adapt: adaptForInterpreter, scalars: [] })
+}
+
+interface CreateOptions {
+  guards: Guards
+  adapt: AdaptResolver
+  /** Beside the elements' own types. Their values pass as they are. */
+  scalars: readonly string[]
+}
+
+function create(elements: readonly Element[], { guards, adapt, scalars }: CreateOptions): GraphQLSchema {
   requireUniqueNames(elements)
   requireKnownTypes(elements)
-  const schema = build(elements)
+  const schema = build(elements, scalars)
   for (const element of elements) {
     if (element.kind === 'input') continue
     try {
-      if (element.kind === 'object') addResolvers(schema, element, guards)
-      else addRoot(schema, element, guards)
+      if (element.kind === 'object') addResolvers(schema, element, { guards, adapt })
+      else addRoot(schema, element, { guards, adapt })
     } catch (error) {
       throw broken(element, reasonOf(error))
     }
@@ -44,24 +81,37 @@ export function createSchema(elements: readonly Element[], guards: Guards): Grap
   return schema
 }
 
-function addRoot(schema: GraphQLSchema, element: RootElement, guards: Guards): void {
+type Resolving = Pick<CreateOptions, 'guards' | 'adapt'>
+
+function addRoot(schema: GraphQLSchema, element: RootElement, { guards, adapt }: Resolving): void {
   const field = fieldOf(schema, rootTypes[element.kind], element.name)
-  Object.assign(field, guards.guardRoot(element))
+  const resolve = guards.guardRoot(element)
+  Object.assign(field, { resolve: adapt({ name: element.name, type: field.type, resolve }) })
   field.extensions = { element, ...(element.size && { size: element.size }) }
 }
 
-function addResolvers(schema: GraphQLSchema, element: Extract<Element, { kind: 'object' }>, guards: Guards): void {
+function addResolvers(
+  schema: GraphQLSchema,
+  element: Extract<Element, { kind: 'object' }>,
+  { guards, adapt }: Resolving,
+): void {
   for (const [name, given] of Object.entries(element.fields)) {
-    if (typeof given === 'string') continue
     const field = fieldOf(schema, element.name, name)
-    const { access, size } = given as Field
-    const resolve = guards.guardField({ access, resolve: resolverOf(given as Field) })
-    if (resolve) field.resolve = resolve
-    if (size) field.extensions = { size }
+    const resolve = typeof given === 'string' ? undefined : guardedResolver(name, given as Field, guards)
+    const adapted = adapt({ name, type: field.type, resolve })
+    if (adapted) field.resolve = adapted
+    if (typeof given === 'object' && given.size) field.extensions = { size: given.size }
   }
 }
 
-function resolverOf(field: Field): GraphQLField<unknown, Context>['resolve'] {
+function guardedResolver(name: string, field: Field, guards: Guards): Resolver | undefined {
+  const resolve = resolverOf(field)
+  return field.access === undefined
+    ? resolve
+    : guards.guardField({ access: field.access, resolve: resolve ?? readProperty(name) })
+}
+
+function resolverOf(field: Field): Resolver | undefined {
   if (field.load) return createLoading(field.load)
   // The types of sources and arguments are those of whoever wrote the element.
   return field.resolve && ((source, args, context) => field.resolve?.(source as never, args as never, context))
@@ -72,7 +122,8 @@ function fieldOf(schema: GraphQLSchema, type: string, name: string): GraphQLFiel
 }
 
 function requireUniqueNames(elements: readonly Element[]): void {
-  const taken = new Set<string>([...Object.values(rootTypes), ...specifiedScalarTypes.map(({ name }) => name)])
+  const scalars = specifiedScalarTypes.map(({ name }) => name)
+  const taken = new Set<string>([...Object.values(rootTypes), ...scalars, coercedType])
   for (const element of elements) {
     const name = isRoot(element) ? `${rootTypes[element.kind]}.${element.name}` : element.name
     if (taken.has(name)) throw broken(element, 'the name is taken')
@@ -114,7 +165,7 @@ function namedType(element: Element, part: string, text: string): string {
   }
 }
 
-function build(elements: readonly Element[]): GraphQLSchema {
+function build(elements: readonly Element[], scalars: readonly string[]): GraphQLSchema {
   const roots = Object.entries(rootTypes).map(([kind, name]) => {
     const own = elements.filter((element): element is RootElement => element.kind === kind)
     return own.length === 0 ? '' : write('type', { name, fields: own.map((each) => [each.name, each]) })
@@ -125,7 +176,7 @@ function build(elements: readonly Element[]): GraphQLSchema {
       write(kind === 'object' ? 'type' : 'input', { name, description, fields: Object.entries(fields) }),
     )
   // Each text was read by itself before: what is wrong now is how they go together, which the message names.
-  return buildSchema([...roots, ...types].join('\n'))
+  return buildSchema([...roots, ...types, ...scalars.map((name) => `scalar ${name}`)].join('\n'))
 }
 
 interface Written {
@@ -148,8 +199,16 @@ function write(keyword: 'type' | 'input', { name, description, fields }: Written
 
 function writeArgument(name: string, argument: Argument): string {
   if (typeof argument === 'string') return `${name}: ${argument}`
-  const value = argument.default === undefined ? '' : ` = ${JSON.stringify(argument.default)}`
+  const value = argument.default === undefined ? '' : ` = ${writeValue(argument.default)}`
   return `${writeDescription(argument.description)}${name}: ${argument.type}${value}`
+}
+
+/** As the schema language has it, where the keys of an object are names and not texts. */
+function writeValue(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(writeValue).join(', ')}]`
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value)
+  const fields = Object.entries(value).filter(([, each]) => each !== undefined)
+  return `{${fields.map(([key, each]) => `${key}: ${writeValue(each)}`).join(', ')}}`
 }
 
 function writeDescription(text: string | undefined): string {

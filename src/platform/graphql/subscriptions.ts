@@ -8,7 +8,6 @@ import {
   type FragmentDefinitionNode,
   type GraphQLSchema,
   getArgumentValues,
-  getVariableValues,
   Kind,
   type SelectionSetNode,
 } from 'graphql'
@@ -17,7 +16,7 @@ import type { Principal } from '../http/access.ts'
 import { httpErrors } from '../http/errors.ts'
 import type { Context, ContextLog } from './elements.ts'
 import type { Answer, Engine, LiveSubscription, Prepared, Subscriber } from './engine.ts'
-import { formatAppError, formatExecutionError, formatThrown } from './errors.ts'
+import { formatAppError, formatThrown } from './errors.ts'
 import type { Guards } from './guards.ts'
 import { RefusedRequest } from './refused-request.ts'
 import type { RootElement } from './schema.ts'
@@ -104,7 +103,7 @@ export function createSubscriptions({ schema, guards, bus, log, run }: Subscript
       client,
       log: ownLog,
     }
-    const asked = readField(schema, prepared, context)
+    const asked = readField(schema, prepared)
     const { element, args } = asked
     if (element.access !== 'public') {
       await guards.check(element, args, user).catch((error: unknown) => {
@@ -171,15 +170,8 @@ async function tell(members: ReadonlySet<Member>, text: string): Promise<void> {
 }
 
 /** Which element a subscription asks for, and with what. Validation has made sure that it is one. */
-function readField(schema: GraphQLSchema, { document, operationName, variables }: Prepared, { log }: Context): Asked {
+function readField(schema: GraphQLSchema, { document, operationName, variables }: Prepared): Asked {
   const { node } = document.operation(operationName)
-  const read = getVariableValues(schema, node.variableDefinitions ?? [], variables)
-  if (read.errors) {
-    throw new RefusedRequest(
-      'execution',
-      read.errors.map((error) => formatExecutionError(error, log)),
-    )
-  }
   const fragments = new Map(
     document.node.definitions
       .filter((each): each is FragmentDefinitionNode => each.kind === Kind.FRAGMENT_DEFINITION)
@@ -191,7 +183,7 @@ function readField(schema: GraphQLSchema, { document, operationName, variables }
   if (!definition || element?.kind !== 'subscription') {
     throw new RefusedRequest('execution', [{ message: 'The subscription names no field' }])
   }
-  return { element, args: getArgumentValues(definition, field, read.coerced) }
+  return { element, args: getArgumentValues(definition, field, variables) }
 }
 
 function firstField(

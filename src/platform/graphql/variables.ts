@@ -1,73 +1,92 @@
 /** The variables of an operation, read by the schema once for all who need them. */
 import {
-  type DocumentNode,
   GraphQLError,
+  type GraphQLInputType,
   type GraphQLSchema,
-  getVariableValues,
   isNonNullType,
-  Kind,
   type OperationDefinitionNode,
-  TypeInfo,
+  typeFromAST,
   type VariableDefinitionNode,
-  visit,
-  visitWithTypeInfo,
+  valueFromAST,
 } from 'graphql'
+import { type Coercion, createCoercion, InvalidInput } from './coerce-input.ts'
 
 export interface VariablesOptions {
   schema: GraphQLSchema
-  document: DocumentNode
   operation: OperationDefinitionNode
-  hideSuggestions: boolean
   maxProblems: number
 }
 
+type Values = Record<string, unknown>
+
 export type ReadVariables = (
-  given: Readonly<Record<string, unknown>>,
-) => { coerced: Record<string, unknown>; errors?: never } | { errors: readonly GraphQLError[]; coerced?: never }
+  given: Readonly<Values>,
+) => { coerced: Values; errors?: never } | { errors: readonly GraphQLError[]; coerced?: never }
+
+interface Declared {
+  name: string
+  node: VariableDefinitionNode
+  type: GraphQLInputType
+}
 
 /**
- * Both executors would check variables too, each in its own words, and they disagree about null: a variable that may be
- * null can stand where nothing may be, as long as there is a default. So it is refused here.
+ * Both executors would coerce variables too, each in its own words, and graphql-jit wrongly: they are handed what this
+ * returns. A wrong variable is one error.
  */
-export function createVariables({ schema, document, operation, ...options }: VariablesOptions): ReadVariables {
-  const definitions = operation.variableDefinitions ?? []
+export function createVariables({ schema, operation, maxProblems }: VariablesOptions): ReadVariables {
   // When it is needed: a document may hold many operations of which one is used.
-  let neverNull: VariableDefinitionNode[] | undefined
+  let declared: Declared[] | undefined
   return (given) => {
-    neverNull ??= findNeverNull(schema, document, operation)
-    const read = getVariableValues(schema, definitions, given, {
-      hideSuggestions: options.hideSuggestions,
-      maxErrors: options.maxProblems,
-    })
-    if (read.errors) return read
-    const errors = neverNull
-      .filter(({ variable }) => read.coerced[variable.name.value] === null)
-      .map((node) => new GraphQLError(`Variable "$${node.variable.name.value}" must not be null.`, { nodes: node }))
-    return errors.length > 0 ? { errors } : read
+    declared ??= declare(schema, operation)
+    const coercion = createCoercion()
+    const coerced: Values = {}
+    const errors: GraphQLError[] = []
+    for (const each of declared) {
+      const problem = read(each, { given, coerced, coercion })
+      if (problem === undefined) continue
+      errors.push(new GraphQLError(`Variable "$${each.name}" ${problem}`, { nodes: each.node }))
+      if (errors.length >= maxProblems) break
+    }
+    return errors.length > 0 ? { errors } : { coerced }
   }
 }
 
-/** Of the variables that may be null by their own type, those that stand where nothing may be. */
-function findNeverNull(
-  schema: GraphQLSchema,
-  { definitions }: DocumentNode,
-  operation: OperationDefinitionNode,
-): VariableDefinitionNode[] {
-  const nullable = (operation.variableDefinitions ?? []).filter(({ type }) => type.kind !== Kind.NON_NULL_TYPE)
-  if (nullable.length === 0) return []
-  const found = new Set<string>()
-  const types = new TypeInfo(schema)
-  for (const part of definitions) {
-    if (part !== operation && part.kind !== Kind.FRAGMENT_DEFINITION) continue
-    visit(
-      part,
-      visitWithTypeInfo(types, {
-        VariableDefinition: () => false,
-        Variable({ name }) {
-          if (isNonNullType(types.getInputType())) found.add(name.value)
-        },
-      }),
-    )
+function declare(schema: GraphQLSchema, { variableDefinitions = [] }: OperationDefinitionNode): Declared[] {
+  return variableDefinitions.map((node) => ({
+    name: node.variable.name.value,
+    node,
+    // Validation has made sure that it is one that can be given.
+    type: typeFromAST(schema, node.type) as GraphQLInputType,
+  }))
+}
+
+interface Reading {
+  given: Readonly<Values>
+  coerced: Values
+  coercion: Coercion
+}
+
+/** Returns what is wrong with it. */
+function read({ name, node, type }: Declared, { given, coerced, coercion }: Reading): string | undefined {
+  const value = Object.hasOwn(given, name) ? given[name] : undefined
+  if (value === undefined) {
+    if (node.defaultValue) coerced[name] = valueFromAST(node.defaultValue, type)
+    else if (isNonNullType(type)) return `of required type "${type}" was not provided.`
+  } else if (value === null && isNonNullType(type)) {
+    return `of non-null type "${type}" must not be null.`
+  } else {
+    try {
+      coerced[name] = coercion.coerce(value, type)
+    } catch (error) {
+      if (error instanceof InvalidInput) return describe(name, error)
+      throw error
+    }
   }
-  return nullable.filter(({ variable }) => found.has(variable.name.value))
+  return undefined
+}
+
+function describe(name: string, { message, path, shown }: InvalidInput): string {
+  const what = shown === undefined ? 'an invalid value' : `invalid value ${shown}`
+  const keys = path.map((key) => (typeof key === 'number' ? `[${key}]` : `.${key}`)).join('')
+  return `got ${what}${keys === '' ? '' : ` at "${name}${keys}"`}; ${message}`
 }

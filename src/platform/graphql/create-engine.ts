@@ -7,6 +7,7 @@ import { createDocuments, type Limits } from './documents.ts'
 import type { Context, ContextLog, Element } from './elements.ts'
 import type { Answer, Engine, GraphQLRequest, Prepared } from './engine.ts'
 import { formatExecutionError, formatThrown } from './errors.ts'
+import { createFairTurns, type FairTurns } from './fair-turns.ts'
 import { createGuards } from './guards.ts'
 import { RefusedRequest } from './refused-request.ts'
 import { createSchema } from './schema.ts'
@@ -20,9 +21,21 @@ export interface EngineOptions {
   log: ContextLog
   limits: Limits
   allowsIntrospection: boolean
+  /** Shared with whoever else works for clients, such as sockets. */
+  turns?: FairTurns
 }
 
-export function createEngine({ elements, policies, bus, log, limits, allowsIntrospection }: EngineOptions): Engine {
+export function createEngine({
+  elements,
+  policies,
+  bus,
+  log,
+  limits,
+  allowsIntrospection,
+  ...rest
+}: EngineOptions): Engine {
+  const turns =
+    rest.turns ?? createFairTurns({ onError: (error) => log.error({ err: error }, 'a subscription failed') })
   const guards = createGuards(policies)
   const schema = createSchema(elements, guards)
   const documents = createDocuments({ schema, limits, allowsIntrospection })
@@ -56,7 +69,7 @@ export function createEngine({ elements, policies, bus, log, limits, allowsIntro
     }
   }
 
-  const subscriptions = createSubscriptions({ schema, guards, bus, log, run })
+  const subscriptions = createSubscriptions({ schema, guards, bus, log, turns, run })
 
   return {
     schema,

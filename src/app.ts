@@ -78,7 +78,11 @@ export async function createApp(options: AppOptions): Promise<App> {
     })
     await services.graphql.addRoutes(http.app)
     const consoleSocket = await addConsole(http.app, ground, services)
-    const { sockets, ...socketParts } = createSocketParts(ground, { engine, authenticate, liveAccess })
+    const { sockets, ...socketParts } = createSocketParts(ground, {
+      ...services.graphql,
+      authenticate,
+      liveAccess,
+    })
     socketParts.serveBeside(http.app.server, consoleSocket)
     ground.onClose(() => Promise.all([http.close(), socketParts.close()]))
     metrics.addGauge({ name: 'graphql_sockets', help: 'Open sockets.', label: 'dialect', read: sockets.counts })

@@ -7,11 +7,13 @@ import type { Products } from '../features/products/products.service.ts'
 import type { Bus } from '../platform/bus/bus.ts'
 import { createEngine } from '../platform/graphql/create-engine.ts'
 import type { Element } from '../platform/graphql/elements.ts'
+import { createFairTurns } from '../platform/graphql/fair-turns.ts'
 import { graphqlPath, graphqlRoutes } from '../platform/graphql/http/graphql.routes.ts'
 import { servePlayground } from '../platform/graphql/playground/playground.ts'
 import type { Authenticate, Principal } from '../platform/http/access.ts'
 import type { Policies } from '../platform/http/authorize.ts'
 import type { LiveAccess } from '../platform/http/live-access.ts'
+import { createAddressBudgets } from '../platform/limiter/address-budgets.ts'
 import type { CreateLimiter } from '../platform/limiter/limiter.ts'
 import { createElements } from './elements.ts'
 import type { AppEvents } from './events.ts'
@@ -32,6 +34,11 @@ export interface GraphQLParts {
 
 export function createGraphQL({ config, log, onClose }: Ground, parts: GraphQLParts) {
   const { graphql } = config
+  const turns = createFairTurns({ onError: (error) => log.error({ err: error }, 'what was done for a client failed') })
+  const budgets = createAddressBudgets({
+    maxBytes: graphql.maxBytesPerAddress,
+    maxSubscriptions: graphql.maxSubscriptionsPerAddress,
+  })
   const engine = createEngine({
     elements: [
       ...createElements(config, { ...parts, limiter: parts.createLimiter('posts', graphql.rateLimit) }),
@@ -42,12 +49,15 @@ export function createGraphQL({ config, log, onClose }: Ground, parts: GraphQLPa
     log,
     limits: graphql.limits,
     allowsIntrospection: isPlaygroundOpen(config),
+    turns,
   })
   onClose(() => engine.close())
   parts.events.on('ProductCreated', (product) => parts.topics.publish(productCreatedTopic, product))
 
   return {
     engine,
+    turns,
+    budgets,
     async addRoutes(app: FastifyInstance): Promise<void> {
       servePlayground(app, { isOn: isPlaygroundOpen(config) })
       await app.register(graphqlRoutes, {
@@ -59,6 +69,7 @@ export function createGraphQL({ config, log, onClose }: Ground, parts: GraphQLPa
         maxBatch: graphql.limits.batch,
         maxCost: graphql.limits.cost,
         maxStreamsPerAddress: graphql.maxSocketsPerAddress,
+        budgets,
       })
     },
   }

@@ -13,7 +13,7 @@ export async function createSocketApp(options: GroundOptions): Promise<SocketApp
   try {
     const { auth, liveAccess, graphql } = await createServices(ground)
     const sockets = createSocketParts(ground, {
-      engine: graphql.engine,
+      ...graphql,
       authenticate: auth.authenticate,
       liveAccess,
     })

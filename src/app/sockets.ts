@@ -1,6 +1,7 @@
 /** Where GraphQL's sockets are served: on a port of their own, and beside the routes. */
 import type { Server } from 'node:http'
 import type { Engine } from '../platform/graphql/engine.ts'
+import type { FairTurns } from '../platform/graphql/fair-turns.ts'
 import { graphqlPath } from '../platform/graphql/http/graphql.routes.ts'
 import { createSocketServer } from '../platform/graphql/sockets/socket-server.ts'
 import { createSockets, type Entrance } from '../platform/graphql/sockets/sockets.ts'
@@ -8,12 +9,15 @@ import type { Authenticate } from '../platform/http/access.ts'
 import type { LiveAccess } from '../platform/http/live-access.ts'
 import { createAddressReader, createProxyTrust } from '../platform/http/proxies.ts'
 import { createRequestIds } from '../platform/http/request-ids.ts'
+import type { AddressBudgets } from '../platform/limiter/address-budgets.ts'
 import type { Ground } from './ground.ts'
 
 export interface SocketParts {
   engine: Engine
   authenticate: Authenticate
   liveAccess: LiveAccess
+  turns: FairTurns
+  budgets: AddressBudgets
 }
 
 export function createSocketParts({ config, log, random }: Ground, parts: SocketParts) {
@@ -29,6 +33,7 @@ export function createSocketParts({ config, log, random }: Ground, parts: Socket
     origins: [...cors.origins, ...own],
     maxPerAddress: graphql.maxSocketsPerAddress,
     maxSubscriptions: graphql.maxSubscriptionsPerSocket,
+    maxAnonymousMessage: graphql.maxAnonymousMessage,
   })
   const socketServer = createSocketServer({ sockets, log, createRequestId: requestIds.create })
   return {

@@ -102,6 +102,14 @@ export const keys = {
     wsHost: key('graphql.ws.host', text, '0.0.0.0', 'GQL_WS_HOST'),
     maxSocketsPerAddress: key('graphql.ws.max_per_address', some, 1000, 'GQL_WS_MAX_PER_ADDRESS'),
     maxSubscriptionsPerSocket: key('graphql.ws.max_subscriptions', some, 100, 'GQL_WS_MAX_SUBSCRIPTIONS'),
+    maxSubscriptionsPerAddress: key(
+      'graphql.ws.max_subscriptions_per_address',
+      some,
+      5000,
+      'GQL_WS_MAX_SUBSCRIPTIONS_PER_ADDRESS',
+    ),
+    maxBytesPerAddress: key('graphql.ws.max_bytes_per_address', some, 33_554_432, 'GQL_WS_MAX_BYTES_PER_ADDRESS'),
+    maxAnonymousMessage: key('graphql.ws.max_anonymous_message', some, 327_680, 'GQL_WS_MAX_ANONYMOUS_MESSAGE'),
     pubsub: key('graphql.pubsub', choice(['in_memory', 'redis']), 'in_memory', 'GQL_PUBSUB'),
     limits: {
       bytes: key('graphql.limits.bytes', some, 65_536),

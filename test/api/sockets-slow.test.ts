@@ -7,7 +7,9 @@ import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { WebSocket } from 'ws'
 import { objectType, subscription } from '../../src/platform/graphql/elements.ts'
+import { createFairTurns } from '../../src/platform/graphql/fair-turns.ts'
 import { createSockets } from '../../src/platform/graphql/sockets/sockets.ts'
+import { createAddressBudgets } from '../../src/platform/limiter/address-budgets.ts'
 import { createLogger } from '../../src/platform/log/logger.ts'
 import { eventually } from '../support/eventually.ts'
 import { openSocket, startSocketApi } from '../support/sockets.ts'
@@ -81,6 +83,9 @@ test('who answers no ping is gone after the next one; who does stays', async (t)
     origins: ['*'],
     maxPerAddress: 10,
     maxSubscriptions: 10,
+    maxAnonymousMessage: 1000,
+    turns: createFairTurns({ onError: assert.ifError }),
+    budgets: createAddressBudgets({ maxBytes: 100_000, maxSubscriptions: 10 }),
     timing: { pingEveryMs: 1000 },
   })
   const server = createServer()

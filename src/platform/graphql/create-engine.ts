@@ -8,6 +8,7 @@ import { createDocuments, type Limits } from './documents.ts'
 import type { Context, ContextLog, Element } from './elements.ts'
 import type { Answer, Engine, GraphQLRequest, Prepared } from './engine.ts'
 import { formatExecutionError, formatThrown } from './errors.ts'
+import { createFairTurns, type FairTurns } from './fair-turns.ts'
 import { createGuards } from './guards.ts'
 import { RefusedRequest } from './refused-request.ts'
 import { createSchemas } from './schema.ts'
@@ -21,9 +22,21 @@ export interface EngineOptions {
   log: ContextLog
   limits: Limits
   allowsIntrospection: boolean
+  /** Shared with whoever else works for clients, such as sockets. */
+  turns?: FairTurns
 }
 
-export function createEngine({ elements, policies, bus, log, limits, allowsIntrospection }: EngineOptions): Engine {
+export function createEngine({
+  elements,
+  policies,
+  bus,
+  log,
+  limits,
+  allowsIntrospection,
+  ...rest
+}: EngineOptions): Engine {
+  const turns =
+    rest.turns ?? createFairTurns({ onError: (error) => log.error({ err: error }, 'a subscription failed') })
   const guards = createGuards(policies)
   const schemas = createSchemas(elements, guards)
   const documents = createDocuments({ schemas, limits, allowsIntrospection })
@@ -52,7 +65,7 @@ export function createEngine({ elements, policies, bus, log, limits, allowsIntro
     }
   }
 
-  const subscriptions = createSubscriptions({ schema: schemas.public, guards, bus, log, run })
+  const subscriptions = createSubscriptions({ schema: schemas.public, guards, bus, log, turns, run })
 
   return {
     schema: schemas.public,

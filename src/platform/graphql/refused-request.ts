@@ -19,3 +19,12 @@ export class RefusedRequest extends Error {
     this.errors = limited
   }
 }
+
+export function tooManySubscriptions(message: string): RefusedRequest {
+  return new RefusedRequest('execution', [{ message, extensions: { code: 'TOO_MANY_SUBSCRIPTIONS' } }])
+}
+
+/** Of all its connections together, of whatever kind. */
+export function addressHasTooManySubscriptions(): RefusedRequest {
+  return tooManySubscriptions('The address has as many subscriptions as it may')
+}

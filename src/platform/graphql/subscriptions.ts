@@ -2,7 +2,6 @@
  * Subscriptions. All who ask for the same share a source: a value is resolved and written down once, however many wait
  * for it.
  */
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import {
   type FieldNode,
   type FragmentDefinitionNode,
@@ -14,9 +13,11 @@ import {
 import type { Bus } from '../bus/bus.ts'
 import type { Principal } from '../http/access.ts'
 import { httpErrors } from '../http/errors.ts'
+import { rateKey } from '../limiter/limiter.ts'
 import type { Context, ContextLog } from './elements.ts'
 import type { Answer, Engine, LiveSubscription, Prepared, Subscriber } from './engine.ts'
 import { formatAppError, formatThrown } from './errors.ts'
+import type { FairTurns } from './fair-turns.ts'
 import type { Guards } from './guards.ts'
 import { RefusedRequest } from './refused-request.ts'
 import type { RootElement } from './schema.ts'
@@ -27,6 +28,7 @@ export interface SubscriptionsDeps {
   guards: Guards
   bus: Bus
   log: ContextLog
+  turns: FairTurns
   run(prepared: Prepared, context: Context, root: unknown): Promise<Answer>
 }
 
@@ -34,6 +36,8 @@ export interface SubscriptionsDeps {
 interface Group {
   source: Source
   members: Set<Member>
+  /** The address that asked for it, or `shared` once another one has joined. */
+  line: string
 }
 
 /** Values go to the subscriber itself, which may be an instance of a class; its end is the group's business too. */
@@ -48,35 +52,59 @@ interface Asked {
   args: Record<string, unknown>
 }
 
+interface NewGroup {
+  key: string
+  prepared: Prepared
+  asked: Asked
+  context: Context
+  line: string
+}
+
+/** Of groups whose members have several addresses: nobody delays them by filling the line of one. */
+const sharedLine = 'shared'
+
 const nobody = { address: '', userAgent: '' }
 
-export function createSubscriptions({ schema, guards, bus, log, run }: SubscriptionsDeps) {
+export function createSubscriptions({ schema, guards, bus, log, turns, run }: SubscriptionsDeps) {
   const groups = new Map<string, Group>()
   const everybody: Context = { principal: undefined, client: nobody, log }
   let lastPersonal = 0
   let subscribers = 0
   let isClosed = false
 
-  function start(key: string, prepared: Prepared, { element, args }: Asked, context: Context): Group {
+  function start({ key, prepared, asked: { element, args }, context, line }: NewGroup): Group {
     const members = new Set<Member>()
     const end = (error?: unknown) => {
       groups.delete(key)
       const errors = error === undefined ? undefined : [formatThrown(error, context.log)]
       for (const member of members) member.end(errors)
     }
+    const group: Omit<Group, 'source'> = { members, line }
     const source = openSource({
       element,
       args,
       context,
       bus,
+      turns,
+      line: () => group.line,
       async onValue(value) {
         // A context for each value: what was loaded for one is no answer for the next.
         const { text } = await run(prepared, Object.create(context) as Context, value)
-        await tell(members, text)
+        await tell(group, text)
       },
       onEnd: end,
     })
-    return { source, members }
+    return Object.assign(group, { source })
+  }
+
+  /** Whoever has left meanwhile, or has only just come, hears nothing. */
+  async function tell({ members, line }: Omit<Group, 'source'>, text: string): Promise<void> {
+    let told = 0
+    for (const member of [...members]) {
+      told += 1
+      if (told % toldAtOnce === 0 && turns.isOver()) await turns.wait(line)
+      if (members.has(member)) member.subscriber.next(text)
+    }
   }
 
   function findGroup(prepared: Prepared, asked: Asked, context: Context): { key: string; group: Group } {
@@ -84,11 +112,12 @@ export function createSubscriptions({ schema, guards, bus, log, run }: Subscript
     const isShared = asked.element.isShared ?? asked.element.access === 'public'
     if (!isShared) lastPersonal += 1
     const key = isShared ? `${document.id} ${operationName} ${JSON.stringify(variables)}` : `personal ${lastPersonal}`
+    const line = rateKey(context.client.address)
     let group = groups.get(key)
     if (!group) {
-      group = start(key, prepared, asked, isShared ? everybody : context)
+      group = start({ key, prepared, asked, context: isShared ? everybody : context, line })
       groups.set(key, group)
-    }
+    } else if (group.line !== line) group.line = sharedLine
     return { key, group }
   }
 
@@ -152,22 +181,8 @@ export function createSubscriptions({ schema, guards, bus, log, run }: Subscript
   }
 }
 
-/** So many take some milliseconds. */
-const toldAtOnce = 1000
-
-/** Others have their turn in between where there are many. Whoever has left meanwhile, or has only just come, hears nothing. */
-async function tell(members: ReadonlySet<Member>, text: string): Promise<void> {
-  if (members.size <= toldAtOnce) {
-    for (const { subscriber } of members) subscriber.next(text)
-    return
-  }
-  let told = 0
-  for (const member of [...members]) {
-    if (told > 0 && told % toldAtOnce === 0) await nextTurn()
-    told += 1
-    if (members.has(member)) member.subscriber.next(text)
-  }
-}
+/** Between two looks at the clock. */
+const toldAtOnce = 32
 
 /** Which element a subscription asks for, and with what. Validation has made sure that it is one. */
 function readField(schema: GraphQLSchema, { document, operationName, variables }: Prepared): Asked {

@@ -6,8 +6,10 @@ import type { ServerResponse } from 'node:http'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { addressOf } from '../../http/client.ts'
 import { httpErrors } from '../../http/errors.ts'
+import type { AddressBudgets } from '../../limiter/address-budgets.ts'
 import { createAtOnce } from '../../limiter/at-once.ts'
 import { tooManyAttempts } from '../../limiter/limiter.ts'
+import { addressHasTooManySubscriptions } from '../refused-request.ts'
 import { eventStreamType } from './media-types.ts'
 
 export interface EventStream {
@@ -21,12 +23,23 @@ export interface EventStream {
 export interface EventStreamsOptions {
   app: FastifyInstance
   maxPerAddress: number
+  /** Which sockets take from too. */
+  budgets: AddressBudgets
+}
+
+export interface StreamOptions {
+  isSubscription: boolean
+  /** Is called once, when nothing can be sent any more. */
+  onEnd(): void
 }
 
 export type EventStreams = ReturnType<typeof createEventStreams>
 
 /** Proxies cut off what is silent for long, commonly after 60 seconds, some after 15. */
 const keepAliveMs = 12_000
+
+/** Between two looks at what readers have taken since. */
+const accountingMs = 1000
 
 /** What may wait for a reader. One that is further behind reads too slowly to ever catch up. */
 const maxWaitingBytes = 1024 * 1024
@@ -44,22 +57,30 @@ interface Opened {
   raw: ServerResponse
   end(): void
   write(frame: string | Buffer): void
+  /** Tells its address's budget what it holds. */
+  account(): void
 }
 
-export function createEventStreams({ app, maxPerAddress }: EventStreamsOptions) {
+export function createEventStreams({ app, maxPerAddress, budgets }: EventStreamsOptions) {
   const open = new Set<Opened>()
   const perAddress = createAtOnce(maxPerAddress)
   const frameOf = createFrames()
   let keepAlive: NodeJS.Timeout | undefined
+  let accounting: NodeJS.Timeout | undefined
   let isClosed = false
 
-  /** `onEnd` is called once, when nothing can be sent any more. */
-  function openStream(request: FastifyRequest, reply: FastifyReply, onEnd: () => void): EventStream {
+  function openStream(request: FastifyRequest, reply: FastifyReply, options: StreamOptions): EventStream {
     // Of an answer that is closed already no end would be told.
     if (isClosed || reply.raw.destroyed) throw httpErrors.unavailable()
     const leave = perAddress.enter(addressOf(request))
     if (!leave) throw tooManyAttempts(retrySeconds)
     const { raw } = reply
+    const share = budgets.open(addressOf(request), () => cutOff('its address holds too many bytes'))
+    if (options.isSubscription && !share.addSubscription()) {
+      share.close()
+      leave()
+      throw addressHasTooManySubscriptions()
+    }
     let isBegun = false
     let isOver = false
 
@@ -74,32 +95,44 @@ export function createEventStreams({ app, maxPerAddress }: EventStreamsOptions) 
 
     function write(frame: string | Buffer): void {
       if (isOver) return
-      if (raw.writableLength > maxWaitingBytes) {
-        request.log.info('an event stream was cut off: its reader is too slow')
-        raw.destroy()
-        end()
-      } else if (isBegun) raw.write(frame)
+      if (raw.writableLength > maxWaitingBytes) cutOff('its reader is too slow')
+      else if (isBegun) {
+        raw.write(frame)
+        account()
+      }
+    }
+
+    function account(): void {
+      share.hold(raw.writableLength)
+    }
+
+    /** The connection itself: an answer that waits for the one before it on the same connection has none yet. */
+    function cutOff(reason: string): void {
+      request.log.info(`an event stream was cut off: ${reason}`)
+      request.raw.socket.destroy()
+      end()
     }
 
     function complete(): void {
       if (isOver) return
       begin()
-      write(completed)
-      raw.end()
+      // With what was sent before it, however long that is.
+      raw.end(completed)
       end()
     }
 
     function end(): void {
       if (isOver) return
       isOver = true
-      onEnd()
+      options.onEnd()
     }
 
-    const own: Opened = { raw, end, write }
+    const own: Opened = { raw, end, write, account }
     add(own)
     // Also when the answer was another one, or the client has hung up.
     raw.once('close', () => {
       leave()
+      share.close()
       remove(own)
       end()
     })
@@ -119,13 +152,18 @@ export function createEventStreams({ app, maxPerAddress }: EventStreamsOptions) 
     keepAlive ??= setInterval(() => {
       for (const each of open) each.write(comment)
     }, keepAliveMs).unref()
+    accounting ??= setInterval(() => {
+      for (const each of open) each.account()
+    }, accountingMs).unref()
   }
 
   function remove(stream: Opened): void {
     open.delete(stream)
     if (open.size > 0) return
     clearInterval(keepAlive)
+    clearInterval(accounting)
     keepAlive = undefined
+    accounting = undefined
   }
 
   return {

@@ -6,6 +6,7 @@ import { compressAnswer } from '../../http/compression.ts'
 import { allowOrigins } from '../../http/cors.ts'
 import type { LiveAccess } from '../../http/live-access.ts'
 import { addVary } from '../../http/vary.ts'
+import type { AddressBudgets } from '../../limiter/address-budgets.ts'
 import type { Engine, GraphQLRequest } from '../engine.ts'
 import { sendJson } from './answers.ts'
 import { createBatches } from './batches.ts'
@@ -26,6 +27,7 @@ export interface GraphQLRoutesDeps {
   maxBatch: number
   maxCost: number
   maxStreamsPerAddress: number
+  budgets: AddressBudgets
 }
 
 export const graphqlPath = '/graphql'
@@ -39,7 +41,7 @@ export async function graphqlRoutes(app: FastifyInstance, deps: GraphQLRoutesDep
   const { engine } = deps
   const negotiate = createNegotiation()
   const identification = createIdentification(deps.authenticate)
-  const streams = createEventStreams({ app, maxPerAddress: deps.maxStreamsPerAddress })
+  const streams = createEventStreams({ ...deps, app, maxPerAddress: deps.maxStreamsPerAddress })
   const stream = createStreaming({ ...deps, streams })
   const runBatch = createBatches({ engine, maxRequests: deps.maxBatch, maxCost: deps.maxCost })
   answerGraphQLErrors(app, negotiate)

@@ -21,7 +21,7 @@ export function createStreaming({ engine, streams, liveAccess }: StreamingDeps) 
   }
 
   async function streamAnswer(request: FastifyRequest, reply: FastifyReply, prepared: Prepared): Promise<void> {
-    const stream = streams.open(request, reply, () => {})
+    const stream = streams.open(request, reply, { isSubscription: false, onEnd() {} })
     const { text } = await engine.execute(prepared, new RequestContext(request))
     stream.next(text)
     stream.complete()
@@ -32,9 +32,12 @@ export function createStreaming({ engine, streams, liveAccess }: StreamingDeps) 
     request.body = undefined
     let live: LiveSubscription | undefined
     let unwatch: (() => void) | undefined
-    const stream = streams.open(request, reply, () => {
-      unwatch?.()
-      live?.close()
+    const stream = streams.open(request, reply, {
+      isSubscription: true,
+      onEnd() {
+        unwatch?.()
+        live?.close()
+      },
     })
     live = await engine.subscribe(prepared, new RequestContext(request), {
       next: stream.next,

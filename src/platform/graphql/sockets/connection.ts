@@ -5,22 +5,28 @@ import { AppError } from '../../../core/app-error.ts'
 import type { Authenticate, Principal } from '../../http/access.ts'
 import type { Client } from '../../http/client.ts'
 import type { LiveAccess } from '../../http/live-access.ts'
+import type { AddressBudgets, Share } from '../../limiter/address-budgets.ts'
 import type { ContextLog } from '../elements.ts'
 import type { Engine, GraphQLRequest, Prepared } from '../engine.ts'
 import { formatThrown } from '../errors.ts'
-import { RefusedRequest } from '../refused-request.ts'
+import type { FairTurns } from '../fair-turns.ts'
+import { addressHasTooManySubscriptions, RefusedRequest, tooManySubscriptions } from '../refused-request.ts'
 import { type CloseReason, closeReasons } from './close-reasons.ts'
 import type { Dialect, OperationId } from './dialect.ts'
 import { Identity } from './identity.ts'
+import { Inbox } from './inbox.ts'
 import { Operation } from './operation.ts'
-import { Stretch } from './stretch.ts'
 import { Wire } from './wire.ts'
 
 /** What all connections share. */
 export interface ConnectionDeps {
   engine: Engine
   liveAccess: Pick<LiveAccess, 'watch'>
+  turns: FairTurns
+  budgets: AddressBudgets
   maxSubscriptions: number
+  /** Of a message before its client has shown a valid token. */
+  maxAnonymousMessage: number
   /** Is called once, when nothing more is to be done for it. The socket may still be closing. */
   onReleased(connection: Connection): void
 }
@@ -32,19 +38,29 @@ export interface ConnectionOptions {
   client: Client
   /** For what this client is to be known by. */
   authenticate: Authenticate
-  log: ContextLog
+  log: ConnectionLog
   deps: ConnectionDeps
+}
+
+interface ConnectionLog extends ContextLog {
+  info(details: object, text: string): void
 }
 
 export interface Begin {
   id: OperationId | undefined
   request: GraphQLRequest
-  /** The length of the message. */
+  /** The length of the message, in bytes. */
   size: number
 }
 
+/** Of a message of a client that has shown a valid token, and of any message as far as the library is concerned. */
+export const maxMessageBytes = 1024 * 1024
+
 /** A client that asks for more at once is not read from until some of it is done. */
 const maxUnderWay = 50
+
+/** A client that leaves more of its answers unread is not read from until it has caught up. */
+const maxUnreadBytes = 256 * 1024
 
 /** Of the messages that asked for the open subscriptions together: what is made of them is kept as long as they are. */
 const maxKeptSize = 128 * 1024
@@ -60,19 +76,18 @@ export class Connection {
   readonly #deps: ConnectionDeps
   readonly #client: Client
   readonly #identity: Identity
-  readonly #log: ContextLog
+  readonly #log: ConnectionLog
   readonly #operations = new Map<unknown, Operation>()
-  /** What was received while it was not to be read from. */
-  #backlog: Buffer[] | undefined
+  readonly #inbox: Inbox
+  readonly #share: Share
   #underWay = 0
   #subscriptions = 0
   #keptSize = 0
+  /** Of the messages whose operations are not over. */
+  #operationBytes = 0
   #hasInit = false
   #isIdentifying = false
   #isReleased = false
-  readonly #stretch = new Stretch(() => {
-    if (!this.#isReleased) this.#goOn()
-  })
   #leaving: CloseReason | undefined
 
   constructor({ ws, socket, dialect, client, authenticate, log, deps }: ConnectionOptions) {
@@ -87,14 +102,30 @@ export class Connection {
       onEnd: () => this.close(closeReasons.forbidden),
     })
     this.#log = log
-    this.wire = new Wire({ ws, socket, onTooSlow: () => this.release() })
-    ws.on('message', (data: Buffer, isBinary: boolean) => this.#receive(data, isBinary))
+    this.#share = deps.budgets.open(client.address, () => this.#cutOff())
+    this.wire = new Wire({ ws, socket, onHeld: () => this.account(), onTooSlow: () => this.release() })
+    this.#inbox = new Inbox({
+      ws,
+      socket,
+      turns: deps.turns,
+      line: this.#share.key,
+      maxLength: deps.maxAnonymousMessage,
+      onMessage: (data, isBinary) => this.#read(data, isBinary),
+      isBlocked: () => this.#isBlocked,
+      onHeld: () => {
+        this.isAlive = true
+        this.account()
+      },
+      onTooLong: () => this.close(closeReasons.tooLong),
+    })
+    socket.on('drain', () => this.#goOn())
     ws.on('ping', (data: Buffer) => this.wire.pong(data))
     ws.on('pong', () => {
       this.isAlive = true
     })
     // What breaks the protocol; the library closes the socket by itself. Unheard, the event would end the process.
     ws.on('error', () => this.release())
+    ws.on('close', () => this.#share.close())
   }
 
   get hasInit(): boolean {
@@ -115,7 +146,6 @@ export class Connection {
       return
     }
     this.#isIdentifying = true
-    this.wire.pause()
     void this.#prove(token, onDone)
   }
 
@@ -125,6 +155,7 @@ export class Connection {
       if (this.#isReleased) return
       if (!isGood) return this.close(closeReasons.forbidden)
       this.#isIdentifying = false
+      this.#inbox.maxLength = maxMessageBytes
       onDone()
       this.#goOn()
     } catch (error) {
@@ -142,7 +173,7 @@ export class Connection {
     let prepared: Prepared
     try {
       prepared = this.#deps.engine.prepare(request)
-      if (prepared.kind === 'subscription') this.#requireRoom(size)
+      if (prepared.kind === 'subscription') this.#takeRoom(size)
     } catch (error) {
       this.dialect.refused(this.wire, id, this.#errorsOf(error))
       return
@@ -151,10 +182,12 @@ export class Connection {
     const operation = new Operation({ connection: this, id, isSubscription, size })
     this.#operations.set(operation.key, operation)
     this.#underWay += 1
+    this.#operationBytes += size
     if (isSubscription) {
       this.#subscriptions += 1
       this.#keptSize += size
     }
+    this.account()
     void this.#run(operation, prepared)
   }
 
@@ -166,9 +199,23 @@ export class Connection {
   /** For an operation that is over. */
   forget(operation: Operation): void {
     this.#operations.delete(operation.key)
-    if (!operation.isSubscription) return
-    this.#subscriptions -= 1
-    this.#keptSize -= operation.size
+    this.#operationBytes -= operation.size
+    if (operation.isSubscription) {
+      this.#subscriptions -= 1
+      this.#keptSize -= operation.size
+      this.#share.removeSubscription()
+    }
+    this.account()
+  }
+
+  /** Tells its address's budget what it holds. */
+  account(): void {
+    this.#share.hold(this.#inbox.heldBytes + this.#operationBytes + this.wire.heldBytes)
+  }
+
+  /** For how long a message has been unfinished; undefined where none is. */
+  unfinishedMs(now: number): number | undefined {
+    return this.#inbox.unfinishedMs(now)
   }
 
   close(reason: CloseReason): void {
@@ -179,7 +226,7 @@ export class Connection {
   /** Lets what is under way be answered, then closes. Nothing new is begun. */
   leave(reason: CloseReason): void {
     this.#leaving = reason
-    this.#backlog = undefined
+    this.#inbox.clear()
     if (this.#underWay === 0) this.close(reason)
   }
 
@@ -188,29 +235,24 @@ export class Connection {
     if (this.#isReleased) return
     this.#isReleased = true
     this.#identity.release()
-    this.#backlog = undefined
     for (const operation of this.#operations.values()) operation.close()
-    // Paused, it would not notice that the other side closes too.
-    this.wire.resume()
+    this.#inbox.close()
     this.#deps.onReleased(this)
   }
 
-  #receive(data: Buffer, isBinary: boolean): void {
-    this.isAlive = true
-    if (this.#isReleased || this.#leaving) return
-    if (isBinary) this.dialect.receiveBroken(this)
-    else if (this.#isBlocked || this.#backlog) this.#wait(data)
-    else this.#read(data)
+  /** At once: what waits to be read, or to be finished, is given back. The client may not get the reason any more. */
+  #cutOff(): void {
+    this.#log.info({}, 'a socket was cut off: its address holds too many bytes')
+    this.close(closeReasons.addressFull)
+    this.wire.terminate()
   }
 
-  /** Pausing stops the next chunk from being read; the messages of the present one still arrive. */
-  #wait(data: Buffer): void {
-    this.wire.pause()
-    this.#backlog ??= []
-    this.#backlog.push(data)
-  }
-
-  #read(data: Buffer): void {
+  #read(data: Buffer, isBinary: boolean): void {
+    if (this.#leaving) return
+    if (isBinary) {
+      this.dialect.receiveBroken(this)
+      return
+    }
     const text = data.toString()
     let message: unknown
     try {
@@ -219,10 +261,8 @@ export class Connection {
       this.dialect.receiveBroken(this)
       return
     }
-    const startedAt = performance.now()
     try {
-      this.dialect.receive(this, message, text.length)
-      this.#stretch.add(performance.now() - startedAt)
+      this.dialect.receive(this, message, data.length)
     } catch (error) {
       // Nobody above would catch it: one client's message would end everybody's process.
       this.#log.error({ err: error }, 'a message could not be handled')
@@ -231,17 +271,12 @@ export class Connection {
   }
 
   get #isBlocked(): boolean {
-    return this.#isIdentifying || this.#stretch.isResting || this.#underWay >= maxUnderWay
+    return this.#isIdentifying || this.#underWay >= maxUnderWay || this.wire.heldBytes > maxUnreadBytes
   }
 
   #goOn(): void {
     if (this.#leaving && this.#underWay === 0) this.close(this.#leaving)
-    while (this.#backlog && !this.#isBlocked) {
-      const data = this.#backlog.shift()
-      if (data) this.#read(data)
-      else this.#backlog = undefined
-    }
-    if (!this.#isBlocked) this.wire.resume()
+    this.#inbox.goOn()
   }
 
   async #run(operation: Operation, prepared: Prepared): Promise<void> {
@@ -266,14 +301,13 @@ export class Connection {
     this.#goOn()
   }
 
-  #requireRoom(size: number): void {
+  #takeRoom(size: number): void {
     const { maxSubscriptions } = this.#deps
-    if (this.#subscriptions < maxSubscriptions && this.#keptSize + size <= maxKeptSize) return
-    const message =
-      this.#subscriptions < maxSubscriptions
-        ? `The subscriptions of a socket may have ${maxKeptSize} characters together`
-        : `A socket may have ${maxSubscriptions} subscriptions at once`
-    throw new RefusedRequest('execution', [{ message, extensions: { code: 'TOO_MANY_SUBSCRIPTIONS' } }])
+    if (this.#subscriptions >= maxSubscriptions)
+      throw tooManySubscriptions(`A socket may have ${maxSubscriptions} subscriptions at once`)
+    if (this.#keptSize + size > maxKeptSize)
+      throw tooManySubscriptions(`The subscriptions of a socket may have ${maxKeptSize} bytes together`)
+    if (!this.#share.hasRoomFor(size) || !this.#share.addSubscription()) throw addressHasTooManySubscriptions()
   }
 
   #errorsOf(error: unknown) {

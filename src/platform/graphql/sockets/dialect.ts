@@ -15,16 +15,16 @@ export interface Dialect {
   readonly protocol: string
   /** Nothing is served before the client has introduced itself. */
   readonly needsInit: boolean
-  /** `message` is the client's JSON, `size` the length of its text. */
+  /** `message` is the client's JSON, `size` its length in bytes. */
   receive(connection: Connection, message: unknown, size: number): void
   /** The message is no JSON. */
   receiveBroken(connection: Connection): void
   /** What stands before every value of an operation: the part that is not the same for all. */
   prefixOf(id: OperationId | undefined): string
-  /** A value of a subscription, or the answer to a query or a mutation. */
+  /** A value of a subscription. */
   value(wire: Wire, operation: Operation, text: string): void
-  /** A query or a mutation has been answered. */
-  answered(wire: Wire, id: OperationId | undefined): void
+  /** The answer to a query or a mutation, which is over. */
+  answer(wire: Wire, operation: Operation, text: string): void
   /** An operation that did not begin. */
   refused(wire: Wire, id: OperationId | undefined, errors: readonly GraphQLFormattedError[]): void
   /** A subscription has ended by itself; with errors, because it had to. */

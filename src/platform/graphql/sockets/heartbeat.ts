@@ -1,4 +1,7 @@
-/** One timer for all sockets: asks them whether they are still there, and closes those that never introduce themselves. */
+/**
+ * One timer for all sockets: asks them whether they are still there, and closes those that never introduce themselves or
+ * leave a message unfinished.
+ */
 import { closeReasons } from './close-reasons.ts'
 import type { Connection } from './connection.ts'
 
@@ -6,11 +9,13 @@ export interface Timing {
   pingEveryMs: number
   /** For the first message of a client that must introduce itself. */
   initWithinMs: number
+  /** For a message, from its first byte to its last. */
+  messageWithinMs: number
 }
 
 const tickMs = 250
 
-export function startHeartbeat({ pingEveryMs, initWithinMs }: Timing) {
+export function startHeartbeat({ pingEveryMs, initWithinMs, messageWithinMs }: Timing) {
   const connections = new Set<Connection>()
   /** By when they were opened, as a set keeps its order. */
   const awaited = new Set<Connection>()
@@ -21,6 +26,14 @@ export function startHeartbeat({ pingEveryMs, initWithinMs }: Timing) {
       if (!connection.hasInit && now - connection.openedAt < initWithinMs) return
       awaited.delete(connection)
       if (!connection.hasInit) connection.close(closeReasons.initTimeout)
+    }
+  }
+
+  function closeUnfinished(now: number): void {
+    for (const connection of connections) {
+      if ((connection.unfinishedMs(now) ?? 0) >= messageWithinMs) connection.close(closeReasons.messageTimeout)
+      // What was sent may have been read since.
+      else connection.account()
     }
   }
 
@@ -42,11 +55,12 @@ export function startHeartbeat({ pingEveryMs, initWithinMs }: Timing) {
     () => {
       const now = performance.now()
       closeLate(now)
+      closeUnfinished(now)
       if (now - pingedAt < pingEveryMs) return
       pingedAt = now
       pingAll()
     },
-    Math.min(tickMs, pingEveryMs / 4),
+    Math.min(tickMs, pingEveryMs / 4, messageWithinMs / 4),
   ).unref()
 
   return {

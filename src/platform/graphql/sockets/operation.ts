@@ -51,9 +51,7 @@ export class Operation implements Subscriber {
 
   answer({ text }: Answer): void {
     if (!this.#finish()) return
-    const { dialect, wire } = this.#connection
-    dialect.value(wire, this, text)
-    dialect.answered(wire, this.id)
+    this.#connection.dialect.answer(this.#connection.wire, this, text)
   }
 
   refuse(errors: readonly GraphQLFormattedError[]): void {

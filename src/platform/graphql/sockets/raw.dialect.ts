@@ -6,6 +6,8 @@ import type { GraphQLFormattedError } from 'graphql'
 import type { GraphQLRequest } from '../engine.ts'
 import { type Dialect, maxIdLength, type OperationId } from './dialect.ts'
 import { createLastMade, frameOf } from './frames.ts'
+import type { Operation } from './operation.ts'
+import type { Wire } from './wire.ts'
 
 interface Message extends GraphQLRequest {
   id?: unknown
@@ -16,6 +18,11 @@ export function createRawDialect(): Dialect {
   const wholeFrame = createLastMade(frameOf)
   // All but the bracket that the id is put behind.
   const allButFirst = createLastMade((text) => Buffer.from(text.slice(1)))
+
+  function sendText(wire: Wire, { prefix }: Operation, text: string): void {
+    if (prefix === '') wire.sendFrame(wholeFrame(text))
+    else wire.sendShared(prefix, allButFirst(text))
+  }
 
   return {
     protocol: '',
@@ -40,12 +47,8 @@ export function createRawDialect(): Dialect {
 
     prefixOf: (id) => (id === undefined ? '' : `{"id":${JSON.stringify(id)},`),
 
-    value(wire, { prefix }, text) {
-      if (prefix === '') wire.sendFrame(wholeFrame(text))
-      else wire.sendShared(prefix, allButFirst(text))
-    },
-
-    answered() {},
+    value: sendText,
+    answer: sendText,
 
     refused: (wire, id, errors) => wire.send({ id, errors }),
 

@@ -8,7 +8,7 @@ import { LazyLog } from '../../http/lazy-log.ts'
 import { createAtOnce } from '../../limiter/at-once.ts'
 import type { Log } from '../../log/logger.ts'
 import { closeReasons } from './close-reasons.ts'
-import { Connection, type ConnectionDeps } from './connection.ts'
+import { Connection, type ConnectionDeps, maxMessageBytes } from './connection.ts'
 import { startHeartbeat, type Timing } from './heartbeat.ts'
 import { createRawDialect } from './raw.dialect.ts'
 import { createTransportDialect } from './transport.dialect.ts'
@@ -45,11 +45,10 @@ export interface Sockets {
   close(): Promise<void>
 }
 
-const maxMessageBytes = 1024 * 1024
 /** For the other side to close too, before the connection is cut. */
 const closeWithinMs = 2000
 
-const defaultTiming: Timing = { pingEveryMs: 30_000, initWithinMs: 3000 }
+const defaultTiming: Timing = { pingEveryMs: 30_000, initWithinMs: 3000, messageWithinMs: 10_000 }
 
 export function createSockets(options: SocketsOptions): Sockets {
   const { log, addressOf, requestIdOf } = options
@@ -124,6 +123,8 @@ export function createSockets(options: SocketsOptions): Sockets {
       const { code, text } = closeReasons.protocolNotAcceptable
       ws.on('error', () => {})
       ws.close(code, text)
+      // Nothing that it still sends is kept.
+      socket.removeAllListeners('data').resume()
       return
     }
     const connection = new Connection({

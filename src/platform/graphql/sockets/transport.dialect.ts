@@ -3,7 +3,7 @@ import { bearerOf } from '../../http/access.ts'
 import { closeReasons, subscriberExists } from './close-reasons.ts'
 import type { Connection } from './connection.ts'
 import { type Dialect, maxIdLength } from './dialect.ts'
-import { createLastMade } from './frames.ts'
+import { createLastMade, frameOf } from './frames.ts'
 
 interface Message {
   id?: unknown
@@ -53,7 +53,9 @@ export function createTransportDialect(): Dialect {
       wire.sendShared(prefix, withBracket(text))
     },
 
-    answered: (wire, id) => wire.send({ id, type: 'complete' }),
+    answer(wire, { prefix, id }, text) {
+      wire.sendShared(prefix, withBracket(text), frameOf(JSON.stringify({ id, type: 'complete' })))
+    },
 
     refused: (wire, id, errors) => wire.send({ id, type: 'error', payload: errors }),
 
@@ -74,10 +76,25 @@ function initialise(connection: Connection, payload: Payload): void {
     connection.isReady = true
     connection.wire.send({ type: 'connection_ack' })
   }
-  const name = Object.keys(payload).find((key) => key.toLowerCase() === 'authorization')
-  const given = name === undefined ? undefined : payload[name]
-  if (given === undefined || given === null) acknowledge()
-  else connection.identify(typeof given === 'string' ? bearerOf(given) : undefined, acknowledge)
+  const given = authorizationIn(payload)
+  if (given === undefined) acknowledge()
+  else connection.identify(isCredential(given) ? bearerOf(given) : undefined, acknowledge)
+}
+
+const authorizationKey = 'authorization'
+
+/** Its key may be written in any case. Whoever has written it twice, once for nothing, is not taken for anonymous. */
+function authorizationIn(payload: Payload): unknown {
+  const isKey = (key: string) => key.length === authorizationKey.length && key.toLowerCase() === authorizationKey
+  const name = Object.keys(payload).find((key) => isKey(key) && payload[key] !== null)
+  return name === undefined ? undefined : payload[name]
+}
+
+/** Of a credential in a message; in a header it is bounded by the length of all headers. */
+const maxCredentialLength = 8 * 1024
+
+function isCredential(given: unknown): given is string {
+  return typeof given === 'string' && given.length <= maxCredentialLength
 }
 
 function isObject(value: unknown): value is Payload {

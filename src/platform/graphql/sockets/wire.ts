@@ -5,6 +5,15 @@ import type { CloseReason } from './close-reasons.ts'
 import { closeReasons } from './close-reasons.ts'
 import { beginFrame, frameOf } from './frames.ts'
 
+export interface WireOptions {
+  ws: WebSocket
+  socket: Duplex
+  /** What it holds in memory has changed. */
+  onHeld(): void
+  /** Is called when it has been cut off. */
+  onTooSlow(): void
+}
+
 /** Whoever leaves more than this unread is cut off, before the values that wait for it fill the memory. */
 const maxWaitingBytes = 1024 * 1024
 
@@ -13,30 +22,37 @@ const ping = Buffer.from([0x89, 0])
 export class Wire {
   readonly #ws: WebSocket
   readonly #socket: Duplex
-  readonly #onTooSlow: () => void
+  readonly #options: WireOptions
+  #wasBehind = false
 
-  /** `onTooSlow` is called when it has been cut off. */
-  constructor({ ws, socket, onTooSlow }: { ws: WebSocket; socket: Duplex; onTooSlow: () => void }) {
-    this.#ws = ws
-    this.#socket = socket
-    this.#onTooSlow = onTooSlow
+  constructor(options: WireOptions) {
+    this.#ws = options.ws
+    this.#socket = options.socket
+    this.#options = options
+  }
+
+  /** Sent, and not yet taken by the client. */
+  get heldBytes(): number {
+    return this.#socket.writableLength
   }
 
   send(message: object): void {
-    if (this.#canSend()) this.#socket.write(frameOf(JSON.stringify(message)))
+    if (this.#canSend()) this.#write(frameOf(JSON.stringify(message)))
   }
 
   sendFrame(frame: Buffer): void {
-    if (this.#canSend()) this.#socket.write(frame)
+    if (this.#canSend()) this.#write(frame)
   }
 
-  /** A frame of which only the beginning is this socket's own. */
-  sendShared(own: string, rest: Buffer): void {
+  /** A frame of which only the beginning is this socket's own. `more` are frames that belong to it, however long it is. */
+  sendShared(own: string, rest: Buffer, ...more: Buffer[]): void {
     if (!this.#canSend()) return
     this.#socket.cork()
     this.#socket.write(beginFrame(own, rest.length))
     this.#socket.write(rest)
+    for (const frame of more) this.#socket.write(frame)
     this.#socket.uncork()
+    this.#look()
   }
 
   ping(): void {
@@ -57,23 +73,27 @@ export class Wire {
     this.#ws.terminate()
   }
 
-  pause(): void {
-    this.#ws.pause()
-  }
-
-  resume(): void {
-    if (this.#ws.isPaused) this.#ws.resume()
-  }
-
   get isPaused(): boolean {
     return this.#ws.isPaused
+  }
+
+  #write(frame: Buffer): void {
+    this.#socket.write(frame)
+    this.#look()
+  }
+
+  /** Clients that read take everything at once. */
+  #look(): void {
+    const isBehind = this.#socket.writableLength > 0
+    if (isBehind || this.#wasBehind) this.#options.onHeld()
+    this.#wasBehind = isBehind
   }
 
   #canSend(): boolean {
     if (this.#ws.readyState !== WebSocket.OPEN) return false
     if (this.#socket.writableLength <= maxWaitingBytes) return true
     this.close(closeReasons.tooSlow)
-    this.#onTooSlow()
+    this.#options.onTooSlow()
     return false
   }
 }

@@ -1,0 +1,366 @@
+/** What one address may hold of the memory and of the event loop, with however many sockets and streams. */
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { type TestContext, test } from 'node:test'
+import { objectType, query, subscription } from '../../src/platform/graphql/elements.ts'
+import { createFairTurns } from '../../src/platform/graphql/fair-turns.ts'
+import { createSockets } from '../../src/platform/graphql/sockets/sockets.ts'
+import { createAddressBudgets } from '../../src/platform/limiter/address-budgets.ts'
+import { createLogger } from '../../src/platform/log/logger.ts'
+import { openStream } from '../support/event-stream.ts'
+import { eventually } from '../support/eventually.ts'
+import { codeOf, send } from '../support/graphql.ts'
+import { signIn } from '../support/people.ts'
+import { clientFrame, openRaw } from '../support/raw-socket.ts'
+import { openSocket, openTransport, startSocketApi } from '../support/sockets.ts'
+
+const counter = 'subscription { counter { count } }'
+/** A proxy that the service trusts speaks for clients of any address. */
+const asProxy = { TRUSTED_PROXIES: '127.0.0.1' }
+const from = (address: string) => ({ headers: { 'x-forwarded-for': address } })
+const [attacker, other] = [from('198.51.100.1'), from('198.51.100.2')]
+
+/** The beginning of a message that is to be longer. */
+const halfOf = (bytes: number) => clientFrame(Buffer.alloc(bytes, 'x'), { announced: bytes * 2 })
+
+test('unfinished messages of one address hold no more than its budget; another address notices nothing', async (t) => {
+  const api = await startSocketApi(t, { env: { ...asProxy, GQL_WS_MAX_BYTES_PER_ADDRESS: '1000000' } })
+  const { sockets } = api.parts
+  const victim = await openRaw(t, api.wsUrl, other)
+  const message = clientFrame(JSON.stringify({ query: '{ me { id } }', padding: 'x'.repeat(100_000) }))
+  victim.socket.write(message.subarray(0, 90_000))
+  const attackers = []
+  for (let i = 0; i < 40; i++) {
+    const { socket } = await openRaw(t, api.wsUrl, attacker)
+    socket.write(halfOf(100_000))
+    attackers.push(socket)
+  }
+  await eventually(() => assert.ok(sockets.counts().raw <= 1 + 10, `${sockets.counts().raw} are open`))
+  assert.ok(api.log.some((line) => line.includes('its address holds too many bytes')))
+  victim.socket.write(message.subarray(90_000))
+  await eventually(() => assert.match(victim.received().toString(), /"me":null/))
+  for (const socket of attackers) socket.destroy()
+  await eventually(() => assert.equal(sockets.counts().raw, 1))
+  const again = await openSocket(t, api.wsUrl, attacker)
+  again.send({ query: '{ me { id } }', padding: 'x'.repeat(200_000) })
+  assert.deepEqual(await again.next(), { data: { me: null } }, 'what was held is given back')
+})
+
+test('over the budget the socket that holds most is cut off, not the neighbour that comes next', async (t) => {
+  const api = await startSocketApi(t, { env: { GQL_WS_MAX_BYTES_PER_ADDRESS: '500000' } })
+  const greedy = await openRaw(t, api.wsUrl)
+  greedy.socket.write(clientFrame(Buffer.alloc(300_000), { announced: 320_000 }))
+  const modest = await Promise.all(Array.from({ length: 5 }, () => openRaw(t, api.wsUrl)))
+  for (const { socket } of modest) socket.write(halfOf(60_000))
+  await greedy.closed
+  assert.ok(api.log.some((line) => line.includes('its address holds too many bytes')))
+  await eventually(() => assert.equal(api.parts.sockets.counts().raw, 5))
+})
+
+test('single bytes, and pings between the frames of a message, count for what they take', async (t) => {
+  const api = await startSocketApi(t, { env: { GQL_WS_MAX_BYTES_PER_ADDRESS: '300000' } })
+  const { socket, closed } = await openRaw(t, api.wsUrl)
+  socket.write(clientFrame('{', { isLast: false }))
+  const ping = clientFrame(Buffer.alloc(125), { opcode: 9 })
+  const round = Buffer.concat([clientFrame('x', { isLast: false, opcode: 0 }), ...Array<Buffer>(100).fill(ping)])
+  socket.on('close', () => clearInterval(sending))
+  const sending = setInterval(() => socket.write(round), 1)
+  t.after(() => clearInterval(sending))
+  await closed
+})
+
+test('before a token messages are small, after it they may have 1 MiB', async (t) => {
+  const api = await startSocketApi(t)
+  const { access } = await signIn(api)
+  const long = (length: number) => JSON.stringify({ query: '{ me { id } }', padding: 'x'.repeat(length) })
+  const anonymous = await openSocket(t, api.wsUrl)
+  anonymous.send(long(300_000))
+  assert.deepEqual(await anonymous.next(), { data: { me: null } })
+  anonymous.send(long(330_000))
+  assert.deepEqual(await anonymous.closed, { code: 1009, reason: 'Message too long' })
+  const known = await openSocket(t, api.wsUrl, { token: access })
+  // What is sent before the token has been checked is still anonymous.
+  known.send({ query: '{ me { id } }' })
+  assert.ok((await known.next()).data.me)
+  known.send(long(1_000_000))
+  assert.ok((await known.next()).data.me)
+  known.send(long(1_050_000))
+  assert.equal((await known.closed).code, 1009)
+
+  const transport = await openTransport(t, api.wsUrl, { authorization: `Bearer ${access}` })
+  transport.send(`{"type":"ping","payload":${long(1_000_000)}}`)
+  assert.equal((await transport.next()).type, 'pong')
+  const stranger = await openTransport(t, api.wsUrl)
+  stranger.send(`{"type":"ping","payload":${long(330_000)}}`)
+  assert.equal((await stranger.closed).code, 1009)
+})
+
+test('a message that is too long is refused by its head, in one frame or in many', async (t) => {
+  const api = await startSocketApi(t)
+  const [one, many] = [await openRaw(t, api.wsUrl), await openRaw(t, api.wsUrl)]
+  one.socket.write(clientFrame('x', { announced: 400_000 }))
+  for (let i = 0; i < 7; i++) {
+    many.socket.write(clientFrame(Buffer.alloc(60_000), { isLast: false, opcode: i === 0 ? 1 : 0 }))
+  }
+  for (const each of [one, many]) await eventually(() => assert.equal(each.closeCode(), 1009))
+})
+
+async function startTimedSockets(t: TestContext, messageWithinMs: number): Promise<string> {
+  const { parts } = await startSocketApi(t)
+  const sockets = createSockets({
+    ...parts,
+    log: createLogger({ level: 'silent', isTerminal: false }),
+    addressOf: () => '127.0.0.1',
+    requestIdOf: () => 'x',
+    origins: ['*'],
+    maxPerAddress: 10,
+    maxSubscriptions: 10,
+    maxAnonymousMessage: 1_000_000,
+    turns: createFairTurns({ onError: assert.ifError }),
+    budgets: createAddressBudgets({ maxBytes: 10_000_000, maxSubscriptions: 10 }),
+    timing: { messageWithinMs },
+  })
+  const server = createServer()
+  sockets.serveAt(server, '/graphql')
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.after(async () => {
+    await sockets.close()
+    server.close()
+  })
+  return `ws://127.0.0.1:${(server.address() as AddressInfo).port}/graphql`
+}
+
+test('a message that is left unfinished closes its socket with 4408; one that is only slow does not', async (t) => {
+  const url = await startTimedSockets(t, 1000)
+  const ask = clientFrame(JSON.stringify({ query: '{ me { id } }' }))
+  const unfinished: Record<string, Buffer> = {
+    'one byte of a head': ask.subarray(0, 1),
+    'a head without its mask': ask.subarray(0, 3),
+    'half of a frame': ask.subarray(0, 20),
+    'a frame that is not the last': clientFrame('{', { isLast: false }),
+    'a whole message, then half of one': Buffer.concat([ask, ask.subarray(0, 20)]),
+    'half of a ping': clientFrame(Buffer.alloc(100), { opcode: 9 }).subarray(0, 50),
+  }
+  const idle = await openRaw(t, url)
+  const slow = await openRaw(t, url)
+  for (const [name, bytes] of Object.entries(unfinished)) {
+    const { socket, closeCode } = await openRaw(t, url)
+    socket.write(bytes)
+    slow.socket.write(ask.subarray(0, 10))
+    setTimeout(() => slow.socket.write(ask.subarray(10)), 100)
+    await eventually(() => assert.equal(closeCode(), 4408, name))
+    socket.destroy()
+  }
+  for (const each of [idle, slow]) assert.equal(each.closeCode(), undefined)
+  await eventually(() => assert.equal(slow.received().toString().split('"me":null').length, 7))
+})
+
+test('subscriptions of an address are counted over all of its sockets and streams', async (t) => {
+  const api = await startSocketApi(t, { env: { ...asProxy, GQL_WS_MAX_SUBSCRIPTIONS_PER_ADDRESS: '4' } })
+  const [one, two] = [await openSocket(t, api.wsUrl, attacker), await openSocket(t, api.wsUrl, attacker)]
+  for (const id of [1, 2]) one.send({ id, query: counter })
+  two.send({ id: 3, query: counter })
+  await api.subscribed(3)
+  const stream = await openStream(t, api.url, counter, attacker)
+  await api.subscribed(4)
+
+  two.send({ id: 5, query: counter })
+  const refused = await two.next()
+  assert.equal(refused.id, 5)
+  assert.equal(refused.errors[0].extensions.code, 'TOO_MANY_SUBSCRIPTIONS')
+  const events = await openStream(t, api.url, counter, attacker)
+  await events.ended
+  assert.equal(codeOf(events.events[0]?.data), 'TOO_MANY_SUBSCRIPTIONS')
+  const plain = await openStream(t, api.url, '{ me { id } }', attacker)
+  await plain.ended
+  assert.deepEqual(plain.events[0]?.data, { data: { me: null } }, 'queries are no subscriptions')
+
+  const neighbour = await openSocket(t, api.wsUrl, other)
+  neighbour.send({ id: 1, query: counter })
+  await api.subscribed(5)
+  stream.close()
+  await api.subscribed(4)
+  two.send({ id: 6, query: counter })
+  await api.subscribed(5)
+  one.ws.terminate()
+  await api.subscribed(3)
+  two.send({ id: 7, query: counter })
+  two.send({ id: 8, query: counter })
+  await api.subscribed(5)
+})
+
+/** Each execution takes a while, and notes in which turn of the event loop it was. */
+function costly(executedIn: (turn: number) => void) {
+  return [
+    objectType<{ n: number }>({
+      name: 'Costly',
+      fields: {
+        n: {
+          type: 'Int',
+          resolve({ n }) {
+            const end = performance.now() + 0.1
+            while (performance.now() < end);
+            executedIn(turn)
+            return n
+          },
+        },
+      },
+    }),
+    subscription({
+      name: 'costly',
+      type: 'Costly',
+      args: { of: 'Int' },
+      access: 'public',
+      async *subscribe(_args, { values }) {
+        yield* values('costly')
+      },
+    }),
+  ]
+}
+
+const askCostly = (id: number, of: number) => ({
+  id,
+  query: 'subscription ($of: Int) { costly(of: $of) { n } }',
+  variables: { of },
+})
+
+let turn = 0
+
+function countTurns(t: TestContext): void {
+  const count = () => {
+    turn += 1
+    timer = setImmediate(count)
+  }
+  let timer = setImmediate(count)
+  t.after(() => clearImmediate(timer))
+}
+
+test('a value to thousands of different subscriptions is delivered bit by bit, in order, and nobody waits for it', async (t) => {
+  const perTurn = new Map<number, number>()
+  const elements = costly((now) => perTurn.set(now, (perTurn.get(now) ?? 0) + 1))
+  const api = await startSocketApi(t, { elements })
+  const sockets = await Promise.all(Array.from({ length: 10 }, () => openSocket(t, api.wsUrl)))
+  for (const [s, socket] of sockets.entries()) for (let i = 0; i < 100; i++) socket.send(askCostly(i, s * 100 + i))
+  await api.subscribed(1000)
+  assert.equal(api.parts.engine.counts().sources, 1000)
+  countTurns(t)
+  const arrived = () => sockets.reduce((sum, socket) => sum + socket.waiting(), 0)
+  for (const n of [1, 2, 3]) await api.parts.topics.publish('costly', { n })
+  assert.ok(arrived() < 1000, 'the publisher does not wait')
+  assert.equal((await api.get('/health/live')).status, 200)
+  assert.ok(arrived() < 3000, 'nor does anybody else')
+  await eventually(() => assert.equal(arrived(), 3000), 60_000)
+  const most = Math.max(...perTurn.values())
+  assert.ok(most < 500, `${most} were executed in one turn of the event loop`)
+  for (const socket of sockets) {
+    const seen = new Map<number, number[]>()
+    while (socket.waiting() > 0) {
+      const { id, data } = await socket.next()
+      seen.set(id, [...(seen.get(id) ?? []), data.costly.n])
+    }
+    for (const values of seen.values()) assert.deepEqual(values, [1, 2, 3])
+  }
+})
+
+test('whoever has one subscription is served before all those of an address that has thousands', async (t) => {
+  const api = await startSocketApi(t, { elements: costly(() => {}), env: asProxy })
+  const sockets = await Promise.all(Array.from({ length: 10 }, () => openSocket(t, api.wsUrl, attacker)))
+  for (const [s, socket] of sockets.entries()) for (let i = 0; i < 100; i++) socket.send(askCostly(i, s * 100 + i))
+  await api.subscribed(1000)
+  const victim = await openSocket(t, api.wsUrl, other)
+  // What an address that misbehaves has asked for too, and first.
+  for (const id of [0, 5000]) victim.send(askCostly(id, id))
+  await api.subscribed(1002)
+  await api.parts.topics.publish('costly', { n: 1 })
+  for (let i = 0; i < 2; i++) assert.equal((await victim.next()).data.costly.n, 1)
+  const arrived = sockets.reduce((sum, socket) => sum + socket.waiting(), 0)
+  assert.ok(arrived < 900, `${arrived} were served before it`)
+})
+
+const wide = [
+  objectType({ name: 'Wide', fields: { text: 'String' } }),
+  subscription({
+    name: 'wide',
+    type: 'Wide',
+    access: 'public',
+    async *subscribe(_args, { values }) {
+      yield* values('wide')
+    },
+  }),
+  query({ name: 'long', type: 'String', access: 'public', resolve: () => 'x'.repeat(8_000_000) }),
+]
+
+test('what waits for clients that do not read is counted by address, of sockets and streams together', async (t) => {
+  const env = { ...asProxy, GQL_WS_MAX_BYTES_PER_ADDRESS: '500000' }
+  const api = await startSocketApi(t, { elements: wide, env })
+  const wanted = 'subscription { wide { text } }'
+  const keen = await openSocket(t, api.wsUrl, other)
+  keen.send({ query: wanted })
+  for (let i = 0; i < 3; i++) {
+    const deaf = await openSocket(t, api.wsUrl, attacker)
+    deaf.send({ query: wanted })
+    deaf.ws.pause()
+    const stream = await openStream(t, api.url, wanted, attacker)
+    stream.answer.pause()
+  }
+  await api.subscribed(7)
+  const text = 'x'.repeat(50_000)
+  for (let n = 0; api.parts.engine.counts().subscribers > 1; n++) {
+    await api.parts.topics.publish('wide', { text: text + n })
+    assert.equal((await keen.next()).data.wide.text, text + n, 'the others hear everything')
+    assert.ok(n < 5000)
+  }
+  for (const kind of ['a socket', 'an event stream']) {
+    const line = `${kind} was cut off: its address holds too many bytes`
+    assert.ok(
+      api.log.some((each) => each.includes(line)),
+      line,
+    )
+  }
+})
+
+test('an answer that is longer than what may wait arrives whole, with its end', async (t) => {
+  const api = await startSocketApi(t, { elements: wide })
+  const transport = await openTransport(t, api.wsUrl)
+  transport.send({ id: '1', type: 'subscribe', payload: { query: '{ long }' } })
+  assert.equal((await transport.next()).payload.data.long.length, 8_000_000)
+  assert.deepEqual(await transport.next(), { id: '1', type: 'complete' })
+  const stream = await openStream(t, api.url, '{ long }')
+  await stream.ended
+  assert.deepEqual(
+    stream.events.map(({ event }) => event),
+    ['next', 'complete'],
+  )
+})
+
+test('who asks on and on without reading is not read from, and is answered once it reads', async (t) => {
+  const text = 'y'.repeat(200_000)
+  const asked = query({ name: 'asked', type: 'String', access: 'public', resolve: () => text })
+  const api = await startSocketApi(t, { elements: [asked] })
+  const socket = await openSocket(t, api.wsUrl)
+  socket.ws.pause()
+  for (let id = 0; id < 100; id++) {
+    socket.send({ id, query: '{ asked }' })
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  socket.ws.resume()
+  for (let i = 0; i < 100; i++) assert.equal((await socket.next()).data.asked, text)
+})
+
+test('long texts where a token is expected are refused without being looked at', async (t) => {
+  const api = await startSocketApi(t)
+  for (const authorization of [' '.repeat(60_000), `Bearer ${' '.repeat(60_000)}\n`, `Bearer ${'x'.repeat(200_000)}`]) {
+    const socket = await openSocket(t, api.wsUrl, { protocol: 'graphql-transport-ws' })
+    socket.send({ type: 'connection_init', payload: { authorization } })
+    assert.deepEqual(await socket.closed, { code: 4403, reason: 'Forbidden' })
+  }
+  const { access } = await signIn(api)
+  const payload = { authorization: null, Authorization: `Bearer ${access}` }
+  const socket = await openTransport(t, api.wsUrl, payload)
+  socket.send({ id: '1', type: 'subscribe', payload: { query: '{ me { email } }' } })
+  assert.ok((await socket.next()).payload.data.me, 'nobody who shows a token is taken for anonymous')
+  assert.equal((await send(api, '{ me { id } }')).status, 200)
+})

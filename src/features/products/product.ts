@@ -73,7 +73,7 @@ export function toResource(product: Product): ProductResource {
 }
 
 /** Every change has another one, even where a backup was restored in between. */
-export function etagOfProduct({ version, updated_at }: Product): string {
+export function etagOfProduct({ version, updated_at }: Pick<Product, 'version' | 'updated_at'>): string {
   return `"${version}-${updated_at}"`
 }
 

@@ -33,7 +33,7 @@ export interface ProductList {
 const maxProducts = 2000
 /** With short descriptions, some 100 KB. */
 const productsPerRead = 32
-/** Long lists of many clients read no more than so many parts at once. */
+/** However many clients ask for lists, so many reads of them are asked of the database at once. */
 const readsAtOnce = 4
 /** The database has a queue too, which is shorter and for everybody. */
 const maxWaiting = 2000
@@ -43,7 +43,7 @@ export function createProductLists({ store, search, keySearch, collectionLimit }
   const refusal = () => databaseUnavailable(undefined)
   const inSearchSlot = createSlots({ atOnce: readsAtOnce, maxWaiting, refusal })
   // A list that has begun is never refused.
-  const inPartSlot = createSlots({ atOnce: readsAtOnce, maxWaiting: Number.POSITIVE_INFINITY, refusal })
+  const inListSlot = createSlots({ atOnce: readsAtOnce, maxWaiting: Number.POSITIVE_INFINITY, refusal })
 
   async function collect(read: (from: ProductSearch, most: number) => Promise<Product[]>): Promise<ProductList> {
     return inSearchSlot(async () => {
@@ -65,8 +65,8 @@ export function createProductLists({ store, search, keySearch, collectionLimit }
 
   /** Whole products, in the order of the ids. */
   async function readWhole(ids: readonly number[]): Promise<Product[]> {
-    if (ids.length === 1) return inPartSlot(() => store.readByIds<Product>(ids, columns))
-    const products = await readListed(ids)
+    if (ids.length === 1) return store.readByIds<Product>(ids, columns)
+    const products = await store.readByIds<ListedProduct>(ids, listedColumns)
     const whole: Product[] = []
     for (const product of products) {
       // It has become long since the list was read.
@@ -76,21 +76,18 @@ export function createProductLists({ store, search, keySearch, collectionLimit }
     return whole
   }
 
-  const readListed = (ids: readonly number[]) => inPartSlot(() => store.readByIds<ListedProduct>(ids, listedColumns))
+  const readListed = (ids: readonly number[]) => inListSlot(() => store.readByIds<ListedProduct>(ids, listedColumns))
 
   function createPart(listed: readonly ListedProduct[]): ListPart {
     const ids = listed.map(({ id }) => id)
     let known = listed.every(isWhole) ? (listed as readonly Product[]) : undefined
-    let state: string | undefined
     return {
+      key: keyOf(listed),
       async read() {
         const products = known ?? (await readWhole(ids))
         known = undefined
-        const found = products.map((product) => `${product.id} ${etagOfProduct(product)}`).join()
-        if (state !== undefined && state !== found) return undefined
-        state = found
         const text = JSON.stringify(products.map(toResource))
-        return { bytes: Buffer.from(text.slice(1, -1)), count: products.length }
+        return { key: keyOf(products), bytes: Buffer.from(text.slice(1, -1)), count: products.length }
       },
     }
   }
@@ -123,6 +120,10 @@ export function createProductLists({ store, search, keySearch, collectionLimit }
 
 export type ProductLists = ReturnType<typeof createProductLists>
 
-export function isWhole(product: ListedProduct | undefined): product is Product {
+function keyOf(products: readonly ProductKey[]): string {
+  return products.map((product) => `${product.id} ${etagOfProduct(product)}`).join()
+}
+
+function isWhole(product: ListedProduct | undefined): product is Product {
   return product !== undefined && product.description !== null
 }

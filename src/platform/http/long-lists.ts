@@ -5,7 +5,8 @@
 import { Readable } from 'node:stream'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { createResponseMemory, type ResponseMemory } from './response-memory.ts'
+import { createSlots } from '../../core/slots.ts'
+import { createResponseMemory, type Held, type ResponseMemory } from './response-memory.ts'
 
 export interface ListOptions<Item> {
   /** Undefined where there are too many to be held. */
@@ -21,11 +22,14 @@ export interface ListOptions<Item> {
 
 /** Some items that follow each other. */
 export interface ListPart {
-  /** Returns undefined where an item has changed since the first time: what was sent of it could not be continued. */
-  read(): Promise<PartContent | undefined>
+  /** The same for all lists that have these items in this state. */
+  key: string
+  read(): Promise<PartContent>
 }
 
 export interface PartContent {
+  /** Another one where an item has changed since. */
+  key: string
   /** The items as JSON, with commas between them. */
   bytes: Buffer
   count: number
@@ -45,7 +49,17 @@ const sliceBytes = 128 * 1024
 /** Of an item in a list that is not complete. */
 const assumedBytes = 5000
 
-const memoryOfAll = createResponseMemory(64 * 1024 * 1024)
+const memoryOfAll = createResponseMemory({
+  maxReservedBytes: 64 * 1024 * 1024,
+  maxHeldBytes: 128 * 1024 * 1024,
+})
+
+/** However many long lists are read, so many of their parts are made at once. One that has begun is never refused. */
+const inReadSlot = createSlots({
+  atOnce: 4,
+  maxWaiting: Number.POSITIVE_INFINITY,
+  refusal: () => new Error('unreachable'),
+})
 
 export async function sendList<Item>(
   request: FastifyRequest,
@@ -66,7 +80,7 @@ export async function sendList<Item>(
   }
   // The framework would read the whole stream only to drop it.
   if (request.method === 'HEAD') return reply.send(Readable.from([]))
-  const held = items && memoryOfAll.hold(items, length ?? items.length * assumedBytes)
+  const held = items && memoryOfAll.hold({}, items, length ?? items.length * assumedBytes)
   const bytes = streamList(
     options.parts(() => held?.get()),
     { memory: memoryOfAll, meta },
@@ -138,33 +152,57 @@ export async function* streamList(
 ): AsyncGenerator<Buffer> {
   let sent = 0
   for await (const part of parts) {
-    const content = await part.read()
-    if (content === undefined || content.count === 0) continue
+    let { content, held } = await obtain(part, part.key, memory)
+    const { key, count } = content
     const { length } = content.bytes
-    let held = memory.hold(content.bytes, length)
-    content.bytes = empty
     try {
-      let before = sent === 0 ? '{"data":[' : ','
-      sent += content.count
-      for (let start = 0; start < length; start += sliceBytes) {
-        let bytes = held.get()
-        if (bytes === undefined) {
-          bytes = (await part.read())?.bytes
-          if (bytes?.length !== length) throw new Error('an item of a long list changed while it was being sent')
-          held = memory.hold(bytes, length)
+      for (let start = 0; count > 0 && start < length; start += sliceBytes) {
+        if (start > 0) {
+          const known = held.get()
+          if (!known) held.release()
+          ;({ content, held } = known ? { content: known, held } : await obtain(part, key, memory))
+          if (content.key !== key) throw new Error('an item of a long list changed while it was being sent')
         }
-        // A copy: a view would keep all of the part alive until the client has read it.
-        yield Buffer.concat([Buffer.from(before), bytes.subarray(start, start + sliceBytes)])
-        before = ''
+        const before = start > 0 ? '' : sent === 0 ? beginning : ','
+        // A copy: a view would keep all of the part alive until the client has read it, and so would the variable.
+        const slice = Buffer.concat([Buffer.from(before), content.bytes.subarray(start, start + sliceBytes)])
+        content = nothing
+        yield slice
       }
+      sent += count
     } finally {
       held.release()
     }
   }
-  yield Buffer.from(`${sent === 0 ? '{"data":[' : ''}],"meta":${JSON.stringify(meta(sent))}}`)
+  yield Buffer.from(`${sent === 0 ? beginning : ''}],"meta":${JSON.stringify(meta(sent))}}`)
 }
 
-const empty = Buffer.alloc(0)
+const beginning = '{"data":['
+const nothing: PartContent = { key: '', bytes: Buffer.alloc(0), count: 0 }
+
+interface Obtained {
+  content: PartContent
+  held: Held<PartContent>
+}
+
+/** From another list that holds it, or by reading it. */
+async function obtain(part: ListPart, key: string, memory: ResponseMemory): Promise<Obtained> {
+  const find = (): Obtained | undefined => {
+    const held = memory.find<PartContent>(key)
+    const content = held?.get()
+    return held && content && { content, held }
+  }
+  return (
+    find() ??
+    inReadSlot(async () => {
+      // Somebody may have read it while we waited for our turn.
+      const found = find()
+      if (found) return found
+      const content = await part.read()
+      return { content, held: memory.hold(content.key, content, content.bytes.length) }
+    })
+  )
+}
 
 async function* continued(first: IteratorResult<Buffer, void>, rest: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
   if (!first.done) yield first.value

@@ -73,6 +73,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     await http.app.register(productRoutes, {
       prefix: productsPath,
       products: services.products,
+      lists: services.productLists,
       corsOrigins: config.cors.origins,
       writePermission: config.products.writePermission,
     })

@@ -1,9 +1,16 @@
 /** Products: how they are stored, found and told of. */
 import { createPostgresNameIndex } from '../features/products/name-index.postgres.ts'
 import { createSqliteNameIndex } from '../features/products/name-index.sqlite.ts'
+import { createProductLists } from '../features/products/products.lists.ts'
 import { createProductSearch } from '../features/products/products.search.ts'
 import { createProducts } from '../features/products/products.service.ts'
-import { briefColumns, columns, createProductStore } from '../features/products/products.store.ts'
+import {
+  briefColumns,
+  columns,
+  createProductStore,
+  keyColumns,
+  listedColumns,
+} from '../features/products/products.store.ts'
 import { createKeptCounts } from '../platform/database/kept-counts.ts'
 import type { AppEvents } from './events.ts'
 import type { Ground } from './ground.ts'
@@ -22,5 +29,11 @@ export function createProductParts({ config, clock, db }: Ground, events: AppEve
     collectionLimit: config.products.collectionLimit,
     onCreated: (product) => events.emit('ProductCreated', product),
   })
-  return { products }
+  const lists = createProductLists({
+    store,
+    search: createSearch(listedColumns),
+    keySearch: createSearch(keyColumns),
+    collectionLimit: config.products.collectionLimit,
+  })
+  return { products, lists }
 }

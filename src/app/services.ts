@@ -55,7 +55,7 @@ export async function createServices(ground: Ground, additions: Additions = {}) 
   ground.onClose(() => folding.close())
 
   const events = createEvents<EventMap>({ log })
-  const { products } = createProductParts(ground, events)
+  const { products, lists: productLists } = createProductParts(ground, events)
   const posts = createPosts({
     store: createPostStore({ db, clock, counts: createKeptCounts(db) }),
     // The post is stored by then, whether or not anybody can be told.
@@ -85,6 +85,7 @@ export async function createServices(ground: Ground, additions: Additions = {}) 
     events,
     topics,
     products,
+    productLists,
     posts,
     policies,
     createLimiter,

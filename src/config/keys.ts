@@ -39,6 +39,7 @@ export const keys = {
     trustedProxies: key('server.trusted_proxies', list(addressRange), [], 'TRUSTED_PROXIES'),
     publicUrl: optional('server.public_url', baseUrl, 'PUBLIC_URL'),
     metricsToken: optional('server.metrics_token', text, 'METRICS_TOKEN'),
+    unreadSeconds: key('server.unread_timeout', secondsUpTo(3600), 30, 'UNREAD_TIMEOUT'),
     maxEventLoopDelayMs: key('server.max_event_loop_delay_ms', count, 1000, 'MAX_EVENT_LOOP_DELAY_MS'),
   },
   log: {

@@ -1,7 +1,7 @@
 import { type Database, databaseUnavailable, maxAnswerBytes } from '../../platform/database/database.ts'
 import { type Product, toNameKey } from './product.ts'
 import type { NameIndex, Term } from './products.search.ts'
-import { columns as all } from './products.store.ts'
+import { columns as all, keyColumns } from './products.store.ts'
 
 /** About so many names are looked at to tell how common a term is. */
 const sampled = 1000
@@ -23,7 +23,9 @@ export function createPostgresNameIndex(db: Database, columns = all): NameIndex 
       WHERE ${category === undefined ? '' : 'category = $3 AND '}active = TRUE AND deleted_at IS NULL
         AND strpos(name_key, $1) > 0
       ORDER BY name_key, id LIMIT $2`
-    const products = await readInParts(await db.scan<Found>(walk, params), category)
+    // Keys are short, and there may be millions of them.
+    const products =
+      columns === keyColumns ? undefined : await readInParts(await db.scan<Found>(walk, params), category)
     // Somebody has changed some of them since: then all at once.
     return (
       products ??
@@ -53,7 +55,7 @@ export function createPostgresNameIndex(db: Database, columns = all): NameIndex 
       const isAsFound = (product: Product, i: number) =>
         toNameKey(product.name) === wanted[i]?.found_key && (category ?? product.category) === product.category
       if (part.length < wanted.length || !part.every(isAsFound)) return undefined
-      for (const product of part) characters += product.description.length
+      for (const product of part) characters += product.description?.length ?? 0
       if (characters > maxAnswerBytes) throw databaseUnavailable(new Error('a search found too much'))
       products.push(...part)
     }
@@ -75,7 +77,7 @@ export function createPostgresNameIndex(db: Database, columns = all): NameIndex 
       // grams of every one of them.
       db.scan<Product>(
         `WITH found AS MATERIALIZED (
-           SELECT ${columns}, name_key, deleted_at FROM products WHERE name_grams(name_key) @@ CAST($3 AS tsquery)
+           SELECT ${all}, name_key, deleted_at FROM products WHERE name_grams(name_key) @@ CAST($3 AS tsquery)
          )
          SELECT ${columns} FROM found
          WHERE active = TRUE AND deleted_at IS NULL AND strpos(name_key, $1) > 0

@@ -1,5 +1,6 @@
 /** A product as it is stored, and what follows from that. */
-import { hash } from 'node:crypto'
+import { createHash, hash } from 'node:crypto'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 
 export interface Product {
   id: number
@@ -15,6 +16,15 @@ export interface Product {
   created_at: string
   updated_at: string
 }
+
+/** A product of a list. */
+export interface ListedProduct extends Omit<Product, 'description'> {
+  /** Null where it is too long to be read with the others. */
+  description: string | null
+}
+
+/** What tells one version of a product from another. */
+export type ProductKey = Pick<Product, 'id' | 'version' | 'updated_at'>
 
 /** What a product is made from. The price is in whole cents by now. */
 export interface ProductInput {
@@ -63,15 +73,37 @@ export function toResource(product: Product): ProductResource {
 }
 
 /** Every change has another one, even where a backup was restored in between. */
-export function etagOfProduct({ version, updated_at }: Product): string {
+export function etagOfProduct({ version, updated_at }: Pick<Product, 'version' | 'updated_at'>): string {
   return `"${version}-${updated_at}"`
 }
 
-/** What they say of themselves says it of all of them: their whole answer need not be looked at. */
-export function etagOfProducts(products: readonly Product[], rest: object): string {
+/** A hash of the items' versions, not of the answer. */
+export function etagOfProducts(products: readonly ProductKey[], rest: object): string {
   let state = JSON.stringify(rest)
-  for (const { id, version, updated_at } of products) state += ` ${id}-${version}-${updated_at}`
+  for (const product of products) state += stateOf(product)
   return `"${hash('sha1', state, 'base64url')}"`
+}
+
+const hashedPerTurn = 2000
+
+/** The same for a list of any length: the event loop serves others in between. */
+export async function etagOfManyProducts(products: readonly ProductKey[], rest: object): Promise<string> {
+  if (products.length <= hashedPerTurn) return etagOfProducts(products, rest)
+  const sum = createHash('sha1').update(JSON.stringify(rest))
+  for (let start = 0; start < products.length; start += hashedPerTurn) {
+    await nextTurn()
+    sum.update(
+      products
+        .slice(start, start + hashedPerTurn)
+        .map(stateOf)
+        .join(''),
+    )
+  }
+  return `"${sum.digest('base64url')}"`
+}
+
+function stateOf({ id, version, updated_at }: ProductKey): string {
+  return ` ${id}-${version}-${updated_at}`
 }
 
 export function toSlug(name: string): string {

@@ -7,9 +7,10 @@ import { idOf } from '../../platform/http/ids.ts'
 import { sendList } from '../../platform/http/long-lists.ts'
 import { linksOf, metaOf, pageOf } from '../../platform/http/paging.ts'
 import { validationFailed } from '../../platform/http/validation.ts'
-import { etagOfProduct, etagOfProducts, type Product, toResource } from './product.ts'
+import { etagOfManyProducts, etagOfProduct, type Product, toResource } from './product.ts'
 import { createWriteAccess } from './products.access.ts'
 import { docs } from './products.docs.ts'
+import type { ProductList, ProductLists } from './products.lists.ts'
 import {
   ChangedProduct,
   type ChangedProductBody,
@@ -19,10 +20,11 @@ import {
   toChange,
   toInput,
 } from './products.schema.ts'
-import type { Collection, Products } from './products.service.ts'
+import type { Products } from './products.service.ts'
 
 export interface ProductRoutesDeps {
   products: Products
+  lists: ProductLists
   corsOrigins: readonly string[]
   /** Needed to create, change and delete, beside being signed in. */
   writePermission: string | undefined
@@ -31,10 +33,12 @@ export interface ProductRoutesDeps {
 export const productsPath = '/api/v2/products'
 const one = '/:id(^[0-9]+$)'
 const maxKeyLength = 255
+/** About so many bytes a product has in a list beside its description. */
+const lengthOfRest = 500
 
 /** A plugin below productsPath, so that what is said of origins holds for all of it. */
 export async function productRoutes(app: FastifyInstance, deps: ProductRoutesDeps): Promise<void> {
-  const { products } = deps
+  const { products, lists } = deps
   const access = createWriteAccess(deps.writePermission)
   allowOrigins(app, {
     origins: deps.corsOrigins,
@@ -50,14 +54,14 @@ export async function productRoutes(app: FastifyInstance, deps: ProductRoutesDep
     },
     async (request, reply) => {
       const q = textOf(request.query.q)
-      if (q !== undefined) return sendCollection(request, reply, await products.search(q))
+      if (q !== undefined) return sendCollection(request, reply, await lists.search(q))
       const category = textOf(request.query.category)
-      if (category !== undefined) return sendCollection(request, reply, await products.byCategory(category))
+      if (category !== undefined) return sendCollection(request, reply, await lists.byCategory(category))
       const page = pageOf(request.query)
-      const listed = await products.list(page)
+      const listed = await lists.page(page)
       const meta = metaOf(page, listed.total)
       reply.header('link', linksOf(productsPath, meta))
-      return sendMany(request, reply, { products: listed.products, meta, isCut: false })
+      return sendMany(request, reply, { list: listed, metaOf: () => meta })
     },
   )
 
@@ -74,6 +78,34 @@ export async function productRoutes(app: FastifyInstance, deps: ProductRoutesDep
       return { data: toResource(product) }
     },
   )
+
+  async function sendCollection(request: FastifyRequest, reply: FastifyReply, list: ProductList) {
+    if (list.isCut) reply.header('x-truncated', 'true')
+    return sendMany(request, reply, { list, metaOf: (total) => ({ total }) })
+  }
+
+  async function sendMany(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    { list, metaOf }: { list: ProductList; metaOf(sent: number): object },
+  ): Promise<FastifyReply> {
+    const { keys, isCut } = list
+    const etag = await etagOfManyProducts(keys, { ...metaOf(keys.length), isCut })
+    if (isUnchanged(request, reply, etag)) return reply.send()
+    return sendList(request, reply, {
+      items: list.products,
+      // Lists with products that are not whole are streamed.
+      toResource: (product) => toResource(product as Product),
+      lengthOf: ({ description }) => (description === null ? undefined : description.length + lengthOfRest),
+      // Not the keys: they are many times as large, and a slow client holds this until the end.
+      parts: (held) =>
+        lists.parts(
+          Float64Array.from(keys, ({ id }) => id),
+          held,
+        ),
+      meta: metaOf,
+    })
+  }
 
   app.post<{ Body: NewProductBody }>(
     '/',
@@ -104,24 +136,6 @@ export async function productRoutes(app: FastifyInstance, deps: ProductRoutesDep
 
 function sendOne(reply: FastifyReply, product: Product): FastifyReply {
   return reply.header('etag', etagOfProduct(product)).send({ data: toResource(product) })
-}
-
-async function sendCollection(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  { products, isCut }: Collection,
-): Promise<FastifyReply> {
-  if (isCut) reply.header('x-truncated', 'true')
-  return sendMany(request, reply, { products, meta: { total: products.length }, isCut })
-}
-
-async function sendMany(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  { products, meta, isCut }: Collection & { meta: object },
-): Promise<FastifyReply> {
-  if (isUnchanged(request, reply, etagOfProducts(products, { ...meta, isCut }))) return reply.send()
-  return sendList(reply, { items: products, toResource, lengthOf: ({ description }) => description.length, meta })
 }
 
 /** A parameter that is blank counts as absent. Of several the first counts. */

@@ -1,12 +1,29 @@
 import type { Clock } from '../../core/clock.ts'
 import { type Database, rowOf, type Statement } from '../../platform/database/database.ts'
 import type { KeptCounts } from '../../platform/database/kept-counts.ts'
-import { type Product, type ProductChange, type ProductInput, toNameKey, toSlug } from './product.ts'
+import {
+  type ListedProduct,
+  type Product,
+  type ProductChange,
+  type ProductInput,
+  toNameKey,
+  toSlug,
+} from './product.ts'
 
 export const columns =
   'id, name, slug, description, price_cents, category, active, stock, version, created_at, updated_at'
 /** For lists that show no description: a thousand of them may be a gigabyte. */
 export const briefColumns = columns.replace('description', "'' AS description")
+
+/** A longer description is not read with its list but when its turn comes: a thousand of them may be a gigabyte. */
+const maxListedBytes = 4096
+/** For lists that are streamed. Neither engine reads a text to tell how many bytes it has. */
+export const listedColumns = columns.replace(
+  'description',
+  `CASE WHEN octet_length(description) <= ${maxListedBytes} THEN description END AS description`,
+)
+/** What tells one version of a product from another. */
+export const keyColumns = 'id, version, updated_at'
 
 /** For so long a deletion can be taken back. */
 const undoMs = 3_600_000
@@ -40,9 +57,13 @@ export function createProductStore({ db, clock, counts }: ProductStoreDeps) {
     ],
   })
 
-  async function readPage(before: number, limit: number, selected = columns): Promise<Product[]> {
+  async function readPage<Row extends object = Product>(
+    before: number,
+    limit: number,
+    selected = columns,
+  ): Promise<Row[]> {
     const { id, skip } = await counts.find('products', before)
-    return db.all<Product>(
+    return db.all<Row>(
       `SELECT ${selected} FROM products WHERE deleted_at IS NULL AND id >= $1 ORDER BY id LIMIT $2 OFFSET $3`,
       [id, limit, skip],
     )
@@ -51,11 +72,32 @@ export function createProductStore({ db, clock, counts }: ProductStoreDeps) {
   const undoableSince = () => new Date(clock.now() - undoMs).toISOString()
 
   return {
+    /** In the order of the ids, deleted or not, without those that are gone. */
+    async readByIds<Row extends { id: number }>(ids: readonly number[], selected: string): Promise<Row[]> {
+      const rows = await db.scan<Row>(
+        db.dialect === 'sqlite'
+          ? `SELECT ${selected} FROM products WHERE id IN (SELECT value FROM json_each($1))`
+          : `SELECT ${selected} FROM products WHERE id = ANY (CAST($1 AS BIGINT[]))`,
+        [db.dialect === 'sqlite' ? JSON.stringify(ids) : `{${ids.join()}}`],
+      )
+      const byId = new Map(rows.map((row) => [row.id, row]))
+      return ids.flatMap((id) => byId.get(id) ?? [])
+    },
+
     find: (id: number) => db.get<Product>(`SELECT ${columns} FROM products WHERE id = $1 AND deleted_at IS NULL`, [id]),
 
     /** By id ascending, active or not. */
     async list({ before, limit }: { before: number; limit: number }): Promise<{ products: Product[]; total: number }> {
       const [total, products] = await Promise.all([counts.total('products'), readPage(before, limit)])
+      return { products, total }
+    },
+
+    /** The same without long descriptions. */
+    async listBriefly(page: { before: number; limit: number }): Promise<{ products: ListedProduct[]; total: number }> {
+      const [total, products] = await Promise.all([
+        counts.total('products'),
+        readPage<ListedProduct>(page.before, page.limit, listedColumns),
+      ])
       return { products, total }
     },
 

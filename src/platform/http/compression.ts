@@ -1,5 +1,6 @@
 /** Compresses an answer where the client asks for it and it pays. */
-import { brotliCompress, constants, gzip } from 'node:zlib'
+import { pipeline, type Readable, type Transform } from 'node:stream'
+import { brotliCompress, constants, createBrotliCompress, createGzip, gzip } from 'node:zlib'
 import type { DoneFuncWithErrOrRes, FastifyReply, FastifyRequest } from 'fastify'
 import { guarded } from './errors.ts'
 import { addVary } from './vary.ts'
@@ -17,6 +18,14 @@ const compressors = {
 
 type Encoding = keyof typeof compressors
 
+// A stream keeps its compressor for as long as its client reads: with a small window, 0.3 MB instead of several, and at
+// levels that keep up with a fast client.
+const streamCompressors = {
+  br: () =>
+    createBrotliCompress({ params: { [constants.BROTLI_PARAM_QUALITY]: 1, [constants.BROTLI_PARAM_LGWIN]: 16 } }),
+  gzip: () => createGzip({ level: 1 }),
+} as const satisfies Record<Encoding, () => Transform>
+
 /** An onSend hook for the routes whose answers can be long. */
 export function compressAnswer(
   request: FastifyRequest,
@@ -25,6 +34,10 @@ export function compressAnswer(
   done: DoneFuncWithErrOrRes,
 ): void {
   if (reply.statusCode === 304) addVary(reply, 'accept-encoding')
+  if (isStream(payload)) {
+    done(null, compressStream(request, reply, payload))
+    return
+  }
   if (!(typeof payload === 'string' || payload instanceof Buffer) || payload.length < minBytes) {
     done(null, payload)
     return
@@ -38,11 +51,24 @@ export function compressAnswer(
   compressors[encoding](payload, (error, compressed) =>
     guarded(request, reply, () => {
       if (error) return done(error)
-      reply.header('content-encoding', encoding).removeHeader('content-length')
-      markEtag(reply, encoding)
+      markEncoded(reply, encoding)
       done(null, compressed)
     }),
   )
+}
+
+function isStream(payload: unknown): payload is Readable {
+  return typeof (payload as Readable | undefined)?.pipe === 'function'
+}
+
+function compressStream(request: FastifyRequest, reply: FastifyReply, payload: Readable): Readable {
+  addVary(reply, 'accept-encoding')
+  const encoding = chooseEncoding(request.headers['accept-encoding'])
+  // What a HEAD request is answered with is empty, and stays so.
+  if (encoding === undefined || request.method === 'HEAD') return payload
+  markEncoded(reply, encoding)
+  // Whichever ends first ends the other; whoever reads the result learns of a failure.
+  return pipeline(payload, streamCompressors[encoding](), () => {})
 }
 
 /** RFC 9110, 12.5.3. What is not named is acceptable only by `*`. */
@@ -61,7 +87,8 @@ export function chooseEncoding(accepted: string | string[] | undefined): Encodin
 }
 
 /** A strong ETag stands for bytes, and these are others. `stripEncoding` takes the mark off again. */
-function markEtag(reply: FastifyReply, encoding: Encoding): void {
+function markEncoded(reply: FastifyReply, encoding: Encoding): void {
+  reply.header('content-encoding', encoding).removeHeader('content-length')
   const etag = reply.getHeader('etag')
   if (typeof etag === 'string') reply.header('etag', etag.replace(/"$/, `+${encoding}"`))
 }

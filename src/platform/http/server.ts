@@ -19,6 +19,7 @@ import { createProxyTrust, createProxyWarning } from './proxies.ts'
 import { createRequestIds } from './request-ids.ts'
 import { logRequest, recordRequests } from './request-log.ts'
 import { createSecurityHeaders } from './security-headers.ts'
+import { cutOffUnread } from './unread-answers.ts'
 import { isWebSocketUpgrade } from './upgrades.ts'
 import { compileBody } from './validation.ts'
 
@@ -33,6 +34,8 @@ export interface HttpOptions extends GuardOptions {
   /** Of the service, as its description tells it. */
   version: string
   maxEventLoopDelayMs: number
+  /** A client that leaves its answer unread for so long is cut off. */
+  unreadSeconds: number
   checks: HealthOptions['checks']
 }
 
@@ -104,8 +107,16 @@ export async function createHttpServer(options: HttpOptions): Promise<HttpServer
       })
     }
   })
+  const unread = cutOffUnread({
+    server: app.server,
+    seconds: options.unreadSeconds,
+    onCutOff: ({ remoteAddress: address }) => log.info({ address }, 'a client stopped reading and was cut off'),
+  })
   app.addHook('onListen', async () => loadShedding.start())
-  app.addHook('onClose', async () => loadShedding.close())
+  app.addHook('onClose', async () => {
+    loadShedding.close()
+    unread.close()
+  })
   recordRequests(app, { log, metrics, isStopping: () => isStopping })
   await readBodies(app)
   serveDocs(app, { ...options, requirementsOf })

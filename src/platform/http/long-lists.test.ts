@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { type ListPart, streamList } from './long-lists.ts'
+import { createResponseMemory } from './response-memory.ts'
+
+const kilobyte = 1024
+const meta = (total: number) => ({ total })
+
+function createMemory(maxHeldBytes: number) {
+  return createResponseMemory({ maxReservedBytes: 0, maxHeldBytes })
+}
+
+/** Parts of one item each; how often each of them was read. */
+function createParts(texts: readonly string[]) {
+  const reads = texts.map(() => 0)
+  async function* parts(): AsyncGenerator<ListPart> {
+    for (const [i, text] of texts.entries()) {
+      yield {
+        key: `${i}`,
+        async read() {
+          reads[i] = (reads[i] ?? 0) + 1
+          return { key: `${i}`, bytes: Buffer.from(JSON.stringify(text)), count: 1 }
+        },
+      }
+    }
+  }
+  return { parts, reads }
+}
+
+const texts = Array.from({ length: 8 }, (_, i) => String(i).repeat(600 * kilobyte))
+const expected = JSON.stringify({ data: texts, meta: { total: 8 } })
+
+test('fifty who read in turns get the whole list each, from memory for a few of them', async () => {
+  const memory = createMemory(2000 * kilobyte)
+  const { parts, reads } = createParts(texts)
+  // Each begins a little later than the one before, so that all are at different places.
+  const clients = Array.from({ length: 50 }, (_, i) => ({
+    wait: i,
+    stream: streamList(parts(), { memory, meta }),
+    text: '',
+  }))
+  for (let reading = clients.length; reading > 0; ) {
+    for (const client of clients) {
+      if (client.wait-- > 0) continue
+      const { value, done } = await client.stream.next()
+      if (value) client.text += value.toString('latin1')
+      if (done && client.wait > -10_000) {
+        reading -= 1
+        client.wait = -20_000
+      }
+      assert.ok(memory.bytes() <= 2000 * kilobyte, `${memory.bytes()} bytes`)
+    }
+  }
+  for (const { text } of clients) assert.ok(text === expected)
+  assert.equal(memory.bytes(), 0)
+  assert.ok(reads.every((count) => count > 1))
+})
+
+test('those who read the same at the same time share what a few of them have read', async () => {
+  const { parts, reads } = createParts(texts)
+  const memory = createMemory(100_000 * kilobyte)
+  const read = async () => {
+    let text = ''
+    for await (const bytes of streamList(parts(), { memory, meta })) text += bytes.toString('latin1')
+    return text
+  }
+  const answers = await Promise.all(Array.from({ length: 50 }, read))
+  assert.ok(answers.every((text) => text === expected))
+  assert.ok(
+    reads.every((count) => count <= 4),
+    reads.join(),
+  )
+})
+
+test('whoever stops in the middle leaves nothing behind', async () => {
+  const memory = createMemory(10_000 * kilobyte)
+  const stream = streamList(createParts(texts).parts(), { memory, meta })
+  await stream.next()
+  assert.ok(memory.bytes() > 0)
+  await stream.return(undefined)
+  assert.equal(memory.bytes(), 0)
+})
+
+test('an item that changes while half of it is sent ends the answer: no client gets two halves for a whole', async () => {
+  const memory = createMemory(1)
+  let version = 1
+  async function* parts(): AsyncGenerator<ListPart> {
+    const keyOf = () => `item ${version}`
+    yield {
+      key: keyOf(),
+      read: async () => ({ key: keyOf(), bytes: Buffer.alloc(500 * kilobyte, String(version)), count: 1 }),
+    }
+  }
+  const stream = streamList(parts(), { memory, meta })
+  await stream.next()
+  version = 2
+  await assert.rejects(stream.next(), /changed/)
+})
+
+test('a list whose items are all gone is an empty one', async () => {
+  async function* parts(): AsyncGenerator<ListPart> {
+    yield { key: 'gone', read: async () => ({ key: '', bytes: Buffer.alloc(0), count: 0 }) }
+  }
+  let text = ''
+  for await (const bytes of streamList(parts(), { memory: createMemory(1), meta })) text += bytes
+  assert.equal(text, '{"data":[],"meta":{"total":0}}')
+})

@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer, get, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { type TestContext, test } from 'node:test'
+import { createResponseMemory } from './response-memory.ts'
+
+interface Asked {
+  response: ServerResponse
+  hangUp(): void
+}
+
+async function ask(t: TestContext): Promise<Asked> {
+  const server = createServer()
+  t.after(() => {
+    server.close()
+    server.closeAllConnections()
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const asking = get(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+  asking.on('error', () => {})
+  const [, response] = (await once(server, 'request')) as [unknown, ServerResponse]
+  return { response, hangUp: () => void asking.destroy() }
+}
+
+test('a client that disconnects gives back what was reserved, and reserves nothing afterwards', async (t) => {
+  const memory = createResponseMemory({ maxReservedBytes: 100, maxHeldBytes: 100 })
+  for (let round = 0; round < 3; round++) {
+    const { response, hangUp } = await ask(t)
+    assert.equal(memory.tryReserve(response, 60), true)
+    assert.equal(memory.tryReserve(response, 60), false)
+    const closed = once(response, 'close')
+    hangUp()
+    await closed
+    assert.equal(memory.tryReserve(response, 10), false)
+  }
+  const { response } = await ask(t)
+  assert.equal(memory.tryReserve(response, 100), true)
+  const closed = once(response, 'close')
+  response.end()
+  await closed
+  assert.equal(memory.bytes(), 0)
+})
+
+test('what was used least recently is given up first, and no more than is needed', () => {
+  const memory = createResponseMemory({ maxReservedBytes: 100, maxHeldBytes: 100 })
+  const [a, b, c] = [memory.hold(1, 'a', 40), memory.hold(2, 'b', 40), memory.hold(3, 'c', 20)]
+  assert.equal(a.get(), 'a')
+  const d = memory.hold(4, 'd', 30)
+  assert.deepEqual([a.get(), b.get(), c.get(), d.get()], ['a', undefined, 'c', 'd'])
+  assert.equal(memory.bytes(), 90)
+  for (const held of [a, b, c, d]) held.release()
+  a.release()
+  assert.equal(memory.bytes(), 0)
+  assert.equal(memory.hold(5, 'too long', 101).get(), undefined)
+  assert.equal(memory.bytes(), 0)
+})
+
+test('what several hold under one key is held once, until the last of them releases it', () => {
+  const memory = createResponseMemory({ maxReservedBytes: 100, maxHeldBytes: 100 })
+  assert.equal(memory.find('key'), undefined)
+  const first = memory.hold('key', 'value', 60)
+  const second = memory.find('key')
+  const third = memory.hold('key', 'the same value', 60)
+  assert.equal(memory.bytes(), 60)
+  first.release()
+  first.release()
+  assert.equal(third.get(), 'value')
+  third.release()
+  assert.equal(second?.get(), 'value')
+  second?.release()
+  assert.deepEqual([memory.bytes(), memory.find('key'), second?.get()], [0, undefined, undefined])
+})

@@ -1,0 +1,253 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { type IncomingMessage, request } from 'node:http'
+import { connect } from 'node:net'
+import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { brotliDecompressSync, gunzipSync } from 'node:zlib'
+import { insertMany } from '../../src/features/products/products.bulk.ts'
+import type { Database, Value } from '../../src/platform/database/database.ts'
+import type { Api } from '../support/api.ts'
+import { createConfig } from '../support/config.ts'
+import { onEachEngine } from '../support/databases.ts'
+import { eventually } from '../support/eventually.ts'
+import { many, signIn } from '../support/people.ts'
+import { idsOf, productsPath } from '../support/products.ts'
+import { type ApiWithRoles, startApiWithRoles } from '../support/roles.ts'
+
+const megabyte = 1_000_000
+
+async function fill(
+  { db }: ApiWithRoles,
+  count: number,
+  descriptionOf: (i: number) => string = () => 'short',
+): Promise<void> {
+  const perWrite = 1000
+  for (let start = 0; start < count; start += perWrite) {
+    const products = Array.from({ length: Math.min(perWrite, count - start) }, (_, i) => ({
+      name: `Lamp ${String(start + i).padStart(6, '0')}`,
+      description: descriptionOf(start + i),
+      price_cents: 100 + i,
+      category: 'general',
+      stock: 1,
+      active: true,
+    }))
+    await db.write(insertMany(db.dialect, products, '2026-01-01T00:00:00.000Z'))
+  }
+}
+
+/** Every third is long, with characters of every length in UTF-8 and some that JSON escapes. */
+const mixed = (i: number) => (i % 3 === 0 ? `${i} "é😀\n`.repeat(40_000) : `description ${i}`)
+
+function open(api: Api, path: string, headers: Record<string, string> = {}, method = 'GET'): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    request(api.url + path, { method, headers, agent: false }, resolve)
+      .on('error', reject)
+      .end()
+  })
+}
+
+async function bytesOf(answer: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  for await (const chunk of answer) chunks.push(chunk)
+  return Buffer.concat(chunks)
+}
+
+/** The list as its items tell it, each asked for by itself. */
+async function expectedList(api: Api, ids: readonly number[], meta: object): Promise<string> {
+  const data: object[] = []
+  for (const id of ids) data.push((await api.get(`${productsPath}/${id}`)).body.data)
+  return JSON.stringify({ data, meta })
+}
+
+onEachEngine('a long list', (engine) => {
+  test('of 270 products of a megabyte each is answered, as often as it is asked for', async (t) => {
+    const api = await startApiWithRoles(t, { engine })
+    await fill(api, 1)
+    await api.db.write({ sql: `UPDATE products SET description = $1`, params: ['x'.repeat(megabyte)] })
+    const copied = 'name, name_key, slug, description, price_cents, category, stock, active, created_at, updated_at'
+    await api.db.write({
+      sql: `WITH RECURSIVE copies (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM copies WHERE i < 269)
+            INSERT INTO products (${copied}) SELECT ${copied} FROM products, copies WHERE id = 1`,
+    })
+    for (let round = 0; round < 2; round++) {
+      const answer = await open(api, `${productsPath}?category=general`)
+      assert.equal(answer.statusCode, 200)
+      let length = 0
+      let end = ''
+      for await (const chunk of answer as AsyncIterable<Buffer>) {
+        length += chunk.length
+        end = (end + chunk.toString('latin1')).slice(-60)
+      }
+      assert.ok(length > 270 * megabyte && length < 271 * megabyte, `${length} bytes`)
+      assert.match(end, /\}\],"meta":\{"total":270\}\}$/)
+    }
+  })
+
+  test('has byte for byte what its products are, by search, by category and by page', async (t) => {
+    const api = await startApiWithRoles(t, { engine })
+    await fill(api, 40, mixed)
+    const ids = Array.from({ length: 40 }, (_, i) => i + 1)
+    for (const [query, meta] of [
+      ['q=lamp', { total: 40 }],
+      ['q=lamp%200000', { total: 40 }],
+      ['category=general', { total: 40 }],
+      ['per_page=100', { total: 40, page: 1, per_page: 100, last_page: 1 }],
+    ] as const) {
+      const answer = await open(api, `${productsPath}?${query}`)
+      assert.equal(answer.headers['content-type'], 'application/json; charset=utf-8')
+      assert.equal((await bytesOf(answer)).toString(), await expectedList(api, ids, meta), query)
+    }
+  })
+
+  test('has an ETag, comes compressed, and without its body for HEAD', async (t) => {
+    const api = await startApiWithRoles(t, { engine })
+    await fill(api, 20, mixed)
+    const path = `${productsPath}?category=general`
+    const plain = await open(api, path)
+    const body = await bytesOf(plain)
+    for (const [accept, decompress] of [
+      ['gzip', gunzipSync],
+      ['br', brotliDecompressSync],
+    ] as const) {
+      const answer = await open(api, path, { 'accept-encoding': accept })
+      assert.equal(answer.headers['content-encoding'], accept)
+      assert.match(String(answer.headers.vary), /accept-encoding/)
+      assert.notEqual(answer.headers.etag, plain.headers.etag)
+      const compressed = await bytesOf(answer)
+      assert.ok(compressed.length < body.length / 3)
+      assert.ok(decompress(compressed).equals(body))
+      const again = await open(api, path, { 'if-none-match': String(answer.headers.etag), 'accept-encoding': accept })
+      assert.deepEqual([again.statusCode, (await bytesOf(again)).length], [304, 0])
+    }
+    const head = await open(api, path, {}, 'HEAD')
+    assert.deepEqual([head.statusCode, head.headers.etag, (await bytesOf(head)).length], [200, plain.headers.etag, 0])
+    const known = await open(api, path, { 'if-none-match': String(plain.headers.etag) })
+    assert.equal(known.statusCode, 304)
+    const { access } = await signIn(api)
+    await api.put(`${productsPath}/7`, { stock: 5 }, access)
+    const changed = await open(api, path, { 'if-none-match': String(plain.headers.etag) })
+    assert.equal(changed.statusCode, 200)
+    assert.notEqual(changed.headers.etag, plain.headers.etag)
+    await bytesOf(changed)
+  })
+
+  test('shows each product once and as it was at some time, whatever changes while it is read', async (t) => {
+    const api = await startApiWithRoles(t, { engine })
+    await fill(api, 60, (i) => `${i} `.repeat(250_000))
+    const { access } = await signIn(api)
+    const answer = await open(api, `${productsPath}?category=general`)
+    answer.pause()
+    await api.put(`${productsPath}/50`, { name: 'AAA first', description: 'changed'.repeat(100_000) }, access)
+    await api.put(`${productsPath}/51`, { name: 'AAA second', description: 'short now' }, access)
+    await api.put(`${productsPath}/52`, { category: 'other' }, access)
+    await api.delete(`${productsPath}/53`, access)
+    const { data, meta } = JSON.parse((await bytesOf(answer)).toString())
+    assert.deepEqual(
+      data.map(({ id }: { id: number }) => id),
+      Array.from({ length: 60 }, (_, i) => i + 1),
+    )
+    assert.deepEqual(meta, { total: 60 })
+    const { name, description } = data[49].attributes
+    const isOld = name === 'Lamp 000049' && description === '49 '.repeat(250_000)
+    assert.ok(isOld || (name === 'AAA first' && description === 'changed'.repeat(100_000)))
+  })
+
+  test('is read from the database a little at a time, never all at once', async (t) => {
+    const api = await startApiWithRoles(t, { engine })
+    await fill(api, 100, () => 'x'.repeat(200_000))
+    const reads: number[] = []
+    const measured =
+      (read: Database['all']): Database['all'] =>
+      async <Row extends object>(sql: string, params?: readonly Value[]) => {
+        const rows = await read<Row>(sql, params)
+        reads.push(JSON.stringify(rows).length)
+        return rows
+      }
+    Object.assign(api.db, { all: measured(api.db.all), scan: measured(api.db.scan) })
+    for (const query of ['per_page=100', 'q=lamp', 'category=general']) {
+      assert.equal((await api.get(`${productsPath}?${query}`)).body.data.length, 100)
+      assert.ok(Math.max(...reads) < 300_000, `${query}: ${Math.max(...reads)} characters at once`)
+    }
+  })
+
+  test('has no limit where that is 0, and comes in the order of names', async (t) => {
+    const config = createConfig(t, { products: 'products {\n  collection_limit = 0\n}\n' })
+    const api = await startApiWithRoles(t, { engine, config })
+    await fill(api, 5000, (i) => (i === 4321 ? 'x'.repeat(100_000) : 'short'))
+    await api.db.write({ sql: "UPDATE products SET name = 'A lamp', name_key = 'a lamp' WHERE id = 3000" })
+    const expected = [3000, ...Array.from({ length: 5000 }, (_, i) => i + 1).filter((id) => id !== 3000)]
+    const etags = new Set<string | null>()
+    for (const query of ['q=lamp', 'category=general', 'category=general']) {
+      const answer = await api.get(`${productsPath}?${query}`)
+      assert.deepEqual(idsOf(answer), expected, query)
+      assert.deepEqual([answer.body.meta, answer.headers.get('x-truncated')], [{ total: 5000 }, null])
+      etags.add(answer.headers.get('etag'))
+    }
+    assert.equal(etags.size, 1)
+  })
+
+  test('is cut at the limit, which it says, where that is beyond what is held', async (t) => {
+    const config = createConfig(t, { products: 'products {\n  collection_limit = 2500\n}\n' })
+    const api = await startApiWithRoles(t, { engine, config })
+    await fill(api, 2501)
+    for (const query of ['q=lamp', 'category=general']) {
+      const answer = await api.get(`${productsPath}?${query}`)
+      assert.deepEqual([answer.body.data.length, answer.body.meta], [2500, { total: 2500 }])
+      assert.equal(answer.headers.get('x-truncated'), 'true')
+    }
+  })
+})
+
+test('many who read slowly are all served, and whoever asks for little meanwhile is too', async (t) => {
+  const api = await startApiWithRoles(t, {})
+  await fill(api, 20, () => 'x'.repeat(megabyte))
+  // More than may wait for long reads of the database.
+  const answers = await many(140, () => open(api, `${productsPath}?category=general`))
+  for (const answer of answers) answer.pause()
+  assert.ok(answers.every(({ statusCode }) => statusCode === 200))
+  for (let i = 0; i < 5; i++) assert.equal((await api.get(`${productsPath}/1`)).status, 200)
+  for (const answer of answers.slice(1)) answer.destroy()
+  const last = await bytesOf(answers[0] as IncomingMessage)
+  assert.match(last.subarray(-30).toString(), /"meta":\{"total":20\}\}$/)
+  assert.deepEqual(
+    api.log.filter((line) => line.includes('"level":"error"')),
+    [],
+  )
+})
+
+test('a client that stops reading is cut off, one that reads slowly is not', async (t) => {
+  const api = await startApiWithRoles(t, {
+    env: { UNREAD_TIMEOUT: '1' },
+    extend(app) {
+      app.get('/huge', { config: { access: 'public' } }, async (_request, reply) =>
+        reply.send(Buffer.alloc(64 * megabyte)),
+      )
+    },
+  })
+  await fill(api, 64, () => 'x'.repeat(megabyte))
+  const { port } = new URL(api.url)
+  for (const path of ['/huge', `${productsPath}?category=general`]) {
+    const silent = connect(Number(port), '127.0.0.1')
+    silent.on('error', () => {})
+    await once(silent, 'connect')
+    silent.write(`GET ${path} HTTP/1.1\r\nhost: x\r\n\r\n`)
+    silent.pause()
+    const before = api.log.length
+    await eventually(() => assert.ok(api.log.slice(before).some((line) => line.includes('stopped reading'))))
+    let length = 0
+    silent.on('data', (chunk: Buffer) => (length += chunk.length))
+    silent.resume()
+    await once(silent, 'close')
+    assert.ok(length < 64 * megabyte)
+
+    const slow = await open(api, path)
+    let read = 0
+    for await (const chunk of slow as AsyncIterable<Buffer>) {
+      // Longer than the limit in all, never for so long at once.
+      if (read < 8 * megabyte && read % 4 === 0) await sleep(20)
+      read += chunk.length
+    }
+    assert.ok(read >= 64 * megabyte, path)
+  }
+})

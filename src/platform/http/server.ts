@@ -33,7 +33,7 @@ export interface HttpOptions extends GuardOptions {
   /** Of the service, as its description tells it. */
   version: string
   maxEventLoopDelayMs: number
-  checks: HealthOptions['checks']
+  readiness: HealthOptions['readiness']
 }
 
 export interface HttpServer {

@@ -65,7 +65,7 @@ export async function createApp(options: AppOptions): Promise<App> {
       version: readVersion(),
       authenticate,
       policies,
-      checks: services.checks,
+      readiness: services.readiness,
     })
     auth.addRoutes(http.app, services.createLimiter)
     addPostRoutes(http.app, { posts: services.posts })
@@ -86,6 +86,12 @@ export async function createApp(options: AppOptions): Promise<App> {
     })
     socketParts.serveBeside(http.app.server, consoleSocket)
     ground.onClose(() => Promise.all([http.close(), socketParts.close()]))
+    metrics.addGauge({
+      name: 'dependency_up',
+      help: 'Whether what the service depends on works: 1, or 0.',
+      label: 'dependency',
+      read: services.readiness.figures,
+    })
     metrics.addGauge({ name: 'graphql_sockets', help: 'Open sockets.', label: 'dialect', read: sockets.counts })
     const subscriptions = { name: 'graphql_subscriptions', help: 'Open subscriptions, and sources that they share.' }
     metrics.addGauge({ ...subscriptions, label: 'kind', read: engine.counts })

@@ -39,7 +39,7 @@ export async function openGround(options: GroundOptions): Promise<Ground> {
     migrations: options.migrations ?? join(root, 'migrations'),
     clock,
     random,
-    onConnectionLost: (error) => log.warn({ err: error }, 'database connection lost'),
+    log,
     ...(observe && { observe }),
   })
   if (applied.length > 0) log.info({ applied }, 'migrations applied')

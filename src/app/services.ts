@@ -13,8 +13,9 @@ import { createEvents } from '../platform/events/events.ts'
 import type { Element } from '../platform/graphql/elements.ts'
 import { createAccessChanges } from '../platform/http/access-changes.ts'
 import { createLiveAccess } from '../platform/http/live-access.ts'
+import { createReadiness } from '../platform/http/readiness.ts'
 import { createLimiters } from '../platform/limiter/limiter.ts'
-import { openRedis } from '../platform/redis/redis.ts'
+import { openRedis, type Redis } from '../platform/redis/redis.ts'
 import { createAccounts } from './accounts.ts'
 import { createAuth } from './auth.ts'
 import { openAccessBus, openTopicBus } from './buses.ts'
@@ -65,7 +66,7 @@ export async function createServices(ground: Ground, additions: Additions = {}) 
         .catch((error: unknown) => log.error({ err: error, topic: counterTopic }, 'a value was not published')),
   })
   const policies = createPolicies({ posts: postPolicy, ...additions.policies })
-  const createLimiter = createLimiters(redis?.client)
+  const createLimiter = createLimiters(redis)
   const graphql = createGraphQL(ground, {
     posts,
     products,
@@ -90,14 +91,22 @@ export async function createServices(ground: Ground, additions: Additions = {}) 
     policies,
     createLimiter,
     graphql,
-    /** What the service cannot do without. */
-    checks: {
-      database: () => db.get('SELECT 1 AS ok'),
-      ...(redis && { redis: () => redis.ping() }),
-      'access bus': accessBus.check,
-      topics: topics.check,
-    },
+    readiness: createReadiness({
+      log,
+      checkDatabase: () => db.checkWritable(),
+      neighbours: {
+        ...neighboursOf(db, redis, [accessBus, topics]),
+        database: () => !db.isDamaged(),
+      },
+    }),
   }
+}
+
+/** What carries values between nodes is one with what it runs on: operators look after Redis, not after our connections. */
+function neighboursOf(db: Database, redis: Redis | undefined, buses: Bus[]): Record<string, () => boolean> {
+  const areUp = () => buses.every((bus) => bus.isUp())
+  if (redis) return { redis: () => redis.isUp() && areUp() }
+  return db.dialect === 'postgres' ? { notifications: areUp } : {}
 }
 
 export type Services = Awaited<ReturnType<typeof createServices>>

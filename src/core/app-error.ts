@@ -5,6 +5,7 @@ export class AppError extends Error {
   /** Further fields of the answer's body: `details` or `locked_until`. */
   readonly extra: Readonly<Record<string, unknown>> | undefined
   readonly headers: Readonly<Record<string, string>> | undefined
+  readonly #isReported: boolean
 
   constructor(
     status: number,
@@ -13,11 +14,24 @@ export class AppError extends Error {
       extra,
       headers,
       cause,
-    }: { extra?: Record<string, unknown>; headers?: Record<string, string>; cause?: unknown } = {},
+      isReported = false,
+    }: {
+      extra?: Record<string, unknown>
+      headers?: Record<string, string>
+      cause?: unknown
+      /** The log has a line of its own about the cause: it need not be told with every request. */
+      isReported?: boolean
+    } = {},
   ) {
     super(publicText, { cause })
     this.status = status
     this.extra = extra
     this.headers = headers
+    this.#isReported = isReported
+  }
+
+  /** The cause, where the log is to tell it with the request. */
+  get causeToLog(): unknown {
+    return this.#isReported ? undefined : this.cause
   }
 }

@@ -257,7 +257,7 @@ if (engines.includes('postgres')) {
     await node.cut()
     await api.post('/api/auth/logout', {}, user.access)
     node.restore()
-    await eventually(() => node.bus.check())
+    await eventually(() => assert.ok(node.bus.isUp()))
     await eventually(() => assert.equal(connection.ends, 1), byMessageMs)
   })
 

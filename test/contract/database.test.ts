@@ -330,6 +330,23 @@ if (engines.includes('postgres')) {
     assert.notEqual(await connectionOf(db), asked)
   })
 
+  test('a connection that falls silent alone is given up long before the time limit of its statement', async (t) => {
+    const proxy = await startProxy(t, await createDatabaseUrl(t, 'postgres'))
+    const db = await open(t, 'postgres', { url: proxy.url, poolSize: 1, statementTimeoutSeconds: 3600 })
+    const asked = await connectionOf(db)
+    for (const connection of proxy.open()) connection.silence()
+    await assert.rejects(
+      db.write({ sql: insertOwner, params: ['a'] }),
+      (error) => error instanceof AppError && error.status === 503,
+    )
+    assert.notEqual(await connectionOf(db), asked)
+  })
+
+  test('a statement that takes long is left at it', async (t) => {
+    const db = await open(t, 'postgres', { poolSize: 1 })
+    assert.equal((await db.scan('SELECT pg_sleep(6)')).length, 1)
+  })
+
   test('a broken constraint costs no connection, a mistake in the SQL does', async (t) => {
     const db = await open(t, 'postgres', { poolSize: 1 })
     const first = await connectionOf(db)

@@ -9,6 +9,7 @@ import { openRedis } from '../../src/platform/redis/redis.ts'
 import { startApi } from '../support/api.ts'
 import { engines, testServer } from '../support/databases.ts'
 import { eventually } from '../support/eventually.ts'
+import { startOwnRedis } from '../support/own-servers.ts'
 
 const log = createLogger({ level: 'silent', isTerminal: false })
 const twins = engines.includes('postgres') ? (['memory', 'redis'] as const) : (['memory'] as const)
@@ -17,7 +18,7 @@ async function create(t: TestContext, twin: 'memory' | 'redis') {
   if (twin === 'memory') return createLimiters(undefined)
   const redis = await openRedis(testServer('TEST_REDIS_URL'), log)
   t.after(() => redis.close())
-  return createLimiters(redis.client)
+  return createLimiters(redis)
 }
 
 const name = () => systemRandom.id()
@@ -74,5 +75,65 @@ if (twins.length > 1) {
     for (let i = 0; i < 8; i++)
       statuses.push((await nodes[i % 2]?.request('POST', '/api/auth/refresh', { json: {}, headers }))?.status ?? 0)
     assert.deepEqual(statuses, [401, 401, 401, 401, 401, 429, 429, 429])
+  })
+}
+
+if (twins.length > 1) {
+  const budget = 20
+  const rate = { requests: budget, seconds: 120 }
+
+  /** Stands for so many nodes, each with a connection of its own. */
+  async function createNodes(t: TestContext, count: number, url = testServer('TEST_REDIS_URL')) {
+    const shared = name()
+    const nodes = await Promise.all(
+      Array.from({ length: count }, async () => {
+        const redis = await openRedis(url, log)
+        t.after(() => redis.close())
+        return { redis, limiter: createLimiters(redis)(shared, rate) }
+      }),
+    )
+    return nodes
+  }
+
+  function stall(ms: number): void {
+    const end = performance.now() + ms
+    while (performance.now() < end);
+  }
+
+  test('redis: nodes that are starved of processor let through one budget together, not one each', async (t) => {
+    const nodes = await createNodes(t, 4)
+    let isBusy = true
+    const starve = () => {
+      stall(1200)
+      if (isBusy) setImmediate(starve)
+    }
+    setImmediate(starve)
+    const takes = nodes.flatMap(({ limiter }) => Array.from({ length: 30 }, () => outcome(limiter, '203.0.113.1')))
+    const outcomes = await Promise.all(takes)
+    isBusy = false
+    assert.equal(outcomes.filter((status) => status === 200).length, budget)
+  })
+
+  test('redis: while it is away a node goes on from what was counted, and has no second budget when it is back', async (t) => {
+    const server = await startOwnRedis(t)
+    const [one, two] = await createNodes(t, 2, server.url)
+    assert.ok(one && two)
+    for (let i = 0; i < 6; i++) assert.equal(await outcome(one.limiter, '203.0.113.1'), 200)
+    for (let i = 0; i < 6; i++) assert.equal(await outcome(two.limiter, '203.0.113.1'), 200)
+
+    server.freeze()
+    // Some find out by waiting for it, others after it is known.
+    const early = await Promise.all([one, one, two].map(({ limiter }) => outcome(limiter, '203.0.113.1')))
+    assert.deepEqual(early, [200, 200, 200])
+    await eventually(() => assert.deepEqual([one.redis.isUp(), two.redis.isUp()], [false, false]))
+    const ofOne = await Promise.all(Array.from({ length: 40 }, () => outcome(one.limiter, '203.0.113.1')))
+    const ofTwo = await Promise.all(Array.from({ length: 40 }, () => outcome(two.limiter, '203.0.113.1')))
+    // Six were known from before to the first node, twelve to the second, which asked last.
+    assert.equal(ofOne.filter((status) => status === 200).length, budget - 6 - 2)
+    assert.equal(ofTwo.filter((status) => status === 200).length, budget - 12 - 1)
+
+    server.thaw()
+    await eventually(() => assert.deepEqual([one.redis.isUp(), two.redis.isUp()], [true, true]))
+    for (const { limiter } of [one, two]) assert.equal(await outcome(limiter, '203.0.113.1'), 429)
   })
 }

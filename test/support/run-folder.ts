@@ -42,11 +42,16 @@ export function createRunFolder(place = tmpdir()): RunFolder {
   }
 }
 
-/** In a process group of its own, so that Ctrl-C reaches the tests and leaves the order of things to the watchdog. */
-export function startDaemon(folder: string, binary: string, args: string[], options: SpawnOptions): void {
+/**
+ * In a process group of its own, so that Ctrl-C reaches the tests and leaves the order of things to the watchdog. Answers
+ * the process id.
+ */
+export function startDaemon(folder: string, binary: string, args: string[], options: SpawnOptions): number {
   const child = spawn(binary, args, { ...options, detached: true, stdio: 'ignore' })
-  registerProcess(folder, child.pid as number)
+  const pid = child.pid as number
+  registerProcess(folder, pid)
   child.unref()
+  return pid
 }
 
 /** Answers the function that takes it off the list again, once it has ended. */

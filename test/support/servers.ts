@@ -22,13 +22,22 @@ export async function startServers(folder: string, given: Given): Promise<Server
   if (!given.databaseUrl || !given.redisUrl) installMissing()
   const [databaseUrl, redisUrl] = await Promise.all([
     given.databaseUrl ?? startPostgres(folder),
-    given.redisUrl ?? startRedis(folder),
+    given.redisUrl ?? startRedis(folder).then(({ url }) => url),
   ])
   return { databaseUrl, redisUrl }
 }
 
-/** `more` are settings on top of those of the tests. */
+export interface Started {
+  url: string
+  pid: number
+}
+
 export async function startPostgres(folder: string, more: Record<string, string> = {}): Promise<string> {
+  return (await startPostgresProcess(folder, more)).url
+}
+
+/** `more` are settings on top of those of the tests. */
+export async function startPostgresProcess(folder: string, more: Record<string, string> = {}): Promise<Started> {
   const bin = findPostgres() ?? fail('PostgreSQL')
   const data = join(folder, 'postgres')
   mkdirSync(data)
@@ -54,20 +63,20 @@ export async function startPostgres(folder: string, more: Record<string, string>
     ...more,
   }
   const args = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
-  startDaemon(folder, join(bin, 'postgres'), ['-D', data, ...args], options)
+  const pid = startDaemon(folder, join(bin, 'postgres'), ['-D', data, ...args], options)
   const url = `postgres://latchkey@127.0.0.1:${port}/postgres`
   // Its port is open before it takes queries.
   await waitUntil(() => answersQueries(url), 'PostgreSQL')
-  return url
+  return { url, pid }
 }
 
-async function startRedis(folder: string): Promise<string> {
+export async function startRedis(folder: string): Promise<Started> {
   const binary = findProgram('redis-server', 'valkey-server') ?? fail('Redis')
   const port = await freePort()
   const args = ['--bind', '127.0.0.1', '--port', String(port), '--save', '', '--appendonly', 'no', '--dir', folder]
-  startDaemon(folder, binary, args, {})
+  const pid = startDaemon(folder, binary, args, {})
   await waitUntil(() => isReachable(port), 'Redis')
-  return `redis://127.0.0.1:${port}`
+  return { url: `redis://127.0.0.1:${port}`, pid }
 }
 
 function installMissing(): void {

@@ -30,7 +30,7 @@ export function createMemoryBus({ log }: { log: Log }): Bus {
     },
     subscribe: topics.subscribe,
     onGap: topics.onGap,
-    check: async () => requireOpen(),
+    isUp: () => !isClosed,
     async close() {
       isClosed = true
       waiting.length = 0

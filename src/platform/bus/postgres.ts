@@ -6,7 +6,9 @@ import { hash } from 'node:crypto'
 import pg from 'pg'
 import { exitCodes, FatalError } from '../../core/fatal-error.ts'
 import { reasonOf } from '../../core/reason.ts'
-import { repeat } from '../../core/repeat.ts'
+import { answerTimeoutMs, superviseConnection } from '../../core/supervised-connection.ts'
+import { TimeoutError, withTimeout } from '../../core/timeout.ts'
+import { sessionStatement } from '../database/postgres-session.ts'
 import type { Log } from '../log/logger.ts'
 import { type Bus, busUnavailable, encode } from './bus.ts'
 import { createTopics } from './topics.ts'
@@ -18,105 +20,85 @@ export interface PostgresBusOptions {
 
 /** The server refuses 8000 bytes and more. */
 const maxBytes = 7999
-const timeoutMs = 4000
-const pingMs = 1500
-const maxRetryMs = 2000
+const connectTimeoutMs = 5000
 
 export async function createPostgresBus({ url, log }: PostgresBusOptions): Promise<Bus> {
   /** Undefined while there is none. */
   let client: pg.Client | undefined
-  /** Whether all topics are listened to, over that client. */
-  let isUp = false
   let isClosed = false
-  let retry: NodeJS.Timeout | undefined
   const topicsByChannel = new Map<string, string>()
   const topics = createTopics({
     wire: {
       async listen(topic) {
         const channel = channelOf(topic)
         topicsByChannel.set(channel, topic)
-        await query(`LISTEN ${channel}`)
+        await settled(query(`LISTEN ${channel}`))
       },
       async unlisten(topic) {
         const channel = channelOf(topic)
-        await query(`UNLISTEN ${channel}`)
+        await settled(query(`UNLISTEN ${channel}`))
         topicsByChannel.delete(channel)
       },
-      isUp: () => isUp,
+      isUp: () => connection.isUp(),
     },
     log,
+  })
+
+  const connection = superviseConnection({
+    async connect() {
+      const made = new pg.Client(clientConfig(url))
+      // Unheard, the event would end the process; "end" follows it.
+      made.on('error', ignore)
+      made.on('end', () => {
+        if (made === client) connection.lose(new Error('the server ended the connection'))
+      })
+      made.on('notification', ({ channel, payload }) => {
+        const topic = topicsByChannel.get(channel)
+        if (made === client && topic !== undefined) topics.deliver(topic, payload ?? '')
+      })
+      client = made
+      await made.connect()
+      await made.query(sessionStatement())
+      topics.forgetWire()
+      await topics.settleAll()
+    },
+    ping: () => query('SELECT 1'),
+    drop() {
+      const dropped = client
+      client = undefined
+      // Its end() would wait for what the server has not answered.
+      dropped?.connection.stream.destroy()
+    },
+    onLost: (error) => log.warn({ err: error }, 'the PostgreSQL connection of the bus is lost'),
+    onBack() {
+      log.info('the PostgreSQL connection of the bus is back')
+      topics.tellGap()
+    },
   })
 
   async function query(sql: string, values?: string[]): Promise<void> {
     if (isClosed) throw busUnavailable(new Error('the bus is closed'))
     if (!client) throw busUnavailable(new Error('the PostgreSQL connection of the bus is away'))
     try {
-      await client.query(sql, values)
+      await withTimeout(client.query(sql, values), answerTimeoutMs)
     } catch (error) {
       throw busUnavailable(error)
     }
   }
 
-  async function connect(): Promise<void> {
-    const made = new pg.Client(clientConfig(url))
-    // Unheard, the event would end the process; "end" follows it.
-    made.on('error', ignore)
-    made.on('end', () => lose(made))
-    made.on('notification', ({ channel, payload }) => {
-      const topic = topicsByChannel.get(channel)
-      if (made === client && topic !== undefined) topics.deliver(topic, payload ?? '')
-    })
+  /** Whether an unanswered statement was carried out is unknown: the connection is made anew, with all its topics. */
+  async function settled(statement: Promise<void>): Promise<void> {
     try {
-      await made.connect()
-      if (isClosed) throw new Error('the bus is closed')
-      client = made
-      topics.forgetWire()
-      await topics.settleAll()
-      // It may have been lost with nothing under way that would have failed.
-      if (client !== made) throw new Error('the connection was lost again')
-      isUp = true
+      await statement
     } catch (error) {
-      if (client === made) client = undefined
-      made.end().catch(ignore)
+      if ((error as Error).cause instanceof TimeoutError) connection.lose(error)
       throw error
     }
   }
 
-  function lose(lost: pg.Client): void {
-    if (lost !== client) return
-    client = undefined
-    // Where it was not up yet, whoever connects finds out by an error.
-    if (!isUp || isClosed) return
-    isUp = false
-    log.warn('the PostgreSQL connection of the bus is lost')
-    connectAgain(0)
-  }
-
-  function connectAgain(attempt: number): void {
-    const waitMs = Math.min(50 * 2 ** attempt, maxRetryMs)
-    retry = setTimeout(async () => {
-      try {
-        await connect()
-        log.info('the PostgreSQL connection of the bus is back')
-        topics.tellGap()
-      } catch {
-        if (!isClosed) connectAgain(attempt + 1)
-      }
-    }, waitMs).unref()
-  }
-
-  /** A connection that fell silent says nothing of it: it is asked now and then, and ends where it does not answer. */
-  const pings = repeat({
-    everyMs: pingMs,
-    work: async () => isUp && query('SELECT 1'),
-    onError: ignore,
-  })
-
   try {
-    await connect()
+    await connection.start(connectTimeoutMs)
   } catch (error) {
-    isClosed = true
-    await pings.close()
     const message = `cannot listen to PostgreSQL: ${reasonOf(error)}`
     throw new FatalError(message, exitCodes.unavailable, { cause: error })
   }
@@ -134,17 +116,11 @@ export async function createPostgresBus({ url, log }: PostgresBusOptions): Promi
     },
     subscribe: topics.subscribe,
     onGap: topics.onGap,
-    async check() {
-      if (!isUp) throw busUnavailable(new Error('the PostgreSQL connection of the bus is away'))
-      await query('SELECT 1')
-    },
+    isUp: connection.isUp,
     async close() {
       isClosed = true
       topics.close()
-      clearTimeout(retry)
-      const last = client
-      client = undefined
-      await Promise.all([last?.end().catch(ignore), pings.close()])
+      await connection.close()
     },
   }
 }
@@ -153,10 +129,9 @@ function clientConfig(url: string): pg.ClientConfig {
   return {
     connectionString: url,
     application_name: 'latchkey bus',
-    connectionTimeoutMillis: timeoutMs,
-    query_timeout: timeoutMs,
+    connectionTimeoutMillis: connectTimeoutMs,
     keepAlive: true,
-    // Queries do not wait for each other's answers; one over its time ends the connection.
+    // Queries do not wait for each other's answers.
     pipeline: true,
   } as pg.ClientConfig
 }

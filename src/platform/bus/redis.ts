@@ -1,9 +1,10 @@
 /** The bus over Redis. A connection that subscribes can do little else, so the bus has one of its own for that. */
 import { exitCodes, FatalError } from '../../core/fatal-error.ts'
 import { reasonOf } from '../../core/reason.ts'
-import { withTimeout } from '../../core/timeout.ts'
+import { answerTimeoutMs } from '../../core/supervised-connection.ts'
+import { TimeoutError, withTimeout } from '../../core/timeout.ts'
 import type { Log } from '../log/logger.ts'
-import type { RedisClient } from '../redis/redis.ts'
+import { type RedisClient, superviseRedis } from '../redis/redis.ts'
 import { type Bus, busUnavailable, encode } from './bus.ts'
 import { createTopics } from './topics.ts'
 
@@ -16,43 +17,43 @@ export interface RedisBusOptions {
 }
 
 const connectTimeoutMs = 5000
-/** A connection that fell silent is found out by these: it is asked every so often, and given up without an answer. */
-const pingMs = 1500
-const maxSilenceMs = 5000
 
 export async function createRedisBus({ client, log, prefix = 'latchkey:' }: RedisBusOptions): Promise<Bus> {
-  const subscriber = client.duplicate({
-    pingInterval: pingMs,
-    socket: { ...client.options?.socket, socketTimeout: maxSilenceMs } as RedisSocket,
-  })
+  const subscriber = client.duplicate()
   const onMessage = (text: string, channel: string) => topics.deliver(channel.slice(prefix.length), text)
   const topics = createTopics({
     wire: {
-      listen: (topic) => subscriber.subscribe(prefix + topic, onMessage),
-      unlisten: (topic) => subscriber.unsubscribe(prefix + topic),
-      isUp: () => subscriber.isReady,
+      listen: (topic) => settled(subscriber.subscribe(prefix + topic, onMessage)),
+      unlisten: (topic) => settled(subscriber.unsubscribe(prefix + topic)),
+      isUp: () => connection.isUp(),
     },
     log,
   })
-  let isUp = false
   let isClosed = false
-  // Without a listener an error would end the process. The connection is made anew by the client itself.
-  subscriber.on('error', (error: Error) => {
-    if (isUp) log.warn({ err: error }, 'the Redis connection of the bus is lost')
-    isUp = false
-  })
-  // By then the client has subscribed anew to all that it was subscribed to. What was to end meanwhile ends now.
-  subscriber.on('ready', () => {
-    isUp = true
-    topics.settleAll().catch((error: unknown) => log.warn({ err: error }, 'a topic could not be settled'))
-    topics.tellGap()
+  const connection = superviseRedis(subscriber, {
+    onLost: (error) => log.warn({ err: error }, 'the Redis connection of the bus is lost'),
+    // By then the client has subscribed anew to all that it was subscribed to. What was to end meanwhile ends now.
+    onBack() {
+      log.info('the Redis connection of the bus is back')
+      topics.settleAll().catch((error: unknown) => log.warn({ err: error }, 'a topic could not be settled'))
+      topics.tellGap()
+    },
   })
   try {
-    await withTimeout(subscriber.connect(), connectTimeoutMs)
+    await connection.start(connectTimeoutMs)
   } catch (error) {
-    subscriber.destroy()
     const message = `cannot subscribe to Redis: ${reasonOf(error)}`
     throw new FatalError(message, exitCodes.unavailable, { cause: error })
+  }
+
+  /** Whether an unanswered command was carried out is unknown: the connection is made anew, with all its topics. */
+  async function settled(command: Promise<unknown>): Promise<void> {
+    try {
+      await withTimeout(command, answerTimeoutMs)
+    } catch (error) {
+      if (error instanceof TimeoutError) connection.lose(error)
+      throw error
+    }
   }
 
   return {
@@ -60,23 +61,18 @@ export async function createRedisBus({ client, log, prefix = 'latchkey:' }: Redi
       if (isClosed) throw busUnavailable(new Error('the bus is closed'))
       const text = encode(topic, value)
       try {
-        await client.publish(prefix + topic, text)
+        await withTimeout(client.publish(prefix + topic, text), answerTimeoutMs)
       } catch (error) {
         throw busUnavailable(error)
       }
     },
     subscribe: topics.subscribe,
     onGap: topics.onGap,
-    async check() {
-      if (isClosed) throw busUnavailable(new Error('the bus is closed'))
-      await subscriber.ping()
-    },
+    isUp: () => connection.isUp() && client.isReady,
     async close() {
       isClosed = true
       topics.close()
-      subscriber.destroy()
+      await connection.close()
     },
   }
 }
-
-type RedisSocket = NonNullable<NonNullable<RedisClient['options']>['socket']>

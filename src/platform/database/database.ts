@@ -53,6 +53,10 @@ export interface Database {
   write<Row extends object>(statement: Statement): Promise<[Row[]]>
   write<A extends object, B extends object>(first: Statement, second: Statement): Promise<[A[], B[]]>
   write<Row extends object>(...statements: Statement[]): Promise<Row[][]>
+  /** Rejects where a write would not be taken now: the database is read-only, has no room, or is away. */
+  checkWritable(): Promise<void>
+  /** Whether a read or write has met data that are damaged. Everything else is served. */
+  isDamaged(): boolean
   /** Lets what was asked before end, then closes. What is asked later is refused. */
   close(): Promise<void>
 }
@@ -79,6 +83,6 @@ export class ConstraintError extends Error {
 }
 
 /** The database cannot be reached, is shutting down or has no room: the client may try again. */
-export function databaseUnavailable(cause: unknown): AppError {
-  return new AppError(503, 'Service unavailable', { headers: { 'retry-after': '5' }, cause })
+export function databaseUnavailable(cause: unknown, { isReported = false } = {}): AppError {
+  return new AppError(503, 'Service unavailable', { headers: { 'retry-after': '5' }, cause, isReported })
 }

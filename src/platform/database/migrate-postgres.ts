@@ -1,6 +1,7 @@
 import pg from 'pg'
 import { exitCodes, FatalError } from '../../core/fatal-error.ts'
 import type { MigrationTransaction } from './migrate.ts'
+import { sessionStatement } from './postgres-session.ts'
 
 // Any number will do, as long as every Latchkey takes the same.
 const migrationLock = 7_236_114_809
@@ -14,12 +15,12 @@ export async function withPostgresMigrations<T>(
     connectionString: url,
     application_name: 'latchkey migrations',
     connectionTimeoutMillis: 5000,
-    lock_timeout: 60_000,
   })
   // A lost connection fails the query that is under way; unheard, the event would end the process.
   client.on('error', () => {})
   await client.connect()
   try {
+    await client.query(sessionStatement({ lock_timeout: '60s' }))
     await client.query('BEGIN')
     await lock(client)
     const result = await work({

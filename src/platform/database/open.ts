@@ -2,13 +2,16 @@
 import { isAbsolute, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Clock } from '../../core/clock.ts'
+import { exitCodes, FatalError } from '../../core/fatal-error.ts'
 import type { Random } from '../../core/random.ts'
+import type { Log } from '../log/logger.ts'
 import type { Database, Dialect, Observe } from './database.ts'
 import { applyMigrations, readMigrations } from './migrate.ts'
 import { withPostgresMigrations } from './migrate-postgres.ts'
 import { withSqliteMigrations } from './migrate-sqlite.ts'
 import { openPostgres } from './postgres.ts'
 import { openSqlite } from './sqlite.ts'
+import { damageAdvice, isDamage } from './sqlite-faults.ts'
 
 export interface OpenOptions {
   url: string
@@ -20,7 +23,8 @@ export interface OpenOptions {
   migrations: string
   clock: Clock
   random: Random
-  onConnectionLost?: (error: Error) => void
+  /** Is told of what goes wrong with the database itself, and what to do about it. */
+  log?: Log
   observe?: Observe
 }
 
@@ -31,11 +35,12 @@ export async function openDatabase(options: OpenOptions): Promise<{ db: Database
   const path = dialect === 'sqlite' ? sqlitePath(url, options.root) : undefined
 
   // Opened first: its errors say in one line what is wrong with the place.
-  const { onConnectionLost = () => {}, observe = () => {} } = options
+  const { log, observe = () => {} } = options
+  const onConnectionLost = (error: Error) => log?.warn({ err: error }, 'database connection lost')
   const db =
     path === undefined
       ? await openPostgres({ ...options, onConnectionLost, observe, random: options.random.fraction })
-      : openSqlite(path, observe)
+      : openSqlite({ path, observe, log })
   try {
     const apply = (transaction: Parameters<typeof applyMigrations>[0]) =>
       applyMigrations(transaction, migrations, clock.nowIso())
@@ -43,7 +48,7 @@ export async function openDatabase(options: OpenOptions): Promise<{ db: Database
     return { db, applied }
   } catch (error) {
     await db.close()
-    throw error
+    throw path !== undefined && isDamage(error) ? new FatalError(damageAdvice(path), exitCodes.badData) : error
   }
 }
 

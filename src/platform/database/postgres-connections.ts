@@ -3,8 +3,12 @@ import type { Socket } from 'node:net'
 import pg from 'pg'
 import { exitCodes, FatalError } from '../../core/fatal-error.ts'
 import { reasonOf } from '../../core/reason.ts'
+import { repeat } from '../../core/repeat.ts'
+import { withTimeout } from '../../core/timeout.ts'
 import { maxAnswerBytes } from './database.ts'
 import { leavesConnectionSound } from './postgres-errors.ts'
+import { findWorking } from './postgres-liveness.ts'
+import { placeOf, requireSuitable, type Suitability, sessionStatement, suitabilityQuery } from './postgres-session.ts'
 import { parserOf } from './postgres-types.ts'
 
 export interface ConnectionOptions {
@@ -23,34 +27,57 @@ export interface Connections {
   end(): Promise<void>
 }
 
-const connectTimeoutMs = 5000
+/** Waiting for a free connection included. */
+const connectTimeoutMs = 4000
+const setUpTimeoutMs = 900
 const graceMs = 5000
-const lookEveryMs = 1000
+/** With what follows from them, a server that is frozen holds nobody for longer than five seconds. */
+const lookEveryMs = 500
+const suspectAfterMs = 2000
+const looksBeforeLost = 2
 /** Rows of so many bytes are read in well under a millisecond. */
 const bytesPerTurn = 64 * 1024
 
 interface Use {
   deadline: number
   bytesRead: number
+  /** When the server is to be asked whether it is still at it. */
+  suspectAt: number
+  /** How often in a row the server knew nothing of a statement. */
+  missed: number
 }
 
 export async function openConnections(options: ConnectionOptions): Promise<Connections> {
   const uses = new Map<pg.ClientBase, Use>()
+  const pids = new WeakMap<pg.ClientBase, number>()
   let bytesUnderWay = 0
-  const pool = new pg.Pool(poolConfig(options))
+  const setSession = sessionStatement({ statement_timeout: String(options.statementTimeoutSeconds * 1000) })
+  const pool = new pg.Pool({ ...poolConfig(options), onConnect: setUp })
   // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
   pool.on('error', options.onConnectionLost)
-  pool.on('connect', (client) => {
+
+  async function setUp(client: pg.ClientBase): Promise<void> {
     const stream = streamOf(client)
     readByTurns(stream)
     stream.on('data', ({ length }: Buffer) => {
       const use = uses.get(client)
       if (!use) return
       use.bytesRead += length
+      use.suspectAt = performance.now() + suspectAfterMs
       bytesUnderWay += length
       if (bytesUnderWay > maxAnswerBytes) giveUpLongest()
     })
-  })
+    const answer = createAsk(client)<{ pid: number }>(setSession)
+    try {
+      const [row] = await withTimeout(answer, setUpTimeoutMs)
+      pids.set(client, row?.pid ?? 0)
+    } catch (error) {
+      stream.destroy()
+      // The pool ends what failed to be set up, which would wait for the answer to what is under way.
+      await answer.catch(ignore)
+      throw error
+    }
+  }
 
   /** Whoever has read the most, not whoever reads the last of it. */
   function giveUpLongest(): void {
@@ -63,20 +90,40 @@ export async function openConnections(options: ConnectionOptions): Promise<Conne
     streamOf(client).destroy()
   }
 
-  // The server keeps its time limit only while it can be reached: a connection that fell silent ends by ours. One look
-  // at all of them, not a timer for each.
-  const looking = setInterval(() => {
+  // One look at all of them, not a timer for each. The server keeps its time limit only while it can be reached, so ours
+  // is the last resort.
+  const looking = repeat({ everyMs: lookEveryMs, work: endLost, onError: ignore })
+
+  async function endLost(): Promise<void> {
     const now = performance.now()
     for (const [client, { deadline }] of uses) if (now > deadline) streamOf(client).destroy()
-  }, lookEveryMs)
-  looking.unref()
+    const suspects = [...uses].filter(([, { suspectAt }]) => now > suspectAt)
+    if (suspects.length === 0) return
+    const working = await findWorking(
+      options.url,
+      suspects.map(([client]) => pids.get(client) ?? 0),
+    ).catch(() => undefined)
+    for (const [client, use] of suspects) {
+      // It may have been answered meanwhile, and lent again.
+      if (uses.get(client) !== use || use.suspectAt > now) continue
+      if (working?.has(pids.get(client) ?? 0)) {
+        use.suspectAt = performance.now() + suspectAfterMs
+        use.missed = 0
+        continue
+      }
+      use.missed += 1
+      // The answer may have been on its way when the server said that it has nothing to do.
+      if (!working || use.missed >= looksBeforeLost) streamOf(client).destroy()
+    }
+  }
 
   async function use<T>(statements: number, work: (ask: Ask) => Promise<T>): Promise<T> {
+    const suspectAt = performance.now() + suspectAfterMs
     const client = await pool.connect()
     // A connection that is lost fails its queries, which is enough; unheard, the event would end the process.
     client.on('error', ignore)
     const deadline = performance.now() + statements * options.statementTimeoutSeconds * 1000 + graceMs
-    const lent: Use = { deadline, bytesRead: 0 }
+    const lent: Use = { deadline, bytesRead: 0, suspectAt, missed: 0 }
     uses.set(client, lent)
     let isSound = true
     try {
@@ -94,39 +141,35 @@ export async function openConnections(options: ConnectionOptions): Promise<Conne
   }
 
   async function end(): Promise<void> {
-    clearInterval(looking)
+    await looking.close()
     await pool.end()
   }
 
   try {
-    await use(1, (ask) => ask('SELECT 1'))
+    const [suitability] = await use(1, (ask) => ask<Suitability>(suitabilityQuery))
+    if (suitability) requireSuitable(suitability, options.url)
   } catch (error) {
     await end()
-    throw cannotReach(options.url, error)
+    throw error instanceof FatalError ? error : cannotReach(options.url, error)
   }
   return { use, end }
 }
 
-function poolConfig({ url, poolSize, statementTimeoutSeconds }: ConnectionOptions): pg.PoolConfig {
+function poolConfig({ url, poolSize }: ConnectionOptions): pg.PoolConfig {
   return {
     connectionString: url,
     max: poolSize,
     connectionTimeoutMillis: connectTimeoutMs,
     idleTimeoutMillis: 60_000,
-    statement_timeout: statementTimeoutSeconds * 1000,
     application_name: 'latchkey',
-    // Compiling a plan takes longer than any of our queries.
-    options: '-c timezone=UTC -c jit=off',
     keepAlive: true,
     pipeline: true,
     types: { getTypeParser: parserOf },
   } as pg.PoolConfig
 }
 
-/** One clear line, without the password that the URL may hold. */
 function cannotReach(url: string, cause: unknown): FatalError {
-  const { host, pathname } = new URL(url)
-  const message = `cannot reach PostgreSQL at ${host}${pathname}: ${reasonOf(cause)}`
+  const message = `cannot reach PostgreSQL at ${placeOf(url)}: ${reasonOf(cause)}`
   return new FatalError(message, exitCodes.unavailable, { cause })
 }
 
@@ -149,7 +192,7 @@ function readByTurns(stream: Socket): void {
  * By a callback. The promise that the client would make, and so would its timer for each query, ties what was found to
  * what is found next: V8 then keeps and copies the rows of a hundred queries, for 8 to 16 ms at a time.
  */
-function createAsk(client: pg.PoolClient): Ask {
+function createAsk(client: pg.ClientBase): Ask {
   return <Row extends object>(query: string | pg.QueryConfig) =>
     new Promise<Row[]>((resolve, reject) => {
       client.query<Row>(query as pg.QueryConfig, (error: Error | null, answer) => {

@@ -13,6 +13,7 @@ import {
 } from './database.ts'
 import { type Ask, type ConnectionOptions, openConnections } from './postgres-connections.ts'
 import { fromPostgresError, isConnectionError, isRetriable } from './postgres-errors.ts'
+import { type Suitability, suitabilityQuery } from './postgres-session.ts'
 
 export interface PostgresOptions extends ConnectionOptions {
   observe: Observe
@@ -73,6 +74,12 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
   async function scan<Row extends object>(sql: string, values: readonly Value[] = []): Promise<Row[]> {
     requireValues(values)
     return tracked('read', () => inScanSlot(() => runSingle<Row>(sql, values)))
+  }
+
+  async function checkWritable(): Promise<void> {
+    if (closing) throw databaseUnavailable(new Error('the database is closed'))
+    const [state] = await connections.use(1, (ask) => ask<Suitability>(named(suitabilityQuery, [])))
+    if (state?.standby || state?.read_only) throw databaseUnavailable(new Error('the database is read-only'))
   }
 
   async function write(...statements: Statement[]): Promise<object[][]> {
@@ -146,6 +153,9 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
     scan,
     // The interface's overloads only sharpen the type of the rows.
     write: write as Database['write'],
+    checkWritable,
+    // The server looks after its own files.
+    isDamaged: () => false,
     close: () => (closing ??= shutDown()),
   }
 }

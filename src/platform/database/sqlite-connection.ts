@@ -122,16 +122,20 @@ const locked = 6
 export const outOfMemory = 7
 const readOnly = 8
 const inputOutput = 10
+const corrupt = 11
 const full = 13
 const cannotOpen = 14
+const notADatabase = 26
 const unavailableCodes: ReadonlySet<number> = new Set([
   busy,
   locked,
   outOfMemory,
   readOnly,
   inputOutput,
+  corrupt,
   full,
   cannotOpen,
+  notADatabase,
 ])
 
 /** `$1` is a name to SQLite, numbered by first appearance; `?1` is the number itself. Quoted text stays as it is. */

@@ -72,7 +72,7 @@ function commitSome(): WriteResult[] {
     waiting = waiting.slice(results.length)
     return results
   } catch {
-    if (connection.isInTransaction()) connection.run('ROLLBACK')
+    rollBack()
     // Nobody has been answered yet, so each request may run again by itself: only those that are to blame fail.
     const tried = waiting.splice(0, results.length + 1)
     return tried.map(commitAlone)
@@ -86,8 +86,17 @@ function commitAlone(request: Statement[]): WriteResult {
     connection.run('COMMIT')
     return result
   } catch (error) {
-    if (connection.isInTransaction()) connection.run('ROLLBACK')
+    rollBack()
     return failure(error)
+  }
+}
+
+/** After an I/O error or a damaged page the transaction may be over, or its end may fail like the rest of it. */
+function rollBack(): void {
+  try {
+    if (connection.isInTransaction()) connection.run('ROLLBACK')
+  } catch (error) {
+    if (connection.isInTransaction()) throw error
   }
 }
 

@@ -4,6 +4,7 @@ import { dirname } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { exitCodes, FatalError } from '../../core/fatal-error.ts'
 import { createTogether } from '../../core/together.ts'
+import type { Log } from '../log/logger.ts'
 import { requireParams, requireValues } from './batch.ts'
 import {
   ConstraintError,
@@ -21,6 +22,8 @@ import {
   type PlainError,
   type SqliteConnection,
 } from './sqlite-connection.ts'
+import { createSqliteFaults } from './sqlite-faults.ts'
+import { watchSqliteFile } from './sqlite-file-watch.ts'
 import { startSqliteScanner } from './sqlite-scanner.ts'
 
 export type ToWriter = { kind: 'write'; requests: Statement[][] } | { kind: 'close' }
@@ -35,13 +38,21 @@ interface Waiting {
   reject(error: Error): void
 }
 
-export function openSqlite(path: string, observe: Observe): Database {
+export interface SqliteOptions {
+  path: string
+  observe: Observe
+  log: Pick<Log, 'error' | 'info'> | undefined
+}
+
+export function openSqlite({ path, observe, log }: SqliteOptions): Database {
   createFile(path)
   const reader = openReader(path)
   closeToOthers(path)
   const worker = new Worker(new URL('./sqlite-writer.ts', import.meta.url), { workerData: { path } })
   const exited = new Promise<void>((resolve) => worker.once('exit', () => resolve()))
   const scanner = startSqliteScanner(path)
+  const faults = createSqliteFaults(path, log)
+  const fileWatch = watchSqliteFile(path, log)
 
   /** In the order of their requests, which is the order the writer answers in. */
   const waiting: Waiting[] = []
@@ -75,6 +86,21 @@ export function openSqlite(path: string, observe: Observe): Database {
     if (closing) throw databaseUnavailable(new Error('the database is closed'))
   }
 
+  function requireFile(): void {
+    if (fileWatch.isLost()) {
+      throw databaseUnavailable(new Error('the database file was removed or replaced'), { isReported: true })
+    }
+  }
+
+  function settle({ resolve, reject }: Waiting, result: WriteResult): void {
+    if ('rows' in result) {
+      faults.noteWritten()
+      fileWatch.noteWritten()
+      resolve(result.rows)
+    } else if ('constraint' in result) reject(new ConstraintError(result.constraint))
+    else reject(faults.note(fromPlainError(result)))
+  }
+
   const readTogether = createTogether(process.nextTick)
 
   function read<T>(query: () => T): Promise<T> {
@@ -86,7 +112,7 @@ export function openSqlite(path: string, observe: Observe): Database {
           enterSnapshot()
           resolve(query())
         } catch (error) {
-          reject(fromSqliteError(error))
+          reject(faults.note(fromSqliteError(error)))
         } finally {
           observe('read', performance.now() - start)
         }
@@ -105,7 +131,14 @@ export function openSqlite(path: string, observe: Observe): Database {
   }
 
   function leaveSnapshot(): void {
-    if (reader.isOpen() && reader.isInTransaction()) reader.run('COMMIT')
+    if (!reader.isOpen() || !reader.isInTransaction()) return
+    try {
+      reader.run('COMMIT')
+    } catch (error) {
+      // It repeats the error of a read that failed, whose caller has been told.
+      faults.note(fromSqliteError(error))
+      if (reader.isInTransaction()) reader.run('ROLLBACK')
+    }
   }
 
   function flush(): void {
@@ -118,6 +151,7 @@ export function openSqlite(path: string, observe: Observe): Database {
   function write(...statements: Statement[]): Promise<object[][]> {
     return new Promise((resolve, reject) => {
       requireOpen()
+      requireFile()
       requireParams(statements)
       waiting.push({ since: performance.now(), resolve, reject })
       // What this turn of the event loop asks for crosses to the thread as one message.
@@ -133,7 +167,7 @@ export function openSqlite(path: string, observe: Observe): Database {
     flush()
     if (waiting.length > 0) await new Promise<void>((resolve) => (onIdle = resolve))
     if (!broken) worker.postMessage({ kind: 'close' } satisfies ToWriter)
-    await Promise.all([exited, scanner.close()])
+    await Promise.all([exited, scanner.close(), fileWatch.close()])
   }
 
   return {
@@ -152,20 +186,19 @@ export function openSqlite(path: string, observe: Observe): Database {
       const start = performance.now()
       try {
         return (await scanner.all(sql, params)) as Row[]
+      } catch (error) {
+        throw faults.note(error as Error)
       } finally {
         observe('read', performance.now() - start)
       }
     },
     // The interface's overloads only sharpen the type of the rows.
     write: write as Database['write'],
+    // The same value as before: nothing changes, but a page is written and committed.
+    checkWritable: async () => void (await write({ sql: 'PRAGMA user_version = 0' })),
+    isDamaged: faults.isDamaged,
     close: () => (closing ??= shutDown()),
   }
-}
-
-function settle({ resolve, reject }: Waiting, result: WriteResult): void {
-  if ('rows' in result) resolve(result.rows)
-  else if ('constraint' in result) reject(new ConstraintError(result.constraint))
-  else reject(fromPlainError(result))
 }
 
 /** Folder by folder: where one cannot be made, as in /proc, mkdir's own recursion tries for ever. */

@@ -8,13 +8,13 @@ export interface Events<Map extends object> {
   /** Answers how to stop listening. */
   on<Name extends keyof Map & string>(name: Name, listener: Listener<Map[Name]>): () => void
   /**
-   * Resolves when every listener has ended, all of them running at once. One that fails, or takes too long, is logged;
-   * it breaks neither the others nor whoever emits.
+   * Resolves when every listener has ended, all of them running at once. One that fails, or takes longer than a second,
+   * is logged; it breaks neither the others nor whoever emits.
    */
   emit<Name extends keyof Map & string>(name: Name, payload: Map[Name]): Promise<void>
 }
 
-const maxListenerMs = 5000
+const maxListenerMs = 1000
 
 export function createEvents<Map extends object>({ log }: { log: Log }): Events<Map> {
   const listeners: { [Name in keyof Map]?: Set<Listener<Map[Name]>> } = {}

@@ -44,7 +44,7 @@ export function formatAppError(error: AppError, place: Place = {}): GraphQLForma
 /** Whatever was thrown while an answer was made. */
 export function formatThrown(thrown: unknown, log: ContextLog, place: Place = {}): GraphQLFormattedError {
   const error = thrown instanceof AppError ? thrown : httpErrors.internal(thrown)
-  if (error.cause !== undefined) log.error({ err: error.cause }, error.message)
+  if (error.causeToLog !== undefined) log.error({ err: error.causeToLog }, error.message)
   return formatAppError(error, place)
 }
 

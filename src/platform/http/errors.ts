@@ -30,7 +30,7 @@ export function sendError(error: unknown, request: FastifyRequest, reply: Fastif
 export function prepareError(error: unknown, request: FastifyRequest, reply: FastifyReply): AppError {
   const answer = toAppError(error)
   // Refusing work must not make more of it: a 503 without a cause, as under load, is not worth a line of its own.
-  if (answer.cause !== undefined) request.log.error({ err: answer.cause }, answer.message)
+  if (answer.causeToLog !== undefined) request.log.error({ err: answer.causeToLog }, answer.message)
   if (answer.status === 401) reply.header('www-authenticate', 'Bearer')
   reply.code(answer.status).headers(answer.headers ?? {})
   return answer

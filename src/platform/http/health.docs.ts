@@ -4,6 +4,10 @@ import { serviceTag as tag } from './openapi/build.ts'
 import { answer, type RouteDocs } from './openapi/route-docs.ts'
 
 const Health = Type.Object({ status: Type.Literal('ok') }, { title: 'Health' })
+const Readiness = Type.Object(
+  { status: Type.Literal('ok'), degraded: Type.Optional(Type.Array(Type.String())) },
+  { title: 'Readiness' },
+)
 
 export const docs = {
   live: {
@@ -15,8 +19,9 @@ export const docs = {
   ready: {
     tag,
     summary: 'Is it ready?',
-    description: 'Asks what the service cannot do without: the database, and Redis where it is configured.',
-    answers: { 200: answer(Health, { status: 'ok' }) },
+    description:
+      '503 where the database does not take writes. `degraded` names what is away and the service goes on without: `redis`, `notifications` (between nodes, over PostgreSQL), or `database` where parts of its file are damaged.',
+    answers: { 200: answer(Readiness, { status: 'ok', degraded: ['redis'] }) },
   },
   metrics: {
     tag,

@@ -2,37 +2,29 @@
 import { hash, timingSafeEqual } from 'node:crypto'
 import { BlockList } from 'node:net'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { withTimeout } from '../../core/timeout.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import { requireBearer } from './access.ts'
 import { httpErrors } from './errors.ts'
 import { docs } from './health.docs.ts'
 import { isForwarded } from './proxies.ts'
+import type { Readiness } from './readiness.ts'
 
 export interface HealthOptions {
   metrics: Metrics
   metricsToken: string | undefined
-  /** What the service cannot do without, by name. */
-  checks: Readonly<Record<string, () => Promise<unknown>>>
+  readiness: Readiness
 }
 
-const checkTimeoutMs = 2000
-
-export function addHealthRoutes(app: FastifyInstance, { metrics, metricsToken, checks }: HealthOptions): void {
+export function addHealthRoutes(app: FastifyInstance, { metrics, metricsToken, readiness }: HealthOptions): void {
   const access = 'public'
 
   app.get('/health/live', { config: { access, docs: docs.live } }, async () => ({ status: 'ok' }))
 
-  app.get('/health/ready', { config: { access, docs: docs.ready } }, async (request) => {
-    for (const [name, check] of Object.entries(checks)) {
-      try {
-        await withTimeout(check(), checkTimeoutMs)
-      } catch (error) {
-        request.log.warn({ err: error, check: name }, 'not ready')
-        throw httpErrors.unavailable()
-      }
-    }
-    return { status: 'ok' }
+  app.get('/health/ready', { config: { access, docs: docs.ready } }, async () => {
+    const degraded = await readiness.check().catch(() => {
+      throw httpErrors.unavailable()
+    })
+    return degraded.length === 0 ? { status: 'ok' } : { status: 'ok', degraded }
   })
 
   app.get('/metrics', { config: { access, docs: docs.metrics } }, async (request, reply) => {

@@ -36,7 +36,7 @@ export interface HttpOptions extends GuardOptions {
   maxEventLoopDelayMs: number
   /** A client that leaves its answer unread for so long is cut off. */
   unreadSeconds: number
-  checks: HealthOptions['checks']
+  readiness: HealthOptions['readiness']
 }
 
 export interface HttpServer {

@@ -2,8 +2,9 @@
 import { isIPv6 } from 'node:net'
 import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible'
 import { AppError } from '../../core/app-error.ts'
+import { answerTimeoutMs } from '../../core/supervised-connection.ts'
 import { withTimeout } from '../../core/timeout.ts'
-import type { RedisClient } from '../redis/redis.ts'
+import type { Redis } from '../redis/redis.ts'
 
 export interface Rate {
   requests: number
@@ -15,12 +16,10 @@ export interface Limiter {
   take(address: string): Promise<void>
 }
 
-const maxWaitMs = 500
-
 /** One limiter for each name: whoever asks for it again shares it, as nodes do that share a Redis. */
 export type CreateLimiter = (name: string, rate: Rate) => Limiter
 
-export function createLimiters(redis: RedisClient | undefined): CreateLimiter {
+export function createLimiters(redis: Redis | undefined): CreateLimiter {
   const made = new Map<string, Limiter>()
   return (name, rate) => {
     const limiter = made.get(name) ?? createLimiter(name, rate)
@@ -30,20 +29,43 @@ export function createLimiters(redis: RedisClient | undefined): CreateLimiter {
 
   function createLimiter(name: string, { requests, seconds }: Rate): Limiter {
     const options = { keyPrefix: `limit:${name}`, points: requests, duration: seconds }
-    const memory = new RateLimiterMemory(options)
-    // While Redis is away each node counts by itself: too lenient by the number of nodes, but never open.
-    const limiter = redis
-      ? new RateLimiterRedis({ ...options, storeClient: redis, useRedisPackage: true, insuranceLimiter: memory })
-      : memory
+    // Counts along at all times. While Redis is away each node goes on from there, so it never hands out a second share;
+    // and what an address has taken from this node alone is refused without asking.
+    const own = new RateLimiterMemory(options)
+    const shared = redis && new RateLimiterRedis({ ...options, storeClient: redis.client, useRedisPackage: true })
+
+    /** What all nodes have counted together is what this one goes on from. */
+    function adopt(key: string, counted: RateLimiterRes): void {
+      const known = own.get(key)
+      void known.then((mine) => {
+        if (counted.msBeforeNext <= 0 || counted.consumedPoints < (mine?.consumedPoints ?? 0)) return
+        return own.set(key, counted.consumedPoints, counted.msBeforeNext / 1000)
+      })
+    }
+
+    async function takeShared(key: string, limiter: RateLimiterRedis): Promise<void> {
+      const counting = limiter.consume(key).then(
+        (counted) => adopt(key, counted),
+        (refusal: unknown) => {
+          if (refusal instanceof RateLimiterRes) adopt(key, refusal)
+          throw refusal
+        },
+      )
+      try {
+        // A Redis that takes the question and never answers must not keep everybody from signing in.
+        await withTimeout(counting, answerTimeoutMs)
+      } catch (error) {
+        // Anything else than a refusal says nothing about the address: this node's own count has let it through.
+        if (error instanceof RateLimiterRes) throw error
+      }
+    }
+
     return {
       async take(address) {
         const key = rateKey(address)
         try {
-          // A Redis that takes the question and never answers must not keep everybody from signing in.
-          await withTimeout(limiter.consume(key), maxWaitMs).catch((error: unknown) => {
-            if (limiter === memory || error instanceof RateLimiterRes) throw error
-            return memory.consume(key)
-          })
+          await own.consume(key)
+          if (shared && redis.isUp()) await takeShared(key, shared)
         } catch (refusal) {
           if (!(refusal instanceof RateLimiterRes)) throw refusal
           throw tooManyAttempts(Math.max(1, Math.ceil(refusal.msBeforeNext / 1000)))

@@ -6,11 +6,14 @@ export interface Metrics {
   requestSeries(labels: { method: string; route: string; status: string }): Series
   databaseSeries(labels: { operation: 'read' | 'write' }): Series
   /** A figure that is asked for when somebody reads it, by the values of one label. */
-  addGauge(gauge: { name: string; help: string; label: string; read(): Readonly<Record<string, number>> }): void
+  addGauge(gauge: { name: string; help: string; label: string; read(): Figures | Promise<Figures> }): void
   contentType: string
   /** The page that Prometheus reads. */
   print(): Promise<string>
 }
+
+/** By the value of the label. */
+type Figures = Readonly<Record<string, number>>
 
 export function createMetrics(): Metrics {
   const register = new Registry()
@@ -39,8 +42,8 @@ export function createMetrics(): Metrics {
         help,
         labelNames: [label],
         registers: [register],
-        collect() {
-          for (const [value, figure] of Object.entries(read())) this.set({ [label]: value }, figure)
+        async collect() {
+          for (const [value, figure] of Object.entries(await read())) this.set({ [label]: value }, figure)
         },
       })
     },

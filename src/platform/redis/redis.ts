@@ -1,50 +1,64 @@
-/** The connection to Redis, where one is configured. It is made anew whenever it is lost. */
+/** The connection to Redis that everything but subscriptions shares. */
 import type { createClient } from 'redis'
 import { exitCodes, FatalError } from '../../core/fatal-error.ts'
 import { reasonOf } from '../../core/reason.ts'
-import { withTimeout } from '../../core/timeout.ts'
+import {
+  type SupervisedConnection,
+  type SupervisedConnectionOptions,
+  superviseConnection,
+} from '../../core/supervised-connection.ts'
 import type { Log } from '../log/logger.ts'
 
 export type RedisClient = ReturnType<typeof createClient>
 
 export interface Redis {
   client: RedisClient
-  /** Throws where Redis does not answer. */
-  ping(): Promise<void>
+  /** False while Redis is away: it cannot be reached, or takes commands and does not answer. */
+  isUp(): boolean
   close(): Promise<void>
 }
+
+/** So many may wait for their answers; those beyond fail at once. A frozen Redis must not fill the memory. */
+const maxPendingCommands = 10_000
 
 export async function openRedis(url: string, log: Log, connectTimeoutMs = 5000): Promise<Redis> {
   // Its client is 600 files, which most services do without.
   const { createClient } = await import('redis')
-  let isUp = false
   const client = createClient({
     url,
     // Asked while the connection is away, a command fails at once instead of waiting in a queue that only grows.
     disableOfflineQueue: true,
-    socket: {
-      connectTimeout: connectTimeoutMs,
-      // The first connection must succeed; a lost one is tried again for ever, at most every two seconds.
-      reconnectStrategy: (retries, cause) => (isUp ? Math.min(50 * 2 ** retries, 2000) : cause),
-    },
+    commandsQueueMaxLength: maxPendingCommands,
+    // A timer for each command, which only holds until the command is written.
+    commandOptions: { timeout: 0 },
+    // The client's own reconnecting waits for ever for a server that takes connections and says nothing.
+    socket: { connectTimeout: connectTimeoutMs, reconnectStrategy: false },
+  }) as RedisClient // Without modules, scripts or functions of our own the client's type is the plain one.
+  const connection = superviseRedis(client, {
+    onBack: () => log.info('Redis is back'),
+    onLost: (error) => log.warn({ err: error }, 'Redis is away: rate limits go on for each node by itself'),
   })
-  // Without a listener an error would end the process.
-  client.on('error', (error: Error) => isUp && log.warn({ err: error }, 'Redis connection lost'))
   try {
-    // Its own time limit covers the connection, not a server that takes it and says nothing.
-    await withTimeout(client.connect(), connectTimeoutMs)
+    await connection.start(connectTimeoutMs)
   } catch (error) {
-    client.destroy()
     const { host } = new URL(url)
     throw new FatalError(`cannot reach Redis at ${host}: ${reasonOf(error)}`, exitCodes.unavailable, { cause: error })
   }
-  isUp = true
-  return {
-    // Without modules, scripts or functions of our own the client's type is the plain one.
-    client: client as RedisClient,
-    async ping() {
-      await client.ping()
-    },
-    close: async () => client.destroy(),
-  }
+  return { client, isUp: connection.isUp, close: connection.close }
+}
+
+/** Supervises a client that does not reconnect by itself. */
+export function superviseRedis(
+  client: RedisClient,
+  hooks: Pick<SupervisedConnectionOptions, 'onLost' | 'onBack'>,
+): SupervisedConnection {
+  const connection = superviseConnection({
+    connect: () => client.connect(),
+    ping: () => client.ping(),
+    drop: () => client.destroy(),
+    ...hooks,
+  })
+  // Without a listener an error would end the process.
+  client.on('error', connection.lose)
+  return connection
 }

@@ -96,7 +96,7 @@ export async function addPages(app: FastifyInstance, options: PagesOptions): Pro
 
   app.setErrorHandler<unknown>((thrown, request, reply) => {
     const error = toAppError(thrown)
-    if (error.cause !== undefined) request.log.error({ err: error.cause }, error.message)
+    if (error.causeToLog !== undefined) request.log.error({ err: error.causeToLog }, error.message)
     if (error.status === 401) {
       const wasPosted = request.method !== 'GET'
       return options.askToSignIn(reply, { next: wasPosted ? pageAbove(request) : request.url, wasPosted })

@@ -1,0 +1,110 @@
+/** A PostgreSQL that keeps its connections open and answers nothing, or that takes no writes any more. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { type Api, startApi } from '../support/api.ts'
+import { createDatabaseUrl, engines, runOnServer, testServer } from '../support/databases.ts'
+import { eventually } from '../support/eventually.ts'
+import { startOwnPostgres } from '../support/own-servers.ts'
+import { logIn, signIn } from '../support/people.ts'
+import { lamp, productsPath } from '../support/products.ts'
+import { startProxy } from '../support/proxy.ts'
+
+const poolSize = 3
+/** Five seconds are promised; the rest is for a machine that is busy. It was 36 seconds, and is the test's only clock. */
+const maxMs = 15_000
+
+/** More at once than there are connections: some wait for one. */
+async function askAll(api: Api, user: { email: string; access: string }) {
+  const startedAt = performance.now()
+  const answers = await Promise.all([
+    api.get('/me', user.access),
+    api.get(productsPath),
+    api.get(`${productsPath}?q=lamp`),
+    api.get(`${productsPath}/1`),
+    api.post(productsPath, lamp, user.access),
+    api.post('/api/posts', { title: 'A', body: 'B' }, user.access),
+    logIn(api, user.email),
+    api.post('/api/auth/register', { email: 'new@example.com', password: 'Correct-Horse-1' }),
+  ])
+  return { answers, tookMs: performance.now() - startedAt }
+}
+
+async function assertHeldBriefly(api: Api, user: { email: string; access: string }): Promise<void> {
+  const { answers, tookMs } = await askAll(api, user)
+  for (const { status, headers, body } of answers) {
+    assert.deepEqual([status, body], [503, { error: 'Service unavailable' }])
+    assert.ok(headers.get('retry-after'))
+  }
+  assert.ok(tookMs < maxMs, `${tookMs} ms`)
+  assert.equal((await api.get('/health/live')).status, 200)
+  assert.equal((await api.get('/health/ready')).status, 503)
+}
+
+if (engines.includes('postgres')) {
+  test('a frozen PostgreSQL holds requests for some seconds, then 503; it recovers, and no connection is leaked', async (t) => {
+    const server = await startOwnPostgres(t)
+    const api = await startApi(t, { env: { DATABASE_URL: server.url, DATABASE_POOL_SIZE: String(poolSize) } })
+    const user = await signIn(api)
+    await api.post(productsPath, lamp, user.access)
+    for (let round = 0; round < 2; round++) {
+      server.freeze()
+      await assertHeldBriefly(api, user)
+      server.thaw()
+      await eventually(async () => {
+        assert.deepEqual((await api.get('/health/ready')).body, { status: 'ok' })
+        const { answers } = await askAll(api, user)
+        assert.ok(answers.every(({ status }) => status < 300 || status === 409))
+      })
+    }
+    await eventually(async () => {
+      const { connections } = await countConnections(server.url)
+      assert.ok(connections <= poolSize, `${connections} connections`)
+    })
+    assert.match((await api.get('/metrics')).body, /^dependency_up\{dependency="notifications"\} 1$/m)
+  })
+
+  test('connections that all fall silent, with no new ones to be had, are given up as soon', async (t) => {
+    const proxy = await startProxy(t, await createDatabaseUrl(t, 'postgres'))
+    const api = await startApi(t, { env: { DATABASE_URL: proxy.url, DATABASE_POOL_SIZE: String(poolSize) } })
+    const user = await signIn(api)
+    proxy.refuse()
+    for (const connection of proxy.open()) connection.silence()
+    await assertHeldBriefly(api, user)
+    proxy.admit()
+    await eventually(async () => assert.equal((await api.get('/me', user.access)).status, 200))
+  })
+
+  test('a database that has become read-only is not ready until it takes writes again', async (t) => {
+    const url = await createDatabaseUrl(t, 'postgres')
+    const api = await startApi(t, { env: { DATABASE_URL: url } })
+    const user = await signIn(api)
+    assert.equal((await api.get('/health/ready')).status, 200)
+    const name = new URL(url).pathname.slice(1)
+    const server = testServer('TEST_DATABASE_URL')
+    const renew = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name}'`
+    await runOnServer(server, `ALTER DATABASE ${name} SET default_transaction_read_only = on; ${renew}`)
+    await eventually(async () => assert.equal((await api.get('/health/ready')).status, 503))
+    assert.equal((await api.get('/me', user.access)).status, 200, 'reads are served')
+    const refused = await api.post(productsPath, lamp, user.access)
+    assert.deepEqual([refused.status, refused.headers.get('retry-after')], [503, '5'])
+    assert.match((await api.get('/metrics')).body, /^dependency_up\{dependency="database"\} 0$/m)
+
+    await runOnServer(server, `ALTER DATABASE ${name} RESET default_transaction_read_only; ${renew}`)
+    await eventually(async () => assert.equal((await api.get('/health/ready')).status, 200))
+    assert.equal((await api.post(productsPath, lamp, user.access)).status, 201)
+  })
+}
+
+async function countConnections(url: string): Promise<{ connections: number }> {
+  const { default: pg } = await import('pg')
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  try {
+    const { rows } = await client.query(
+      `SELECT count(*)::int AS connections FROM pg_stat_activity WHERE application_name = 'latchkey'`,
+    )
+    return rows[0]
+  } finally {
+    await client.end()
+  }
+}

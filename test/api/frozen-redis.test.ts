@@ -1,0 +1,77 @@
+/** Redis that takes connections and commands and answers nothing, or that is gone: the service goes on without it. */
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { type Api, startApi } from '../support/api.ts'
+import { engines } from '../support/databases.ts'
+import { eventually } from '../support/eventually.ts'
+import { send } from '../support/graphql.ts'
+import { startOwnRedis } from '../support/own-servers.ts'
+import { logIn, signIn } from '../support/people.ts'
+import { lamp, productsPath } from '../support/products.ts'
+import { openSocket } from '../support/sockets.ts'
+
+async function start(t: TestContext) {
+  const redis = await startOwnRedis(t)
+  const api = await startApi(t, { env: { REDIS_URL: redis.url, GQL_PUBSUB: 'redis' } })
+  return { redis, api, user: await signIn(api) }
+}
+
+const isReady = async (api: Api) => (await api.get('/health/ready')).body
+
+if (engines.includes('postgres')) {
+  test('while Redis is frozen everything is answered as it was stored, nothing waits for it for long, and its return is noticed', async (t) => {
+    const { redis, api, user } = await start(t)
+    redis.freeze()
+
+    /** Before the freeze is noticed, and after. */
+    for (const round of ['at first', 'later']) {
+      const startedAt = performance.now()
+      const [post, created, product, login] = await Promise.all([
+        api.post('/api/posts', { title: 'A', body: 'B' }, user.access),
+        send(api, 'mutation { createPost(title: "A", body: "B") }'),
+        api.post(productsPath, lamp, user.access),
+        logIn(api, user.email),
+      ])
+      const took = performance.now() - startedAt
+      assert.equal(post.status, 201, round)
+      assert.equal((await api.get(`/api/posts/${post.body.data.id}`)).status, 200)
+      assert.equal((await api.get(`/api/posts/${created.body.data.createPost}`)).status, 200)
+      assert.equal(product.status, 201)
+      assert.equal(login.status, 200)
+      // Two time limits in a row, of under a second each; the rest is the machine's.
+      assert.ok(took < 15_000, `${round}: ${took} ms`)
+      await eventually(async () => assert.deepEqual(await isReady(api), { status: 'ok', degraded: ['redis'] }))
+    }
+    const out = await api.post('/api/auth/logout', {}, user.access)
+    assert.equal(out.status, 200)
+    assert.equal((await api.get('/me', user.access)).status, 401)
+
+    redis.thaw()
+    await eventually(async () => assert.deepEqual(await isReady(api), { status: 'ok' }))
+    const socket = await openSocket(t, api.wsUrl)
+    socket.send({ query: 'subscription { counter { count } }' })
+    await eventually(async () => {
+      await send(api, 'mutation { createPost(title: "A", body: "B") }')
+      assert.ok(socket.waiting() > 0)
+    })
+    const away = api.log.filter((line) => line.includes('Redis is away'))
+    assert.equal(away.length, 1, 'told once')
+  })
+
+  test('a Redis that is gone leaves the node ready; the metrics and the body tell of it', async (t) => {
+    const { redis, api, user } = await start(t)
+    assert.match((await api.get('/metrics')).body, /^dependency_up\{dependency="redis"\} 1$/m)
+    redis.kill()
+    await eventually(async () => {
+      const { status, body } = await api.get('/health/ready')
+      assert.deepEqual([status, body], [200, { status: 'ok', degraded: ['redis'] }])
+    })
+    const { body } = await api.get('/metrics')
+    assert.match(body, /^dependency_up\{dependency="redis"\} 0$/m)
+    assert.match(body, /^dependency_up\{dependency="database"\} 1$/m)
+    const answers = await Promise.all(
+      Array.from({ length: 40 }, () => api.post('/api/posts', { title: 'A', body: 'B' }, user.access)),
+    )
+    assert.ok(answers.every(({ status }) => status === 201))
+  })
+}

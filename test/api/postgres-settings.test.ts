@@ -1,0 +1,102 @@
+/** Databases whose defaults are not ours. */
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { type TestContext, test } from 'node:test'
+import { startApi } from '../support/api.ts'
+import { createDatabaseUrl, engines, runOnServer, testServer } from '../support/databases.ts'
+import { send } from '../support/graphql.ts'
+import { signIn } from '../support/people.ts'
+import { latchkey } from '../support/process.ts'
+import { lamp, productsPath } from '../support/products.ts'
+
+/** A database with such defaults, made with what `more` adds to its creation. */
+async function createWith(t: TestContext, settings: Record<string, string>): Promise<string> {
+  const url = await createDatabaseUrl(t, 'postgres')
+  const name = new URL(url).pathname.slice(1)
+  for (const [key, value] of Object.entries(settings)) {
+    await runOnServer(testServer('TEST_DATABASE_URL'), `ALTER DATABASE ${name} SET ${key} = ${value}`)
+  }
+  return url
+}
+
+async function createEncoded(t: TestContext, encoding: string): Promise<string> {
+  const server = testServer('TEST_DATABASE_URL')
+  const name = `test_${randomBytes(8).toString('hex')}`
+  await runOnServer(server, `CREATE DATABASE ${name} ENCODING '${encoding}' LOCALE 'C' TEMPLATE template0`)
+  t.after(() => runOnServer(server, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`))
+  const url = new URL(server)
+  url.pathname = `/${name}`
+  return url.href
+}
+
+const strange: Record<string, Record<string, string>> = {
+  'another style of dates, intervals, bytes, floats and texts': {
+    DateStyle: "'SQL, DMY'",
+    IntervalStyle: 'sql_standard',
+    TimeZone: "'Asia/Kolkata'",
+    bytea_output: 'escape',
+    extra_float_digits: '-15',
+    standard_conforming_strings: 'off',
+    client_encoding: 'LATIN1',
+    transform_null_equals: 'on',
+  },
+  'another isolation level': { default_transaction_isolation: 'serializable', default_transaction_deferrable: 'on' },
+  'an isolation level of repeatable reads': { default_transaction_isolation: "'repeatable read'" },
+  'hardly any patience with locks': { lock_timeout: "'1ms'", statement_timeout: "'20s'" },
+}
+
+if (engines.includes('postgres')) {
+  for (const [title, settings] of Object.entries(strange)) {
+    test(`a database with ${title} is served like any other`, async (t) => {
+      const api = await startApi(t, { env: { DATABASE_URL: await createWith(t, settings) } })
+      const user = await signIn(api)
+      const made = await api.post(productsPath, { ...lamp, name: 'Лампа \\ ä "\'', price: 0.3 }, user.access)
+      assert.equal(made.status, 201)
+      const { attributes } = made.body.data
+      assert.deepEqual([attributes.name, attributes.price], ['Лампа \\ ä "\'', 0.3])
+      const ageMs = Date.now() - Date.parse(attributes.created_at)
+      assert.ok(Math.abs(ageMs) < 1_000_000, attributes.created_at)
+      // Those that meet over the same rows are told apart by the statements, not by failures.
+      const id = made.body.data.id
+      const updates = await Promise.all(
+        Array.from({ length: 20 }, (_, stock) => api.put(`${productsPath}/${id}`, { stock }, user.access)),
+      )
+      assert.deepEqual(new Set(updates.map(({ status }) => status)), new Set([200]))
+      const posts = await Promise.all(
+        Array.from({ length: 20 }, () => send(api, 'mutation { createPost(title: "A", body: "B") }')),
+      )
+      assert.equal(new Set(posts.map(({ body }) => body.data.createPost)).size, 20)
+      assert.equal((await api.get(`${productsPath}?q=лампа`)).body.meta.total, 1)
+    })
+  }
+
+  test('a search_path that leads to another schema is followed', async (t) => {
+    const url = await createDatabaseUrl(t, 'postgres')
+    const name = new URL(url).pathname.slice(1)
+    await runOnServer(url, `CREATE SCHEMA app; ALTER DATABASE ${name} SET search_path = app`)
+    const api = await startApi(t, { env: { DATABASE_URL: url } })
+    const { access } = await signIn(api)
+    assert.equal((await api.post(productsPath, lamp, access)).status, 201)
+  })
+
+  const refused: [string, (t: TestContext) => Promise<string>, number, RegExp][] = [
+    ['in LATIN1', (t) => createEncoded(t, 'LATIN1'), 65, /is encoded in LATIN1, not in UTF8: create it with/],
+    ['in SQL_ASCII', (t) => createEncoded(t, 'SQL_ASCII'), 65, /is encoded in SQL_ASCII, not in UTF8: create it with/],
+    [
+      'that is read-only',
+      (t) => createWith(t, { default_transaction_read_only: 'on' }),
+      69,
+      /is read-only: .*default_transaction_read_only/,
+    ],
+    ['without a schema', (t) => createWith(t, { search_path: 'nowhere' }), 65, /search_path .* names no schema/],
+  ]
+  for (const [title, create, exitCode, message] of refused) {
+    test(`a database ${title} is refused at start, in one line`, async (t) => {
+      const { code, stderr } = await latchkey(['migrate'], { env: { DATABASE_URL: await create(t) } })
+      assert.equal(code, exitCode, stderr)
+      assert.match(stderr, /^latchkey: the .*\n$/)
+      assert.match(stderr, message)
+      assert.equal(stderr.trim().split('\n').length, 1)
+    })
+  }
+}

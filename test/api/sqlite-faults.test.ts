@@ -1,0 +1,161 @@
+/** A SQLite file that is damaged, removed, full or read-only under the service. */
+import assert from 'node:assert/strict'
+import { closeSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { type TestContext, test } from 'node:test'
+import type { Database } from '../../src/platform/database/database.ts'
+import { type Api, startApi } from '../support/api.ts'
+import { temporaryFolder } from '../support/databases.ts'
+import { eventually } from '../support/eventually.ts'
+import { send } from '../support/graphql.ts'
+import { signIn } from '../support/people.ts'
+import { latchkey } from '../support/process.ts'
+import { lamp, productsPath } from '../support/products.ts'
+
+const pageBytes = 4096
+
+interface Ground {
+  api: Api
+  file: string
+  db: Database
+}
+
+async function start(t: TestContext, file = join(temporaryFolder(t), 'test.db')): Promise<Ground> {
+  let db: Database | undefined
+  const api = await startApi(t, {
+    env: { DATABASE_URL: `file:${file}` },
+    extend: (_app, parts) => {
+      db = parts.db
+    },
+  })
+  assert.ok(db)
+  return { api, file, db }
+}
+
+/** Overwrites the first page that holds the text, with the service stopped. */
+function damage(file: string, text: string): void {
+  const found = readFileSync(file).indexOf(text)
+  assert.ok(found > pageBytes, 'the text is in the file')
+  const handle = openSync(file, 'r+')
+  writeSync(handle, Buffer.alloc(pageBytes, 0xff), 0, pageBytes, Math.floor(found / pageBytes) * pageBytes)
+  closeSync(handle)
+}
+
+/** A service that was stopped, and started again on a file of which one page of products is damaged. */
+async function startDamaged(t: TestContext) {
+  const before = await start(t)
+  const user = await signIn(before.api)
+  const ids: number[] = []
+  for (let i = 0; i < 12; i++) {
+    const body = { ...lamp, name: `Lamp ${i}`, description: `unique-${i}-${'x'.repeat(3000)}` }
+    ids.push((await before.api.post(productsPath, body, user.access)).body.data.id)
+  }
+  await before.api.app.close()
+  // All of it into the file itself.
+  new DatabaseSync(before.file).close()
+  damage(before.file, 'unique-6-')
+  const { api, file, db } = await start(t, before.file)
+  return { api, file, db, user, damagedId: ids[6] as number, soundId: ids[1] as number }
+}
+
+test('a damaged page: what needs it is 503, the fault is logged once with what to do, and everything else is served', async (t) => {
+  const { api, file, user, damagedId, soundId } = await startDamaged(t)
+  assert.deepEqual((await api.get('/health/ready')).body, { status: 'ok' })
+  for (let round = 0; round < 3; round++) {
+    const answer = await api.get(`${productsPath}/${damagedId}`)
+    assert.deepEqual([answer.status, answer.body], [503, { error: 'Service unavailable' }])
+    assert.ok(answer.headers.get('retry-after'))
+    // The event loop, the thread of long reads and the writer each meet it.
+    assert.equal((await api.get(`${productsPath}?q=lamp`)).status, 503)
+    assert.equal((await api.put(`${productsPath}/${damagedId}`, { stock: 5 }, user.access)).status, 503)
+    const { body } = await send(api, `{ product(id: "${damagedId}") { name } }`)
+    assert.equal(body.errors[0].extensions.code, 'SERVICE_UNAVAILABLE')
+
+    assert.equal((await api.get(`${productsPath}/${soundId}`)).status, 200)
+    assert.equal((await api.put(`${productsPath}/${soundId}`, { stock: round }, user.access)).status, 200)
+    assert.equal((await api.get('/me', user.access)).status, 200)
+    assert.equal((await api.post('/api/posts', { title: 'A', body: 'B' }, user.access)).status, 201)
+  }
+  const ready = await api.get('/health/ready')
+  assert.deepEqual([ready.status, ready.body], [200, { status: 'ok', degraded: ['database'] }])
+  assert.match((await api.get('/metrics')).body, /^dependency_up\{dependency="database"\} 0$/m)
+  const lines = api.log.filter((line) => line.includes('malformed'))
+  assert.equal(lines.length, 1, lines.join(''))
+  assert.match(lines[0] ?? '', /is damaged/)
+  assert.ok(lines[0]?.includes(`sqlite3 ${file} `) && lines[0].includes('PRAGMA integrity_check'))
+})
+
+test('one write that meets a damaged page takes no neighbour of the same commit with it', async (t) => {
+  const { db, damagedId, soundId } = await startDamaged(t)
+  const update = (id: number, stock: number) =>
+    db.write({ sql: 'UPDATE products SET stock = $1 WHERE id = $2 RETURNING id', params: [stock, id] })
+  const outcomes = await Promise.allSettled([update(soundId, 1), update(damagedId, 2), update(soundId, 3)])
+  assert.deepEqual(
+    outcomes.map(({ status }) => status),
+    ['fulfilled', 'rejected', 'fulfilled'],
+  )
+  assert.deepEqual(await db.get('SELECT stock FROM products WHERE id = $1', [soundId]), { stock: 3 })
+})
+
+test('a file whose schema is damaged stops the start in one line that says what to do', async (t) => {
+  const { api, file } = await start(t)
+  await api.app.close()
+  new DatabaseSync(file).close()
+  damage(file, '0001-')
+  const { code, stderr } = await latchkey(['migrate'], { env: { DATABASE_URL: `file:${file}` } })
+  assert.equal(code, 65)
+  assert.match(stderr, /^latchkey: the database file .* is damaged: .*integrity_check.*\n$/)
+})
+
+test('a file that is removed or replaced is noticed: writes are refused instead of lost, until it is back', async (t) => {
+  const { api, file } = await start(t)
+  const user = await signIn(api)
+  assert.equal((await api.get('/health/ready')).status, 200)
+  const aside = `${file}.aside`
+  renameSync(file, aside)
+  await eventually(async () => assert.equal((await api.get('/health/ready')).status, 503))
+  const refused = await api.post(productsPath, lamp, user.access)
+  assert.deepEqual([refused.status, refused.headers.get('retry-after')], [503, '5'])
+  assert.equal((await api.get('/me', user.access)).status, 200, 'reads are served')
+
+  // Another file in its place is not the one that is open.
+  new DatabaseSync(file).close()
+  assert.equal((await api.post(productsPath, lamp, user.access)).status, 503)
+  rmSync(file)
+  renameSync(aside, file)
+  await eventually(async () => assert.equal((await api.get('/health/ready')).status, 200))
+  assert.equal((await api.post(productsPath, lamp, user.access)).status, 201)
+  assert.equal(api.log.filter((line) => line.includes('removed or replaced while')).length, 1)
+})
+
+test('a disk that is full: writes are 503 and lose nothing, reads are served, and it recovers with the room', async (t) => {
+  const { api, db } = await start(t)
+  const user = await signIn(api)
+  const id = (await api.post(productsPath, lamp, user.access)).body.data.id
+  const [pages] = await db.all<{ page_count: number }>('PRAGMA page_count')
+  assert.ok(pages)
+  // What SQLite answers then is what it answers on a full disk.
+  await db.write({ sql: `PRAGMA max_page_count = ${pages.page_count}` })
+  const long = { ...lamp, description: 'x'.repeat(100_000) }
+  for (let i = 0; i < 3; i++) {
+    const refused = await api.post(productsPath, long, user.access)
+    assert.deepEqual([refused.status, refused.headers.get('retry-after')], [503, '5'])
+  }
+  assert.equal((await api.get(`${productsPath}/${id}`)).status, 200)
+  assert.equal(api.log.filter((line) => line.includes('no room is left')).length, 1)
+  await db.write({ sql: 'PRAGMA max_page_count = 1000000' })
+  assert.equal((await api.post(productsPath, long, user.access)).status, 201)
+})
+
+test('a database that has become read-only is not ready, and says so once', async (t) => {
+  const { api, db } = await start(t)
+  const user = await signIn(api)
+  assert.equal((await api.get('/health/ready')).status, 200)
+  await db.write({ sql: 'PRAGMA query_only = ON' })
+  await eventually(async () => assert.equal((await api.get('/health/ready')).status, 503))
+  assert.equal((await api.post(productsPath, lamp, user.access)).status, 503)
+  assert.equal((await api.get('/me', user.access)).status, 200)
+  assert.equal(api.log.filter((line) => line.includes('cannot be written')).length, 1)
+  assert.equal(api.log.filter((line) => line.includes('not ready')).length, 1)
+})

@@ -2,7 +2,6 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { principalOf } from '../../platform/http/access.ts'
 import { compressAnswer } from '../../platform/http/compression.ts'
 import { ifMatch, isUnchanged } from '../../platform/http/conditions.ts'
-import { allowOrigins } from '../../platform/http/cors.ts'
 import { idOf } from '../../platform/http/ids.ts'
 import { sendList } from '../../platform/http/long-lists.ts'
 import { linksOf, metaOf, pageOf } from '../../platform/http/paging.ts'
@@ -23,7 +22,6 @@ import type { Collection, Products } from './products.service.ts'
 
 export interface ProductRoutesDeps {
   products: Products
-  corsOrigins: readonly string[]
   /** Needed to create, change and delete, beside being signed in. */
   writePermission: string | undefined
 }
@@ -32,14 +30,14 @@ export const productsPath = '/api/v2/products'
 const one = '/:id(^[0-9]+$)'
 const maxKeyLength = 255
 
-/** A plugin below productsPath, so that what is said of origins holds for all of it. */
+/** A plugin below productsPath, so that what is said of caches holds for all of it. */
 export async function productRoutes(app: FastifyInstance, deps: ProductRoutesDeps): Promise<void> {
   const { products } = deps
   const access = createWriteAccess(deps.writePermission)
-  allowOrigins(app, {
-    origins: deps.corsOrigins,
-    paths: { '/': ['GET', 'HEAD', 'POST'], [one]: ['GET', 'HEAD', 'PUT', 'DELETE'] },
-    exposed: ['ETag', 'Link', 'Location', 'Retry-After', 'x-request-id', 'x-truncated'],
+  // A cache may keep products, but asks again each time: the ETag makes that cheap.
+  app.addHook('onRequest', (_request, reply, next) => {
+    reply.header('cache-control', 'no-cache')
+    next()
   })
 
   app.get<{ Querystring: Record<string, unknown> }>(

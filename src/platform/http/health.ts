@@ -12,18 +12,22 @@ import { isForwarded } from './proxies.ts'
 export interface HealthOptions {
   metrics: Metrics
   metricsToken: string | undefined
+  /** Elsewhere the metrics have no address without a token: a proxy in front would make everybody local. */
+  isDevelopment: boolean
   /** What the service cannot do without, by name. */
   checks: Readonly<Record<string, () => Promise<unknown>>>
 }
 
 const checkTimeoutMs = 2000
 
-export function addHealthRoutes(app: FastifyInstance, { metrics, metricsToken, checks }: HealthOptions): void {
+export function addHealthRoutes(app: FastifyInstance, options: HealthOptions): void {
+  const { metrics, metricsToken, isDevelopment, checks } = options
   const access = 'public'
 
-  app.get('/health/live', { config: { access, docs: docs.live } }, async () => ({ status: 'ok' }))
+  const live = async () => ({ status: 'ok' })
+  app.get('/health/live', { config: { access, docs: docs.live } }, live)
 
-  app.get('/health/ready', { config: { access, docs: docs.ready } }, async (request) => {
+  async function ready(request: FastifyRequest) {
     for (const [name, check] of Object.entries(checks)) {
       try {
         await withTimeout(check(), checkTimeoutMs)
@@ -33,8 +37,14 @@ export function addHealthRoutes(app: FastifyInstance, { metrics, metricsToken, c
       }
     }
     return { status: 'ok' }
-  })
+  }
+  app.get('/health/ready', { config: { access, docs: docs.ready } }, ready)
 
+  // HAProxy's `option httpchk` asks by OPTIONS, at `/` where no path is named, and takes only success for an answer.
+  app.options('/health/live', { config: { access, docs: false } }, live)
+  for (const path of ['/health/ready', '/']) app.options(path, { config: { access, docs: false } }, ready)
+
+  if (metricsToken === undefined && !isDevelopment) return
   app.get('/metrics', { config: { access, docs: docs.metrics } }, async (request, reply) => {
     requireMetricsAccess(request, metricsToken)
     return reply.type(metrics.contentType).send(await metrics.print())

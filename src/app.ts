@@ -12,6 +12,8 @@ import { productRoutes, productsPath } from './features/products/products.routes
 import type { Bus } from './platform/bus/bus.ts'
 import type { Database } from './platform/database/database.ts'
 import type { Engine } from './platform/graphql/engine.ts'
+import { formatAppError } from './platform/graphql/errors.ts'
+import { graphqlPath } from './platform/graphql/http/graphql.routes.ts'
 import type { Sockets } from './platform/graphql/sockets/sockets.ts'
 import type { Authenticate } from './platform/http/access.ts'
 import type { LiveAccess } from './platform/http/live-access.ts'
@@ -66,6 +68,9 @@ export async function createApp(options: AppOptions): Promise<App> {
       authenticate,
       policies,
       readiness: services.readiness,
+      isDevelopment: config.isDevelopment,
+      corsOrigins: config.cors.origins,
+      errorBodies: { [graphqlPath]: (error) => ({ errors: [formatAppError(error)] }) },
     })
     auth.addRoutes(http.app, services.createLimiter)
     addPostRoutes(http.app, { posts: services.posts })
@@ -74,7 +79,6 @@ export async function createApp(options: AppOptions): Promise<App> {
       prefix: productsPath,
       products: services.products,
       lists: services.productLists,
-      corsOrigins: config.cors.origins,
       writePermission: config.products.writePermission,
     })
     await services.graphql.addRoutes(http.app)

@@ -65,7 +65,6 @@ export function createGraphQL({ config, log, onClose }: Ground, parts: GraphQLPa
         engine,
         authenticate: parts.authenticate,
         liveAccess: parts.liveAccess,
-        corsOrigins: config.cors.origins,
         maxBatch: graphql.limits.batch,
         maxCost: graphql.limits.cost,
         maxStreamsPerAddress: graphql.maxSocketsPerAddress,

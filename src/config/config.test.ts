@@ -97,6 +97,42 @@ test('lists come from a file or, with commas, from a variable', (t) => {
   assert.deepEqual(load(t, { files, environment }).cors.origins, ['https://c.example', 'https://d.example'])
 })
 
+test('an origin is scheme, host and port, and nothing more', (t) => {
+  const read = (value: string) => load(t, { environment: { CORS_ORIGINS: value } }).cors.origins
+  assert.deepEqual(read('*'), ['*'])
+  assert.deepEqual(read('https://shop.example, http://localhost:8080'), [
+    'https://shop.example',
+    'http://localhost:8080',
+  ])
+  assert.deepEqual(read('http://[::1]:8080,capacitor://localhost'), ['http://[::1]:8080', 'capacitor://localhost'])
+  // As a browser writes them.
+  assert.deepEqual(read('https://Shop.Example:443,https://bücher.example'), [
+    'https://shop.example',
+    'https://xn--bcher-kva.example',
+  ])
+  for (const wrong of [
+    'https://shop.example/',
+    'https://shop.example/path',
+    'https://shop.example?x',
+    'https://shop.example#x',
+    'https://user@shop.example',
+    'https://*.shop.example',
+    'https://shop.example:99999',
+    'shop.example',
+    'shop.example:443',
+    'localhost:8080',
+    '//shop.example',
+    'https:shop.example',
+    'https://',
+    'null',
+    'file:///index.html',
+    '*,https://shop.example',
+  ]) {
+    const [problem = ''] = problems(t, { environment: { CORS_ORIGINS: wrong } })
+    assert.match(problem, /^CORS_ORIGINS must be "\*", or a list, each item an origin such as/, wrong)
+  }
+})
+
 test('the playground is open in development, closed elsewhere, and an explicit value wins', (t) => {
   const open = (environment: Record<string, string>) =>
     isPlaygroundOpen(load(t, { environment: { JWT_SECRET: secret, ...environment } }))
@@ -136,6 +172,21 @@ test('all problems are reported together, each with its place', (t) => {
     'RATE_LIMIT_LOGIN must be requests/seconds, such as 100/60, over 24 days at most',
     'GQL_WS_PORT must be an integer from 0 to 65535',
     'GQL_PUBSUB: redis needs REDIS_URL',
+  ])
+})
+
+test('an unknown section is suggested the nearest, and so is a key that is close to one', (t) => {
+  const files = {
+    'a.mlc': 'servr { port = 1 }\nauth {\n  lokout { attempts = 3 }\n  rolse { }\n}',
+    'b.mlc': 'grahpql { ws { port = 1 } }\nzzzzzzzzzz { x = 1 }\nlog { levle = info }',
+  }
+  assert.deepEqual(problems(t, { files }), [
+    'a.mlc:1:1: unknown section "servr"; did you mean "server"?',
+    'a.mlc:3:3: unknown section "auth.lokout"; did you mean "auth.lockout"?',
+    'a.mlc:4:3: unknown section "auth.rolse"; did you mean "auth.roles"?',
+    'b.mlc:1:1: unknown section "grahpql"; did you mean "graphql"?',
+    'b.mlc:2:1: unknown section "zzzzzzzzzz"',
+    'b.mlc:3:7: unknown key "log.levle"; did you mean "log.level"?',
   ])
 })
 

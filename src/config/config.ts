@@ -100,7 +100,7 @@ function collect(section: MlcSection, prefix: string, file: string, gathered: Ga
     const path = prefix + name
     const origin = `${file}:${node.line}:${node.column}`
     const sectionKey = sectionKeysByPath.get(path)
-    const isSection = sectionKey !== undefined || hasKeysBelow(path)
+    const isSection = sectionPaths.has(path)
     if (node.kind === 'section' ? keysByPath.has(path) : isSection) {
       problems.push(`${origin}: "${path}" is ${isSection ? 'a section, not a value' : 'a value, not a section'}`)
     } else if (node.kind === 'value' && keysByPath.has(path)) {
@@ -116,15 +116,22 @@ function collect(section: MlcSection, prefix: string, file: string, gathered: Ga
     } else if (node.kind === 'section' && isSection) {
       collect(node, `${path}.`, file, gathered, problems)
     } else {
-      const nearest = findNearest(path, keysByPath.keys())
-      problems.push(`${origin}: unknown key "${path}"${nearest ? `; did you mean "${nearest}"?` : ''}`)
+      const isUnknownSection = node.kind === 'section'
+      const nearest = findNearest(path, isUnknownSection ? sectionPaths : keysByPath.keys())
+      const hint = nearest ? `; did you mean "${nearest}"?` : ''
+      problems.push(`${origin}: unknown ${isUnknownSection ? 'section' : 'key'} "${path}"${hint}`)
     }
   }
 }
 
-function hasKeysBelow(path: string): boolean {
-  return [...keysByPath.keys(), ...sectionKeysByPath.keys()].some((known) => known.startsWith(`${path}.`))
-}
+/** Every section that holds keys, or entries that people name themselves. */
+const sectionPaths: ReadonlySet<string> = new Set([
+  ...sectionKeysByPath.keys(),
+  ...[...keysByPath.keys(), ...sectionKeysByPath.keys()].flatMap((path) => {
+    const names = path.split('.')
+    return names.slice(1).map((_name, i) => names.slice(0, i + 1).join('.'))
+  }),
+])
 
 /** An empty variable counts as unset: that is what an unfilled line of a compose file gives. */
 function readVariables(environment: Environment, found: Map<string, Found>): void {

@@ -1,7 +1,19 @@
 /** Every configuration key: its name in the files, its environment variable, its type and its default. */
 import { defaultRoles } from '../core/permissions.ts'
 import type { MlcProblem, MlcSection } from './mlc.ts'
-import { addressRange, baseUrl, bool, choice, integer, list, type Reader, rateLimit, text, url } from './readers.ts'
+import {
+  addressRange,
+  baseUrl,
+  bool,
+  choice,
+  integer,
+  list,
+  origins,
+  type Reader,
+  rateLimit,
+  text,
+  url,
+} from './readers.ts'
 import { readRoles } from './roles.ts'
 
 export interface Key<T> {
@@ -38,6 +50,7 @@ export const keys = {
     port: key('server.port', port, 3000, 'PORT'),
     trustedProxies: key('server.trusted_proxies', list(addressRange), [], 'TRUSTED_PROXIES'),
     publicUrl: optional('server.public_url', baseUrl, 'PUBLIC_URL'),
+    hsts: key('server.hsts', choice(['off', 'host', 'subdomains']), 'host', 'HSTS'),
     metricsToken: optional('server.metrics_token', text, 'METRICS_TOKEN'),
     unreadSeconds: key('server.unread_timeout', secondsUpTo(3600), 30, 'UNREAD_TIMEOUT'),
     maxEventLoopDelayMs: key('server.max_event_loop_delay_ms', count, 1000, 'MAX_EVENT_LOOP_DELAY_MS'),
@@ -90,7 +103,7 @@ export const keys = {
     },
   },
   cors: {
-    origins: key('cors.origins', list(text), ['*'], 'CORS_ORIGINS'),
+    origins: key('cors.origins', origins, ['*'], 'CORS_ORIGINS'),
   },
   products: {
     collectionLimit: key('products.collection_limit', count, 1000),

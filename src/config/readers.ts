@@ -87,6 +87,28 @@ export const baseUrl: Reader<string> = {
   },
 }
 
+const origin: Reader<string> = {
+  expected: 'an origin such as https://shop.example: scheme, host and port, and nothing more',
+  read(input) {
+    const given = textOf(input)
+    const parsed = given === undefined ? null : URL.parse(given)
+    // Browsers write none but the host in lower case, and leave out the default port: so does URL.
+    if (!parsed || given === undefined || parsed.host === '' || parsed.host.includes('*')) return undefined
+    const written = `${parsed.protocol}//${parsed.host}`
+    const hasPath = /[/?#@]/.test(given.slice(parsed.protocol.length + 2))
+    return hasPath || !given.slice(parsed.protocol.length).startsWith('//') ? undefined : written
+  },
+}
+
+/** `*` for all of them, or a list. */
+export const origins: Reader<readonly string[]> = {
+  expected: `"*", or a list, each item ${origin.expected}`,
+  read(input) {
+    const given = list(text).read(input)
+    return given?.length === 1 && given[0] === '*' ? given : list(origin).read(input)
+  },
+}
+
 /** An address, a range such as 10.0.0.0/8, or one of the names loopback, linklocal and uniquelocal. */
 export const addressRange: Reader<string> = {
   expected: 'an address, a range such as 10.0.0.0/8, or loopback, linklocal or uniquelocal',

@@ -46,7 +46,9 @@ onEachEngine('access', (engine) => {
         const none = await api.get(path)
         assert.deepEqual([none.status, none.body], [401, { error: 'Missing access token' }], path)
         assert.equal(none.headers.get('www-authenticate'), 'Bearer')
-        assert.deepEqual((await api.get(path, 'nonsense')).body, { error: 'Invalid access token' }, path)
+        const bad = await api.get(path, 'nonsense')
+        assert.deepEqual([bad.status, bad.body], [401, { error: 'Invalid access token' }], path)
+        assert.equal(bad.headers.get('www-authenticate'), 'Bearer error="invalid_token"')
         const other = await api.get(path, wrong.access)
         const isEnough = name === 'authenticated'
         assert.deepEqual(
@@ -91,6 +93,17 @@ onEachEngine('access', (engine) => {
     const user = await api.signInAs()
     assert.equal((await api.get('/policy/view', user.access)).body.user, user.id)
     assert.equal((await api.get('/policy/view', 'nonsense')).status, 401)
+    assert.equal((await api.request('GET', '/policy/view', { headers: { authorization: 'Bearer' } })).status, 401)
+    for (const authorization of [
+      'Basic dXNlcjpwYXNz',
+      'Digest username="x"',
+      'Bearerish x',
+      '',
+      'AWS4-HMAC-SHA256 x',
+    ]) {
+      const answer = await api.request('GET', '/policy/view', { headers: { authorization } })
+      assert.deepEqual([answer.status, answer.body.user], [200, null], authorization)
+    }
     assert.equal((await api.get('/policy/none', user.access)).status, 404)
   })
 })

@@ -100,7 +100,7 @@ onEachEngine('event streams', (engine) => {
     }
     const refused = await send(api, counter, { headers: { accept: 'text/event-stream' }, token: 'nonsense' })
     assert.deepEqual([refused.status, codeOf(refused.body)], [401, 'UNAUTHENTICATED'])
-    assert.equal(refused.headers.get('www-authenticate'), 'Bearer')
+    assert.equal(refused.headers.get('www-authenticate'), 'Bearer error="invalid_token"')
     assert.deepEqual(api.counts(), { subscribers: 0, sources: 0 })
   })
 

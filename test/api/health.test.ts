@@ -6,6 +6,7 @@ import { createClient, startApi } from '../support/api.ts'
 import { engines, onEachEngine, testServer } from '../support/databases.ts'
 import { eventually } from '../support/eventually.ts'
 import { startProxy } from '../support/proxy.ts'
+import { sendRaw } from '../support/raw-http.ts'
 
 onEachEngine('health', (engine) => {
   test('a running service is alive and ready', async (t) => {
@@ -97,7 +98,36 @@ test('with a token, metrics answer whoever bears it and nobody else', async (t) 
   assert.equal(missing.headers.get('www-authenticate'), 'Bearer')
   const wrong = await api.get('/metrics', 'something-else')
   assert.deepEqual([wrong.status, wrong.body], [401, { error: 'Invalid access token' }])
+  assert.equal(wrong.headers.get('www-authenticate'), 'Bearer error="invalid_token"')
   assert.equal((await api.get('/metrics', 'read-the-figures')).status, 200)
+})
+
+test('in production there are no metrics without a token, not even for this machine', async (t) => {
+  for (const NODE_ENV of ['production', 'staging']) {
+    const api = await startApi(t, { env: { NODE_ENV } })
+    const { status, body } = await api.get('/metrics')
+    assert.deepEqual([status, body], [404, { error: 'Not found' }], NODE_ENV)
+    assert.equal((await api.request('POST', '/metrics')).status, 404)
+    assert.equal((await api.get('/openapi.json')).body.paths['/metrics'], undefined)
+  }
+  const api = await startApi(t, { env: { NODE_ENV: 'production', METRICS_TOKEN: 'read-the-figures' } })
+  assert.equal((await api.get('/metrics')).status, 401)
+  assert.equal((await api.get('/metrics', 'read-the-figures')).status, 200)
+})
+
+test("a load balancer's check is answered: HTTP/1.0, without a host, by OPTIONS or GET", async (t) => {
+  const api = await startApi(t, {
+    extend: (_app, { db }) => {
+      closeDatabase = () => db.close()
+    },
+  })
+  const checks = ['OPTIONS / HTTP/1.0', 'OPTIONS /health/ready HTTP/1.0', 'GET /health/ready HTTP/1.0']
+  for (const check of [...checks, 'OPTIONS /health/live HTTP/1.0']) {
+    const { status, body } = await sendRaw(api.url, `${check}\r\n\r\n`)
+    assert.deepEqual([status, body], [200, '{"status":"ok"}'], check)
+  }
+  await closeDatabase()
+  for (const check of checks) assert.equal((await sendRaw(api.url, `${check}\r\n\r\n`)).status, 503, check)
 })
 
 if (engines.includes('postgres')) {

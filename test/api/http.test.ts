@@ -7,6 +7,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import { compressAnswer } from '../../src/platform/http/compression.ts'
 import { type Api, startApi } from '../support/api.ts'
+import { signIn } from '../support/people.ts'
+import { sendRaw } from '../support/raw-http.ts'
 
 const isPublic = { config: { access: 'public' } } as const
 
@@ -125,14 +127,49 @@ test('clients that hang up at once leave no trace in the log', async (t) => {
   )
 })
 
-test('a key that would poison a prototype is left out of a JSON body', async (t) => {
+test('a byte order mark in front of a body is skipped', async (t) => {
   const api = await start(t)
-  const headers = { 'content-type': 'application/json' }
-  for (const key of ['"__proto__": {"isAdmin": true}', '"constructor": {"prototype": {"isAdmin": true}}']) {
-    const answer = await api.request('POST', '/echo', { body: `{"a": 1, ${key}}`, headers })
-    assert.equal(answer.status, 200)
-    assert.ok(!JSON.stringify(answer.body).includes('isAdmin'))
+  const post = (path: string, type: string, body: string) =>
+    api.request('POST', path, { body: `\ufeff${body}`, headers: { 'content-type': type } })
+  assert.deepEqual((await post('/echo', 'application/json', '{"a":1}')).body.body, { a: 1 })
+  assert.deepEqual((await post('/echo', 'application/json', '{"a":1.00000000000000000001}')).body.body, { a: 1 })
+  assert.deepEqual((await post('/echo', 'application/x-www-form-urlencoded', 'a=1&b=2')).body.body, { a: '1', b: '2' })
+  assert.equal((await post('/echo', 'application/json', '')).body.body, null)
+  assert.deepEqual((await post('/graphql', 'application/json', '{"query":"{__typename}"}')).body, {
+    data: { __typename: 'Query' },
+  })
+  const login = await post('/api/auth/login', 'application/x-www-form-urlencoded', 'email=a%40b.example&password=x')
+  assert.deepEqual(login.body, { error: 'Invalid credentials' })
+})
+
+test('a key that would poison a prototype is ignored, wherever in a body it stands', async (t) => {
+  const api = await start(t)
+  const { access: token } = await signIn(api)
+  const inner = ['"__proto__": {"isAdmin": true}', '"constructor": {"prototype": {"isAdmin": true}}']
+  const keys = [
+    ...inner,
+    ...inner.map((key) => `"list": [{${key}}]`),
+    ...inner.map((key) => `"deep": {"er": {${key}}}`),
+  ]
+  for (const key of [
+    ...keys,
+    String.raw`"\u005f_proto__": {"isAdmin": true}`,
+    '"__proto__": null',
+    '"constructor": null',
+  ]) {
+    const headers = { 'content-type': 'application/json' }
+    const echoed = await api.request('POST', '/echo', { body: `{"a": 1, ${key}}`, headers })
+    assert.deepEqual([echoed.status, echoed.body.body.a], [200, 1], key)
+    assert.ok(!JSON.stringify(echoed.body).includes('isAdmin'), key)
+    const body = `{"name": "Lamp", "description": "Bright", "price": 5, ${key}}`
+    const made = await api.request('POST', '/api/v2/products', { body, headers, token })
+    assert.deepEqual([made.status, made.body.data?.attributes.name], [201, 'Lamp'], key)
   }
+  for (const key of ['__proto__', 'constructor', 'constructor.prototype', '__proto__[isAdmin]']) {
+    const form = { name: 'Lamp', description: 'Bright', price: '5', [key]: 'isAdmin' }
+    assert.equal((await api.request('POST', '/api/v2/products', { form, token })).status, 201, key)
+  }
+  assert.equal(({} as Record<string, unknown>).isAdmin, undefined)
 })
 
 test('a body over 1 MiB is 413, one of exactly 1 MiB is read', async (t) => {
@@ -181,25 +218,50 @@ test('an unknown route is refused before its body is looked at', async (t) => {
   assert.equal(wrongMethod.headers.get('allow'), 'POST')
 })
 
-test('a request without a host is 400 with the usual body, one that expects something odd is served', async (t) => {
+test('HTTP/1.1 has one host, HTTP/1.0 need not have one, and what is expected beside is not looked at', async (t) => {
   const api = await start(t)
-  const hostless = await raw(api, 'GET /health/live HTTP/1.1\r\nconnection: close\r\n\r\n')
-  assert.match(hostless, /^HTTP\/1\.1 400 /)
-  assert.match(hostless, /x-request-id: /)
-  assert.match(hostless, /\{"error":"Malformed request"\}$/)
-  const odd = await raw(api, 'GET /health/live HTTP/1.1\r\nhost: x\r\nexpect: foo\r\nconnection: close\r\n\r\n')
-  assert.match(odd, /^HTTP\/1\.1 200 /)
+  const ask = (version: string, ...lines: string[]) =>
+    sendRaw(api.url, [`GET /health/live HTTP/${version}`, ...lines, 'connection: close', '', ''].join('\r\n'))
+  for (const lines of [[], ['host: a', 'host: b'], ['host: a', 'x-other: 1', 'HOST: a']]) {
+    const answer = await ask('1.1', ...lines)
+    assert.deepEqual([answer.status, answer.body], [400, '{"error":"Malformed request"}'], lines.join())
+    assert.ok(answer.headers.get('x-request-id'))
+  }
+  assert.equal((await ask('1.0', 'host: a', 'host: b')).status, 400)
+  assert.equal((await ask('1.0')).status, 200)
+  assert.equal((await ask('1.0', 'host: a')).status, 200)
+  assert.equal((await ask('1.1', 'host: x', 'expect: foo')).status, 200)
 })
 
-test('headers too large are 431, a broken request line is 400, with the usual body and id', async (t) => {
+test('what the parser refuses has the usual body, headers and id, and stands in the log and the metrics', async (t) => {
   const api = await start(t)
-  const tooLarge = await raw(api, `GET /health/live HTTP/1.1\r\nhost: x\r\nx-big: ${'x'.repeat(20_000)}\r\n\r\n`)
-  assert.match(tooLarge, /^HTTP\/1\.1 431 /)
-  assert.match(tooLarge, /\r\n\r\n\{"error":"Request headers too large"\}$/)
-  assert.match(tooLarge, /\r\nx-request-id: \S+\r\n/)
-  const broken = await raw(api, 'NONSENSE\r\n\r\n')
-  assert.match(broken, /^HTTP\/1\.1 400 /)
-  assert.match(broken, /\{"error":"Malformed request"\}$/)
+  const big = `host: x\r\nx-big: ${'x'.repeat(20_000)}\r\n\r\n`
+  const graphql = { errors: [{ message: 'Request headers too large', extensions: { code: 'HEADERS_TOO_LARGE' } }] }
+  const cases: [string, number, object, string | undefined][] = [
+    [`GET /health/live?secret=1 HTTP/1.1\r\n${big}`, 431, { error: 'Request headers too large' }, '/health/live'],
+    [`POST /graphql HTTP/1.1\r\n${big}`, 431, graphql, '/graphql'],
+    ['GET /me HTTP/1.1\r\nhost: x\r\nno colon\r\n\r\n', 400, { error: 'Malformed request' }, '/me'],
+    ['NONSENSE\r\n\r\n', 400, { error: 'Malformed request' }, undefined],
+  ]
+  for (const [request, status, body, path] of cases) {
+    const answer = await sendRaw(api.url, request)
+    assert.deepEqual([answer.status, JSON.parse(answer.body)], [status, body])
+    assert.equal(answer.headers.get('cache-control'), 'no-store')
+    assert.equal(answer.headers.get('x-content-type-options'), 'nosniff')
+    const id = answer.headers.get('x-request-id')
+    const line = api.log.map((each) => JSON.parse(each)).find(({ requestId }) => requestId === id)
+    assert.deepEqual([line?.msg, line?.status, line?.path], ['request', status, path])
+  }
+  assert.ok(!api.log.join('').includes('secret=1'))
+  const metrics = (await api.get('/metrics')).body
+  assert.match(metrics, /http_request_duration_seconds_count\{method="any",route="unknown",status="431"\} 2/)
+  // Once each, or Prometheus refuses all of them.
+  await sendRaw(api.url, 'GET /nowhere HTTP/1.1\r\nconnection: close\r\n\r\n')
+  await api.get('/graphql/nowhere')
+  await api.get('/nowhere')
+  const lines: string[] = (await api.get('/metrics')).body.split('\n')
+  const series = lines.filter((line) => /^http_.*_count/.test(line)).map((line) => line.split(' ')[0])
+  assert.deepEqual(series, [...new Set(series)])
 })
 
 test('an unforeseen error is 500 without a word about the cause, which the log has', async (t) => {
@@ -230,8 +292,29 @@ test('answers carry security headers', async (t) => {
   const { headers } = await api.get('/nowhere')
   assert.equal(headers.get('x-content-type-options'), 'nosniff')
   assert.match(headers.get('content-security-policy') ?? '', /default-src 'none'/)
-  assert.match(headers.get('strict-transport-security') ?? '', /max-age=\d+/)
+  assert.equal(headers.get('strict-transport-security'), 'max-age=31536000')
   assert.equal(headers.get('x-powered-by'), null)
+})
+
+test('browsers are told to use https, for sub-domains too where that is configured, and never over http', async (t) => {
+  for (const [env, expected] of [
+    [{ PUBLIC_URL: 'https://api.example.com', HSTS: 'subdomains' }, 'max-age=31536000; includeSubDomains'],
+    [{ PUBLIC_URL: 'https://api.example.com', HSTS: 'off' }, null],
+    [{ PUBLIC_URL: 'http://api.example.com', HSTS: 'subdomains' }, null],
+    [{ HSTS: 'subdomains' }, null],
+  ] as [Record<string, string>, string | null][]) {
+    const api = await start(t, env)
+    assert.equal((await api.get('/health/live')).headers.get('strict-transport-security'), expected)
+  }
+})
+
+test('no window of another origin keeps a hold on our pages', async (t) => {
+  const api = await start(t)
+  for (const path of ['/', '/docs', '/graphiql', '/console/login', '/console/nowhere']) {
+    const { headers } = await api.get(path)
+    assert.match(headers.get('content-type') ?? '', /^text\/html/, path)
+    assert.equal(headers.get('cross-origin-opener-policy'), 'same-origin', path)
+  }
 })
 
 test('no secret reaches the log, whoever logs it', async (t) => {
@@ -288,6 +371,32 @@ test('a trusted proxy tells the client address and the request id', async (t) =>
   assert.notEqual(forged.headers.get('x-request-id'), 'a b" {}')
 })
 
+test('what a trusted proxy forwards is an address, or it is ignored', async (t) => {
+  const api = await start(t, { TRUSTED_PROXIES: 'loopback, 10.0.0.0/8' })
+  for (const [forwarded, expected] of [
+    ['evil', '127.0.0.1'],
+    ['unknown', '127.0.0.1'],
+    ['"<script>alert(1)</script>"', '127.0.0.1'],
+    ['', '127.0.0.1'],
+    ['203.0.113.9, evil', '127.0.0.1'],
+    ['203.0.113.9, unknown, 10.1.2.3', '10.1.2.3'],
+    ['evil, 203.0.113.9', '203.0.113.9'],
+    ['evil, 203.0.113.9, 10.1.2.3', '203.0.113.9'],
+    ['203.0.113.9:5555', '203.0.113.9'],
+    ['[2001:db8::1]:5555', '2001:db8::1'],
+    ['[2001:db8::1]', '2001:db8::1'],
+    ['2001:db8::1', '2001:db8::1'],
+    ['203.0.113.999', '127.0.0.1'],
+    [`${'1'.repeat(10_000)}`, '127.0.0.1'],
+  ] as const) {
+    const answer = await api.request('GET', '/echo/1', { headers: { 'x-forwarded-for': forwarded } })
+    assert.equal(answer.body.ip, expected, forwarded.slice(0, 50))
+  }
+  const sent = { headers: { 'x-forwarded-for': 'evil' } }
+  await api.request('GET', '/%zz', sent)
+  assert.ok(!api.log.join('').includes('evil'))
+})
+
 test('while the event loop is far behind, requests are answered 503 with Retry-After, but it is alive', async (t) => {
   const api = await start(t, { MAX_EVENT_LOOP_DELAY_MS: '50' })
   const blocking = Promise.all(Array.from({ length: 6 }, () => api.get('/blocks')))
@@ -334,12 +443,3 @@ test('a route that declares no access stops the start-up and is named', async (t
   })
   await assert.rejects(start, /GET \/forgotten/)
 })
-
-async function raw(api: Api, request: string): Promise<string> {
-  const { hostname, port } = new URL(api.url)
-  const socket = connect(Number(port), hostname)
-  socket.end(request)
-  let answer = ''
-  for await (const chunk of socket) answer += chunk
-  return answer
-}

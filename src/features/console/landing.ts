@@ -1,6 +1,7 @@
 /** The page at `/`: where to go from here. It is the same for everybody, so it looks at no session. */
 import type { FastifyInstance } from 'fastify'
 import { html } from '../../platform/html/html.ts'
+import { pageHeaders } from '../../platform/http/security-headers.ts'
 import { pagePolicy } from '../../platform/web/pages.ts'
 import { createLayout } from './parts/layout.ts'
 
@@ -26,7 +27,7 @@ ${places.map(({ path, name, about }) => html`<li class="card"><h2><a href="${pat
 
   app.get('/', { config: { access: 'public', docs: false } }, (request, reply) =>
     reply
-      .headers({ 'content-security-policy': pagePolicy, 'cache-control': 'no-cache' })
+      .headers({ ...pageHeaders(pagePolicy), 'cache-control': 'no-cache' })
       .type('text/html; charset=utf-8')
       .send(render({ title: 'Welcome', content }, request).text),
   )

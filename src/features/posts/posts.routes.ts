@@ -23,9 +23,7 @@ export function addPostRoutes(app: FastifyInstance, { posts }: { posts: Posts })
   app.get(
     '/api/posts/:id',
     { config: { access: { policy: 'posts', action: 'view', entity }, docs: docs.read } },
-    async (request) => ({
-      data: request.entity as Post,
-    }),
+    async (request, reply) => reply.header('cache-control', 'no-cache').send({ data: request.entity as Post }),
   )
 
   app.put<{ Body: PostChangeBody }>(

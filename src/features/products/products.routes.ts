@@ -2,7 +2,6 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { principalOf } from '../../platform/http/access.ts'
 import { compressAnswer } from '../../platform/http/compression.ts'
 import { ifMatch, isUnchanged } from '../../platform/http/conditions.ts'
-import { allowOrigins } from '../../platform/http/cors.ts'
 import { idOf } from '../../platform/http/ids.ts'
 import { sendList } from '../../platform/http/long-lists.ts'
 import { linksOf, metaOf, pageOf } from '../../platform/http/paging.ts'
@@ -25,7 +24,6 @@ import type { Products } from './products.service.ts'
 export interface ProductRoutesDeps {
   products: Products
   lists: ProductLists
-  corsOrigins: readonly string[]
   /** Needed to create, change and delete, beside being signed in. */
   writePermission: string | undefined
 }
@@ -36,14 +34,14 @@ const maxKeyLength = 255
 /** About so many bytes a product has in a list beside its description. */
 const lengthOfRest = 500
 
-/** A plugin below productsPath, so that what is said of origins holds for all of it. */
+/** A plugin below productsPath, so that what is said of caches holds for all of it. */
 export async function productRoutes(app: FastifyInstance, deps: ProductRoutesDeps): Promise<void> {
   const { products, lists } = deps
   const access = createWriteAccess(deps.writePermission)
-  allowOrigins(app, {
-    origins: deps.corsOrigins,
-    paths: { '/': ['GET', 'HEAD', 'POST'], [one]: ['GET', 'HEAD', 'PUT', 'DELETE'] },
-    exposed: ['ETag', 'Link', 'Location', 'Retry-After', 'x-request-id', 'x-truncated'],
+  // A cache may keep products, but asks again each time: the ETag makes that cheap.
+  app.addHook('onRequest', (_request, reply, next) => {
+    reply.header('cache-control', 'no-cache')
+    next()
   })
 
   app.get<{ Querystring: Record<string, unknown> }>(

@@ -12,6 +12,7 @@ const codes: ReadonlyMap<number, string> = new Map([
   [404, 'NOT_FOUND'],
   [405, 'METHOD_NOT_ALLOWED'],
   [406, 'NOT_ACCEPTABLE'],
+  [408, 'REQUEST_TIMEOUT'],
   [409, 'CONFLICT'],
   [412, 'CONFLICT'],
   [413, 'REQUEST_TOO_LARGE'],
@@ -19,6 +20,7 @@ const codes: ReadonlyMap<number, string> = new Map([
   [422, 'BAD_USER_INPUT'],
   [423, 'LOCKED'],
   [429, 'TOO_MANY_REQUESTS'],
+  [431, 'HEADERS_TOO_LARGE'],
   [503, 'SERVICE_UNAVAILABLE'],
 ])
 

@@ -129,7 +129,7 @@ function createGuard(requirements: readonly Requirement[], { authenticate, polic
       if (!request.principal && !isTokenOptional) throw httpErrors.missingToken()
       return
     }
-    if (request.principal || (isTokenOptional && request.headers.authorization === undefined)) return
+    if (request.principal || (isTokenOptional && !isBearer(request.headers.authorization))) return
     request.principal = await authenticate(requireBearer(request))
     if (!request.principal) throw httpErrors.invalidToken()
   }
@@ -154,6 +154,12 @@ export const refusals = {
   unauthenticated: httpErrors.missingToken,
   forbidden: httpErrors.forbidden,
   not_found: httpErrors.notFound,
+}
+
+/** Whether the header claims to hold a token of ours. Another scheme may be meant for a proxy in front. */
+function isBearer(authorization = ''): boolean {
+  const scheme = authorization.slice(0, 'bearer '.length).toLowerCase()
+  return scheme === 'bearer ' || scheme === 'bearer'
 }
 
 /** The token of `Bearer …`; undefined for another scheme or no token. */

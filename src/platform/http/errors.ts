@@ -6,13 +6,17 @@ export const httpErrors = {
   malformedRequest: () => new AppError(400, 'Malformed request'),
   malformedBody: () => new AppError(400, 'Malformed request body'),
   missingToken: () => new AppError(401, 'Missing access token'),
-  invalidToken: () => new AppError(401, 'Invalid access token'),
+  // RFC 6750, 3.1: tells a client that it is the token, and not a password, that has to be renewed.
+  invalidToken: () =>
+    new AppError(401, 'Invalid access token', { headers: { 'www-authenticate': 'Bearer error="invalid_token"' } }),
   forbidden: () => new AppError(403, 'Forbidden'),
   notFound: () => new AppError(404, 'Not found'),
   methodNotAllowed: (allowed: string[]) =>
     new AppError(405, 'Method not allowed', { headers: { allow: allowed.join(', ') } }),
+  requestTimeout: () => new AppError(408, 'Request timeout'),
   bodyTooLarge: () => new AppError(413, 'Request body too large'),
   unsupportedMediaType: () => new AppError(415, 'Unsupported media type'),
+  headersTooLarge: () => new AppError(431, 'Request headers too large'),
   internal: (cause: unknown) => new AppError(500, 'Internal server error', { cause }),
   unavailable: () => new AppError(503, 'Service unavailable', { headers: { 'retry-after': '5' } }),
 }
@@ -32,7 +36,11 @@ export function prepareError(error: unknown, request: FastifyRequest, reply: Fas
   // Refusing work must not make more of it: a 503 without a cause, as under load, is not worth a line of its own.
   if (answer.causeToLog !== undefined) request.log.error({ err: answer.causeToLog }, answer.message)
   if (answer.status === 401) reply.header('www-authenticate', 'Bearer')
-  reply.code(answer.status).headers(answer.headers ?? {})
+  // The route may have said that its answer can be kept, and then failed.
+  reply
+    .code(answer.status)
+    .header('cache-control', 'no-store')
+    .headers(answer.headers ?? {})
   return answer
 }
 
@@ -53,8 +61,25 @@ export function guarded(request: FastifyRequest, reply: FastifyReply, work: () =
     const body = JSON.stringify({ error: httpErrors.internal(error).message })
     for (const name of raw.getHeaderNames()) raw.removeHeader(name)
     const headers = { 'content-type': 'application/json; charset=utf-8', 'content-length': Buffer.byteLength(body) }
-    raw.writeHead(500, { ...headers, 'x-request-id': request.id }).end(body)
+    raw.writeHead(500, { ...keptHeaders(reply), ...headers, 'cache-control': 'no-store' }).end(body)
   }
+}
+
+/** Those that the server gives every answer. Of the others one may be what could not be sent. */
+const serverHeaders = [
+  'access-control-allow-origin',
+  'access-control-expose-headers',
+  'content-security-policy',
+  'referrer-policy',
+  'strict-transport-security',
+  'vary',
+  'x-content-type-options',
+  'x-request-id',
+]
+
+function keptHeaders(reply: FastifyReply): Record<string, string> {
+  const kept = serverHeaders.filter((name) => reply.hasHeader(name))
+  return Object.fromEntries(kept.map((name) => [name, String(reply.getHeader(name))]))
 }
 
 /** Gives the framework's own errors the place they have in the table. */

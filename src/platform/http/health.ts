@@ -12,21 +12,31 @@ import type { Readiness } from './readiness.ts'
 export interface HealthOptions {
   metrics: Metrics
   metricsToken: string | undefined
+  /** Elsewhere the metrics have no address without a token: a proxy in front would make everybody local. */
+  isDevelopment: boolean
   readiness: Readiness
 }
 
-export function addHealthRoutes(app: FastifyInstance, { metrics, metricsToken, readiness }: HealthOptions): void {
+export function addHealthRoutes(app: FastifyInstance, options: HealthOptions): void {
+  const { metrics, metricsToken, isDevelopment, readiness } = options
   const access = 'public'
 
-  app.get('/health/live', { config: { access, docs: docs.live } }, async () => ({ status: 'ok' }))
+  const live = async () => ({ status: 'ok' })
+  app.get('/health/live', { config: { access, docs: docs.live } }, live)
 
-  app.get('/health/ready', { config: { access, docs: docs.ready } }, async () => {
+  async function ready() {
     const degraded = await readiness.check().catch(() => {
       throw httpErrors.unavailable()
     })
     return degraded.length === 0 ? { status: 'ok' } : { status: 'ok', degraded }
-  })
+  }
+  app.get('/health/ready', { config: { access, docs: docs.ready } }, ready)
 
+  // HAProxy's `option httpchk` asks by OPTIONS, at `/` where no path is named, and takes only success for an answer.
+  app.options('/health/live', { config: { access, docs: false } }, live)
+  for (const path of ['/health/ready', '/']) app.options(path, { config: { access, docs: false } }, ready)
+
+  if (metricsToken === undefined && !isDevelopment) return
   app.get('/metrics', { config: { access, docs: docs.metrics } }, async (request, reply) => {
     requireMetricsAccess(request, metricsToken)
     return reply.type(metrics.contentType).send(await metrics.print())

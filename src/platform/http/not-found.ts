@@ -1,22 +1,17 @@
 /** Unknown paths are 404; known paths with another method are 405 and say which methods there are. */
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import findMyWay, { type HTTPMethod } from 'find-my-way'
 import type { AppError } from '../../core/app-error.ts'
+import { isShared } from './cors.ts'
 import { httpErrors, sendError } from './errors.ts'
+import { pathOf } from './request-path.ts'
 
-type Prepare = (request: FastifyRequest, reply: FastifyReply) => void
-
-declare module 'fastify' {
-  interface FastifyInstance {
-    /** What the refusals of this plugin's unknown paths need beside, such as headers. */
-    onUnknownPath(prepare: Prepare): void
-  }
-}
-
-const methods: HTTPMethod[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
+const methods: HTTPMethod[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']
 
 export interface UnknownRoutes {
-  refusalOf(request: FastifyRequest, reply: FastifyReply): AppError
+  refusalOf(request: FastifyRequest): AppError
+  /** The methods of a path; none where there is no such path. */
+  methodsOf(path: string): string[]
 }
 
 /**
@@ -25,7 +20,6 @@ export interface UnknownRoutes {
  */
 export function answerUnknownRoutes(app: FastifyInstance): UnknownRoutes {
   const router = findMyWay()
-  const prepares: { prefix: string; prepare: Prepare }[] = []
   app.addHook('onRoute', ({ method, url, prefix }) => {
     // The root of a plugin is served with and without a slash, and the framework tells of it once.
     const urls = prefix !== '' && url === prefix ? [url, `${url}/`] : [url]
@@ -33,18 +27,17 @@ export function answerUnknownRoutes(app: FastifyInstance): UnknownRoutes {
       for (const path of urls) if (!router.hasRoute(each, path)) router.on(each, path, () => {})
     }
   })
-  app.decorate('onUnknownPath', function onUnknownPath(this: FastifyInstance, prepare: Prepare) {
-    prepares.push({ prefix: this.prefix, prepare })
-  })
-  app.setNotFoundHandler((request, reply) => void sendError(refusalOf(request, reply), request, reply))
-  return { refusalOf }
+  app.setNotFoundHandler((request, reply) => void sendError(refusalOf(request), request, reply))
+  return { refusalOf, methodsOf }
 
-  function refusalOf(request: FastifyRequest, reply: FastifyReply): AppError {
-    const [path = '/'] = request.url.split('?', 1)
-    for (const { prefix, prepare } of prepares) {
-      if (path === prefix || path.startsWith(`${prefix}/`)) prepare(request, reply)
-    }
-    const allowed = methods.filter((method) => router.find(method, path) !== null)
+  function refusalOf(request: FastifyRequest): AppError {
+    const allowed = methodsOf(pathOf(request.url))
     return allowed.length > 0 ? httpErrors.methodNotAllowed(allowed) : httpErrors.notFound()
+  }
+
+  function methodsOf(path: string): string[] {
+    const found = methods.filter((method) => router.find(method, path) !== null)
+    const hasOptions = router.find('OPTIONS', path) !== null || (found.length > 0 && isShared(path))
+    return hasOptions ? [...found, 'OPTIONS'] : found
   }
 }

@@ -4,6 +4,7 @@ import type { FastifyInstance } from 'fastify'
 import { compressAnswer } from './compression.ts'
 import { renderPage } from './docs-page/page.ts'
 import { type AddedRoute, type BuildOptions, buildDocument } from './openapi/build.ts'
+import { pageHeaders } from './security-headers.ts'
 import { serveFile } from './static-file.ts'
 
 export interface DocsOptions extends BuildOptions {
@@ -35,7 +36,7 @@ export function serveDocs(app: FastifyInstance, options: DocsOptions): void {
   app.get('/docs', { config, onSend: compressAnswer }, async (_request, reply) =>
     reply
       .header('cache-control', 'no-cache')
-      .header('content-security-policy', pagePolicy)
+      .headers(pageHeaders(pagePolicy))
       .type('text/html; charset=utf-8')
       .send(page()),
   )

@@ -1,9 +1,12 @@
 /** Which peers may speak for a client's address. */
-
 import type { IncomingMessage } from 'node:http'
+import { isIP } from 'node:net'
 import proxyAddress from '@fastify/proxy-addr'
 import type { FastifyRequest } from 'fastify'
 import { cleanAddress } from './client.ts'
+
+/** Of an IPv6 address with a zone, brackets and a port. */
+const maxHopLength = 80
 
 export type IsTrusted = (address: string | undefined) => boolean
 
@@ -15,7 +18,35 @@ export function createProxyTrust(ranges: readonly string[]): IsTrusted {
 
 /** For requests that the framework does not see: the same address that it would tell. */
 export function createAddressReader(isTrusted: IsTrusted): (request: IncomingMessage) => string {
-  return (request) => cleanAddress(proxyAddress.all(request, isTrusted).at(-1))
+  const cleanForwardedFor = createForwardedCleaner(isTrusted)
+  return (request) => {
+    cleanForwardedFor(request)
+    return cleanAddress(proxyAddress.all(request, isTrusted).at(-1))
+  }
+}
+
+/**
+ * Leaves nothing but addresses in a trusted peer's X-Forwarded-For. Some proxies add ports, which are taken off. Where
+ * one wrote something else, such as `unknown`, it does not tell who sent the request: it counts as the client itself,
+ * because what stands before that entry was written by anybody.
+ */
+export function createForwardedCleaner(isTrusted: IsTrusted): (request: IncomingMessage) => void {
+  return ({ headers, socket }) => {
+    const given = headers['x-forwarded-for']
+    if (given === undefined || !isTrusted(socket.remoteAddress)) return
+    const hops = String(given).split(',').map(addressOfHop)
+    const kept = hops.slice(hops.lastIndexOf(undefined) + 1)
+    if (kept.length > 0) headers['x-forwarded-for'] = kept.join(', ')
+    else delete headers['x-forwarded-for']
+  }
+}
+
+/** `203.0.113.7`, `203.0.113.7:5555`, `2001:db8::1`, `[2001:db8::1]`, `[2001:db8::1]:5555` */
+function addressOfHop(given: string): string | undefined {
+  const hop = given.trim()
+  if (hop.length > maxHopLength) return undefined
+  const address = /^\[([^\]]*)\](?::\d+)?$/.exec(hop)?.[1] ?? /^([\d.]+):\d+$/.exec(hop)?.[1] ?? hop
+  return isIP(address) === 0 ? undefined : address
 }
 
 /** Says once that forwarding headers are ignored: somebody behind a proxy would otherwise wonder for long. */

@@ -5,6 +5,7 @@ import type { Log } from '../log/logger.ts'
 import type { Series } from '../metrics/histogram.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import { guarded } from './errors.ts'
+import { pathOf } from './request-path.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -47,8 +48,7 @@ export function recordRequests(app: FastifyInstance, { log, metrics, isStopping 
 
 export function logRequest(request: FastifyRequest, status: number, ms: number): void {
   const { method, url, ip: address } = request
-  // Without the query, and without the host that a proxy's form of a request may hold: both may tell secrets.
-  const path = url.startsWith('/') ? url.split('?', 1)[0] : '(not a path)'
+  const path = pathOf(url)
   request.log.info({ method, path, status, ms: Math.round(ms * 10) / 10, address }, 'request')
 }
 
@@ -64,8 +64,8 @@ function createSeriesFinder(metrics: Metrics): (request: FastifyRequest, status:
     }
     let series = statuses.get(status)
     if (!series) {
-      // Unknown routes share an object, and their methods are anybody's invention.
-      const method = request.is404 ? 'any' : request.method
+      // Unknown routes share an object, and their methods are anybody's invention. What succeeds there is OPTIONS.
+      const method = request.is404 ? (status === 204 ? 'OPTIONS' : 'any') : request.method
       series = metrics.requestSeries({ method, route, status: String(status) })
       statuses.set(status, series)
     }

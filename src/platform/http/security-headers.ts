@@ -1,20 +1,30 @@
-/** What a browser must not do with our answers. A page that needs more sets its own policy. */
-import type { FastifyReply, FastifyRequest } from 'fastify'
+/** Headers of every answer: what a browser or a cache must not do with it. A route that wants other ones sets its own. */
+
+export type Hsts = 'off' | 'host' | 'subdomains'
 
 export interface SecurityOptions {
-  /** The service is reached over https only, so browsers may remember that. */
-  isHttps: boolean
+  /** Where people reach the service. Only over https may browsers remember to use nothing else. */
+  publicUrl: string | undefined
+  hsts: Hsts
 }
 
-/** Answers the function that gives an answer its headers. The request id rides along: every answer carries it too. */
-export function createSecurityHeaders({
-  isHttps,
-}: SecurityOptions): (request: FastifyRequest, reply: FastifyReply) => void {
-  const headers: Record<string, string> = {
+const hstsValues: Readonly<Record<Exclude<Hsts, 'off'>, string>> = {
+  host: 'max-age=31536000',
+  subdomains: 'max-age=31536000; includeSubDomains',
+}
+
+export function securityHeaders({ publicUrl, hsts }: SecurityOptions): Record<string, string> {
+  return {
     'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
     'referrer-policy': 'no-referrer',
     'x-content-type-options': 'nosniff',
-    ...(isHttps ? { 'strict-transport-security': 'max-age=31536000' } : {}),
+    // Nothing is kept by a cache unless its route says that it may be.
+    'cache-control': 'no-store',
+    ...(hsts !== 'off' && publicUrl?.startsWith('https:') && { 'strict-transport-security': hstsValues[hsts] }),
   }
-  return (request, reply) => void reply.headers(headers).header('x-request-id', request.id)
+}
+
+/** What a page in HTML needs beside: its own policy, and no window of another origin that holds a reference to it. */
+export function pageHeaders(contentSecurityPolicy: string): Record<string, string> {
+  return { 'content-security-policy': contentSecurityPolicy, 'cross-origin-opener-policy': 'same-origin' }
 }

@@ -1,6 +1,13 @@
 /** The HTTP server with everything that holds for every route. Features add their routes to it. */
-import fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
+import fastify, {
+  type FastifyBaseLogger,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  LogController,
+} from 'fastify'
 import type { TObject } from 'typebox'
+import type { AppError } from '../../core/app-error.ts'
 import type { Random } from '../../core/random.ts'
 import { createTogether } from '../../core/together.ts'
 import type { Log } from '../log/logger.ts'
@@ -8,35 +15,37 @@ import type { Metrics } from '../metrics/metrics.ts'
 import { type GuardOptions, guardRoutes } from './access.ts'
 import { readBodies } from './bodies.ts'
 import { createBrokenRequestHandler } from './broken-requests.ts'
+import { createCorsHeaders, createOptionsAnswer } from './cors.ts'
 import { answerErrors, guarded, httpErrors, sendError } from './errors.ts'
 import { addHealthRoutes, type HealthOptions } from './health.ts'
+import { hasValidHost } from './hosts.ts'
 import { LazyLog } from './lazy-log.ts'
 import { describeListenError } from './listen-error.ts'
 import { answerUnknownRoutes } from './not-found.ts'
 import { serveDocs } from './openapi.ts'
 import { createLoadShedding } from './pressure.ts'
-import { createProxyTrust, createProxyWarning } from './proxies.ts'
+import { createForwardedCleaner, createProxyTrust, createProxyWarning } from './proxies.ts'
 import { createRequestIds } from './request-ids.ts'
 import { logRequest, recordRequests } from './request-log.ts'
-import { createSecurityHeaders } from './security-headers.ts'
+import { type SecurityOptions, securityHeaders } from './security-headers.ts'
 import { cutOffUnread } from './unread-answers.ts'
 import { isWebSocketUpgrade } from './upgrades.ts'
 import { compileBody } from './validation.ts'
 
-export interface HttpOptions extends GuardOptions {
+export interface HttpOptions extends GuardOptions, SecurityOptions, HealthOptions {
   log: Log
   random: Random
   metrics: Metrics
-  metricsToken: string | undefined
   trustedProxies: readonly string[]
-  publicUrl: string | undefined
+  corsOrigins: readonly string[]
+  /** Paths whose errors have a form of their own, also where the parser refuses a request before any route is found. */
+  errorBodies: Readonly<Record<string, (error: AppError) => object>>
   port: number
   /** Of the service, as its description tells it. */
   version: string
   maxEventLoopDelayMs: number
   /** A client that leaves its answer unread for so long is cut off. */
   unreadSeconds: number
-  readiness: HealthOptions['readiness']
 }
 
 export interface HttpServer {
@@ -53,10 +62,19 @@ export async function createHttpServer(options: HttpOptions): Promise<HttpServer
   const { log, metrics } = options
   const isTrusted = createProxyTrust(options.trustedProxies)
   const requestIds = createRequestIds(options.random, isTrusted)
-  const setHeaders = createSecurityHeaders({ isHttps: options.publicUrl?.startsWith('https:') ?? false })
+  const headersFor = createCorsHeaders(options.corsOrigins, securityHeaders(options))
+  const cleanForwardedFor = createForwardedCleaner(isTrusted)
   const warnOfProxies = createProxyWarning(isTrusted)
   const loadShedding = createLoadShedding(options.maxEventLoopDelayMs)
   let isStopping = false
+
+  /** What every request needs, also one that is refused before any hook runs. */
+  function begin(request: FastifyRequest, reply: FastifyReply): void {
+    request.startedAt = performance.now()
+    reply.headers(headersFor(request.url, request.headers.origin)).header('x-request-id', request.id)
+    warnOfProxies(request)
+    cleanForwardedFor(request.raw)
+  }
 
   const app = fastify({
     // Given a logger, the framework watches every answer for its own two lines. We log one, and only request.log.
@@ -73,11 +91,18 @@ export async function createHttpServer(options: HttpOptions): Promise<HttpServer
     return503OnClosing: false,
     // A path that cannot be decoded is answered before any hook runs.
     frameworkErrors(error, request, reply) {
-      setHeaders(request, reply)
+      begin(request, reply)
       logRequest(request, 404, 0)
       sendError(error, request, reply)
     },
-    clientErrorHandler: createBrokenRequestHandler({ createRequestId: requestIds.create, log }),
+    clientErrorHandler: createBrokenRequestHandler({
+      createRequestId: requestIds.create,
+      log,
+      headersFor,
+      bodyOf: (error, path = '') => options.errorBodies[path]?.(error) ?? { error: error.message },
+      observe: (status) =>
+        metrics.requestSeries({ method: 'any', route: 'unknown', status: String(status) }).observe(0),
+    }),
     // Node would answer 400 by itself, without a body; the check is in our first hook.
     http: { requireHostHeader: false, shouldUpgradeCallback: isWebSocketUpgrade },
   }) as unknown as FastifyInstance
@@ -88,19 +113,19 @@ export async function createHttpServer(options: HttpOptions): Promise<HttpServer
   app.setValidatorCompiler(({ schema }) => compileBody(schema as TObject))
   answerErrors(app)
   const unknownRoutes = answerUnknownRoutes(app)
+  const answerOptions = createOptionsAnswer(unknownRoutes)
   app.decorateRequest('startedAt', 0)
   // Requests that arrive in the same turn of the event loop are begun together, after all of them have been read.
   const beginTogether = createTogether(setImmediate)
   // One hook for all that every request needs: each further one costs as much as what it does.
   app.addHook('onRequest', (request, reply, next) => {
-    request.startedAt = performance.now()
-    setHeaders(request, reply)
-    warnOfProxies(request)
-    if (request.headers.host === undefined) next(httpErrors.malformedRequest())
+    begin(request, reply)
+    if (!hasValidHost(request.raw)) next(httpErrors.malformedRequest())
+    // Before load is shed: of a preflight that is refused, a page learns nothing at all.
+    else if (request.is404 && answerOptions(request, reply)) return
     else if (isStopping) next(httpErrors.unavailable())
     else {
-      const refusal =
-        loadShedding.refusalOf(request) ?? (request.is404 ? unknownRoutes.refusalOf(request, reply) : undefined)
+      const refusal = loadShedding.refusalOf(request) ?? (request.is404 ? unknownRoutes.refusalOf(request) : undefined)
       beginTogether(() => {
         // Whoever has hung up by now needs no answer.
         if (!request.socket.destroyed) guarded(request, reply, () => next(refusal))

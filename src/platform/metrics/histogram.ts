@@ -23,10 +23,9 @@ export interface HistogramOptions {
 export function createHistogram({ name, help, buckets }: HistogramOptions) {
   const all: Values[] = []
 
+  /** Whoever asks for the same labels again counts on: Prometheus refuses a page that tells a series twice. */
   function series(labels: Record<string, string>): Series {
-    // One more than there are bounds: the last counts what lies beyond them all.
-    const values: Values = { labels, counts: new Float64Array(buckets.length + 1), sum: 0 }
-    all.push(values)
+    const values = all.find((each) => hasLabels(each, labels)) ?? add(labels)
     return {
       observe(seconds) {
         let i = 0
@@ -35,6 +34,13 @@ export function createHistogram({ name, help, buckets }: HistogramOptions) {
         values.sum += seconds
       },
     }
+  }
+
+  function add(labels: Record<string, string>): Values {
+    // One more than there are bounds: the last counts what lies beyond them all.
+    const values: Values = { labels, counts: new Float64Array(buckets.length + 1), sum: 0 }
+    all.push(values)
+    return values
   }
 
   /** Prometheus counts cumulatively: a bucket holds what lies in it and below. */
@@ -60,4 +66,8 @@ export function createHistogram({ name, help, buckets }: HistogramOptions) {
       get: async () => ({ name, help, type: 'histogram', aggregator: 'sum', values: all.flatMap(samplesOf) }),
     },
   }
+}
+
+function hasLabels({ labels }: Values, others: Readonly<Record<string, string>>): boolean {
+  return Object.entries(labels).every(([name, value]) => others[name] === value)
 }

@@ -9,6 +9,7 @@ import type { Random } from '../../core/random.ts'
 import type { Html } from '../html/html.ts'
 import type { Principal } from '../http/access.ts'
 import { toAppError } from '../http/errors.ts'
+import { pageHeaders } from '../http/security-headers.ts'
 import type { Cookies } from './cookies.ts'
 import type { Csrf } from './csrf.ts'
 
@@ -64,6 +65,7 @@ const maxFormBytes = { public: 16 * 1024, other: 128 * 1024 }
 /** Call it in a plugin of its own, before its routes are added. Answers how a page is sent. */
 export async function addPages(app: FastifyInstance, options: PagesOptions): Promise<SendPage> {
   const { cookies, csrf, random } = options
+  const headers = pageHeaders(pagePolicy)
   await app.register(fastifyCookie)
   app.decorateRequest('formBinding', undefined)
   // Pages send forms: what comes as anything else was made up elsewhere.
@@ -78,7 +80,7 @@ export async function addPages(app: FastifyInstance, options: PagesOptions): Pro
   }
 
   app.addHook('onRequest', async (request, reply) => {
-    reply.header('content-security-policy', pagePolicy).header('cache-control', 'no-store')
+    reply.headers(headers)
     request.identify = identify
     request.principal = await identify(request)
     request.formBinding = request.principal ? cookies.session(request) : cookies.form(request)

@@ -3,7 +3,6 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { AppError } from '../../../core/app-error.ts'
 import type { Authenticate } from '../../http/access.ts'
 import { compressAnswer } from '../../http/compression.ts'
-import { allowOrigins } from '../../http/cors.ts'
 import type { LiveAccess } from '../../http/live-access.ts'
 import { addVary } from '../../http/vary.ts'
 import type { AddressBudgets } from '../../limiter/address-budgets.ts'
@@ -23,7 +22,6 @@ export interface GraphQLRoutesDeps {
   engine: Engine
   authenticate: Authenticate
   liveAccess: Pick<LiveAccess, 'watch'>
-  corsOrigins: readonly string[]
   maxBatch: number
   maxCost: number
   maxStreamsPerAddress: number
@@ -46,11 +44,6 @@ export async function graphqlRoutes(app: FastifyInstance, deps: GraphQLRoutesDep
   const runBatch = createBatches({ engine, maxRequests: deps.maxBatch, maxCost: deps.maxCost })
   answerGraphQLErrors(app, negotiate)
   readGraphQLBodies(app)
-  allowOrigins(app, {
-    origins: deps.corsOrigins,
-    paths: { '/': ['GET', 'HEAD', 'POST'] },
-    exposed: ['Retry-After', 'x-request-id'],
-  })
   // Before the server waits for its connections to end.
   app.addHook('preClose', () => streams.close())
 

@@ -2,6 +2,7 @@
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
+import { pageHeaders } from '../../http/security-headers.ts'
 import { serveFile } from '../../http/static-file.ts'
 
 export interface PlaygroundOptions {
@@ -51,7 +52,7 @@ export function servePlayground(app: FastifyInstance, { isOn }: PlaygroundOption
   if (!isOn) return
   for (const [path, page] of Object.entries<PageFile>(playgroundFiles)) {
     const file = join(folderOf(page), page.file)
-    serveFile(app, { path, file, type: page.type, headers: { 'content-security-policy': pagePolicy } })
+    serveFile(app, { path, file, type: page.type, headers: pageHeaders(pagePolicy) })
   }
 }
 

@@ -1,0 +1,95 @@
+/** Every answer says whether a cache may keep it. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { startDescribedApi } from '../support/described.ts'
+import { logIn, password } from '../support/people.ts'
+
+/** Of what names no user and holds no token. All else must not be kept anywhere. */
+const kept: Readonly<Record<string, string>> = {
+  'GET /api/v2/products': 'no-cache',
+  'GET /api/v2/products/{id}': 'no-cache',
+  'POST /api/v2/products': 'no-cache',
+  'PUT /api/v2/products/{id}': 'no-cache',
+  'DELETE /api/v2/products/{id}': 'no-cache',
+  'GET /api/posts/{id}': 'no-cache',
+  'GET /.well-known/jwks.json': 'public, max-age=300',
+}
+
+const json = { 'content-type': 'application/json' }
+
+test('every route of the description tells caches what to do, refusals too', async (t) => {
+  const api = await startDescribedApi(t)
+  const { access: token } = await api.signInAs('admin')
+  const lamp = { name: 'Lamp', description: 'Bright', price: 5 }
+  for (let i = 0; i < 2; i++) await api.post('/api/v2/products', lamp, token)
+  await api.post('/api/posts', { title: 'Hello' }, token)
+  const succeeded = new Set<string>()
+  for (const { name, method, path, operation } of api.operations) {
+    const [media] = Object.values(operation.requestBody?.content ?? {})
+    const { access } = await api.signInAs('admin')
+    const target = path.replace('{id}', '1')
+    const answer = await api.request(method, target, {
+      ...(media && { json: media.example }),
+      ...(operation.security.length > 0 && { token: access }),
+    })
+    const isGood = answer.status < 400
+    if (isGood) succeeded.add(name)
+    const expected = (isGood && kept[name]) || 'no-store'
+    assert.equal(answer.headers.get('cache-control'), expected, `${name} ${answer.status}`)
+    for (const refused of [
+      await api.request(method, target, { token: 'nonsense', ...(media && { body: '{', headers: json }) }),
+      await api.request('PATCH', target),
+      await api.request(method, `${target}/nowhere`),
+    ]) {
+      if (refused.status < 400) continue
+      assert.equal(refused.headers.get('cache-control'), 'no-store', `${name} ${refused.status}`)
+    }
+  }
+  for (const name of Object.keys(kept)) assert.ok(succeeded.has(name), `${name} was not seen to succeed`)
+})
+
+test('a product that has not changed says so, and that it is to be asked for again', async (t) => {
+  const api = await startDescribedApi(t)
+  const { access } = await api.signInAs()
+  await api.post('/api/v2/products', { name: 'Lamp', description: 'Bright', price: 5 }, access)
+  for (const path of ['/api/v2/products/1', '/api/v2/products', '/api/v2/products?q=lamp']) {
+    const etag = (await api.get(path)).headers.get('etag') ?? ''
+    const again = await api.request('GET', path, { headers: { 'if-none-match': etag } })
+    assert.deepEqual([again.status, again.headers.get('cache-control')], [304, 'no-cache'], path)
+  }
+})
+
+test('what carries tokens or names a user is never kept', async (t) => {
+  const api = await startDescribedApi(t)
+  const user = await api.signInAs()
+  const signedIn = await logIn(api, user.email, password)
+  const refreshed = await api.post('/api/auth/refresh', { refresh_token: signedIn.body.refresh_token })
+  for (const answer of [signedIn, refreshed, await api.get('/me', user.access)]) {
+    assert.deepEqual([answer.status, answer.headers.get('cache-control')], [200, 'no-store'])
+  }
+})
+
+test('so do pages, their files, GraphQL and what is unknown', async (t) => {
+  const api = await startDescribedApi(t)
+  for (const [path, expected] of [
+    ['/', 'no-cache'],
+    ['/docs', 'no-cache'],
+    ['/docs/style.css', 'no-cache'],
+    ['/openapi.json', 'no-cache'],
+    ['/graphiql', 'no-cache'],
+    ['/console/assets/console.css', 'no-cache'],
+    ['/console/login', 'no-store'],
+    ['/console', 'no-store'],
+    ['/graphql?query={__typename}', 'no-cache'],
+    ['/health/live', 'no-store'],
+    ['/health/ready', 'no-store'],
+    ['/metrics', 'no-store'],
+    ['/nowhere', 'no-store'],
+    ['/%zz', 'no-store'],
+  ] as const) {
+    const { status, headers } = await api.get(path)
+    assert.equal(headers.get('cache-control'), expected, `${path} ${status}`)
+  }
+  const mutation = { query: 'mutation { createPost(title: "x", body: "y") }' }
+  assert.equal((await api.post('/graphql', mutation)).headers.get('cache-control'), 'no-store')
+})

@@ -1,7 +1,7 @@
 /** Every example of docs/authorization.md runs. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { notePolicy, noteRoutes, reportRoutes } from '../../docs/examples/notes.ts'
@@ -26,15 +26,22 @@ test('the code on the page is the code of docs/examples/notes.ts', () => {
 })
 
 test('the commands on the page run, one after the other', (t) => {
-  const [script = ''] = blocks('sh')
+  const folder = temporaryFolder(t)
+  symlinkSync(join(root, 'bin'), join(folder, 'bin'))
+  writeFileSync(join(folder, 'bob.password'), 'Correct-Horse-1\n', { mode: 0o600 })
   const env = {
     PATH: process.env.PATH ?? '',
-    DATABASE_URL: `file:${join(temporaryFolder(t), 'test.db')}`,
+    DATABASE_URL: `file:${join(folder, 'test.db')}`,
     BCRYPT_COST: '10',
   }
-  const { status, stdout, stderr } = spawnSync('sh', ['-e', '-c', script], { cwd: root, env, encoding: 'utf8' })
-  assert.equal(status, 0, stderr)
-  assert.deepEqual(stdout.split('\n').slice(0, 6), [
+  const shown = blocks('sh').map((script) => {
+    // Each command that prompts is in a block of its own.
+    const options = { cwd: folder, env, input: 'Correct-Horse-1\n', encoding: 'utf8' } as const
+    const { status, stdout, stderr } = spawnSync('sh', ['-e', '-c', script], options)
+    assert.equal(status, 0, stderr)
+    return stdout
+  })
+  assert.deepEqual(shown.join('').split('\n').slice(0, 6), [
     'created user 1, root@example.com, with the roles admin',
     'created user 2, bob@example.com',
     'bob@example.com: editor',

@@ -27,7 +27,7 @@ test('the commands on the page run, one after the other, and answer what it says
   assert.deepEqual(posts, { data: { posts: [{ id: '1', title: 'Hello', body: 'World' }] } })
   assert.deepEqual(post, { data: { post: { title: 'Hello' } } })
   assert.deepEqual(byGet, { data: { posts: [{ id: '1' }] } })
-  assert.deepEqual(me, { data: { me: { email: 'ada@example.com', roles: [] } } })
+  assert.deepEqual(me, { data: { me: { email: 'grace@example.com', roles: [] } } })
   assert.deepEqual(mug, { data: { createProduct: { id: '1', formattedPrice: '$9.99' } } })
   assert.equal(anonymous.errors[0].extensions.code, 'UNAUTHENTICATED')
   const [told = ''] = blocksOf(page, 'json')

@@ -15,6 +15,20 @@ export function installPackages(packages: readonly string[]): void {
   execFileSync('apt-get', ['install', '-y', '-qq', '--no-install-recommends', ...packages], options)
 }
 
+/** What the tests in test/programs/ run, with the Debian package that has it. */
+const packages = { bash: 'bash', curl: 'curl', promtool: 'prometheus', 'systemd-analyze': 'systemd', zsh: 'zsh' }
+
+/** Called before a run that has such tests: side by side, they would wait for each other's installs in vain. */
+export function installTestPrograms(): void {
+  installPackages(Object.entries(packages).flatMap(([name, owner]) => (findProgram(name) ? [] : [owner])))
+}
+
+export function getProgram(name: keyof typeof packages): string {
+  const found = findProgram(name)
+  if (!found) throw new Error(`the tests need ${name}: install it ("apt-get install ${packages[name]}")`)
+  return found
+}
+
 /** The first of these that is on the path. */
 export function findProgram(...names: string[]): string | undefined {
   return names.flatMap((name) => pathFolders().map((folder) => join(folder, name))).find((path) => existsSync(path))

@@ -1,6 +1,6 @@
 /**
  * `npm test`: format and lint, types, then all tests with the servers they need.
- * `npm run test:fast`: the tests alone, on SQLite alone, without a browser. Arguments name test files.
+ * `npm run test:fast`: the tests alone, on SQLite alone, without a browser and other programs. Arguments name test files.
  */
 import { spawn } from 'node:child_process'
 import { globSync } from 'node:fs'
@@ -8,6 +8,7 @@ import { availableParallelism } from 'node:os'
 import { join, relative, resolve } from 'node:path'
 import { root } from '../../src/config/root.ts'
 import { installChromium } from './chromium.ts'
+import { installTestPrograms } from './programs.ts'
 import { createRunFolder, findPlace } from './run-folder.ts'
 import { startServers } from './servers.ts'
 
@@ -17,7 +18,7 @@ const files = args.filter((arg) => !arg.startsWith('--'))
 const everything = [
   'src/**/*.test.ts',
   'test/*.test.ts',
-  isFast ? 'test/!(browser)/**/*.test.ts' : 'test/*/**/*.test.ts',
+  isFast ? 'test/!(browser|programs)/**/*.test.ts' : 'test/*/**/*.test.ts',
 ]
 const tests = files.length > 0 ? files : everything
 
@@ -31,7 +32,9 @@ if (!isFast && files.length === 0) {
   }
 }
 
-if (globSync(tests, { cwd: root }).some(isBrowserTest)) installChromium()
+const found = globSync(tests, { cwd: root })
+if (found.some((file) => isIn('browser', file))) installChromium()
+if (found.some((file) => isIn('programs', file))) installTestPrograms()
 const folder = createRunFolder(findPlace())
 const servers = isFast ? undefined : await startServers(folder.path, readGiven())
 // One more than can run at once: some wait. The longest takes half a minute; the limit is for what hangs, on any machine.
@@ -46,8 +49,8 @@ const code = await run(process.execPath, ['--test', ...limits, ...tests], {
 await folder.remove()
 process.exit(code)
 
-function isBrowserTest(file: string): boolean {
-  return relative(root, resolve(root, file)).startsWith(join('test', 'browser'))
+function isIn(folder: string, file: string): boolean {
+  return relative(root, resolve(root, file)).startsWith(join('test', folder))
 }
 
 function readGiven() {

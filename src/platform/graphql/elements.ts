@@ -84,7 +84,7 @@ export interface Subscription<Args = Arguments> extends Root<Args> {
   subscribe(args: Args, context: SubscriptionContext): AsyncIterable<unknown>
   /**
    * Values are resolved once for all who asked the same, as for the anonymous. That is so by itself where access is
-   * public; elsewhere once for each session, unless this says that everybody let in sees the same.
+   * public; elsewhere once for each subscription, unless this says that everybody let in sees the same.
    */
   isShared?: boolean
 }

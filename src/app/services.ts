@@ -55,7 +55,7 @@ export async function createServices(ground: Ground, additions: Additions = {}) 
   ground.onClose(() => folding.close())
 
   const events = createEvents<EventMap>({ log })
-  const { products } = createProductParts(ground, events)
+  const { products } = createProductParts(ground, { events, bus: accessBus })
   const posts = createPosts({
     store: createPostStore({ db, clock, counts: createKeptCounts(db) }),
     // The post is stored by then, whether or not anybody can be told.
@@ -72,6 +72,7 @@ export async function createServices(ground: Ground, additions: Additions = {}) 
     policies,
     events,
     topics,
+    ownBus: accessBus,
     authenticate,
     liveAccess,
     createLimiter,

@@ -34,6 +34,8 @@ export interface Parts {
   /** The topics of subscriptions. */
   topics: Bus
   engine: Engine
+  /** Of the console's socket. */
+  consoleEngine: Engine
   sockets: Sockets
   liveAccess: LiveAccess
   authenticate: Authenticate
@@ -58,7 +60,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     const services = await createServices(ground, options)
     const { auth, liveAccess, events, topics, policies } = services
     const { authenticate } = auth
-    const { engine } = services.graphql
+    const { engine, consoleEngine } = services.graphql
     const http = await createHttpServer({
       ...config.server,
       log,
@@ -98,8 +100,8 @@ export async function createApp(options: AppOptions): Promise<App> {
     })
     metrics.addGauge({ name: 'graphql_sockets', help: 'Open sockets.', label: 'dialect', read: sockets.counts })
     const subscriptions = { name: 'graphql_subscriptions', help: 'Open subscriptions, and sources that they share.' }
-    metrics.addGauge({ ...subscriptions, label: 'kind', read: engine.counts })
-    await options.extend?.(http.app, { db, events, topics, engine, sockets, liveAccess, authenticate })
+    metrics.addGauge({ ...subscriptions, label: 'kind', read: services.graphql.counts })
+    await options.extend?.(http.app, { db, events, topics, engine, consoleEngine, sockets, liveAccess, authenticate })
     await http.app.ready()
 
     return {

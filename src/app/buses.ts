@@ -8,7 +8,7 @@ import type { Ground } from './ground.ts'
 
 type BusGround = Pick<Ground, 'config' | 'log' | 'db'>
 
-/** Tells all nodes whose access has changed. Needs no configuration of its own: what nodes share anyway carries it. */
+/** For what nodes tell each other: whose access has changed, which products have. Needs no configuration of its own: what nodes share anyway carries it. */
 export async function openAccessBus({ config, log, db }: BusGround, redis: Redis | undefined): Promise<Bus> {
   if (redis) return createRedisBus({ client: redis.client, log, prefix: 'latchkey-access:' })
   if (db.dialect === 'postgres') return createPostgresBus({ url: config.database.url, log })

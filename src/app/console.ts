@@ -67,6 +67,7 @@ export async function addConsole(
     isAllowed: createOwnOriginCheck(publicUrl),
     credentialOf: ({ headers }) => ({ token: cookies.sessionIn(headers.cookie) }),
     authenticate: auth.webSessions.look,
+    engine: services.graphql.consoleEngine,
   }
   return { [livePath]: live }
 }

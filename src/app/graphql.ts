@@ -2,8 +2,10 @@
 import type { FastifyInstance } from 'fastify'
 import { isPlaygroundOpen } from '../config/config.ts'
 import type { Posts } from '../features/posts/posts.service.ts'
+import { createProductChangeElements } from '../features/products/product-changes.graphql.ts'
 import { productCreatedTopic } from '../features/products/products.graphql.ts'
 import type { Products } from '../features/products/products.service.ts'
+import { createUserElements } from '../features/users/users.graphql.ts'
 import type { Bus } from '../platform/bus/bus.ts'
 import { createEngine } from '../platform/graphql/create-engine.ts'
 import type { Element } from '../platform/graphql/elements.ts'
@@ -25,6 +27,8 @@ export interface GraphQLParts {
   policies: Policies<Principal>
   events: AppEvents
   topics: Bus
+  /** Of what the nodes of the service tell each other. */
+  ownBus: Bus
   authenticate: Authenticate
   liveAccess: LiveAccess
   createLimiter: CreateLimiter
@@ -39,25 +43,36 @@ export function createGraphQL({ config, log, onClose }: Ground, parts: GraphQLPa
     maxBytes: graphql.maxBytesPerAddress,
     maxSubscriptions: graphql.maxSubscriptionsPerAddress,
   })
+  const shared = { policies: parts.policies, log, limits: graphql.limits, turns }
   const engine = createEngine({
+    ...shared,
     elements: [
       ...createElements(config, { ...parts, limiter: parts.createLimiter('posts', graphql.rateLimit) }),
       ...parts.elements,
     ],
-    policies: parts.policies,
     bus: parts.topics,
-    log,
-    limits: graphql.limits,
     allowsIntrospection: isPlaygroundOpen(config),
-    turns,
   })
   onClose(() => engine.close())
+  const consoleEngine = createEngine({
+    ...shared,
+    elements: [...createUserElements(), ...createProductChangeElements()],
+    bus: parts.ownBus,
+    allowsIntrospection: false,
+  })
+  onClose(() => consoleEngine.close())
   parts.events.on('ProductCreated', (product) => parts.topics.publish(productCreatedTopic, product))
 
   return {
     engine,
     turns,
     budgets,
+    /** What the socket of the console's pages is for, and nothing else: who is signed in by a cookie can only listen. */
+    consoleEngine,
+    counts() {
+      const [one, other] = [engine.counts(), consoleEngine.counts()]
+      return { subscribers: one.subscribers + other.subscribers, sources: one.sources + other.sources }
+    },
     async addRoutes(app: FastifyInstance): Promise<void> {
       servePlayground(app, { isOn: isPlaygroundOpen(config) })
       await app.register(graphqlRoutes, {

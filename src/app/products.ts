@@ -1,6 +1,7 @@
 /** Products: how they are stored, found and told of. */
 import { createPostgresNameIndex } from '../features/products/name-index.postgres.ts'
 import { createSqliteNameIndex } from '../features/products/name-index.sqlite.ts'
+import { createChangeFeed } from '../features/products/product-changes.ts'
 import { createProductLists } from '../features/products/products.lists.ts'
 import { createProductSearch } from '../features/products/products.search.ts'
 import { createProducts } from '../features/products/products.service.ts'
@@ -11,16 +12,25 @@ import {
   keyColumns,
   listedColumns,
 } from '../features/products/products.store.ts'
+import type { Bus } from '../platform/bus/bus.ts'
 import { createKeptCounts } from '../platform/database/kept-counts.ts'
 import type { AppEvents } from './events.ts'
 import type { Ground } from './ground.ts'
 
-export function createProductParts({ config, clock, db }: Ground, events: AppEvents) {
+export interface ProductPartsDeps {
+  events: AppEvents
+  /** Carries what open pages hear of changes, to every node. */
+  bus: Bus
+}
+
+export function createProductParts({ config, clock, db, log, onClose }: Ground, { events, bus }: ProductPartsDeps) {
   const counts = createKeptCounts(db)
   const store = createProductStore({ db, clock, counts })
   const createIndex = db.dialect === 'sqlite' ? createSqliteNameIndex : createPostgresNameIndex
   const createSearch = (selected: string) =>
     createProductSearch({ db, counts, index: createIndex(db, selected), columns: selected })
+  const feed = createChangeFeed({ bus, log })
+  onClose(() => feed.close())
   const products = createProducts({
     store,
     search: createSearch(columns),
@@ -28,6 +38,7 @@ export function createProductParts({ config, clock, db }: Ground, events: AppEve
     clock,
     collectionLimit: config.products.collectionLimit,
     onCreated: (product) => events.emit('ProductCreated', product),
+    onChanged: feed.announce,
   })
   const lists = createProductLists({
     store,

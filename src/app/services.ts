@@ -56,7 +56,7 @@ export async function createServices(ground: Ground, additions: Additions = {}) 
   ground.onClose(() => folding.close())
 
   const events = createEvents<EventMap>({ log })
-  const { products, lists: productLists } = createProductParts(ground, events)
+  const { products, lists: productLists } = createProductParts(ground, { events, bus: accessBus })
   const posts = createPosts({
     store: createPostStore({ db, clock, counts: createKeptCounts(db) }),
     // The post is stored by then, whether or not anybody can be told.
@@ -73,6 +73,7 @@ export async function createServices(ground: Ground, additions: Additions = {}) 
     policies,
     events,
     topics,
+    ownBus: accessBus,
     authenticate,
     liveAccess,
     createLimiter,

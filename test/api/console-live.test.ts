@@ -3,12 +3,15 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { type TestContext, test } from 'node:test'
 import { WebSocket } from 'ws'
+import { insertMany } from '../../src/features/products/products.bulk.ts'
+import type { Dialect } from '../../src/platform/database/database.ts'
 import type { ApiOptions } from '../support/api.ts'
 import { type ConsoleBrowser, openConsole } from '../support/console.ts'
-import { onEachEngine } from '../support/databases.ts'
+import { listens } from '../support/console-visits.ts'
+import { createDatabaseUrl, engines, onEachEngine, testServer } from '../support/databases.ts'
 import { byMessageMs, eventually } from '../support/eventually.ts'
 import { again, password, type SignedIn, signIn } from '../support/people.ts'
-import { createProduct } from '../support/products.ts'
+import { createProduct, productsPath } from '../support/products.ts'
 import { type ApiWithRoles, startApiWithRoles } from '../support/roles.ts'
 
 const me = '{ me { email } }'
@@ -43,16 +46,68 @@ const endings: Record<string, (person: Person) => Promise<unknown>> = {
 }
 
 onEachEngine("the console's socket", (engine) => {
-  test('is opened by the session, and hears of every product that is created', async (t) => {
-    const { api, user, headers } = await start(t, { engine })
-    const socket = await openSocket(t, `${api.url}/console/live`, headers)
-    assert.deepEqual(await socket.ask(me), { data: { me: { email: user.email } } })
-    socket.send('subscription { productCreated { name } }')
-    await socket.ask(me)
-    await createProduct(api, user.access, { name: 'Desk Lamp' })
-    await eventually(() => {
-      assert.deepEqual(socket.messages.at(-1), { data: { productCreated: { name: 'Desk Lamp' } } })
+  test('is opened by the session, and hears of every change of a product, by whatever way it is made', async (t) => {
+    const { api, user, headers, browser } = await start(t, { engine })
+    let created = 0
+    api.parts.events.on('ProductCreated', () => {
+      created += 1
     })
+    const { socket, heard } = await openList(t, { api, headers })
+    assert.deepEqual(await socket.ask(me), { data: { me: { email: user.email } } })
+    const id = await createProduct(api, user.access)
+    await hears(heard, { id, kind: 'created' })
+    const path = `${productsPath}/${id}`
+    assert.equal((await api.put(path, { price: 2 }, user.access)).status, 200)
+    await hears(heard, { id, kind: 'updated' })
+    const query = `mutation { updateProduct(id: ${id}, input: { stock: 7 }) { id } }`
+    assert.equal((await api.post('/graphql', { query }, user.access)).body.errors, undefined)
+    await hears(heard, { id, kind: 'updated' })
+    const page = `/console/products/${id}`
+    await browser.open(page)
+    assert.equal((await browser.submit(page, { name: 'Lamp', description: '', price: '3', stock: '1' })).status, 303)
+    await hears(heard, { id, kind: 'updated' })
+    await browser.open(page)
+    await browser.submit(`${page}/delete`)
+    await hears(heard, { id, kind: 'deleted' })
+    await browser.open(`/console/products?deleted=${id}`)
+    await browser.submit(`${page}/restore`)
+    await hears(heard, { id, kind: 'restored' })
+    assert.equal((await api.delete(path, user.access)).status, 204)
+    await hears(heard, { id, kind: 'deleted' })
+    assert.equal((await api.delete(path, user.access)).status, 404)
+    assert.equal((await api.put(path, { price: 2 }, user.access)).status, 404)
+    await createProduct(api, user.access)
+    await hears(heard, { id: id + 1, kind: 'created' })
+    assert.deepEqual(heard, [], 'and of nothing that was refused')
+    assert.equal(created, 2, 'of the event ProductCreated nothing has changed')
+  })
+
+  test('hears of many changes in few messages, and of an import in none', async (t) => {
+    const { api, user, headers } = await start(t, { engine })
+    const { socket, heard } = await openList(t, { api, headers })
+    await Promise.all(Array.from({ length: 150 }, () => createProduct(api, user.access)))
+    await eventually(() => assert.ok(heard.length >= 100))
+    const rest = { description: 'Made', price_cents: 100, category: 'general', stock: 1, active: true }
+    const things = Array.from({ length: 500 }, (_, i) => ({ ...rest, name: `Thing ${i}` }))
+    await api.db.write(insertMany(api.db.dialect, things, api.clock.nowIso()))
+    const last = await createProduct(api, user.access)
+    await eventually(() => assert.ok(heard.some(({ id }) => id === last)))
+    assert.ok(heard.length <= 151, `${heard.length} changes`)
+    assert.ok(socket.messages.length <= 75, `${socket.messages.length} messages`)
+  })
+
+  test('is for listening: nothing can be changed by it', async (t) => {
+    const { api, headers } = await start(t, { engine })
+    const socket = await openSocket(t, `${api.url}/console/live`, headers)
+    for (const query of [
+      'mutation { createPost(title: "a", body: "b") }',
+      'mutation { deleteProduct(id: 1) }',
+      '{ products { meta { total } } }',
+    ]) {
+      const answer = (await socket.ask(query)) as { data?: unknown; errors?: unknown[] }
+      assert.ok(answer.data === undefined && /Cannot query|no mutation/.test(JSON.stringify(answer)), query)
+    }
+    assert.equal((await api.db.all('SELECT * FROM posts')).length, 0)
   })
 
   test('is refused to pages of other origins, and to whoever tells none', async (t) => {
@@ -158,6 +213,49 @@ onEachEngine("the console's socket", (engine) => {
   })
 })
 
+/** What nodes share, beside the database. */
+const shared: readonly { by: string; engine: Dialect; env: () => Record<string, string> }[] = [
+  { by: 'PostgreSQL', engine: 'postgres', env: () => ({}) },
+  { by: 'Redis', engine: 'sqlite', env: () => ({ REDIS_URL: testServer('TEST_REDIS_URL') }) },
+]
+for (const { by, engine, env } of engines.length > 1 ? shared : []) {
+  test(`a change on one node is heard of on another, by ${by}`, async (t) => {
+    const options = { env: { DATABASE_URL: await createDatabaseUrl(t, engine), ...env() } }
+    const { api, headers } = await start(t, options)
+    const other = await startApiWithRoles(t, options)
+    const { heard } = await openList(t, { api, headers })
+    const { access } = await signIn(other)
+    const id = await createProduct(other, access)
+    await hears(heard, { id, kind: 'created' })
+    await other.put(`${productsPath}/${id}`, { price: 2 }, access)
+    await hears(heard, { id, kind: 'updated' })
+    await other.delete(`${productsPath}/${id}`, access)
+    await hears(heard, { id, kind: 'deleted' })
+  })
+}
+
+interface Change {
+  id: number
+  kind: string
+}
+
+/** A page with a list of products, as far as its socket goes. */
+async function openList(t: TestContext, { api, headers }: Pick<Person, 'api' | 'headers'>) {
+  const heard: Change[] = []
+  const socket = await openSocket(t, `${api.url}/console/live`, headers, (message) => {
+    const { changedProducts: told } = (message as { data?: Record<string, { changes: Change[] }> }).data ?? {}
+    for (const { id, kind } of told?.changes ?? []) heard.push({ id: Number(id), kind })
+  })
+  socket.send('subscription { changedProducts { changes { id kind } isCut } }')
+  await listens(api)
+  return { socket, heard }
+}
+
+async function hears(heard: Change[], expected: Change): Promise<void> {
+  await eventually(() => assert.deepEqual(heard[0], expected))
+  heard.shift()
+}
+
 async function start(t: TestContext, options: ApiOptions): Promise<Person> {
   return join(await startApiWithRoles(t, options))
 }
@@ -170,13 +268,21 @@ async function join(api: ApiWithRoles, email?: string): Promise<Person> {
   return { api, user, browser, headers: { origin: new URL(api.url).origin, cookie } }
 }
 
-async function openSocket(t: TestContext, url: string, headers: Record<string, string>) {
+async function openSocket(
+  t: TestContext,
+  url: string,
+  headers: Record<string, string>,
+  onMessage: (message: unknown) => void = () => {},
+) {
   const ws = new WebSocket(url.replace(/^http/, 'ws'), { headers })
   t.after(() => ws.terminate())
   const messages: unknown[] = []
   let closedBy: number | undefined
   let asked = 0
-  ws.on('message', (data) => void messages.push(JSON.parse(String(data))))
+  ws.on('message', (data) => {
+    messages.push(JSON.parse(String(data)))
+    onMessage(messages.at(-1))
+  })
   ws.on('close', (code) => {
     closedBy = code
   })

@@ -34,9 +34,9 @@ export async function enter(page: Page, email: string): Promise<void> {
   await press(page, 'Sign in')
 }
 
-/** Waits until a list of products hears of new ones: what is created before it does not appear by itself. */
+/** Waits until a list of products hears of changes: what happens before it does not appear by itself. */
 export function listens({ parts }: ApiWithRoles): Promise<void> {
-  return eventually(() => assert.ok(parts.engine.counts().subscribers > 0, 'a page listens'))
+  return eventually(() => assert.ok(parts.consoleEngine.counts().subscribers > 0, 'a page listens'))
 }
 
 /** By the button that is on every page. */

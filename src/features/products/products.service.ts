@@ -5,6 +5,7 @@ import type { Clock } from '../../core/clock.ts'
 import { offsetOf, type Page } from '../../platform/http/paging.ts'
 import { validationFailed } from '../../platform/http/validation.ts'
 import { etagOfProduct, type Product, type ProductChange, type ProductInput, toSlug } from './product.ts'
+import type { ChangeNotice } from './product-changes.ts'
 import type { ProductSearch } from './products.search.ts'
 import type { ProductStore } from './products.store.ts'
 
@@ -24,6 +25,8 @@ export interface ProductsDeps {
   collectionLimit: number
   /** Is told of a new product before its maker is. */
   onCreated(product: Product): Promise<void>
+  /** Is told of every change, once it is stored. */
+  onChanged(change: ChangeNotice): void
 }
 
 export interface Collection {
@@ -43,7 +46,8 @@ export type Expectation = ((etag: string) => boolean) | undefined
 
 const keyTtlSeconds = 24 * 3600
 
-export function createProducts({ store, search, briefSearch, clock, collectionLimit, onCreated }: ProductsDeps) {
+export function createProducts(deps: ProductsDeps) {
+  const { store, search, briefSearch, clock, collectionLimit, onCreated, onChanged } = deps
   const limit = collectionLimit === 0 ? Number.MAX_SAFE_INTEGER : collectionLimit + 1
   const collection = (products: Product[]): Collection => {
     const isCut = products.length === limit
@@ -57,7 +61,11 @@ export function createProducts({ store, search, briefSearch, clock, collectionLi
   }
 
   async function create(input: ProductInput): Promise<Product> {
-    const product = await store.insert(input)
+    return tellCreated(await store.insert(input))
+  }
+
+  async function tellCreated(product: Product): Promise<Product> {
+    onChanged({ id: product.id, kind: 'created' })
     await onCreated(product)
     return product
   }
@@ -67,10 +75,7 @@ export function createProducts({ store, search, briefSearch, clock, collectionLi
     const id = hash('sha256', `${userId} ${key}`, 'hex')
     const bodyHash = hash('sha256', JSON.stringify(input), 'hex')
     const made = await store.insertOnce(input, { id, bodyHash, expiresAt: clock.nowSeconds() + keyTtlSeconds })
-    if (made) {
-      await onCreated(made)
-      return made
-    }
+    if (made) return tellCreated(made)
     const before = await store.findIdempotent(id)
     // It has expired just now.
     if (!before) return createOnce(input, { userId, key })
@@ -127,13 +132,16 @@ export function createProducts({ store, search, briefSearch, clock, collectionLi
       if (id === undefined) throw productErrors.notFound()
       const version = await expect(id, isExpected)
       if (Object.keys(change).length === 0) return get(id)
-      return (await store.update(id, change, version)) ?? refuse(id)
+      const product = (await store.update(id, change, version)) ?? (await refuse(id))
+      onChanged({ id, kind: 'updated' })
+      return product
     },
 
     async delete(id: number | undefined, isExpected?: Expectation): Promise<void> {
       if (id === undefined) throw productErrors.notFound()
       const version = await expect(id, isExpected)
       if (!(await store.delete(id, version))) await refuse(id)
+      onChanged({ id, kind: 'deleted' })
     },
 
     /** One whose deletion can be undone. */
@@ -142,7 +150,10 @@ export function createProducts({ store, search, briefSearch, clock, collectionLi
     /** Undoes a deletion. Doing so twice is no mistake. */
     async restore(id: number | undefined): Promise<Product> {
       if (id === undefined) throw productErrors.notFound()
-      return (await store.restore(id)) ?? get(id)
+      const product = await store.restore(id)
+      if (!product) return get(id)
+      onChanged({ id, kind: 'restored' })
+      return product
     },
   }
 }

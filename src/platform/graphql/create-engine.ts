@@ -1,5 +1,5 @@
 /** The engine: documents are prepared once and compiled when they come again; subscriptions share what they can. */
-import { execute, type GraphQLError } from 'graphql'
+import { execute, type GraphQLError, type GraphQLSchema, type OperationTypeNode } from 'graphql'
 import type { CompiledQuery } from 'graphql-jit'
 import type { Bus } from '../bus/bus.ts'
 import type { Principal } from '../http/access.ts'
@@ -73,6 +73,7 @@ export function createEngine({
       const { query, variables, operationName } = readRequest(request)
       const document = documents.get(query)
       const operation = document.operation(operationName)
+      requireRoot(schemas.public, operation.node.operation)
       return { kind: operation.node.operation, document, operationName, ...operation.requireAffordable(variables) }
     },
     execute: (prepared, context) => run(prepared, context),
@@ -112,6 +113,13 @@ function readRequest({ query, variables, operationName }: GraphQLRequest) {
     // Some clients send an empty name for none.
     operationName: isMissing(operationName) || operationName === '' ? undefined : (operationName as string),
   }
+}
+
+/** No rule of validation looks at it: a schema may have no mutations at all, and executing one would be a fault of ours. */
+function requireRoot(schema: GraphQLSchema, kind: Prepared['kind']): void {
+  if (schema.getRootType(kind as OperationTypeNode)) return
+  const message = `This schema has no ${kind}`
+  throw new RefusedRequest('document', [{ message, extensions: { code: 'GRAPHQL_VALIDATION_FAILED' } }])
 }
 
 function isMissing(value: unknown): value is undefined | null {

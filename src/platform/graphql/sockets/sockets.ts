@@ -7,6 +7,7 @@ import { cleanUserAgent } from '../../http/client.ts'
 import { LazyLog } from '../../http/lazy-log.ts'
 import { createAtOnce } from '../../limiter/at-once.ts'
 import type { Log } from '../../log/logger.ts'
+import type { Engine } from '../engine.ts'
 import { closeReasons } from './close-reasons.ts'
 import { Connection, type ConnectionDeps, maxMessageBytes } from './connection.ts'
 import { startHeartbeat, type Timing } from './heartbeat.ts'
@@ -32,6 +33,8 @@ export interface Entrance {
   /** Undefined for nobody in particular. Where there is no token in it, what was given is none, and is refused. */
   credentialOf(request: IncomingMessage): { token: string | undefined } | undefined
   authenticate: Authenticate
+  /** Another one than elsewhere. */
+  engine?: Engine
 }
 
 export interface Sockets {
@@ -134,7 +137,7 @@ export function createSockets(options: SocketsOptions): Sockets {
       client: { address, userAgent: cleanUserAgent(userAgent) },
       log: new LazyLog(log, { requestId }),
       authenticate: entrance.authenticate,
-      deps,
+      deps: entrance.engine ? { ...deps, engine: entrance.engine } : deps,
     })
     open.add(connection)
     heartbeat.add(connection)

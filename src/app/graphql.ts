@@ -34,7 +34,11 @@ export function createGraphQL({ config, log, onClose }: Ground, parts: GraphQLPa
   const { graphql } = config
   const engine = createEngine({
     elements: [
-      ...createElements(config, { ...parts, limiter: parts.createLimiter('posts', graphql.rateLimit) }),
+      ...createElements(config, {
+        ...parts,
+        limiter: parts.createLimiter('posts', graphql.rateLimit),
+        byteLimiter: parts.createLimiter('post-bytes', graphql.byteLimit),
+      }),
       ...parts.elements,
     ],
     policies: parts.policies,

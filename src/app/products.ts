@@ -1,4 +1,5 @@
 /** Products: how they are stored, found and told of. */
+import { createDescriptionStore } from '../features/products/descriptions.store.ts'
 import { createPostgresNameIndex } from '../features/products/name-index.postgres.ts'
 import { createSqliteNameIndex } from '../features/products/name-index.sqlite.ts'
 import { createProductSearch } from '../features/products/products.search.ts'
@@ -18,6 +19,7 @@ export function createProductParts({ config, clock, db }: Ground, events: AppEve
     store,
     search: createSearch(columns),
     briefSearch: createSearch(briefColumns),
+    descriptions: createDescriptionStore(db),
     clock,
     collectionLimit: config.products.collectionLimit,
     onCreated: (product) => events.emit('ProductCreated', product),

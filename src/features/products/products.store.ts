@@ -57,6 +57,13 @@ export function createProductStore({ db, clock, counts }: ProductStoreDeps) {
       return { products, total }
     },
 
+    /** The same without descriptions. */
+    async listBrief(page: { before: number; limit: number }): Promise<{ products: Product[]; total: number }> {
+      const { before, limit } = page
+      const [total, products] = await Promise.all([counts.total('products'), readPage(before, limit, briefColumns)])
+      return { products, total }
+    },
+
     /** The newest first, without descriptions. Places are found from the oldest on. */
     async listNewest(page: { before: number; limit: number }): Promise<{ products: Product[]; total: number }> {
       const total = await counts.total('products')

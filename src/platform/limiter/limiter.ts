@@ -11,8 +11,8 @@ export interface Rate {
 }
 
 export interface Limiter {
-  /** Throws 429 where the address has used up its share. */
-  take(address: string): Promise<void>
+  /** Throws 429 where the address has used up its share, of which `weight` is taken: 1 for a request. */
+  take(address: string, weight?: number): Promise<void>
 }
 
 const maxWaitMs = 500
@@ -36,13 +36,13 @@ export function createLimiters(redis: RedisClient | undefined): CreateLimiter {
       ? new RateLimiterRedis({ ...options, storeClient: redis, useRedisPackage: true, insuranceLimiter: memory })
       : memory
     return {
-      async take(address) {
+      async take(address, weight = 1) {
         const key = rateKey(address)
         try {
           // A Redis that takes the question and never answers must not keep everybody from signing in.
-          await withTimeout(limiter.consume(key), maxWaitMs).catch((error: unknown) => {
+          await withTimeout(limiter.consume(key, weight), maxWaitMs).catch((error: unknown) => {
             if (limiter === memory || error instanceof RateLimiterRes) throw error
-            return memory.consume(key)
+            return memory.consume(key, weight)
           })
         } catch (refusal) {
           if (!(refusal instanceof RateLimiterRes)) throw refusal

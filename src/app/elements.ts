@@ -11,13 +11,14 @@ import type { Limiter } from '../platform/limiter/limiter.ts'
 export interface ElementParts {
   posts: Posts
   products: Products
-  /** Of new posts, which anybody may make. */
+  /** Of new posts, which anybody may make: how many, and how many bytes. */
   limiter: Limiter
+  byteLimiter: Limiter
 }
 
-export function createElements(config: Config, { posts, products, limiter }: ElementParts): Element[] {
+export function createElements(config: Config, { posts, products, limiter, byteLimiter }: ElementParts): Element[] {
   return [
-    ...createPostElements({ posts, limiter }),
+    ...createPostElements({ posts, limiter, byteLimiter }),
     ...createProductElements({ ...config.products, products }),
     ...createUserElements(),
   ]

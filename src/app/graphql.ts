@@ -47,7 +47,11 @@ export function createGraphQL({ config, log, onClose }: Ground, parts: GraphQLPa
   const engine = createEngine({
     ...shared,
     elements: [
-      ...createElements(config, { ...parts, limiter: parts.createLimiter('posts', graphql.rateLimit) }),
+      ...createElements(config, {
+        ...parts,
+        limiter: parts.createLimiter('posts', graphql.rateLimit),
+        byteLimiter: parts.createLimiter('post-bytes', graphql.byteLimit),
+      }),
       ...parts.elements,
     ],
     bus: parts.topics,

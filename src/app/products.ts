@@ -1,4 +1,5 @@
 /** Products: how they are stored, found and told of. */
+import { createDescriptionStore } from '../features/products/descriptions.store.ts'
 import { createPostgresNameIndex } from '../features/products/name-index.postgres.ts'
 import { createSqliteNameIndex } from '../features/products/name-index.sqlite.ts'
 import { createChangeFeed } from '../features/products/product-changes.ts'
@@ -35,6 +36,7 @@ export function createProductParts({ config, clock, db, log, onClose }: Ground, 
     store,
     search: createSearch(columns),
     briefSearch: createSearch(briefColumns),
+    descriptions: createDescriptionStore(db),
     clock,
     collectionLimit: config.products.collectionLimit,
     onCreated: (product) => events.emit('ProductCreated', product),

@@ -134,6 +134,12 @@ export const keys = {
       batch: key('graphql.limits.batch', some, 10),
     },
     rateLimit: key('graphql.rate_limit.create_post', rateLimit, { requests: 600, seconds: 60 }, 'RATE_LIMIT_POSTS'),
+    byteLimit: key(
+      'graphql.rate_limit.create_post_bytes',
+      rateLimit,
+      { requests: 5_242_880, seconds: 60 },
+      'RATE_LIMIT_POST_BYTES',
+    ),
   },
   mail: {
     url: optional('mail.url', url('smtp', 'smtps'), 'MAIL_URL'),

@@ -1,9 +1,14 @@
 /** What is too large is refused, quickly, while others are answered. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { insertMany } from '../../src/features/products/products.bulk.ts'
 import { type Api, startApi } from '../support/api.ts'
 import { createConfig } from '../support/config.ts'
-import { codeOf, graphqlPath, send } from '../support/graphql.ts'
+import { onEachEngine } from '../support/databases.ts'
+import { ask, codeOf, graphqlPath, send } from '../support/graphql.ts'
+import { signIn } from '../support/people.ts'
+import { createProduct, productsPath } from '../support/products.ts'
+import { startApiWithRoles } from '../support/roles.ts'
 
 const newer = { accept: 'application/graphql-response+json' }
 
@@ -131,6 +136,81 @@ test('a small question for a very long answer is refused, and others are answere
   assert.equal(status, 200)
   const codes = body.errors.map(({ extensions }: { extensions: { code: string } }) => extensions.code)
   assert.deepEqual(codes, Array(16).fill('ANSWER_TOO_LARGE'))
+})
+
+test('long posts of strangers are in nobody else’s way: what is not asked for costs nothing', async (t) => {
+  const api = await startApi(t)
+  const create = 'mutation ($body: String!) { createPost(title: "long", body: $body) }'
+  for (let i = 0; i < 70; i++) await send(api, create, { variables: { body: 'x'.repeat(65_536) } })
+  for (const document of [
+    '{ posts { id } }',
+    '{ posts { a: id ...F } } fragment F on Post { b: title }',
+    'query ($no: Boolean = false) { posts { id body @include(if: $no) } }',
+    'query ($no: Boolean = false) { posts { id ... @include(if: $no) { body } } }',
+  ]) {
+    assert.equal((await ask(api, document)).data.posts.length, 70, document)
+  }
+  assert.equal((await send(api, '{ posts(limit: 60) { body } }')).body.data.posts.length, 60)
+  assert.equal(codeOf((await send(api, '{ posts { body } }')).body), 'ANSWER_TOO_LARGE')
+  const twice = await ask(api, '{ posts(limit: 40) { body again: body } }')
+  assert.equal(codeOf(twice), 'ANSWER_TOO_LARGE', 'what is answered twice counts twice')
+})
+
+test('createPost is limited in bytes, too', async (t) => {
+  const api = await startApi(t, { env: { RATE_LIMIT_POST_BYTES: '1000/60' } })
+  const create = 'mutation ($body: String!) { createPost(title: "a", body: $body) }'
+  const write = async (length: number) => (await send(api, create, { variables: { body: 'ü'.repeat(length) } })).body
+  assert.equal((await write(400)).data.createPost, 1)
+  const refused = await write(200)
+  assert.equal(codeOf(refused), 'TOO_MANY_REQUESTS')
+  assert.ok(refused.errors[0].extensions.retryAfter > 0)
+})
+
+onEachEngine('collections', (engine) => {
+  test('collection_limit = 0 and any other finds by GraphQL what REST finds', async (t) => {
+    for (const [limit, found] of [
+      [0, 1200],
+      [1100, 1100],
+    ] as const) {
+      const config = createConfig(t, { products: `products { collection_limit = ${limit} }` })
+      const api = await startApiWithRoles(t, { engine, config })
+      const names = Array.from({ length: 1200 }, (_, i) => `Lamp ${i}`)
+      const common = { description: 'd', price_cents: 100, category: 'general', stock: 1, active: true }
+      const products = names.map((name) => ({ ...common, name }))
+      await api.db.write(insertMany(engine, products, '2026-01-01T00:00:00.000Z'))
+      const fields = 'id name slug description price formattedPrice category stock inStock active createdAt updatedAt'
+      for (const args of ['q: "lamp"', 'category: "general"']) {
+        const document = `{ products(${args}) { data { ${fields} } meta { total truncated } } }`
+        const { data } = await ask(api, document)
+        assert.deepEqual(data.products.meta, { total: found, truncated: limit > 0 }, args)
+        const { body } = await api.get(`${productsPath}?${args.startsWith('q') ? 'q=lamp' : 'category=general'}`)
+        assert.deepEqual(
+          data.products.data.map(({ id }: { id: string }) => id),
+          body.data.map(({ id }: { id: number }) => String(id)),
+        )
+      }
+    }
+  })
+
+  test('descriptions of a megabyte are in nobody’s way who does not ask for them', async (t) => {
+    const api = await startApi(t, { engine })
+    const { access } = await signIn(api)
+    for (let i = 0; i < 6; i++)
+      await createProduct(api, access, { category: 'general', description: 'd'.repeat(900_000) })
+    for (const args of ['q: "lamp"', 'category: "general"', 'page: 1']) {
+      const few = await ask(api, `{ products(${args}) { data { name } } }`)
+      assert.equal(few.data.products.data.length, 6, args)
+      const all = await ask(api, `{ products(${args}) { data { description } } }`)
+      assert.equal(codeOf(all), 'ANSWER_TOO_LARGE', args)
+    }
+    const some = await ask(api, '{ products(perPage: 4) { data { id description } } }')
+    assert.deepEqual(
+      some.data.products.data.map(({ description }: { description: string }) => description.length),
+      Array(4).fill(900_000),
+    )
+    const aliases = many(6, (i) => `d${i}: description`)
+    assert.equal(codeOf(await ask(api, `{ product(id: 1) { ${aliases} } }`)), 'ANSWER_TOO_LARGE')
+  })
 })
 
 test('the cost of a batch is that of all its requests', async (t) => {

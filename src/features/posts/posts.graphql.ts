@@ -1,17 +1,19 @@
 /** The reference schema: posts, createPost and counter. Beside them what the policy guards. */
-import { readWithin } from '../../platform/graphql/answer-size.ts'
 import { type Context, mutation, objectType, query, subscription } from '../../platform/graphql/elements.ts'
+import { readWithin } from '../../platform/graphql/response-budget.ts'
+import type { Selection } from '../../platform/graphql/selection.ts'
 import { parseId } from '../../platform/http/ids.ts'
 import { compileBody, requireValid, validationFailed } from '../../platform/http/validation.ts'
 import type { Limiter } from '../../platform/limiter/limiter.ts'
 import { NewPost, type NewPostBody, PostChange, type PostChangeBody } from './posts.schema.ts'
 import type { Posts } from './posts.service.ts'
-import type { Post } from './posts.store.ts'
+import type { PartOfPost, Post, PostRange } from './posts.store.ts'
 
 export interface PostElementsDeps {
   posts: Posts
-  /** createPost is open to everybody. */
+  /** createPost is open to everybody: neither many posts nor long ones may fill the disk. */
   limiter: Limiter
+  byteLimiter: Limiter
 }
 
 export const counterTopic = 'counter'
@@ -19,8 +21,8 @@ export const counterTopic = 'counter'
 const defaultLimit = 100
 const maxLimit = 1000
 
-/** Posts may be long: a list is read in parts. */
-const readAtOnce = 50
+/** They may be long: a list of them is read in parts. */
+const bodiesAtOnce = 50
 
 export function createPostElements(deps: PostElementsDeps) {
   const validateNew = compileBody(NewPost)
@@ -31,15 +33,19 @@ export function createPostElements(deps: PostElementsDeps) {
   }
   const policy = (action: 'view' | 'update' | 'delete') => ({ policy: 'posts', action, entity: find })
 
-  async function list(context: Context, after: number, limit: number): Promise<Post[]> {
-    const posts: Post[] = []
+  /** One that was read already. */
+  async function answer(context: Context, selection: Selection, post: unknown): Promise<Post> {
+    const [counted] = await readWithin({ context, selection, read: async () => [post as Post] })
+    return counted as Post
+  }
+
+  async function list(context: Context, selection: Selection, { after, limit }: Omit<PostRange, 'columns'>) {
+    const posts: PartOfPost[] = []
+    const columns = new Set((['title', 'body'] as const).filter((each) => selection.fields.has(each)))
+    const readAtOnce = columns.has('body') ? bodiesAtOnce : limit
     while (posts.length < limit) {
-      const part = { after: posts.at(-1)?.id ?? after, limit: Math.min(limit - posts.length, readAtOnce) }
-      const more = await readWithin(
-        context,
-        ({ title, body }) => title.length + body.length,
-        () => deps.posts.list(part),
-      )
+      const part = { after: posts.at(-1)?.id ?? after, limit: Math.min(limit - posts.length, readAtOnce), columns }
+      const more = await readWithin({ context, selection, read: () => deps.posts.list(part) })
       posts.push(...more)
       if (more.length < part.limit) break
     }
@@ -58,11 +64,12 @@ export function createPostElements(deps: PostElementsDeps) {
       args: { limit: { type: 'Int', default: defaultLimit }, after: 'ID' },
       access: 'public',
       size: ({ limit }) => limitOf(limit),
-      resolve({ limit, after }, context) {
+      resolve({ limit, after }, context, { selection }) {
         if (limit !== null && limit < 0) throw validationFailed({ limit: ['Must be at least 0'] })
         if (!/^[0-9]+$/.test(after ?? '0')) throw validationFailed({ after: ['Must be an id'] })
         // What is beyond all ids is beyond the last.
-        return list(context, Math.min(Number(after ?? 0), Number.MAX_SAFE_INTEGER), limitOf(limit))
+        const range = { after: Math.min(Number(after ?? 0), Number.MAX_SAFE_INTEGER), limit: limitOf(limit) }
+        return list(context, selection(), range)
       },
     }),
 
@@ -71,7 +78,7 @@ export function createPostElements(deps: PostElementsDeps) {
       type: 'Post',
       args: { id: 'ID!' },
       access: policy('view'),
-      resolve: (_args, _context, post) => post,
+      resolve: (_args, context, { entity, selection }) => answer(context, selection(), entity),
     }),
 
     mutation<NewPostBody>({
@@ -82,7 +89,9 @@ export function createPostElements(deps: PostElementsDeps) {
       access: 'public',
       async resolve(args, { client }) {
         await deps.limiter.take(client.address)
-        const { id } = await deps.posts.create(requireValid<NewPostBody>(validateNew, args))
+        const post = requireValid<NewPostBody>(validateNew, args)
+        await deps.byteLimiter.take(client.address, Buffer.byteLength(post.title) + Buffer.byteLength(post.body))
+        const { id } = await deps.posts.create(post)
         return id
       },
     }),
@@ -93,8 +102,10 @@ export function createPostElements(deps: PostElementsDeps) {
       type: 'Post',
       args: { id: 'ID!', title: 'String', body: 'String' },
       access: ['authenticated', policy('update')],
-      resolve: ({ id, ...change }) =>
-        deps.posts.update(Number(id), requireValid<PostChangeBody>(validateChange, change)),
+      async resolve({ id, ...change }, context, { selection }) {
+        const post = await deps.posts.update(Number(id), requireValid<PostChangeBody>(validateChange, change))
+        return answer(context, selection(), post)
+      },
     }),
 
     mutation<{ id: string }>({

@@ -8,6 +8,15 @@ export interface Post {
   body: string
 }
 
+export type PartOfPost = Pick<Post, 'id'> & Partial<Post>
+
+export interface PostRange {
+  after: number
+  limit: number
+  /** Beside the id. */
+  columns: ReadonlySet<'title' | 'body'>
+}
+
 export interface PostStoreDeps {
   db: Database
   clock: Clock
@@ -18,9 +27,9 @@ export function createPostStore({ db, clock, counts }: PostStoreDeps) {
   return {
     find: (id: number) => db.get<Post>('SELECT id, title, body FROM posts WHERE id = $1', [id]),
 
-    /** By id ascending, those behind `after`. */
-    list: ({ after, limit }: { after: number; limit: number }): Promise<Post[]> =>
-      db.all<Post>('SELECT id, title, body FROM posts WHERE id > $1 ORDER BY id LIMIT $2', [after, limit]),
+    /** By id ascending, those behind `after`, with no more of them than is wanted. */
+    list: ({ after, limit, columns }: PostRange): Promise<PartOfPost[]> =>
+      db.all<PartOfPost>(`SELECT ${selected(columns)} FROM posts WHERE id > $1 ORDER BY id LIMIT $2`, [after, limit]),
 
     /** Answers how many there are then, too. */
     async insert({ title, body }: Omit<Post, 'id'>): Promise<{ post: Post; count: number }> {
@@ -52,6 +61,10 @@ export function createPostStore({ db, clock, counts }: PostStoreDeps) {
       return rows.length > 0
     },
   }
+}
+
+function selected(columns: PostRange['columns']): string {
+  return ['id', ...(['title', 'body'] as const).filter((each) => columns.has(each))].join(', ')
 }
 
 export type PostStore = ReturnType<typeof createPostStore>

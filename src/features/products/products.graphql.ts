@@ -1,6 +1,7 @@
 /** Products by GraphQL: the services and rules of the REST API, its field names in camel case. */
-import { readWithin } from '../../platform/graphql/answer-size.ts'
 import { type Context, inputType, mutation, objectType, query, subscription } from '../../platform/graphql/elements.ts'
+import { answerTooLarge, readWithin } from '../../platform/graphql/response-budget.ts'
+import type { Selection } from '../../platform/graphql/selection.ts'
 import { parseId } from '../../platform/http/ids.ts'
 import { metaOf, pageOf } from '../../platform/http/paging.ts'
 import { compileBody, requireValid } from '../../platform/http/validation.ts'
@@ -14,7 +15,7 @@ import {
   toChange,
   toInput,
 } from './products.schema.ts'
-import type { Collection, Products } from './products.service.ts'
+import type { Products } from './products.service.ts'
 
 export interface ProductElementsDeps {
   products: Products
@@ -31,29 +32,66 @@ interface ListArgs {
   perPage?: number | null
 }
 
-/** The most that a collection holds, for counting costs, where the configuration sets no limit. */
-const manyProducts = 100_000
+/**
+ * What a search or a category counts as beforehand. How many it finds is not known then: what is answered is limited as
+ * it is read, so that whatever REST can be asked for can be asked for here.
+ */
+const assumedProducts = 1000
 
 export function createProductElements(deps: ProductElementsDeps) {
   const validateNew = compileBody(NewProduct)
   const validateChange = compileBody(ChangedProduct)
   const access = createWriteAccess(deps.writePermission)
 
-  async function list({ q, category, page, perPage }: ListArgs, context: Context) {
-    if (isGiven(q)) return toCollection(context, () => deps.products.search(q))
-    if (isGiven(category)) return toCollection(context, () => deps.products.byCategory(category))
+  async function list({ q, category, page, perPage }: ListArgs, context: Context, selection: Selection) {
+    const wanted = selection.fields.get('data')?.selection
+    if (isGiven(q)) return collect({ q, category: undefined })
+    if (isGiven(category)) return collect({ q: undefined, category })
     const asked = pageOf({ page: textOf(page), per_page: textOf(perPage) })
     let total = 0
-    const products = await readWithin(context, sizeOf, async () => {
-      const listed = await deps.products.list(asked)
+    const data = await read(async () => {
+      const listed = await deps.products.listBrief(asked)
       total = listed.total
       return listed.products
     })
     const meta = metaOf(asked, total)
     return {
-      data: products.map(toFields),
+      data,
       meta: { total, page: meta.page, perPage: meta.per_page, lastPage: meta.last_page, truncated: false },
     }
+
+    async function collect(sought: { q: string | undefined; category: string | undefined }) {
+      let truncated = false
+      const data = await read(async (objects) => {
+        const { products, isCut } = await deps.products.collectBrief(sought, objects)
+        truncated = isCut
+        return products
+      })
+      return { data, meta: { total: data.length, truncated } }
+    }
+
+    /** Their descriptions are read by themselves, where they are asked for. */
+    function read(find: (objects: number) => Promise<readonly Product[]>) {
+      return readWithin({
+        context,
+        selection: wanted,
+        async read({ objects, characters }) {
+          const products = await find(objects)
+          const times = wanted?.fields.get('description')?.names.length ?? 0
+          if (times === 0) return products.map(toFields)
+          const ids = products.map(({ id }) => id)
+          const descriptions = await deps.products.findDescriptions(ids, characters / times)
+          if (!descriptions) throw answerTooLarge()
+          return products.map((each) => toFields({ ...each, description: descriptions.get(each.id) ?? '' }))
+        },
+      })
+    }
+  }
+
+  /** One that was read already. */
+  async function answer(context: Context, selection: Selection, product: Product) {
+    const [fields] = await readWithin({ context, selection, read: async () => [toFields(product)] })
+    return fields
   }
 
   return [
@@ -113,10 +151,12 @@ export function createProductElements(deps: ProductElementsDeps) {
       args: { q: 'String', category: 'String', page: 'Int', perPage: 'Int' },
       access: 'public',
       size({ q, category, page, perPage }) {
-        if (isGiven(q) || isGiven(category)) return deps.collectionLimit === 0 ? manyProducts : deps.collectionLimit
+        if (isGiven(q) || isGiven(category)) {
+          return deps.collectionLimit === 0 ? assumedProducts : Math.min(deps.collectionLimit, assumedProducts)
+        }
         return pageOf({ page: textOf(page), per_page: textOf(perPage) }).perPage
       },
-      resolve: list,
+      resolve: (args, context, { selection }) => list(args, context, selection()),
     }),
 
     query<{ id: string }>({
@@ -124,7 +164,8 @@ export function createProductElements(deps: ProductElementsDeps) {
       type: 'Product',
       args: { id: 'ID!' },
       access: 'public',
-      resolve: async ({ id }) => toFields(await deps.products.get(parseId(id))),
+      resolve: async ({ id }, context, { selection }) =>
+        answer(context, selection(), await deps.products.get(parseId(id))),
     }),
 
     mutation<{ input: object }>({
@@ -132,8 +173,10 @@ export function createProductElements(deps: ProductElementsDeps) {
       type: 'Product',
       args: { input: 'CreateProductInput!' },
       access,
-      resolve: async ({ input }) =>
-        toFields(await deps.products.create(toInput(requireValid<NewProductBody>(validateNew, input)))),
+      async resolve({ input }, context, { selection }) {
+        const product = await deps.products.create(toInput(requireValid<NewProductBody>(validateNew, input)))
+        return answer(context, selection(), product)
+      },
     }),
 
     mutation<{ id: string; input: object }>({
@@ -141,10 +184,10 @@ export function createProductElements(deps: ProductElementsDeps) {
       type: 'Product',
       args: { id: 'ID!', input: 'UpdateProductInput!' },
       access,
-      resolve: async ({ id, input }) =>
-        toFields(
-          await deps.products.update(parseId(id), toChange(requireValid<ChangedProductBody>(validateChange, input))),
-        ),
+      async resolve({ id, input }, context, { selection }) {
+        const change = toChange(requireValid<ChangedProductBody>(validateChange, input))
+        return answer(context, selection(), await deps.products.update(parseId(id), change))
+      },
     }),
 
     mutation<{ id: string }>({
@@ -168,20 +211,6 @@ export function createProductElements(deps: ProductElementsDeps) {
       },
     }),
   ]
-}
-
-async function toCollection(context: Context, read: () => Promise<Collection>) {
-  let truncated = false
-  const products = await readWithin(context, sizeOf, async () => {
-    const found = await read()
-    truncated = found.isCut
-    return found.products
-  })
-  return { data: products.map(toFields), meta: { total: products.length, truncated } }
-}
-
-function sizeOf({ name, description }: Product): number {
-  return name.length + description.length
 }
 
 /** A product's fields by their names in the schema. */

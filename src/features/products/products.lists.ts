@@ -98,7 +98,10 @@ export function createProductLists({ store, search, keySearch, collectionLimit }
     byCategory: (category: string): Promise<ProductList> => collect((from, most) => from.byCategory(category, most)),
 
     async page(page: Page): Promise<ProductList & { total: number }> {
-      const { products, total } = await store.listBriefly({ before: offsetOf(page), limit: page.perPage })
+      const { products, total } = await store.list<ListedProduct>(
+        { before: offsetOf(page), limit: page.perPage },
+        listedColumns,
+      )
       return { keys: products, products, total, isCut: false }
     },
 

@@ -4,10 +4,11 @@ import { AppError } from '../../core/app-error.ts'
 import type { Clock } from '../../core/clock.ts'
 import { offsetOf, type Page } from '../../platform/http/paging.ts'
 import { validationFailed } from '../../platform/http/validation.ts'
+import type { DescriptionStore } from './descriptions.store.ts'
 import { etagOfProduct, type Product, type ProductChange, type ProductInput, toSlug } from './product.ts'
 import type { ChangeNotice } from './product-changes.ts'
 import type { ProductSearch } from './products.search.ts'
-import type { ProductStore } from './products.store.ts'
+import { briefColumns, type ProductStore } from './products.store.ts'
 
 export const productErrors = {
   notFound: () => new AppError(404, 'Product not found'),
@@ -20,6 +21,7 @@ export interface ProductsDeps {
   search: ProductSearch
   /** The same without descriptions. */
   briefSearch: ProductSearch
+  descriptions: DescriptionStore
   clock: Clock
   /** 0 means: as many as there are. */
   collectionLimit: number
@@ -47,7 +49,7 @@ export type Expectation = ((etag: string) => boolean) | undefined
 const keyTtlSeconds = 24 * 3600
 
 export function createProducts(deps: ProductsDeps) {
-  const { store, search, briefSearch, clock, collectionLimit, onCreated, onChanged } = deps
+  const { store, search, briefSearch, descriptions, clock, collectionLimit, onCreated, onChanged } = deps
   const limit = collectionLimit === 0 ? Number.MAX_SAFE_INTEGER : collectionLimit + 1
   const collection = (products: Product[]): Collection => {
     const isCut = products.length === limit
@@ -111,7 +113,11 @@ export function createProducts(deps: ProductsDeps) {
       return store.list({ before: offsetOf(page), limit: page.perPage })
     },
 
+    listBrief: (page: Page) => store.list({ before: offsetOf(page), limit: page.perPage }, briefColumns),
+
     listNewest: (page: Page) => store.listNewest({ before: offsetOf(page), limit: page.perPage }),
+
+    findDescriptions: descriptions.find,
 
     listCategories: (limit: number) => store.listCategories(limit),
 
@@ -122,6 +128,13 @@ export function createProducts(deps: ProductsDeps) {
     async find({ q, category, limit: most }: Wanted & { limit: number }): Promise<Product[]> {
       if (q !== undefined) return briefSearch.byName(q, most, category)
       return category === undefined ? [] : briefSearch.byCategory(category, most)
+    },
+
+    /** A search or a category without descriptions, of which no more than `most` can be answered. */
+    async collectBrief({ q, category = '' }: Wanted, most: number): Promise<Collection> {
+      const enough = Math.min(limit, most + 1)
+      const found = await (q === undefined ? briefSearch.byCategory(category, enough) : briefSearch.byName(q, enough))
+      return found.length === enough ? { products: found.slice(0, -1), isCut: true } : { products: found, isCut: false }
     },
 
     search: async (q: string): Promise<Collection> => collection(await search.byName(q, limit)),

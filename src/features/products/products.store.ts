@@ -1,14 +1,7 @@
 import type { Clock } from '../../core/clock.ts'
 import { type Database, rowOf, type Statement } from '../../platform/database/database.ts'
 import type { KeptCounts } from '../../platform/database/kept-counts.ts'
-import {
-  type ListedProduct,
-  type Product,
-  type ProductChange,
-  type ProductInput,
-  toNameKey,
-  toSlug,
-} from './product.ts'
+import { type Product, type ProductChange, type ProductInput, toNameKey, toSlug } from './product.ts'
 
 export const columns =
   'id, name, slug, description, price_cents, category, active, stock, version, created_at, updated_at'
@@ -86,18 +79,12 @@ export function createProductStore({ db, clock, counts }: ProductStoreDeps) {
 
     find: (id: number) => db.get<Product>(`SELECT ${columns} FROM products WHERE id = $1 AND deleted_at IS NULL`, [id]),
 
-    /** By id ascending, active or not. */
-    async list({ before, limit }: { before: number; limit: number }): Promise<{ products: Product[]; total: number }> {
-      const [total, products] = await Promise.all([counts.total('products'), readPage(before, limit)])
-      return { products, total }
-    },
-
-    /** The same without long descriptions. */
-    async listBriefly(page: { before: number; limit: number }): Promise<{ products: ListedProduct[]; total: number }> {
-      const [total, products] = await Promise.all([
-        counts.total('products'),
-        readPage<ListedProduct>(page.before, page.limit, listedColumns),
-      ])
+    /** By id ascending, active or not. `selected` names other columns than all of them. */
+    async list<Row extends object = Product>(
+      { before, limit }: { before: number; limit: number },
+      selected = columns,
+    ): Promise<{ products: Row[]; total: number }> {
+      const [total, products] = await Promise.all([counts.total('products'), readPage<Row>(before, limit, selected)])
       return { products, total }
     },
 

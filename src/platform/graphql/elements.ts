@@ -6,6 +6,7 @@ import type { Unsubscribe } from '../bus/bus.ts'
 import type { Principal } from '../http/access.ts'
 import type { Requirement as BareRequirement } from '../http/authorize.ts'
 import type { Client } from '../http/client.ts'
+import type { Selection } from './selection.ts'
 
 /** What a resolver knows of whoever asks. */
 export interface Context {
@@ -73,10 +74,17 @@ interface Root<Args> {
   size?(args: Args): number
 }
 
+/** What else a resolver may want to know. */
+export interface Asked {
+  /** What a policy was asked about. */
+  readonly entity: unknown
+  /** Which fields of the answer are asked for. What is read for no other is read for nothing. */
+  selection(): Selection
+}
+
 /** A callable, or an object type whose fields know by themselves what they are. */
 export interface Operation<Args = Arguments> extends Root<Args> {
-  /** `entity` is what a policy was asked about. */
-  resolve?(args: Args, context: Context, entity: unknown): unknown
+  resolve?(args: Args, context: Context, asked: Asked): unknown
 }
 
 export interface Subscription<Args = Arguments> extends Root<Args> {

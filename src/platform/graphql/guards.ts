@@ -5,6 +5,7 @@ import { authorize, type Policies } from '../http/authorize.ts'
 import type { Resolver } from './adapt-resolvers.ts'
 import type { Context, FieldAccess, FieldRequirement } from './elements.ts'
 import type { RootElement } from './schema.ts'
+import { selectionOf } from './selection.ts'
 
 type Guarded = (source: unknown, args: never, context: Context, info: GraphQLResolveInfo, entity?: unknown) => unknown
 
@@ -60,7 +61,10 @@ export function createGuards(policies: Policies<Principal>): Guards {
       const { resolve } = element
       return guard(
         element.access,
-        resolve ? (_source, args, context, _info, entity) => resolve(args, context, entity) : () => ({}),
+        resolve
+          ? (_source, args, context, info, entity) =>
+              resolve(args, context, { entity, selection: () => selectionOf(info) })
+          : () => ({}),
       )
     },
     guardField: ({ access, resolve }) => guard(access, resolve),

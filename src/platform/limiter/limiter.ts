@@ -12,8 +12,14 @@ export interface Rate {
 }
 
 export interface Limiter {
-  /** Throws 429 where the address has used up its share. */
-  take(address: string): Promise<void>
+  /** Throws 429 where the address has used up its share, of which `weight` is taken: 1 for a request. */
+  take(address: string, weight?: number): Promise<void>
+}
+
+interface SharedTake {
+  key: string
+  weight: number
+  limiter: RateLimiterRedis
 }
 
 /** One limiter for each name: whoever asks for it again shares it, as nodes do that share a Redis. */
@@ -43,8 +49,8 @@ export function createLimiters(redis: Redis | undefined): CreateLimiter {
       })
     }
 
-    async function takeShared(key: string, limiter: RateLimiterRedis): Promise<void> {
-      const counting = limiter.consume(key).then(
+    async function takeShared({ key, weight, limiter }: SharedTake): Promise<void> {
+      const counting = limiter.consume(key, weight).then(
         (counted) => adopt(key, counted),
         (refusal: unknown) => {
           if (refusal instanceof RateLimiterRes) adopt(key, refusal)
@@ -61,11 +67,11 @@ export function createLimiters(redis: Redis | undefined): CreateLimiter {
     }
 
     return {
-      async take(address) {
+      async take(address, weight = 1) {
         const key = rateKey(address)
         try {
-          await own.consume(key)
-          if (shared && redis.isUp()) await takeShared(key, shared)
+          await own.consume(key, weight)
+          if (shared && redis.isUp()) await takeShared({ key, weight, limiter: shared })
         } catch (refusal) {
           if (!(refusal instanceof RateLimiterRes)) throw refusal
           throw tooManyAttempts(Math.max(1, Math.ceil(refusal.msBeforeNext / 1000)))

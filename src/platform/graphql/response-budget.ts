@@ -1,0 +1,83 @@
+/**
+ * How large an answer may be. What a document may cost counts objects beforehand, but objects may be long, and how many
+ * a search finds is not known beforehand. What is counted is what is answered: fields that nobody asks for are free, and
+ * one that is asked for twice, by aliases, counts twice.
+ */
+import { GraphQLError } from 'graphql'
+import type { Context } from './elements.ts'
+import type { Selection } from './selection.ts'
+
+/** Written down in some ten milliseconds, in which nobody else is served. */
+const maxCharacters = 4 * 1024 * 1024
+
+/** Of all objects that were read; completed in some ten milliseconds too. */
+const maxFields = 50_000
+
+export interface Room {
+  /** How many objects of the selection there is room for. */
+  objects: number
+  characters: number
+}
+
+interface Budget {
+  characters: number
+  fields: number
+  lastRead: Promise<unknown>
+}
+
+const budgets = new WeakMap<Context, Budget>()
+
+export interface Read<Row> {
+  context: Context
+  /** What is asked of each row. Undefined: nothing. */
+  selection: Selection | undefined
+  read(room: Room): Promise<readonly Row[]>
+}
+
+/**
+ * Rows have the names of the fields. The reads of one operation take turns, so that no more than one of them can go
+ * beyond what is left: long lists are to be read in parts.
+ */
+export function readWithin<Row extends object>({ context, selection, read }: Read<Row>): Promise<readonly Row[]> {
+  const budget = budgets.get(context) ?? { characters: maxCharacters, fields: maxFields, lastRead: Promise.resolve() }
+  budgets.set(context, budget)
+  const { sizeOf, fieldsPerRow } = measure(selection)
+  const reading = budget.lastRead.then(async () => {
+    if (budget.characters < 0) throw answerTooLarge()
+    const objects = Math.max(0, Math.floor(budget.fields / fieldsPerRow))
+    const rows = await read({ objects, characters: budget.characters })
+    for (const row of rows) budget.characters -= sizeOf(row)
+    budget.fields -= rows.length * fieldsPerRow
+    if (budget.characters < 0) throw answerTooLarge()
+    return rows
+  })
+  budget.lastRead = reading.catch(() => {})
+  return reading
+}
+
+export function answerTooLarge(): GraphQLError {
+  const message = `The answer would hold more than ${maxCharacters} characters: ask for less at once`
+  return new GraphQLError(message, { extensions: { code: 'ANSWER_TOO_LARGE' } })
+}
+
+/** Quotes, colon and comma around a name and its value. */
+const punctuation = 6
+
+function measure(selection: Selection | undefined) {
+  const asked = [...(selection?.fields ?? [])].map(([field, { names }]) => ({ field, times: names.length, names }))
+  const fieldsPerRow = 1 + asked.reduce((sum, { times }) => sum + times, 0)
+  const fixed = asked.reduce((sum, { names }) => sum + names.join('').length + names.length * punctuation, 0)
+  return {
+    fieldsPerRow,
+    sizeOf(row: object): number {
+      let size = fixed
+      for (const { field, times } of asked) size += times * lengthOf((row as Record<string, unknown>)[field])
+      return size
+    },
+  }
+}
+
+/** Numbers and the like are short. */
+function lengthOf(value: unknown): number {
+  return typeof value === 'string' ? value.length : 8
+}

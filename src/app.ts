@@ -42,7 +42,7 @@ export interface Parts {
 }
 
 export interface App {
-  /** Serves, and answers the addresses it serves on. */
+  /** Serves. Returns the URLs of the addresses that are bound. */
   listen(): Promise<{ url: string; wsUrl: string }>
   close(): Promise<void>
 }

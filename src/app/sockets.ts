@@ -35,7 +35,13 @@ export function createSocketParts({ config, log, random }: Ground, parts: Socket
     maxSubscriptions: graphql.maxSubscriptionsPerSocket,
     maxAnonymousMessage: graphql.maxAnonymousMessage,
   })
-  const socketServer = createSocketServer({ sockets, log, createRequestId: requestIds.create })
+  const socketServer = createSocketServer({
+    sockets,
+    log,
+    createRequestId: requestIds.create,
+    maxPerAddress: graphql.maxSocketsPerAddress,
+    isTrusted,
+  })
   return {
     sockets,
     /** With the entrances of other paths. */
@@ -45,7 +51,7 @@ export function createSocketParts({ config, log, random }: Ground, parts: Socket
       await sockets.close()
       await socketServer.close()
     },
-    /** Answers the address it serves on. */
+    /** Returns the URL of the address that is bound. */
     listen: () => socketServer.listen(graphql.wsHost, graphql.wsPort),
   }
 }

@@ -19,6 +19,6 @@ export async function serveSockets({ host, port }: SocketOptions, options: Globa
   const app = await createSocketApp({ config, log })
   await serve(app, log, async () => {
     const { wsUrl } = await app.listen()
-    log.info({ wsUrl, host: graphql.wsHost, environment: config.environment }, 'Latchkey is listening for sockets')
+    log.info({ wsUrl, environment: config.environment }, 'Latchkey is listening for sockets')
   })
 }

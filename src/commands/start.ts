@@ -8,6 +8,6 @@ export async function start(options: GlobalOptions): Promise<void> {
   const app = await createApp({ config, log })
   await serve(app, log, async () => {
     const { url, wsUrl } = await app.listen()
-    log.info({ url, wsUrl, host: config.server.host, environment: config.environment }, 'Latchkey is listening')
+    log.info({ url, wsUrl, environment: config.environment }, 'Latchkey is listening')
   })
 }

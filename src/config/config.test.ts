@@ -46,6 +46,14 @@ test('nothing configured gives the defaults, which the shipped files repeat', (t
   assert.deepEqual(bare.auth.rateLimit.refresh, { requests: 300, seconds: 60 })
 })
 
+test('sockets are bound to the address that everything else is, unless they have one of their own', (t) => {
+  const wsHost = (environment: Record<string, string>) => load(t, { environment }).graphql.wsHost
+  assert.equal(wsHost({ HOST: '127.0.0.1' }), '127.0.0.1')
+  assert.equal(wsHost({ HOST: '127.0.0.1', GQL_WS_HOST: '::1' }), '::1')
+  const files = { 'x.mlc': 'server { host = "::1" }' }
+  assert.equal(load(t, { files }).graphql.wsHost, '::1')
+})
+
 test('files set values, and the environment wins', (t) => {
   const files = { 'server.mlc': 'server { port = 4000 host = "::1" }' }
   assert.equal(load(t, { files }).server.port, 4000)

@@ -8,7 +8,10 @@ import { isKey, isSectionKey, type Key, keys, keysByPath, sectionKeysByPath, typ
 import { type Environment, type MlcProblem, type MlcSection, type MlcValue, parseMlc, typed } from './mlc.ts'
 import { root } from './root.ts'
 
-export type Config = ValuesOf<typeof keys> & {
+type Values = ValuesOf<typeof keys>
+
+export type Config = Omit<Values, 'graphql'> & {
+  readonly graphql: Omit<Values['graphql'], 'wsHost'> & { readonly wsHost: string }
   /** The value of NODE_ENV, `development` where it is unset. */
   readonly environment: string
   readonly isDevelopment: boolean
@@ -46,9 +49,10 @@ export function loadConfig(sources: ConfigSources): Config {
   readVariables(sources.environment, gathered.values)
 
   const environment = sources.environment.NODE_ENV || 'development'
-  const values = readTree(keys, gathered, problems) as ValuesOf<typeof keys>
+  const values = readTree(keys, gathered, problems) as Values
   const config: Config = {
     ...values,
+    graphql: { ...values.graphql, wsHost: values.graphql.wsHost ?? values.server.host },
     environment,
     isDevelopment: environment === 'development',
     privateKeys: readKeyFile(values.jwt, problems, subjectOf(keys.jwt.privateKeyFile, gathered.values)),

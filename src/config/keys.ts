@@ -113,7 +113,8 @@ export const keys = {
     /** Undefined means: as the environment says, true in development. */
     playground: optional('graphql.playground', bool, 'GQL_PLAYGROUND'),
     wsPort: key('graphql.ws.port', port, 6001, 'GQL_WS_PORT'),
-    wsHost: key('graphql.ws.host', text, '0.0.0.0', 'GQL_WS_HOST'),
+    /** Undefined means: what server.host is. */
+    wsHost: optional('graphql.ws.host', text, 'GQL_WS_HOST'),
     maxSocketsPerAddress: key('graphql.ws.max_per_address', some, 1000, 'GQL_WS_MAX_PER_ADDRESS'),
     maxSubscriptionsPerSocket: key('graphql.ws.max_subscriptions', some, 100, 'GQL_WS_MAX_SUBSCRIPTIONS'),
     maxSubscriptionsPerAddress: key(

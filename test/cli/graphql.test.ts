@@ -36,6 +36,23 @@ test('start serves sockets too, and tells where', async (t) => {
   assert.deepEqual(await socket.next(), { data: { counter: { count: 1 } } })
 })
 
+test('HOST leaves no port open to the network, and the log tells the address that is bound', async (t) => {
+  const env = { DATABASE_URL: await createDatabaseUrl(t, 'sqlite'), HOST: '127.0.0.1', GQL_WS_HOST: '' }
+  const closed = await startProcess(t, { env })
+  for (const each of [closed.url, closed.wsUrl]) {
+    assert.equal(new URL(each).hostname, '127.0.0.1')
+    await assert.rejects(fetch(each.replace('ws:', 'http:').replace('127.0.0.1', '127.0.0.2')))
+  }
+  const open = await startProcess(t, { env: { ...env, HOST: '0.0.0.0' } })
+  for (const each of [open.url, open.wsUrl]) {
+    assert.equal(new URL(each).hostname, '0.0.0.0')
+    const answer = await fetch(`${each.replace('ws:', 'http:').replace('0.0.0.0', '127.0.0.2')}/health/live`)
+    assert.equal(answer.status, 200)
+  }
+  const sockets = await startProcess(t, { command: 'graphql:ws', env })
+  assert.equal(new URL(sockets.wsUrl).hostname, '127.0.0.1')
+})
+
 test('graphql:ws serves sockets alone, warns that it hears nobody else, and stops on SIGTERM', async (t) => {
   const env = { DATABASE_URL: await createDatabaseUrl(t, 'sqlite'), GQL_WS_HOST: '0.0.0.0', GQL_WS_PORT: '1' }
   const args = ['--host', '127.0.0.1', '--port', '0']

@@ -1,4 +1,5 @@
 /** The HTTP server with everything that holds for every route. Features add their routes to it. */
+import type { AddressInfo } from 'node:net'
 import fastify, {
   type FastifyBaseLogger,
   type FastifyInstance,
@@ -14,6 +15,7 @@ import type { Log } from '../log/logger.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import { type GuardOptions, guardRoutes } from './access.ts'
 import { readBodies } from './bodies.ts'
+import { boundUrl } from './bound-url.ts'
 import { createBrokenRequestHandler } from './broken-requests.ts'
 import { createCorsHeaders, createOptionsAnswer } from './cors.ts'
 import { answerErrors, guarded, httpErrors, sendError } from './errors.ts'
@@ -104,7 +106,13 @@ export async function createHttpServer(options: HttpOptions): Promise<HttpServer
         metrics.requestSeries({ method: 'any', route: 'unknown', status: String(status) }).observe(0),
     }),
     // Node would answer 400 by itself, without a body; the check is in our first hook.
-    http: { requireHostHeader: false, shouldUpgradeCallback: isWebSocketUpgrade },
+    http: {
+      requireHostHeader: false,
+      shouldUpgradeCallback: isWebSocketUpgrade,
+      // A head that is never finished is not waited for; Node looks for such connections every 30 seconds by itself.
+      headersTimeout: 10_000,
+      connectionsCheckingInterval: 1000,
+    },
   }) as unknown as FastifyInstance
 
   // Only "100-continue" means anything; a client that expects more is served without it.
@@ -162,9 +170,11 @@ export async function createHttpServer(options: HttpOptions): Promise<HttpServer
   }
 }
 
+/** Returns the URL of the address that is bound. */
 async function listen(app: FastifyInstance, place: { host: string; port: number }): Promise<string> {
   try {
-    return await app.listen(place)
+    await app.listen(place)
+    return boundUrl('http', app.server.address() as AddressInfo)
   } catch (error) {
     throw describeListenError(error, place)
   }

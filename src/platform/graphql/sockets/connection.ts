@@ -120,9 +120,6 @@ export class Connection {
     })
     socket.on('drain', () => this.#goOn())
     ws.on('ping', (data: Buffer) => this.wire.pong(data))
-    ws.on('pong', () => {
-      this.isAlive = true
-    })
     // What breaks the protocol; the library closes the socket by itself. Unheard, the event would end the process.
     ws.on('error', () => this.release())
     ws.on('close', () => this.#share.close())
@@ -146,6 +143,8 @@ export class Connection {
       return
     }
     this.#isIdentifying = true
+    // The message that follows may be a long one, which is allowed once the token is known to be valid.
+    this.wire.pause()
     void this.#prove(token, onDone)
   }
 

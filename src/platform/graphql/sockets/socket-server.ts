@@ -1,29 +1,92 @@
 /** A server for sockets alone: every path leads to them. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
+import { boundUrl } from '../../http/bound-url.ts'
 import { createBrokenRequestHandler } from '../../http/broken-requests.ts'
+import { hasValidHost } from '../../http/hosts.ts'
 import { describeListenError } from '../../http/listen-error.ts'
+import { cutOffUnread } from '../../http/unread-answers.ts'
 import { isWebSocketUpgrade } from '../../http/upgrades.ts'
+import { createAtOnce } from '../../limiter/at-once.ts'
 import type { Log } from '../../log/logger.ts'
 import type { Sockets } from './sockets.ts'
+import { type Refusal, refusals, refuseUpgrade } from './upgrade.ts'
 
 export interface SocketServerOptions {
   sockets: Sockets
   log: Log
   createRequestId(): string
+  /** Connections of one peer that have not become sockets yet, unless it is a proxy that speaks for many. */
+  maxPerAddress: number
+  isTrusted(address: string | undefined): boolean
+  /** For the head of a request, from when the connection was made. */
+  headWithinMs?: number
+  /** For so long a client may leave unread what it was sent. */
+  unreadSeconds?: number
 }
 
 export interface SocketServer {
-  /** Answers the address it serves on. */
+  /** Returns the URL of the address that is bound. */
   listen(host: string, port: number): Promise<string>
   /** Close the sockets first: it waits for them. */
   close(): Promise<void>
 }
 
-export function createSocketServer({ sockets, log, createRequestId }: SocketServerOptions): SocketServer {
-  const server = createServer({ requestTimeout: 30_000, shouldUpgradeCallback: isWebSocketUpgrade }, answer)
-  server.on('upgrade', sockets.handleUpgrade)
+/** How often Node looks for connections whose time is over. */
+const looksPerLimit = 10
+
+export function createSocketServer(options: SocketServerOptions): SocketServer {
+  const { sockets, log, createRequestId, headWithinMs = 10_000, unreadSeconds = 30 } = options
+  const server = createServer(
+    {
+      headersTimeout: headWithinMs,
+      requestTimeout: headWithinMs,
+      connectionsCheckingInterval: headWithinMs / looksPerLimit,
+      // Node would refuse by itself, without a body.
+      requireHostHeader: false,
+      shouldUpgradeCallback: isWebSocketUpgrade,
+    },
+    answer,
+  )
+  const unread = cutOffUnread({
+    server,
+    seconds: unreadSeconds,
+    onCutOff: ({ remoteAddress: address }) => log.info({ address }, 'a socket was cut off: its client does not read'),
+  })
+  const perAddress = createAtOnce(options.maxPerAddress)
+  const onUpgrade = new WeakMap<Duplex, () => void>()
+
+  server.on('connection', (socket: Socket) => {
+    if (options.isTrusted(socket.remoteAddress)) return
+    const leave = perAddress.enter(socket.remoteAddress ?? '')
+    if (!leave) return refuse(socket, refusals.tooMany)
+    socket.once('close', leave)
+    onUpgrade.set(socket, leave)
+  })
+  server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    // From here on it is counted with the sockets.
+    onUpgrade.get(socket)?.()
+    sockets.handleUpgrade(request, socket, head)
+  })
+  server.on('connect', (_request, socket: Duplex) => refuse(socket, refusals.methodNotAllowed))
+  // Node would answer an "Expect" that it does not know by 417, without a body.
+  server.on('checkExpectation', answer)
   server.on('clientError', createBrokenRequestHandler({ createRequestId, log }) as () => void)
+
+  function refuse(socket: Duplex, refusal: Refusal): void {
+    refuseUpgrade(socket, createRequestId(), refusal)
+  }
+
+  function answer(request: IncomingMessage, response: ServerResponse): void {
+    const { method, url } = request
+    response.setHeader('x-request-id', createRequestId())
+    // So that a supervisor can watch a process that serves nothing else.
+    const isLive = (method === 'GET' || method === 'HEAD') && url?.split('?', 1)[0] === '/health/live'
+    if (!hasValidHost(request)) send(response, 400, { error: 'Malformed request' })
+    else if (isLive) send(response, 200, { status: 'ok' })
+    else send(response.setHeader('upgrade', 'websocket'), 426, { error: 'Upgrade required' })
+  }
 
   return {
     async listen(host, port) {
@@ -31,25 +94,17 @@ export function createSocketServer({ sockets, log, createRequestId }: SocketServ
         server.once('error', (error) => reject(describeListenError(error, { host, port })))
         server.listen(port, host, resolve)
       })
-      const { address, family, port: taken } = server.address() as AddressInfo
-      return `ws://${hostFor(address, family)}:${taken}`
+      return boundUrl('ws', server.address() as AddressInfo)
     },
 
     async close() {
+      unread.close()
       if (!server.listening) return
       await new Promise<void>((resolve) => {
         server.close(() => resolve())
         server.closeAllConnections()
       })
     },
-  }
-
-  function answer({ method, url }: IncomingMessage, response: ServerResponse): void {
-    response.setHeader('x-request-id', createRequestId())
-    // So that a supervisor can watch a process that serves nothing else.
-    const isLive = (method === 'GET' || method === 'HEAD') && url?.split('?', 1)[0] === '/health/live'
-    if (isLive) send(response, 200, { status: 'ok' })
-    else send(response.setHeader('upgrade', 'websocket'), 426, { error: 'Upgrade required' })
   }
 }
 
@@ -59,14 +114,9 @@ function send(response: ServerResponse, status: number, body: object): void {
     .writeHead(status, {
       'content-type': 'application/json; charset=utf-8',
       'content-length': Buffer.byteLength(text),
+      'cache-control': 'no-store',
       // A body that may follow is not read.
       connection: status === 426 ? 'upgrade, close' : 'close',
     })
     .end(text)
-}
-
-/** An address that can be connected to, where the server listens on all. */
-function hostFor(address: string, family: string): string {
-  if (family === 'IPv4') return address === '0.0.0.0' ? '127.0.0.1' : address
-  return address === '::' ? '[::1]' : `[${address}]`
 }

@@ -4,6 +4,7 @@ import type { Duplex } from 'node:stream'
 import { type WebSocket, WebSocketServer } from 'ws'
 import { type Authenticate, bearerOf } from '../../http/access.ts'
 import { cleanUserAgent } from '../../http/client.ts'
+import { hasValidHost } from '../../http/hosts.ts'
 import { LazyLog } from '../../http/lazy-log.ts'
 import { createAtOnce } from '../../limiter/at-once.ts'
 import type { Log } from '../../log/logger.ts'
@@ -99,13 +100,18 @@ export function createSockets(options: SocketsOptions): Sockets {
     refuseUpgrade(socket, requestId, refusal)
   }
 
+  function refusalOf(request: IncomingMessage, entrance: Entrance): Refusal | undefined {
+    if (isClosing) return refusals.unavailable
+    if (!hasValidHost(request)) return refusals.malformed
+    return entrance.isAllowed(request) ? undefined : refusals.forbidden
+  }
+
   function letIn({ request, socket, head, entrance }: Upgrade): void {
     const address = addressOf(request)
-    const isWelcome = !isClosing && entrance.isAllowed(request)
-    const leave = isWelcome ? perAddress.enter(address) : undefined
+    const refusal = refusalOf(request, entrance)
+    const leave = refusal ? undefined : perAddress.enter(address)
     if (!leave) {
-      const refusal = isWelcome ? refusals.tooMany : isClosing ? refusals.unavailable : refusals.forbidden
-      refuse(request, socket, refusal)
+      refuse(request, socket, refusal ?? refusals.tooMany)
       return
     }
     let isAccepted = false

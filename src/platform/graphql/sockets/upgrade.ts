@@ -12,6 +12,7 @@ export const refusals = {
   malformed: { status: 400, error: 'Malformed request', headers: { 'sec-websocket-version': '13' } },
   forbidden: { status: 403, error: 'Forbidden' },
   notFound: { status: 404, error: 'Not found' },
+  methodNotAllowed: { status: 405, error: 'Method not allowed', headers: { allow: 'GET' } },
   tooMany: { status: 429, error: 'Too many attempts', headers: { 'retry-after': '5' } },
   unavailable: { status: 503, error: 'Service unavailable', headers: { 'retry-after': '5' } },
 } satisfies Record<string, Refusal>
@@ -23,6 +24,7 @@ export function refuseUpgrade(socket: Duplex, requestId: string, { status, error
     'content-type': 'application/json; charset=utf-8',
     'content-length': Buffer.byteLength(body),
     'x-request-id': requestId,
+    'cache-control': 'no-store',
     connection: 'close',
     ...headers,
   }

@@ -73,6 +73,10 @@ export class Wire {
     this.#ws.terminate()
   }
 
+  pause(): void {
+    this.#ws.pause()
+  }
+
   get isPaused(): boolean {
     return this.#ws.isPaused
   }

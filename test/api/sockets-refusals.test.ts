@@ -1,0 +1,149 @@
+/** What the port of the sockets refuses, and upgrades elsewhere: each with the usual body and an id. */
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { query } from '../../src/platform/graphql/elements.ts'
+import { createFairTurns } from '../../src/platform/graphql/fair-turns.ts'
+import { createSocketServer } from '../../src/platform/graphql/sockets/socket-server.ts'
+import { createSockets } from '../../src/platform/graphql/sockets/sockets.ts'
+import { createAddressBudgets } from '../../src/platform/limiter/address-budgets.ts'
+import { createLogger } from '../../src/platform/log/logger.ts'
+import { eventually } from '../support/eventually.ts'
+import { sendRaw } from '../support/raw-http.ts'
+import { clientFrame, openRaw } from '../support/raw-socket.ts'
+import { openSocket, startSocketApi } from '../support/sockets.ts'
+
+const upgrade = 'connection: Upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13\r\n'
+const key = 'sec-websocket-key: AAAAAAAAAAAAAAAAAAAAAA==\r\n'
+const host = 'host: x\r\n'
+
+async function assertRefused(url: string, request: string, [status, error]: readonly [number, string]): Promise<void> {
+  const { headers, body, ...answer } = await sendRaw(url, request)
+  const name = JSON.stringify(request).slice(0, 120)
+  assert.equal(answer.status, status, name)
+  assert.deepEqual(JSON.parse(body), { error }, name)
+  assert.match(headers.get('x-request-id') ?? '', /./, name)
+  assert.match(headers.get('content-type') ?? '', /^application\/json/, name)
+}
+
+const malformed = [400, 'Malformed request'] as const
+const required = [426, 'Upgrade required'] as const
+
+test('whatever the port of the sockets refuses has the usual body and an id', async (t) => {
+  const api = await startSocketApi(t, { env: { CORS_ORIGINS: 'https://shop.example', GQL_WS_MAX_PER_ADDRESS: '2' } })
+  const cases: [request: string, answer: readonly [number, string]][] = [
+    [`GET / HTTP/1.1\r\n${host}\r\n`, required],
+    ['GET / HTTP/1.0\r\n\r\n', required],
+    [`DELETE /any HTTP/1.1\r\n${host}\r\n`, required],
+    [`POST / HTTP/1.1\r\n${host}content-length: 5\r\n\r\nhello`, required],
+    [`GET / HTTP/1.1\r\n${host}expect: miracles\r\n\r\n`, required],
+    [`GET / HTTP/1.1\r\n${host}connection: Upgrade\r\nupgrade: h2c\r\n\r\n`, required],
+    ['GET / HTTP/1.1\r\n\r\n', malformed],
+    [`GET / HTTP/1.1\r\n${host}${host}\r\n`, malformed],
+    [`GET / HTTP/1.1\r\n${upgrade}${key}\r\n`, malformed],
+    [`GET / HTTP/1.1\r\n${host}${host}${upgrade}${key}\r\n`, malformed],
+    ['nonsense\r\n\r\n', malformed],
+    [`GET / HTTP/1.1\r\n${host}a b: c\r\n\r\n`, malformed],
+    [`GET / HTTP/1.1\r\n${host}x: ${'y'.repeat(20_000)}\r\n\r\n`, [431, 'Request headers too large']],
+    [`GET / HTTP/1.1\r\n${host}${upgrade}\r\n`, malformed],
+    [`GET / HTTP/1.1\r\n${host}${upgrade.replace('13', '12')}${key}\r\n`, malformed],
+    [`POST / HTTP/1.1\r\n${host}${upgrade}${key}\r\n`, malformed],
+    [`CONNECT x:80 HTTP/1.1\r\n${host}\r\n`, [405, 'Method not allowed']],
+    [`GET / HTTP/1.1\r\n${host}origin: https://evil.example\r\n${upgrade}${key}\r\n`, [403, 'Forbidden']],
+  ]
+  for (const [request, answer] of cases) await assertRefused(api.wsUrl, request, answer)
+  for (let i = 0; i < 2; i++) await openSocket(t, api.wsUrl)
+  await assertRefused(api.wsUrl, `GET / HTTP/1.1\r\n${host}${upgrade}${key}\r\n`, [429, 'Too many attempts'])
+})
+
+test('an upgrade that is refused on the HTTP port has the usual body and an id', async (t) => {
+  const api = await startSocketApi(t, { env: { CORS_ORIGINS: 'https://shop.example', GQL_WS_MAX_PER_ADDRESS: '2' } })
+  const ask = (path: string, headers: string) => `GET ${path} HTTP/1.1\r\n${headers}\r\n`
+  const cases: [request: string, answer: readonly [number, string]][] = [
+    [ask('/elsewhere', host + upgrade + key), [404, 'Not found']],
+    [ask('/graphql', upgrade + key), malformed],
+    [ask('/graphql', host + host + upgrade + key), malformed],
+    [ask('/graphql', host + upgrade), malformed],
+    [ask('/graphql', `${host}origin: https://evil.example\r\n${upgrade}${key}`), [403, 'Forbidden']],
+    [ask('/console/live', host + upgrade + key), [403, 'Forbidden']],
+  ]
+  for (const [request, answer] of cases) await assertRefused(api.url, request, answer)
+  for (let i = 0; i < 2; i++) await openSocket(t, api.wsUrl)
+  await assertRefused(api.url, ask('/graphql', host + upgrade + key), [429, 'Too many attempts'])
+})
+
+/** With limits of time that a test can wait for. */
+async function startServer(t: TestContext, { maxPerAddress = 10 } = {}) {
+  const long = query({ name: 'long', type: 'String', access: 'public', resolve: () => 'x'.repeat(16_000_000) })
+  const { parts } = await startSocketApi(t, { elements: [long] })
+  const lines: string[] = []
+  const log = createLogger({
+    level: 'info',
+    isTerminal: false,
+    destination: { write: (line: string) => void lines.push(line) },
+  })
+  const sockets = createSockets({
+    ...parts,
+    log,
+    addressOf: () => '127.0.0.1',
+    requestIdOf: () => 'x',
+    origins: ['*'],
+    maxPerAddress: 10,
+    maxSubscriptions: 10,
+    maxAnonymousMessage: 1000,
+    turns: createFairTurns({ onError: assert.ifError }),
+    budgets: createAddressBudgets({ maxBytes: 100_000_000, maxSubscriptions: 10 }),
+  })
+  const server = createSocketServer({
+    sockets,
+    log,
+    createRequestId: () => 'x',
+    isTrusted: () => false,
+    maxPerAddress,
+    headWithinMs: 1000,
+    unreadSeconds: 1,
+  })
+  const url = await server.listen('127.0.0.1', 0)
+  t.after(async () => {
+    await sockets.close()
+    await server.close()
+  })
+  return { url, sockets, lines }
+}
+
+test('a request that is not finished, or never begun, is given up with 408', async (t) => {
+  const { url } = await startServer(t)
+  for (const half of ['', 'GET / HT', `GET / HTTP/1.1\r\n${host}${upgrade}`]) {
+    await assertRefused(url, half, [408, 'Request timeout'])
+  }
+})
+
+test('an address may have so many connections that are not sockets yet', async (t) => {
+  const { url } = await startServer(t, { maxPerAddress: 3 })
+  const waiting = Array.from({ length: 3 }, () => sendRaw(url, ''))
+  await eventually(() => assertRefused(url, '', [429, 'Too many attempts']))
+  for (const each of await Promise.all(waiting)) assert.equal(each.status, 408)
+  for (let i = 0; i < 5; i++) await eventually(() => openSocket(t, url))
+})
+
+test('who does not read its answer is cut off, even if it still talks; who reads slowly is not', async (t) => {
+  const { url, sockets, lines } = await startServer(t)
+  const ask = clientFrame(JSON.stringify({ query: '{ long }' }))
+  const [deaf, slow] = [await openRaw(t, url), await openRaw(t, url)]
+  for (const { socket } of [deaf, slow]) socket.write(ask)
+  deaf.socket.pause()
+  const word = clientFrame(JSON.stringify({ id: 1, type: 'complete' }))
+  const talking = setInterval(() => deaf.socket.write(word), 50)
+  const reading = setInterval(() => (slow.socket.isPaused() ? slow.socket.resume() : slow.socket.pause()), 20)
+  t.after(() => {
+    clearInterval(talking)
+    clearInterval(reading)
+  })
+  let isCutOff = false
+  void slow.closed.then(() => {
+    isCutOff = true
+  })
+  await eventually(() => assert.equal(sockets.counts().raw, 1), 30_000)
+  assert.equal(isCutOff, false)
+  assert.ok(lines.some((line) => line.includes('its client does not read')))
+  await eventually(() => assert.ok(slow.received().length > 16_000_000), 60_000)
+})

@@ -28,7 +28,8 @@ export function createPostStore({ db, clock, counts }: PostStoreDeps) {
       ...posts.map(({ title, body }) => ({ sql: insertion, params: [title, body, now] })),
       counts.totalNow('posts'),
     )
-    const total = (rows.at(-1)?.[0] as { total: number }).total
+    const counted = rows.at(-1)?.[0] as { total: number } | undefined
+    const total = counted?.total ?? 0
     return posts.map((_, i) => ({
       post: rows[locks.length + i]?.[0] as Post,
       count: total - (posts.length - 1 - i),

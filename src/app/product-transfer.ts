@@ -1,4 +1,5 @@
 /** Products by the thousand: what the products:* commands work with. */
+import { createProductStore } from '../features/products/products.store.ts'
 import { createProductExport } from '../features/products/transfer/product-export.ts'
 import { createProductImport } from '../features/products/transfer/product-import.ts'
 import { createProductImportStore } from '../features/products/transfer/product-imports.store.ts'
@@ -7,11 +8,13 @@ import { createKeptCounts } from '../platform/database/kept-counts.ts'
 import type { Ground } from './ground.ts'
 
 export function createProductTransfer({ db, clock }: Ground) {
+  const counts = createKeptCounts(db)
+  const store = createProductStore({ db, clock, counts })
   const imports = createProductImportStore({ db, clock })
   return {
     imports,
     importer: createProductImport({ db, clock, store: imports }),
-    exporter: createProductExport({ db, counts: createKeptCounts(db) }),
+    exporter: createProductExport({ db, counts, store }),
     seed: createProductSeed({ db, clock }),
   }
 }

@@ -12,6 +12,7 @@ import { type GlobalOptions, readSettings } from './settings.ts'
 export interface ExportOptions {
   format?: Format
   output?: string
+  exact?: boolean
   force?: boolean
   quiet?: boolean
 }
@@ -33,7 +34,7 @@ export async function exportProducts(given: ExportOptions, options: GlobalOption
     file = output === undefined ? undefined : await createOutputFile(output, { canReplace: given.force === true })
     progress.update({ total: await exporter.total() })
     let rows = 0
-    for await (const { text, products } of exporter.pages(format)) {
+    for await (const { text, products } of exporter.pages({ format, isExact: given.exact === true })) {
       requireUninterrupted(interrupt)
       await (file ? file.write(text) : writeToStandardOutput(text))
       rows += products

@@ -13,6 +13,7 @@ import { type GlobalOptions, readSettings } from './settings.ts'
 export interface ImportOptions {
   format?: Format
   delimiter: string
+  exact?: boolean
   strict?: boolean
   again?: boolean
   maxErrors: number
@@ -30,7 +31,11 @@ interface Task {
 
 export async function importProducts(path: string, given: ImportOptions, options: GlobalOptions): Promise<void> {
   keepHeapSmall()
-  const layout = { format: requireFormat(path, given), delimiter: given.delimiter }
+  const layout = {
+    format: requireFormat(path, given),
+    delimiter: given.delimiter,
+    isExact: given.exact === true,
+  }
   const { config, log } = readSettings(options, { forService: false })
   const interrupt = listenForInterrupt()
   const source = await openSource(path, interrupt.signal)

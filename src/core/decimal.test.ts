@@ -59,3 +59,64 @@ test('decimals are compared and told from integers by all of their digits', () =
     [false, false, true, false, true, true, true],
   )
 })
+
+/** A decimal as it may be written, with the same as an exact fraction: units × 10^exponent. */
+const written = fc
+  .record({
+    sign: fc.constantFrom('', '-', '+'),
+    zeros: fc.integer({ min: 0, max: 3 }),
+    whole: fc.bigInt({ min: 0n, max: 10n ** 30n }),
+    fraction: fc.option(fc.stringMatching(/^[0-9]{1,30}$/), { nil: undefined }),
+    exponent: fc.option(fc.integer({ min: -40, max: 40 }), { nil: undefined }),
+    e: fc.constantFrom('e', 'E', 'e+'),
+  })
+  .map(({ sign, zeros, whole, fraction = '', exponent, e }) => {
+    const power = exponent === undefined ? '' : `${exponent < 0 ? e.charAt(0) : e}${exponent}`
+    const units = BigInt(`${whole}${fraction}`) * (sign === '-' ? -1n : 1n)
+    return {
+      text: `${sign}${'0'.repeat(zeros)}${whole}${fraction === '' ? '' : `.${fraction}`}${power}`,
+      // With eighty places all of them are whole.
+      scaled: units * 10n ** BigInt(80 + (exponent ?? 0) - fraction.length),
+    }
+  })
+
+test('decimals are compared, rounded and told from integers as exact arithmetic does it', () => {
+  const one = 10n ** 80n
+  fc.assert(
+    fc.property(written, written, (a, b) => {
+      const expected = a.scaled < b.scaled ? -1 : a.scaled > b.scaled ? 1 : 0
+      assert.equal(Math.sign(compareDecimals(a.text, b.text)), expected, `${a.text} and ${b.text}`)
+      assert.equal(isIntegerDecimal(a.text), a.scaled % one === 0n, a.text)
+      const cent = one / 100n
+      const magnitude = a.scaled < 0n ? -a.scaled : a.scaled
+      const rounded = (magnitude + cent / 2n) / cent
+      const cents = rounded === 0n ? 0 : Number(a.scaled < 0n ? -rounded : rounded)
+      // A float holds no more digits.
+      if (rounded < 2n ** 53n) assert.equal(roundDecimal(a.text, 2), cents, a.text)
+    }),
+    { numRuns: 3000 },
+  )
+})
+
+test('neither many digits nor a huge exponent takes time or memory', () => {
+  const digits = 65_536
+  const huge = `1e${'9'.repeat(digits)}`
+  const tiny = `1e-${'9'.repeat(digits)}`
+  const long = `0.${'9'.repeat(digits)}`
+  for (let i = 0; i < 100; i++) {
+    assert.equal(Math.sign(compareDecimals(huge, '99999999.99')), 1)
+    assert.equal(Math.sign(compareDecimals(`-${huge}`, '0')), -1)
+    assert.equal(Math.sign(compareDecimals(tiny, '0.01')), -1)
+    assert.equal(Math.sign(compareDecimals(long, '1')), -1)
+    assert.equal(Math.sign(compareDecimals(`0.${'0'.repeat(digits)}1`, '0')), 1)
+    assert.deepEqual([isIntegerDecimal(huge), isIntegerDecimal(tiny), isIntegerDecimal(long)], [true, false, false])
+    assert.deepEqual(
+      [roundDecimal(huge, 2), roundDecimal(`-${huge}`, 2), roundDecimal(tiny, 2), roundDecimal(long, 2)],
+      [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, 0, 100],
+    )
+    assert.equal(roundDecimal('1e999999999', 2), Number.POSITIVE_INFINITY)
+  }
+  assert.ok(Object.is(roundDecimal('-0', 2), 0))
+  assert.ok(Object.is(roundDecimal('-0.001', 2), 0))
+  assert.equal(compareDecimals('-0', '0'), 0)
+})

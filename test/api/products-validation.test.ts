@@ -112,11 +112,28 @@ onEachEngine('a product that is not right', (engine) => {
       ['price', '0.0099999999999999999999999999', least],
       ['price', '99999999.990000000000000000001', most],
       ['price', '1e400', most],
+      ['price', '0.00999999999999999999999999', least],
+      ['price', '99999999.99499999999999999', most],
       ['price', '1e-400', least],
+      ['price', '1e999999999', most],
+      ['price', '-1e999999999', least],
+      ['price', `1e${'9'.repeat(10_000)}`, most],
+      ['price', `1e-${'9'.repeat(10_000)}`, least],
+      ['price', '-0', least],
+      ['price', '-0.0000000000000000000001', least],
+      ['price', `0.00${'9'.repeat(65_536)}`, least],
+      ['price', `99999999.99${'0'.repeat(65_536)}1`, most],
       ['price', `0.${'0'.repeat(1000)}1`, least],
       ['stock', '0.99999999999999999999999', 'Must be an integer'],
       ['stock', '1.00000000000000000000001', 'Must be an integer'],
       ['stock', '2147483647.00000000000001', 'Must be an integer'],
+      ['stock', '1e-400', 'Must be an integer'],
+      ['stock', '12345e-1', 'Must be an integer'],
+      ['stock', `1.${'0'.repeat(65_536)}1`, 'Must be an integer'],
+      ['stock', '2147483648', 'Must be at most 2147483647'],
+      ['stock', '9007199254740993', 'Must be at most 2147483647'],
+      ['stock', '2147483647.9999999999999999', 'Must be an integer'],
+      ['stock', '-0.0000000000000000000001', 'Must be an integer'],
       ['stock', '1e400', 'Must be at most 2147483647'],
       ['stock', '-1e400', 'Must be at least 0'],
     ] as const) {
@@ -126,7 +143,33 @@ onEachEngine('a product that is not right', (engine) => {
       const answer = await api.request('POST', productsPath, { body, headers, token: access })
       assert.deepEqual([answer.status, answer.body.details], [422, { [field]: [problem] }], written)
       const form = { name: 'Lamp', description: 'x', price: '1', stock: '1', [field]: written }
-      assert.equal((await api.request('POST', productsPath, { form, token: access })).status, 422, written)
+      const byForm = await api.request('POST', productsPath, { form, token: access })
+      assert.deepEqual([byForm.status, byForm.body.details], [422, { [field]: [problem] }], written)
+    }
+  })
+
+  test('is right where its numbers are, however they are written', async (t) => {
+    const api = await startApi(t, { engine })
+    const { access } = await signIn(api)
+    for (const [price, stock, stored] of [
+      ['1.00499999999999999999999999', '1.0', [1, 1]],
+      ['1.005000000000000000000000000', '1e3', [1.01, 1000]],
+      ['1E2', '-0', [100, 0]],
+      ['1e-2', '0.0', [0.01, 0]],
+      ['0.0100000000000000000000000', '2147483647.000000000000000000', [0.01, 2_147_483_647]],
+      ['99999999.990000000000000000', '2.147483647e9', [99_999_999.99, 2_147_483_647]],
+      [`1.004${'9'.repeat(65_536)}`, `1${'0'.repeat(60_000)}e-60000`, [1, 1]],
+      [`0.${'0'.repeat(60_000)}5e60001`, '12300e-2', [5, 123]],
+    ] as const) {
+      const body = `{"nested":{"price":0,"stock":[9]},"name":"A \\"lamp\\" {","price":${price}, "stock" : ${stock} ,"description":"1e99"}`
+      const headers = { 'content-type': 'application/json' }
+      const form = { name: 'Lamp', description: 'x', price, stock }
+      for (const sent of [{ body, headers }, { form }]) {
+        const answer = await api.request('POST', productsPath, { ...sent, token: access })
+        assert.equal(answer.status, 201, JSON.stringify(answer.body))
+        const { attributes } = answer.body.data
+        assert.deepEqual([attributes.price, attributes.stock], stored, `${price.slice(0, 40)}, ${stock.slice(0, 40)}`)
+      }
     }
   })
 

@@ -93,7 +93,29 @@ onEachEngine('products:import and products:export', (engine) => {
     const csv = readFileSync(join(folder, 'out.csv'), 'utf8')
     assert.match(csv, /^id,name,slug,description,price,category,stock,active,created_at,updated_at\n/)
     assert.match(csv, /\n1,Plain Lamp,plain-lamp,Bright,1234\.50,home,3,true,20[^,]+Z,20[^,]+Z\n/)
-    assert.match(csv, /\n5,O'Neill; --,o-neill,[^\n]*,19\.99,general,7,true,/)
+    assert.match(csv, /\n5,"O'Neill; --",o-neill,[^\n]*,19\.99,general,7,true,/)
+  })
+
+  test('write no formula for a spreadsheet, and read every text as it was', async (t) => {
+    const { run, file, exported, folder } = await createShop(t, engine)
+    const names = ['=1+1', '+1 800', '-5 off', '@sum(a1)', "'=1+1", "''-x", "it's", '\tlamp', '=HYPERLINK("http://x")']
+    const descriptions = [...names.slice(1), `=${'x'.repeat(100_000)}`]
+    const products = names.map((name, i) => ({ name, description: descriptions[i], price: 1, category: names[8 - i] }))
+    const path = file('in.ndjson', products.map((product) => JSON.stringify(product)).join('\n'))
+    assert.equal((await run(['products:import', path])).code, 0)
+    const texts = (rows: { name: string; description: string; category: string }[]) =>
+      rows.map(({ name, description, category }) => ({ name, description, category }))
+    const first = texts(await exported())
+    assert.deepEqual(first, texts(products as Parameters<typeof texts>[0]))
+    for (const options of [[], ['--exact']]) {
+      const out = join(folder, `out${options.length}.csv`)
+      assert.equal((await run(['products:export', '--output', out, ...options])).code, 0)
+      const cells = readFileSync(out, 'utf8')
+      assert.equal(/(^|,)"?[=@+-]/m.test(cells), options.length > 0)
+      const again = await createShop(t, engine)
+      assert.equal((await again.run(['products:import', out, ...options])).code, 0)
+      assert.deepEqual(texts(await again.exported()), first)
+    }
   })
 
   test('what was imported is served, searched and counted; what was deleted is not exported', async (t) => {

@@ -1,3 +1,4 @@
+import { createBatches } from '../../core/batches.ts'
 import type { Clock } from '../../core/clock.ts'
 import type { Database } from '../../platform/database/database.ts'
 import type { KeptCounts } from '../../platform/database/kept-counts.ts'
@@ -17,6 +18,9 @@ export interface PostRange {
   columns: ReadonlySet<'title' | 'body'>
 }
 
+const insertion =
+  'INSERT INTO posts (title, body, created_at, updated_at) VALUES ($1, $2, $3, $3) RETURNING id, title, body'
+
 export interface PostStoreDeps {
   db: Database
   clock: Clock
@@ -24,6 +28,23 @@ export interface PostStoreDeps {
 }
 
 export function createPostStore({ db, clock, counts }: PostStoreDeps) {
+  /** In one transaction, so that the lock on their number is held for one commit, not for one after the other. */
+  async function insertAll(posts: readonly Omit<Post, 'id'>[]): Promise<{ post: Post; count: number }[]> {
+    const now = clock.nowIso()
+    const locks = counts.lock('posts')
+    const rows = await db.write<object>(
+      ...locks,
+      ...posts.map(({ title, body }) => ({ sql: insertion, params: [title, body, now] })),
+      counts.totalNow('posts'),
+    )
+    const counted = rows.at(-1)?.[0] as { total: number } | undefined
+    const total = counted?.total ?? 0
+    return posts.map((_, i) => ({
+      post: rows[locks.length + i]?.[0] as Post,
+      count: total - (posts.length - 1 - i),
+    }))
+  }
+
   return {
     find: (id: number) => db.get<Post>('SELECT id, title, body FROM posts WHERE id = $1', [id]),
 
@@ -31,17 +52,8 @@ export function createPostStore({ db, clock, counts }: PostStoreDeps) {
     list: ({ after, limit, columns }: PostRange): Promise<PartOfPost[]> =>
       db.all<PartOfPost>(`SELECT ${selected(columns)} FROM posts WHERE id > $1 ORDER BY id LIMIT $2`, [after, limit]),
 
-    /** Answers how many there are then, too. */
-    async insert({ title, body }: Omit<Post, 'id'>): Promise<{ post: Post; count: number }> {
-      const [[post], [counted]] = await db.write<Post, { total: number }>(
-        {
-          sql: `INSERT INTO posts (title, body, created_at, updated_at) VALUES ($1, $2, $3, $3) RETURNING id, title, body`,
-          params: [title, body, clock.nowIso()],
-        },
-        counts.totalNow('posts'),
-      )
-      return { post: post as Post, count: counted?.total ?? 0 }
-    },
+    /** Returns how many there are then, too. */
+    insert: createBatches({ run: insertAll, maxItems: 100, sizeOf: ({ body }) => body.length, maxSize: 1 << 20 }),
 
     /** Null leaves a column as it is. Answers undefined where the post is gone. */
     async update(

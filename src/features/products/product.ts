@@ -26,6 +26,22 @@ export interface ListedProduct extends Omit<Product, 'description'> {
 /** What tells one version of a product from another. */
 export type ProductKey = Pick<Product, 'id' | 'version' | 'updated_at'>
 
+export function isWhole(product: ListedProduct): product is Product {
+  return product.description !== null
+}
+
+/** In their order: those that are whole together, and each of the others by itself. */
+export function groupByLength(products: readonly ListedProduct[]): ListedProduct[][] {
+  const groups: ListedProduct[][] = []
+  let previous: ListedProduct | undefined
+  for (const product of products) {
+    if (previous && isWhole(previous) && isWhole(product)) groups.at(-1)?.push(product)
+    else groups.push([product])
+    previous = product
+  }
+  return groups
+}
+
 /** What a product is made from. The price is in whole cents by now. */
 export interface ProductInput {
   name: string

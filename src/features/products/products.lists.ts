@@ -7,7 +7,15 @@ import { createSlots } from '../../core/slots.ts'
 import { databaseUnavailable } from '../../platform/database/database.ts'
 import type { ListPart } from '../../platform/http/long-lists.ts'
 import { offsetOf, type Page } from '../../platform/http/paging.ts'
-import { etagOfProduct, type ListedProduct, type Product, type ProductKey, toResource } from './product.ts'
+import {
+  etagOfProduct,
+  groupByLength,
+  isWhole,
+  type ListedProduct,
+  type Product,
+  type ProductKey,
+  toResource,
+} from './product.ts'
 import type { ProductSearch } from './products.search.ts'
 import { columns, listedColumns, type ProductStore } from './products.store.ts'
 
@@ -110,12 +118,7 @@ export function createProductLists({ store, search, keySearch, collectionLimit }
       for (let start = 0; start < ids.length; start += productsPerRead) {
         const end = start + productsPerRead
         const listed = held()?.slice(start, end) ?? (await readListed([...ids.subarray(start, end)]))
-        for (let from = 0; from < listed.length; ) {
-          let to = from + 1
-          if (isWhole(listed[from])) while (to < listed.length && isWhole(listed[to])) to += 1
-          yield createPart(listed.slice(from, to))
-          from = to
-        }
+        for (const group of groupByLength(listed)) yield createPart(group)
       }
     },
   }
@@ -125,8 +128,4 @@ export type ProductLists = ReturnType<typeof createProductLists>
 
 function keyOf(products: readonly ProductKey[]): string {
   return products.map((product) => `${product.id} ${etagOfProduct(product)}`).join()
-}
-
-function isWhole(product: ListedProduct | undefined): product is Product {
-  return product !== undefined && product.description !== null
 }

@@ -24,11 +24,20 @@ export interface KeptCounts {
   total(list: CountedList): Promise<number>
   /** The same as the last statement of a batch: the number is then the one that the batch has led to. */
   totalNow(list: CountedList): Statement
+  /**
+   * The first statements of a batch whose total must be unlike that of any other: until it is committed, no other such
+   * batch counts the list. SQLite has one writer, so it needs none.
+   */
+  lock(list: CountedList): Statement[]
   /** Where the row stands that has `before` rows before it, by id ascending. */
   find(list: CountedList, before: number): Promise<Place>
 }
 
 const totalSql = `SELECT CAST(COALESCE(sum(live), 0) AS BIGINT) AS total FROM current_counts WHERE list = $1 AND level = 21`
+
+// Released by the end of the transaction. A statement that waits for it must not be the one that counts, which would
+// see what there was before it waited.
+const lockSql = 'SELECT 1 AS locked FROM pg_advisory_xact_lock(71522, hashtext($1))'
 
 export function createKeptCounts(db: Database): KeptCounts {
   return {
@@ -38,6 +47,8 @@ export function createKeptCounts(db: Database): KeptCounts {
     },
 
     totalNow: (list) => ({ sql: totalSql, params: [list] }),
+
+    lock: (list) => (db.dialect === 'sqlite' ? [] : [{ sql: lockSql, params: [list] }]),
 
     async find(list, before) {
       let skip = before

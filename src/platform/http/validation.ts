@@ -46,7 +46,7 @@ export function markAsForm<T extends object>(body: T): T {
 
 const writtenNumbers = new WeakMap<object, ReadonlyMap<string, string>>()
 
-/** For numbers with more digits than a float can hold: how they were written, by field. */
+/** For numbers that a float may not hold: how they were written, by field. */
 export function rememberWrittenNumbers(body: object, numbers: ReadonlyMap<string, string>): void {
   writtenNumbers.set(body, numbers)
 }
@@ -136,25 +136,19 @@ function readText(property: Property, text: string): Outcome {
   return problems.length > 0 ? { problems } : { value: text }
 }
 
-function readNumber(property: Property, number: number, written = String(number)): Outcome {
+function readNumber(property: Property, number: number, written: string | undefined): Outcome {
   const { minimum, maximum, 'x-decimals': places } = property
-  const compare = (limit: number) =>
-    isMoreThanFloat(number, written) ? compareDecimals(written, String(limit)) : number - limit
+  const compare = (limit: number) => (written === undefined ? number - limit : compareDecimals(written, String(limit)))
   if (minimum !== undefined && compare(minimum) < 0) return { problems: [`Must be at least ${minimum}`] }
   if (maximum !== undefined && compare(maximum) > 0) return { problems: [`Must be at most ${maximum}`] }
-  return { value: places === undefined ? number : roundDecimal(written, places) / 10 ** places }
+  return { value: places === undefined ? number : roundDecimal(written ?? String(number), places) / 10 ** places }
 }
 
 /** What is too large for a float is an integer still, of which its limits will tell. */
-function isInteger(raw: unknown, written?: string): raw is number {
+function isInteger(raw: unknown, written: string | undefined): raw is number {
   if (typeof raw !== 'number' || Number.isNaN(raw)) return false
-  if (written !== undefined && isMoreThanFloat(raw, written)) return isIntegerDecimal(written)
+  if (written !== undefined) return isIntegerDecimal(written)
   return Number.isInteger(raw) || !Number.isFinite(raw)
-}
-
-/** Has digits that a float has lost. Hundreds of them are not worth the time. */
-function isMoreThanFloat(number: number, written: string): boolean {
-  return written.length > 15 && written.length < 400 && Number.isFinite(number) && !/e[+-]?\d{4}/i.test(written)
 }
 
 /** The only kind of list that a body has. */

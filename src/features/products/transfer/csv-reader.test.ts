@@ -10,7 +10,7 @@ const header = 'name,description,price'
 /** Read in pieces of `size` bytes. */
 function read(file: string | Buffer, { size = 64 * 1024, delimiter = ',' } = {}): SourceRecord[] {
   const bytes = Buffer.from(file)
-  const reader = createCsvReader({ delimiter })
+  const reader = createCsvReader({ delimiter, isExact: false })
   const records: SourceRecord[] = []
   for (let at = 0; at < bytes.length; at += size) records.push(...reader.push(bytes.subarray(at, at + size)))
   return [...records, ...reader.end()]

@@ -9,9 +9,10 @@ import { type CsvError, type Parser, parse } from 'csv-parse'
 import { exitCodes, FatalError } from '../../../core/fatal-error.ts'
 import { markAsForm } from '../../../platform/http/validation.ts'
 import { requireColumns } from './columns.ts'
-import { maxRecordBytes, type RecordReader, type SourceRecord } from './records.ts'
+import { restoreFormula } from './formulas.ts'
+import { type Layout, maxRecordBytes, type RecordReader, type SourceRecord } from './records.ts'
 
-export function createCsvReader({ delimiter }: { delimiter: string }): RecordReader {
+export function createCsvReader({ delimiter, isExact }: Omit<Layout, 'format'>): RecordReader {
   /** What the parser has been given since it was started, but for the rows at its beginning that are done. */
   let text = ''
   let doneBytes = 0
@@ -119,8 +120,10 @@ export function createCsvReader({ delimiter }: { delimiter: string }): RecordRea
     }
     const row: Record<string, string> = {}
     for (const [i, column] of columns.entries()) {
+      if (column === undefined) continue
+      const cell = isExact ? (fields[i] ?? '') : restoreFormula(fields[i] ?? '')
       // Spreadsheets write TRUE and FALSE.
-      if (column !== undefined) row[column] = column === 'active' ? (fields[i] ?? '').toLowerCase() : (fields[i] ?? '')
+      row[column] = column === 'active' ? cell.toLowerCase() : cell
     }
     return { line, row: markAsForm(row) }
   }

@@ -1,10 +1,11 @@
-/** All products that are not deleted, by id, as text: page by page, so that it takes no memory to speak of. */
+/** All products that are not deleted, by id, as text: page by page, and long ones by themselves, in little memory. */
 import { stringify } from 'csv-stringify/sync'
 import type { Database } from '../../../platform/database/database.ts'
 import type { KeptCounts } from '../../../platform/database/kept-counts.ts'
-import type { Product } from '../product.ts'
-import { columns } from '../products.store.ts'
+import { groupByLength, isWhole, type ListedProduct, type Product } from '../product.ts'
+import { columns, listedColumns, type ProductStore } from '../products.store.ts'
 import { exportedColumns } from './columns.ts'
+import { defuseFormula } from './formulas.ts'
 import type { Format } from './records.ts'
 
 export interface ExportedPage {
@@ -12,20 +13,33 @@ export interface ExportedPage {
   products: number
 }
 
-/** Even where each has a description of a megabyte, so many can be read and written at once. */
+export interface ExportLayout {
+  format: Format
+  /** Cells of CSV are written as they are, also those that a spreadsheet takes for formulas. */
+  isExact: boolean
+}
+
 const pageSize = 200
 
-export function createProductExport({ db, counts }: { db: Database; counts: KeptCounts }) {
-  async function* pages(format: Format): AsyncGenerator<ExportedPage> {
-    if (format === 'csv') yield { text: stringify([exportedColumns]), products: 0 }
+export function createProductExport({ db, counts, store }: { db: Database; counts: KeptCounts; store: ProductStore }) {
+  async function* pages(layout: ExportLayout): AsyncGenerator<ExportedPage> {
+    if (layout.format === 'csv') yield { text: stringify([exportedColumns]), products: 0 }
     for (let last = 0; ; ) {
-      const products = await db.all<Product>(
-        `SELECT ${columns} FROM products WHERE deleted_at IS NULL AND id > $1 ORDER BY id LIMIT ${pageSize}`,
+      const listed = await db.all<ListedProduct>(
+        `SELECT ${listedColumns} FROM products WHERE deleted_at IS NULL AND id > $1 ORDER BY id LIMIT ${pageSize}`,
         [last],
       )
-      if (products.length > 0) yield { text: toText(products, format), products: products.length }
-      if (products.length < pageSize) return
-      last = products.at(-1)?.id ?? last
+      for (const group of groupByLength(listed)) {
+        const products = group.every(isWhole)
+          ? group
+          : await store.readByIds<Product>(
+              group.map(({ id }) => id),
+              columns,
+            )
+        yield { text: exportText(products as Product[], layout), products: products.length }
+      }
+      if (listed.length < pageSize) return
+      last = listed.at(-1)?.id ?? last
     }
   }
 
@@ -34,16 +48,17 @@ export function createProductExport({ db, counts }: { db: Database; counts: Kept
 
 export type ProductExport = ReturnType<typeof createProductExport>
 
-function toText(products: readonly Product[], format: Format): string {
+export function exportText(products: readonly Product[], { format, isExact }: ExportLayout): string {
   if (format === 'ndjson') {
     return products.map((product) => `${JSON.stringify(toRow(product, product.price_cents / 100))}\n`).join('')
   }
   const rows = products.map((product) => toRow(product, (product.price_cents / 100).toFixed(2)))
   return stringify(rows, {
     columns: [...exportedColumns],
-    cast: { boolean: String },
-    // At the end of a row it would be taken for half of a line break.
-    quoted_match: /\r/,
+    cast: { boolean: String, ...(!isExact && { string: defuseFormula }) },
+    // A carriage return at the end of a row would be taken for half of a line break, and to a spreadsheet of another
+    // locale another sign separates cells: what follows it could begin as a formula does.
+    quoted_match: /[\r;\t|]/,
   })
 }
 

@@ -10,6 +10,8 @@ export interface Layout {
   format: Format
   /** Between the fields of a CSV row. */
   delimiter: string
+  /** Cells of CSV are taken as they are. Otherwise an apostrophe in front of a formula is not part of it. */
+  isExact: boolean
 }
 
 /** `line` is where it begins. What cannot be read at all is a record too: it has a place, and is reported. */
@@ -29,8 +31,8 @@ export function formatOf(path: string): Format | undefined {
   return { '.csv': 'csv', '.ndjson': 'ndjson', '.jsonl': 'ndjson' }[extname(path).toLowerCase()] as Format | undefined
 }
 
-export function createReader({ format, delimiter }: Layout): RecordReader {
-  return format === 'csv' ? createCsvReader({ delimiter }) : createNdjsonReader()
+export function createReader({ format, ...layout }: Layout): RecordReader {
+  return format === 'csv' ? createCsvReader(layout) : createNdjsonReader()
 }
 
 /** Records in the order of the file, as many at a time as a chunk of it holds. */

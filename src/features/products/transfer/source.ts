@@ -78,9 +78,10 @@ function fileSource(path: string, file: FileHandle, { size, signal }: { size: nu
   return {
     size,
     chunks,
-    async fingerprint({ format, delimiter }) {
+    async fingerprint({ format, delimiter, isExact }) {
+      const layout = format === 'csv' ? `csv ${delimiter}${isExact ? ' exact' : ''}\n` : 'ndjson\n'
       // All of it: of two files that differ in the middle, none must pass for the other.
-      const sum = createHash('sha256').update(format === 'csv' ? `csv ${delimiter}\n` : 'ndjson\n')
+      const sum = createHash('sha256').update(layout)
       for await (const chunk of chunks(() => {})) sum.update(chunk)
       return sum.digest('hex')
     },

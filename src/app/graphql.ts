@@ -13,6 +13,7 @@ import type { Authenticate, Principal } from '../platform/http/access.ts'
 import type { Policies } from '../platform/http/authorize.ts'
 import type { LiveAccess } from '../platform/http/live-access.ts'
 import type { CreateLimiter } from '../platform/limiter/limiter.ts'
+import type { Announce } from './buses.ts'
 import { createElements } from './elements.ts'
 import type { AppEvents } from './events.ts'
 import type { Ground } from './ground.ts'
@@ -23,6 +24,7 @@ export interface GraphQLParts {
   policies: Policies<Principal>
   events: AppEvents
   topics: Bus
+  announce: Announce
   authenticate: Authenticate
   liveAccess: LiveAccess
   createLimiter: CreateLimiter
@@ -44,7 +46,7 @@ export function createGraphQL({ config, log, onClose }: Ground, parts: GraphQLPa
     allowsIntrospection: isPlaygroundOpen(config),
   })
   onClose(() => engine.close())
-  parts.events.on('ProductCreated', (product) => parts.topics.publish(productCreatedTopic, product))
+  parts.events.on('ProductCreated', (product) => parts.announce(productCreatedTopic, product))
 
   return {
     engine,

@@ -93,7 +93,7 @@ export async function createServices(ground: Ground, additions: Additions = {}) 
       checkDatabase: () => db.checkWritable(),
       neighbours: {
         ...neighboursOf(db, redis, [accessBus, topics]),
-        database: () => !db.isDamaged(),
+        database: () => !db.hasFaults(),
       },
     }),
   }

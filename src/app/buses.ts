@@ -3,6 +3,7 @@ import type { Bus } from '../platform/bus/bus.ts'
 import { createMemoryBus } from '../platform/bus/memory.ts'
 import { createPostgresBus } from '../platform/bus/postgres.ts'
 import { createRedisBus } from '../platform/bus/redis.ts'
+import type { Log } from '../platform/log/logger.ts'
 import type { Redis } from '../platform/redis/redis.ts'
 import type { Ground } from './ground.ts'
 
@@ -20,4 +21,15 @@ export async function openTopicBus({ config, log }: BusGround, redis: Redis | un
   // The configuration is refused where it asks for Redis and names none.
   if (redis && config.graphql.pubsub === 'redis') return createRedisBus({ client: redis.client, log })
   return createMemoryBus({ log })
+}
+
+/** Tells whoever subscribes. Never rejects: what is told of has happened, whether or not anybody can be told. */
+export type Announce = (topic: string, value: unknown) => Promise<void>
+
+export function createAnnounce(topics: Bus, log: Log): Announce {
+  return (topic, value) =>
+    topics.publish(topic, value).catch((error: unknown) => {
+      // That the bus is away has a line of its own, which need not be repeated for every value.
+      if (topics.isUp()) log.error({ err: error, topic }, 'a value was not published')
+    })
 }

@@ -17,6 +17,7 @@ import type { Policies } from '../platform/http/authorize.ts'
 import type { LiveAccess } from '../platform/http/live-access.ts'
 import { createAddressBudgets } from '../platform/limiter/address-budgets.ts'
 import type { CreateLimiter } from '../platform/limiter/limiter.ts'
+import type { Announce } from './buses.ts'
 import { createElements } from './elements.ts'
 import type { AppEvents } from './events.ts'
 import type { Ground } from './ground.ts'
@@ -29,6 +30,7 @@ export interface GraphQLParts {
   topics: Bus
   /** Of what the nodes of the service tell each other. */
   ownBus: Bus
+  announce: Announce
   authenticate: Authenticate
   liveAccess: LiveAccess
   createLimiter: CreateLimiter
@@ -65,7 +67,7 @@ export function createGraphQL({ config, log, onClose }: Ground, parts: GraphQLPa
     allowsIntrospection: false,
   })
   onClose(() => consoleEngine.close())
-  parts.events.on('ProductCreated', (product) => parts.topics.publish(productCreatedTopic, product))
+  parts.events.on('ProductCreated', (product) => parts.announce(productCreatedTopic, product))
 
   return {
     engine,

@@ -18,7 +18,7 @@ import { createLimiters } from '../platform/limiter/limiter.ts'
 import { openRedis, type Redis } from '../platform/redis/redis.ts'
 import { createAccounts } from './accounts.ts'
 import { createAuth } from './auth.ts'
-import { openAccessBus, openTopicBus } from './buses.ts'
+import { createAnnounce, openAccessBus, openTopicBus } from './buses.ts'
 import type { AppEvents, EventMap } from './events.ts'
 import { createGraphQL } from './graphql.ts'
 import type { Ground } from './ground.ts'
@@ -55,15 +55,12 @@ export async function createServices(ground: Ground, additions: Additions = {}) 
   const folding = startFolding({ db, log })
   ground.onClose(() => folding.close())
 
+  const announce = createAnnounce(topics, log)
   const events = createEvents<EventMap>({ log })
   const { products, lists: productLists } = createProductParts(ground, { events, bus: accessBus })
   const posts = createPosts({
     store: createPostStore({ db, clock, counts: createKeptCounts(db) }),
-    // The post is stored by then, whether or not anybody can be told.
-    onCounted: (count) =>
-      topics
-        .publish(counterTopic, { count })
-        .catch((error: unknown) => log.error({ err: error, topic: counterTopic }, 'a value was not published')),
+    onCounted: (count) => announce(counterTopic, { count }),
   })
   const policies = createPolicies({ posts: postPolicy, ...additions.policies })
   const createLimiter = createLimiters(redis)
@@ -74,6 +71,7 @@ export async function createServices(ground: Ground, additions: Additions = {}) 
     events,
     topics,
     ownBus: accessBus,
+    announce,
     authenticate,
     liveAccess,
     createLimiter,
@@ -97,7 +95,7 @@ export async function createServices(ground: Ground, additions: Additions = {}) 
       checkDatabase: () => db.checkWritable(),
       neighbours: {
         ...neighboursOf(db, redis, [accessBus, topics]),
-        database: () => !db.isDamaged(),
+        database: () => !db.hasFaults(),
       },
     }),
   }

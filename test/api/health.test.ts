@@ -3,7 +3,7 @@ import { networkInterfaces } from 'node:os'
 import { test } from 'node:test'
 import type { Database } from '../../src/platform/database/database.ts'
 import { createClient, startApi } from '../support/api.ts'
-import { engines, onEachEngine, testServer } from '../support/databases.ts'
+import { createDatabaseUrl, engines, onEachEngine, testServer } from '../support/databases.ts'
 import { eventually } from '../support/eventually.ts'
 import { startProxy } from '../support/proxy.ts'
 import { sendRaw } from '../support/raw-http.ts'
@@ -145,6 +145,21 @@ if (engines.includes('postgres')) {
     await eventually(async () => {
       const { status, body } = await api.get('/health/ready')
       assert.deepEqual([status, body], [200, { status: 'ok', degraded: ['redis'] }])
+    })
+    proxy.admit()
+    await eventually(async () => assert.deepEqual((await api.get('/health/ready')).body, { status: 'ok' }))
+  })
+
+  test('without Redis, a node that hears no notifications of PostgreSQL is ready, and degraded until it does', async (t) => {
+    const proxy = await startProxy(t, await createDatabaseUrl(t, 'postgres'))
+    const api = await startApi(t, { env: { DATABASE_URL: proxy.url } })
+    assert.deepEqual((await api.get('/health/ready')).body, { status: 'ok' })
+    const [listening] = proxy.open().filter((connection) => connection.sent().includes('LISTEN'))
+    proxy.refuse()
+    listening?.end()
+    await eventually(async () => {
+      const { status, body } = await api.get('/health/ready')
+      assert.deepEqual([status, body], [200, { status: 'ok', degraded: ['notifications'] }])
     })
     proxy.admit()
     await eventually(async () => assert.deepEqual((await api.get('/health/ready')).body, { status: 'ok' }))

@@ -67,4 +67,15 @@ onEachEngine('ProductCreated', (engine) => {
     assert.equal(lines.length, 2)
     assert.ok(lines.every((line) => line.includes('ProductCreated') && line.includes('is broken')))
   })
+
+  test('holds the answer for a second at most where a listener does not end', async (t) => {
+    const api = await startApi(t, {
+      engine,
+      extend: (_, { events }) => void events.on('ProductCreated', () => new Promise(() => {})),
+    })
+    const { access } = await signIn(api)
+    const made = await api.post(productsPath, lamp, access)
+    assert.equal(made.status, 201)
+    assert.match(api.log.join(''), /no answer within 1000 ms.*a listener failed/)
+  })
 })

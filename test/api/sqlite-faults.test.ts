@@ -9,7 +9,7 @@ import { type Api, startApi } from '../support/api.ts'
 import { temporaryFolder } from '../support/databases.ts'
 import { eventually } from '../support/eventually.ts'
 import { send } from '../support/graphql.ts'
-import { signIn } from '../support/people.ts'
+import { again, signIn } from '../support/people.ts'
 import { latchkey } from '../support/process.ts'
 import { lamp, productsPath } from '../support/products.ts'
 
@@ -45,17 +45,19 @@ function damage(file: string, text: string): void {
 /** A service that was stopped, and started again on a file of which one page of products is damaged. */
 async function startDamaged(t: TestContext) {
   const before = await start(t)
-  const user = await signIn(before.api)
+  const author = await signIn(before.api)
   const ids: number[] = []
   for (let i = 0; i < 12; i++) {
     const body = { ...lamp, name: `Lamp ${i}`, description: `unique-${i}-${'x'.repeat(3000)}` }
-    ids.push((await before.api.post(productsPath, body, user.access)).body.data.id)
+    ids.push((await before.api.post(productsPath, body, author.access)).body.data.id)
   }
   await before.api.app.close()
   // All of it into the file itself.
   new DatabaseSync(before.file).close()
   damage(before.file, 'unique-6-')
   const { api, file, db } = await start(t, before.file)
+  // Its clock is another one, which may be behind.
+  const user = await again(api, author)
   return { api, file, db, user, damagedId: ids[6] as number, soundId: ids[1] as number }
 }
 
@@ -143,6 +145,8 @@ test('a disk that is full: writes are 503 and lose nothing, reads are served, an
     assert.deepEqual([refused.status, refused.headers.get('retry-after')], [503, '5'])
   }
   assert.equal((await api.get(`${productsPath}/${id}`)).status, 200)
+  // Writes that need no more room are taken.
+  assert.deepEqual((await api.get('/health/ready')).body, { status: 'ok', degraded: ['database'] })
   assert.equal(api.log.filter((line) => line.includes('no room is left')).length, 1)
   await db.write({ sql: 'PRAGMA max_page_count = 1000000' })
   assert.equal((await api.post(productsPath, long, user.access)).status, 201)

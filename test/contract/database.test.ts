@@ -342,6 +342,22 @@ if (engines.includes('postgres')) {
     assert.notEqual(await connectionOf(db), asked)
   })
 
+  test('a connection begins with nothing that a pooler would refuse', async (t) => {
+    const proxy = await startProxy(t, await createDatabaseUrl(t, 'postgres'))
+    const db = await open(t, 'postgres', { url: proxy.url })
+    await connectionOf(db)
+    for (const connection of proxy.open()) {
+      const names = connection.sent().slice(8).split('\0\0')[0]?.split('\0') ?? []
+      const parameters = names.filter((_, i) => i % 2 === 0)
+      const known = ['user', 'database', 'application_name', 'client_encoding']
+      assert.deepEqual(
+        parameters.filter((name) => !known.includes(name)),
+        [],
+        names.join(' '),
+      )
+    }
+  })
+
   test('a statement that takes long is left at it', async (t) => {
     const db = await open(t, 'postgres', { poolSize: 1 })
     assert.equal((await db.scan('SELECT pg_sleep(6)')).length, 1)

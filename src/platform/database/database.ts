@@ -55,8 +55,8 @@ export interface Database {
   write<Row extends object>(...statements: Statement[]): Promise<Row[][]>
   /** Rejects where a write would not be taken now: the database is read-only, has no room, or is away. */
   checkWritable(): Promise<void>
-  /** Whether a read or write has met data that are damaged. Everything else is served. */
-  isDamaged(): boolean
+  /** Whether reads or writes have met damaged data, a disk that fails or is full. What does not meet it is served. */
+  hasFaults(): boolean
   /** Lets what was asked before end, then closes. What is asked later is refused. */
   close(): Promise<void>
 }

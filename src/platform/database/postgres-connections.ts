@@ -29,11 +29,10 @@ export interface Connections {
 
 /** Waiting for a free connection included. */
 const connectTimeoutMs = 4000
-const setUpTimeoutMs = 900
 const graceMs = 5000
-/** With what follows from them, a server that is frozen holds nobody for longer than five seconds. */
+/** Together with the time limit of a look, a server that is frozen holds nobody for longer than five seconds. */
 const lookEveryMs = 500
-const suspectAfterMs = 2000
+const suspectAfterMs = 1500
 const looksBeforeLost = 2
 /** Rows of so many bytes are read in well under a millisecond. */
 const bytesPerTurn = 64 * 1024
@@ -43,7 +42,7 @@ interface Use {
   bytesRead: number
   /** When the server is to be asked whether it is still at it. */
   suspectAt: number
-  /** How often in a row the server knew nothing of a statement. */
+  /** How often in a row the server knew nothing of the statement, or did not answer. */
   missed: number
 }
 
@@ -69,7 +68,7 @@ export async function openConnections(options: ConnectionOptions): Promise<Conne
     })
     const answer = createAsk(client)<{ pid: number }>(setSession)
     try {
-      const [row] = await withTimeout(answer, setUpTimeoutMs)
+      const [row] = await withTimeout(answer, connectTimeoutMs)
       pids.set(client, row?.pid ?? 0)
     } catch (error) {
       stream.destroy()
@@ -112,8 +111,8 @@ export async function openConnections(options: ConnectionOptions): Promise<Conne
         continue
       }
       use.missed += 1
-      // The answer may have been on its way when the server said that it has nothing to do.
-      if (!working || use.missed >= looksBeforeLost) streamOf(client).destroy()
+      // Not at once: its answer may have been on its way, and a server may be slow to take a connection.
+      if (use.missed >= looksBeforeLost) streamOf(client).destroy()
     }
   }
 

@@ -155,7 +155,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
     write: write as Database['write'],
     checkWritable,
     // The server looks after its own files.
-    isDamaged: () => false,
+    hasFaults: () => false,
     close: () => (closing ??= shutDown()),
   }
 }

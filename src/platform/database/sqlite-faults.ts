@@ -11,7 +11,8 @@ export interface SqliteFaults {
   note(error: Error): Error
   /** A write was committed: what kept writes from being taken is over. */
   noteWritten(): void
-  isDamaged(): boolean
+  /** Damage is known until the file is opened anew, the rest until writes have been taken for a while. */
+  hasFaults(): boolean
 }
 
 /** On a disk that is all but full some writes pass and others do not: the log does not tell of each. */
@@ -49,7 +50,7 @@ export function createSqliteFaults(path: string, log: Pick<Log, 'error' | 'info'
       for (const [fault] of over) known.delete(fault)
       if (over.length > 0) log?.info(`the database file ${path} takes writes again`)
     },
-    isDamaged: () => known.has('damaged'),
+    hasFaults: () => known.size > 0,
   }
 }
 

@@ -196,7 +196,7 @@ export function openSqlite({ path, observe, log }: SqliteOptions): Database {
     write: write as Database['write'],
     // The same value as before: nothing changes, but a page is written and committed.
     checkWritable: async () => void (await write({ sql: 'PRAGMA user_version = 0' })),
-    isDamaged: faults.isDamaged,
+    hasFaults: faults.hasFaults,
     close: () => (closing ??= shutDown()),
   }
 }

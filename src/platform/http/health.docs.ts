@@ -20,7 +20,7 @@ export const docs = {
     tag,
     summary: 'Is it ready?',
     description:
-      '503 where the database does not take writes. `degraded` names what is away and the service goes on without: `redis`, `notifications` (between nodes, over PostgreSQL), or `database` where parts of its file are damaged.',
+      '503 where the database does not take writes. `degraded` names what is away and the service goes on without: `redis`, `notifications` (between nodes, over PostgreSQL), or `database` where parts of its file are damaged or its disk is all but full.',
     answers: { 200: answer(Readiness, { status: 'ok', degraded: ['redis'] }) },
   },
   metrics: {

@@ -8,18 +8,21 @@ const Health = Type.Object({ status: Type.Literal('ok') }, { title: 'Health' })
 export const docs = {
   live: {
     tag,
+    operationId: 'checkLive',
     summary: 'Is it alive?',
     description: 'Answers as long as the process does. It is never refused for load.',
     answers: { 200: answer(Health, { status: 'ok' }) },
   },
   ready: {
     tag,
+    operationId: 'checkReady',
     summary: 'Is it ready?',
     description: 'Asks what the service cannot do without: the database, and Redis where it is configured.',
     answers: { 200: answer(Health, { status: 'ok' }) },
   },
   metrics: {
     tag,
+    operationId: 'getMetrics',
     summary: 'Figures for Prometheus',
     access: 'this machine alone or, where `server.metrics_token` is set, whoever sends that as a Bearer token',
     answers: {

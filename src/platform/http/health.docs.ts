@@ -24,7 +24,7 @@ export const docs = {
     tag,
     operationId: 'getMetrics',
     summary: 'Figures for Prometheus',
-    access: 'this machine alone or, where `server.metrics_token` is set, whoever sends that as a Bearer token',
+    access: 'this machine alone and in development; where `server.metrics_token` is set, whoever bears that token',
     answers: {
       200: answer(Type.String(), 'http_request_duration_seconds_count{method="GET",route="/me",status="200"} 42\n', {
         type: 'text/plain',

@@ -1,11 +1,13 @@
 /** The description of the API is valid, complete, and tells the truth. It does not depend on the database. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { createConfig, lintFromString } from '@redocly/openapi-core'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import Type from 'typebox'
 import { readVersion } from '../../src/config/version.ts'
 import { playgroundFiles } from '../../src/platform/graphql/playground/playground.ts'
-import { resolveResponse } from '../../src/platform/http/openapi/document.ts'
+import { resolveResponse, resolveSchema } from '../../src/platform/http/openapi/document.ts'
+import { toPascalCase } from '../../src/platform/http/openapi/schemas.ts'
 import type { Answer, RequestOptions } from '../support/api.ts'
 import { answerProblems, examplesOf, problemsOf, startDescribedApi } from '../support/described.ts'
 import { again, logIn, password, signIn, totp } from '../support/people.ts'
@@ -31,7 +33,115 @@ test('the description is valid OpenAPI 3.1, of this version', async (t) => {
   assert.ok(valid, JSON.stringify(errors, null, 2))
   assert.equal(validator.version, '3.1')
   assert.equal(document.info.version, readVersion())
-  assert.equal(document.servers, undefined)
+  assert.deepEqual(document.servers, [{ url: '/', description: 'Where this description comes from.' }])
+})
+
+test("redocly's recommended rules find nothing in it", async (t) => {
+  const { document } = await startDescribedApi(t)
+  const config = await createConfig({ extends: ['recommended'] })
+  const problems = await lintFromString({ source: JSON.stringify(document), config })
+  assert.deepEqual(
+    problems.map(({ severity, ruleId, message, location }) => [severity, ruleId, message, location[0]?.pointer]),
+    [],
+  )
+})
+
+test('operations have names that a person would give them, and keep them', async (t) => {
+  const { operations } = await startDescribedApi(t)
+  const names = Object.fromEntries(operations.map(({ name, operation }) => [name, operation.operationId]))
+  for (const [route, name] of Object.entries({
+    'GET /api/v2/products': 'listProducts',
+    'POST /api/v2/products': 'createProduct',
+    'GET /api/v2/products/{id}': 'getProduct',
+    'PUT /api/v2/products/{id}': 'updateProduct',
+    'DELETE /api/v2/products/{id}': 'deleteProduct',
+    'POST /api/auth/register': 'register',
+    'POST /api/auth/login': 'login',
+    'POST /api/auth/refresh': 'refreshTokens',
+    'POST /api/auth/logout': 'logout',
+    'POST /api/auth/2fa/verify': 'verifySecondFactor',
+    'GET /api/auth/sessions': 'listSessions',
+    'GET /me': 'getMe',
+    'GET /api/admin/users': 'listUsers',
+    'PUT /api/admin/users/{id}/roles': 'setUserRoles',
+    'POST /api/posts': 'createPost',
+  })) {
+    assert.equal(names[route], name)
+  }
+  for (const { name, method, path, operation } of operations) {
+    // Of a path of one word that is what a person would write: getMe.
+    if (path.lastIndexOf('/') === 0) continue
+    assert.notEqual(operation.operationId, method.toLowerCase() + toPascalCase(path), `${name} is named by nobody`)
+  }
+})
+
+test('schemas are of the kind that generators of clients understand', async (t) => {
+  const { document, operations } = await startDescribedApi(t)
+  const { schemas } = document.components
+  assert.ok(!('Error' in schemas))
+  assert.ok(!JSON.stringify(document).includes('patternProperties'))
+  assert.deepEqual(schemas.DetailedErrorBody?.properties?.details, {
+    type: 'object',
+    additionalProperties: { type: 'array', items: { type: 'string' } },
+    description: 'What is wrong, by field.',
+  })
+  assert.deepEqual(schemas.ListedUser?.properties?.locked_until?.type, ['integer', 'null'])
+  for (const { name, operation } of operations) {
+    for (const { schema } of Object.values(operation.requestBody?.content ?? {})) {
+      const body = resolveSchema(document, schema)
+      for (const [field, property] of Object.entries(body.properties ?? {})) {
+        assert.ok(!('default' in property), `${name} ${field}`)
+      }
+    }
+    for (const response of Object.values(operation.responses)) {
+      for (const { schema } of Object.values(resolveResponse(document, response).content ?? {})) {
+        for (const each of schema.anyOf ?? [schema]) {
+          assert.ok(each.$ref !== undefined || each.type !== 'object', `${name}: an answer without a name`)
+        }
+      }
+    }
+  }
+})
+
+test('fields are told the lengths, limits and formats that they are checked by, and what is optional', async (t) => {
+  const { document } = await startDescribedApi(t)
+  const { CreateProductBody, RegisterBody, CreatePostBody, LogoutBody } = document.components.schemas
+  assert.deepEqual(CreateProductBody?.required, ['name', 'description', 'price'])
+  const { name, price, category, stock } = CreateProductBody?.properties ?? {}
+  assert.deepEqual([name?.minLength, name?.maxLength, category?.maxLength], [2, 255, 100])
+  assert.deepEqual([price?.minimum, price?.maximum], [0.01, 99_999_999.99])
+  assert.deepEqual([stock?.minimum, stock?.maximum, stock?.format], [0, 2_147_483_647, 'int32'])
+  assert.equal(stock?.description, 'Default: `0`.')
+  const { email, password: secret, name: called } = RegisterBody?.properties ?? {}
+  assert.deepEqual([email?.format, email?.maxLength, called?.maxLength], ['email', 255, 255])
+  assert.deepEqual([secret?.minLength, secret?.maxLength], [8, 72])
+  assert.deepEqual(CreatePostBody?.required, ['title'])
+  assert.equal(CreatePostBody?.properties?.body?.maxLength, 65_536)
+  assert.equal(LogoutBody?.required, undefined)
+})
+
+test('whatever is answered is described, rate limits too', async (t) => {
+  const once = Object.fromEntries(
+    ['LOGIN', 'REGISTER', 'REFRESH', 'VERIFY', 'RESET'].map((name) => [`RATE_LIMIT_${name}`, '6/600']),
+  )
+  const api = await startDescribedApi(t, { env: once })
+  const { access } = await api.signInAs('admin')
+  const seen = new Set<number>()
+  // Signing out comes last: the others need the token.
+  const isLast = ({ path }: { path: string }) => path === '/api/auth/logout'
+  const operations = api.operations.toSorted((a, b) => Number(isLast(a)) - Number(isLast(b)))
+  for (const { name, method, path, operation } of operations) {
+    const [media] = Object.values(operation.requestBody?.content ?? {})
+    for (let i = 0; i < 8; i++) {
+      const answer = await api.request(method, path.replace('{id}', '7'), {
+        ...(media && { json: i % 2 === 0 ? media.example : {} }),
+        ...(operation.security.length > 0 && { token: access }),
+      })
+      seen.add(answer.status)
+      assert.deepEqual(answerProblems(api.document, { method, path }, answer), [], `${name} ${answer.status}`)
+    }
+  }
+  for (const status of [200, 401, 404, 422, 429]) assert.ok(seen.has(status), String(status))
 })
 
 test('it is for everybody, is JSON, and names the public address where there is one', async (t) => {
@@ -82,7 +192,7 @@ test('every operation has a summary, a chapter, a name of its own, and answers w
 
 /** The error table of the API. */
 const texts: Record<string, string[]> = {
-  400: ['Malformed request body'],
+  400: ['Malformed request body', 'Malformed request'],
   401: [
     'Invalid credentials',
     'Missing access token',
@@ -94,6 +204,7 @@ const texts: Record<string, string[]> = {
   ],
   403: ['Forbidden'],
   404: ['Product not found', 'Not found'],
+  408: ['Request timeout'],
   409: ['Email already registered', 'Two-factor already enabled', 'Last administrator'],
   412: ['Product has changed'],
   413: ['Request body too large'],
@@ -101,6 +212,7 @@ const texts: Record<string, string[]> = {
   422: ['Validation failed'],
   423: ['Account temporarily locked after too many failed attempts'],
   429: ['Too many attempts'],
+  431: ['Request headers too large'],
   500: ['Internal server error'],
   503: ['Service unavailable'],
 }
@@ -123,7 +235,10 @@ test('errors are those of the table, each where it can happen', async (t) => {
       ...(operation.security.length > 0 ? ['401'] : []),
       ...(/permission|role|policy/.test(operation['x-access']) ? ['403'] : []),
       ...(path.includes('{') ? ['404'] : []),
-      ...(operation.requestBody ? ['400', '413', '415', '422'] : []),
+      ...(operation.requestBody ? ['413', '415', '422'] : []),
+      '400',
+      '408',
+      '431',
       '500',
       '503',
     ]
@@ -300,13 +415,15 @@ test('so is what the second factor, sessions and administrators get', async (t) 
 test('the rules of a body are told as they are configured, and none of ours leaks', async (t) => {
   const { document } = await startDescribedApi(t)
   assert.ok(!/"x-(check|decimals|not-blank|or-empty)/.test(JSON.stringify(document)))
-  const { PostApiAuthRegisterBody: body } = document.components.schemas
+  const { RegisterBody: body } = document.components.schemas
   assert.deepEqual(body?.required, ['email', 'password'])
   assert.deepEqual(body?.properties?.password, {
     type: 'string',
-    minLength: 1,
+    minLength: 8,
+    maxLength: 72,
     pattern: '\\S',
-    description: 'Must be at least 8 characters. Must contain an upper-case letter. Must contain a number.',
+    description:
+      'Must be at least 8 characters. Must contain an upper-case letter. Must contain a number. Must be at most 72 bytes.',
   })
 })
 
@@ -339,7 +456,7 @@ test("a user's own routes are described by what can be told, or not at all where
   )
   assert.deepEqual(note?.parameters, [{ name: 'id', in: 'path', required: true, schema: { type: 'string' } }])
   assert.deepEqual(
-    Object.keys(note?.responses ?? {}).filter((status) => !['500', '503'].includes(status)),
+    Object.keys(note?.responses ?? {}).filter((status) => !['408', '431', '500', '503'].includes(status)),
     ['400', '401', '403', '404', '413', '415', '422', '2XX'],
   )
   assert.equal(api.document.paths['/secret'], undefined)

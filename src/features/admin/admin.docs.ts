@@ -1,21 +1,29 @@
 import { Type } from '../../core/type.ts'
-import { answer, DateTime, Id, noContent, type RouteDocs } from '../../platform/http/openapi/route-docs.ts'
+import {
+  answer,
+  DateTime,
+  Email,
+  Id,
+  noContent,
+  type RouteDocs,
+  unixSeconds,
+} from '../../platform/http/openapi/route-docs.ts'
 import { PageMeta, pageQuery } from '../../platform/http/paging.ts'
 import { validationFailed } from '../../platform/http/validation.ts'
 import { lastAdministrator } from './admin.service.ts'
 
-const tag = 'Administration'
+const tag = { name: 'Administration', description: 'Users as administrators see them, and the audit trail.' }
 const params = { id: Id }
 const nobodyAbove = 'It is refused where the user holds a permission that you lack.'
 
 const ListedUser = Type.Object(
   {
-    id: Type.Integer(),
-    email: Type.String(),
+    id: Id,
+    email: Email,
     name: Type.String(),
     roles: Type.Array(Type.String()),
     two_factor: Type.Boolean({ description: 'Whether it is on.' }),
-    locked_until: Type.Union([Type.Integer(), Type.Null()], { description: 'In Unix seconds.' }),
+    locked_until: Type.Union([Type.Integer(unixSeconds), Type.Null()], { description: 'In Unix seconds.' }),
     created_at: DateTime,
   },
   { title: 'ListedUser' },
@@ -24,13 +32,16 @@ const AuditEntry = Type.Object(
   {
     at: DateTime,
     event: Type.String(),
-    user_id: Type.Union([Type.Integer(), Type.Null()], { description: 'Whom it happened to.' }),
+    user_id: Type.Union([Type.Integer({ format: 'int64' }), Type.Null()], { description: 'Whom it happened to.' }),
     address: Type.String(),
     user_agent: Type.String(),
     outcome: Type.String(),
   },
   { title: 'AuditEntry' },
 )
+const UserPage = Type.Object({ data: Type.Array(ListedUser), meta: PageMeta }, { title: 'UserPage' })
+const UserEnvelope = Type.Object({ data: ListedUser }, { title: 'UserEnvelope' })
+const AuditPage = Type.Object({ data: Type.Array(AuditEntry), meta: PageMeta }, { title: 'AuditPage' })
 
 const user = {
   id: 2,
@@ -46,21 +57,24 @@ const meta = { total: 1, page: 1, per_page: 20, last_page: 1 }
 export const docs = {
   users: {
     tag,
+    operationId: 'listUsers',
     summary: 'List users',
     query: { q: Type.String({ description: 'A part of the email or the name.' }), ...pageQuery },
-    answers: { 200: answer(Type.Object({ data: Type.Array(ListedUser), meta: PageMeta }), { data: [user], meta }) },
+    answers: { 200: answer(UserPage, { data: [user], meta }) },
   },
   setRoles: {
     tag,
+    operationId: 'setUserRoles',
     summary: "Set a user's roles",
     description: `You can give and take only roles whose permissions you hold. ${nobodyAbove}`,
     params,
     body: { example: { roles: ['editor'] } },
-    answers: { 200: answer(Type.Object({ data: ListedUser }), { data: user }) },
+    answers: { 200: answer(UserEnvelope, { data: user }) },
     errors: [lastAdministrator(), validationFailed({ roles: ['Unknown role: typist'] })],
   },
   lock: {
     tag,
+    operationId: 'unlockUser',
     summary: 'Unlock a user',
     description: `Ends a lock-out. ${nobodyAbove}`,
     params,
@@ -68,6 +82,7 @@ export const docs = {
   },
   '2fa': {
     tag,
+    operationId: 'resetUserTwoFactor',
     summary: "Reset a user's second factor",
     description: `Turns it off, for who has lost app and codes. ${nobodyAbove}`,
     params,
@@ -75,6 +90,7 @@ export const docs = {
   },
   sessions: {
     tag,
+    operationId: 'endUserSessions',
     summary: "End a user's sessions",
     description: nobodyAbove,
     params,
@@ -82,11 +98,12 @@ export const docs = {
   },
   audit: {
     tag,
+    operationId: 'listAuditEntries',
     summary: 'Read the audit trail',
     description: 'What happened to accounts, the newest first.',
     query: pageQuery,
     answers: {
-      200: answer(Type.Object({ data: Type.Array(AuditEntry), meta: PageMeta }), {
+      200: answer(AuditPage, {
         data: [
           {
             at: '2026-01-01T00:00:00.000Z',

@@ -1,9 +1,16 @@
 import { Type } from '../../core/type.ts'
-import { answer, DateTime, messageAnswer, noContent, type RouteDocs } from '../../platform/http/openapi/route-docs.ts'
+import {
+  answer,
+  DateTime,
+  messageAnswer,
+  noContent,
+  type RouteDocs,
+  unixSeconds,
+} from '../../platform/http/openapi/route-docs.ts'
 import { tooManyAttempts } from '../../platform/limiter/limiter.ts'
 import { authErrors } from './auth.errors.ts'
 
-const tag = 'Authentication'
+const tag = { name: 'Authentication', description: 'Signing in and out, tokens, sessions and passwords.' }
 const limited = tooManyAttempts(30)
 const locked = authErrors.locked(1_767_226_500)
 /** Shorter than real ones: a reader sees enough. */
@@ -15,7 +22,7 @@ const resetToken = 'x3JYb0mJr8C9vQkq2fHs'
 const pairFields = {
   access_token: Type.String({ description: 'Sent as a Bearer token.' }),
   refresh_token: Type.String({ description: 'For `/api/auth/refresh` alone. It works once.' }),
-  expires_at: Type.Integer({ description: 'When the access token expires, in Unix seconds.' }),
+  expires_at: Type.Integer({ ...unixSeconds, description: 'When the access token expires, in Unix seconds.' }),
 }
 const BareTokenPair = Type.Object(pairFields, { title: 'BareTokenPair' })
 const TokenPair = Type.Object({ ...pairFields, token_type: Type.Literal('Bearer') }, { title: 'TokenPair' })
@@ -37,6 +44,7 @@ const Session = Type.Object(
   },
   { title: 'Session' },
 )
+const SessionList = Type.Object({ data: Type.Array(Session) }, { title: 'SessionList' })
 const Jwks = Type.Object({ keys: Type.Array(Type.Record(Type.String(), Type.Unknown())) }, { title: 'Jwks' })
 
 const bareTokens = { access_token: access, refresh_token: refresh, expires_at: 1_767_227_400 }
@@ -45,6 +53,7 @@ const tokens = { ...bareTokens, token_type: 'Bearer' as const }
 const signingIn = {
   login: {
     tag,
+    operationId: 'login',
     summary: 'Sign in',
     description:
       'Answers a pair of tokens or, where the user has a second factor, a challenge for it. Five failures lock the account for a while.',
@@ -62,6 +71,7 @@ const signingIn = {
   },
   verify: {
     tag,
+    operationId: 'verifySecondFactor',
     summary: 'Sign in, second step',
     description: 'Turns a challenge and a code of the authenticator app, or a recovery code, into a pair of tokens.',
     body: { example: { challenge_token: challenge, code: '123456' } },
@@ -70,6 +80,7 @@ const signingIn = {
   },
   refresh: {
     tag,
+    operationId: 'refreshTokens',
     summary: 'Refresh',
     description:
       'Trades a refresh token for a new pair. One that was traded before looks like theft and ends the session.',
@@ -85,6 +96,7 @@ const signingIn = {
   },
   logout: {
     tag,
+    operationId: 'logout',
     summary: 'Sign out',
     description: 'Ends the access token or, with `all_devices`, every session of the user.',
     body: { example: { all_devices: false } },
@@ -92,10 +104,11 @@ const signingIn = {
   },
   sessions: {
     tag,
+    operationId: 'listSessions',
     summary: 'List sessions',
     description: 'The devices on which the user is signed in, the last used first.',
     answers: {
-      200: answer(Type.Object({ data: Type.Array(Session) }), {
+      200: answer(SessionList, {
         data: [
           {
             id: 'Zk3vX0n1Q2w9aRtY',
@@ -111,6 +124,7 @@ const signingIn = {
   },
   endSession: {
     tag,
+    operationId: 'endSession',
     summary: 'End a session',
     description: "Its tokens stop working at once. Another user's session is not found.",
     params: { id: Type.String({ description: 'As the list of sessions has it.' }) },
@@ -118,6 +132,7 @@ const signingIn = {
   },
   jwks: {
     tag,
+    operationId: 'getPublicKeys',
     summary: 'Public keys',
     description: 'With which others can verify access tokens. The list is empty where a secret signs them.',
     answers: {
@@ -133,6 +148,7 @@ const signingIn = {
 const passwords = {
   changePassword: {
     tag,
+    operationId: 'changePassword',
     summary: 'Change the password',
     description: 'Ends every session of the user, this one too.',
     body: { example: { current_password: 'Correct-Horse-1', new_password: 'Better-Horse-2' } },
@@ -141,6 +157,7 @@ const passwords = {
   },
   forgotPassword: {
     tag,
+    operationId: 'forgotPassword',
     summary: 'Ask for a new password',
     description: 'Sends a mail with a token. The answer is the same for every email. Without mail it is 503.',
     body: { example: { email: 'ada@example.com' } },
@@ -149,6 +166,7 @@ const passwords = {
   },
   resetPassword: {
     tag,
+    operationId: 'resetPassword',
     summary: 'Set a new password',
     description: 'With the token of the mail, which works once, for an hour. Ends every session of the user.',
     body: { example: { token: resetToken, password: 'Better-Horse-2' } },

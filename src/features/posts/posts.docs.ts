@@ -1,33 +1,46 @@
 import { Type } from '../../core/type.ts'
 import { answer, Id, noContent, type RouteDocs } from '../../platform/http/openapi/route-docs.ts'
 
-const tag = 'Posts'
+const tag = { name: 'Posts', description: 'Short texts, which the reference policy guards.' }
 const params = { id: Id }
 
-const Post = Type.Object({ id: Type.Integer(), title: Type.String(), body: Type.String() }, { title: 'Post' })
-const PostAnswer = Type.Object({ data: Post })
+const Post = Type.Object({ id: Id, title: Type.String(), body: Type.String() }, { title: 'Post' })
+const PostEnvelope = Type.Object({ data: Post }, { title: 'PostEnvelope' })
 const post = { id: 1, title: 'Hello', body: 'World' }
 
 export const docs = {
   create: {
     tag,
+    operationId: 'createPost',
     summary: 'Write a post',
     body: { example: { title: 'Hello', body: 'World' } },
     answers: {
-      201: answer(PostAnswer, { data: post }, { headers: { location: Type.String({ description: 'Where it is.' }) } }),
+      201: answer(
+        PostEnvelope,
+        { data: post },
+        { headers: { location: Type.String({ format: 'uri-reference', description: 'Where it is.' }) } },
+      ),
     },
   },
-  read: { tag, summary: 'Read a post', params, answers: { 200: answer(PostAnswer, { data: post }) } },
+  read: {
+    tag,
+    operationId: 'getPost',
+    summary: 'Read a post',
+    params,
+    answers: { 200: answer(PostEnvelope, { data: post }) },
+  },
   update: {
     tag,
+    operationId: 'updatePost',
     summary: 'Change a post',
     description: 'Changes the fields that are given and not null. The reference policy lets admins and editors do it.',
     params,
     body: { example: { title: 'Hello again' } },
-    answers: { 200: answer(PostAnswer, { data: { ...post, title: 'Hello again' } }) },
+    answers: { 200: answer(PostEnvelope, { data: { ...post, title: 'Hello again' } }) },
   },
   delete: {
     tag,
+    operationId: 'deletePost',
     summary: 'Delete a post',
     description: 'The reference policy lets admins do it.',
     params,

@@ -5,7 +5,7 @@ import { toResource } from './product.ts'
 import { OneProduct, ProductResource } from './products.schema.ts'
 import { productErrors } from './products.service.ts'
 
-const tag = 'Products'
+const tag = { name: 'Products', description: 'The catalogue: everybody reads it, whoever is signed in changes it.' }
 const params = { id: Id }
 
 const lamp = toResource({
@@ -21,11 +21,14 @@ const lamp = toResource({
   created_at: '2026-01-01T00:00:00.000Z',
   updated_at: '2026-01-01T00:00:00.000Z',
 })
-const Collection = Type.Object({
-  data: Type.Array(ProductResource),
-  meta: Type.Object({ total: Type.Integer({ description: 'How many items this answer has.' }) }),
-})
-const Listing = Type.Object({ data: Type.Array(ProductResource), meta: PageMeta })
+const Collection = Type.Object(
+  {
+    data: Type.Array(ProductResource),
+    meta: Type.Object({ total: Type.Integer({ description: 'How many items this answer has.' }) }),
+  },
+  { title: 'ProductCollection' },
+)
+const Listing = Type.Object({ data: Type.Array(ProductResource), meta: PageMeta }, { title: 'ProductPage' })
 
 const ETag = Type.String({ description: 'Stands for this state of what is answered.' })
 const headers = { etag: ETag }
@@ -44,6 +47,7 @@ const fields = {
 export const docs = {
   list: {
     tag,
+    operationId: 'listProducts',
     summary: 'List or search products',
     description:
       'With `q`, the active products whose name contains it in any case, by name. Otherwise with `category`, the active ' +
@@ -64,7 +68,7 @@ export const docs = {
         headers: {
           ...headers,
           link: Type.String({ description: 'Of a listing: its first, previous, next and last page, by RFC 8288.' }),
-          'x-truncated': Type.String({ description: '`true` where a collection has more items than are sent.' }),
+          'x-truncated': Type.Literal('true', { description: 'Only where a collection has more items than are sent.' }),
         },
       },
       304: unchanged,
@@ -72,6 +76,7 @@ export const docs = {
   },
   read: {
     tag,
+    operationId: 'getProduct',
     summary: 'Read a product',
     params,
     headers: ifNoneMatch,
@@ -80,6 +85,7 @@ export const docs = {
   },
   create: {
     tag,
+    operationId: 'createProduct',
     summary: 'Create a product',
     headers: {
       'idempotency-key': Type.String({
@@ -96,12 +102,13 @@ export const docs = {
       201: answer(
         OneProduct,
         { data: lamp },
-        { headers: { ...headers, location: Type.String({ description: 'Where it is.' }) } },
+        { headers: { ...headers, location: Type.String({ format: 'uri-reference', description: 'Where it is.' }) } },
       ),
     },
   },
   update: {
     tag,
+    operationId: 'updateProduct',
     summary: 'Change a product',
     description: 'Changes the fields that are given and not null. A new name makes a new slug.',
     params,
@@ -112,6 +119,7 @@ export const docs = {
   },
   delete: {
     tag,
+    operationId: 'deleteProduct',
     summary: 'Delete a product',
     params,
     headers: ifMatch,

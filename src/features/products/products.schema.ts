@@ -5,7 +5,7 @@ import { defaultCategory, type ProductChange, type ProductInput } from './produc
 const nameLength = { minLength: 2, maxLength: 255 }
 const Price = { minimum: 0.01, maximum: 99_999_999.99, 'x-decimals': 2 }
 const Category = Type.Optional(Type.String({ maxLength: 100 }))
-const Stock = { minimum: 0, maximum: 2_147_483_647 }
+const Stock = { format: 'int32', minimum: 0, maximum: 2_147_483_647 }
 
 export const NewProduct = Type.Object({
   name: Type.String({ 'x-not-blank': true, ...nameLength }),
@@ -67,7 +67,7 @@ function orDefault(category: string): string {
 
 export const ProductResource = Type.Object(
   {
-    id: Type.Integer(),
+    id: Type.Integer({ format: 'int64' }),
     type: Type.Literal('products'),
     attributes: Type.Object({
       name: Type.String(),
@@ -85,4 +85,4 @@ export const ProductResource = Type.Object(
   },
   { title: 'Product' },
 )
-export const OneProduct = Type.Object({ data: ProductResource })
+export const OneProduct = Type.Object({ data: ProductResource }, { title: 'ProductEnvelope' })

@@ -5,7 +5,7 @@ import { validationFailed } from '../../platform/http/validation.ts'
 import { tooManyAttempts } from '../../platform/limiter/limiter.ts'
 import { alreadyEnabled } from './two-factor.service.ts'
 
-const tag = 'Two-factor'
+const tag = { name: 'Two-factor', description: 'The second factor of an account, and its recovery codes.' }
 const limited = tooManyAttempts(30)
 const locked = credentialErrors.locked(1_767_226_500)
 const wrongPassword = [credentialErrors.invalidCredentials(), locked, limited]
@@ -15,12 +15,31 @@ const passwordAndCode = { password: 'Correct-Horse-1', code: '123456' }
 const RecoveryCodes = Type.Array(Type.String(), { description: 'Each works once, in the place of a code.' })
 const recovery_codes = ['ABCD-EFGH-IJKL-MNOP-QRST-UVWX', 'BCDE-FGHI-JKLM-NOPQ-RSTU-VWXY']
 
+const TwoFactorStatus = Type.Object(
+  { enabled: Type.Boolean(), recovery_codes_left: Type.Integer({ minimum: 0 }) },
+  { title: 'TwoFactorStatus' },
+)
+const TwoFactorSetup = Type.Object(
+  {
+    secret: Type.String({ description: 'In base32.' }),
+    otpauth_url: Type.String({ format: 'uri' }),
+    qr_code: Type.String({ format: 'uri', description: 'The same as a picture: a data URI of an SVG.' }),
+  },
+  { title: 'TwoFactorSetup' },
+)
+const TwoFactorEnabled = Type.Object(
+  { recovery_codes: RecoveryCodes, message: Type.String() },
+  { title: 'TwoFactorEnabled' },
+)
+const NewRecoveryCodes = Type.Object({ recovery_codes: RecoveryCodes }, { title: 'RecoveryCodes' })
+
 export const docs = {
   status: {
     tag,
+    operationId: 'getTwoFactor',
     summary: 'Is it on?',
     answers: {
-      200: answer(Type.Object({ enabled: Type.Boolean(), recovery_codes_left: Type.Integer() }), {
+      200: answer(TwoFactorStatus, {
         enabled: true,
         recovery_codes_left: 10,
       }),
@@ -28,33 +47,28 @@ export const docs = {
   },
   setUp: {
     tag,
+    operationId: 'setUpTwoFactor',
     summary: 'Set up an authenticator app',
     description: 'Makes a secret for the app. It is on only once a code has confirmed it, within an hour.',
     body: { example: { password: 'Correct-Horse-1' } },
     answers: {
-      200: answer(
-        Type.Object({
-          secret: Type.String({ description: 'In base32.' }),
-          otpauth_url: Type.String(),
-          qr_code: Type.String({ description: 'The same as a picture: a data URI of an SVG.' }),
-        }),
-        {
-          secret: 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP',
-          otpauth_url:
-            'otpauth://totp/Latchkey:ada%40example.com?issuer=Latchkey&secret=JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP',
-          qr_code: 'data:image/svg+xml;base64,PHN2Zy8+',
-        },
-      ),
+      200: answer(TwoFactorSetup, {
+        secret: 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP',
+        otpauth_url:
+          'otpauth://totp/Latchkey:ada%40example.com?issuer=Latchkey&secret=JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP',
+        qr_code: 'data:image/svg+xml;base64,PHN2Zy8+',
+      }),
     },
     errors: [...wrongPassword, alreadyEnabled()],
   },
   enable: {
     tag,
+    operationId: 'enableTwoFactor',
     summary: 'Turn it on',
     description: 'With a code of the app. The recovery codes are shown this once.',
     body: { example: { code: '123456' } },
     answers: {
-      200: answer(Type.Object({ recovery_codes: RecoveryCodes, message: Type.String() }), {
+      200: answer(TwoFactorEnabled, {
         recovery_codes,
         message: 'Two-factor enabled. Keep the recovery codes in a safe place.',
       }),
@@ -63,6 +77,7 @@ export const docs = {
   },
   disable: {
     tag,
+    operationId: 'disableTwoFactor',
     summary: 'Turn it off',
     body: { example: passwordAndCode },
     answers: { 200: messageAnswer('Two-factor disabled') },
@@ -70,10 +85,11 @@ export const docs = {
   },
   renewRecoveryCodes: {
     tag,
+    operationId: 'renewRecoveryCodes',
     summary: 'Renew the recovery codes',
     description: 'The old ones are void.',
     body: { example: passwordAndCode },
-    answers: { 200: answer(Type.Object({ recovery_codes: RecoveryCodes }), { recovery_codes }) },
+    answers: { 200: answer(NewRecoveryCodes, { recovery_codes }) },
     errors: wrongEither,
   },
 } satisfies Record<string, RouteDocs>

@@ -1,25 +1,23 @@
 import { Type } from '../../core/type.ts'
-import { answer, type RouteDocs } from '../../platform/http/openapi/route-docs.ts'
+import { answer, Email, Id, type RouteDocs } from '../../platform/http/openapi/route-docs.ts'
 import { tooManyAttempts } from '../../platform/limiter/limiter.ts'
 import { emailTaken } from './users.service.ts'
 
-const tag = 'Accounts'
+const tag = { name: 'Accounts', description: 'Who users are.' }
 const email = 'ada@example.com'
 
 const Registered = Type.Object(
-  { data: Type.Object({ id: Type.Integer(), email: Type.String() }), message: Type.String() },
+  { data: Type.Object({ id: Id, email: Email }), message: Type.String() },
   { title: 'Registered' },
 )
-const Me = Type.Object(
-  { id: Type.Integer(), email: Type.String(), name: Type.String(), roles: Type.Array(Type.String()) },
-  { title: 'Me' },
-)
+const Me = Type.Object({ id: Id, email: Email, name: Type.String(), roles: Type.Array(Type.String()) }, { title: 'Me' })
 
 const me = { tag, answers: { 200: answer(Me, { id: 1, email, name: 'Ada', roles: ['editor'] }) } }
 
 export const docs = {
   register: {
     tag,
+    operationId: 'register',
     summary: 'Register',
     description: 'Makes a user. The address of the client is recorded.',
     body: {
@@ -29,6 +27,6 @@ export const docs = {
     answers: { 201: answer(Registered, { data: { id: 1, email }, message: 'Registration successful' }) },
     errors: [emailTaken(), tooManyAttempts(30)],
   },
-  '/me': { ...me, summary: 'Who am I?' },
-  '/api/auth/me': { ...me, summary: 'Who am I? (the same)' },
+  '/me': { ...me, operationId: 'getMe', summary: 'Who am I?' },
+  '/api/auth/me': { ...me, operationId: 'getAuthMe', summary: 'Who am I? (the same)' },
 } satisfies Record<string, RouteDocs>

@@ -12,12 +12,14 @@ const Readiness = Type.Object(
 export const docs = {
   live: {
     tag,
+    operationId: 'checkLive',
     summary: 'Is it alive?',
     description: 'Answers as long as the process does. It is never refused for load.',
     answers: { 200: answer(Health, { status: 'ok' }) },
   },
   ready: {
     tag,
+    operationId: 'checkReady',
     summary: 'Is it ready?',
     description:
       '503 where the database does not take writes. `degraded` names what is away and the service goes on without: `redis`, `notifications` (between nodes, over PostgreSQL), or `database` where parts of its file are damaged or its disk is all but full.',
@@ -25,8 +27,9 @@ export const docs = {
   },
   metrics: {
     tag,
+    operationId: 'getMetrics',
     summary: 'Figures for Prometheus',
-    access: 'this machine alone or, where `server.metrics_token` is set, whoever sends that as a Bearer token',
+    access: 'this machine alone and in development; where `server.metrics_token` is set, whoever bears that token',
     answers: {
       200: answer(Type.String(), 'http_request_duration_seconds_count{method="GET",route="/me",status="200"} 42\n', {
         type: 'text/plain',

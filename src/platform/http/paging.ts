@@ -7,14 +7,19 @@ export interface Page {
   perPage: number
 }
 
+const defaultPerPage = 20
+const maxPerPage = 100
+
 export const PageMeta = Type.Object(
-  { total: Type.Integer(), page: Type.Integer(), per_page: Type.Integer(), last_page: Type.Integer() },
+  {
+    total: Type.Integer({ minimum: 0 }),
+    page: Type.Integer({ minimum: 1 }),
+    per_page: Type.Integer({ minimum: 1, maximum: maxPerPage }),
+    last_page: Type.Integer({ minimum: 1 }),
+  },
   { title: 'PageMeta' },
 )
 export type PageMeta = Static<typeof PageMeta>
-
-const defaultPerPage = 20
-const maxPerPage = 100
 
 /** The query of a listing, for its description. What breaks these rules is no error but falls back. */
 export const pageQuery = {

@@ -39,7 +39,7 @@ export function kindOf(document: OpenApiDocument, given: JsonSchema): string {
   if (schema.anyOf) return schema.anyOf.map((each) => kindOf(document, each)).join(' or ')
   if (schema.type === 'array') return `list of ${plural(schema.items ? kindOf(document, schema.items) : 'value')}`
   if (schema.format === 'date-time') return 'date-time'
-  return schema.type ?? 'any'
+  return schema.type === undefined ? 'any' : [schema.type].flat().join(' or ')
 }
 
 function plural(kind: string): string {

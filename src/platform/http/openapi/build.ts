@@ -5,7 +5,7 @@ import type { Requirement } from '../access.ts'
 import type { OpenApiDocument } from './document.ts'
 import { createErrorResponses } from './errors.ts'
 import { type DescribedRoute, describeOperation } from './operation.ts'
-import type { RouteDocs } from './route-docs.ts'
+import { otherTag, type RouteDocs, type Tag } from './route-docs.ts'
 import { createSchemas } from './schemas.ts'
 
 export interface BuildOptions {
@@ -21,27 +21,29 @@ export interface AddedRoute {
 }
 
 /** The chapter of what only those who run the service look at: it comes last. */
-export const serviceTag = 'Service'
+export const serviceTag = { name: 'Service', description: 'For those who run the service, and their machines.' }
 
 export function buildDocument(routes: readonly AddedRoute[], options: BuildOptions): OpenApiDocument {
   const { version, publicUrl } = options
   const schemas = createSchemas()
   const errors = createErrorResponses(schemas)
   const paths: OpenApiDocument['paths'] = {}
-  const tags = new Set<string>()
+  const tags = new Map<string, Tag | { name: string }>()
   for (const route of selectRoutes(routes, options)) {
     const operation = describeOperation(route, { schemas, errors })
     const path = paths[route.path] ?? {}
     path[route.method.toLowerCase()] = operation
     paths[route.path] = path
-    for (const tag of operation.tags) tags.add(tag)
+    const { tag = otherTag } = route.docs ?? {}
+    if (typeof tag === 'object') tags.set(tag.name, tag)
+    else if (!tags.has(tag)) tags.set(tag, { name: tag })
   }
-  if (tags.delete(serviceTag)) tags.add(serviceTag)
+  if (tags.delete(serviceTag.name)) tags.set(serviceTag.name, serviceTag)
   return {
     openapi: '3.1.0',
-    info: { title: 'Latchkey', version, description: conventions },
-    ...(publicUrl !== undefined && { servers: [{ url: publicUrl }] }),
-    tags: [...tags].map((name) => ({ name })),
+    info: { title: 'Latchkey', version, description: conventions, license: { name: 'MIT', identifier: 'MIT' } },
+    servers: [publicUrl === undefined ? sameServer : { url: publicUrl }],
+    tags: [...tags.values()],
     paths,
     components: {
       securitySchemes: { bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' } },
@@ -50,6 +52,9 @@ export function buildDocument(routes: readonly AddedRoute[], options: BuildOptio
     },
   }
 }
+
+/** Resolved by clients against the address that they read the description from. */
+const sameServer = { url: '/', description: 'Where this description comes from.' }
 
 function selectRoutes(routes: readonly AddedRoute[], { requirementsOf }: BuildOptions): DescribedRoute[] {
   const described = routes.flatMap(({ url, route }) => {
@@ -90,5 +95,6 @@ const conventions = [
   'Endpoints that ask for it take the access token of a login in the header `Authorization: Bearer <token>`.',
   'Every error is a body with the text `error`, which is stable, beside `details` or `locked_until` where they help.',
   'Every answer carries `x-request-id`, which the log has too.',
+  'It also says by `Cache-Control` whether a cache may keep it.',
   'A path that does not exist answers 404, a method that a path does not have 405 with the header `Allow`.',
 ].join(' ')

@@ -1,9 +1,9 @@
 /** As much of OpenAPI 3.1 as we write. */
 export interface OpenApiDocument {
   openapi: '3.1.0'
-  info: { title: string; version: string; description: string }
-  servers?: { url: string }[]
-  tags: { name: string }[]
+  info: { title: string; version: string; description: string; license: { name: string; identifier: string } }
+  servers: { url: string; description?: string }[]
+  tags: { name: string; description?: string }[]
   paths: Record<string, Record<string, Operation>>
   components: {
     securitySchemes: Record<string, object>
@@ -52,7 +52,7 @@ export interface Reference {
 export interface JsonSchema {
   $ref?: string
   title?: string
-  type?: string
+  type?: string | string[]
   description?: string
   properties?: Record<string, JsonSchema>
   required?: string[]

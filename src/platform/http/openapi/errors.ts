@@ -6,27 +6,31 @@ import { Type } from '../../../core/type.ts'
 import type { Requirement } from '../access.ts'
 import { httpErrors } from '../errors.ts'
 import { compileBody, validationFailed } from '../validation.ts'
-import { type Reference, type ResponseObject, responsePath } from './document.ts'
+import { type JsonSchema, type Reference, type ResponseObject, responsePath } from './document.ts'
+import { unixSeconds } from './route-docs.ts'
 import { type Schemas, toPascalCase } from './schemas.ts'
 
 const text = Type.String({ description: 'Stable: it is part of the API.' })
-const PlainError = Type.Object({ error: text }, { title: 'Error' })
+const PlainError = Type.Object({ error: text }, { title: 'ErrorBody' })
 const DetailedError = Type.Object(
   {
     error: text,
     details: Type.Record(Type.String(), Type.Array(Type.String()), { description: 'What is wrong, by field.' }),
   },
-  { title: 'DetailedError' },
+  { title: 'DetailedErrorBody' },
 )
 const LockedError = Type.Object(
-  { error: text, locked_until: Type.Integer({ description: 'When the lock ends, in Unix seconds.' }) },
-  { title: 'LockedError' },
+  { error: text, locked_until: Type.Integer({ ...unixSeconds, description: 'When the lock ends, in Unix seconds.' }) },
+  { title: 'LockedErrorBody' },
 )
 
-const headerTexts: Readonly<Record<string, string>> = {
-  'retry-after': 'After how many seconds to try again.',
-  allow: 'The methods that the path has.',
-  'www-authenticate': 'How to authenticate.',
+const headersByName: Readonly<Record<string, { description: string; schema: JsonSchema }>> = {
+  'retry-after': { description: 'After how many seconds to try again.', schema: { type: 'integer', minimum: 1 } },
+  allow: { description: 'The methods that the path has.', schema: { type: 'string' } },
+  'www-authenticate': {
+    description: '`Bearer`, with `error="invalid_token"` where an access token was sent and is not good.',
+    schema: { type: 'string' },
+  },
 }
 
 export interface ErrorSource {
@@ -51,6 +55,10 @@ export function errorsOf({ requirements, path, body, hasBody, own }: ErrorSource
     ...(path.includes('{') && !ownStatuses.has(404) ? [httpErrors.notFound()] : []),
     ...(hasBody ? [httpErrors.malformedBody(), httpErrors.bodyTooLarge(), httpErrors.unsupportedMediaType()] : []),
     ...(body ? [breakBody(body)] : []),
+    // Of every request, before its route is known: what is no HTTP, comes too slowly, or has too many headers.
+    httpErrors.malformedRequest(),
+    httpErrors.requestTimeout(),
+    httpErrors.headersTooLarge(),
     httpErrors.internal(undefined),
     ...(ownStatuses.has(503) ? [] : [httpErrors.unavailable()]),
   ]
@@ -96,7 +104,7 @@ export function createErrorResponses(schemas: Schemas) {
       description: `${STATUS_CODES[status]}.`,
       ...(headers.size > 0 && {
         headers: Object.fromEntries(
-          [...headers].map((name) => [name, { description: headerTexts[name] ?? '', schema: { type: 'string' } }]),
+          [...headers].map((name) => [name, headersByName[name] ?? { schema: { type: 'string' } }]),
         ),
       }),
       content: {

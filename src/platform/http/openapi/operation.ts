@@ -4,7 +4,7 @@ import type { TSchema } from 'typebox'
 import type { Requirement } from '../access.ts'
 import type { JsonSchema, MediaType, Operation, Parameter, ResponseObject } from './document.ts'
 import { type createErrorResponses, errorsOf } from './errors.ts'
-import type { AnswerDocs, RouteDocs } from './route-docs.ts'
+import { type AnswerDocs, otherTag, type RouteDocs } from './route-docs.ts'
 import { mapValues, type Schemas, toPascalCase } from './schemas.ts'
 
 export interface DescribedRoute {
@@ -26,12 +26,13 @@ const bodyTypes = ['application/json', 'application/x-www-form-urlencoded']
 
 export function describeOperation(route: DescribedRoute, { schemas, errors }: Parts): Operation {
   const { method, path, docs, requirements } = route
-  const operationId = method.toLowerCase() + toPascalCase(path)
+  const operationId = docs?.operationId ?? method.toLowerCase() + toPascalCase(path)
+  const tag = docs?.tag ?? otherTag
   const parameters = describeParameters(route, schemas)
   const requestBody = describeBody(route, schemas, `${toPascalCase(operationId)}Body`)
   return {
     operationId,
-    tags: [docs?.tag ?? 'Other'],
+    tags: [typeof tag === 'string' ? tag : tag.name],
     summary: docs?.summary ?? `${method} ${path}`,
     ...(docs?.description !== undefined && { description: docs.description }),
     'x-access': docs?.access ?? describeAccess(requirements),
@@ -100,12 +101,17 @@ function describeBody(route: DescribedRoute, schemas: Schemas, name: string) {
 }
 
 function withFields(schema: JsonSchema, fields: Readonly<Record<string, string>>): JsonSchema {
-  if (!schema.properties || Object.keys(fields).length === 0) return schema
-  const properties = Object.entries(schema.properties).map(([name, property]) => {
-    const description = [fields[name], property.description].filter(Boolean).join(' ')
-    return [name, description === '' ? property : { ...property, description }]
+  if (!schema.properties) return schema
+  const properties = Object.entries(schema.properties).map(([name, { default: preset, ...property }]) => {
+    const described = [fields[name], property.description, tellDefault(preset)].filter(Boolean).join(' ')
+    return [name, described === '' ? property : { ...property, description: described }]
   })
   return { ...schema, properties: Object.fromEntries(properties) }
+}
+
+/** In words: generators take a field with the keyword `default` for one that is always there, and ask for it. */
+function tellDefault(preset: unknown): string | undefined {
+  return preset === undefined || preset === '' ? undefined : `Default: \`${JSON.stringify(preset)}\`.`
 }
 
 function describeAnswers(docs: RouteDocs | undefined, schemas: Schemas): Record<string, ResponseObject> {

@@ -6,12 +6,23 @@ import type { Static, TSchema } from 'typebox'
 import type { AppError } from '../../../core/app-error.ts'
 import { Type } from '../../../core/type.ts'
 
+/** A chapter of the description. */
+export interface Tag {
+  name: string
+  description: string
+}
+
 export interface RouteDocs {
+  /**
+   * What generated clients call it, such as `listProducts`: a verb, then what it is about. Once published it stays. Made
+   * of method and path where it is left out.
+   */
+  operationId?: string
   /** What it does, in a few words. */
   summary: string
   description?: string
   /** The chapter that it stands in. */
-  tag: string
+  tag: string | Tag
   /** What it answers where all goes well, by status. */
   answers: Readonly<Record<number, AnswerDocs>>
   /** The parts of the path that vary. One that is left out is described as a text. */
@@ -26,6 +37,9 @@ export interface RouteDocs {
   /** What it refuses on its own account. Errors that follow from its body, its access or its path come by themselves. */
   errors?: readonly AppError[]
 }
+
+/** The chapter of routes that name none. */
+export const otherTag = 'Other'
 
 export interface AnswerDocs {
   description?: string
@@ -74,6 +88,11 @@ export function messageAnswer(message: string): AnswerDocs {
 const Message = Type.Object({ message: Type.String() }, { title: 'Message' })
 
 /** The id of a row, as a part of a path. */
-export const Id = Type.Integer({ minimum: 1, examples: [1] })
+export const Id = Type.Integer({ format: 'int64', minimum: 1, examples: [1] })
+
+/** Seconds since 1970. */
+export const unixSeconds = { format: 'int64' }
+
+export const Email = Type.String({ format: 'email', maxLength: 255 })
 
 export const DateTime = Type.String({ format: 'date-time' })

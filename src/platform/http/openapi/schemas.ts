@@ -21,7 +21,7 @@ export function createSchemas(): Schemas {
       if (keyword.startsWith('x-') || typeof value === 'function') continue
       plain[keyword] = convert(keyword, value)
     }
-    return { ...plain, ...rulesOf(schema) }
+    return generalise({ ...plain, ...rulesOf(schema) })
   }
 
   /** Only what holds schemas is looked into: a default, an example or an enumeration is data. */
@@ -56,14 +56,40 @@ export function createSchemas(): Schemas {
 
 function rulesOf(schema: JsonSchema): JsonSchema {
   const isNeverBlank = schema['x-not-blank'] === true || schema['x-not-blank-if-given'] === true
-  const check = schema['x-check']
-  // What is wrong with an empty text are the rules that every text must keep, as they are configured.
-  const rules = typeof check === 'function' ? (check('') as string[]) : []
+  const rules = checkedRules(schema['x-check'])
   const description = [schema.description, ...rules.map((rule) => `${rule}.`)].filter((text) => text !== undefined)
   return {
     ...(isNeverBlank && schema.type === 'string' && { minLength: schema.minLength ?? 1, pattern: '\\S' }),
+    ...Object.assign({}, ...rules.map(keywordsOf)),
     ...(description.length > 0 && { description: description.join(' ') }),
   }
+}
+
+/** What is wrong with an empty text, and with a very long one, are the rules that every text must keep, as configured. */
+function checkedRules(check: unknown): string[] {
+  if (typeof check !== 'function') return []
+  return [...new Set<string>([...check(''), ...check('x'.repeat(veryLong))])]
+}
+
+const veryLong = 10_000
+
+/** A rule of the API in the words of JSON Schema, as far as it has some. */
+function keywordsOf(rule: string): JsonSchema {
+  if (rule === 'Must be a valid email address') return { format: 'email' }
+  const [, bound, length] = /^Must be at (least|most) (\d{1,6}) (?:characters|bytes)$/.exec(rule) ?? []
+  if (length === undefined) return {}
+  // No text has fewer bytes than characters.
+  return bound === 'least' ? { minLength: Number(length) } : { maxLength: Number(length) }
+}
+
+/** In the forms that generators of clients know best. */
+function generalise(schema: JsonSchema): JsonSchema {
+  const { patternProperties, anyOf, ...rest } = schema
+  const anyName = (patternProperties as Record<string, JsonSchema> | undefined)?.['^.*$']
+  if (anyName) return { ...rest, additionalProperties: anyName }
+  const [one, ...others] = anyOf?.filter(({ type }) => type !== 'null') ?? []
+  const isNullable = anyOf?.some(({ type }) => type === 'null') && typeof one?.type === 'string'
+  return isNullable && others.length === 0 ? { ...rest, ...one, type: [one.type as string, 'null'] } : schema
 }
 
 export function mapValues<From, To>(given: Readonly<Record<string, From>>, map: (value: From) => To) {

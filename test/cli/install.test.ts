@@ -148,6 +148,9 @@ test('nothing is installed in production: one line says what to run, and after t
   const outdated = await project.run('bin/latchkey', ['start'], env)
   assert.equal(outdated.code, 69)
   assert.match(outdated.stderr, /^latchkey: the dependencies are not those of package-lock\.json, and .*\n$/)
+  for (const NODE_ENV of ['staging', 'production']) {
+    assert.equal((await project.run(...beforeStart, { NODE_ENV })).code, 69, NODE_ENV)
+  }
   const tests = await project.run('bin/install', ['--automatic', '--dev'], env)
   assert.match(tests.stderr, /run "bin\/install --dev" in/)
   assert.equal(project.npmCalls().length, 1)

@@ -75,6 +75,8 @@ async function install() {
     swap()
     return 0
   } finally {
+    // Where the new folder could not be put there, before the old one is removed with the rest.
+    await restore()
     clearInterval(heartbeat)
     cleanUp()
   }

@@ -45,6 +45,7 @@ let npm
 
 if (process.argv.includes('--restore')) {
   await restore()
+  removeLeftovers()
 } else {
   process.exitCode = await install().catch((error) => giveUp(error.message))
 }
@@ -63,8 +64,7 @@ async function install() {
   end('SIGHUP', 129)
   try {
     await restore()
-    // What killed installs have left.
-    for (const name of readdirSync(work)) if (!isRunning(Number.parseInt(name, 10))) remove(join(work, name))
+    removeLeftovers()
     // Whoever had the lock before may have installed the very same.
     if (isCurrent()) return 0
     mkdirSync(own)
@@ -75,6 +75,8 @@ async function install() {
     swap()
     return 0
   } finally {
+    // Where the new folder could not be put there, before the old one is removed with the rest.
+    await restore()
     clearInterval(heartbeat)
     cleanUp()
   }
@@ -228,9 +230,19 @@ function cleanUp() {
   remove(own)
   try {
     if (holder() === process.pid) remove(lock)
+  } catch {
+    // Taken over while this process was stopped, and gone since.
+  }
+  removeLeftovers()
+}
+
+/** What killed installs have left, and the folder itself where nobody else is in it. */
+function removeLeftovers() {
+  try {
+    for (const name of readdirSync(work)) if (!isRunning(Number.parseInt(name, 10))) remove(join(work, name))
     rmdirSync(work)
   } catch {
-    // Others wait in it, or have taken the lock over.
+    // It is gone, or others are at work in it.
   }
 }
 

@@ -88,7 +88,7 @@ onEachEngine('authentication', (engine) => {
   })
 
   test('a login under way while the second factor is turned on ends in a challenge', async (t) => {
-    const api = await startApi(t, { engine, env: { BCRYPT_COST: '13' } })
+    const api = await startApi(t, { engine, env: { BCRYPT_COST: '12' } })
     const user = await signIn(api)
     const { secret } = (await api.post('/api/auth/2fa/setup', { password }, user.access)).body
     const login = logIn(api, user.email)
@@ -101,7 +101,7 @@ onEachEngine('authentication', (engine) => {
   })
 
   test('an old password turns no second factor off once the new one is set', async (t) => {
-    const api = await startApi(t, { engine, env: { BCRYPT_COST: '13' } })
+    const api = await startApi(t, { engine, env: { BCRYPT_COST: '11' } })
     const user = await signIn(api)
     const { recoveryCodes } = await enableTwoFactor(api, user)
     const changing = api.post(

@@ -1,9 +1,10 @@
 /** Installing: only where it is asked for, whole or not at all, and visible. */
 import assert from 'node:assert/strict'
 import type { ChildProcess } from 'node:child_process'
-import { existsSync, mkdirSync, readdirSync, renameSync, symlinkSync, utimesSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, symlinkSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { root } from '../../src/config/root.ts'
 import { temporaryFolder } from '../support/databases.ts'
 import { eventually } from '../support/eventually.ts'
 import { findProgram } from '../support/programs.ts'
@@ -148,6 +149,9 @@ test('nothing is installed in production: one line says what to run, and after t
   const outdated = await project.run('bin/latchkey', ['start'], env)
   assert.equal(outdated.code, 69)
   assert.match(outdated.stderr, /^latchkey: the dependencies are not those of package-lock\.json, and .*\n$/)
+  for (const NODE_ENV of ['staging', 'production']) {
+    assert.equal((await project.run(...beforeStart, { NODE_ENV })).code, 69, NODE_ENV)
+  }
   const tests = await project.run('bin/install', ['--automatic', '--dev'], env)
   assert.match(tests.stderr, /run "bin\/install --dev" in/)
   assert.equal(project.npmCalls().length, 1)
@@ -213,4 +217,15 @@ test('in a terminal, an install counts the seconds', async (t) => {
   const args = ['-qec', project.file('bin', 'install'), '/dev/null']
   const { stdout } = await project.run('bin/script', args, { FAKE_NPM_MS: '1500', TERM: 'xterm' })
   assert.match(stdout, /latchkey: installing what serving needs, 0 s[\s\S]*needs, 1 s/)
+})
+
+test('engines says what an install needs; the Node that serving needs is a dependency, of the version that is asked for', () => {
+  const read = (name: string) => readFileSync(join(root, name), 'utf8')
+  const { engines, dependencies } = JSON.parse(read('package.json'))
+  assert.deepEqual(engines, { node: '>=20', npm: '>=9.6' })
+  assert.match(read('README.md'), /Node 20 or newer with its npm \(9\.6 or newer\)/)
+  assert.equal(JSON.parse(read('package-lock.json')).packages['node_modules/node'].dev, undefined)
+  const [, asked] = /needs Node (\d+) or newer/.exec(read('bin/latchkey')) ?? []
+  assert.equal(dependencies.node.split('.')[0], asked)
+  assert.match(read('Dockerfile'), new RegExp(`^FROM node:${asked}-`))
 })

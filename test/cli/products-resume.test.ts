@@ -60,7 +60,7 @@ async function countRows(db: Database) {
 
 async function waitForRows(db: Database, wanted: number): Promise<void> {
   for (let i = 0; ((await countRows(db)).rows ?? 0) < wanted; i++) {
-    assert.ok(i < 1500, 'the import gets nowhere')
+    assert.ok(i < 15_000, 'the import gets nowhere')
     await sleep(20)
   }
 }

@@ -33,7 +33,7 @@ const args = [
 ]
 
 export function launchChromium(): Promise<Browser> {
-  return chromium.launch({ executablePath: getChromium(), args })
+  return chromium.launch({ executablePath: getChromium(), args, timeout: 180_000 })
 }
 
 /** Called before a run that has such tests, so that they need not wait for it, nor install it side by side. */

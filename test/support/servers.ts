@@ -119,11 +119,11 @@ export async function freePort(): Promise<number> {
 }
 
 async function waitUntil(isUp: () => Promise<boolean>, name: string): Promise<void> {
-  for (let attempt = 0; attempt < 300; attempt++) {
+  for (let attempt = 0; attempt < 1800; attempt++) {
     if (await isUp()) return
     await sleep(100)
   }
-  throw new Error(`${name} did not start within 30 seconds`)
+  throw new Error(`${name} did not start within three minutes`)
 }
 
 async function answersQueries(url: string): Promise<boolean> {

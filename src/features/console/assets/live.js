@@ -13,6 +13,7 @@ const gatherMs = 250
 export function followProducts() {
   if (!document.getElementById('results')) return
   let retryMs = firstRetryMs
+  let isOpen = false
   let wasLost = false
   /** Since the list was last shown. */
   let created = 0
@@ -28,6 +29,7 @@ export function followProducts() {
     const socket = new WebSocket(`${location.origin.replace('http', 'ws')}/console/live`)
     socket.onopen = () => {
       retryMs = firstRetryMs
+      isOpen = true
       socket.send(JSON.stringify({ query: subscription }))
       // What happened meanwhile was not heard.
       if (wasLost) schedule()
@@ -51,7 +53,8 @@ export function followProducts() {
         return
       }
       // Where the service is out of reach altogether, the list says so.
-      if (!wasLost) schedule()
+      if (isOpen) schedule()
+      isOpen = false
       wasLost = true
       setTimeout(connect, retryMs * (0.5 + Math.random()))
       retryMs = Math.min(retryMs * 2, lastRetryMs)

@@ -9,6 +9,8 @@ let latest = 0
 let underWay = new AbortController()
 /** What the rows belong to. */
 let shownAddress = location.href
+/** What could not be had. */
+let wantedAddress
 let retryMs = firstRetryMs
 let retry
 
@@ -74,13 +76,12 @@ function lose(address) {
       ? 'No connection. What you look for is shown as soon as it is back.'
       : 'No connection. These rows may be out of date. They are loaded anew as soon as it is back.',
   )
-  wanted = address
+  wantedAddress = address
   retry = setTimeout(tryAgain, retryMs * (0.5 + Math.random()))
   retryMs = Math.min(retryMs * 2, lastRetryMs)
   addEventListener('online', tryAgain)
 }
 
-let wanted
 function tryAgain() {
-  showResults(wanted)
+  showResults(wantedAddress)
 }

@@ -33,7 +33,7 @@ const path = '/console/products'
 export function listPage(view: ListView): Page {
   const { wanted, categories, mayWrite, deleted, listed, found } = view
   const products = listed?.products ?? found?.products ?? []
-  // Later pages stay as they are while somebody reads them: new products are told of in the bar.
+  // On later pages nothing moves while somebody reads them: rows change where they stand, the rest is told.
   const isLive = found !== undefined || listed?.meta.page === 1
   return {
     title: 'Products',

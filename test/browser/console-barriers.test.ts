@@ -12,7 +12,7 @@ import { hostileWords, isHarmless } from '../support/hostile.ts'
 import { placesByPart } from '../support/places/places.ts'
 
 /** Four looks at each of many pages take a while where the machine has other things to do. */
-const timeout = 300_000
+const timeout = 600_000
 
 for (const [part, places] of Object.entries(placesByPart)) {
   test(`no page of ${part} keeps anybody out, runs what was typed, or is wider than its window`, {

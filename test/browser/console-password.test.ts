@@ -15,7 +15,7 @@ for (const [device, width] of Object.entries(widths)) {
     assert.equal(await page.getByText('Forgotten').count(), 0)
     for (const [path, text] of [
       ['forgot', 'cannot send mail'],
-      ['reset?token=made-up', 'This link was used before'],
+      ['reset?token=made-up', 'This link does not work'],
     ] as const) {
       await page.goto(`${api.url}/console/password/${path}`)
       await tells(page, text)

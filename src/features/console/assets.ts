@@ -17,6 +17,7 @@ const files = {
   'live.js': script,
   'recovery-codes.js': script,
   'results.js': script,
+  'rows.js': script,
   'search.js': script,
   'times.js': script,
   'icon.svg': 'image/svg+xml',

@@ -1,4 +1,4 @@
-import { fill, press, tells } from '../console-visits.ts'
+import { fill, listens, press, tells } from '../console-visits.ts'
 import { password } from '../people.ts'
 import { productsPath } from '../products.ts'
 import { at, goTo, type Place } from './place.ts'
@@ -43,6 +43,38 @@ export const productsPlaces: readonly Place[] = [
       await fill(other, { Name: words.product, Description: 'Another', 'Price in dollars': '1' })
       await press(other, 'Create')
       await tells(page, '1 new product.')
+    },
+  },
+  {
+    name: 'products, one deleted elsewhere under the eyes of who reads a later page',
+    as: 'member',
+    async open(page, { api, people }) {
+      await goTo(page, `${api.url}/console/products?page=2`, 'Products')
+      await listens(api)
+      const { body } = await api.post('/api/auth/login', { email: people.member.email, password })
+      const id = await page.locator('#results [data-id]').last().getAttribute('data-id')
+      await api.delete(`${productsPath}/${id}`, body.access_token)
+      await tells(page, '1 product of this list is deleted.')
+    },
+  },
+  {
+    name: 'products, a search without a connection',
+    as: 'member',
+    async open(page, { api, words }) {
+      await goTo(page, `${api.url}/console/products`, 'Products')
+      await page.route(`${api.url}/console/products?q=*`, (route) => route.fulfill({ status: 503 }))
+      await fill(page, { 'Part of the name': words.product })
+      await tells(page, 'No connection.')
+    },
+  },
+  {
+    name: 'products, old rows without a connection',
+    as: 'member',
+    async open(page, { api }) {
+      await page.route(`${api.url}/console/products`, (route) => route.fulfill({ status: 503 }))
+      await fill(page, { 'Part of the name': '' })
+      await tells(page, 'may be out of date')
+      await page.unrouteAll()
     },
   },
   at('member', 'new product', '/console/products/new', 'New product'),

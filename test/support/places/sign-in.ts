@@ -99,7 +99,7 @@ export const signInPlaces: readonly Place[] = [
     as: 'nobody',
     async open(page, { api }) {
       await goTo(page, `${api.url}/console/password/reset?token=made-up`, 'New password')
-      await tells(page, 'This link was used before, or is older than an hour.')
+      await tells(page, 'This link does not work.')
     },
   },
   {

@@ -1,44 +1,60 @@
-/** Products that are created elsewhere appear by themselves, by a subscription over the console's own socket. */
+/** What happens to products elsewhere shows by itself, by a subscription over the console's own socket. */
 import { showResults } from './results.js'
+import { updateRows } from './rows.js'
 
-const subscription = 'subscription { productCreated { id } }'
+const subscription = 'subscription { changedProducts { changes { id kind } isCut } }'
 const forbidden = 4403
 const firstRetryMs = 1000
 const lastRetryMs = 30_000
-/** However many are created, the list is fetched no more often. */
+/** However much happens, the list is fetched no more often. */
 const restMs = 2000
 const gatherMs = 250
 
 export function followProducts() {
   if (!document.getElementById('results')) return
-  let socket
   let retryMs = firstRetryMs
+  let isOpen = false
   let wasLost = false
-  let count = 0
+  /** Since the list was last shown. */
+  let created = 0
+  let deleted = 0
+  let moved = 0
+  /** Kinds of changes, by id, that are not shown yet. */
+  let changes = new Map()
+  let isCut = false
   let isScheduled = false
   let shownAt = -restMs
 
   function connect() {
-    socket = new WebSocket(`${location.origin.replace(/^http/, 'ws')}/console/live`)
+    const socket = new WebSocket(`${location.origin.replace('http', 'ws')}/console/live`)
     socket.onopen = () => {
       retryMs = firstRetryMs
+      isOpen = true
       socket.send(JSON.stringify({ query: subscription }))
       // What happened meanwhile was not heard.
       if (wasLost) schedule()
       wasLost = false
     }
     socket.onmessage = ({ data }) => {
-      if (!JSON.parse(data).data) return
-      count += 1
+      const told = JSON.parse(data).data?.changedProducts
+      if (!told) return
+      for (const { id, kind } of told.changes) {
+        if (kind === 'created') created += 1
+        if (kind === 'restored') moved += 1
+        changes.set(id, kind)
+      }
+      isCut ||= told.isCut
       schedule()
     }
     socket.onclose = ({ code }) => {
-      socket = undefined
       if (code === forbidden) {
         const next = encodeURIComponent(location.pathname + location.search)
         showNews('You are signed out.', `/console/sign-in?next=${next}`, 'Sign in')
         return
       }
+      // Where the service is out of reach altogether, the list says so.
+      if (isOpen) schedule()
+      isOpen = false
       wasLost = true
       setTimeout(connect, retryMs * (0.5 + Math.random()))
       retryMs = Math.min(retryMs * 2, lastRetryMs)
@@ -55,18 +71,38 @@ export function followProducts() {
     isScheduled = false
     shownAt = performance.now()
     const results = document.getElementById('results')
+    const told = { changes, isCut }
+    changes = new Map()
+    isCut = false
     // Nothing moves under the hands of somebody who is on it.
     if (results.dataset.live === undefined || results.contains(document.activeElement)) {
-      const text = count === 1 ? '1 new product.' : `${count} new products.`
-      if (count > 0) showNews(text, '/console/products', 'Show the newest')
+      const found = await updateRows(results, told)
+      deleted += found.deleted
+      moved += found.moved + (told.isCut ? 1 : 0)
+      tellNews()
       return
     }
     const known = new Set(idsIn(results))
     if (!(await showResults(location.href))) return
-    count = 0
+    created = 0
+    deleted = 0
+    moved = 0
     document.getElementById('news').hidden = true
-    const rows = document.querySelectorAll('#results [data-id]')
-    for (const row of rows) row.classList.toggle('fresh', !known.has(row.dataset.id))
+    for (const row of document.querySelectorAll('#results [data-id]')) {
+      row.classList.toggle('fresh', !known.has(row.dataset.id) || told.changes.has(row.dataset.id))
+    }
+  }
+
+  function tellNews() {
+    const texts = [
+      created > 0 && (created === 1 ? '1 new product.' : `${created} new products.`),
+      deleted > 0 &&
+        (deleted === 1 ? '1 product of this list is deleted.' : `${deleted} products of this list are deleted.`),
+      moved > 0 && 'The list has changed.',
+    ].filter(Boolean)
+    if (texts.length === 0) return
+    if (deleted + moved > 0) showNews(texts.join(' '), location.pathname + location.search, 'Show it as it is now')
+    else showNews(texts.join(' '), '/console/products', 'Show the newest')
   }
 
   connect()

@@ -12,17 +12,20 @@ export function searchAsYouType() {
 
   function ask() {
     clearTimeout(timer)
-    const address = addressOf(form)
-    if (address === asked) return
-    asked = address
+    asked = addressOf(form)
     // No new entry for each letter: going back leads to where one came from.
-    history.replaceState(null, '', address)
-    showResults(address)
+    history.replaceState(null, '', asked)
+    showResults(asked)
   }
 
   form.addEventListener('input', ({ target }) => {
     clearTimeout(timer)
-    timer = setTimeout(ask, target.type === 'search' ? pauseMs : 0)
+    timer = setTimeout(
+      () => {
+        if (addressOf(form) !== asked) ask()
+      },
+      target.type === 'search' ? pauseMs : 0,
+    )
   })
   form.addEventListener('submit', (event) => {
     event.preventDefault()

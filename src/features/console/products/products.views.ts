@@ -1,4 +1,4 @@
-/** The list of products. The scripts replace what is in `results` and `count`, and nothing else. */
+/** The list of products. The scripts replace what is in `results` and `count`, and write into `news` and `connection`. */
 import { type Html, html } from '../../../platform/html/html.ts'
 import type { PageMeta } from '../../../platform/http/paging.ts'
 import type { Page } from '../../../platform/web/pages.ts'
@@ -33,7 +33,7 @@ const path = '/console/products'
 export function listPage(view: ListView): Page {
   const { wanted, categories, mayWrite, deleted, listed, found } = view
   const products = listed?.products ?? found?.products ?? []
-  // Later pages stay as they are while somebody reads them: new products are told of in the bar.
+  // On later pages nothing moves while somebody reads them: rows change where they stand, the rest is told.
   const isLive = found !== undefined || listed?.meta.page === 1
   return {
     title: 'Products',
@@ -41,6 +41,7 @@ export function listPage(view: ListView): Page {
 <div class="row head"><h1>Products</h1>${mayWrite && html`<a class="button main end" href="${path}/new">New product</a>`}</div>
 ${searchForm(wanted, categories)}
 <p id="news" class="notice news" role="status" hidden></p>
+<p id="connection" class="problem news" role="status"></p>
 <p id="count" class="soft" role="status">${countOf(view)}</p>
 <div id="results"${isLive && html` data-live`}>
 ${products.length > 0 ? table(products, view.formatPrice) : empty(view)}

@@ -47,7 +47,7 @@ export function overPage({ delivery }: { delivery: Delivery }): Page {
     title: 'New password',
     content: html`<section class="narrow card">
 <h1>New password</h1>
-<p class="problem" role="alert">This link was used before, or is older than an hour.</p>
+<p class="problem" role="alert">This link does not work. It was used before, is older than an hour, or is not complete.</p>
 ${
   delivery === 'none'
     ? html`<p>Ask an administrator of the service to help you.</p>`

@@ -1,0 +1,147 @@
+/** Open lists of products follow what happens elsewhere, and say so when they cannot. */
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import type { Page } from 'playwright-core'
+import { insertMany } from '../../src/features/products/products.bulk.ts'
+import { findBarriers } from '../support/axe.ts'
+import { openBrowser, widths } from '../support/browser.ts'
+import { enter, fits, isClean, listens, lists, press, sees, tells } from '../support/console-visits.ts'
+import { eventually } from '../support/eventually.ts'
+import { signIn } from '../support/people.ts'
+import { createProduct, productsPath } from '../support/products.ts'
+import { startApiWithRoles } from '../support/roles.ts'
+
+const list = '/console/products'
+const rowOf = (page: Page, name: string) => page.locator('#results tr', { hasText: name })
+
+test('what is edited or deleted elsewhere changes in the list, and goes from it, by itself', async (t) => {
+  const { api, user, page, visit } = await start(t)
+  const lamp = await createProduct(api, user.access, { name: 'Desk Lamp', price: 20 })
+  await createProduct(api, user.access, { name: 'Kettle' })
+  await open(page, `${api.url}${list}`)
+  await listens(api)
+  await lists(page, ['Kettle', 'Desk Lamp'])
+  await page.evaluate('document.body.dataset.same = "yes"')
+  await api.put(`${productsPath}/${lamp}`, { name: 'Floor Lamp', price: 1999.5 }, user.access)
+  await lists(page, ['Kettle', 'Floor Lamp'])
+  await rowOf(page, 'Floor Lamp').getByText('$1,999.50').waitFor()
+  await api.post('/graphql', { query: `mutation { deleteProduct(id: ${lamp}) }` }, user.access)
+  await lists(page, ['Kettle'])
+  await tells(page, '1 product')
+  assert.equal(await page.evaluate('document.body.dataset.same'), 'yes', 'and the page was not loaded anew')
+  isClean(visit)
+})
+
+test('what no longer fits a search goes from what was found', async (t) => {
+  const { api, user, page, visit } = await start(t)
+  const ids = []
+  for (const name of ['Desk Lamp', 'Floor Lamp']) ids.push(await createProduct(api, user.access, { name }))
+  await open(page, `${api.url}${list}?q=lamp`)
+  await listens(api)
+  await lists(page, ['Desk Lamp', 'Floor Lamp'])
+  await api.put(`${productsPath}/${ids[0]}`, { active: false }, user.access)
+  await lists(page, ['Floor Lamp'])
+  await api.put(`${productsPath}/${ids[1]}`, { name: 'Chandelier' }, user.access)
+  await tells(page, 'No active product')
+  isClean(visit)
+})
+
+for (const [device, width] of Object.entries(widths)) {
+  test(`under the hands of who reads a later page, or has the keyboard in the list, nothing moves, on a ${device}`, async (t) => {
+    const { api, user, page, visit } = await start(t, width)
+    const rest = { description: 'Made', price_cents: 100, category: 'general', stock: 1, active: true }
+    const things = Array.from({ length: 30 }, (_, i) => ({ ...rest, name: `Thing ${i + 1}` }))
+    await api.db.write(insertMany(api.db.dialect, things, api.clock.nowIso()))
+    await open(page, `${api.url}${list}?page=2`)
+    await listens(api)
+    await lists(page, ['Thing 5', 'Thing 4', 'Thing 3', 'Thing 2', 'Thing 1'])
+    await page.getByRole('link', { name: 'Thing 4', exact: true }).focus()
+    await api.put(`${productsPath}/4`, { name: 'Thing four', price: 4444 }, user.access)
+    await rowOf(page, 'Thing four').getByText('$4,444.00').waitFor()
+    assert.equal(await page.evaluate('document.activeElement.textContent'), 'Thing four', 'the keyboard stays')
+    await api.delete(`${productsPath}/3`, user.access)
+    await rowOf(page, 'Thing 3').getByText('Deleted').waitFor()
+    await page.locator('#news').getByText('1 product of this list is deleted.').waitFor()
+    await lists(page, ['Thing 5', 'Thing four', 'Thing 3', 'Thing 2', 'Thing 1'])
+    await fits(page)
+    assert.deepEqual(await findBarriers(page), [])
+    await page.locator('#news').getByRole('link').click()
+    await lists(page, ['Thing 5', 'Thing four', 'Thing 2', 'Thing 1'])
+    isClean(visit)
+  })
+}
+
+test('a row that a search would no longer find is marked while the keyboard is in the list', async (t) => {
+  const { api, user, page, visit } = await start(t)
+  const id = await createProduct(api, user.access, { name: 'Desk Lamp' })
+  await open(page, `${api.url}${list}?q=lamp`)
+  await listens(api)
+  await page.getByRole('link', { name: 'Desk Lamp' }).focus()
+  await api.put(`${productsPath}/${id}`, { name: 'Desk' }, user.access)
+  await rowOf(page, 'Desk Lamp').getByText('Changed').waitFor()
+  await page.locator('#news').getByText('The list has changed.').waitFor()
+  assert.equal(await page.evaluate('document.activeElement.textContent'), 'Desk Lamp', 'the keyboard stays')
+  isClean(visit)
+})
+
+for (const [device, width] of Object.entries(widths)) {
+  test(`a search without a connection says so, shows no old rows, and goes on by itself, on a ${device}`, async (t) => {
+    const { api, user, page } = await start(t, width)
+    for (const name of ['Desk Lamp', 'Kettle']) await createProduct(api, user.access, { name })
+    await open(page, `${api.url}${list}`)
+    await page.context().setOffline(true)
+    await page.getByLabel('Part of the name').fill('ket')
+    await tells(page, 'No connection')
+    assert.equal(await page.getByRole('status').filter({ hasText: 'No connection' }).count(), 1, 'and speaks it')
+    assert.equal(await page.locator('#results tr:visible').count(), 0)
+    assert.equal(await page.getByText('2 products').isVisible(), false)
+    await fits(page)
+    assert.deepEqual(await findBarriers(page), [])
+    await page.getByLabel('Part of the name').fill('')
+    await page.locator('#results.stale').getByText('Desk Lamp').waitFor()
+    await tells(page, 'may be out of date')
+    assert.deepEqual(await findBarriers(page), [])
+    await page.getByLabel('Part of the name').fill('kettl')
+    await eventually(async () => assert.equal(await page.locator('#results tr:visible').count(), 0))
+    await page.context().setOffline(false)
+    await lists(page, ['Kettle'])
+    await tells(page, '1 product found')
+    await page.getByText('No connection').waitFor({ state: 'hidden' })
+  })
+}
+
+test('a service that does not answer is told like a lost connection, and the button asks again', async (t) => {
+  const { api, user, page } = await start(t)
+  await createProduct(api, user.access, { name: 'Kettle' })
+  await open(page, `${api.url}${list}`)
+  let asked = 0
+  await page.route('**/console/products?q=*', (route) => {
+    asked += 1
+    return asked % 2 === 0 ? route.abort() : route.fulfill({ status: 503, body: 'Service unavailable' })
+  })
+  await page.getByLabel('Part of the name').fill('kettle')
+  await tells(page, 'No connection')
+  const before = asked
+  await press(page, 'Search')
+  await eventually(() => assert.ok(asked > before))
+  await eventually(() => assert.ok(asked > before + 1), 30_000)
+  assert.match(page.url(), /q=kettle/, 'the page is still there')
+  await page.unroute('**/console/products?q=*')
+  await press(page, 'Search')
+  await lists(page, ['Kettle'])
+  await page.getByText('No connection').waitFor({ state: 'hidden' })
+})
+
+async function start(t: TestContext, width?: number) {
+  const api = await startApiWithRoles(t, {})
+  const user = await signIn(api)
+  const visit = await openBrowser(t, { url: api.url, path: '/console/sign-in', ...(width && { width }) })
+  await enter(visit.page, user.email)
+  await sees(visit.page, 'Products')
+  return { api, user, visit, page: visit.page }
+}
+
+async function open(page: Page, address: string): Promise<void> {
+  await page.goto(address)
+  await sees(page, 'Products')
+}

@@ -6,6 +6,7 @@ import { type GroundOptions, openGround } from './app/ground.ts'
 import { type Additions, createServices } from './app/services.ts'
 import { createSocketParts } from './app/sockets.ts'
 import { readVersion } from './config/version.ts'
+import { createForbiddenRecorder } from './features/admin/admin.refusals.ts'
 import { adminRoutes } from './features/admin/admin.routes.ts'
 import { addPostRoutes } from './features/posts/posts.routes.ts'
 import { productRoutes, productsPath } from './features/products/products.routes.ts'
@@ -18,7 +19,7 @@ import type { LiveAccess } from './platform/http/live-access.ts'
 import { createHttpServer } from './platform/http/server.ts'
 import { createMetrics } from './platform/metrics/metrics.ts'
 
-export interface AppOptions extends Omit<GroundOptions, 'observe'>, Additions {
+export interface AppOptions extends Omit<GroundOptions, 'observe' | 'metrics'>, Additions {
   /** Routes beside the service's own. */
   extend?: Extend
 }
@@ -49,6 +50,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   const writes = metrics.databaseSeries({ operation: 'write' })
   const ground = await openGround({
     ...options,
+    metrics,
     observe: (operation, ms) => (operation === 'read' ? reads : writes).observe(ms / 1000),
   })
   try {
@@ -66,6 +68,7 @@ export async function createApp(options: AppOptions): Promise<App> {
       authenticate,
       policies,
       checks: services.checks,
+      onForbidden: createForbiddenRecorder(services.accounts.admin),
     })
     auth.addRoutes(http.app, services.createLimiter)
     addPostRoutes(http.app, { posts: services.posts })

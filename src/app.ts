@@ -6,6 +6,7 @@ import { type GroundOptions, openGround } from './app/ground.ts'
 import { type Additions, createServices } from './app/services.ts'
 import { createSocketParts } from './app/sockets.ts'
 import { readVersion } from './config/version.ts'
+import { createForbiddenRecorder } from './features/admin/admin.refusals.ts'
 import { adminRoutes } from './features/admin/admin.routes.ts'
 import { addPostRoutes } from './features/posts/posts.routes.ts'
 import { productRoutes, productsPath } from './features/products/products.routes.ts'
@@ -20,7 +21,7 @@ import type { LiveAccess } from './platform/http/live-access.ts'
 import { createHttpServer } from './platform/http/server.ts'
 import { createMetrics } from './platform/metrics/metrics.ts'
 
-export interface AppOptions extends Omit<GroundOptions, 'observe'>, Additions {
+export interface AppOptions extends Omit<GroundOptions, 'observe' | 'metrics'>, Additions {
   /** Routes beside the service's own. */
   extend?: Extend
 }
@@ -53,6 +54,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   const writes = metrics.databaseSeries({ operation: 'write' })
   const ground = await openGround({
     ...options,
+    metrics,
     observe: (operation, ms) => (operation === 'read' ? reads : writes).observe(ms / 1000),
   })
   try {
@@ -73,6 +75,7 @@ export async function createApp(options: AppOptions): Promise<App> {
       isDevelopment: config.isDevelopment,
       corsOrigins: config.cors.origins,
       errorBodies: { [graphqlPath]: (error) => ({ errors: [formatAppError(error)] }) },
+      onForbidden: createForbiddenRecorder(services.accounts.admin),
     })
     auth.addRoutes(http.app, services.createLimiter)
     addPostRoutes(http.app, { posts: services.posts })

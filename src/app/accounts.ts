@@ -8,8 +8,10 @@ import { createTwoFactorStore } from '../features/two-factor/two-factor.store.ts
 import { createUsers } from '../features/users/users.service.ts'
 import { createUserStore } from '../features/users/users.store.ts'
 import { createAudit } from '../platform/audit/audit.ts'
+import { createAuthCounters } from '../platform/audit/auth-counters.ts'
 import { createKeptCounts } from '../platform/database/kept-counts.ts'
 import type { OnAccessChanged } from '../platform/http/access-changes.ts'
+import { createLimiters } from '../platform/limiter/limiter.ts'
 import { createPasswords } from '../platform/passwords/passwords.ts'
 import type { Ground } from './ground.ts'
 
@@ -25,13 +27,14 @@ export function createAccounts(ground: Ground, onAccessChanged: OnAccessChanged)
   ground.onClose(() => passwords.close())
 
   const roles = compileRoles(auth.roles)
-  const audit = createAudit({ clock })
+  const audit = createAudit({ clock, count: ground.metrics ? createAuthCounters(ground.metrics) : () => {} })
   const sessions = createSessionStore({ db, clock })
   const lockout = createLockout({ db, clock, attempts: auth.lockoutAttempts, seconds: auth.lockoutSeconds })
   const twoFactorStore = createTwoFactorStore({ db })
   const users = createUsers({
     users: createUserStore({ db, clock, audit }),
     passwords,
+    audit,
     defaultRoles: auth.defaultRoles,
   })
   const admin = createAdmin({
@@ -42,6 +45,8 @@ export function createAccounts(ground: Ground, onAccessChanged: OnAccessChanged)
     removeTwoFactor: twoFactorStore.remove,
     endSessions: sessions.revokeAll,
     audit,
+    // Whoever is refused may ask again as often as they like; each is a row.
+    refusals: createLimiters(undefined)('audit', { requests: 60, seconds: 60 }),
     onAccessChanged,
   })
   return { onAccessChanged, passwords, roles, audit, sessions, lockout, twoFactorStore, users, admin }

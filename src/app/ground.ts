@@ -7,6 +7,7 @@ import { type Random, systemRandom } from '../core/random.ts'
 import type { Database, Observe } from '../platform/database/database.ts'
 import { openDatabase } from '../platform/database/open.ts'
 import type { Log } from '../platform/log/logger.ts'
+import type { Metrics } from '../platform/metrics/metrics.ts'
 
 export interface GroundOptions {
   config: Config
@@ -16,6 +17,8 @@ export interface GroundOptions {
   /** A folder with a folder of migrations for each engine. */
   migrations?: string
   observe?: Observe
+  /** Absent where nobody reads them, as with commands. */
+  metrics?: Metrics
 }
 
 export interface Ground {
@@ -24,6 +27,7 @@ export interface Ground {
   clock: Clock
   random: Random
   db: Database
+  metrics: Metrics | undefined
   /** The migrations that opening it applied. */
   applied: readonly string[]
   /** What is opened later is closed earlier. */
@@ -50,6 +54,7 @@ export async function openGround(options: GroundOptions): Promise<Ground> {
     clock,
     random,
     db,
+    metrics: options.metrics,
     applied,
     onClose: (closer) => void closers.push(closer),
     async close() {

@@ -5,6 +5,7 @@ import { counterTopic } from '../features/posts/posts.graphql.ts'
 import { postPolicy } from '../features/posts/posts.policy.ts'
 import { createPosts } from '../features/posts/posts.service.ts'
 import { createPostStore } from '../features/posts/posts.store.ts'
+import { startUserKeys } from '../features/users/user-keys.ts'
 import type { Bus } from '../platform/bus/bus.ts'
 import { startCleanup } from '../platform/database/cleanup.ts'
 import type { Database } from '../platform/database/database.ts'
@@ -20,6 +21,7 @@ import { createAccounts } from './accounts.ts'
 import { createAuth } from './auth.ts'
 import { createAnnounce, openAccessBus, openTopicBus } from './buses.ts'
 import type { AppEvents, EventMap } from './events.ts'
+import { expiringTables } from './expiring-tables.ts'
 import { createGraphQL } from './graphql.ts'
 import type { Ground } from './ground.ts'
 import { createProductParts } from './products.ts'
@@ -50,8 +52,10 @@ export async function createServices(ground: Ground, additions: Additions = {}) 
   const { authenticate } = auth
   const liveAccess = await createLiveAccess({ authenticate, bus: accessBus, clock, log })
   ground.onClose(() => liveAccess.close())
-  const cleanup = startCleanup({ db, clock, log, tables: expiringTables })
+  const cleanup = startCleanup({ db, clock, log, tables: expiringTables(config) })
   ground.onClose(() => cleanup.close())
+  const userKeys = startUserKeys({ db, log })
+  ground.onClose(() => userKeys.close())
   const folding = startFolding({ db, log })
   ground.onClose(() => folding.close())
 
@@ -109,14 +113,3 @@ function neighboursOf(db: Database, redis: Redis | undefined, buses: Bus[]): Rec
 }
 
 export type Services = Awaited<ReturnType<typeof createServices>>
-
-/** What the background clean-up looks after. */
-const expiringTables = [
-  { table: 'sessions', key: 'id' },
-  { table: 'revoked_tokens', key: 'id' },
-  { table: 'web_sessions', key: 'id_hash' },
-  { table: 'used_once', key: 'id' },
-  { table: 'login_attempts', key: 'email' },
-  { table: 'password_resets', key: 'token_hash' },
-  { table: 'idempotency_keys', key: 'id' },
-]

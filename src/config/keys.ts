@@ -102,6 +102,10 @@ export const keys = {
       requireSymbol: key('auth.password.require_symbol', bool, false),
     },
   },
+  audit: {
+    /** 0: for ever. */
+    retentionDays: key('audit.retention_days', integer({ min: 0, max: 36_500 }), 365, 'AUDIT_RETENTION_DAYS'),
+  },
   cors: {
     origins: key('cors.origins', origins, ['*'], 'CORS_ORIGINS'),
   },

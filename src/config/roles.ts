@@ -1,5 +1,5 @@
 /** Reads the roles: a section for each, with `permissions` and, where it builds on others, `inherits`. */
-import { isPermissionPattern, type RoleDefinition, type RoleDefinitions } from '../core/permissions.ts'
+import type { RoleDefinition, RoleDefinitions } from '../core/permissions.ts'
 import type { MlcProblem, MlcSection, MlcValue, Position } from './mlc.ts'
 
 export function readRoles(section: MlcSection): { value: RoleDefinitions; problems: MlcProblem[] } {
@@ -33,12 +33,6 @@ function readRole(name: string, section: MlcSection, note: Note): RoleDefinition
     else lists[key] = readTexts(node, `${key} of role "${name}"`, note)
   }
   const { permissions = [], inherits = [] } = lists
-  for (const permission of permissions) {
-    if (!isPermissionPattern(permission)) {
-      const place = section.entries.get('permissions') as Position
-      note(`role "${name}" has the malformed permission "${permission}"; it is "*", "prefix.*" or "a.b"`, place)
-    }
-  }
   return { permissions, inherits }
 }
 

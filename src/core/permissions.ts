@@ -1,19 +1,11 @@
-/**
- * What a role may hold: `*`, a prefix such as `posts.*`, or a permission such as `posts.view`. Here only the form; who
- * holds what is compiled by features/access.
- */
-const pattern = /^(\*|[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*(\.\*)?)$/
-
+/** What roles are defined by. Who holds what is compiled by features/access. */
 export interface RoleDefinition {
+  /** Any texts: `*` is everything, `posts.*` all that starts with `posts.`, and every other text is itself alone. */
   permissions: readonly string[]
   inherits: readonly string[]
 }
 
 export type RoleDefinitions = Readonly<Record<string, RoleDefinition>>
-
-export function isPermissionPattern(text: string): boolean {
-  return pattern.test(text)
-}
 
 /** The roles of the specification's table. */
 export const defaultRoles: RoleDefinitions = {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { FastifyInstance } from 'fastify'
 import { startApi } from '../support/api.ts'
+import { createConfig } from '../support/config.ts'
 import { onEachEngine } from '../support/databases.ts'
 import { startApiWithRoles } from '../support/roles.ts'
 
@@ -37,6 +38,30 @@ async function routes(app: FastifyInstance): Promise<void> {
 }
 
 onEachEngine('access', (engine) => {
+  test('a permission is any text: only `*` and what ends in `.*` stand for more than themselves', async (t) => {
+    const held = ['posts:publish', 'with spaces', 'ünï✓', 'posts*', '*.view']
+    const asked = [...held, 'posts', 'posts:publishing', 'posts.view', 'media.view', 'UNÏ✓']
+    const api = await startApiWithRoles(t, {
+      engine,
+      config: createConfig(t, {
+        auth: `auth { roles { odd { permissions = ${JSON.stringify(held)} } } }`,
+      }),
+      extend(app) {
+        for (const [i, permission] of asked.entries()) {
+          app.get(`/asked/${i}`, { config: { access: { permission } } }, async () => ({ ok: true }))
+        }
+      },
+    })
+    const user = await api.signInAs('odd')
+    for (const [i, permission] of asked.entries()) {
+      assert.equal(
+        (await api.get(`/asked/${i}`, user.access)).status,
+        held.includes(permission) ? 200 : 403,
+        permission,
+      )
+    }
+  })
+
   for (const name of Object.keys(requirements)) {
     test(`${name}, on a method and on a plugin: no token 401, the wrong user 403, the right one passes`, async (t) => {
       const api = await startApiWithRoles(t, { engine, extend: routes })

@@ -1,14 +1,24 @@
 import assert from 'node:assert/strict'
+import { cpSync } from 'node:fs'
+import { join } from 'node:path'
 import { test } from 'node:test'
+import { root } from '../../src/config/root.ts'
+import { openDatabase } from '../../src/platform/database/open.ts'
 import { startApi } from '../support/api.ts'
-import { onEachEngine } from '../support/databases.ts'
-import { challengeOf, enableTwoFactor, logIn, password, register, signIn, totp } from '../support/people.ts'
+import { createConfig } from '../support/config.ts'
+import { createDatabaseUrl, onEachEngine, temporaryFolder } from '../support/databases.ts'
+import { eventually } from '../support/eventually.ts'
+import { openOptions } from '../support/migrations.ts'
+import { challengeOf, enableTwoFactor, logIn, many, password, register, signIn, totp } from '../support/people.ts'
+import { startApiWithRoles } from '../support/roles.ts'
 
 interface Row {
   at: string
   event: string
   outcome: string
   user_id: number | null
+  actor_id: number | null
+  changes: string | null
   address: string
   user_agent: string
 }
@@ -19,7 +29,7 @@ onEachEngine('the audit trail', (engine) => {
     const api = await startApi(t, {
       engine,
       extend: (_app, { db }) => {
-        read = () => db.all<Row>('SELECT at, event, outcome, user_id, address, user_agent FROM audit ORDER BY id')
+        read = () => db.all<Row>('SELECT * FROM audit ORDER BY id')
       },
     })
     const user = await signIn(api)
@@ -38,28 +48,29 @@ onEachEngine('the audit trail', (engine) => {
     await api.post('/api/auth/password', { current_password: password, new_password: 'Another-Pass-2' }, third.access)
 
     const rows = await read()
-    const told = rows.map(({ event, outcome, user_id }) => `${event} ${outcome} ${user_id}`)
+    const told = rows.map(({ event, outcome, user_id, actor_id }) => `${event} ${outcome} ${user_id} by ${actor_id}`)
+    const own = (id: number) => `${id} by ${id}`
     assert.deepEqual(told, [
-      `register success ${user.id}`,
-      `login success ${user.id}`,
-      `login failure ${user.id}`,
-      `refresh success ${user.id}`,
-      `2fa_setup success ${user.id}`,
-      `2fa_enable success ${user.id}`,
-      `login second_factor_required ${user.id}`,
-      `2fa_verify failure ${user.id}`,
-      `2fa_verify success ${user.id}`,
-      `refresh reuse ${user.id}`,
-      ...Array.from({ length: 4 }, () => 'login failure null'),
-      'login locked null',
-      'lock success null',
-      'login locked null',
-      `register success ${other.id}`,
-      `login success ${other.id}`,
-      `logout success ${other.id}`,
-      `register success ${third.id}`,
-      `login success ${third.id}`,
-      `password_change success ${third.id}`,
+      `register success ${own(user.id)}`,
+      `login success ${own(user.id)}`,
+      `login failure ${user.id} by null`,
+      `refresh success ${own(user.id)}`,
+      `2fa_setup success ${own(user.id)}`,
+      `2fa_enable success ${own(user.id)}`,
+      `login second_factor_required ${user.id} by null`,
+      `2fa_verify failure ${user.id} by null`,
+      `2fa_verify success ${own(user.id)}`,
+      `refresh reuse ${user.id} by null`,
+      ...Array.from({ length: 4 }, () => 'login failure null by null'),
+      'login locked null by null',
+      'lock success null by null',
+      'login locked null by null',
+      `register success ${own(other.id)}`,
+      `login success ${own(other.id)}`,
+      `logout success ${own(other.id)}`,
+      `register success ${own(third.id)}`,
+      `login success ${own(third.id)}`,
+      `password_change success ${own(third.id)}`,
     ])
     for (const row of rows) {
       assert.equal(row.address, '127.0.0.1')
@@ -89,4 +100,180 @@ onEachEngine('the audit trail', (engine) => {
     // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not be there
     assert.doesNotMatch(stored, /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/)
   })
+
+  test('attempts under a lock name the account, on every endpoint that checks a password or a code', async (t) => {
+    const api = await startApiWithRoles(t, { engine })
+    const user = await signIn(api)
+    for (let i = 0; i < 5; i++) await logIn(api, user.email, 'wrong')
+    assert.equal((await logIn(api, user.email)).status, 423)
+    assert.equal((await api.post('/api/auth/2fa/setup', { password }, user.access)).status, 423)
+    const change = { current_password: password, new_password: 'Another-Pass-2' }
+    assert.equal((await api.post('/api/auth/password', change, user.access)).status, 423)
+    const rows = await api.db.all<Row>("SELECT * FROM audit WHERE outcome = 'locked' OR event = 'lock' ORDER BY id")
+    assert.deepEqual(
+      rows.map(({ event, outcome, user_id, actor_id }) => [event, outcome, user_id, actor_id]),
+      [
+        ['login', 'locked', user.id, null],
+        ['lock', 'success', user.id, null],
+        ['login', 'locked', user.id, null],
+        ['2fa_setup', 'locked', user.id, user.id],
+        ['password_change', 'locked', user.id, user.id],
+      ],
+    )
+  })
+
+  test('tells who did what to whom, and from what to what', async (t) => {
+    const api = await startApiWithRoles(t, { engine })
+    const admin = await api.signInAs('admin')
+    const user = await api.signInAs('viewer')
+    await api.put(`/api/admin/users/${user.id}/roles`, { roles: ['editor', 'viewer'] }, admin.access)
+    for (const what of ['lock', '2fa', 'sessions'])
+      await api.delete(`/api/admin/users/${user.id}/${what}`, admin.access)
+    const { data } = (await api.get('/api/admin/audit?per_page=4', admin.access)).body
+    const changes = { roles: { from: ['viewer'], to: ['editor', 'viewer'] } }
+    assert.deepEqual(
+      data.map((row: { event: string; user_id: number; actor_id: number; outcome: string; changes: object }) => [
+        row.event,
+        row.user_id,
+        row.actor_id,
+        row.outcome,
+        row.changes,
+      ]),
+      [
+        ['sessions_ended', user.id, admin.id, 'success', null],
+        ['2fa_reset', user.id, admin.id, 'success', null],
+        ['unlock', user.id, admin.id, 'success', null],
+        ['roles_changed', user.id, admin.id, 'success', changes],
+      ],
+    )
+  })
+
+  test('has what administrators were refused, and what was tried by who is none', async (t) => {
+    const config = createConfig(t, {
+      auth: `auth { roles {
+        admin { permissions = ["*"] }
+        manager { permissions = ["users.*"] }
+      } }`,
+    })
+    const api = await startApiWithRoles(t, { engine, config })
+    const admin = await api.signInAs('admin')
+    const manager = await api.signInAs('manager')
+    const nobody = await api.signInAs()
+    const giveRoles = (user: { id: number }, roles: string[], by: { access: string }) =>
+      api.put(`/api/admin/users/${user.id}/roles`, { roles }, by.access)
+    assert.equal((await giveRoles(admin, [], admin)).status, 409)
+    assert.equal((await giveRoles(nobody, ['admin'], manager)).status, 403)
+    assert.equal((await giveRoles(nobody, ['admin'], nobody)).status, 403)
+    for (const what of ['lock', '2fa', 'sessions']) {
+      assert.equal((await api.delete(`/api/admin/users/${admin.id}/${what}`, manager.access)).status, 403)
+      assert.equal((await api.delete(`/api/admin/users/${admin.id}/${what}`, nobody.access)).status, 403)
+    }
+    const rows = await api.db.all<Row>("SELECT * FROM audit WHERE outcome = 'refused' ORDER BY id")
+    const roles = (from: string[], to: string[]) => JSON.stringify({ roles: { from, to } })
+    assert.deepEqual(
+      rows.map(({ event, user_id, actor_id, changes }) => [event, user_id, actor_id, changes]),
+      [
+        ['roles_changed', admin.id, admin.id, roles(['admin'], [])],
+        ['roles_changed', nobody.id, manager.id, roles([], ['admin'])],
+        // Refused before the body was read.
+        ['roles_changed', nobody.id, nobody.id, null],
+        ...['unlock', '2fa_reset', 'sessions_ended'].flatMap((event) => [
+          [event, admin.id, manager.id, null],
+          [event, admin.id, nobody.id, null],
+        ]),
+      ],
+    )
+  })
+
+  test('is not filled by somebody who is refused over and over', async (t) => {
+    const api = await startApiWithRoles(t, { engine })
+    const nobody = await api.signInAs()
+    const answers = await many(100, () => api.delete('/api/admin/users/1/lock', nobody.access))
+    assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([403]))
+    const row = await api.db.get<{ n: number }>("SELECT count(*) AS n FROM audit WHERE outcome = 'refused'")
+    assert.equal(row?.n, 60)
+  })
+
+  test('of an earlier version gets its actors out of the outcome', async (t) => {
+    const url = await createDatabaseUrl(t, engine)
+    const former = temporaryFolder(t)
+    const all = join(root, 'migrations')
+    cpSync(all, former, { recursive: true, filter: (file) => !/000[789]-/.test(file) })
+    const before = await openDatabase(openOptions({ url, migrations: former }))
+    const rows = [
+      ['roles_changed', 'success, by user 12', 7],
+      ['unlock', 'success, by the command line', 7],
+      ['login', 'success', 7],
+      ['login', 'failure', 7],
+      ['lock', 'success', 7],
+      ['login', 'locked', null],
+    ] as const
+    for (const [event, outcome, userId] of rows) {
+      await before.db.write({
+        sql: `INSERT INTO audit (at, event, outcome, user_id, address, user_agent) VALUES ($1, $2, $3, $4, 'a', 'b')`,
+        params: ['2026-01-01T00:00:00.000Z', event, outcome, userId],
+      })
+    }
+    await before.db.close()
+    const { db } = await openDatabase(openOptions({ url, migrations: all }))
+    t.after(() => db.close())
+    const migrated = await db.all<Row>('SELECT event, outcome, user_id, actor_id FROM audit ORDER BY id')
+    assert.deepEqual(
+      migrated.map(({ event, outcome, user_id, actor_id }) => [event, outcome, user_id, actor_id]),
+      [
+        ['roles_changed', 'success', 7, 12],
+        ['unlock', 'success', 7, null],
+        ['login', 'success', 7, 7],
+        ['login', 'failure', 7, null],
+        ['lock', 'success', 7, null],
+        ['login', 'locked', null, null],
+      ],
+    )
+  })
+})
+
+test('metrics count logins, failures, locks, reuse, registrations, resets and second factors', async (t) => {
+  const api = await startApi(t)
+  const figure = async (series: string) => {
+    const line = (await api.get('/metrics')).body.split('\n').find((each: string) => each.startsWith(`${series} `))
+    assert.ok(line, `there is no ${series}`)
+    return Number(line.split(' ')[1])
+  }
+  const all = {
+    'auth_logins_total{outcome="success"}': 1,
+    'auth_logins_total{outcome="failure"}': 4,
+    'auth_logins_total{outcome="locked"}': 2,
+    'auth_logins_total{outcome="second_factor_required"}': 1,
+    'auth_two_factor_verifications_total{outcome="success"}': 1,
+    'auth_two_factor_verifications_total{outcome="failure"}': 1,
+    'auth_two_factor_verifications_total{outcome="locked"}': 0,
+    'auth_failures_total{event="login"}': 4,
+    'auth_failures_total{event="2fa_verify"}': 1,
+    'auth_failures_total{event="password_change"}': 1,
+    auth_locks_total: 1,
+    auth_refresh_reuse_total: 1,
+    auth_registrations_total: 1,
+    auth_password_resets_total: 1,
+  }
+  for (const series of Object.keys(all)) assert.equal(await figure(series), 0, series)
+  const user = await signIn(api)
+  await api.post('/api/auth/refresh', { refresh_token: user.refresh })
+  const change = { current_password: 'wrong', new_password: 'Another-Pass-2' }
+  await api.post('/api/auth/password', change, user.access)
+  const { secret } = await enableTwoFactor(api, user)
+  // The second comes to a family that is dead by then.
+  for (let i = 0; i < 2; i++) await api.post('/api/auth/refresh', { refresh_token: user.refresh })
+  api.clock.advance(60)
+  const challenge_token = await challengeOf(api, user.email)
+  await api.post('/api/auth/2fa/verify', { challenge_token, code: '000000' })
+  await api.post('/api/auth/2fa/verify', { challenge_token, code: totp(api, secret) })
+  for (let i = 0; i < 6; i++) await logIn(api, 'nobody@example.com', 'wrong')
+  await api.post('/api/auth/password/forgot', { email: user.email })
+  const token = await eventually(() => {
+    const found = /Reset token: ([\w-]+)/.exec(api.log.join(''))?.[1]
+    assert.ok(found)
+    return found
+  })
+  assert.equal((await api.post('/api/auth/password/reset', { token, password: 'Another-Pass-2' })).status, 200)
+  for (const [series, expected] of Object.entries(all)) assert.equal(await figure(series), expected, series)
 })

@@ -17,7 +17,7 @@ onEachEngine('login', (engine) => {
     assert.equal(headers.get('cache-control'), 'no-store')
     const access = claimsOf(body.access_token)
     const refresh = claimsOf(body.refresh_token)
-    const names = ['exp', 'family', 'iat', 'iss', 'jti', 'sub', 'type', 'ver']
+    const names = ['aud', 'exp', 'family', 'iat', 'iss', 'jti', 'sub', 'type', 'ver']
     assert.deepEqual([Object.keys(access).sort(), Object.keys(refresh).sort()], [names, names])
     assert.equal(access.iss, 'service')
     assert.equal(access.sub, String(user.id))

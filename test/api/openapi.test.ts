@@ -205,7 +205,7 @@ const texts: Record<string, string[]> = {
   403: ['Forbidden'],
   404: ['Product not found', 'Not found'],
   408: ['Request timeout'],
-  409: ['Email already registered', 'Two-factor already enabled', 'Last administrator'],
+  409: ['Email already registered', 'Two-factor already enabled', 'Two-factor not enabled', 'Last administrator'],
   412: ['Product has changed'],
   413: ['Request body too large'],
   415: ['Unsupported media type'],

@@ -2,7 +2,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { startApi } from '../support/api.ts'
 import { onEachEngine } from '../support/databases.ts'
+import { eventually } from '../support/eventually.ts'
 import { claimsOf, logIn, many, password, register, signIn } from '../support/people.ts'
+import { startApiWithRoles } from '../support/roles.ts'
 
 onEachEngine('registration', (engine) => {
   test('answers 201 with id, email and message, the email trimmed and in lower case', async (t) => {
@@ -78,6 +80,77 @@ onEachEngine('registration', (engine) => {
       assert.deepEqual(answer.body.details, { email: ['Must be a valid email address'] })
     })
   }
+
+  test('an email may have 255 code points, however many bytes they take', async (t) => {
+    const api = await startApi(t, { engine })
+    const email = `${'😀'.repeat(64)}@${'a'.repeat(63)}.${'b'.repeat(63)}.${'c'.repeat(58)}.com`
+    const tooLong = await api.post('/api/auth/register', { email: email.replace('.com', '.info'), password })
+    assert.deepEqual(tooLong.body.details, { email: ['Must be at most 255 characters'] })
+    assert.equal((await api.post('/api/auth/register', { email, password })).status, 201)
+    assert.equal((await logIn(api, email)).status, 200)
+  })
+
+  test('emails are compared in NFKC: spellings that look alike are one user', async (t) => {
+    const api = await startApi(t, { engine })
+    const answer = await api.post('/api/auth/register', { email: 'ＡＤＡ@example.com', password })
+    assert.deepEqual([answer.status, answer.body.data.email], [201, 'ada@example.com'])
+    for (const email of ['ada@example.com', '𝒶da@example.com']) {
+      assert.equal((await api.post('/api/auth/register', { email, password })).status, 409)
+      assert.equal((await logIn(api, email)).status, 200)
+    }
+  })
+
+  test('an email with an invisible character is refused, and signing in with one is as with any unknown', async (t) => {
+    const api = await startApi(t, { engine })
+    await register(api, 'ada@example.com')
+    for (const character of [
+      '\u00ad',
+      '\u034f',
+      '\u115f',
+      '\u17b4',
+      '\u200b',
+      '\u3164',
+      '\ufe0f',
+      '\uffa0',
+      '\u2800',
+    ]) {
+      const email = `a${character}da@example.com`
+      const answer = await api.post('/api/auth/register', { email, password })
+      assert.deepEqual(
+        [answer.status, answer.body.details],
+        [422, { email: ['Must be a valid email address'] }],
+        JSON.stringify(character),
+      )
+      const login = await logIn(api, email)
+      assert.deepEqual([login.status, login.body], [401, { error: 'Invalid credentials' }])
+      const forgot = await api.post('/api/auth/password/forgot', { email })
+      const known = await api.post('/api/auth/password/forgot', { email: 'ada@example.com' })
+      assert.deepEqual([forgot.status, forgot.body], [202, known.body])
+    }
+  })
+
+  test('users from before are brought to how emails and names are compared today', async (t) => {
+    const first = await startApiWithRoles(t, { engine })
+    const [ada, taken, admin] = [await register(first), await register(first), await first.signInAs('admin')]
+    await register(first, 'taken@example.com')
+    const former = (id: number, email: string) => ({
+      sql: 'UPDATE users SET email = $1, name = $2, name_key = NULL WHERE id = $3',
+      params: [email, 'ÄDELE', id],
+    })
+    await first.db.write(former(ada.id, 'ａda@example.com'), former(taken.id, 'ｔaken@example.com'))
+    await first.app.close()
+
+    const api = await startApi(t, { engine, env: { DATABASE_URL: first.databaseUrl } })
+    await eventually(async () => {
+      const found = await api.get(`/api/admin/users?q=${encodeURIComponent('ädele')}`, admin.access)
+      assert.deepEqual(
+        found.body.data.map(({ email }: { email: string }) => email),
+        ['ada@example.com', 'ｔaken@example.com'],
+      )
+    })
+    assert.equal((await logIn(api, 'ａda@example.com')).status, 200)
+    assert.ok(api.log.some((line) => line.includes('"level":"warn"') && line.includes(`"userId":${taken.id}`)))
+  })
 
   test('never shows the password hash', async (t) => {
     const api = await startApi(t, { engine })

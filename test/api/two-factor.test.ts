@@ -146,6 +146,41 @@ onEachEngine('two-factor', (engine) => {
     assert.deepEqual((await api.get('/api/auth/2fa', user.access)).body, { enabled: false, recovery_codes_left: 0 })
   })
 
+  test('turning off what is off is no failed attempt, whatever password and code come with it', async (t) => {
+    const api = await startApi(t, { engine })
+    const user = await signIn(api)
+    for (const path of ['disable', 'recovery-codes']) {
+      for (const body of [{ password, code: '000000' }, { password: 'wrong', code: '' }, {}]) {
+        const answer = await api.post(`/api/auth/2fa/${path}`, body, user.access)
+        assert.deepEqual([answer.status, answer.body], [409, { error: 'Two-factor not enabled' }])
+      }
+    }
+    assert.equal((await logIn(api, user.email)).status, 200)
+  })
+
+  test('parallel requests to turn it off with one code count no failure', async (t) => {
+    const { api, user, recoveryCodes } = await start(t, engine)
+    const answers = await many(8, () =>
+      api.post('/api/auth/2fa/disable', { password, code: recoveryCodes[0] }, user.access),
+    )
+    assert.equal(answers.filter(({ status }) => status === 200).length, 1)
+    assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([200, 409]))
+  })
+
+  test('an empty code is refused and not counted', async (t) => {
+    const { api, user, secret } = await start(t, engine)
+    const challenge = await challengeOf(api, user.email)
+    for (let i = 0; i < 6; i++) {
+      for (const answer of [
+        await verify(api, challenge, ' '),
+        await api.post('/api/auth/2fa/disable', { password }, user.access),
+      ]) {
+        assert.deepEqual([answer.status, answer.body], [401, { error: 'Invalid two-factor code' }])
+      }
+    }
+    assert.equal((await verify(api, challenge, totp(api, secret))).status, 200)
+  })
+
   test('new recovery codes void the old ones', async (t) => {
     const { api, user, secret, recoveryCodes } = await start(t, engine)
     const renewed = await api.post('/api/auth/2fa/recovery-codes', { password, code: totp(api, secret) }, user.access)

@@ -11,6 +11,7 @@ const definitions: RoleDefinitions = {
   lead: { permissions: ['reports.daily.*'], inherits: ['editor', 'auditor'] },
   auditor: { permissions: ['audit.view', 'posts'], inherits: [] },
   empty: { permissions: [], inherits: [] },
+  odd: { permissions: ['posts:publish', 'with spaces', 'ünï✓.*', '**', 'posts*', '*.view', '', 'x.'], inherits: [] },
 }
 
 const table: [roles: string[], permission: string, expected: boolean][] = [
@@ -83,6 +84,20 @@ const table: [roles: string[], permission: string, expected: boolean][] = [
   [['owner'], 'audit.view', true],
   [['owner'], 'media.view', true],
   [['owner'], '*', false],
+  [['odd'], 'posts:publish', true],
+  [['odd'], 'posts:publish.now', false],
+  [['odd'], 'with spaces', true],
+  [['odd'], 'ünï✓.ö', true],
+  [['odd'], '**', true],
+  [['odd'], '*', false],
+  [['odd'], 'posts*', true],
+  [['odd'], 'posts.view', false],
+  [['odd'], 'postsx', false],
+  [['odd'], '*.view', true],
+  [['odd'], 'media.view', false],
+  [['odd'], '', true],
+  [['odd'], 'x.', true],
+  [['odd'], 'x.y', false],
 ]
 
 const roles = compileRoles(definitions)
@@ -93,7 +108,7 @@ for (const [names, permission, expected] of table) {
   })
 }
 
-const segment = fc.constantFrom('posts', 'media', 'a', 'b', 'view', 'update')
+const segment = fc.constantFrom('posts', 'media', 'a:b', 'b*', '*', '', 'ü v')
 const permission = fc.array(segment, { minLength: 1, maxLength: 4 }).map((parts) => parts.join('.'))
 const held = fc.oneof(
   permission,
@@ -153,6 +168,8 @@ test('who covers a role may do everything that it may', () => {
   assert.equal(roles.cover(['editor'], ['admin']), false)
   assert.equal(roles.cover(['admin'], ['owner', 'admin']), true)
   assert.equal(roles.cover([], ['unknown']), true)
+  assert.equal(roles.cover(['admin'], ['odd']), true)
+  assert.equal(roles.cover(['editor'], ['odd']), false)
 })
 
 test('the roles that hold everything are known', () => {

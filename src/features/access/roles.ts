@@ -77,7 +77,7 @@ function compile(name: string, definitions: RoleDefinitions): Held {
   return {
     everything: all.has('*'),
     prefixes: new Set(patterns.filter((each) => each.endsWith('.*')).map((each) => each.slice(0, -1))),
-    exact: new Set(patterns.filter((each) => !each.endsWith('*'))),
+    exact: new Set(patterns.filter((each) => each !== '*' && !each.endsWith('.*'))),
   }
 }
 

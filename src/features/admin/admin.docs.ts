@@ -28,6 +28,11 @@ const ListedUser = Type.Object(
   },
   { title: 'ListedUser' },
 )
+const Roles = Type.Array(Type.String())
+const Changes = Type.Object({
+  roles: Type.Optional(Type.Object({ from: Roles, to: Roles })),
+  name: Type.Optional(Type.Object({ from: Type.String(), to: Type.String() })),
+})
 const AuditEntry = Type.Object(
   {
     at: DateTime,
@@ -35,7 +40,13 @@ const AuditEntry = Type.Object(
     user_id: Type.Union([Type.Integer({ format: 'int64' }), Type.Null()], { description: 'Whom it happened to.' }),
     address: Type.String(),
     user_agent: Type.String(),
-    outcome: Type.String(),
+    outcome: Type.String({
+      description: '`success`, `failure`, `locked`, `refused`, `second_factor_required` or `reuse`.',
+    }),
+    actor_id: Type.Union([Type.Integer(), Type.Null()], {
+      description: 'Who did it, where that is proven. Null for the command line and for attempts of strangers.',
+    }),
+    changes: Type.Union([Changes, Type.Null()], { description: 'What it changed, or was refused to change.' }),
   },
   { title: 'AuditEntry' },
 )
@@ -112,6 +123,18 @@ export const docs = {
             address: '203.0.113.7',
             user_agent: 'curl/8.14.1',
             outcome: 'success',
+            actor_id: 2,
+            changes: null,
+          },
+          {
+            at: '2026-01-01T00:00:00.000Z',
+            event: 'roles_changed',
+            user_id: 2,
+            address: '203.0.113.7',
+            user_agent: 'curl/8.14.1',
+            outcome: 'success',
+            actor_id: 1,
+            changes: { roles: { from: ['viewer'], to: ['editor'] } },
           },
         ],
         meta,

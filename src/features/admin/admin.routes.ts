@@ -29,19 +29,20 @@ export async function adminRoutes(app: FastifyInstance, { admin }: { admin: Admi
   app.put<{ Body: { roles: string[] } }>(
     '/users/:id/roles',
     {
-      config: { access: canUpdate, docs: docs.setRoles },
+      config: { access: canUpdate, audit: 'roles_changed', docs: docs.setRoles },
       schema: { body: Type.Object({ roles: Type.Array(Type.String()) }) },
     },
     async (request) => ({ data: await admin.setRoles(actorOf(request), idOf(request), request.body.roles) }),
   )
 
   const helps = [
-    ['lock', admin.unlock],
-    ['2fa', admin.resetTwoFactor],
-    ['sessions', admin.endSessions],
+    ['lock', admin.unlock, 'unlock'],
+    ['2fa', admin.resetTwoFactor, '2fa_reset'],
+    ['sessions', admin.endSessions, 'sessions_ended'],
   ] as const
-  for (const [name, help] of helps) {
-    app.delete(`/users/:id/${name}`, { config: { access: canUpdate, docs: docs[name] } }, async (request, reply) => {
+  for (const [name, help, audit] of helps) {
+    const config = { access: canUpdate, audit, docs: docs[name] }
+    app.delete(`/users/:id/${name}`, { config }, async (request, reply) => {
       await help(actorOf(request), idOf(request))
       return reply.code(204).send()
     })
@@ -50,7 +51,7 @@ export async function adminRoutes(app: FastifyInstance, { admin }: { admin: Admi
   app.get('/audit', { config: { access: canAudit, docs: docs.audit } }, async (request) => {
     const page = pageOf(request.query)
     const { rows, total } = await admin.listAudit(page)
-    return { data: rows.map(({ email: _email, ...row }) => row), meta: metaOf(page, total) }
+    return { data: rows.map(({ email: _email, actor_email: _actor, ...row }) => row), meta: metaOf(page, total) }
   })
 }
 

@@ -1,11 +1,12 @@
 /** Giving and taking roles, and helping people who are locked out. Nobody hands out more than they have. */
 import { AppError } from '../../core/app-error.ts'
-import type { Audit, AuditEvent } from '../../platform/audit/audit.ts'
+import type { Audit, AuditChanges, AuditEvent } from '../../platform/audit/audit.ts'
 import type { Database, Statement } from '../../platform/database/database.ts'
 import type { OnAccessChanged } from '../../platform/http/access-changes.ts'
 import type { Client } from '../../platform/http/client.ts'
 import { httpErrors } from '../../platform/http/errors.ts'
 import { validationFailed } from '../../platform/http/validation.ts'
+import type { Limiter } from '../../platform/limiter/limiter.ts'
 import type { AdminStore, ListedUser, Stored } from './admin.store.ts'
 
 /** Who does it. The command line has no user: whoever can run it can do anything. */
@@ -14,6 +15,14 @@ export interface Actor {
   /** Undefined where nothing is denied. */
   roles: readonly string[] | undefined
   client: Client
+}
+
+/** What is done, or refused. */
+interface Act {
+  event: AuditEvent
+  actor: Actor
+  userId: number | null
+  changes?: AuditChanges
 }
 
 export interface AdminDeps {
@@ -30,58 +39,72 @@ export interface AdminDeps {
   removeTwoFactor(userId: number): Statement[]
   endSessions(userId: number): Statement
   audit: Audit
+  /** How many refusals of one actor are recorded. */
+  refusals: Limiter
   onAccessChanged: OnAccessChanged
 }
 
 const maxAttempts = 5
+const { forbidden } = httpErrors
 
 export function createAdmin(deps: AdminDeps) {
-  const { db, store, roles, unlock, removeTwoFactor, endSessions, audit, onAccessChanged } = deps
+  const { db, store, roles, unlock, removeTwoFactor, endSessions, audit, refusals, onAccessChanged } = deps
 
-  function requireCover(actor: Actor, others: readonly string[]): void {
-    if (actor.roles !== undefined && !roles.cover(actor.roles, others)) throw httpErrors.forbidden()
-  }
+  const covers = (actor: Actor, others: readonly string[]) =>
+    actor.roles === undefined || roles.cover(actor.roles, others)
 
-  async function findTarget(actor: Actor, id: number | undefined): Promise<Stored> {
+  async function findTarget({ event, actor }: Pick<Act, 'event' | 'actor'>, id: number | undefined): Promise<Stored> {
     const stored = id === undefined ? undefined : await store.find(id)
     if (!stored) throw httpErrors.notFound()
-    requireCover(actor, stored.user.roles)
+    if (!covers(actor, stored.user.roles)) throw await refuse({ event, actor, userId: stored.user.id }, forbidden())
     return stored
   }
 
-  function entry(event: AuditEvent, actor: Actor, userId: number): Statement {
-    const by = actor.id === null ? 'by the command line' : `by user ${actor.id}`
-    return audit.entry({ event, outcome: `success, ${by}`, userId, client: actor.client })
+  function done({ actor, ...act }: Act & { userId: number }): Statement {
+    return audit.entry({ ...act, outcome: 'success', actorId: actor.id, client: actor.client })
+  }
+
+  async function recordRefusal({ actor, ...act }: Act): Promise<void> {
+    const isTooMany = actor.id !== null && (await isRefused(refusals.take(`user ${actor.id}`)))
+    if (isTooMany) return
+    await db.write(audit.entry({ ...act, outcome: 'refused', actorId: actor.id, client: actor.client }))
+  }
+
+  async function refuse(act: Act, refusal: AppError): Promise<AppError> {
+    await recordRefusal(act)
+    return refusal
   }
 
   async function setRoles(actor: Actor, id: number | undefined, given: readonly string[]): Promise<ListedUser> {
+    const event: AuditEvent = 'roles_changed'
     const wanted = [...new Set(given)]
     const keepsAdministrator = wanted.some((role) => roles.administrators().includes(role))
 
     for (let attempt = 0; attempt < maxAttempts; attempt++) {
-      const stored = await findTarget(actor, id)
+      const stored = await findTarget({ event, actor }, id)
       const { user } = stored
+      const changes = { roles: { from: user.roles, to: wanted } }
+      const act = { event, actor, userId: user.id, changes }
       const added = wanted.filter((role) => !user.roles.includes(role))
       // A role that is no longer configured may stay where it is; it holds nothing.
       const unknown = added.filter((role) => !roles.has(role))
       if (unknown.length > 0) throw validationFailed({ roles: unknown.map((role) => `Unknown role: ${role}`) })
-      requireCover(actor, [...added, ...user.roles.filter((role) => !wanted.includes(role))])
-      const [, done] = await db.write(
-        ...store.setRoles(stored, wanted, keepsAdministrator),
-        entry('roles_changed', actor, user.id),
-      )
-      if (done && done.length > 0) {
+      const removed = user.roles.filter((role) => !wanted.includes(role))
+      if (!covers(actor, [...added, ...removed])) throw await refuse(act, forbidden())
+      const [, changed] = await db.write(...store.setRoles(stored, wanted, keepsAdministrator), done(act))
+      if (changed && changed.length > 0) {
         await onAccessChanged(user.id)
         return { ...user, roles: wanted }
       }
       const now = await store.find(user.id)
       // Where the roles are still what they were, nothing but the last administrator's stood in the way.
-      if (now?.storedRoles === stored.storedRoles) throw lastAdministrator()
+      if (now?.storedRoles === stored.storedRoles) throw await refuse(act, lastAdministrator())
     }
     throw httpErrors.unavailable()
   }
 
   return {
+    recordRefusal,
     list: store.list,
     listAudit: store.listAudit,
     findByEmail: store.findByEmail,
@@ -101,24 +124,37 @@ export function createAdmin(deps: AdminDeps) {
     setRoles,
 
     async unlock(actor: Actor, id: number | undefined): Promise<void> {
-      const { user } = await findTarget(actor, id)
-      await db.write(unlock(user.email), entry('unlock', actor, user.id))
+      const event = 'unlock'
+      const { user } = await findTarget({ event, actor }, id)
+      await db.write(unlock(user.email), done({ event, actor, userId: user.id }))
     },
 
     async resetTwoFactor(actor: Actor, id: number | undefined): Promise<void> {
-      const { user } = await findTarget(actor, id)
-      await db.write(...removeTwoFactor(user.id), entry('2fa_reset', actor, user.id))
+      const event = '2fa_reset'
+      const { user } = await findTarget({ event, actor }, id)
+      await db.write(...removeTwoFactor(user.id), done({ event, actor, userId: user.id }))
     },
 
     async endSessions(actor: Actor, id: number | undefined): Promise<void> {
-      const { user } = await findTarget(actor, id)
-      await db.write(endSessions(user.id), entry('sessions_ended', actor, user.id))
+      const event = 'sessions_ended'
+      const { user } = await findTarget({ event, actor }, id)
+      await db.write(endSessions(user.id), done({ event, actor, userId: user.id }))
       await onAccessChanged(user.id)
     },
   }
 }
 
 export type Admin = ReturnType<typeof createAdmin>
+
+async function isRefused(turn: Promise<void>): Promise<boolean> {
+  try {
+    await turn
+    return false
+  } catch (error) {
+    if (error instanceof AppError) return true
+    throw error
+  }
+}
 
 export function lastAdministrator(): AppError {
   return new AppError(409, 'Last administrator')

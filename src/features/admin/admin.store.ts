@@ -1,5 +1,8 @@
 /** What administrators see and change. */
 import type { Clock } from '../../core/clock.ts'
+import { normaliseEmail } from '../../core/email.ts'
+import { lowerByCodePoint } from '../../core/text.ts'
+import type { AuditChanges } from '../../platform/audit/audit.ts'
 import type { Database, Statement } from '../../platform/database/database.ts'
 import type { KeptCounts } from '../../platform/database/kept-counts.ts'
 import { offsetOf, type Page } from '../../platform/http/paging.ts'
@@ -32,8 +35,11 @@ export interface AuditRow {
   address: string
   user_agent: string
   outcome: string
-  /** Of the user, where there is one. */
+  actor_id: number | null
+  changes: AuditChanges | null
+  /** Of the user and of the actor, where there is one. */
   email: string | null
+  actor_email: string | null
 }
 
 const select = `
@@ -41,9 +47,8 @@ const select = `
   FROM users u
   LEFT JOIN two_factor t ON t.user_id = u.id
   LEFT JOIN login_attempts a ON a.email = u.email AND a.locked_until > $1`
-// As typed too: SQLite's lower() knows no letters beyond ASCII.
-const matches = (lowered: string, typed: string) =>
-  `(u.email LIKE ${lowered} ESCAPE '!' OR lower(u.name) LIKE ${lowered} ESCAPE '!' OR u.name LIKE ${typed} ESCAPE '!')`
+const matches = (email: string, name: string) =>
+  `(u.email LIKE ${email} ESCAPE '!' OR u.name_key LIKE ${name} ESCAPE '!')`
 
 export interface AdminStoreDeps {
   db: Database
@@ -75,7 +80,9 @@ export function createAdminStore({ db, clock, counts, administrators }: AdminSto
       }
       // No engine keeps one in a text, so nobody has one.
       if (q.includes('\0')) return { users: [], total: 0 }
-      const terms = [q.toLowerCase(), q].map((text) => `%${text.replace(/[!%_]/g, (char) => `!${char}`)}%`)
+      const terms = [normaliseEmail(q), lowerByCodePoint(q)].map(
+        (text) => `%${text.replace(/[!%_]/g, (char) => `!${char}`)}%`,
+      )
       const rows = await db.scan<UserRow>(`${select} WHERE ${matches('$2', '$3')} ORDER BY u.id LIMIT $4 OFFSET $5`, [
         now,
         ...terms,
@@ -121,13 +128,18 @@ export function createAdminStore({ db, clock, counts, administrators }: AdminSto
       const end = Math.max(0, total - offsetOf(page))
       const start = Math.max(0, end - page.perPage)
       const { id, skip } = await counts.find('audit', start)
-      const rows = await db.all<AuditRow>(
-        `SELECT a.at, a.event, a.user_id, a.address, a.user_agent, a.outcome, u.email
-         FROM audit a LEFT JOIN users u ON u.id = a.user_id
+      const rows = await db.all<Omit<AuditRow, 'changes'> & { changes: string | null }>(
+        `SELECT a.at, a.event, a.user_id, a.address, a.user_agent, a.outcome, a.actor_id, a.changes, u.email,
+                actor.email AS actor_email
+         FROM audit a LEFT JOIN users u ON u.id = a.user_id LEFT JOIN users actor ON actor.id = a.actor_id
          WHERE a.id >= $1 ORDER BY a.id LIMIT $2 OFFSET $3`,
         [id, end - start, skip],
       )
-      return { rows: rows.reverse(), total }
+      const read = rows.map(({ changes, ...row }) => ({
+        ...row,
+        changes: changes === null ? null : (JSON.parse(changes) as AuditChanges),
+      }))
+      return { rows: read.reverse(), total }
     },
   }
 }

@@ -24,6 +24,17 @@ export interface SignedIn {
 
 export type LoginOutcome = ({ kind: 'signed_in' } & SignedIn) | { kind: 'second_factor'; challengeToken: string }
 
+/** To sign in, or to confirm a password or a code. */
+export interface Attempt {
+  email: string
+  event: AuditEvent
+  /** Null where nobody has the email. */
+  userId: number | null
+  /** Whose session it comes from; null where it comes from none. */
+  actorId: number | null
+  client: Client
+}
+
 export interface LoginDeps {
   db: Database
   clock: Clock
@@ -47,14 +58,12 @@ export function createLogin(deps: LoginDeps) {
   async function login(given: { email: string; password: string; client: Client }): Promise<LoginOutcome> {
     const email = normaliseEmail(given.email)
     const { client } = given
-    await requireOpen(email, 'login', client)
     const account = await accounts.findByEmail(email)
+    const attempt: Attempt = { email, event: 'login', userId: account?.id ?? null, actorId: null, client }
+    await requireOpen(attempt)
     const isRight = await passwords.verify({ password: given.password, hash: account?.password_hash, client })
     if (!account || !isRight) {
-      throw await refuse(
-        { email, event: 'login', userId: account?.id ?? null, client },
-        authErrors.invalidCredentials(),
-      )
+      throw await refuse(attempt, authErrors.invalidCredentials())
     }
     const also = passwords.isOutdated(account.password_hash)
       ? [accounts.rehash(account.id, account.password_hash, await passwords.hash(given.password, client))]
@@ -64,7 +73,7 @@ export function createLogin(deps: LoginDeps) {
     const before = [accounts.stillHasVersionAlone(account.id, account.token_version)]
     const signedIn = await complete(account, { family: random.id(), event: 'login', client, before, also })
     if (signedIn) return { kind: 'signed_in', ...signedIn }
-    await requireOpen(email, 'login', client)
+    await requireOpen(attempt)
     const now = await accounts.findById(account.id)
     // The second factor was turned on while the password was checked.
     if (now?.two_factor && now.token_version === account.token_version) return challenge(now, client, [])
@@ -74,9 +83,11 @@ export function createLogin(deps: LoginDeps) {
 
   /** The right password alone clears no failure, and tells nobody anything once the account is locked. */
   async function challenge(account: Account, client: Client, also: Statement[]): Promise<LoginOutcome> {
-    const entry = audit.entry({ event: 'login', outcome: 'second_factor_required', userId: account.id, client })
-    const [passed] = await db.write(lockout.passes(account.email), ...also, entry)
-    if (!passed?.length) await requireOpen(account.email, 'login', client)
+    const attempt: Attempt = { email: account.email, event: 'login', userId: account.id, actorId: null, client }
+    const outcome = 'second_factor_required'
+    const [passed] = await db.write(lockout.passes(account.email), ...also, audit.entry({ ...attempt, outcome }))
+    if (!passed?.length) await requireOpen(attempt)
+    audit.count('login', outcome)
     const now = clock.nowSeconds()
     const challengeToken = tokens.sign({
       sub: String(account.id),
@@ -99,9 +110,11 @@ export function createLogin(deps: LoginDeps) {
       throw authErrors.invalidChallenge()
     }
     const event = '2fa_verify' as const
-    await requireOpen(account.email, event, client)
+    const attempt: Attempt = { email: account.email, event, userId: account.id, actorId: null, client }
+    await requireOpen(attempt)
+    // A form that was sent too early guesses nothing.
+    if (given.code.trim() === '') throw authErrors.invalidCode()
     const use = await secondFactors.findUse(account.id, given.code)
-    const attempt = { email: account.email, event, userId: account.id, client }
     if (!use) throw await refuseCode(attempt)
 
     // The challenge and the code are burned in the batch that makes the session: of any number of racers one wins.
@@ -113,7 +126,7 @@ export function createLogin(deps: LoginDeps) {
     const completion = { family: claims.family, event, client, before, also: [] }
     const signedIn = await complete(account, completion)
     if (signedIn) return signedIn
-    await requireOpen(account.email, event, client)
+    await requireOpen(attempt)
     if (await usedOnce.isUsed(nameOf(claims))) throw authErrors.invalidChallenge()
     throw await refuseCode(attempt)
   }
@@ -139,35 +152,33 @@ export function createLogin(deps: LoginDeps) {
       sessions.insert(pair, endsAt, client),
       forget,
       ...also,
-      audit.entry({ event, outcome: 'success', userId: account.id, client }),
+      audit.entry({ event, outcome: 'success', userId: account.id, actorId: account.id, client }),
     )
-    return passed && passed.length > 0 ? { pair: pairs.sign(pair), family, version: pair.version } : undefined
+    if (!passed?.length) return undefined
+    audit.count(event, 'success')
+    return { pair: pairs.sign(pair), family, version: pair.version }
   }
 
-  interface Attempt {
-    email: string
-    event: AuditEvent
-    userId: number | null
-    client: Client
-  }
-
-  async function requireOpen(email: string, event: AuditEvent, client: Client): Promise<void> {
+  async function requireOpen({ email, ...attempt }: Attempt): Promise<void> {
     try {
       await lockout.requireOpen(email)
     } catch (locked) {
-      await db.write(audit.entry({ event, outcome: 'locked', userId: null, client }))
+      await db.write(audit.entry({ ...attempt, outcome: 'locked' }))
+      audit.count(attempt.event, 'locked')
       throw locked
     }
   }
 
   /** Counts a failure and answers what to say of it: the attempt that locks the account says so itself. */
-  async function refuse({ email, event, userId, client }: Attempt, otherwise: Error): Promise<Error> {
+  async function refuse({ email, ...attempt }: Attempt, otherwise: Error): Promise<Error> {
     const { lockedUntil, hasLocked } = await lockout.countFailure(email)
     const outcome = lockedUntil === undefined ? 'failure' : 'locked'
     await db.write(
-      audit.entry({ event, outcome, userId, client }),
-      ...(hasLocked ? [audit.entry({ event: 'lock', outcome: 'success', userId, client })] : []),
+      audit.entry({ ...attempt, outcome }),
+      ...(hasLocked ? [audit.entry({ ...attempt, event: 'lock', outcome: 'success', actorId: null })] : []),
     )
+    audit.count(attempt.event, outcome)
+    if (hasLocked) audit.count('lock', 'success')
     return lockedUntil === undefined ? otherwise : authErrors.locked(lockedUntil)
   }
 
@@ -185,8 +196,14 @@ export function createLogin(deps: LoginDeps) {
   }): Promise<Account> {
     const account = await accounts.findById(given.userId)
     if (!account) throw authErrors.invalidCredentials()
-    const attempt = { email: account.email, event: given.event, userId: account.id, client: given.client }
-    await requireOpen(account.email, given.event, given.client)
+    const attempt: Attempt = {
+      email: account.email,
+      event: given.event,
+      userId: account.id,
+      actorId: account.id,
+      client: given.client,
+    }
+    await requireOpen(attempt)
     const { password, client } = given
     if (!(await passwords.verify({ password, hash: account.password_hash, client }))) {
       throw await refuse(attempt, authErrors.invalidCredentials())

@@ -68,10 +68,10 @@ export function createPasswordService(deps: PasswordDeps) {
       accounts.setPassword(userId, await passwords.hash(given.next, client)),
       sessions.revokeAll(userId),
       voidResets(userId),
-      audit.entry({ event, outcome: 'success', userId, client }),
+      audit.entry({ event, outcome: 'success', userId, actorId: userId, client }),
     )
     if (passed && passed.length > 0) return onAccessChanged(userId)
-    await login.requireOpen(account.email, event, client)
+    await login.requireOpen({ email: account.email, event, userId, actorId: userId, client })
     throw authErrors.invalidCredentials()
   }
 
@@ -99,7 +99,8 @@ export function createPasswordService(deps: PasswordDeps) {
         params: [hashToken(token), account.id, now, now + resetSeconds, now - 3600, mailsPerHour],
         decides: true,
       },
-      audit.entry({ event: 'password_forgot', outcome: 'success', userId: account.id, client }),
+      // Anybody may ask for it.
+      audit.entry({ event: 'password_forgot', outcome: 'success', userId: account.id, actorId: null, client }),
     )
     if (made && made.length > 0) await mail.send(resetMessage({ to: account.email, token, publicUrl }))
   }
@@ -140,9 +141,10 @@ export function createPasswordService(deps: PasswordDeps) {
       },
       sessions.revokeAll(userId),
       voidResets(userId),
-      audit.entry({ event: 'password_reset', outcome: 'success', userId, client: given.client }),
+      audit.entry({ event: 'password_reset', outcome: 'success', userId, actorId: userId, client: given.client }),
     )
     if (!used || used.length === 0) throw authErrors.invalidResetToken()
+    audit.count('password_reset', 'success')
     await onAccessChanged(userId)
   }
 

@@ -41,9 +41,10 @@ export function createRefresh({ db, clock, sessions, tokens, pairs, audit, onAcc
       if (claims.exp <= clock.nowSeconds() || claims.ver !== session.token_version)
         throw authErrors.invalidRefreshToken()
       const successor = pairs.make({ id: session.user_id, token_version: claims.ver }, session.id, session.ends_at)
+      const { user_id: userId } = session
       const [won] = await db.write<object, object>(
         sessions.rotate({ presented: claims.jti, successor, retryKeyHash: keyHash }),
-        audit.entry({ event: 'refresh', outcome: 'success', userId: session.user_id, client }),
+        audit.entry({ event: 'refresh', outcome: 'success', userId, actorId: userId, client }),
       )
       if (won.length > 0) return pairs.sign(successor)
     }
@@ -58,8 +59,16 @@ export function createRefresh({ db, clock, sessions, tokens, pairs, audit, onAcc
     if (session.live_refresh_id === claims.jti) throw authErrors.invalidRefreshToken()
     if (isRepeat(session, claims, keyHash)) return pairs.sign(JSON.parse(session.pair) as PairClaims)
 
-    const entry = audit.entry({ event: 'refresh', outcome: 'reuse', userId: session.user_id, client })
-    await db.write(sessions.revoke(session.id), entry)
+    // By the user or by whoever stole it: nobody knows.
+    const entry = audit.entry({
+      event: 'refresh',
+      outcome: 'reuse',
+      userId: session.user_id,
+      actorId: null,
+      client,
+    })
+    const [revoked] = await db.write<object, object>(sessions.revoke(session.id), entry)
+    if (revoked.length > 0) audit.count('refresh', 'reuse')
     await onAccessChanged(session.user_id)
     throw authErrors.invalidRefreshToken()
   }

@@ -20,7 +20,7 @@ export function createSessions({ db, sessions, audit, onAccessChanged }: Session
       const { principal, isEverywhere, client } = given
       const { id: userId, token } = principal
       const event = isEverywhere ? 'logout_all' : 'logout'
-      const entry = audit.entry({ event, outcome: 'success', userId, client })
+      const entry = audit.entry({ event, outcome: 'success', userId, actorId: userId, client })
       if (isEverywhere) await db.write(sessions.raiseVersion(userId), sessions.revokeAll(userId), entry)
       else await db.write(sessions.revokeToken(token.id, token.expiresAt), entry)
       await onAccessChanged(userId)
@@ -35,7 +35,13 @@ export function createSessions({ db, sessions, audit, onAccessChanged }: Session
       const { principal, id, client } = given
       const [ended] = await db.write<object, object>(
         sessions.revokeOwn(id, principal.id),
-        audit.entry({ event: 'session_end', outcome: 'success', userId: principal.id, client }),
+        audit.entry({
+          event: 'session_end',
+          outcome: 'success',
+          userId: principal.id,
+          actorId: principal.id,
+          client,
+        }),
       )
       const isEnded = ended.length > 0
       if (isEnded) await onAccessChanged(principal.id)

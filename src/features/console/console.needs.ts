@@ -99,6 +99,9 @@ export interface AuditRow {
   address: string
   user_agent: string
   outcome: string
+  actor_id: number | null
+  actor_email: string | null
+  changes: Readonly<Record<string, { from: unknown; to: unknown }>> | null
 }
 
 export interface Administrator {

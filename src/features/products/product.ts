@@ -1,6 +1,7 @@
 /** A product as it is stored, and what follows from that. */
 import { createHash, hash } from 'node:crypto'
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { lowerByCodePoint } from '../../core/text.ts'
 
 export interface Product {
   id: number
@@ -132,14 +133,9 @@ export function toSlug(name: string): string {
     .replace(/-$/, '')
 }
 
-/**
- * What names are searched and sorted by: lower case, code point by code point. The whole text at once would not do: a
- * sigma at the end of a word has a lower case of its own, so that a part of a name would not be found in it.
- */
+/** What names are searched and sorted by. */
 export function toNameKey(name: string): string {
-  // Most names need no second look.
-  if (/^[\0-\x7f]*$/.test(name)) return name.toLowerCase()
-  return Array.from(name, (character) => character.toLowerCase()).join('')
+  return lowerByCodePoint(name)
 }
 
 /** `$1,234.50` */

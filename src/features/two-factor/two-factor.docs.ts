@@ -3,13 +3,19 @@ import { Type } from '../../core/type.ts'
 import { answer, messageAnswer, type RouteDocs } from '../../platform/http/openapi/route-docs.ts'
 import { validationFailed } from '../../platform/http/validation.ts'
 import { tooManyAttempts } from '../../platform/limiter/limiter.ts'
-import { alreadyEnabled } from './two-factor.service.ts'
+import { alreadyEnabled, notEnabled } from './two-factor.service.ts'
 
 const tag = { name: 'Two-factor', description: 'The second factor of an account, and its recovery codes.' }
 const limited = tooManyAttempts(30)
 const locked = credentialErrors.locked(1_767_226_500)
 const wrongPassword = [credentialErrors.invalidCredentials(), locked, limited]
-const wrongEither = [credentialErrors.invalidCredentials(), credentialErrors.invalidCode(), locked, limited]
+const wrongEither = [
+  credentialErrors.invalidCredentials(),
+  credentialErrors.invalidCode(),
+  notEnabled(),
+  locked,
+  limited,
+]
 const passwordAndCode = { password: 'Correct-Horse-1', code: '123456' }
 
 const RecoveryCodes = Type.Array(Type.String(), { description: 'Each works once, in the place of a code.' })

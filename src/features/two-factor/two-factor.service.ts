@@ -2,6 +2,7 @@
 import { hash } from 'node:crypto'
 import { AppError } from '../../core/app-error.ts'
 import type { Clock } from '../../core/clock.ts'
+import { credentialErrors } from '../../core/credential-errors.ts'
 import type { Random } from '../../core/random.ts'
 import type { Audit, AuditEvent } from '../../platform/audit/audit.ts'
 import type { Database, Statement } from '../../platform/database/database.ts'
@@ -21,8 +22,16 @@ export interface Confirmed {
 /** What this feature needs of signing in: the password is asked for again, and every wrong guess counts. */
 export interface Accounts {
   confirmPassword(given: { userId: number; password: string; event: AuditEvent; client: Client }): Promise<Confirmed>
-  refuseCode(attempt: { email: string; event: AuditEvent; userId: number; client: Client }): Promise<Error>
-  requireOpen(email: string, event: AuditEvent, client: Client): Promise<void>
+  refuseCode(attempt: Attempt): Promise<Error>
+  requireOpen(attempt: Attempt): Promise<void>
+}
+
+interface Attempt {
+  email: string
+  event: AuditEvent
+  userId: number
+  actorId: number
+  client: Client
 }
 
 export interface TwoFactorDeps {
@@ -100,10 +109,10 @@ export function createTwoFactor(deps: TwoFactorDeps) {
         passesLock(email),
         stillHasVersion(userId, token_version),
         store.prepare(userId, ticket, clock.nowSeconds()),
-        audit.entry({ event, outcome: 'success', userId, client }),
+        audit.entry({ event, outcome: 'success', userId, actorId: userId, client }),
       )
       if (!passed?.length) {
-        await accounts.requireOpen(email, event, client)
+        await accounts.requireOpen({ email, event, userId, actorId: userId, client })
         throw alreadyEnabled()
       }
       return { secret, otpauth_url: otpauthUrl(secret, email), ticket }
@@ -144,7 +153,7 @@ export function createTwoFactor(deps: TwoFactorDeps) {
         store.enable(userId, row.secret),
         usedOnce.use(stepName(userId, secret, step), clock.nowSeconds() + keepStepSeconds),
         ...store.replaceRecoveryCodes(userId, codes.map(hashRecoveryCode)),
-        audit.entry({ event: '2fa_enable', outcome: 'success', userId, client }),
+        audit.entry({ event: '2fa_enable', outcome: 'success', userId, actorId: userId, client }),
       )
       if (!enabled?.length) throw alreadyEnabled()
       return codes
@@ -154,11 +163,13 @@ export function createTwoFactor(deps: TwoFactorDeps) {
 
     /** Password and code are both right and the code is used up, or nothing happens. */
     async function change(event: AuditEvent, { userId, client, password, code }: Change, statements: Statement[]) {
+      await requireEnabled(userId)
       const { email, token_version } = await accounts.confirmPassword({ userId, password, event, client })
-      const attempt = { email, event, userId, client }
+      const attempt = { email, event, userId, actorId: userId, client }
+      if (code.trim() === '') throw credentialErrors.invalidCode()
       const use = await findUse(userId, code)
-      if (!use) throw await accounts.refuseCode(attempt)
-      const entry = audit.entry({ event, outcome: 'success', userId, client })
+      if (!use) throw await refuseCode(attempt)
+      const entry = audit.entry({ event, outcome: 'success', userId, actorId: userId, client })
       const [passed] = await db.write(
         passesLock(email),
         stillHasVersion(userId, token_version),
@@ -167,8 +178,19 @@ export function createTwoFactor(deps: TwoFactorDeps) {
         entry,
       )
       if (passed?.length) return
-      await accounts.requireOpen(email, event, client)
-      throw await accounts.refuseCode(attempt)
+      await accounts.requireOpen(attempt)
+      throw await refuseCode(attempt)
+    }
+
+    /** Where there is nothing to turn off, no code is wrong: that is no failed attempt. */
+    async function requireEnabled(userId: number): Promise<void> {
+      if (!(await store.find(userId))?.enabled) throw notEnabled()
+    }
+
+    /** It may have been turned off meanwhile. */
+    async function refuseCode(attempt: Attempt): Promise<Error> {
+      await requireEnabled(attempt.userId)
+      return accounts.refuseCode(attempt)
     }
 
     async function disable(given: Change): Promise<void> {
@@ -192,6 +214,10 @@ export type TwoFactor = ReturnType<ReturnType<typeof createTwoFactor>['manage']>
 /** A time step of a secret: another secret has steps of its own. */
 function stepName(userId: number, secret: string, step: number): string {
   return `code ${userId} ${hash('sha256', secret, 'hex').slice(0, 16)} ${step}`
+}
+
+export function notEnabled(): AppError {
+  return new AppError(409, 'Two-factor not enabled')
 }
 
 export function alreadyEnabled(): AppError {

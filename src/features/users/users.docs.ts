@@ -22,7 +22,7 @@ export const docs = {
     description: 'Makes a user. The address of the client is recorded.',
     body: {
       example: { email, password: 'Correct-Horse-1', name: 'Ada' },
-      fields: { email: 'Trimmed and lower-cased.' },
+      fields: { email: 'Trimmed, lower-cased and normalised (NFKC).' },
     },
     answers: { 201: answer(Registered, { data: { id: 1, email }, message: 'Registration successful' }) },
     errors: [emailTaken(), tooManyAttempts(30)],

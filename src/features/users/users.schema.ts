@@ -1,4 +1,4 @@
-import { isEmail, maxEmailLength, normaliseEmail } from '../../core/email.ts'
+import { isEmail, isTooLong, maxEmailLength, normaliseEmail } from '../../core/email.ts'
 import { Type } from '../../core/type.ts'
 import { findPasswordProblems, type PasswordPolicy } from './password-policy.ts'
 
@@ -20,9 +20,8 @@ export function createRegistrationSchema(policy: PasswordPolicy) {
 }
 
 function findEmailProblems(given: string): string[] {
-  const email = normaliseEmail(given)
   return [
-    ...(isEmail(email) ? [] : ['Must be a valid email address']),
-    ...(email.length > maxEmailLength ? [`Must be at most ${maxEmailLength} characters`] : []),
+    ...(isEmail(given) ? [] : ['Must be a valid email address']),
+    ...(isTooLong(normaliseEmail(given)) ? [`Must be at most ${maxEmailLength} characters`] : []),
   ]
 }

@@ -1,5 +1,6 @@
 import { AppError } from '../../core/app-error.ts'
 import { normaliseEmail } from '../../core/email.ts'
+import type { Audit } from '../../platform/audit/audit.ts'
 import type { Client } from '../../platform/http/client.ts'
 import type { Passwords } from '../../platform/passwords/passwords.ts'
 import type { UserStore } from './users.store.ts'
@@ -14,10 +15,11 @@ export interface Registration {
 export interface UsersDeps {
   users: UserStore
   passwords: Pick<Passwords, 'hash'>
+  audit: Pick<Audit, 'count'>
   defaultRoles: readonly string[]
 }
 
-export function createUsers({ users, passwords, defaultRoles }: UsersDeps) {
+export function createUsers({ users, passwords, audit, defaultRoles }: UsersDeps) {
   return {
     async register({ email, name, password, client }: Registration): Promise<{ id: number; email: string }> {
       const user = {
@@ -29,6 +31,7 @@ export function createUsers({ users, passwords, defaultRoles }: UsersDeps) {
       }
       const id = await users.insert(user)
       if (id === undefined) throw emailTaken()
+      audit.count('register', 'success')
       return { id, email: user.email }
     },
 

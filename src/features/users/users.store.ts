@@ -1,5 +1,6 @@
 /** The users table. */
 import type { Clock } from '../../core/clock.ts'
+import { lowerByCodePoint } from '../../core/text.ts'
 import type { Audit } from '../../platform/audit/audit.ts'
 import { ConstraintError, type Database, rowOf } from '../../platform/database/database.ts'
 import type { Client } from '../../platform/http/client.ts'
@@ -25,11 +26,25 @@ export function createUserStore({ db, clock, audit }: UserStoreDeps) {
       try {
         const [[row]] = await db.write<{ id: number }, object>(
           {
-            sql: `INSERT INTO users (email, name, password_hash, roles, registered_from, created_at, updated_at)
-                  VALUES ($1, $2, $3, $4, $5, $6, $6) RETURNING id`,
-            params: [email, name, passwordHash, JSON.stringify(roles), client.address, clock.nowIso()],
+            sql: `INSERT INTO users (email, name, name_key, password_hash, roles, registered_from, created_at, updated_at)
+                  VALUES ($1, $2, $3, $4, $5, $6, $7, $7) RETURNING id`,
+            params: [
+              email,
+              name,
+              lowerByCodePoint(name),
+              passwordHash,
+              JSON.stringify(roles),
+              client.address,
+              clock.nowIso(),
+            ],
           },
-          audit.entry({ event: 'register', outcome: 'success', userId: rowOf(0, 'id'), client }),
+          audit.entry({
+            event: 'register',
+            outcome: 'success',
+            userId: rowOf(0, 'id'),
+            actorId: rowOf(0, 'id'),
+            client,
+          }),
         )
         return row?.id
       } catch (error) {
@@ -39,9 +54,14 @@ export function createUserStore({ db, clock, audit }: UserStoreDeps) {
     },
 
     async rename({ id, name, client }: { id: number; name: string; client: Client }): Promise<void> {
+      const before = await db.get<{ name: string }>('SELECT name FROM users WHERE id = $1', [id])
+      const changes = { name: { from: before?.name, to: name } }
       await db.write(
-        { sql: 'UPDATE users SET name = $1, updated_at = $2 WHERE id = $3', params: [name, clock.nowIso(), id] },
-        audit.entry({ event: 'name_change', outcome: 'success', userId: id, client }),
+        {
+          sql: 'UPDATE users SET name = $1, name_key = $2, updated_at = $3 WHERE id = $4',
+          params: [name, lowerByCodePoint(name), clock.nowIso(), id],
+        },
+        audit.entry({ event: 'name_change', outcome: 'success', userId: id, actorId: id, changes, client }),
       )
     },
   }

@@ -1,5 +1,6 @@
 /** Every endpoint says who may use it. One that says nothing stops the start-up. */
 import type { FastifyInstance, FastifyRequest, RouteOptions } from 'fastify'
+import type { AuditEvent } from '../audit/audit.ts'
 import { authorize, type Requirement as BareRequirement, type Policies } from './authorize.ts'
 import { httpErrors } from './errors.ts'
 
@@ -34,6 +35,8 @@ export type Authenticate = (token: string) => Promise<Principal | undefined>
 declare module 'fastify' {
   interface FastifyContextConfig {
     access?: Access
+    /** Who is refused for lack of a role or a permission is in the audit trail with this event. */
+    audit?: AuditEvent
   }
   interface FastifyRequest {
     principal: Principal | undefined
@@ -56,6 +59,8 @@ type Guard = (request: FastifyRequest) => Promise<void>
 export interface GuardOptions {
   authenticate: Authenticate
   policies: Policies<Principal>
+  /** Is told of a request before it is refused with 403. */
+  onForbidden?(request: FastifyRequest): Promise<void>
 }
 
 /**
@@ -115,7 +120,10 @@ function nameOf({ method, url }: RouteOptions): string {
   return `${[method].flat().join(', ')} ${url}`
 }
 
-function createGuard(requirements: readonly Requirement[], { authenticate, policies }: GuardOptions): Guard {
+function createGuard(
+  requirements: readonly Requirement[],
+  { authenticate, policies, onForbidden }: GuardOptions,
+): Guard {
   const isTokenOptional = requirements.every(
     (each) => each === 'public' || (typeof each === 'object' && 'policy' in each),
   )
@@ -143,6 +151,7 @@ function createGuard(requirements: readonly Requirement[], { authenticate, polic
         findEntity: (find) => find(request),
         policies,
       })
+      if (verdict === 'forbidden') await onForbidden?.(request)
       if (verdict !== 'allowed') throw refusals[verdict]()
       if (entity !== undefined) request.entity = entity
     }

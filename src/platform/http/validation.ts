@@ -161,8 +161,9 @@ function isBlank(raw: unknown): boolean {
 }
 
 function fromForm({ type }: Property, raw: unknown): unknown {
+  // A form has no empty list: a field without a text stands for it.
+  if (type === 'array' && raw !== undefined) return [raw].flat().filter((item) => item !== '')
   if (typeof raw !== 'string' || type === 'string') return raw
-  if (type === 'array') return [raw]
   const text = raw.trim()
   if (text === '') return undefined
   if (type === 'boolean') {

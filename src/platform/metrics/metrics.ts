@@ -1,5 +1,5 @@
 /** Figures for Prometheus. */
-import { collectDefaultMetrics, Gauge, type Metric, Registry } from 'prom-client'
+import { Counter, collectDefaultMetrics, Gauge, type Metric, Registry } from 'prom-client'
 import { createHistogram, type Series } from './histogram.ts'
 
 export interface Metrics {
@@ -7,6 +7,8 @@ export interface Metrics {
   databaseSeries(labels: { operation: 'read' | 'write' }): Series
   /** A figure that is asked for when somebody reads it, by the values of one label. */
   addGauge(gauge: { name: string; help: string; label: string; read(): Figures | Promise<Figures> }): void
+  /** Returns how to add one to it, by the value of its label where it has one. */
+  addCounter(counter: CounterOptions): (value?: string) => void
   contentType: string
   /** The page that Prometheus reads. */
   print(): Promise<string>
@@ -14,6 +16,13 @@ export interface Metrics {
 
 /** By the value of the label. */
 type Figures = Readonly<Record<string, number>>
+export interface CounterOptions {
+  /** Ends in `_total`. */
+  name: string
+  help: string
+  /** All its values, which then are there from the start, with 0. */
+  label?: { name: string; values: readonly string[] }
+}
 
 export function createMetrics(): Metrics {
   const register = new Registry()
@@ -48,6 +57,11 @@ export function createMetrics(): Metrics {
           for (const [value, figure] of Object.entries(await read())) this.set({ [label]: value }, figure)
         },
       })
+    },
+    addCounter({ name, help, label }) {
+      const counter = new Counter({ name, help, labelNames: label ? [label.name] : [], registers: [register] })
+      for (const value of label?.values ?? []) counter.inc({ [label?.name ?? '']: value }, 0)
+      return label ? (value = '') => counter.inc({ [label.name]: value }) : () => counter.inc()
     },
     contentType: register.contentType,
     print: () => register.metrics(),

@@ -6,7 +6,7 @@ import { metaOf, type PageMeta, pageOf } from '../../../platform/http/paging.ts'
 import type { Page } from '../../../platform/web/pages.ts'
 import type { AuditRow } from '../console.needs.ts'
 import type { ConsoleParts } from '../console.routes.ts'
-import { wordsOfEvent, wordsOfOutcome } from '../parts/audit-words.ts'
+import { wordsOfChange, wordsOfEvent, wordsOfOutcome } from '../parts/audit-words.ts'
 import { device } from '../parts/devices.ts'
 import { beyondLast, pager } from '../parts/pager.ts'
 import { time } from '../parts/times.ts'
@@ -39,13 +39,14 @@ ${rows.length === 0 ? beyondLast(path, meta) : html`${table(rows, canSeeUsers)}$
 
 function table(rows: readonly AuditRow[], canSeeUsers: boolean) {
   return html`<div class="card list"><table class="stack people">
-<thead><tr><th scope="col">When</th><th scope="col">Event</th><th scope="col">User</th><th scope="col">Outcome</th><th scope="col">Address</th><th scope="col">Device</th></tr></thead>
+<thead><tr><th scope="col">When</th><th scope="col">Event</th><th scope="col">User</th><th scope="col">By</th><th scope="col">Outcome</th><th scope="col">Address</th><th scope="col">Device</th></tr></thead>
 <tbody>
 ${rows.map(
   (row) => html`<tr>
 <td data-label="When">${time(row.at)}</td>
-<td data-label="Event" title="${row.event}">${wordsOfEvent(row.event)}</td>
-<td data-label="User">${userOf(row, canSeeUsers)}</td>
+<td data-label="Event" title="${row.event}"><span>${wordsOfEvent(row.event)}${changesOf(row)}</span></td>
+<td data-label="User">${userLink(row.user_id, row.email, canSeeUsers)}</td>
+<td data-label="By">${actorOf(row, canSeeUsers)}</td>
 <td data-label="Outcome"><span class="badge${toneOf(row.outcome)}">${wordsOfOutcome(row.outcome)}</span></td>
 <td data-label="Address" class="address">${row.address}</td>
 <td data-label="Device">${device(row.user_agent)}</td>
@@ -56,12 +57,24 @@ ${rows.map(
 </table></div>`
 }
 
-function userOf({ user_id: id, email }: AuditRow, canSeeUsers: boolean) {
+function changesOf({ changes }: AuditRow) {
+  return Object.entries(changes ?? {}).map(
+    ([field, change]) => html`<br><span class="soft">${wordsOfChange(field, change)}</span>`,
+  )
+}
+
+function actorOf(row: AuditRow, canSeeUsers: boolean) {
+  if (row.actor_id === null && row.address === 'local') return 'Command line'
+  if (row.actor_id !== null && row.actor_id === row.user_id) return 'The user'
+  return userLink(row.actor_id, row.actor_email, canSeeUsers)
+}
+
+function userLink(id: number | null, email: string | null, canSeeUsers: boolean) {
   if (id === null) return html`<span class="soft">–</span>`
   return canSeeUsers && email !== null ? html`<a href="/console/users/${id}">${email}</a>` : `User ${id}`
 }
 
 function toneOf(outcome: string): string {
-  if (outcome.startsWith('success')) return ' good'
-  return outcome === 'failure' || outcome === 'locked' || outcome === 'reuse' ? ' bad' : ''
+  if (outcome === 'success') return ' good'
+  return ['failure', 'locked', 'reuse', 'refused'].includes(outcome) ? ' bad' : ''
 }

@@ -42,7 +42,7 @@ export function addUserPages(app: FastifyInstance, { admin, notices, send }: Con
   app.post<{ Body: { roles: string[] } }>(
     '/users/:id/roles',
     {
-      config: mayUpdate,
+      config: { ...mayUpdate, audit: 'roles_changed' },
       // A form without a tick sends nothing of it.
       schema: { body: Type.Object({ roles: Type.Optional(Type.Array(Type.String(), { default: [] })) }) },
     },
@@ -61,12 +61,12 @@ export function addUserPages(app: FastifyInstance, { admin, notices, send }: Con
   )
 
   const helps = [
-    ['unlock', admin.unlock, 'unlocked'],
-    ['reset-2fa', admin.resetTwoFactor, 'two-factor-reset'],
-    ['sign-out', admin.endSessions, 'user-signed-out'],
+    ['unlock', admin.unlock, 'unlocked', 'unlock'],
+    ['reset-2fa', admin.resetTwoFactor, 'two-factor-reset', '2fa_reset'],
+    ['sign-out', admin.endSessions, 'user-signed-out', 'sessions_ended'],
   ] as const
-  for (const [name, help, notice] of helps) {
-    app.post(`/users/:id/${name}`, { config: mayUpdate }, async (request, reply) => {
+  for (const [name, help, notice, audit] of helps) {
+    app.post(`/users/:id/${name}`, { config: { ...mayUpdate, audit } }, async (request, reply) => {
       const id = idOf(request)
       try {
         await help(actorOf(request), id)

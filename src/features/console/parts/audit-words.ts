@@ -1,5 +1,5 @@
 /** What the audit trail keeps as codes, in words. */
-import type { AuditEvent } from '../../../platform/audit/audit.ts'
+import type { AuditEvent, AuditOutcome } from '../../../platform/audit/audit.ts'
 
 const events: Record<AuditEvent, string> = {
   register: 'Registered',
@@ -24,21 +24,30 @@ const events: Record<AuditEvent, string> = {
   roles_changed: 'Roles changed',
 }
 
-const outcomes: ReadonlyMap<string, string> = new Map([
-  ['success', 'Done'],
-  ['failure', 'Failed'],
-  ['locked', 'Locked'],
-  ['second_factor_required', 'Asked for a code'],
-  ['reuse', 'Old token used again'],
-])
+const outcomes: Record<AuditOutcome, string> = {
+  success: 'Done',
+  failure: 'Failed',
+  locked: 'Locked',
+  refused: 'Refused',
+  second_factor_required: 'Asked for a code',
+  reuse: 'Old token used again',
+}
 
 /** A code from another version stands for itself. */
 export function wordsOfEvent(event: string): string {
   return Object.hasOwn(events, event) ? events[event as AuditEvent] : event
 }
 
-/** "success, by user 3" keeps who it was. */
 export function wordsOfOutcome(outcome: string): string {
-  const [code = '', ...rest] = outcome.split(', ')
-  return [outcomes.get(code) ?? code, ...rest].join(', ')
+  return Object.hasOwn(outcomes, outcome) ? outcomes[outcome as AuditOutcome] : outcome
+}
+
+/** `roles: viewer → editor, viewer` */
+export function wordsOfChange(field: string, { from, to }: { from: unknown; to: unknown }): string {
+  return `${field}: ${wordsOfValue(from)} → ${wordsOfValue(to)}`
+}
+
+function wordsOfValue(value: unknown): string {
+  const text = Array.isArray(value) ? value.join(', ') : String(value ?? '')
+  return text === '' ? 'none' : text
 }

@@ -84,6 +84,8 @@ export async function createApp(options: AppOptions): Promise<App> {
     metrics.addGauge({ name: 'graphql_sockets', help: 'Open sockets.', label: 'dialect', read: sockets.counts })
     const subscriptions = { name: 'graphql_subscriptions', help: 'Open subscriptions, and sources that they share.' }
     metrics.addGauge({ ...subscriptions, label: 'kind', read: engine.counts })
+    const errors = { name: 'graphql_errors_total', help: 'Errors in answers of GraphQL, whatever their HTTP status.' }
+    metrics.addCounter({ ...errors, label: 'code', read: engine.errorCounts })
     await options.extend?.(http.app, { db, events, topics, engine, sockets, liveAccess, authenticate })
     await http.app.ready()
 

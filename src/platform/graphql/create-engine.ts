@@ -7,6 +7,7 @@ import type { Policies } from '../http/authorize.ts'
 import { createDocuments, type Limits } from './documents.ts'
 import type { Context, ContextLog, Element } from './elements.ts'
 import type { Answer, Engine, GraphQLRequest, Prepared } from './engine.ts'
+import { createErrorCounts } from './error-counts.ts'
 import { formatExecutionError, formatThrown } from './errors.ts'
 import { createGuards } from './guards.ts'
 import { RefusedRequest } from './refused-request.ts'
@@ -25,6 +26,7 @@ export interface EngineOptions {
 
 export function createEngine({ elements, policies, bus, log, limits, allowsIntrospection }: EngineOptions): Engine {
   const guards = createGuards(policies)
+  const errorCounts = createErrorCounts()
   const schemas = createSchemas(elements, guards)
   const documents = createDocuments({ schemas, limits, allowsIntrospection })
 
@@ -46,13 +48,23 @@ export function createEngine({ elements, policies, bus, log, limits, allowsIntro
       const hasData = result.data !== undefined
       if (!result.errors) return { text: JSON.stringify(result), hasData }
       const errors = result.errors.map((error: GraphQLError) => formatExecutionError(error, context.log))
+      errorCounts.add(errors)
       return { text: JSON.stringify({ errors, ...(hasData && { data: result.data }) }), hasData }
     } catch (error) {
-      return { text: JSON.stringify({ errors: [formatThrown(error, context.log)] }), hasData: false }
+      const errors = [formatThrown(error, context.log)]
+      errorCounts.add(errors)
+      return { text: JSON.stringify({ errors }), hasData: false }
     }
   }
 
-  const subscriptions = createSubscriptions({ schema: schemas.public, guards, bus, log, run })
+  const subscriptions = createSubscriptions({
+    schema: schemas.public,
+    guards,
+    bus,
+    log,
+    run,
+    onErrors: errorCounts.add,
+  })
 
   return {
     schema: schemas.public,
@@ -65,6 +77,8 @@ export function createEngine({ elements, policies, bus, log, limits, allowsIntro
     execute: (prepared, context) => run(prepared, context),
     subscribe: subscriptions.open,
     counts: subscriptions.counts,
+    countErrors: errorCounts.add,
+    errorCounts: errorCounts.read,
     close: subscriptions.close,
   }
 }
@@ -85,7 +99,8 @@ async function runCompiled(compiled: CompiledQuery, { prepared, context, root }:
   }
 }
 
-function readRequest({ query, variables, operationName }: GraphQLRequest) {
+function readRequest({ query, variables, operationName, extensions }: GraphQLRequest) {
+  if ((isMissing(query) || query === '') && isPersisted(extensions)) throw persistedNotSupported()
   if (typeof query !== 'string') throw badParameter('"query" must be a string')
   if (query.trim() === '') throw badParameter('"query" must not be blank')
   if (!isMissing(variables) && (typeof variables !== 'object' || Array.isArray(variables))) {
@@ -103,6 +118,16 @@ function readRequest({ query, variables, operationName }: GraphQLRequest) {
 
 function isMissing(value: unknown): value is undefined | null {
   return value === undefined || value === null
+}
+
+/** Documents are not kept by their hash. Clients send the whole of them when they are told so. */
+function isPersisted(extensions: unknown): boolean {
+  return typeof extensions === 'object' && extensions !== null && 'persistedQuery' in extensions
+}
+
+function persistedNotSupported(): RefusedRequest {
+  const extensions = { code: 'PERSISTED_QUERY_NOT_SUPPORTED' }
+  return new RefusedRequest('persisted', [{ message: 'PersistedQueryNotSupported', extensions }])
 }
 
 function badParameter(message: string): RefusedRequest {

@@ -6,6 +6,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import {
   type FieldNode,
   type FragmentDefinitionNode,
+  type GraphQLFormattedError,
   type GraphQLSchema,
   getArgumentValues,
   Kind,
@@ -28,6 +29,8 @@ export interface SubscriptionsDeps {
   bus: Bus
   log: ContextLog
   run(prepared: Prepared, context: Context, root: unknown): Promise<Answer>
+  /** Notified of what subscriptions end with. */
+  onErrors(errors: readonly GraphQLFormattedError[]): void
 }
 
 /** A source and all who hear it. */
@@ -50,7 +53,7 @@ interface Asked {
 
 const nobody = { address: '', userAgent: '' }
 
-export function createSubscriptions({ schema, guards, bus, log, run }: SubscriptionsDeps) {
+export function createSubscriptions({ schema, guards, bus, log, run, onErrors }: SubscriptionsDeps) {
   const groups = new Map<string, Group>()
   const everybody: Context = { principal: undefined, client: nobody, log }
   let lastPersonal = 0
@@ -126,7 +129,9 @@ export function createSubscriptions({ schema, guards, bus, log, run }: Subscript
     const member: Member = {
       subscriber,
       end(errors) {
-        if (leave()) subscriber.end(errors)
+        if (!leave()) return
+        if (errors) onErrors(errors)
+        subscriber.end(errors)
       },
     }
     group.members.add(member)

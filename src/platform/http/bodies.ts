@@ -12,10 +12,9 @@ export async function readBodies(app: FastifyInstance): Promise<void> {
   const parseJson = app.getDefaultJsonParser('remove', 'remove')
   app.removeContentTypeParser(['application/json', 'text/plain'])
   app.addContentTypeParser<Buffer>('application/json', { parseAs: 'buffer' }, (request, raw, done) => {
-    if (raw.length === 0) return done(null, undefined)
-    // Read as text, invalid bytes would silently turn into replacement characters.
-    if (!isUtf8(raw)) return done(httpErrors.malformedBody())
-    const text = raw.toString('utf8')
+    const text = decodeBody(raw)
+    if (text === undefined) return done(httpErrors.malformedBody())
+    if (text === '') return done(null, undefined)
     parseJson(request, text, (error: Error | null, body?: unknown) => {
       if (error || typeof body !== 'object' || body === null || Array.isArray(body)) {
         done(httpErrors.malformedBody())
@@ -29,5 +28,15 @@ export async function readBodies(app: FastifyInstance): Promise<void> {
     if (request.headers['content-length'] === '0') done(null, undefined)
     else done(httpErrors.unsupportedMediaType())
   })
-  await app.register(formBody, { parser: (text) => markAsForm(parseForm(text)) })
+  await app.register(formBody, { parser: (text) => markAsForm(parseForm(withoutByteOrderMark(text))) })
+}
+
+/** The text of a body, without the byte order mark that some clients put in front; undefined where it is not UTF-8. */
+export function decodeBody(raw: Buffer): string | undefined {
+  // Read as text, invalid bytes would silently turn into replacement characters.
+  return isUtf8(raw) ? withoutByteOrderMark(raw.toString('utf8')) : undefined
+}
+
+function withoutByteOrderMark(text: string): string {
+  return text.charCodeAt(0) === 0xfeff ? text.slice(1) : text
 }

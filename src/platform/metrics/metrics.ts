@@ -1,5 +1,5 @@
 /** Figures for Prometheus. */
-import { collectDefaultMetrics, Gauge, type Metric, Registry } from 'prom-client'
+import { Counter, collectDefaultMetrics, Gauge, type Metric, Registry } from 'prom-client'
 import { createHistogram, type Series } from './histogram.ts'
 
 export interface Metrics {
@@ -7,6 +7,8 @@ export interface Metrics {
   databaseSeries(labels: { operation: 'read' | 'write' }): Series
   /** A figure that is asked for when somebody reads it, by the values of one label. */
   addGauge(gauge: { name: string; help: string; label: string; read(): Readonly<Record<string, number>> }): void
+  /** The same for what only grows. Its name ends in `_total`. */
+  addCounter(counter: { name: string; help: string; label: string; read(): Readonly<Record<string, number>> }): void
   contentType: string
   /** The page that Prometheus reads. */
   print(): Promise<string>
@@ -41,6 +43,18 @@ export function createMetrics(): Metrics {
         registers: [register],
         collect() {
           for (const [value, figure] of Object.entries(read())) this.set({ [label]: value }, figure)
+        },
+      })
+    },
+    addCounter({ name, help, label, read }) {
+      new Counter({
+        name,
+        help,
+        labelNames: [label],
+        registers: [register],
+        collect() {
+          this.reset()
+          for (const [value, figure] of Object.entries(read())) this.inc({ [label]: value }, figure)
         },
       })
     },

@@ -1,7 +1,8 @@
 /** Bodies of GraphQL requests: JSON and nothing else, so that no page can send one without asking first (CORS). */
-import { isUtf8 } from 'node:buffer'
 import type { FastifyInstance } from 'fastify'
+import { decodeBody } from '../../http/bodies.ts'
 import { httpErrors } from '../../http/errors.ts'
+import { withWrittenNumbers } from '../exact-json.ts'
 import { isUtf8Name } from './media-types.ts'
 
 /** An object, or the array of a batch. */
@@ -11,11 +12,11 @@ export function readGraphQLBodies(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser<Buffer>('application/json', { parseAs: 'buffer' }, (request, raw, done) => {
     if (!isSaidToBeUtf8(request.headers['content-type'])) return done(httpErrors.unsupportedMediaType())
-    // Read as text, invalid bytes would silently turn into replacement characters.
-    if (!isUtf8(raw)) return done(httpErrors.malformedBody())
-    parseJson(request, raw.toString('utf8'), (error: Error | null, body?: unknown) => {
+    const text = decodeBody(raw)
+    if (text === undefined) return done(httpErrors.malformedBody())
+    parseJson(request, text, (error: Error | null, body?: unknown) => {
       if (error || typeof body !== 'object' || body === null) done(httpErrors.malformedBody())
-      else done(null, body)
+      else done(null, withWrittenNumbers(body, text))
     })
   })
   app.addContentTypeParser('*', (_request, _payload, done) => done(httpErrors.unsupportedMediaType()))

@@ -42,7 +42,7 @@ export async function graphqlRoutes(app: FastifyInstance, deps: GraphQLRoutesDep
   const streams = createEventStreams({ app, maxPerAddress: deps.maxStreamsPerAddress })
   const stream = createStreaming({ ...deps, streams })
   const runBatch = createBatches({ engine, maxRequests: deps.maxBatch, maxCost: deps.maxCost })
-  answerGraphQLErrors(app, negotiate)
+  answerGraphQLErrors(app, { engine, negotiate })
   readGraphQLBodies(app)
   allowOrigins(app, {
     origins: deps.corsOrigins,

@@ -8,6 +8,7 @@ import type { LiveAccess } from '../../http/live-access.ts'
 import type { ContextLog } from '../elements.ts'
 import type { Engine, GraphQLRequest, Prepared } from '../engine.ts'
 import { formatThrown } from '../errors.ts'
+import { withWrittenNumbers } from '../exact-json.ts'
 import { RefusedRequest } from '../refused-request.ts'
 import { type CloseReason, closeReasons } from './close-reasons.ts'
 import type { Dialect, OperationId } from './dialect.ts'
@@ -144,7 +145,9 @@ export class Connection {
       prepared = this.#deps.engine.prepare(request)
       if (prepared.kind === 'subscription') this.#requireRoom(size)
     } catch (error) {
-      this.dialect.refused(this.wire, id, this.#errorsOf(error))
+      const errors = this.#errorsOf(error)
+      this.#deps.engine.countErrors(errors)
+      this.dialect.refused(this.wire, id, errors)
       return
     }
     const isSubscription = prepared.kind === 'subscription'
@@ -214,7 +217,7 @@ export class Connection {
     const text = data.toString()
     let message: unknown
     try {
-      message = JSON.parse(text)
+      message = withWrittenNumbers(JSON.parse(text), text)
     } catch {
       this.dialect.receiveBroken(this)
       return
@@ -260,7 +263,9 @@ export class Connection {
         } else this.close(closeReasons.forbidden)
       }
     } catch (error) {
-      operation.refuse(this.#errorsOf(error))
+      const errors = this.#errorsOf(error)
+      this.#deps.engine.countErrors(errors)
+      operation.refuse(errors)
     }
     this.#underWay -= 1
     this.#goOn()

@@ -9,6 +9,7 @@ import { createUserElements } from '../features/users/users.graphql.ts'
 import type { Bus } from '../platform/bus/bus.ts'
 import { createEngine } from '../platform/graphql/create-engine.ts'
 import type { Element } from '../platform/graphql/elements.ts'
+import { countedCodes } from '../platform/graphql/error-counts.ts'
 import { createFairTurns } from '../platform/graphql/fair-turns.ts'
 import { graphqlPath, graphqlRoutes } from '../platform/graphql/http/graphql.routes.ts'
 import { servePlayground } from '../platform/graphql/playground/playground.ts'
@@ -38,14 +39,19 @@ export interface GraphQLParts {
   elements: readonly Element[]
 }
 
-export function createGraphQL({ config, log, onClose }: Ground, parts: GraphQLParts) {
+export function createGraphQL({ config, log, metrics, onClose }: Ground, parts: GraphQLParts) {
   const { graphql } = config
   const turns = createFairTurns({ onError: (error) => log.error({ err: error }, 'what was done for a client failed') })
   const budgets = createAddressBudgets({
     maxBytes: graphql.maxBytesPerAddress,
     maxSubscriptions: graphql.maxSubscriptionsPerAddress,
   })
-  const shared = { policies: parts.policies, log, limits: graphql.limits, turns }
+  const countError = metrics?.addCounter({
+    name: 'graphql_errors_total',
+    help: 'Errors in answers of GraphQL, whatever their HTTP status.',
+    label: { name: 'code', values: countedCodes },
+  })
+  const shared = { policies: parts.policies, log, limits: graphql.limits, turns, ...(countError && { countError }) }
   const engine = createEngine({
     ...shared,
     elements: [

@@ -129,11 +129,13 @@ export function createProductElements(deps: ProductElementsDeps) {
     inputType({
       name: 'CreateProductInput',
       description: 'The rules are those of the REST API: name, description and price must not be blank.',
+      checksNumbers: true,
       fields: { name: 'String', description: 'String', price: 'Float', category: 'String', stock: 'Int' },
     }),
     inputType({
       name: 'UpdateProductInput',
       description: 'Only what is given and not null is changed.',
+      checksNumbers: true,
       fields: {
         name: 'String',
         description: 'String',

@@ -10,7 +10,9 @@ import {
   isListType,
   isNonNullType,
 } from 'graphql'
+import { rememberWrittenNumbers, writtenNumbersOf } from '../http/validation.ts'
 import { describeValue } from './error-limits.ts'
+import { findChecking, isNumeric } from './exact-input.ts'
 
 /** What is wrong, and where in the value. */
 export class InvalidInput extends Error {
@@ -79,13 +81,18 @@ export function createCoercion(): Coercion {
     const fields = type.getFields()
     requireKnownKeys(given, type)
     const coerced: Record<string, unknown> = Object.create(null)
+    const isExact = findChecking(type) !== undefined
+    const written = isExact && writtenNumbersOf(given)
+    if (written) rememberWrittenNumbers(coerced, written)
     for (const field of Object.values(fields)) {
       const own = Object.hasOwn(given, field.name) ? given[field.name] : undefined
-      if (own !== undefined) {
+      if (isExact && typeof own === 'number' && isNumeric(field.type)) coerced[field.name] = own
+      else if (own !== undefined) {
         coerced[field.name] = within(field.name, () => coerce(own, field.type))
         continue
       }
       values += 1
+      if (own !== undefined) continue
       if (field.defaultValue !== undefined) coerced[field.name] = field.defaultValue
       else if (isNonNullType(field.type)) {
         throw fail(`Field "${field.name}" of required type "${field.type}" was not provided.`, value)

@@ -7,6 +7,7 @@ import type { Policies } from '../http/authorize.ts'
 import { createDocuments, type Limits } from './documents.ts'
 import type { Context, ContextLog, Element } from './elements.ts'
 import type { Answer, Engine, GraphQLRequest, Prepared } from './engine.ts'
+import { createErrorCounter } from './error-counts.ts'
 import { formatExecutionError, formatThrown } from './errors.ts'
 import { createFairTurns, type FairTurns } from './fair-turns.ts'
 import { createGuards } from './guards.ts'
@@ -24,6 +25,8 @@ export interface EngineOptions {
   allowsIntrospection: boolean
   /** Shared with whoever else works for clients, such as sockets. */
   turns?: FairTurns
+  /** Notified of each error that is answered, by one of `countedCodes`. */
+  countError?(code: string): void
 }
 
 export function createEngine({
@@ -38,6 +41,7 @@ export function createEngine({
   const turns =
     rest.turns ?? createFairTurns({ onError: (error) => log.error({ err: error }, 'a subscription failed') })
   const guards = createGuards(policies)
+  const countErrors = createErrorCounter(rest.countError ?? (() => {}))
   const schemas = createSchemas(elements, guards)
   const documents = createDocuments({ schemas, limits, allowsIntrospection })
 
@@ -59,13 +63,24 @@ export function createEngine({
       const hasData = result.data !== undefined
       if (!result.errors) return { text: JSON.stringify(result), hasData }
       const errors = result.errors.map((error: GraphQLError) => formatExecutionError(error, context.log))
+      countErrors(errors)
       return { text: JSON.stringify({ errors, ...(hasData && { data: result.data }) }), hasData }
     } catch (error) {
-      return { text: JSON.stringify({ errors: [formatThrown(error, context.log)] }), hasData: false }
+      const errors = [formatThrown(error, context.log)]
+      countErrors(errors)
+      return { text: JSON.stringify({ errors }), hasData: false }
     }
   }
 
-  const subscriptions = createSubscriptions({ schema: schemas.public, guards, bus, log, turns, run })
+  const subscriptions = createSubscriptions({
+    schema: schemas.public,
+    guards,
+    bus,
+    log,
+    turns,
+    run,
+    onErrors: countErrors,
+  })
 
   return {
     schema: schemas.public,
@@ -79,6 +94,7 @@ export function createEngine({
     execute: (prepared, context) => run(prepared, context),
     subscribe: subscriptions.open,
     counts: subscriptions.counts,
+    countErrors,
     close: subscriptions.close,
   }
 }
@@ -99,7 +115,8 @@ async function runCompiled(compiled: CompiledQuery, { prepared, context, root }:
   }
 }
 
-function readRequest({ query, variables, operationName }: GraphQLRequest) {
+function readRequest({ query, variables, operationName, extensions }: GraphQLRequest) {
+  if ((isMissing(query) || query === '') && isPersisted(extensions)) throw persistedNotSupported()
   if (typeof query !== 'string') throw badParameter('"query" must be a string')
   if (query.trim() === '') throw badParameter('"query" must not be blank')
   if (!isMissing(variables) && (typeof variables !== 'object' || Array.isArray(variables))) {
@@ -124,6 +141,16 @@ function requireRoot(schema: GraphQLSchema, kind: Prepared['kind']): void {
 
 function isMissing(value: unknown): value is undefined | null {
   return value === undefined || value === null
+}
+
+/** Documents are not kept by their hash. Clients send the whole of them when they are told so. */
+function isPersisted(extensions: unknown): boolean {
+  return typeof extensions === 'object' && extensions !== null && 'persistedQuery' in extensions
+}
+
+function persistedNotSupported(): RefusedRequest {
+  const extensions = { code: 'PERSISTED_QUERY_NOT_SUPPORTED' }
+  return new RefusedRequest('persisted', [{ message: 'PersistedQueryNotSupported', extensions }])
 }
 
 function badParameter(message: string): RefusedRequest {

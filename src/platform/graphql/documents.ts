@@ -9,6 +9,7 @@ import {
   type OperationDefinitionNode,
   parse,
   specifiedRules,
+  ValuesOfCorrectTypeRule,
   validate,
   visit,
 } from 'graphql'
@@ -16,6 +17,7 @@ import { type CompiledQuery, compileQuery, isCompiledQuery } from 'graphql-jit'
 import { LRUCache } from 'lru-cache'
 import { costOf } from './cost.ts'
 import { type DocumentLimits, measureDocument, measureText } from './document-limits.ts'
+import { ExactValuesRule } from './exact-input.ts'
 import { isCompilable } from './jit-exclusions.ts'
 import { PlainRootRule } from './plain-root.ts'
 import { RefusedRequest } from './refused-request.ts'
@@ -73,7 +75,8 @@ export function createDocuments({ schemas, limits, allowsIntrospection }: Docume
     sizeCalculation: (_document, text) => Math.max(1, text.length),
   })
   const compiled = new LRUCache<OperationDefinitionNode, CompiledQuery>({ max: maxCompiled })
-  const rules = [...specifiedRules, ...(allowsIntrospection ? [] : [NoSchemaIntrospectionCustomRule])]
+  const rules = specifiedRules.map((rule) => (rule === ValuesOfCorrectTypeRule ? ExactValuesRule : rule))
+  if (!allowsIntrospection) rules.push(NoSchemaIntrospectionCustomRule)
   let lastId = 0
 
   function read(text: string): Document {
@@ -107,7 +110,7 @@ export function createDocuments({ schemas, limits, allowsIntrospection }: Docume
 
     function createOperation(operation: OperationDefinitionNode): Operation {
       const hasVariables = (operation.variableDefinitions ?? []).length > 0
-      const readVariables = createVariables({ schema, operation, maxProblems })
+      const readVariables = createVariables({ schema, document: node, operation, maxProblems })
       const executable = passCoerced(node, operation)
       // The types that executors have for variables are not to be described to anybody.
       const interpreted = describesSchema(node)

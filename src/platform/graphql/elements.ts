@@ -62,6 +62,8 @@ export interface ObjectType<Source = never> {
 export interface InputType {
   name: string
   description?: string
+  /** Its numbers are handed over whatever their size, with how they were written: the resolver checks them. */
+  checksNumbers?: boolean
   fields: Readonly<Record<string, Argument>>
 }
 

@@ -9,6 +9,7 @@ export interface GraphQLRequest {
   query?: unknown
   variables?: unknown
   operationName?: unknown
+  extensions?: unknown
 }
 
 /** One operation of a document that was parsed, measured and validated, with its variables. */
@@ -52,6 +53,8 @@ export interface Engine {
   subscribe(prepared: Prepared, context: Context, subscriber: Subscriber): Promise<LiveSubscription>
   /** How many subscriptions are open, and how many of them have a source of their own. */
   counts(): { subscribers: number; sources: number }
+  /** For errors that a transport has found by itself. What was counted before counts once. */
+  countErrors(errors: readonly GraphQLFormattedError[]): void
   /** Ends every subscription. */
   close(): Promise<void>
 }

@@ -24,6 +24,9 @@ const codes: ReadonlyMap<number, string> = new Map([
   [503, 'SERVICE_UNAVAILABLE'],
 ])
 
+/** The codes that errors of the service have. */
+export const serviceCodes: readonly string[] = [...codes.values(), 'INTERNAL_SERVER_ERROR']
+
 const statuses: ReadonlyMap<unknown, number> = new Map([...codes].map(([status, code]) => [code, status]))
 
 /** The status that stands for an error, where it is all that there is to answer. */

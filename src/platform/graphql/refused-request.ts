@@ -3,9 +3,10 @@ import { limitError } from './error-limits.ts'
 
 /**
  * `parameters`: it is no GraphQL request at all. `document`: it is one, but cannot be parsed, is too large or not
- * valid, or its variables do not fit. `execution`: it was refused once it was to begin.
+ * valid, or its variables do not fit. `persisted`: it names a document instead of sending it, which its client will do
+ * next. `execution`: it was refused once it was to begin.
  */
-export type Stage = 'parameters' | 'document' | 'execution'
+export type Stage = 'parameters' | 'persisted' | 'document' | 'execution'
 
 export class RefusedRequest extends Error {
   override readonly name = 'RefusedRequest'

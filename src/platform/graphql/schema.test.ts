@@ -178,9 +178,9 @@ test('a requirement of a query, of a field and of a policy is checked before any
         'authenticated',
         { policy: 'notes', action: 'view', entity: async (args) => ({ ...args, text: 'hi', secret: 's' }) },
       ],
-      resolve(_args, _context, note) {
+      resolve(_args, _context, { entity }) {
         resolved.push('note')
-        return note
+        return entity
       },
     }),
   )

@@ -4,7 +4,9 @@
  */
 import {
   buildSchema,
+  type GraphQLArgument,
   type GraphQLField,
+  type GraphQLInputObjectType,
   type GraphQLObjectType,
   type GraphQLSchema,
   parseType,
@@ -20,6 +22,7 @@ import {
   readProperty,
 } from './adapt-resolvers.ts'
 import type { Argument, Context, Element, Field } from './elements.ts'
+import { exactArgument } from './exact-input.ts'
 import type { Guards } from './guards.ts'
 import { createLoading } from './loading.ts'
 
@@ -49,13 +52,23 @@ export interface Schemas {
 export function createSchemas(elements: readonly Element[], guards: Guards): Schemas {
   return {
     public: createSchema(elements, guards),
-    interpreted: create(elements, { guards, adapt: adaptForInterpreter, scalars: [coercedType] }),
+    interpreted: readExactly(create(elements, { guards, adapt: adaptForInterpreter, scalars: [coercedType] })),
     compiled: create(elements, { guards, adapt: adaptForCompiler, scalars: [coercedType] }),
   }
 }
 
 export function createSchema(elements: readonly Element[], guards: Guards): GraphQLSchema {
   return create(elements, { guards, adapt: adaptForInterpreter, scalars: [] })
+}
+
+/** The arguments of root fields whose numbers their resolvers check. */
+function readExactly(schema: GraphQLSchema): GraphQLSchema {
+  for (const root of [schema.getQueryType(), schema.getMutationType()]) {
+    for (const { args } of Object.values(root?.getFields() ?? {})) {
+      for (const argument of args as GraphQLArgument[]) argument.type = exactArgument(argument.type)
+    }
+  }
+  return schema
 }
 
 interface CreateOptions {
@@ -70,7 +83,11 @@ function create(elements: readonly Element[], { guards, adapt, scalars }: Create
   requireKnownTypes(elements)
   const schema = build(elements, scalars)
   for (const element of elements) {
-    if (element.kind === 'input') continue
+    if (element.kind === 'input') {
+      const type = schema.getType(element.name) as GraphQLInputObjectType
+      type.extensions = { checksNumbers: element.checksNumbers === true }
+      continue
+    }
     try {
       if (element.kind === 'object') addResolvers(schema, element, { guards, adapt })
       else addRoot(schema, element, { guards, adapt })

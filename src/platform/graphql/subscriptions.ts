@@ -5,6 +5,7 @@
 import {
   type FieldNode,
   type FragmentDefinitionNode,
+  type GraphQLFormattedError,
   type GraphQLSchema,
   getArgumentValues,
   Kind,
@@ -30,6 +31,8 @@ export interface SubscriptionsDeps {
   log: ContextLog
   turns: FairTurns
   run(prepared: Prepared, context: Context, root: unknown): Promise<Answer>
+  /** Notified of what subscriptions end with. */
+  onErrors(errors: readonly GraphQLFormattedError[]): void
 }
 
 /** A source and all who hear it. */
@@ -65,7 +68,7 @@ const sharedLine = 'shared'
 
 const nobody = { address: '', userAgent: '' }
 
-export function createSubscriptions({ schema, guards, bus, log, turns, run }: SubscriptionsDeps) {
+export function createSubscriptions({ schema, guards, bus, log, turns, run, onErrors }: SubscriptionsDeps) {
   const groups = new Map<string, Group>()
   const everybody: Context = { principal: undefined, client: nobody, log }
   let lastPersonal = 0
@@ -155,7 +158,9 @@ export function createSubscriptions({ schema, guards, bus, log, turns, run }: Su
     const member: Member = {
       subscriber,
       end(errors) {
-        if (leave()) subscriber.end(errors)
+        if (!leave()) return
+        if (errors) onErrors(errors)
+        subscriber.end(errors)
       },
     }
     group.members.add(member)

@@ -51,6 +51,10 @@ export function rememberWrittenNumbers(body: object, numbers: ReadonlyMap<string
   writtenNumbers.set(body, numbers)
 }
 
+export function writtenNumbersOf(body: object): ReadonlyMap<string, string> | undefined {
+  return writtenNumbers.get(body)
+}
+
 export function validationFailed(details: Record<string, string[]>): AppError {
   return new AppError(422, 'Validation failed', { extra: { details } })
 }

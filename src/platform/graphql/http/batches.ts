@@ -20,8 +20,9 @@ export function createBatches({ engine, maxRequests, maxCost }: BatchesOptions) 
       if (prepared.kind === 'subscription') throw badRequest('A batch cannot hold a subscription')
       return prepared
     } catch (error) {
-      if (error instanceof RefusedRequest) return error
-      throw error
+      if (!(error instanceof RefusedRequest)) throw error
+      engine.countErrors(error.errors)
+      return error
     }
   }
 

@@ -3,6 +3,7 @@ import { MIMEType } from 'node:util'
 import type { FastifyInstance } from 'fastify'
 import { decodeBody } from '../../http/bodies.ts'
 import { httpErrors } from '../../http/errors.ts'
+import { withWrittenNumbers } from '../exact-json.ts'
 import { isUtf8Name } from './media-types.ts'
 
 /** An object, or the array of a batch. */
@@ -16,7 +17,7 @@ export function readGraphQLBodies(app: FastifyInstance): void {
     if (text === undefined) return done(httpErrors.malformedBody())
     parseJson(request, text, (error: Error | null, body?: unknown) => {
       if (error || typeof body !== 'object' || body === null) done(httpErrors.malformedBody())
-      else done(null, body)
+      else done(null, withWrittenNumbers(body, text))
     })
   })
   app.addContentTypeParser('*', (_request, _payload, done) => done(httpErrors.unsupportedMediaType()))

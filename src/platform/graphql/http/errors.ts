@@ -2,27 +2,35 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { GraphQLFormattedError } from 'graphql'
 import { httpErrors, prepareError, sendError } from '../../http/errors.ts'
+import type { Engine } from '../engine.ts'
 import { formatAppError, statusOf } from '../errors.ts'
-import { RefusedRequest } from '../refused-request.ts'
+import { RefusedRequest, type Stage } from '../refused-request.ts'
 import { sendJson } from './answers.ts'
 import { sendEvents } from './event-streams.ts'
 import type { Accepted, JsonType } from './media-types.ts'
 
 type Negotiate = (accept: string | undefined) => Accepted
 
+export interface GraphQLErrorsDeps {
+  engine: Pick<Engine, 'countErrors'>
+  negotiate: Negotiate
+}
+
 /** Call before the routes of the plugin are added. */
-export function answerGraphQLErrors(app: FastifyInstance, negotiate: Negotiate): void {
+export function answerGraphQLErrors(app: FastifyInstance, { engine, negotiate }: GraphQLErrorsDeps): void {
   app.setErrorHandler<unknown>((error, request, reply) => {
     // What lies below has no form of its own.
     if (request.is404 && !isEndpoint(request, app.prefix)) return sendError(error, request, reply)
     const accepted = negotiate(request.headers.accept)
     const type = errorType(accepted)
     if (error instanceof RefusedRequest) {
+      engine.countErrors(error.errors)
       // In a browser nothing but its events can be read of a stream, so what is wrong with the document is one.
       const isTold = accepted.stream === 'preferred' && request.method !== 'HEAD' && error.stage !== 'parameters'
       return isTold ? sendEvents(reply, errorsText(error)) : sendRefusal(error, reply, type)
     }
     const { status, ...answer } = describe(error, request, reply)
+    engine.countErrors(answer.errors)
     return sendJson(reply, { type, status, text: JSON.stringify(answer) })
   })
   // An unknown method is refused by a hook of the server. This makes the handler above the one that answers it.
@@ -36,8 +44,21 @@ function describe(error: unknown, request: FastifyRequest, reply: FastifyReply) 
   return { status: answer.status, errors: [formatAppError(answer)] }
 }
 
+function statusOfRefusal(stage: Stage, errors: readonly GraphQLFormattedError[], type: JsonType): number {
+  switch (stage) {
+    case 'persisted':
+      return 200
+    case 'document':
+      return statusOfDocument(type)
+    case 'execution':
+      return statusOfAll(errors)
+    default:
+      return 400
+  }
+}
+
 function sendRefusal({ stage, errors }: RefusedRequest, reply: FastifyReply, type: JsonType): FastifyReply {
-  const status = stage === 'execution' ? statusOfAll(errors) : stage === 'document' ? statusOfDocument(type) : 400
+  const status = statusOfRefusal(stage, errors, type)
   if (status === 401) reply.header('www-authenticate', 'Bearer')
   return sendJson(reply, { type, status, text: errorsText({ errors }) })
 }

@@ -42,7 +42,7 @@ export async function graphqlRoutes(app: FastifyInstance, deps: GraphQLRoutesDep
   const streams = createEventStreams({ ...deps, app, maxPerAddress: deps.maxStreamsPerAddress })
   const stream = createStreaming({ ...deps, streams })
   const runBatch = createBatches({ engine, maxRequests: deps.maxBatch, maxCost: deps.maxCost })
-  answerGraphQLErrors(app, negotiate)
+  answerGraphQLErrors(app, { engine, negotiate })
   readGraphQLBodies(app)
   // Before the server waits for its connections to end.
   app.addHook('preClose', () => streams.close())

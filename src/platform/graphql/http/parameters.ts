@@ -1,15 +1,14 @@
 /** A request as GraphQL-over-HTTP names its parameters. The engine checks what it uses of them. */
 import type { GraphQLRequest } from '../engine.ts'
+import { withWrittenNumbers } from '../exact-json.ts'
 import { RefusedRequest } from '../refused-request.ts'
-
-type Parameters = GraphQLRequest & { extensions?: unknown }
 
 export function readParameters(given: unknown): GraphQLRequest {
   if (given === undefined) return {}
   if (typeof given !== 'object' || given === null || Array.isArray(given))
     throw badRequest('A request must be an object')
-  const { extensions } = given as Parameters
-  // We have none. What is no map is a mistake all the same, which its sender should learn of.
+  const { extensions } = given as GraphQLRequest
+  // What is no map is a mistake all the same, which its sender should learn of.
   if (
     extensions !== undefined &&
     extensions !== null &&
@@ -34,7 +33,7 @@ function readMap(name: string, text: unknown): unknown {
   if (text === undefined || text === '') return undefined
   try {
     // A parameter that is given twice is a list here, and no text.
-    if (typeof text === 'string') return JSON.parse(text, leaveOutPrototypes)
+    if (typeof text === 'string') return withWrittenNumbers(JSON.parse(text, leaveOutPrototypes), text)
   } catch {}
   throw badRequest(`"${name}" must be an object, as JSON`)
 }

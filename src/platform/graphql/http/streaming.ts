@@ -53,7 +53,9 @@ export function createStreaming({ engine, streams, liveAccess }: StreamingDeps) 
         principal,
         onChange: (fresh) => void live.recheck(fresh),
         onEnd() {
-          stream.next(JSON.stringify({ errors: [formatAppError(httpErrors.invalidToken())] }))
+          const errors = [formatAppError(httpErrors.invalidToken())]
+          engine.countErrors(errors)
+          stream.next(JSON.stringify({ errors }))
           stream.complete()
         },
       })

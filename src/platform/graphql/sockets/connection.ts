@@ -9,6 +9,7 @@ import type { AddressBudgets, Share } from '../../limiter/address-budgets.ts'
 import type { ContextLog } from '../elements.ts'
 import type { Engine, GraphQLRequest, Prepared } from '../engine.ts'
 import { formatThrown } from '../errors.ts'
+import { withWrittenNumbers } from '../exact-json.ts'
 import type { FairTurns } from '../fair-turns.ts'
 import { addressHasTooManySubscriptions, RefusedRequest, tooManySubscriptions } from '../refused-request.ts'
 import { type CloseReason, closeReasons } from './close-reasons.ts'
@@ -174,7 +175,9 @@ export class Connection {
       prepared = this.#deps.engine.prepare(request)
       if (prepared.kind === 'subscription') this.#takeRoom(size)
     } catch (error) {
-      this.dialect.refused(this.wire, id, this.#errorsOf(error))
+      const errors = this.#errorsOf(error)
+      this.#deps.engine.countErrors(errors)
+      this.dialect.refused(this.wire, id, errors)
       return
     }
     const isSubscription = prepared.kind === 'subscription'
@@ -255,7 +258,7 @@ export class Connection {
     const text = data.toString()
     let message: unknown
     try {
-      message = JSON.parse(text)
+      message = withWrittenNumbers(JSON.parse(text), text)
     } catch {
       this.dialect.receiveBroken(this)
       return
@@ -294,7 +297,9 @@ export class Connection {
         } else this.close(closeReasons.forbidden)
       }
     } catch (error) {
-      operation.refuse(this.#errorsOf(error))
+      const errors = this.#errorsOf(error)
+      this.#deps.engine.countErrors(errors)
+      operation.refuse(errors)
     }
     this.#underWay -= 1
     this.#goOn()

@@ -108,9 +108,10 @@ function isId(id: unknown): id is string {
 /** What the protocol makes an error of the socket. Whether it can be executed is an error of the operation. */
 function isRequest(payload: unknown): payload is Payload {
   if (!isObject(payload)) return false
-  const { query, variables = null, operationName = null, extensions = null } = payload
+  const { query = null, variables = null, operationName = null, extensions = null } = payload
+  // Without a query there may be the hash of one, which is an error of the operation too.
   return (
-    typeof query === 'string' &&
+    (typeof query === 'string' || (query === null && isObject(extensions) && 'persistedQuery' in extensions)) &&
     (variables === null || isObject(variables)) &&
     (operationName === null || typeof operationName === 'string') &&
     (extensions === null || isObject(extensions))

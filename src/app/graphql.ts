@@ -10,6 +10,7 @@ import type { Element } from '../platform/graphql/elements.ts'
 import { createFairTurns } from '../platform/graphql/fair-turns.ts'
 import { graphqlPath, graphqlRoutes } from '../platform/graphql/http/graphql.routes.ts'
 import { servePlayground } from '../platform/graphql/playground/playground.ts'
+import { maxUnderWay } from '../platform/graphql/sockets/connection.ts'
 import type { Authenticate, Principal } from '../platform/http/access.ts'
 import type { Policies } from '../platform/http/authorize.ts'
 import type { LiveAccess } from '../platform/http/live-access.ts'
@@ -38,6 +39,7 @@ export function createGraphQL({ config, log, onClose }: Ground, parts: GraphQLPa
   const budgets = createAddressBudgets({
     maxBytes: graphql.maxBytesPerAddress,
     maxSubscriptions: graphql.maxSubscriptionsPerAddress,
+    maxOperations: maxUnderWay,
   })
   const engine = createEngine({
     elements: [

@@ -13,6 +13,7 @@ import { countedCodes } from '../platform/graphql/error-counts.ts'
 import { createFairTurns } from '../platform/graphql/fair-turns.ts'
 import { graphqlPath, graphqlRoutes } from '../platform/graphql/http/graphql.routes.ts'
 import { servePlayground } from '../platform/graphql/playground/playground.ts'
+import { maxUnderWay } from '../platform/graphql/sockets/connection.ts'
 import type { Authenticate, Principal } from '../platform/http/access.ts'
 import type { Policies } from '../platform/http/authorize.ts'
 import type { LiveAccess } from '../platform/http/live-access.ts'
@@ -45,6 +46,7 @@ export function createGraphQL({ config, log, metrics, onClose }: Ground, parts: 
   const budgets = createAddressBudgets({
     maxBytes: graphql.maxBytesPerAddress,
     maxSubscriptions: graphql.maxSubscriptionsPerAddress,
+    maxOperations: maxUnderWay,
   })
   const countError = metrics?.addCounter({
     name: 'graphql_errors_total',

@@ -118,7 +118,7 @@ async function startTimedSockets(t: TestContext, messageWithinMs: number): Promi
     maxSubscriptions: 10,
     maxAnonymousMessage: 1_000_000,
     turns: createFairTurns({ onError: assert.ifError }),
-    budgets: createAddressBudgets({ maxBytes: 10_000_000, maxSubscriptions: 10 }),
+    budgets: createAddressBudgets({ maxBytes: 10_000_000, maxSubscriptions: 10, maxOperations: 10 }),
     timing: { messageWithinMs },
   })
   const server = createServer()
@@ -133,7 +133,7 @@ async function startTimedSockets(t: TestContext, messageWithinMs: number): Promi
 }
 
 test('a message that is left unfinished closes its socket with 4408; one that is only slow does not', async (t) => {
-  const url = await startTimedSockets(t, 1000)
+  const url = await startTimedSockets(t, 2000)
   const ask = clientFrame(JSON.stringify({ query: '{ me { id } }' }))
   const unfinished: Record<string, Buffer> = {
     'one byte of a head': ask.subarray(0, 1),
@@ -145,16 +145,17 @@ test('a message that is left unfinished closes its socket with 4408; one that is
   }
   const idle = await openRaw(t, url)
   const slow = await openRaw(t, url)
-  for (const [name, bytes] of Object.entries(unfinished)) {
+  slow.socket.write(ask.subarray(0, 10))
+  await new Promise((resolve) => setImmediate(resolve))
+  slow.socket.write(ask.subarray(10))
+  await eventually(() => assert.match(slow.received().toString(), /"me":null/))
+  const left = Object.entries(unfinished).map(async ([name, bytes]) => {
     const { socket, closeCode } = await openRaw(t, url)
     socket.write(bytes)
-    slow.socket.write(ask.subarray(0, 10))
-    setTimeout(() => slow.socket.write(ask.subarray(10)), 100)
     await eventually(() => assert.equal(closeCode(), 4408, name))
-    socket.destroy()
-  }
+  })
+  await Promise.all(left)
   for (const each of [idle, slow]) assert.equal(each.closeCode(), undefined)
-  await eventually(() => assert.equal(slow.received().toString().split('"me":null').length, 7))
 })
 
 test('subscriptions of an address are counted over all of its sockets and streams', async (t) => {
@@ -365,4 +366,37 @@ test('long texts where a token is expected are refused without being looked at',
   socket.send({ id: '1', type: 'subscribe', payload: { query: '{ me { email } }' } })
   assert.ok((await socket.next()).payload.data.me, 'nobody who shows a token is taken for anonymous')
   assert.equal((await send(api, '{ me { id } }')).status, 200)
+})
+
+test('of the operations of one address fifty run at once, on however many sockets; another address does not wait', async (t) => {
+  let running = 0
+  let most = 0
+  let release = () => {}
+  const gate = new Promise<void>((resolve) => {
+    release = resolve
+  })
+  const slow = query({
+    name: 'slow',
+    type: 'Int',
+    access: 'public',
+    async resolve() {
+      running += 1
+      most = Math.max(most, running)
+      await gate
+      running -= 1
+      return 1
+    },
+  })
+  const api = await startSocketApi(t, { elements: [slow], env: asProxy })
+  const sockets = await Promise.all(Array.from({ length: 20 }, () => openSocket(t, api.wsUrl, attacker)))
+  for (const socket of sockets) for (let id = 0; id < 10; id++) socket.send({ id, query: '{ slow }' })
+  await eventually(() => assert.equal(running, 50))
+  const neighbour = await openSocket(t, api.wsUrl, other)
+  neighbour.send({ query: '{ me { id } }' })
+  assert.deepEqual(await neighbour.next(), { data: { me: null } })
+  // Whoever hangs up leaves what is under way, and the others their turn.
+  for (const { ws } of sockets.splice(0, 3)) ws.terminate()
+  release()
+  for (const socket of sockets) for (let i = 0; i < 10; i++) assert.equal((await socket.next()).data.slow, 1)
+  assert.equal(most, 50)
 })

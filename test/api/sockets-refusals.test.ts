@@ -91,7 +91,7 @@ async function startServer(t: TestContext, { maxPerAddress = 10 } = {}) {
     maxSubscriptions: 10,
     maxAnonymousMessage: 1000,
     turns: createFairTurns({ onError: assert.ifError }),
-    budgets: createAddressBudgets({ maxBytes: 100_000_000, maxSubscriptions: 10 }),
+    budgets: createAddressBudgets({ maxBytes: 100_000_000, maxSubscriptions: 10, maxOperations: 10 }),
   })
   const server = createSocketServer({
     sockets,
@@ -100,7 +100,7 @@ async function startServer(t: TestContext, { maxPerAddress = 10 } = {}) {
     isTrusted: () => false,
     maxPerAddress,
     headWithinMs: 1000,
-    unreadSeconds: 1,
+    unreadSeconds: 3,
   })
   const url = await server.listen('127.0.0.1', 0)
   t.after(async () => {

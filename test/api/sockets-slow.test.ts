@@ -85,7 +85,7 @@ test('who answers no ping is gone after the next one; who does stays', async (t)
     maxSubscriptions: 10,
     maxAnonymousMessage: 1000,
     turns: createFairTurns({ onError: assert.ifError }),
-    budgets: createAddressBudgets({ maxBytes: 100_000, maxSubscriptions: 10 }),
+    budgets: createAddressBudgets({ maxBytes: 100_000, maxSubscriptions: 10, maxOperations: 10 }),
     timing: { pingEveryMs: 1000 },
   })
   const server = createServer()

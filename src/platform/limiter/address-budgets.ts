@@ -1,12 +1,15 @@
 /**
  * What the open connections of one client address may hold together: bytes in memory (received and not yet handled, sent
- * and not yet read) and subscriptions. A limit per connection alone would be multiplied by opening more of them.
+ * and not yet read), subscriptions, and operations under way. A limit per connection alone would be multiplied by opening
+ * more of them.
  */
 import { rateKey } from './limiter.ts'
 
 export interface AddressBudgetOptions {
   maxBytes: number
   maxSubscriptions: number
+  /** Under way at once; the others wait. */
+  maxOperations: number
 }
 
 export interface AddressBudgets {
@@ -17,15 +20,21 @@ export interface AddressBudgets {
 interface Account {
   bytes: number
   subscriptions: number
+  operations: number
   readonly shares: Set<Share>
+  /** Those that wait for an operation to end, in their order. */
+  readonly waiting: Map<Share, OnRoom>
 }
+
+/** Is called when there is room for an operation. Returns whether it is going to be used later. */
+type OnRoom = () => boolean
 
 export function createAddressBudgets(limits: AddressBudgetOptions): AddressBudgets {
   const accounts = new Map<string, Account>()
   return {
     open(address, onCutOff) {
       const key = rateKey(address)
-      const account = accounts.get(key) ?? { bytes: 0, subscriptions: 0, shares: new Set() }
+      const account = accounts.get(key) ?? createAccount()
       accounts.set(key, account)
       const onClose = () => {
         if (account.shares.size === 0) accounts.delete(key)
@@ -35,6 +44,10 @@ export function createAddressBudgets(limits: AddressBudgetOptions): AddressBudge
       return share
     },
   }
+}
+
+function createAccount(): Account {
+  return { bytes: 0, subscriptions: 0, operations: 0, shares: new Set(), waiting: new Map() }
 }
 
 interface ShareOptions {
@@ -52,6 +65,7 @@ export class Share {
   readonly #options: ShareOptions
   #bytes = 0
   #subscriptions = 0
+  #operations = 0
   #isClosed = false
 
   constructor(options: ShareOptions) {
@@ -96,19 +110,56 @@ export class Share {
     this.#options.account.subscriptions -= 1
   }
 
+  /** Where it returns false, `onRoom` is called once there is room again. */
+  hasRoomForOperation(onRoom: OnRoom): boolean {
+    const { account, limits } = this.#options
+    if (account.operations < limits.maxOperations) return true
+    account.waiting.set(this, onRoom)
+    return false
+  }
+
+  addOperation(): void {
+    this.#operations += 1
+    this.#options.account.operations += 1
+  }
+
+  /** Operations outlive their connection: what is under way ends when it ends. */
+  removeOperation(): void {
+    const { account, limits } = this.#options
+    this.#operations -= 1
+    account.operations -= 1
+    let promised = 0
+    // Those that find no room wait anew, behind the others.
+    for (let left = account.waiting.size; left > 0 && account.operations + promised < limits.maxOperations; left--) {
+      const [[share, onRoom]] = account.waiting as unknown as [[Share, OnRoom]]
+      account.waiting.delete(share)
+      if (onRoom()) promised += 1
+    }
+    this.#settle()
+  }
+
   close(): void {
     if (this.#isClosed) return
     this.#isClosed = true
-    const { account, onClose } = this.#options
+    const { account } = this.#options
     account.bytes -= this.#bytes
     account.subscriptions -= this.#subscriptions
+    account.waiting.delete(this)
+    this.#settle()
+  }
+
+  #settle(): void {
+    const { account, onClose } = this.#options
+    if (!this.#isClosed || this.#operations > 0) return
     account.shares.delete(this)
     onClose()
   }
 
   static #largestOf(shares: Iterable<Share>): Share | undefined {
     let largest: Share | undefined
-    for (const share of shares) if (!largest || share.#bytes > largest.#bytes) largest = share
+    for (const share of shares) {
+      if (!share.#isClosed && (!largest || share.#bytes > largest.#bytes)) largest = share
+    }
     return largest
   }
 }

@@ -57,8 +57,8 @@ export interface Begin {
 /** Of a message of a client that has shown a valid token, and of any message as far as the library is concerned. */
 export const maxMessageBytes = 1024 * 1024
 
-/** A client that asks for more at once is not read from until some of it is done. */
-const maxUnderWay = 50
+/** Of the operations of one address. One that asks for more at once is not read from until some of it is done. */
+export const maxUnderWay = 50
 
 /** A client that leaves more of its answers unread is not read from until it has caught up. */
 const maxUnreadBytes = 256 * 1024
@@ -104,7 +104,7 @@ export class Connection {
     })
     this.#log = log
     this.#share = deps.budgets.open(client.address, () => this.#cutOff())
-    this.wire = new Wire({ ws, socket, onHeld: () => this.account(), onTooSlow: () => this.release() })
+    this.wire = new Wire({ ws, socket, onHeld: () => this.#account(), onTooSlow: () => this.release() })
     this.#inbox = new Inbox({
       ws,
       socket,
@@ -113,9 +113,10 @@ export class Connection {
       maxLength: deps.maxAnonymousMessage,
       onMessage: (data, isBinary) => this.#read(data, isBinary),
       isBlocked: () => this.#isBlocked,
+      hasRoom: () => this.#share.hasRoomForOperation(() => this.#inbox.goOn()),
       onHeld: () => {
         this.isAlive = true
-        this.account()
+        this.#account()
       },
       onTooLong: () => this.close(closeReasons.tooLong),
     })
@@ -184,12 +185,13 @@ export class Connection {
     const operation = new Operation({ connection: this, id, isSubscription, size })
     this.#operations.set(operation.key, operation)
     this.#underWay += 1
+    this.#share.addOperation()
     this.#operationBytes += size
     if (isSubscription) {
       this.#subscriptions += 1
       this.#keptSize += size
     }
-    this.account()
+    this.#account()
     void this.#run(operation, prepared)
   }
 
@@ -207,11 +209,17 @@ export class Connection {
       this.#keptSize -= operation.size
       this.#share.removeSubscription()
     }
-    this.account()
+    this.#account()
+  }
+
+  /** To be called now and then: the client may have read since, and others may have made room. */
+  look(): void {
+    this.#account()
+    this.#inbox.goOn()
   }
 
   /** Tells its address's budget what it holds. */
-  account(): void {
+  #account(): void {
     this.#share.hold(this.#inbox.heldBytes + this.#operationBytes + this.wire.heldBytes)
   }
 
@@ -273,7 +281,7 @@ export class Connection {
   }
 
   get #isBlocked(): boolean {
-    return this.#isIdentifying || this.#underWay >= maxUnderWay || this.wire.heldBytes > maxUnreadBytes
+    return this.#isIdentifying || this.wire.heldBytes > maxUnreadBytes
   }
 
   #goOn(): void {
@@ -302,6 +310,7 @@ export class Connection {
       operation.refuse(errors)
     }
     this.#underWay -= 1
+    this.#share.removeOperation()
     this.#goOn()
   }
 

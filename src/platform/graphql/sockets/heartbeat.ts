@@ -32,8 +32,7 @@ export function startHeartbeat({ pingEveryMs, initWithinMs, messageWithinMs }: T
   function closeUnfinished(now: number): void {
     for (const connection of connections) {
       if ((connection.unfinishedMs(now) ?? 0) >= messageWithinMs) connection.close(closeReasons.messageTimeout)
-      // What was sent may have been read since.
-      else connection.account()
+      else connection.look()
     }
   }
 

@@ -13,8 +13,10 @@ export interface InboxOptions {
   /** Of a message, in bytes. */
   maxLength: number
   onMessage(data: Buffer, isBinary: boolean): void
-  /** No message is handled while it returns true; `goOn` must be called when it no longer does. */
+  /** Nothing is read or handled while it returns true; `goOn` must be called when it no longer does. */
   isBlocked(): boolean
+  /** No message is handled while it returns false; `goOn` must be called when it no longer does. */
+  hasRoom(): boolean
   /** What it holds in memory has changed. */
   onHeld(): void
   onTooLong(): void
@@ -54,11 +56,12 @@ export class Inbox {
     return this.#meter.isUnfinished ? now - this.#meter.since : undefined
   }
 
-  /** Handles what waits, and reads on, as far as it is not blocked. */
-  goOn(): void {
-    if (this.#isClosed || this.#isScheduled || this.#options.isBlocked()) return
-    if (this.#waiting.length > 0) this.#schedule()
-    else this.#resume()
+  /** Handles what waits, else reads on, as far as it may. Returns whether a message is going to be handled. */
+  goOn(): boolean {
+    if (this.#isClosed || this.#options.isBlocked()) return false
+    if (this.#waiting.length === 0) this.#resume()
+    else if (!this.#isScheduled && this.#options.hasRoom()) this.#schedule()
+    return this.#isScheduled
   }
 
   /** Drops what waits. */
@@ -75,11 +78,15 @@ export class Inbox {
     this.#resume()
   }
 
+  /** Reads no more. The library ends the connection soon after it has been closed. */
+  discard(): void {
+    this.#options.socket.removeAllListeners('data').pause()
+  }
+
   #measure(chunk: Buffer): void {
     if (!this.#meter.read(chunk, this.maxLength) && !this.#isClosed) {
       this.#options.onTooLong()
-      // The rest of it is neither kept nor waited for.
-      this.#options.socket.removeAllListeners('data').resume()
+      this.discard()
     }
     this.#options.onHeld()
   }
@@ -102,11 +109,12 @@ export class Inbox {
 
   readonly #handleNext = (): void => {
     this.#isScheduled = false
-    if (this.#isClosed || this.#options.isBlocked()) return
+    const { isBlocked, hasRoom, onMessage } = this.#options
+    if (this.#isClosed || isBlocked() || !hasRoom()) return
     const next = this.#waiting.shift()
     if (next) {
       this.#waitingBytes -= next.data.length
-      this.#options.onMessage(next.data, next.isBinary)
+      onMessage(next.data, next.isBinary)
     }
     this.goOn()
   }

@@ -132,8 +132,8 @@ export function createSockets(options: SocketsOptions): Sockets {
       const { code, text } = closeReasons.protocolNotAcceptable
       ws.on('error', () => {})
       ws.close(code, text)
-      // Nothing that it still sends is kept.
-      socket.removeAllListeners('data').resume()
+      // Nothing that it still sends is read.
+      socket.removeAllListeners('data').pause()
       return
     }
     const connection = new Connection({

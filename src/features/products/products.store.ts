@@ -6,6 +6,7 @@ import {
   type Product,
   type ProductChange,
   type ProductInput,
+  type ProductKey,
   toNameKey,
   toSlug,
 } from './product.ts'
@@ -83,6 +84,10 @@ export function createProductStore({ db, clock, counts }: ProductStoreDeps) {
     },
 
     find: (id: number) => db.get<Product>(`SELECT ${columns} FROM products WHERE id = $1 AND deleted_at IS NULL`, [id]),
+
+    /** Without what may be a megabyte. */
+    findKey: (id: number) =>
+      db.get<ProductKey>(`SELECT ${keyColumns} FROM products WHERE id = $1 AND deleted_at IS NULL`, [id]),
 
     /** By id ascending, active or not. */
     async list({ before, limit }: { before: number; limit: number }): Promise<{ products: Product[]; total: number }> {

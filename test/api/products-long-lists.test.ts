@@ -53,15 +53,8 @@ async function bytesOf(answer: IncomingMessage): Promise<Buffer> {
   return Buffer.concat(chunks)
 }
 
-/** The list as its items tell it, each asked for by itself. */
-async function expectedList(api: Api, ids: readonly number[], meta: object): Promise<string> {
-  const data: object[] = []
-  for (const id of ids) data.push((await api.get(`${productsPath}/${id}`)).body.data)
-  return JSON.stringify({ data, meta })
-}
-
 onEachEngine('a long list', (engine) => {
-  test('of 270 products of a megabyte each is answered, as often as it is asked for', async (t) => {
+  test('of 270 products of a megabyte each is answered', async (t) => {
     const api = await startApiWithRoles(t, { engine })
     await fill(api, 1)
     await api.db.write({ sql: `UPDATE products SET description = $1`, params: ['x'.repeat(megabyte)] })
@@ -70,24 +63,23 @@ onEachEngine('a long list', (engine) => {
       sql: `WITH RECURSIVE copies (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM copies WHERE i < 269)
             INSERT INTO products (${copied}) SELECT ${copied} FROM products, copies WHERE id = 1`,
     })
-    for (let round = 0; round < 2; round++) {
-      const answer = await open(api, `${productsPath}?category=general`)
-      assert.equal(answer.statusCode, 200)
-      let length = 0
-      let end = ''
-      for await (const chunk of answer as AsyncIterable<Buffer>) {
-        length += chunk.length
-        end = (end + chunk.toString('latin1')).slice(-60)
-      }
-      assert.ok(length > 270 * megabyte && length < 271 * megabyte, `${length} bytes`)
-      assert.match(end, /\}\],"meta":\{"total":270\}\}$/)
+    const answer = await open(api, `${productsPath}?category=general`)
+    assert.equal(answer.statusCode, 200)
+    let length = 0
+    let end = ''
+    for await (const chunk of answer as AsyncIterable<Buffer>) {
+      length += chunk.length
+      end = (end + chunk.toString('latin1')).slice(-60)
     }
+    assert.ok(length > 270 * megabyte && length < 271 * megabyte, `${length} bytes`)
+    assert.match(end, /\}\],"meta":\{"total":270\}\}$/)
   })
 
   test('has byte for byte what its products are, by search, by category and by page', async (t) => {
     const api = await startApiWithRoles(t, { engine })
     await fill(api, 40, mixed)
-    const ids = Array.from({ length: 40 }, (_, i) => i + 1)
+    const data: object[] = []
+    for (let id = 1; id <= 40; id++) data.push((await api.get(`${productsPath}/${id}`)).body.data)
     for (const [query, meta] of [
       ['q=lamp', { total: 40 }],
       ['q=lamp%200000', { total: 40 }],
@@ -96,7 +88,7 @@ onEachEngine('a long list', (engine) => {
     ] as const) {
       const answer = await open(api, `${productsPath}?${query}`)
       assert.equal(answer.headers['content-type'], 'application/json; charset=utf-8')
-      assert.equal((await bytesOf(answer)).toString(), await expectedList(api, ids, meta), query)
+      assert.equal((await bytesOf(answer)).toString(), JSON.stringify({ data, meta }), query)
     }
   })
 

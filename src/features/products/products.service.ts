@@ -93,15 +93,15 @@ export function createProducts(deps: ProductsDeps) {
   /** The version that a change must find, so that of two with the same expectation one wins. Null means: any. */
   async function expect(id: number, isExpected: Expectation): Promise<number | null> {
     if (!isExpected) return null
-    const product = await get(id)
-    if (!isExpected(etagOfProduct(product))) throw productErrors.changed()
-    return product.version
+    const key = await store.findKey(id)
+    if (!key) throw productErrors.notFound()
+    if (!isExpected(etagOfProduct(key))) throw productErrors.changed()
+    return key.version
   }
 
   /** Nothing was changed: because somebody was quicker, or because there is nothing. */
   async function refuse(id: number): Promise<never> {
-    await get(id)
-    throw productErrors.changed()
+    throw (await store.findKey(id)) ? productErrors.changed() : productErrors.notFound()
   }
 
   return {

@@ -1,7 +1,7 @@
 import type { Clock } from '../../core/clock.ts'
 import { type Database, rowOf, type Statement } from '../../platform/database/database.ts'
 import type { KeptCounts } from '../../platform/database/kept-counts.ts'
-import { type Product, type ProductChange, type ProductInput, toNameKey, toSlug } from './product.ts'
+import { type Product, type ProductChange, type ProductInput, type ProductKey, toNameKey, toSlug } from './product.ts'
 
 export const columns =
   'id, name, slug, description, price_cents, category, active, stock, version, created_at, updated_at'
@@ -78,6 +78,10 @@ export function createProductStore({ db, clock, counts }: ProductStoreDeps) {
     },
 
     find: (id: number) => db.get<Product>(`SELECT ${columns} FROM products WHERE id = $1 AND deleted_at IS NULL`, [id]),
+
+    /** Without what may be a megabyte. */
+    findKey: (id: number) =>
+      db.get<ProductKey>(`SELECT ${keyColumns} FROM products WHERE id = $1 AND deleted_at IS NULL`, [id]),
 
     /** By id ascending, active or not. `selected` names other columns than all of them. */
     async list<Row extends object = Product>(

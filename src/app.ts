@@ -49,6 +49,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   const writes = metrics.databaseSeries({ operation: 'write' })
   const ground = await openGround({
     ...options,
+    isService: true,
     observe: (operation, ms) => (operation === 'read' ? reads : writes).observe(ms / 1000),
   })
   try {

@@ -16,6 +16,8 @@ export interface GroundOptions {
   /** A folder with a folder of migrations for each engine. */
   migrations?: string
   observe?: Observe
+  /** A service goes on where the database has a fault, and logs it; a command ends with it. */
+  isService?: boolean
 }
 
 export interface Ground {
@@ -32,14 +34,15 @@ export interface Ground {
 }
 
 export async function openGround(options: GroundOptions): Promise<Ground> {
-  const { config, log, clock = systemClock, random = systemRandom, observe } = options
+  const { config, log, clock = systemClock, random = systemRandom, observe, isService = false } = options
   const { db, applied } = await openDatabase({
     ...config.database,
     root,
     migrations: options.migrations ?? join(root, 'migrations'),
     clock,
     random,
-    log,
+    onConnectionLost: (error) => log.warn({ err: error }, 'database connection lost'),
+    faultLog: isService ? log : undefined,
     ...(observe && { observe }),
   })
   if (applied.length > 0) log.info({ applied }, 'migrations applied')

@@ -55,6 +55,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   const ground = await openGround({
     ...options,
     metrics,
+    isService: true,
     observe: (operation, ms) => (operation === 'read' ? reads : writes).observe(ms / 1000),
   })
   try {

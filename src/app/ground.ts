@@ -19,6 +19,8 @@ export interface GroundOptions {
   observe?: Observe
   /** Absent where nobody reads them, as with commands. */
   metrics?: Metrics
+  /** A service goes on where the database has a fault, and logs it; a command ends with it. */
+  isService?: boolean
 }
 
 export interface Ground {
@@ -36,14 +38,15 @@ export interface Ground {
 }
 
 export async function openGround(options: GroundOptions): Promise<Ground> {
-  const { config, log, clock = systemClock, random = systemRandom, observe } = options
+  const { config, log, clock = systemClock, random = systemRandom, observe, isService = false } = options
   const { db, applied } = await openDatabase({
     ...config.database,
     root,
     migrations: options.migrations ?? join(root, 'migrations'),
     clock,
     random,
-    log,
+    onConnectionLost: (error) => log.warn({ err: error }, 'database connection lost'),
+    faultLog: isService ? log : undefined,
     ...(observe && { observe }),
   })
   if (applied.length > 0) log.info({ applied }, 'migrations applied')

@@ -9,7 +9,7 @@ export interface SocketApp {
 }
 
 export async function createSocketApp(options: GroundOptions): Promise<SocketApp> {
-  const ground = await openGround(options)
+  const ground = await openGround({ ...options, isService: true })
   try {
     const { auth, liveAccess, graphql } = await createServices(ground)
     const sockets = createSocketParts(ground, {

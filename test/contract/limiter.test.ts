@@ -68,7 +68,7 @@ for (const twin of twins) {
 
 if (twins.length > 1) {
   test('redis: two nodes count together, over HTTP', async (t) => {
-    const env = { REDIS_URL: testServer('TEST_REDIS_URL'), RATE_LIMIT_REFRESH: '5/60', TRUSTED_PROXIES: 'loopback' }
+    const env = { REDIS_URL: testServer('TEST_REDIS_URL'), RATE_LIMIT_REFRESH: '5/600', TRUSTED_PROXIES: 'loopback' }
     const nodes = [await startApi(t, { env }), await startApi(t, { env })]
     const headers = { 'x-forwarded-for': `2001:db8:${(process.pid % 65_535).toString(16)}::1` }
     const statuses: number[] = []

@@ -23,8 +23,9 @@ export interface OpenOptions {
   migrations: string
   clock: Clock
   random: Random
-  /** Is told of what goes wrong with the database itself, and what to do about it. */
-  log?: Log
+  onConnectionLost?: (error: Error) => void
+  /** Is told of faults of a SQLite file, once each, with what to do; without it every error carries its cause. */
+  faultLog?: Log | undefined
   observe?: Observe
 }
 
@@ -35,12 +36,11 @@ export async function openDatabase(options: OpenOptions): Promise<{ db: Database
   const path = dialect === 'sqlite' ? sqlitePath(url, options.root) : undefined
 
   // Opened first: its errors say in one line what is wrong with the place.
-  const { log, observe = () => {} } = options
-  const onConnectionLost = (error: Error) => log?.warn({ err: error }, 'database connection lost')
+  const { onConnectionLost = () => {}, observe = () => {}, faultLog } = options
   const db =
     path === undefined
       ? await openPostgres({ ...options, onConnectionLost, observe, random: options.random.fraction })
-      : openSqlite({ path, observe, log })
+      : openSqlite({ path, observe, log: faultLog })
   try {
     const apply = (transaction: Parameters<typeof applyMigrations>[0]) =>
       applyMigrations(transaction, migrations, clock.nowIso())

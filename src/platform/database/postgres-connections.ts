@@ -27,8 +27,8 @@ export interface Connections {
   end(): Promise<void>
 }
 
-/** Waiting for a free connection included. */
-const connectTimeoutMs = 4000
+/** Waiting for a free connection included: a queue that moves is let be, one that stands still is ended sooner. */
+const connectTimeoutMs = 10_000
 const graceMs = 5000
 /** Together with the time limit of a look, a server that is frozen holds nobody for longer than five seconds. */
 const lookEveryMs = 500
@@ -37,17 +37,26 @@ const looksBeforeLost = 2
 /** Rows of so many bytes are read in well under a millisecond. */
 const bytesPerTurn = 64 * 1024
 
-interface Use {
-  deadline: number
-  bytesRead: number
+interface Suspect {
   /** When the server is to be asked whether it is still at it. */
   suspectAt: number
   /** How often in a row the server knew nothing of the statement, or did not answer. */
   missed: number
 }
 
+interface Use extends Suspect {
+  deadline: number
+  bytesRead: number
+}
+
+/** Whoever waits for a connection, be it that all are in use or that a new one is being made. */
+interface Wait extends Suspect {
+  giveUp(error: Error): void
+}
+
 export async function openConnections(options: ConnectionOptions): Promise<Connections> {
   const uses = new Map<pg.ClientBase, Use>()
+  const waits = new Set<Wait>()
   const pids = new WeakMap<pg.ClientBase, number>()
   let bytesUnderWay = 0
   const setSession = sessionStatement({ statement_timeout: String(options.statementTimeoutSeconds * 1000) })
@@ -97,7 +106,8 @@ export async function openConnections(options: ConnectionOptions): Promise<Conne
     const now = performance.now()
     for (const [client, { deadline }] of uses) if (now > deadline) streamOf(client).destroy()
     const suspects = [...uses].filter(([, { suspectAt }]) => now > suspectAt)
-    if (suspects.length === 0) return
+    const longWaits = [...waits].filter(({ suspectAt }) => now > suspectAt)
+    if (suspects.length + longWaits.length === 0) return
     const working = await findWorking(
       options.url,
       suspects.map(([client]) => pids.get(client) ?? 0),
@@ -114,11 +124,37 @@ export async function openConnections(options: ConnectionOptions): Promise<Conne
       // Not at once: its answer may have been on its way, and a server may be slow to take a connection.
       if (use.missed >= looksBeforeLost) streamOf(client).destroy()
     }
+    for (const wait of longWaits) {
+      wait.missed = working ? 0 : wait.missed + 1
+      if (working) wait.suspectAt = performance.now() + suspectAfterMs
+      else if (wait.missed >= looksBeforeLost) wait.giveUp(new Error('connection timeout: the server does not answer'))
+    }
+  }
+
+  /** By a callback, for the reason that createAsk gives. */
+  function acquire(suspectAt: number): Promise<pg.PoolClient> {
+    return new Promise((resolve, reject) => {
+      const wait: Wait = {
+        suspectAt,
+        missed: 0,
+        giveUp(error) {
+          waits.delete(wait)
+          reject(error)
+        },
+      }
+      waits.add(wait)
+      pool.connect((error, client) => {
+        const isGivenUp = !waits.delete(wait)
+        if (isGivenUp) client?.release()
+        else if (client) resolve(client)
+        else reject(error)
+      })
+    })
   }
 
   async function use<T>(statements: number, work: (ask: Ask) => Promise<T>): Promise<T> {
     const suspectAt = performance.now() + suspectAfterMs
-    const client = await pool.connect()
+    const client = await acquire(suspectAt)
     // A connection that is lost fails its queries, which is enough; unheard, the event would end the process.
     client.on('error', ignore)
     const deadline = performance.now() + statements * options.statementTimeoutSeconds * 1000 + graceMs

@@ -20,6 +20,8 @@ const shared = [
   '/api/v2/products',
   '/api/v2/products/1',
   '/api/nowhere/at/all',
+  '/api/%zz',
+  `/api/posts/${'1'.repeat(5000)}`,
   '/api',
   '/me',
   '/me/',

@@ -82,7 +82,7 @@ function findFragment(error: ConnectionError, socket: Socket): Fragment {
   const packet = error.rawPacket as unknown as Buffer | undefined
   const head = packet?.toString('latin1', 0, maxHeadBytes) ?? ''
   const [, method, url] = /^([A-Z]{1,20}) (\/[\x21-\x7e]*) HTTP\/1\.[01]\r\n/.exec(head) ?? []
-  return { method, url, origin: /\r\norigin: ?([\x21-\x7e]{1,300})\r\n/i.exec(head)?.[1] }
+  return { method, url, origin: /\r\norigin: ?([\x21-\x7e]+)\r\n/i.exec(head)?.[1] }
 }
 
 function plainBody({ message }: AppError): object {

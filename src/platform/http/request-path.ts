@@ -7,6 +7,6 @@ export function pathOf(url: string): string {
     const end = url.indexOf('?')
     return end === -1 ? url : url.slice(0, end)
   }
-  const absolute = /^https?:\/\/[^/?#]*([^?#]*)/i.exec(url)
-  return absolute ? absolute[1] || '/' : '(not a path)'
+  const absolute = /^https?:\/\/[^/?#]*(\/[^?#]*)?/i.exec(url)
+  return absolute ? (absolute[1] ?? '/') : '(not a path)'
 }

@@ -94,8 +94,9 @@ export async function createHttpServer(options: HttpOptions): Promise<HttpServer
     // A path that cannot be decoded is answered before any hook runs.
     frameworkErrors(error, request, reply) {
       begin(request, reply)
-      logRequest(request, 404, 0)
-      sendError(error, request, reply)
+      const isAnswered = answerOptions(request, reply)
+      logRequest(request, isAnswered ? 204 : 404, 0)
+      if (!isAnswered) sendError(error, request, reply)
     },
     clientErrorHandler: createBrokenRequestHandler({
       createRequestId: requestIds.create,

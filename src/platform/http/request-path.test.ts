@@ -1,0 +1,18 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { pathOf } from './request-path.ts'
+
+test('a path is told without its query, and without the host of the form for proxies', () => {
+  for (const [url, path] of [
+    ['/', '/'],
+    ['/api/posts/1', '/api/posts/1'],
+    ['/api/posts?token=secret', '/api/posts'],
+    ['http://user:secret@host:80/api/posts?token=secret', '/api/posts'],
+    ['HTTPS://host', '/'],
+    ['http://host?token=secret', '/'],
+    ['*', '(not a path)'],
+    ['host:443', '(not a path)'],
+  ] as const) {
+    assert.equal(pathOf(url), path)
+  }
+})

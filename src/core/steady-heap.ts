@@ -1,5 +1,7 @@
 import { setFlagsFromString } from 'node:v8'
 
+const maxUptimeSeconds = 6
+
 /**
  * For a process that serves. V8 lets a small heap grow by little before it collects garbage again, and by less still
  * after half a quiet minute. Long answers then make it collect several times a second, on threads that take turns with
@@ -7,6 +9,7 @@ import { setFlagsFromString } from 'node:v8'
  */
 export function keepHeapSteady(): void {
   // Both are read at each collection, so they can still be set when the process runs.
-  setFlagsFromString('--memory-reducer-gc-count=0')
   setFlagsFromString('--heap-growing-percent=200')
+  // V8 aborts where it has already begun to reduce the heap under the old limit, which takes it eight seconds at least.
+  if (process.uptime() < maxUptimeSeconds) setFlagsFromString('--memory-reducer-gc-count=0')
 }

@@ -72,7 +72,7 @@ export async function startApi(t: TestContext, options: ApiOptions = {}): Promis
     },
     forService: true,
   })
-  const clock = createMovableClock()
+  const clock = createMovableClock(beginningOn(databaseUrl))
   const log: string[] = []
   const destination = { write: (line: string) => void log.push(line) }
   const app = await createApp({
@@ -92,9 +92,27 @@ export async function startApi(t: TestContext, options: ApiOptions = {}): Promis
 /** Codes of a second factor hold for thirty seconds. Begun with such a stretch, a test is over before the next. */
 const stretchMs = 30_000
 
-export function createMovableClock(start = Date.now()): MovableClock {
-  let now = start - (start % stretchMs)
-  const startedAt = performance.now()
+interface Beginning {
+  at: number
+  startedAt: number
+}
+
+/** Nodes on one database tell the same time, whenever each was started: tokens of the future are refused. */
+const beginnings = new Map<string, Beginning>()
+
+function beginningOn(databaseUrl: string): Beginning {
+  const beginning = beginnings.get(databaseUrl) ?? begin()
+  beginnings.set(databaseUrl, beginning)
+  return beginning
+}
+
+function begin(): Beginning {
+  const now = Date.now()
+  return { at: now - (now % stretchMs), startedAt: performance.now() }
+}
+
+export function createMovableClock({ at, startedAt }: Beginning = begin()): MovableClock {
+  let now = at
   const clock = createClock(() => Math.floor(now + performance.now() - startedAt))
   return {
     ...clock,

@@ -304,7 +304,7 @@ interface ApiAndUsers {
 
 /** As the service would: the tests know its secret. */
 function sign(claims: object): string {
-  const [header, body] = [{ alg: 'HS256', typ: 'JWT' }, claims].map((part) =>
+  const [header, body] = [{ alg: 'HS256', typ: 'at+jwt' }, claims].map((part) =>
     Buffer.from(JSON.stringify(part)).toString('base64url'),
   )
   const signature = createHmac('sha256', 'a secret that only the tests know and use')

@@ -39,14 +39,13 @@ ${rows.length === 0 ? beyondLast(path, meta) : html`${table(rows, canSeeUsers)}$
 
 function table(rows: readonly AuditRow[], canSeeUsers: boolean) {
   return html`<div class="card list"><table class="stack people">
-<thead><tr><th scope="col">When</th><th scope="col">Event</th><th scope="col">User</th><th scope="col">By</th><th scope="col">Outcome</th><th scope="col">Address</th><th scope="col">Device</th></tr></thead>
+<thead><tr><th scope="col">When</th><th scope="col">Event</th><th scope="col">User</th><th scope="col">Outcome</th><th scope="col">Address</th><th scope="col">Device</th></tr></thead>
 <tbody>
 ${rows.map(
   (row) => html`<tr>
 <td data-label="When">${time(row.at)}</td>
 <td data-label="Event" title="${row.event}"><span>${wordsOfEvent(row.event)}${changesOf(row)}</span></td>
-<td data-label="User">${userLink(row.user_id, row.email, canSeeUsers)}</td>
-<td data-label="By">${actorOf(row, canSeeUsers)}</td>
+<td data-label="User"><span>${userLink(row.user_id, row.email, canSeeUsers)}${actorOf(row, canSeeUsers)}</span></td>
 <td data-label="Outcome"><span class="badge${toneOf(row.outcome)}">${wordsOfOutcome(row.outcome)}</span></td>
 <td data-label="Address" class="address">${row.address}</td>
 <td data-label="Device">${device(row.user_agent)}</td>
@@ -63,10 +62,11 @@ function changesOf({ changes }: AuditRow) {
   )
 }
 
+/** Below the user, where it was somebody else. */
 function actorOf(row: AuditRow, canSeeUsers: boolean) {
-  if (row.actor_id === null && row.address === 'local') return 'Command line'
-  if (row.actor_id !== null && row.actor_id === row.user_id) return 'The user'
-  return userLink(row.actor_id, row.actor_email, canSeeUsers)
+  if (row.actor_id === null) return row.address === 'local' && html`<br><span class="soft">by the command line</span>`
+  const { actor_id: id, actor_email: email } = row
+  return id !== row.user_id && html`<br><span class="soft">by ${userLink(id, email, canSeeUsers)}</span>`
 }
 
 function userLink(id: number | null, email: string | null, canSeeUsers: boolean) {

@@ -250,6 +250,19 @@ test('clients that come and go in the middle leave nothing behind', async (t) =>
   await eventually(() => assert.deepEqual(after.events, [counted(1)]))
 })
 
+test('a stream that waits behind another on the same connection is gone with the connection', async (t) => {
+  const api = await start(t, { env: { GQL_WS_MAX_PER_ADDRESS: '3' } })
+  const ask = `GET ${graphqlPath}?query=${encodeURIComponent(counter)} HTTP/1.1\r\nhost: x\r\naccept: text/event-stream\r\n\r\n`
+  for (let round = 0; round < 3; round++) {
+    const socket = connect(Number(new URL(api.url).port), '127.0.0.1').on('error', () => {})
+    t.after(() => socket.destroy())
+    socket.write(ask.repeat(3))
+    await eventually(() => assert.equal(api.counts().subscribers, 3))
+    socket.destroy()
+    await eventually(() => assert.deepEqual(api.counts(), { subscribers: 0, sources: 0 }))
+  }
+})
+
 const guarded = [
   subscription({
     name: 'forAdmins',

@@ -28,16 +28,20 @@ export async function openRaw(t: TestContext, url: string, { headers = {} }: Raw
     `GET ${pathname} HTTP/1.1\r\nhost: x\r\nconnection: Upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13\r\n` +
       `sec-websocket-key: AAAAAAAAAAAAAAAAAAAAAA==\r\n${own.join('')}\r\n`,
   )
-  let all = Buffer.alloc(0)
+  const chunks: Buffer[] = []
+  const all = () => Buffer.concat(chunks)
   await new Promise<void>((resolve, reject) => {
     socket.on('data', (chunk: Buffer) => {
-      all = Buffer.concat([all, chunk])
-      if (all.includes('\r\n\r\n')) resolve()
+      chunks.push(chunk)
+      if (chunk.includes('\r\n\r\n')) resolve()
     })
     socket.once('close', () => reject(new Error('the connection was closed before the upgrade')))
   })
-  assert.match(all.toString('latin1'), /^HTTP\/1\.1 101 /)
-  const received = () => all.subarray(all.indexOf('\r\n\r\n') + 4)
+  assert.match(all().toString('latin1'), /^HTTP\/1\.1 101 /)
+  const received = () => {
+    const bytes = all()
+    return bytes.subarray(bytes.indexOf('\r\n\r\n') + 4)
+  }
   return { socket, received, closed, closeCode: () => closeCodeIn(received()) }
 }
 

@@ -129,13 +129,19 @@ export function createEventStreams({ app, maxPerAddress, budgets }: EventStreams
 
     const own: Opened = { raw, end, write, account }
     add(own)
-    // Also when the answer was another one, or the client has hung up.
-    raw.once('close', () => {
-      leave()
+    const { socket } = request.raw
+    function release(): void {
+      raw.off('close', release)
+      socket.off('close', release)
+      leave?.()
       share.close()
       remove(own)
       end()
-    })
+    }
+    // Also when the answer was another one, or the client has hung up.
+    raw.on('close', release)
+    // An answer that waits for the one before it on the same connection is not told of the connection's end.
+    socket.on('close', release)
     return {
       begin,
       next(text) {

@@ -11,12 +11,13 @@ import type { Engine, GraphQLRequest, Prepared } from '../engine.ts'
 import { formatThrown } from '../errors.ts'
 import { withWrittenNumbers } from '../exact-json.ts'
 import type { FairTurns } from '../fair-turns.ts'
-import { addressHasTooManySubscriptions, RefusedRequest, tooManySubscriptions } from '../refused-request.ts'
+import { RefusedRequest } from '../refused-request.ts'
 import { type CloseReason, closeReasons } from './close-reasons.ts'
 import type { Dialect, OperationId } from './dialect.ts'
 import { Identity } from './identity.ts'
-import { Inbox } from './inbox.ts'
+import { Inbox, maxMessageBytes } from './inbox.ts'
 import { Operation } from './operation.ts'
+import { OperationRoom } from './operation-room.ts'
 import { Wire } from './wire.ts'
 
 /** What all connections share. */
@@ -43,9 +44,7 @@ export interface ConnectionOptions {
   deps: ConnectionDeps
 }
 
-interface ConnectionLog extends ContextLog {
-  info(details: object, text: string): void
-}
+type ConnectionLog = ContextLog & { info(details: object, text: string): void }
 
 export interface Begin {
   id: OperationId | undefined
@@ -54,17 +53,8 @@ export interface Begin {
   size: number
 }
 
-/** Of a message of a client that has shown a valid token, and of any message as far as the library is concerned. */
-export const maxMessageBytes = 1024 * 1024
-
-/** Of the operations of one address. One that asks for more at once is not read from until some of it is done. */
-export const maxUnderWay = 50
-
 /** A client that leaves more of its answers unread is not read from until it has caught up. */
 const maxUnreadBytes = 256 * 1024
-
-/** Of the messages that asked for the open subscriptions together: what is made of them is kept as long as they are. */
-const maxKeptSize = 128 * 1024
 
 export class Connection {
   readonly dialect: Dialect
@@ -81,11 +71,8 @@ export class Connection {
   readonly #operations = new Map<unknown, Operation>()
   readonly #inbox: Inbox
   readonly #share: Share
+  readonly #room: OperationRoom
   #underWay = 0
-  #subscriptions = 0
-  #keptSize = 0
-  /** Of the messages whose operations are not over. */
-  #operationBytes = 0
   #hasInit = false
   #isIdentifying = false
   #isReleased = false
@@ -104,6 +91,7 @@ export class Connection {
     })
     this.#log = log
     this.#share = deps.budgets.open(client.address, () => this.#cutOff())
+    this.#room = new OperationRoom(this.#share, deps.maxSubscriptions)
     this.wire = new Wire({ ws, socket, onHeld: () => this.#account(), onTooSlow: () => this.release() })
     this.#inbox = new Inbox({
       ws,
@@ -172,25 +160,21 @@ export class Connection {
       return
     }
     let prepared: Prepared
+    let isSubscription: boolean
     try {
       prepared = this.#deps.engine.prepare(request)
-      if (prepared.kind === 'subscription') this.#takeRoom(size)
+      isSubscription = prepared.kind === 'subscription'
+      this.#room.take({ isSubscription, size })
     } catch (error) {
       const errors = this.#errorsOf(error)
       this.#deps.engine.countErrors(errors)
       this.dialect.refused(this.wire, id, errors)
       return
     }
-    const isSubscription = prepared.kind === 'subscription'
     const operation = new Operation({ connection: this, id, isSubscription, size })
     this.#operations.set(operation.key, operation)
     this.#underWay += 1
     this.#share.addOperation()
-    this.#operationBytes += size
-    if (isSubscription) {
-      this.#subscriptions += 1
-      this.#keptSize += size
-    }
     this.#account()
     void this.#run(operation, prepared)
   }
@@ -203,12 +187,7 @@ export class Connection {
   /** For an operation that is over. */
   forget(operation: Operation): void {
     this.#operations.delete(operation.key)
-    this.#operationBytes -= operation.size
-    if (operation.isSubscription) {
-      this.#subscriptions -= 1
-      this.#keptSize -= operation.size
-      this.#share.removeSubscription()
-    }
+    this.#room.giveBack(operation)
     this.#account()
   }
 
@@ -220,7 +199,7 @@ export class Connection {
 
   /** Tells its address's budget what it holds. */
   #account(): void {
-    this.#share.hold(this.#inbox.heldBytes + this.#operationBytes + this.wire.heldBytes)
+    this.#share.hold(this.#inbox.heldBytes + this.#room.heldBytes + this.wire.heldBytes)
   }
 
   /** For how long a message has been unfinished; undefined where none is. */
@@ -312,15 +291,6 @@ export class Connection {
     this.#underWay -= 1
     this.#share.removeOperation()
     this.#goOn()
-  }
-
-  #takeRoom(size: number): void {
-    const { maxSubscriptions } = this.#deps
-    if (this.#subscriptions >= maxSubscriptions)
-      throw tooManySubscriptions(`A socket may have ${maxSubscriptions} subscriptions at once`)
-    if (this.#keptSize + size > maxKeptSize)
-      throw tooManySubscriptions(`The subscriptions of a socket may have ${maxKeptSize} bytes together`)
-    if (!this.#share.hasRoomFor(size) || !this.#share.addSubscription()) throw addressHasTooManySubscriptions()
   }
 
   #errorsOf(error: unknown) {

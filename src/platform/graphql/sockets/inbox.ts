@@ -4,6 +4,9 @@ import type { WebSocket } from 'ws'
 import type { FairTurns } from '../fair-turns.ts'
 import { FrameMeter } from './frame-meter.ts'
 
+/** Of a message of a client that has shown a valid token, and of any message as far as the library is concerned. */
+export const maxMessageBytes = 1024 * 1024
+
 export interface InboxOptions {
   ws: WebSocket
   socket: Duplex

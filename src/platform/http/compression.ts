@@ -18,8 +18,7 @@ const compressors = {
 
 type Encoding = keyof typeof compressors
 
-// A stream keeps its compressor for as long as its client reads: with a small window, 0.3 MB instead of several, and at
-// levels that keep up with a fast client.
+// A stream keeps its compressor for as long as its client reads, so its window is small; the levels are the quickest.
 const streamCompressors = {
   br: () =>
     createBrotliCompress({ params: { [constants.BROTLI_PARAM_QUALITY]: 1, [constants.BROTLI_PARAM_LGWIN]: 16 } }),

@@ -59,6 +59,8 @@ export async function openConnections(options: ConnectionOptions): Promise<Conne
   const waits = new Set<Wait>()
   const pids = new WeakMap<pg.ClientBase, number>()
   let bytesUnderWay = 0
+  /** Known not to answer: whoever comes is refused at once, until it does. */
+  let isFrozen = false
   const setSession = sessionStatement({ statement_timeout: String(options.statementTimeoutSeconds * 1000) })
   const pool = new pg.Pool({ ...poolConfig(options), onConnect: setUp })
   // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
@@ -107,11 +109,12 @@ export async function openConnections(options: ConnectionOptions): Promise<Conne
     for (const [client, { deadline }] of uses) if (now > deadline) streamOf(client).destroy()
     const suspects = [...uses].filter(([, { suspectAt }]) => now > suspectAt)
     const longWaits = [...waits].filter(({ suspectAt }) => now > suspectAt)
-    if (suspects.length + longWaits.length === 0) return
+    if (suspects.length + longWaits.length === 0 && !isFrozen) return
     const working = await findWorking(
       options.url,
       suspects.map(([client]) => pids.get(client) ?? 0),
     ).catch(() => undefined)
+    if (working) isFrozen = false
     for (const [client, use] of suspects) {
       // It may have been answered meanwhile, and lent again.
       if (uses.get(client) !== use || use.suspectAt > now) continue
@@ -122,18 +125,23 @@ export async function openConnections(options: ConnectionOptions): Promise<Conne
       }
       use.missed += 1
       // Not at once: its answer may have been on its way, and a server may be slow to take a connection.
-      if (use.missed >= looksBeforeLost) streamOf(client).destroy()
+      if (use.missed < looksBeforeLost) continue
+      isFrozen ||= !working
+      streamOf(client).destroy()
     }
     for (const wait of longWaits) {
       wait.missed = working ? 0 : wait.missed + 1
       if (working) wait.suspectAt = performance.now() + suspectAfterMs
-      else if (wait.missed >= looksBeforeLost) wait.giveUp(new Error('connection timeout: the server does not answer'))
+      isFrozen ||= wait.missed >= looksBeforeLost
     }
+    // Those that came later would find out the same.
+    if (isFrozen) for (const wait of waits) wait.giveUp(doesNotAnswer())
   }
 
   /** By a callback, for the reason that createAsk gives. */
   function acquire(suspectAt: number): Promise<pg.PoolClient> {
     return new Promise((resolve, reject) => {
+      if (isFrozen) throw doesNotAnswer()
       const wait: Wait = {
         suspectAt,
         missed: 0,
@@ -206,6 +214,10 @@ function poolConfig({ url, poolSize }: ConnectionOptions): pg.PoolConfig {
 function cannotReach(url: string, cause: unknown): FatalError {
   const message = `cannot reach PostgreSQL at ${placeOf(url)}: ${reasonOf(cause)}`
   return new FatalError(message, exitCodes.unavailable, { cause })
+}
+
+function doesNotAnswer(): Error {
+  return new Error('connection timeout: the server does not answer')
 }
 
 /** Node reads a socket until it is empty. A thousand rows read at once would hold up everybody for milliseconds. */

@@ -82,7 +82,14 @@ function findFragment(error: ConnectionError, socket: Socket): Fragment {
   const packet = error.rawPacket as unknown as Buffer | undefined
   const head = packet?.toString('latin1', 0, maxHeadBytes) ?? ''
   const [, method, url] = /^([A-Z]{1,20}) (\/[\x21-\x7e]*) HTTP\/1\.[01]\r\n/.exec(head) ?? []
-  return { method, url, origin: /\r\norigin: ?([\x21-\x7e]+)\r\n/i.exec(head)?.[1] }
+  return { method, url, origin: findOrigin(head) }
+}
+
+function findOrigin(head: string): string | undefined {
+  const name = '\r\norigin:'
+  const start = head.toLowerCase().indexOf(name)
+  const end = head.indexOf('\r\n', start + name.length)
+  return start === -1 || end === -1 ? undefined : head.slice(start + name.length, end).trim()
 }
 
 function plainBody({ message }: AppError): object {

@@ -272,7 +272,7 @@ test('a disk without room: one clear line, and the next run goes on', async (t) 
   assert.equal(limited.status, 69, limited.stderr)
   assert.match(
     limited.stderr,
-    /^latchkey: the database failed: [^\n]*; [\d,]+ products of this run are kept; run the same/,
+    /^latchkey: the database failed: [^\n]*; [\d,]+ products of this run are kept; run the same/m,
   )
   const kept = (await exported()).length
   assert.ok(kept > 0 && kept < rows.length, `${kept} products`)
@@ -302,7 +302,7 @@ test('an export is whole or not there, and replaces nothing unasked', async (t) 
     },
   )
   assert.equal(limited.status, 73, limited.stderr)
-  assert.match(limited.stderr, /^latchkey: cannot write .*out\.csv: [^\n]*\n$/)
+  assert.match(limited.stderr, /^latchkey: cannot write .*out\.csv: [^\n]*\n$/m)
   assert.equal(readFileSync(path, 'utf8'), 'precious')
   symlinkSync(path, join(folder, 'link.csv'))
   assert.equal((await run(['products:export', '--force', '--output', join(folder, 'link.csv')])).code, 0)

@@ -7,7 +7,7 @@ import { promisify } from 'node:util'
 import { createMemoryBus } from '../bus/memory.ts'
 import { createLogger } from '../log/logger.ts'
 import { createEngine } from './create-engine.ts'
-import { type Context, type Element, inputType, objectType, query } from './elements.ts'
+import { type Context, type Element, inputType, objectType, query, subscription } from './elements.ts'
 
 const log = createLogger({ level: 'silent', isTerminal: false })
 const context: Context = { principal: undefined, client: { address: '', userAgent: '' }, log }
@@ -122,6 +122,27 @@ test('a list with a null where none may be leaves no rejection behind, whatever 
   const { data, errors } = await askFiveTimes('{ nodes(holed: true) { guarded } }')
   assert.deepEqual(data, { nodes: null })
   assert.equal(errors?.length, 1)
+})
+
+test('a variable that is null where a subscription allows none is the mistake of whoever sent it', async () => {
+  const engine = createTestEngine([
+    ...own,
+    subscription({
+      name: 'ticks',
+      type: 'Int',
+      args: { every: { type: 'Int!', default: 1 } },
+      access: 'public',
+      async *subscribe() {},
+    }),
+  ])
+  const prepared = engine.prepare({
+    query: 'subscription ($n: Int) { ticks(every: $n) }',
+    variables: { n: null },
+  })
+  await assert.rejects(engine.subscribe(prepared, context, { next() {}, end() {} }), {
+    name: 'RefusedRequest',
+    message: 'Argument "every" of non-null type "Int!" must not be null.',
+  })
 })
 
 /** To look for more: GRAPHQL_FUZZ_SEEDS=10000, and GRAPHQL_FUZZ_SEED for where to begin. */

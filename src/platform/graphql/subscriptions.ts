@@ -5,6 +5,7 @@
 import {
   type FieldNode,
   type FragmentDefinitionNode,
+  GraphQLError,
   type GraphQLFormattedError,
   type GraphQLSchema,
   getArgumentValues,
@@ -17,7 +18,7 @@ import { httpErrors } from '../http/errors.ts'
 import { rateKey } from '../limiter/limiter.ts'
 import type { Context, ContextLog } from './elements.ts'
 import type { Answer, Engine, LiveSubscription, Prepared, Subscriber } from './engine.ts'
-import { formatAppError, formatThrown } from './errors.ts'
+import { formatAppError, formatExecutionError, formatThrown } from './errors.ts'
 import type { FairTurns } from './fair-turns.ts'
 import type { Guards } from './guards.ts'
 import { RefusedRequest } from './refused-request.ts'
@@ -135,7 +136,7 @@ export function createSubscriptions({ schema, guards, bus, log, turns, run, onEr
       client,
       log: ownLog,
     }
-    const asked = readField(schema, prepared)
+    const asked = readField(schema, prepared, ownLog)
     const { element, args } = asked
     if (element.access !== 'public') {
       await guards.check(element, args, user).catch((error: unknown) => {
@@ -190,7 +191,7 @@ export function createSubscriptions({ schema, guards, bus, log, turns, run, onEr
 const toldAtOnce = 32
 
 /** Which element a subscription asks for, and with what. Validation has made sure that it is one. */
-function readField(schema: GraphQLSchema, { document, operationName, variables }: Prepared): Asked {
+function readField(schema: GraphQLSchema, { document, operationName, variables }: Prepared, log: ContextLog): Asked {
   const { node } = document.operation(operationName)
   const fragments = new Map(
     document.node.definitions
@@ -203,7 +204,13 @@ function readField(schema: GraphQLSchema, { document, operationName, variables }
   if (!definition || element?.kind !== 'subscription') {
     throw new RefusedRequest('execution', [{ message: 'The subscription names no field' }])
   }
-  return { element, args: getArgumentValues(definition, field, variables) }
+  try {
+    return { element, args: getArgumentValues(definition, field, variables) }
+  } catch (error) {
+    // A variable that is null where an argument with a default may not be.
+    if (!(error instanceof GraphQLError)) throw error
+    throw new RefusedRequest('execution', [formatExecutionError(error, log)])
+  }
 }
 
 function firstField(

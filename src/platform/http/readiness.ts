@@ -22,7 +22,7 @@ export interface Readiness {
 
 const timeoutMs = 900
 /** However often anybody asks, the database is asked no more often than this. */
-const maxAgeMs = 2000
+const maxAgeMs = 1000
 
 export function createReadiness({ log, checkDatabase, neighbours }: ReadinessOptions): Readiness {
   let latest: { askedAt: number; outcome: Promise<void> } | undefined

@@ -166,9 +166,7 @@ export class Connection {
       isSubscription = prepared.kind === 'subscription'
       this.#room.take({ isSubscription, size })
     } catch (error) {
-      const errors = this.#errorsOf(error)
-      this.#deps.engine.countErrors(errors)
-      this.dialect.refused(this.wire, id, errors)
+      this.dialect.refused(this.wire, id, this.#errorsOf(error))
       return
     }
     const operation = new Operation({ connection: this, id, isSubscription, size })
@@ -277,24 +275,23 @@ export class Connection {
         // The rights may have changed while it began.
         if (this.#identity.principal && this.#identity.principal !== principal)
           await operation.recheck(this.#identity.principal)
-      } else {
-        if (await this.#identity.isStillGood()) {
-          const fresh = { ...context, principal: this.#identity.principal }
-          operation.answer(await this.#deps.engine.execute(prepared, fresh))
-        } else this.close(closeReasons.forbidden)
-      }
+      } else if (await this.#identity.isStillGood()) {
+        const fresh = { ...context, principal: this.#identity.principal }
+        operation.answer(await this.#deps.engine.execute(prepared, fresh))
+      } else this.close(closeReasons.forbidden)
     } catch (error) {
-      const errors = this.#errorsOf(error)
-      this.#deps.engine.countErrors(errors)
-      operation.refuse(errors)
+      operation.refuse(this.#errorsOf(error))
     }
     this.#underWay -= 1
     this.#share.removeOperation()
     this.#goOn()
   }
 
+  /** For the answer, which counts them. */
   #errorsOf(error: unknown) {
-    return error instanceof RefusedRequest ? error.errors : [formatThrown(error, this.#log)]
+    const errors = error instanceof RefusedRequest ? error.errors : [formatThrown(error, this.#log)]
+    this.#deps.engine.countErrors(errors)
+    return errors
   }
 
   #recheck(principal: Principal): void {

@@ -160,16 +160,14 @@ export class Connection {
       return
     }
     let prepared: Prepared
-    let isSubscription: boolean
     try {
       prepared = this.#deps.engine.prepare(request)
-      isSubscription = prepared.kind === 'subscription'
-      this.#room.take({ isSubscription, size })
+      this.#room.take({ isSubscription: prepared.kind === 'subscription', size })
     } catch (error) {
       this.dialect.refused(this.wire, id, this.#errorsOf(error))
       return
     }
-    const operation = new Operation({ connection: this, id, isSubscription, size })
+    const operation = new Operation({ connection: this, id, isSubscription: prepared.kind === 'subscription', size })
     this.#operations.set(operation.key, operation)
     this.#underWay += 1
     this.#share.addOperation()
@@ -287,7 +285,6 @@ export class Connection {
     this.#goOn()
   }
 
-  /** For the answer, which counts them. */
   #errorsOf(error: unknown) {
     const errors = error instanceof RefusedRequest ? error.errors : [formatThrown(error, this.#log)]
     this.#deps.engine.countErrors(errors)

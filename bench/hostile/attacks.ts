@@ -64,6 +64,9 @@ export const attacks = {
   'the ids of 64 posts of the allowed size': ({ url }) =>
     forever(8, () => post(`${url}/graphql`, { query: '{ posts { id } }' })),
 
+  'the bodies of 60 posts, 200 times at once': ({ url }) =>
+    forever(200, () => post(`${url}/graphql`, { query: '{ posts(limit: 60) { body } }' })),
+
   'a category of 270 products of a megabyte': ({ url }) =>
     forever(2, async () => {
       const answer = await fetch(`${url}/api/v2/products?category=long`)

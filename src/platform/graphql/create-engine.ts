@@ -12,6 +12,7 @@ import { formatExecutionError, formatThrown } from './errors.ts'
 import { createFairTurns, type FairTurns } from './fair-turns.ts'
 import { createGuards } from './guards.ts'
 import { RefusedRequest } from './refused-request.ts'
+import { endAnswer } from './response-budget.ts'
 import { createSchemas } from './schema.ts'
 import { createSubscriptions } from './subscriptions.ts'
 
@@ -50,13 +51,15 @@ export function createEngine({
     const operation = prepared.document.operation(prepared.operationName)
     const compiled = operation.findCompiled()
     const text = compiled && (await runCompiled(compiled, { prepared, context, root }))
+    endAnswer(context)
     if (text !== undefined) return { text, hasData: true }
+    // A context of its own: what the compiled code has loaded, and how much of it, is no part of this answer.
+    const own: Context = Object.create(context)
     try {
       const result = await execute({
         ...operation.interpreted,
         rootValue: root,
-        // A context of its own: what the compiled code has loaded, and how much of it, is no part of this answer.
-        contextValue: compiled ? Object.create(context) : context,
+        contextValue: own,
         variableValues: prepared.variables,
         operationName: prepared.operationName,
       })
@@ -69,6 +72,8 @@ export function createEngine({
       const errors = [formatThrown(error, context.log)]
       countErrors(errors)
       return { text: JSON.stringify({ errors }), hasData: false }
+    } finally {
+      endAnswer(own)
     }
   }
 

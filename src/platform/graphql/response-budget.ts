@@ -4,6 +4,9 @@
  * one that is asked for twice, by aliases, counts twice.
  */
 import { GraphQLError } from 'graphql'
+import { createFairQueue } from '../../core/fair-queue.ts'
+import { httpErrors } from '../http/errors.ts'
+import { rateKey } from '../limiter/limiter.ts'
 import type { Context } from './elements.ts'
 import type { Selection } from './selection.ts'
 
@@ -12,6 +15,18 @@ const maxCharacters = 4 * 1024 * 1024
 
 /** Of all objects that were read; completed in some ten milliseconds too. */
 const maxFields = 50_000
+
+/** An answer that holds more is a long one. */
+const longCharacters = 128 * 1024
+
+/** So many long answers are made at once, each in some 20 MB at most. The others wait, and addresses take turns. */
+const longAnswers = createFairQueue({
+  atOnce: 8,
+  maxPerClient: 256,
+  maxWaiting: 4096,
+  full: httpErrors.unavailable,
+  gone: httpErrors.unavailable,
+})
 
 export interface Room {
   /** How many objects of the selection there is room for. */
@@ -23,6 +38,9 @@ interface Budget {
   characters: number
   fields: number
   lastRead: Promise<unknown>
+  /** Gives the place among the long answers to the next one. Undefined for a short answer. */
+  release?: () => void
+  isEnded: boolean
 }
 
 const budgets = new WeakMap<Context, Budget>()
@@ -39,7 +57,7 @@ export interface Read<Row> {
  * beyond what is left: long lists are to be read in parts.
  */
 export function readWithin<Row extends object>({ context, selection, read }: Read<Row>): Promise<readonly Row[]> {
-  const budget = budgets.get(context) ?? { characters: maxCharacters, fields: maxFields, lastRead: Promise.resolve() }
+  const budget = budgets.get(context) ?? createBudget()
   budgets.set(context, budget)
   const { sizeOf, fieldsPerRow } = measure(selection)
   const reading = budget.lastRead.then(async () => {
@@ -49,10 +67,32 @@ export function readWithin<Row extends object>({ context, selection, read }: Rea
     for (const row of rows) budget.characters -= sizeOf(row)
     budget.fields -= rows.length * fieldsPerRow
     if (budget.characters < 0) throw answerTooLarge()
+    if (!budget.release && maxCharacters - budget.characters > longCharacters) await waitForPlace(budget, context)
     return rows
   })
   budget.lastRead = reading.catch(() => {})
   return reading
+}
+
+/** To be called once an answer is written down, or has failed. */
+export function endAnswer(context: Context): void {
+  const budget = budgets.get(context)
+  if (!budget) return
+  budget.isEnded = true
+  budget.release?.()
+}
+
+function createBudget(): Budget {
+  return { characters: maxCharacters, fields: maxFields, lastRead: Promise.resolve(), isEnded: false }
+}
+
+async function waitForPlace(budget: Budget, { client }: Context): Promise<void> {
+  budget.release = await new Promise<() => void>((resolve, reject) => {
+    const hold = () => new Promise<void>((release) => resolve(release))
+    longAnswers.run({ client: rateKey(client.address), isUrgent: true }, hold).catch(reject)
+  })
+  // One field has failed and ended the operation while another still waited.
+  if (budget.isEnded) budget.release()
 }
 
 export function answerTooLarge(): GraphQLError {

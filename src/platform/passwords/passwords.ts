@@ -5,10 +5,10 @@
 import { availableParallelism } from 'node:os'
 import { Piscina } from 'piscina'
 import { AppError } from '../../core/app-error.ts'
+import { createFairQueue } from '../../core/fair-queue.ts'
 import type { Client } from '../http/client.ts'
 import { rateKey } from '../limiter/limiter.ts'
 import type { Task } from './bcrypt-thread.ts'
-import { createFairQueue } from './fair-queue.ts'
 
 /** For whom it is computed. */
 export type HashClient = Pick<Client, 'address' | 'isGone'>

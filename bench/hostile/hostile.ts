@@ -16,7 +16,12 @@ const everyMs = 20
 const otherAddress = '127.0.0.2'
 const megabyte = 1024 * 1024
 /** Enough that the address is held back by its share of the work, not by a count. */
-const rates = { RATE_LIMIT_LOGIN: '100000/60', RATE_LIMIT_REGISTER: '100000/60', RATE_LIMIT_POSTS: '100000/60' }
+const rates = {
+  RATE_LIMIT_LOGIN: '100000/60',
+  RATE_LIMIT_REGISTER: '100000/60',
+  RATE_LIMIT_POSTS: '100000/60',
+  RATE_LIMIT_POST_BYTES: '100000000/60',
+}
 
 type AttackName = keyof typeof attacks
 

@@ -1,11 +1,11 @@
 /** The reference schema: posts, createPost and counter. Beside them what the policy guards. */
 import { type Context, mutation, objectType, query, subscription } from '../../platform/graphql/elements.ts'
-import { readWithin } from '../../platform/graphql/response-budget.ts'
+import { makeWay, readWithin } from '../../platform/graphql/response-budget.ts'
 import type { Selection } from '../../platform/graphql/selection.ts'
 import { parseId } from '../../platform/http/ids.ts'
 import { compileBody, requireValid, validationFailed } from '../../platform/http/validation.ts'
 import type { Limiter } from '../../platform/limiter/limiter.ts'
-import { NewPost, type NewPostBody, PostChange, type PostChangeBody } from './posts.schema.ts'
+import { maxBody, NewPost, type NewPostBody, PostChange, type PostChangeBody } from './posts.schema.ts'
 import type { Posts } from './posts.service.ts'
 import type { PartOfPost, Post, PostRange } from './posts.store.ts'
 
@@ -39,13 +39,22 @@ export function createPostElements(deps: PostElementsDeps) {
     return counted as Post
   }
 
+  async function readPart(context: Context, part: PostRange): Promise<PartOfPost[]> {
+    const posts = await deps.posts.list(part)
+    const long = posts.filter(({ body }) => body === null).map(({ id }) => id)
+    if (long.length === 0) return posts
+    await makeWay({ context, characters: long.length * maxBody })
+    const bodies = await deps.posts.readBodies(long)
+    return posts.map((post) => (post.body === null ? { ...post, body: bodies.get(post.id) ?? null } : post))
+  }
+
   async function list(context: Context, selection: Selection, { after, limit }: Omit<PostRange, 'columns'>) {
     const posts: PartOfPost[] = []
     const columns = new Set((['title', 'body'] as const).filter((each) => selection.fields.has(each)))
     const readAtOnce = columns.has('body') ? bodiesAtOnce : limit
     while (posts.length < limit) {
       const part = { after: posts.at(-1)?.id ?? after, limit: Math.min(limit - posts.length, readAtOnce), columns }
-      const more = await readWithin({ context, selection, read: () => deps.posts.list(part) })
+      const more = await readWithin({ context, selection, read: () => readPart(context, part) })
       posts.push(...more)
       if (more.length < part.limit) break
     }

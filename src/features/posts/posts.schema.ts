@@ -1,7 +1,7 @@
 import { Type } from '../../core/type.ts'
 
 const maxTitle = 255
-const maxBody = 65_536
+export const maxBody = 65_536
 
 export const NewPost = Type.Object({
   title: Type.String({ 'x-not-blank': true, maxLength: maxTitle }),

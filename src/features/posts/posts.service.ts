@@ -13,6 +13,7 @@ export function createPosts({ store, onCounted }: PostsDeps) {
   return {
     find: store.find,
     list: store.list,
+    readBodies: store.readBodies,
 
     async create(body: NewPostBody): Promise<Post> {
       const { post, count } = await store.insert(body)

@@ -1,6 +1,7 @@
 import { createBatches } from '../../core/batches.ts'
 import type { Clock } from '../../core/clock.ts'
 import type { Database } from '../../platform/database/database.ts'
+import { idIsListed, toIdList } from '../../platform/database/id-lists.ts'
 import type { KeptCounts } from '../../platform/database/kept-counts.ts'
 
 export interface Post {
@@ -9,7 +10,8 @@ export interface Post {
   body: string
 }
 
-export type PartOfPost = Pick<Post, 'id'> & Partial<Post>
+/** The body is null where it is a long one, which is to be read by itself. */
+export type PartOfPost = Pick<Post, 'id'> & Partial<Pick<Post, 'title'>> & { body?: string | null }
 
 export interface PostRange {
   after: number
@@ -52,6 +54,13 @@ export function createPostStore({ db, clock, counts }: PostStoreDeps) {
     list: ({ after, limit, columns }: PostRange): Promise<PartOfPost[]> =>
       db.all<PartOfPost>(`SELECT ${selected(columns)} FROM posts WHERE id > $1 ORDER BY id LIMIT $2`, [after, limit]),
 
+    async readBodies(ids: readonly number[]): Promise<ReadonlyMap<number, string>> {
+      const rows = await db.all<{ id: number; body: string }>(`SELECT id, body FROM posts WHERE ${idIsListed(db)}`, [
+        toIdList(db, ids),
+      ])
+      return new Map(rows.map(({ id, body }) => [id, body]))
+    },
+
     /** Returns how many there are then, too. */
     insert: createBatches({ run: insertAll, maxItems: 100, sizeOf: ({ body }) => body.length, maxSize: 1 << 20 }),
 
@@ -75,8 +84,12 @@ export function createPostStore({ db, clock, counts }: PostStoreDeps) {
   }
 }
 
+/** A longer body is not read with its list. */
+const maxListedBytes = 4096
+
 function selected(columns: PostRange['columns']): string {
-  return ['id', ...(['title', 'body'] as const).filter((each) => columns.has(each))].join(', ')
+  const shortBody = `CASE WHEN octet_length(body) <= ${maxListedBytes} THEN body END AS body`
+  return ['id', ...(columns.has('title') ? ['title'] : []), ...(columns.has('body') ? [shortBody] : [])].join(', ')
 }
 
 export type PostStore = ReturnType<typeof createPostStore>

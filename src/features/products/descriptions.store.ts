@@ -1,24 +1,22 @@
 /** Descriptions by themselves: each may be as long as a body, so a list of them is measured before it is read. */
 import type { Database } from '../../platform/database/database.ts'
+import { idIsListed, toIdList } from '../../platform/database/id-lists.ts'
 
 export function createDescriptionStore(db: Database) {
-  const isWanted =
-    db.dialect === 'sqlite' ? 'id IN (SELECT value FROM json_each($1))' : 'id = ANY(CAST($1 AS BIGINT[]))'
-  const write = (ids: readonly number[]) => (db.dialect === 'sqlite' ? JSON.stringify(ids) : `{${ids.join(',')}}`)
-
   return {
-    /** Returns undefined where they have more than `maxBytes` together. */
-    async find(ids: readonly number[], maxBytes: number): Promise<ReadonlyMap<number, string> | undefined> {
-      if (ids.length === 0) return new Map()
-      const params = [write(ids)]
-      const [measured] = await db.scan<{ bytes: number }>(
-        `SELECT CAST(SUM(octet_length(description)) AS BIGINT) AS bytes FROM products WHERE ${isWanted}`,
-        params,
+    /** How many bytes they have together. Neither engine reads a text to tell how long it is. */
+    async measure(ids: readonly number[]): Promise<number> {
+      const [measured] = await db.scan<{ bytes: number | null }>(
+        `SELECT CAST(SUM(octet_length(description)) AS BIGINT) AS bytes FROM products WHERE ${idIsListed(db)}`,
+        [toIdList(db, ids)],
       )
-      if (Number(measured?.bytes ?? 0) > maxBytes) return undefined
+      return Number(measured?.bytes ?? 0)
+    },
+
+    async read(ids: readonly number[]): Promise<ReadonlyMap<number, string>> {
       const rows = await db.scan<{ id: number; description: string }>(
-        `SELECT id, description FROM products WHERE ${isWanted}`,
-        params,
+        `SELECT id, description FROM products WHERE ${idIsListed(db)}`,
+        [toIdList(db, ids)],
       )
       return new Map(rows.map(({ id, description }) => [id, description]))
     },

@@ -1,6 +1,6 @@
 /** Products by GraphQL: the services and rules of the REST API, its field names in camel case. */
 import { type Context, inputType, mutation, objectType, query, subscription } from '../../platform/graphql/elements.ts'
-import { answerTooLarge, readWithin } from '../../platform/graphql/response-budget.ts'
+import { answerTooLarge, makeWay, readWithin } from '../../platform/graphql/response-budget.ts'
 import type { Selection } from '../../platform/graphql/selection.ts'
 import { parseId } from '../../platform/http/ids.ts'
 import { metaOf, pageOf } from '../../platform/http/paging.ts'
@@ -80,8 +80,10 @@ export function createProductElements(deps: ProductElementsDeps) {
           const times = wanted?.fields.get('description')?.names.length ?? 0
           if (times === 0) return products.map(toFields)
           const ids = products.map(({ id }) => id)
-          const descriptions = await deps.products.findDescriptions(ids, characters / times)
-          if (!descriptions) throw answerTooLarge()
+          const bytes = await deps.products.measureDescriptions(ids)
+          if (bytes * times > characters) throw answerTooLarge()
+          await makeWay({ context, characters: bytes * times })
+          const descriptions = await deps.products.readDescriptions(ids)
           return products.map((each) => toFields({ ...each, description: descriptions.get(each.id) ?? '' }))
         },
       })

@@ -117,7 +117,8 @@ export function createProducts(deps: ProductsDeps) {
 
     listNewest: (page: Page) => store.listNewest({ before: offsetOf(page), limit: page.perPage }),
 
-    findDescriptions: descriptions.find,
+    measureDescriptions: descriptions.measure,
+    readDescriptions: descriptions.read,
 
     listCategories: (limit: number) => store.listCategories(limit),
 

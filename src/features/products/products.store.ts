@@ -1,5 +1,6 @@
 import type { Clock } from '../../core/clock.ts'
 import { type Database, rowOf, type Statement } from '../../platform/database/database.ts'
+import { idIsListed, toIdList } from '../../platform/database/id-lists.ts'
 import type { KeptCounts } from '../../platform/database/kept-counts.ts'
 import { type Product, type ProductChange, type ProductInput, type ProductKey, toNameKey, toSlug } from './product.ts'
 
@@ -67,12 +68,7 @@ export function createProductStore({ db, clock, counts }: ProductStoreDeps) {
   return {
     /** In the order of the ids, deleted or not, without those that are gone. */
     async readByIds<Row extends { id: number }>(ids: readonly number[], selected: string): Promise<Row[]> {
-      const rows = await db.scan<Row>(
-        db.dialect === 'sqlite'
-          ? `SELECT ${selected} FROM products WHERE id IN (SELECT value FROM json_each($1))`
-          : `SELECT ${selected} FROM products WHERE id = ANY (CAST($1 AS BIGINT[]))`,
-        [db.dialect === 'sqlite' ? JSON.stringify(ids) : `{${ids.join()}}`],
-      )
+      const rows = await db.scan<Row>(`SELECT ${selected} FROM products WHERE ${idIsListed(db)}`, [toIdList(db, ids)])
       const byId = new Map(rows.map((row) => [row.id, row]))
       return ids.flatMap((id) => byId.get(id) ?? [])
     },

@@ -57,8 +57,7 @@ export interface Read<Row> {
  * beyond what is left: long lists are to be read in parts.
  */
 export function readWithin<Row extends object>({ context, selection, read }: Read<Row>): Promise<readonly Row[]> {
-  const budget = budgets.get(context) ?? createBudget()
-  budgets.set(context, budget)
+  const budget = budgetOf(context)
   const { sizeOf, fieldsPerRow } = measure(selection)
   const reading = budget.lastRead.then(async () => {
     if (budget.characters < 0) throw answerTooLarge()
@@ -67,7 +66,7 @@ export function readWithin<Row extends object>({ context, selection, read }: Rea
     for (const row of rows) budget.characters -= sizeOf(row)
     budget.fields -= rows.length * fieldsPerRow
     if (budget.characters < 0) throw answerTooLarge()
-    if (!budget.release && maxCharacters - budget.characters > longCharacters) await waitForPlace(budget, context)
+    await makeWay({ context, characters: 0 })
     return rows
   })
   budget.lastRead = reading.catch(() => {})
@@ -82,11 +81,22 @@ export function endAnswer(context: Context): void {
   budget.release?.()
 }
 
-function createBudget(): Budget {
-  return { characters: maxCharacters, fields: maxFields, lastRead: Promise.resolve(), isEnded: false }
+function budgetOf(context: Context): Budget {
+  const known = budgets.get(context)
+  if (known) return known
+  const budget = { characters: maxCharacters, fields: maxFields, lastRead: Promise.resolve(), isEnded: false }
+  budgets.set(context, budget)
+  return budget
 }
 
-async function waitForPlace(budget: Budget, { client }: Context): Promise<void> {
+/**
+ * Waits for a place among the long answers where so many more characters make it a long one. To be called before they are
+ * read: what a hundred operations have read while they wait would be in memory all at once.
+ */
+export async function makeWay({ context, characters }: { context: Context; characters: number }): Promise<void> {
+  const budget = budgetOf(context)
+  if (budget.release || maxCharacters - budget.characters + characters <= longCharacters) return
+  const { client } = context
   budget.release = await new Promise<() => void>((resolve, reject) => {
     const hold = () => new Promise<void>((release) => resolve(release))
     longAnswers.run({ client: rateKey(client.address), isUrgent: true }, hold).catch(reject)

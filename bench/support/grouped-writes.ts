@@ -1,0 +1,37 @@
+/** Prints how many writes a second 64 callers get through the interface, on the file of `DATABASE_FILE`. */
+import { join } from 'node:path'
+import { systemClock } from '../../src/core/clock.ts'
+import { systemRandom } from '../../src/core/random.ts'
+import { openDatabase } from '../../src/platform/database/open.ts'
+
+const callers = 64
+const roundMs = 1500
+const sql = "INSERT INTO users (email, name, password_hash, created_at, updated_at) VALUES ($1, 'n', '-', '', '')"
+
+const { db } = await openDatabase({
+  url: `file:${process.env.DATABASE_FILE}`,
+  root: '/',
+  migrations: join(import.meta.dirname, '..', '..', 'migrations'),
+  poolSize: 1,
+  statementTimeoutSeconds: 30,
+  clock: systemClock,
+  random: systemRandom,
+})
+let written = 0
+
+async function measure(): Promise<number> {
+  const start = performance.now()
+  const before = written
+  const caller = async () => {
+    while (performance.now() - start < roundMs) {
+      await db.write({ sql, params: [`grouped-${process.pid}-${written++}`] })
+    }
+  }
+  await Promise.all(Array.from({ length: callers }, caller))
+  return (written - before) / ((performance.now() - start) / 1000)
+}
+
+// Once for V8 to compile what it will.
+await measure()
+process.stdout.write(String(await measure()))
+await db.close()

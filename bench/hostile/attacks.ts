@@ -3,6 +3,8 @@ import { connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { WebSocket } from 'ws'
 import { openConsole } from '../../test/support/console.ts'
+import { clientFrame } from '../../test/support/raw-socket.ts'
+import { openRawSocket } from '../support/raw-socket.ts'
 
 export interface Target {
   url: string
@@ -40,10 +42,8 @@ export const attacks = {
 
   '100 logins and 100 registrations at once': logInAndRegister,
 
-  '600 messages of a megabyte that never end': async ({ url }) => {
-    for (let i = 0; i < 600; i++) void startMessage(url)
-    await forever(1, () => sleep(1000))
-  },
+  '600 messages of a megabyte that never end': (target) => sendUnfinished(target, megabyte),
+  '600 messages of 300 kB that never end': (target) => sendUnfinished(target, 300_000),
 
   '300 sockets with 100 documents each': async (target) => {
     const sockets = Array.from({ length: 300 }, () => openPlainSocket(target))
@@ -124,27 +124,15 @@ function documentNumber(i: number): string {
   return `subscription S${i} { counter { count a${i}: count } }`
 }
 
-/** All of a message but its last byte. */
-function startMessage(url: string): Promise<void> {
-  const { hostname, port } = new URL(url)
-  return new Promise((resolve) => {
-    const socket = connect(Number(port), hostname)
-    socket.on('error', () => {})
-    socket.on('close', () => resolve())
-    socket.once('data', () => {
-      const header = Buffer.alloc(14)
-      header[0] = 0x81
-      header[1] = 0x80 | 127
-      header.writeBigUInt64BE(BigInt(megabyte), 2)
-      socket.write(header)
-      socket.write(Buffer.alloc(megabyte - 1, ' '))
-    })
-    const key = Buffer.alloc(16).toString('base64')
-    socket.write(
-      `GET /graphql HTTP/1.1\r\nhost: ${hostname}\r\nconnection: Upgrade\r\nupgrade: websocket\r\n` +
-        `sec-websocket-version: 13\r\nsec-websocket-key: ${key}\r\n\r\n`,
-    )
-  })
+async function sendUnfinished({ url }: Target, bytes: number): Promise<void> {
+  for (let i = 0; i < 600; i++) void startMessage(url, bytes).catch(() => {})
+  await forever(1, () => sleep(1000))
+}
+
+/** All of a message but its end. */
+async function startMessage(url: string, bytes: number): Promise<void> {
+  const socket = await openRawSocket(url)
+  socket.write(clientFrame(Buffer.alloc(bytes - 1000, ' '), { announced: bytes }))
 }
 
 function askAndNeverRead(url: string, path: string): Promise<void> {

@@ -1,5 +1,7 @@
 /** Thousands of subscribers that do no more than count bytes. */
-import { connect, type Socket } from 'node:net'
+import type { Socket } from 'node:net'
+import { clientFrame } from '../../test/support/raw-socket.ts'
+import { openRawSocket } from './raw-socket.ts'
 
 /** So that every value has as many digits. */
 export const firstCount = 1_000_000
@@ -45,27 +47,8 @@ export async function openSubscribers(url: string, count: number, message: strin
   }
 }
 
-function openSubscriber(url: string, message: string): Promise<Socket> {
-  const { hostname, port } = new URL(url)
-  return new Promise((resolve, reject) => {
-    const socket = connect(Number(port), hostname)
-    socket.setNoDelay()
-    socket.once('error', reject)
-    socket.once('data', () => {
-      socket.off('error', reject).on('error', () => {})
-      socket.write(frameOf(message))
-      resolve(socket)
-    })
-    const key = Buffer.alloc(16).toString('base64')
-    socket.write(
-      `GET /graphql HTTP/1.1\r\nhost: ${hostname}\r\nconnection: Upgrade\r\nupgrade: websocket\r\n` +
-        `sec-websocket-version: 13\r\nsec-websocket-key: ${key}\r\n\r\n`,
-    )
-  })
-}
-
-/** A client's frame, masked with zeros. */
-function frameOf(message: string): Buffer {
-  const length = Buffer.byteLength(message)
-  return Buffer.concat([Buffer.from([0x81, 0x80 | length, 0, 0, 0, 0]), Buffer.from(message)])
+async function openSubscriber(url: string, message: string): Promise<Socket> {
+  const socket = await openRawSocket(url)
+  socket.write(clientFrame(message))
+  return socket
 }

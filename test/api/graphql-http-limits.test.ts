@@ -243,3 +243,16 @@ async function requireAlive(api: Api, title: string): Promise<void> {
   const { status, body } = await send(api, '{ __typename }')
   assert.deepEqual([status, body], [200, { data: { __typename: 'Query' } }], title)
 }
+
+test('what would be too long to answer is not stored, and what is stored is answered', async (t) => {
+  const api = await startApiWithRoles(t, {})
+  const { access: token } = await api.signInAs('editor')
+  const names = Array.from({ length: 6 }, (_, i) => `a${i}: description`).join(' ')
+  const create = `mutation ($input: CreateProductInput!) { createProduct(input: $input) { ${names} } }`
+  const input = { name: 'Long', description: 'x'.repeat(900_000), price: 1 }
+  assert.equal(codeOf((await send(api, create, { variables: { input }, token })).body), 'ANSWER_TOO_LARGE')
+  assert.equal((await api.get('/api/v2/products')).body.meta.total, 0)
+  const once = 'mutation ($input: CreateProductInput!) { createProduct(input: $input) { id description } }'
+  const { body } = await send(api, once, { variables: { input }, token })
+  assert.equal(body.data.createProduct.description.length, 900_000)
+})

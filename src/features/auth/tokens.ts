@@ -85,10 +85,13 @@ export function createTokens({ keys, algorithm, issuer, clock }: TokenOptions): 
   const readHeader = createHeaderReader(algorithm, verifiers, current.kid)
   /** Genuine ones alone, so nobody can fill it with what he made up. */
   const kept = new LRUCache<string, Claims>({ max: maxKept })
+  /** Likewise. Headers of our own tokens are few: one for each type and key. */
+  const headers = new LRUCache<string, Header>({ max: 100 })
 
   function verified(token: string, type: TokenType): Claims | undefined {
     if (token.length > maxLength) return undefined
-    const header = readHeader(token.slice(0, token.indexOf('.')))
+    const encoded = token.slice(0, token.indexOf('.'))
+    const header = headers.get(encoded) ?? readHeader(encoded)
     if (!header) return undefined
     let claims: unknown
     try {
@@ -102,6 +105,7 @@ export function createTokens({ keys, algorithm, issuer, clock }: TokenOptions): 
         ? claims.aud === undefined
         : header.typ === headerTypes[type] && claims.aud === audiences[type]
     if (!expected) return undefined
+    headers.set(encoded, header)
     if (type === 'access') kept.set(token, claims)
     return claims
   }
@@ -129,13 +133,10 @@ interface Header {
 
 /**
  * Reads a token's header. Only `alg`, `typ` and `kid` are allowed there: a header that brings its own key, or asks for
- * anything else, is not ours. Headers of our own tokens are few, so what they were read to is kept.
+ * anything else, is not ours.
  */
 function createHeaderReader(algorithm: string, verifiers: Map<string, Verify>, currentKid: string) {
-  const known = new Map<string, Header>()
   return (encoded: string): Header | undefined => {
-    const found = known.get(encoded)
-    if (found) return found
     let given: unknown
     try {
       given = JSON.parse(Buffer.from(encoded, 'base64url').toString('utf8'))
@@ -147,10 +148,7 @@ function createHeaderReader(algorithm: string, verifiers: Map<string, Verify>, c
     if (alg !== algorithm || typeof typ !== 'string' || Object.keys(others).length > 0) return undefined
     const verify = typeof kid === 'string' ? verifiers.get(kid) : undefined
     if (!verify) return undefined
-    const header = { typ, verify }
-    // Whoever invents headers must not fill our memory with them.
-    if (known.size < 100) known.set(encoded, header)
-    return header
+    return { typ, verify }
   }
 }
 

@@ -112,8 +112,10 @@ export function createPostElements(deps: PostElementsDeps) {
       args: { id: 'ID!', title: 'String', body: 'String' },
       access: ['authenticated', policy('update')],
       async resolve({ id, ...change }, context, { selection }) {
-        const post = await deps.posts.update(Number(id), requireValid<PostChangeBody>(validateChange, change))
-        return answer(context, selection(), post)
+        const given = requireValid<PostChangeBody>(validateChange, change)
+        // Counted before: once it is stored, nothing may keep it from being answered.
+        await readWithin({ context, selection: selection(), read: async () => [given] })
+        return deps.posts.update(Number(id), given)
       },
     }),
 

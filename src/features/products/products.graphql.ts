@@ -90,10 +90,9 @@ export function createProductElements(deps: ProductElementsDeps) {
     }
   }
 
-  /** One that was read already. */
-  async function answer(context: Context, selection: Selection, product: Product) {
-    const [fields] = await readWithin({ context, selection, read: async () => [toFields(product)] })
-    return fields
+  /** What is written is counted before: once it is stored, nothing may keep it from being answered. */
+  async function count(context: Context, selection: Selection, given: object): Promise<void> {
+    await readWithin({ context, selection, read: async () => [given] })
   }
 
   return [
@@ -168,8 +167,11 @@ export function createProductElements(deps: ProductElementsDeps) {
       type: 'Product',
       args: { id: 'ID!' },
       access: 'public',
-      resolve: async ({ id }, context, { selection }) =>
-        answer(context, selection(), await deps.products.get(parseId(id))),
+      async resolve({ id }, context, { selection }) {
+        const product = await deps.products.get(parseId(id))
+        await count(context, selection(), product)
+        return toFields(product)
+      },
     }),
 
     mutation<{ input: object }>({
@@ -178,8 +180,9 @@ export function createProductElements(deps: ProductElementsDeps) {
       args: { input: 'CreateProductInput!' },
       access,
       async resolve({ input }, context, { selection }) {
-        const product = await deps.products.create(toInput(requireValid<NewProductBody>(validateNew, input)))
-        return answer(context, selection(), product)
+        const given = toInput(requireValid<NewProductBody>(validateNew, input))
+        await count(context, selection(), given)
+        return toFields(await deps.products.create(given))
       },
     }),
 
@@ -190,7 +193,8 @@ export function createProductElements(deps: ProductElementsDeps) {
       access,
       async resolve({ id, input }, context, { selection }) {
         const change = toChange(requireValid<ChangedProductBody>(validateChange, input))
-        return answer(context, selection(), await deps.products.update(parseId(id), change))
+        await count(context, selection(), change)
+        return toFields(await deps.products.update(parseId(id), change))
       },
     }),
 

@@ -97,9 +97,10 @@ export async function makeWay({ context, characters }: { context: Context; chara
   const budget = budgetOf(context)
   if (budget.release || maxCharacters - budget.characters + characters <= longCharacters) return
   const { client } = context
+  const { isGone } = client
   budget.release = await new Promise<() => void>((resolve, reject) => {
     const hold = () => new Promise<void>((release) => resolve(release))
-    longAnswers.run({ client: rateKey(client.address), isUrgent: true }, hold).catch(reject)
+    longAnswers.run({ client: rateKey(client.address), isUrgent: true, ...(isGone && { isGone }) }, hold).catch(reject)
   })
   // One field has failed and ended the operation while another still waited.
   if (budget.isEnded) budget.release()

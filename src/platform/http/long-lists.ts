@@ -6,6 +6,7 @@ import { Readable } from 'node:stream'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { createSlots } from '../../core/slots.ts'
+import { onAnswerEnd } from './answer-end.ts'
 import { createResponseMemory, type Held, type ResponseMemory } from './response-memory.ts'
 
 export interface ListOptions<Item> {
@@ -89,8 +90,7 @@ export async function sendList<Item>(
     held?.release()
     void bytes.return(undefined)
   }
-  if (reply.raw.closed) release()
-  else reply.raw.once('close', release)
+  onAnswerEnd(reply.raw, release)
   // Failures of the first read are answered as errors; later ones can only end the connection.
   const first = await bytes.next()
   return reply.send(Readable.from(continued(first, bytes), { objectMode: false, highWaterMark: 1 }))

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer, get, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, connect, type Socket } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { createResponseMemory } from './response-memory.ts'
 
@@ -71,4 +71,29 @@ test('what several hold under one key is held once, until the last of them relea
   assert.equal(second?.get(), 'value')
   second?.release()
   assert.deepEqual([memory.bytes(), memory.find('key'), second?.get()], [0, undefined, undefined])
+})
+
+test('an answer that waits behind another gives back what was reserved when the connection ends', async (t) => {
+  const memory = createResponseMemory({ maxReservedBytes: 100, maxHeldBytes: 100 })
+  const server = createServer()
+  t.after(() => server.close())
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const responses: ServerResponse[] = []
+  const all = new Promise<void>((resolve) => {
+    server.on('request', (_request, response) => {
+      responses.push(response)
+      if (responses.length === 3) resolve()
+    })
+  })
+  const client = connect((server.address() as AddressInfo).port, '127.0.0.1')
+  client.on('error', () => {})
+  client.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n'.repeat(3))
+  await all
+  for (const response of responses) assert.equal(memory.tryReserve(response, 30), true)
+  assert.equal(memory.bytes(), 90)
+  const closed = once(responses[0]?.req.socket as Socket, 'close')
+  client.destroy()
+  await closed
+  assert.equal(memory.bytes(), 0)
 })

@@ -1,5 +1,6 @@
 /** How much memory long answers hold while their clients read them. Nobody is refused for it: beyond it they are read again. */
 import type { ServerResponse } from 'node:http'
+import { onAnswerEnd } from './answer-end.ts'
 
 /**
  * A value that can be made again, shared by all who hold the same key. It goes when the last of them releases it, or
@@ -71,7 +72,7 @@ export function createResponseMemory({ maxReservedBytes, maxHeldBytes }: Respons
       // A connection that is closed already would never give them back.
       if (response.closed || response.destroyed || reserved + bytes > maxReservedBytes) return false
       reserved += bytes
-      response.once('close', () => {
+      onAnswerEnd(response, () => {
         reserved -= bytes
       })
       return true

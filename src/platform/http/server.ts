@@ -25,6 +25,7 @@ import { LazyLog } from './lazy-log.ts'
 import { describeListenError } from './listen-error.ts'
 import { answerUnknownRoutes } from './not-found.ts'
 import { serveDocs } from './openapi.ts'
+import { createPipelineLimit } from './pipelining.ts'
 import { createLoadShedding } from './pressure.ts'
 import { createForwardedCleaner, createProxyTrust, createProxyWarning } from './proxies.ts'
 import { createRequestIds } from './request-ids.ts'
@@ -68,6 +69,7 @@ export async function createHttpServer(options: HttpOptions): Promise<HttpServer
   const cleanForwardedFor = createForwardedCleaner(isTrusted)
   const warnOfProxies = createProxyWarning(isTrusted)
   const loadShedding = createLoadShedding(options.maxEventLoopDelayMs)
+  const hasRoomInPipeline = createPipelineLimit()
   let isStopping = false
 
   /** What every request needs, also one that is refused before any hook runs. */
@@ -132,7 +134,7 @@ export async function createHttpServer(options: HttpOptions): Promise<HttpServer
     if (!hasValidHost(request.raw)) next(httpErrors.malformedRequest())
     // Before load is shed: of a preflight that is refused, a page learns nothing at all.
     else if (request.is404 && answerOptions(request, reply)) return
-    else if (isStopping) next(httpErrors.unavailable())
+    else if (isStopping || !hasRoomInPipeline(reply.raw)) next(httpErrors.unavailable())
     else {
       const refusal = loadShedding.refusalOf(request) ?? (request.is404 ? unknownRoutes.refusalOf(request) : undefined)
       beginTogether(() => {

@@ -69,3 +69,26 @@ test('operations wait for each other in order; who does not use its turn leaves 
   b.removeOperation()
   assert.deepEqual(began, ['a', 'b', 'c', 'd'])
 })
+
+test('what one connection does with its room may cut off another that waits for it', () => {
+  const budgets = create()
+  const open = (onCutOff = () => {}) => budgets.open('198.51.100.1', onCutOff)
+  const [busy, first] = [open(), open()]
+  const second: Share = open(() => second.close())
+  busy.addOperation()
+  busy.addOperation()
+  second.hold(90)
+  let asked = 0
+  // Its answer takes the address over its budget, and the largest of its connections goes.
+  first.hasRoomForOperation(() => {
+    first.hold(20)
+    return false
+  })
+  second.hasRoomForOperation(() => {
+    asked += 1
+    return true
+  })
+  busy.removeOperation()
+  assert.equal(asked, 0)
+  assert.equal(first.hasRoomFor(80), true)
+})

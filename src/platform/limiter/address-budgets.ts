@@ -37,7 +37,7 @@ export function createAddressBudgets(limits: AddressBudgetOptions): AddressBudge
       const account = accounts.get(key) ?? createAccount()
       accounts.set(key, account)
       const onClose = () => {
-        if (account.shares.size === 0) accounts.delete(key)
+        if (account.shares.size === 0 && accounts.get(key) === account) accounts.delete(key)
       }
       const share = new Share({ key, account, limits, onCutOff, onClose })
       account.shares.add(share)
@@ -130,10 +130,10 @@ export class Share {
     account.operations -= 1
     let promised = 0
     // Those that find no room wait anew, behind the others.
-    for (let left = account.waiting.size; left > 0 && account.operations + promised < limits.maxOperations; left--) {
-      const [[share, onRoom]] = account.waiting as unknown as [[Share, OnRoom]]
-      account.waiting.delete(share)
-      if (onRoom()) promised += 1
+    for (const [share, onRoom] of [...account.waiting]) {
+      if (account.operations + promised >= limits.maxOperations) break
+      // What one does with its room may cut off another one.
+      if (account.waiting.delete(share) && onRoom()) promised += 1
     }
     this.#settle()
   }

@@ -4,6 +4,7 @@
  */
 import type { ServerResponse } from 'node:http'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { onAnswerEnd } from '../../http/answer-end.ts'
 import { addressOf } from '../../http/client.ts'
 import { httpErrors } from '../../http/errors.ts'
 import type { AddressBudgets } from '../../limiter/address-budgets.ts'
@@ -129,19 +130,13 @@ export function createEventStreams({ app, maxPerAddress, budgets }: EventStreams
 
     const own: Opened = { raw, end, write, account }
     add(own)
-    const { socket } = request.raw
-    function release(): void {
-      raw.off('close', release)
-      socket.off('close', release)
+    // Also when the answer was another one, or the client has hung up.
+    onAnswerEnd(raw, () => {
       leave?.()
       share.close()
       remove(own)
       end()
-    }
-    // Also when the answer was another one, or the client has hung up.
-    raw.on('close', release)
-    // An answer that waits for the one before it on the same connection is not told of the connection's end.
-    socket.on('close', release)
+    })
     return {
       begin,
       next(text) {

@@ -7,13 +7,13 @@ import type { Client } from '../../http/client.ts'
 import type { LiveAccess } from '../../http/live-access.ts'
 import type { AddressBudgets, Share } from '../../limiter/address-budgets.ts'
 import type { ContextLog } from '../elements.ts'
-import type { Engine, GraphQLRequest, Prepared } from '../engine.ts'
+import type { Engine, Prepared } from '../engine.ts'
 import { formatThrown } from '../errors.ts'
 import { withWrittenNumbers } from '../exact-json.ts'
 import type { FairTurns } from '../fair-turns.ts'
 import { RefusedRequest } from '../refused-request.ts'
 import { type CloseReason, closeReasons } from './close-reasons.ts'
-import type { Dialect, OperationId } from './dialect.ts'
+import type { Begin, Dialect, OperationId } from './dialect.ts'
 import { Identity } from './identity.ts'
 import { Inbox, maxMessageBytes } from './inbox.ts'
 import { Operation } from './operation.ts'
@@ -45,13 +45,6 @@ export interface ConnectionOptions {
 }
 
 type ConnectionLog = ContextLog & { info(details: object, text: string): void }
-
-export interface Begin {
-  id: OperationId | undefined
-  request: GraphQLRequest
-  /** The length of the message, in bytes. */
-  size: number
-}
 
 /** A client that leaves more of its answers unread is not read from until it has caught up. */
 const maxUnreadBytes = 256 * 1024
@@ -172,7 +165,9 @@ export class Connection {
     this.#underWay += 1
     this.#share.addOperation()
     this.#account()
-    void this.#run(operation, prepared)
+    void this.#run(operation, prepared).catch((error: unknown) =>
+      this.#log.error({ err: error }, 'an operation failed'),
+    )
   }
 
   /** The client needs it no longer. One that is over already is no mistake: the messages have crossed. */

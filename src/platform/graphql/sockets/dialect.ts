@@ -1,5 +1,6 @@
 /** The two languages that sockets speak. A connection does the work; a dialect reads and writes the messages. */
 import type { GraphQLFormattedError } from 'graphql'
+import type { GraphQLRequest } from '../engine.ts'
 import type { Connection } from './connection.ts'
 import type { Operation } from './operation.ts'
 import type { Wire } from './wire.ts'
@@ -9,6 +10,14 @@ export type OperationId = string | number
 
 /** Of an id. It is kept, and sent with every value. */
 export const maxIdLength = 256
+
+/** What a message asks for. */
+export interface Begin {
+  id: OperationId | undefined
+  request: GraphQLRequest
+  /** The length of the message, in bytes. */
+  size: number
+}
 
 export interface Dialect {
   /** Empty for the one that is spoken where none is asked for. */

@@ -6,13 +6,7 @@ import { createChangeFeed } from '../features/products/product-changes.ts'
 import { createProductLists } from '../features/products/products.lists.ts'
 import { createProductSearch } from '../features/products/products.search.ts'
 import { createProducts } from '../features/products/products.service.ts'
-import {
-  briefColumns,
-  columns,
-  createProductStore,
-  keyColumns,
-  listedColumns,
-} from '../features/products/products.store.ts'
+import { briefColumns, createProductStore, keyColumns, listedColumns } from '../features/products/products.store.ts'
 import type { Bus } from '../platform/bus/bus.ts'
 import { createKeptCounts } from '../platform/database/kept-counts.ts'
 import type { AppEvents } from './events.ts'
@@ -34,7 +28,6 @@ export function createProductParts({ config, clock, db, log, onClose }: Ground, 
   onClose(() => feed.close())
   const products = createProducts({
     store,
-    search: createSearch(columns),
     briefSearch: createSearch(briefColumns),
     descriptions: createDescriptionStore(db),
     clock,

@@ -18,8 +18,7 @@ export const productErrors = {
 
 export interface ProductsDeps {
   store: ProductStore
-  search: ProductSearch
-  /** The same without descriptions. */
+  /** Without descriptions. */
   briefSearch: ProductSearch
   descriptions: DescriptionStore
   clock: Clock
@@ -49,12 +48,8 @@ export type Expectation = ((etag: string) => boolean) | undefined
 const keyTtlSeconds = 24 * 3600
 
 export function createProducts(deps: ProductsDeps) {
-  const { store, search, briefSearch, descriptions, clock, collectionLimit, onCreated, onChanged } = deps
+  const { store, briefSearch, descriptions, clock, collectionLimit, onCreated, onChanged } = deps
   const limit = collectionLimit === 0 ? Number.MAX_SAFE_INTEGER : collectionLimit + 1
-  const collection = (products: Product[]): Collection => {
-    const isCut = products.length === limit
-    return { products: isCut ? products.slice(0, -1) : products, isCut }
-  }
 
   async function get(id: number | undefined): Promise<Product> {
     const product = id === undefined ? undefined : await store.find(id)
@@ -109,10 +104,6 @@ export function createProducts(deps: ProductsDeps) {
     create,
     createOnce,
 
-    async list(page: Page): Promise<{ products: Product[]; total: number }> {
-      return store.list({ before: offsetOf(page), limit: page.perPage })
-    },
-
     listBrief: (page: Page) => store.list({ before: offsetOf(page), limit: page.perPage }, briefColumns),
 
     listNewest: (page: Page) => store.listNewest({ before: offsetOf(page), limit: page.perPage }),
@@ -137,10 +128,6 @@ export function createProducts(deps: ProductsDeps) {
       const found = await (q === undefined ? briefSearch.byCategory(category, enough) : briefSearch.byName(q, enough))
       return found.length === enough ? { products: found.slice(0, -1), isCut: true } : { products: found, isCut: false }
     },
-
-    search: async (q: string): Promise<Collection> => collection(await search.byName(q, limit)),
-
-    byCategory: async (category: string): Promise<Collection> => collection(await search.byCategory(category, limit)),
 
     async update(id: number | undefined, change: ProductChange, isExpected?: Expectation): Promise<Product> {
       if (id === undefined) throw productErrors.notFound()

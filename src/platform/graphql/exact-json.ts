@@ -1,15 +1,13 @@
 /** JSON whose numbers are remembered as they are written, object by object, where a float may not hold them. */
 import { rememberWrittenNumbers } from '../http/validation.ts'
-
-/** More digits than a float holds, or an exponent that may be beyond it. */
-const longNumber = /\d[\d.]{15}|\d[eE][+-]?\d\d/
+import { mayHoldLongNumber } from '../http/written-numbers.ts'
 
 /** Remembering calls a function for each value: about a millisecond for so many. */
 const maxValues = 10_000
 
 /** Returns what `text` was parsed into, or the same with its numbers remembered. */
 export function withWrittenNumbers(parsed: unknown, text: string): unknown {
-  if (!longNumber.test(text) || hasMoreValues(text)) return parsed
+  if (!mayHoldLongNumber(text) || hasMoreValues(text)) return parsed
   try {
     return parseRemembering(text)
   } catch {

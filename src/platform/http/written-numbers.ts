@@ -1,10 +1,14 @@
 /** Numbers of JSON as they were written, so that a price is rounded by its digits, not by the float nearest to them. */
 import { rememberWrittenNumbers } from './validation.ts'
 
+/** Whether there may be a number with more digits than a float holds, or with an exponent that may be beyond it. */
+export function mayHoldLongNumber(text: string): boolean {
+  return /\d[\d.]{15}|\d[eE][+-]?\d\d/.test(text)
+}
+
 /** `body` is what `text` was parsed into. */
 export function rememberLongNumbers(body: object, text: string): void {
-  // More digits than a float holds, or an exponent that may be beyond it.
-  if (/\d[\d.]{15}|\d[eE][+-]?\d\d/.test(text)) rememberWrittenNumbers(body, readNumbers(text))
+  if (mayHoldLongNumber(text)) rememberWrittenNumbers(body, readNumbers(text))
 }
 
 const [quote, backslash, colon, comma] = [34, 92, 58, 44]

@@ -2,6 +2,8 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { type TestContext, test } from 'node:test'
+import { setTimeout } from 'node:timers/promises'
+import pg from 'pg'
 import { startApi } from '../support/api.ts'
 import { createDatabaseUrl, engines, runOnServer, testServer } from '../support/databases.ts'
 import { send } from '../support/graphql.ts'
@@ -27,6 +29,21 @@ async function createEncoded(t: TestContext, encoding: string): Promise<string> 
   const url = new URL(server)
   url.pathname = `/${name}`
   return url.href
+}
+
+/**
+ * Runs an update in an open transaction and returns what commits it. The isolation level and the patience are its
+ * own: with the database's, the service's updates could make this one fail.
+ */
+async function holdRow(url: string, update: string): Promise<() => Promise<void>> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  await client.query('BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL lock_timeout = 0')
+  await client.query(update)
+  return async () => {
+    await client.query('COMMIT')
+    await client.end()
+  }
 }
 
 const strange: Record<string, Record<string, string>> = {
@@ -61,11 +78,13 @@ if (engines.includes('postgres')) {
       assert.ok(Math.abs(ageMs) < 1_000_000, attributes.created_at)
       // Those that meet over the same rows are told apart by the statements, not by failures.
       const id = made.body.data.id
-      const holding = runOnServer(url, `UPDATE products SET stock = 1 WHERE id = ${id}; SELECT pg_sleep(0.5)`)
-      const updates = await Promise.all(
+      const letGo = await holdRow(url, `UPDATE products SET stock = 1 WHERE id = ${id}`)
+      const updating = Promise.all(
         Array.from({ length: 20 }, (_, stock) => api.put(`${productsPath}/${id}`, { stock }, user.access)),
       )
-      await holding
+      await setTimeout(500)
+      await letGo()
+      const updates = await updating
       assert.deepEqual(new Set(updates.map(({ status }) => status)), new Set([200]))
       const posts = await Promise.all(
         Array.from({ length: 20 }, () => send(api, 'mutation { createPost(title: "A", body: "B") }')),

@@ -5,29 +5,49 @@ import { mayHoldLongNumber } from '../http/written-numbers.ts'
 /** Remembering calls a function for each value: about a millisecond for so many. */
 const maxValues = 10_000
 
-/** Returns what `text` was parsed into, or the same with its numbers remembered. */
-export function withWrittenNumbers(parsed: unknown, text: string): unknown {
+/** Returns `parsed`, which `text` was parsed into, with its numbers remembered. */
+export function withWrittenNumbers<Parsed>(parsed: Parsed, text: string): Parsed {
   if (!mayHoldLongNumber(text) || hasMoreValues(text)) return parsed
   try {
-    return parseRemembering(text)
+    remember(parsed, readNumbers(text))
   } catch {
     // Nested too deeply for a function to be called on each value.
-    return parsed
   }
+  return parsed
 }
 
-function parseRemembering(text: string): unknown {
-  const byHolder = new Map<object, Map<string, string>>()
+interface Read {
+  /** All that the text holds. */
+  root: unknown
+  numbers: ReadonlyMap<object, ReadonlyMap<string, string>>
+}
+
+function readNumbers(text: string): Read {
+  const numbers = new Map<object, Map<string, string>>()
   const root: unknown = JSON.parse(text, function (this: object, key, value, context?: { source?: string }) {
-    if (key === '__proto__') return undefined
     if (typeof value === 'number' && context?.source !== undefined && !Array.isArray(this)) {
-      const numbers = byHolder.get(this) ?? new Map<string, string>()
-      byHolder.set(this, numbers.set(key, context.source))
+      const own = numbers.get(this) ?? new Map<string, string>()
+      numbers.set(this, own.set(key, context.source))
     }
     return value
   })
-  for (const [holder, numbers] of byHolder) rememberWrittenNumbers(holder, numbers)
-  return root
+  return { root, numbers }
+}
+
+/** What the parser has left out, such as `__proto__`, stays out: both are walked along what was parsed. */
+function remember(parsed: unknown, { root, numbers }: Read): void {
+  const pairs: [unknown, unknown][] = [[parsed, root]]
+  for (let pair = pairs.pop(); pair; pair = pairs.pop()) {
+    const [holder, twin] = pair
+    if (!isObject(holder) || !isObject(twin)) continue
+    const own = numbers.get(twin)
+    if (own) rememberWrittenNumbers(holder, own)
+    for (const key of Object.keys(holder)) pairs.push([holder[key], twin[key]])
+  }
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null
 }
 
 /** There is a comma between every two values; more of them in texts do no harm. */

@@ -1,4 +1,4 @@
-/** Closes connections whose clients have stopped reading, so that what waits for them is given back. */
+/** Closes connections whose clients read nothing, or next to nothing, so that what waits for them is given back. */
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
 
@@ -9,43 +9,45 @@ export interface UnreadOptions {
   onCutOff(socket: Socket): void
 }
 
-interface Progress {
-  /** Bytes handed to the system; those that it has not taken yet. They stay the same while the client does not read. */
-  dispatched: number
-  queued: number
-  since: number
-}
+/** Half of what the slowest mobile networks carry. Whoever reads less, while more waits, holds our memory on purpose. */
+const minBytesPerSecond = 512
 
 /** So often within the time limit all connections are looked at. */
 const looksPerLimit = 10
+
+interface Progress {
+  /** Bytes that the system had taken when the client had last read enough. */
+  taken: number
+  /** Not the time: who does not run for a while, as a process that was stopped, has not waited for anybody. */
+  looksSince: number
+}
 
 /**
  * One look at all connections now and then: socket.setTimeout would be renewed by what the client sends, and costs a
  * timer for each request.
  */
 export function cutOffUnread({ server, seconds, onCutOff }: UnreadOptions): { close(): void } {
-  const stalled = new Map<Socket, Progress>()
+  const minBytes = minBytesPerSecond * seconds
+  const waiting = new Map<Socket, Progress>()
   const sockets = new Set<Socket>()
   server.on('connection', (socket: Socket) => {
     sockets.add(socket)
     socket.once('close', () => {
       sockets.delete(socket)
-      stalled.delete(socket)
+      waiting.delete(socket)
     })
   })
 
   function look(): void {
-    const now = performance.now()
     for (const socket of sockets) {
       if (socket.writableLength === 0) {
-        stalled.delete(socket)
+        waiting.delete(socket)
         continue
       }
-      const before = stalled.get(socket)
-      const [dispatched, queued] = [socket.bytesWritten - socket.writableLength, queuedBytesOf(socket)]
-      if (before?.dispatched !== dispatched || before.queued !== queued) {
-        stalled.set(socket, { dispatched, queued, since: now })
-      } else if (now - before.since >= seconds * 1000) {
+      const progress = waiting.get(socket)
+      const taken = bytesTaken(socket)
+      if (!progress || taken - progress.taken >= minBytes) waiting.set(socket, { taken, looksSince: 0 })
+      else if (++progress.looksSince >= looksPerLimit) {
         onCutOff(socket)
         socket.destroy()
       }
@@ -56,7 +58,13 @@ export function cutOffUnread({ server, seconds, onCutOff }: UnreadOptions): { cl
   return { close: () => clearInterval(looking) }
 }
 
+interface Handle {
+  bytesWritten: number
+  writeQueueSize: number
+}
+
 /** A long answer is one write, of which the public counters tell only when it is complete. Node's own timeout asks this. */
-function queuedBytesOf(socket: Socket): number {
-  return (socket as Socket & { _handle?: { writeQueueSize: number } | null })._handle?.writeQueueSize ?? 0
+function bytesTaken(socket: Socket): number {
+  const { _handle: handle } = socket as Socket & { _handle?: Handle | null }
+  return handle ? handle.bytesWritten - handle.writeQueueSize : 0
 }

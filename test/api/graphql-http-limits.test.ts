@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { insertMany } from '../../src/features/products/products.bulk.ts'
-import { type Api, startApi } from '../support/api.ts'
+import { type Answer, type Api, startApi } from '../support/api.ts'
 import { createConfig } from '../support/config.ts'
 import { onEachEngine } from '../support/databases.ts'
 import { ask, codeOf, graphqlPath, send } from '../support/graphql.ts'
@@ -221,6 +221,31 @@ test('the cost of a batch is that of all its requests', async (t) => {
   const wide = { query: '{ a: posts(limit: 1000) { id title body } b: posts(limit: 1000) { id title body } }' }
   const { body } = await api.request('POST', graphqlPath, { json: Array(10).fill(wide) })
   assert.equal(codeOf(body), 'OPERATION_TOO_EXPENSIVE')
+})
+
+test('the answers of a batch share the room of one', async (t) => {
+  const api = await startApi(t)
+  const create = 'mutation ($body: String!) { createPost(title: "long", body: $body) }'
+  for (let i = 0; i < 30; i++) await send(api, create, { variables: { body: 'x'.repeat(65_536) } })
+  const list = { query: '{ posts { body } }' }
+  // Fails when it is compiled, and is run anew: what was read for nothing must not count.
+  const withError = { query: '{ posts { body } post(id: "999") { id } }' }
+  const batch = async (requests: object[]): Promise<Answer['body'][]> =>
+    (await api.request('POST', graphqlPath, { json: requests })).body
+  for (let i = 0; i < 5; i++) {
+    for (const { data } of await batch([withError, withError])) assert.equal(data.posts.length, 30)
+    for (const requests of [
+      [list, list, list],
+      [{ query: 'mutation { deletePost(id: "999") }' }, list, list, list],
+    ]) {
+      const answers = (await batch(requests)).slice(-3)
+      assert.equal(answers.filter(({ data }) => data.posts?.length === 30).length, 2)
+      assert.deepEqual(
+        answers.filter(({ data }) => data.posts === null).map((refused) => codeOf(refused)),
+        ['ANSWER_TOO_LARGE'],
+      )
+    }
+  }
 })
 
 test('createPost has a rate limit of its own', async (t) => {

@@ -51,7 +51,7 @@ export function createEngine({
     const operation = prepared.document.operation(prepared.operationName)
     const compiled = operation.findCompiled()
     const text = compiled && (await runCompiled(compiled, { prepared, context, root }))
-    endAnswer(context)
+    endAnswer(context, { isAnswered: text !== undefined })
     if (text !== undefined) return { text, hasData: true }
     // A context of its own: what the compiled code has loaded, and how much of it, is no part of this answer.
     const own: Context = Object.create(context)

@@ -6,6 +6,7 @@ import type { Unsubscribe } from '../bus/bus.ts'
 import type { Principal } from '../http/access.ts'
 import type { Requirement as BareRequirement } from '../http/authorize.ts'
 import type { Client } from '../http/client.ts'
+import type { AnswerBudget } from './response-budget.ts'
 import type { Selection } from './selection.ts'
 
 /** What a resolver knows of whoever asks. */
@@ -14,6 +15,8 @@ export interface Context {
   readonly client: Client
   /** Of the request: what goes wrong unforeseen is told there and nowhere else. */
   readonly log: ContextLog
+  /** Which the operations of a batch share. */
+  readonly budget?: AnswerBudget | undefined
 }
 
 export interface ContextLog {

@@ -34,7 +34,8 @@ export interface Room {
   characters: number
 }
 
-interface Budget {
+/** What is left of an answer's room: of one operation, or of all operations of a batch. */
+export interface AnswerBudget {
   characters: number
   fields: number
   lastRead: Promise<unknown>
@@ -43,7 +44,15 @@ interface Budget {
   isEnded: boolean
 }
 
-const budgets = new WeakMap<Context, Budget>()
+/** What one run of an operation has taken of a budget. */
+interface Taken {
+  readonly budget: AnswerBudget
+  characters: number
+  fields: number
+  isOver: boolean
+}
+
+const takenBy = new WeakMap<Context, Taken>()
 
 export interface Read<Row> {
   context: Context
@@ -53,18 +62,20 @@ export interface Read<Row> {
 }
 
 /**
- * Rows have the names of the fields. The reads of one operation take turns, so that no more than one of them can go
- * beyond what is left: long lists are to be read in parts.
+ * Rows have the names of the fields. The reads of one answer take turns, so that no more than one of them can go beyond
+ * what is left: long lists are to be read in parts.
  */
 export function readWithin<Row extends object>({ context, selection, read }: Read<Row>): Promise<readonly Row[]> {
-  const budget = budgetOf(context)
+  const taken = takenOf(context)
+  const { budget } = taken
   const { sizeOf, fieldsPerRow } = measure(selection)
   const reading = budget.lastRead.then(async () => {
     if (budget.characters < 0) throw answerTooLarge()
     const objects = Math.max(0, Math.floor(budget.fields / fieldsPerRow))
     const rows = await read({ objects, characters: budget.characters })
-    for (const row of rows) budget.characters -= sizeOf(row)
-    budget.fields -= rows.length * fieldsPerRow
+    let characters = 0
+    for (const row of rows) characters += sizeOf(row)
+    take(taken, characters, rows.length * fieldsPerRow)
     if (budget.characters < 0) throw answerTooLarge()
     await makeWay({ context, characters: 0 })
     return rows
@@ -73,20 +84,40 @@ export function readWithin<Row extends object>({ context, selection, read }: Rea
   return reading
 }
 
-/** To be called once an answer is written down, or has failed. */
-export function endAnswer(context: Context): void {
-  const budget = budgets.get(context)
-  if (!budget) return
+export function createAnswerBudget(): AnswerBudget {
+  return { characters: maxCharacters, fields: maxFields, lastRead: Promise.resolve(), isEnded: false }
+}
+
+/** To be called once a whole answer is written down. */
+export function endBudget(budget: AnswerBudget): void {
   budget.isEnded = true
   budget.release?.()
 }
 
-function budgetOf(context: Context): Budget {
-  const known = budgets.get(context)
+/** To be called once the answer of one operation is written down, or has failed. What is not answered does not count. */
+export function endAnswer(context: Context, { isAnswered = true } = {}): void {
+  const taken = takenBy.get(context)
+  if (!taken) return
+  if (!isAnswered) take(taken, -taken.characters, -taken.fields)
+  taken.isOver = true
+  if (!context.budget) endBudget(taken.budget)
+}
+
+function takenOf(context: Context): Taken {
+  const known = takenBy.get(context)
   if (known) return known
-  const budget = { characters: maxCharacters, fields: maxFields, lastRead: Promise.resolve(), isEnded: false }
-  budgets.set(context, budget)
-  return budget
+  const taken = { budget: context.budget ?? createAnswerBudget(), characters: 0, fields: 0, isOver: false }
+  takenBy.set(context, taken)
+  return taken
+}
+
+/** What is still read for an operation that is over, because one of its fields has failed, is answered to nobody. */
+function take(taken: Taken, characters: number, fields: number): void {
+  if (taken.isOver) return
+  taken.characters += characters
+  taken.fields += fields
+  taken.budget.characters -= characters
+  taken.budget.fields -= fields
 }
 
 /**
@@ -94,7 +125,7 @@ function budgetOf(context: Context): Budget {
  * read: what a hundred operations have read while they wait would be in memory all at once.
  */
 export async function makeWay({ context, characters }: { context: Context; characters: number }): Promise<void> {
-  const budget = budgetOf(context)
+  const { budget } = takenOf(context)
   if (budget.release || maxCharacters - budget.characters + characters <= longCharacters) return
   const { client } = context
   const { isGone } = client

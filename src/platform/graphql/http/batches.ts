@@ -4,6 +4,7 @@ import { tooExpensive } from '../documents.ts'
 import type { Context } from '../elements.ts'
 import type { Engine, Prepared } from '../engine.ts'
 import { RefusedRequest } from '../refused-request.ts'
+import { type AnswerBudget, createAnswerBudget, endBudget } from '../response-budget.ts'
 import { badRequest, readParameters } from './parameters.ts'
 
 export interface BatchesOptions {
@@ -31,8 +32,17 @@ export function createBatches({ engine, maxRequests, maxCost }: BatchesOptions) 
     return (await engine.execute(each, context)).text
   }
 
+  async function answerAll(all: readonly (Prepared | RefusedRequest)[], createContext: () => Context) {
+    const hasMutation = all.some((each) => 'kind' in each && each.kind === 'mutation')
+    if (!hasMutation) return Promise.all(all.map((each) => answer(each, createContext())))
+    const texts: string[] = []
+    // A mutation may be about what the one before it has made.
+    for (const each of all) texts.push(await answer(each, createContext()))
+    return texts
+  }
+
   /** Answers the JSON. Throws where the batch as a whole is refused. */
-  return async (batch: readonly unknown[], createContext: () => Context): Promise<string> => {
+  return async (batch: readonly unknown[], createContext: (budget: AnswerBudget) => Context): Promise<string> => {
     if (batch.length === 0) throw badRequest('The batch is empty')
     if (batch.length > maxRequests) throw badRequest(`A batch holds at most ${maxRequests} requests`)
     const prepared: (Prepared | RefusedRequest)[] = []
@@ -44,11 +54,11 @@ export function createBatches({ engine, maxRequests, maxCost }: BatchesOptions) 
     let cost = 0
     for (const each of prepared) if ('cost' in each) cost += each.cost
     if (cost > maxCost) throw tooExpensive(cost, maxCost)
-    const texts: string[] = []
-    // A mutation may be about what the one before it has made.
-    if (prepared.some((each) => 'kind' in each && each.kind === 'mutation')) {
-      for (const each of prepared) texts.push(await answer(each, createContext()))
-    } else texts.push(...(await Promise.all(prepared.map((each) => answer(each, createContext())))))
-    return `[${texts.join(',')}]`
+    const budget = createAnswerBudget()
+    try {
+      return `[${(await answerAll(prepared, () => createContext(budget))).join(',')}]`
+    } finally {
+      endBudget(budget)
+    }
   }
 }

@@ -73,7 +73,7 @@ export async function graphqlRoutes(app: FastifyInstance, deps: GraphQLRoutesDep
   async function answerBatch(request: FastifyRequest, reply: FastifyReply, batch: readonly unknown[]) {
     const { json } = accept(request)
     if (json === undefined) throw notAcceptable()
-    const text = await runBatch(batch, () => new RequestContext(request))
+    const text = await runBatch(batch, (budget) => new RequestContext(request, budget))
     return sendJson(reply, { type: json, status: 200, text })
   }
 

@@ -2,13 +2,16 @@ import type { FastifyRequest } from 'fastify'
 import type { Principal } from '../../http/access.ts'
 import { type Client, clientOf } from '../../http/client.ts'
 import type { Context, ContextLog } from '../elements.ts'
+import type { AnswerBudget } from '../response-budget.ts'
 
 /** What resolvers know of a request. Most ask for little of it: it is looked up when they do. */
 export class RequestContext implements Context {
   readonly request: FastifyRequest
+  readonly budget: AnswerBudget | undefined
 
-  constructor(request: FastifyRequest) {
+  constructor(request: FastifyRequest, budget?: AnswerBudget) {
     this.request = request
+    this.budget = budget
   }
 
   get principal(): Principal | undefined {

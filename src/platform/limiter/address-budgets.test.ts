@@ -26,6 +26,22 @@ test('over the budget the largest is cut off, of that address alone, until the r
   assert.equal(middle.hasRoomFor(70), true)
 })
 
+test('for what has to be sent others are cut off, the largest first, and it never is', () => {
+  const budgets = create()
+  const cut: string[] = []
+  const open = (name: string): Share => budgets.open('198.51.100.1', () => cut.push(name))
+  const [small, large, sent] = [open('small'), open('large'), open('sent')]
+  small.hold(10)
+  large.hold(40)
+  sent.holdAnyway(60)
+  assert.deepEqual(cut, ['large'])
+  sent.holdAnyway(1000)
+  assert.deepEqual(cut, ['large', 'small'])
+  assert.equal(sent.hasRoomFor(1), false)
+  sent.close()
+  assert.equal(open('next').hasRoomFor(100), true)
+})
+
 test('addresses of one /64 have one budget, which is new when all of them have left', () => {
   const budgets = create()
   const [one, two] = ['2001:db8::1', '2001:db8::2'].map((address) => budgets.open(address, () => {})) as [Share, Share]

@@ -1,7 +1,7 @@
 /**
  * What the open connections of one client address may hold together: bytes in memory (received and not yet handled, sent
  * and not yet read), subscriptions, and operations under way. A limit per connection alone would be multiplied by opening
- * more of them.
+ * more of them. A long answer over HTTP has a share of its own.
  */
 import { rateKey } from './limiter.ts'
 
@@ -78,12 +78,21 @@ export class Share {
    * off: behind a shared address that is the one that misbehaves, rather than whoever happens to come next.
    */
   hold(bytes: number): void {
+    this.#hold(bytes, undefined)
+  }
+
+  /** The same for what has to be sent in any case: over the budget others are cut off, however little they hold. */
+  holdAnyway(bytes: number): void {
+    this.#hold(bytes, this)
+  }
+
+  #hold(bytes: number, spared: Share | undefined): void {
     if (this.#isClosed || bytes === this.#bytes) return
     const { account, limits } = this.#options
     account.bytes += bytes - this.#bytes
     this.#bytes = bytes
     while (account.bytes > limits.maxBytes) {
-      const largest = Share.#largestOf(account.shares)
+      const largest = Share.#largestOf(account.shares, spared)
       if (!largest) return
       largest.#options.onCutOff()
       largest.close()
@@ -155,10 +164,11 @@ export class Share {
     onClose()
   }
 
-  static #largestOf(shares: Iterable<Share>): Share | undefined {
+  static #largestOf(shares: Iterable<Share>, spared: Share | undefined): Share | undefined {
     let largest: Share | undefined
     for (const share of shares) {
-      if (!share.#isClosed && (!largest || share.#bytes > largest.#bytes)) largest = share
+      if (share === spared || share.#isClosed) continue
+      if (!largest || share.#bytes > largest.#bytes) largest = share
     }
     return largest
   }

@@ -14,6 +14,12 @@ export interface BatchesOptions {
   maxCost: number
 }
 
+export interface BatchAnswer {
+  /** The JSON of all. */
+  text: string
+  hasMutation: boolean
+}
+
 export function createBatches({ engine, maxRequests, maxCost }: BatchesOptions) {
   function prepare(given: unknown): Prepared | RefusedRequest {
     try {
@@ -32,17 +38,14 @@ export function createBatches({ engine, maxRequests, maxCost }: BatchesOptions) 
     return (await engine.execute(each, context)).text
   }
 
-  async function answerAll(all: readonly (Prepared | RefusedRequest)[], createContext: () => Context) {
-    const hasMutation = all.some((each) => 'kind' in each && each.kind === 'mutation')
-    if (!hasMutation) return Promise.all(all.map((each) => answer(each, createContext())))
+  async function answerOneByOne(all: readonly (Prepared | RefusedRequest)[], createContext: () => Context) {
     const texts: string[] = []
-    // A mutation may be about what the one before it has made.
     for (const each of all) texts.push(await answer(each, createContext()))
     return texts
   }
 
-  /** Answers the JSON. Throws where the batch as a whole is refused. */
-  return async (batch: readonly unknown[], createContext: (budget: AnswerBudget) => Context): Promise<string> => {
+  /** Throws where the batch as a whole is refused. */
+  return async (batch: readonly unknown[], createContext: (budget: AnswerBudget) => Context): Promise<BatchAnswer> => {
     if (batch.length === 0) throw badRequest('The batch is empty')
     if (batch.length > maxRequests) throw badRequest(`A batch holds at most ${maxRequests} requests`)
     const prepared: (Prepared | RefusedRequest)[] = []
@@ -54,9 +57,15 @@ export function createBatches({ engine, maxRequests, maxCost }: BatchesOptions) 
     let cost = 0
     for (const each of prepared) if ('cost' in each) cost += each.cost
     if (cost > maxCost) throw tooExpensive(cost, maxCost)
+    const hasMutation = prepared.some((each) => 'kind' in each && each.kind === 'mutation')
     const budget = createAnswerBudget()
+    const createOwn = () => createContext(budget)
     try {
-      return `[${(await answerAll(prepared, () => createContext(budget))).join(',')}]`
+      // A mutation may be about what the one before it has made.
+      const texts = hasMutation
+        ? await answerOneByOne(prepared, createOwn)
+        : await Promise.all(prepared.map((each) => answer(each, createOwn())))
+      return { text: `[${texts.join(',')}]`, hasMutation }
     } finally {
       endBudget(budget)
     }

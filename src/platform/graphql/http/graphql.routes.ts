@@ -12,6 +12,7 @@ import { createBatches } from './batches.ts'
 import { readGraphQLBodies } from './bodies.ts'
 import { answerGraphQLErrors } from './errors.ts'
 import { createEventStreams } from './event-streams.ts'
+import { createHeldAnswers } from './held-answers.ts'
 import { createIdentification } from './identify.ts'
 import { type Accepted, createNegotiation } from './media-types.ts'
 import { badRequest, readParameters, readQueryString } from './parameters.ts'
@@ -42,6 +43,7 @@ export async function graphqlRoutes(app: FastifyInstance, deps: GraphQLRoutesDep
   const streams = createEventStreams({ ...deps, app, maxPerAddress: deps.maxStreamsPerAddress })
   const stream = createStreaming({ ...deps, streams })
   const runBatch = createBatches({ engine, maxRequests: deps.maxBatch, maxCost: deps.maxCost })
+  const holdAnswer = createHeldAnswers(deps.budgets)
   answerGraphQLErrors(app, { engine, negotiate })
   readGraphQLBodies(app)
   // Before the server waits for its connections to end.
@@ -57,6 +59,7 @@ export async function graphqlRoutes(app: FastifyInstance, deps: GraphQLRoutesDep
       return stream(request, reply, prepared)
     }
     const { text, hasData } = await engine.execute(prepared, new RequestContext(request))
+    holdAnswer(request, reply, { text, isOfMutation: prepared.kind === 'mutation' })
     return sendJson(reply, { type: json, status: hasData ? 200 : 500, text })
   }
 
@@ -73,7 +76,8 @@ export async function graphqlRoutes(app: FastifyInstance, deps: GraphQLRoutesDep
   async function answerBatch(request: FastifyRequest, reply: FastifyReply, batch: readonly unknown[]) {
     const { json } = accept(request)
     if (json === undefined) throw notAcceptable()
-    const text = await runBatch(batch, (budget) => new RequestContext(request, budget))
+    const { text, hasMutation } = await runBatch(batch, (budget) => new RequestContext(request, budget))
+    holdAnswer(request, reply, { text, isOfMutation: hasMutation })
     return sendJson(reply, { type: json, status: 200, text })
   }
 

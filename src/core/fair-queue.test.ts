@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createFairQueue, type FairQueueOptions } from './fair-queue.ts'
+import { createFairQueue, type FairQueueOptions, type Ticket } from './fair-queue.ts'
 
 /** A queue whose work ends when the test says so, in the order in which it began. */
 function createManualQueue(options: Partial<FairQueueOptions> = {}) {
@@ -18,7 +18,7 @@ function createManualQueue(options: Partial<FairQueueOptions> = {}) {
   const ends: (() => void)[] = []
   const tick = () => new Promise<void>((resolve) => setImmediate(resolve))
 
-  function add(client: string, name = client, ticket: { isUrgent?: boolean; isGone?: () => boolean } = {}) {
+  function add(client: string, name = client, ticket: Partial<Ticket> = {}) {
     const outcome = queue.run({ client, isUrgent: true, ...ticket }, () => {
       began.push(name)
       return new Promise<string>((resolve) => ends.push(() => resolve(name)))
@@ -103,6 +103,16 @@ test('where all lines together are full, the longest pays', async () => {
   assert.equal(queue.counts().waiting, 8)
   // Now it is one for each of four, and four for the flood: one more of the flood is refused.
   assert.equal(await add('flood'), 'full')
+})
+
+test('what has begun is never refused: it waits in a full line, and pays for no other', async () => {
+  const { queue, add, end } = createManualQueue({ maxPerClient: 2, maxWaiting: 3 })
+  const begun = Array.from({ length: 5 }, (_, i) => add('a', `a ${i}`, { isBegun: true }))
+  assert.equal(await add('a', 'a new'), 'full')
+  assert.equal(await add('b'), 'full', 'nothing of the longest line can make room')
+  assert.equal(queue.counts().waiting, 4)
+  await end(5)
+  assert.deepEqual(await Promise.all(begun), ['a 0', 'a 1', 'a 2', 'a 3', 'a 4'])
 })
 
 test('with nothing but lines of one, a newcomer is refused', async () => {

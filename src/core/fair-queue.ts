@@ -10,6 +10,8 @@ export interface Ticket {
   isUrgent: boolean
   /** Asked before the work begins: nobody computes an answer that nobody reads. */
   isGone?(): boolean
+  /** Goes on with what was begun in an earlier turn: it waits for as long as it takes and is never refused. */
+  isBegun?: boolean
 }
 
 export interface FairQueueOptions {
@@ -113,11 +115,19 @@ export function createFairQueue({ atOnce, maxPerClient, maxWaiting, full, gone }
     dropGone([...lines.values()])
     if (waiting.urgent + waiting.other < maxWaiting) return true
     const longest = [...lines.values()].reduce((a, b) => (lengthOf(b) > lengthOf(a) ? b : a))
-    if (lengthOf(longest) <= lengthOf(line) + 1) return false
-    const kind = longest.other.length > 0 ? 'other' : 'urgent'
-    waiting[kind] -= 1
-    longest[kind].pop()?.reject(full())
-    return true
+    return lengthOf(longest) > lengthOf(line) + 1 && refuseLast(longest)
+  }
+
+  /** Returns false where all of the line has begun. */
+  function refuseLast(line: Line): boolean {
+    for (const kind of ['other', 'urgent'] as const) {
+      const last = line[kind].findLastIndex(({ ticket }) => !ticket.isBegun)
+      if (last === -1) continue
+      waiting[kind] -= 1
+      line[kind].splice(last, 1)[0]?.reject(full())
+      return true
+    }
+    return false
   }
 
   function dropGone(some: readonly Line[]): void {
@@ -137,7 +147,7 @@ export function createFairQueue({ atOnce, maxPerClient, maxWaiting, full, gone }
     run(ticket, work) {
       if (isClosed) return Promise.reject(full())
       const line = lines.get(ticket.client) ?? { urgent: [], other: [], running: 0 }
-      if (running >= atOnce && !makeRoom(line)) return Promise.reject(full())
+      if (running >= atOnce && !ticket.isBegun && !makeRoom(line)) return Promise.reject(full())
       return new Promise((resolve, reject) => {
         const start = async () => {
           try {

@@ -5,7 +5,7 @@
  */
 import { createSlots } from '../../core/slots.ts'
 import { databaseUnavailable } from '../../platform/database/database.ts'
-import type { ListPart } from '../../platform/http/long-lists.ts'
+import type { ListPart, ListReading } from '../../platform/http/long-lists.ts'
 import { offsetOf, type Page } from '../../platform/http/paging.ts'
 import {
   etagOfProduct,
@@ -41,17 +41,14 @@ export interface ProductList {
 const maxProducts = 2000
 /** With short descriptions, some 100 KB. */
 const productsPerRead = 32
-/** However many clients ask for lists, so many reads of them are asked of the database at once. */
+/** However many clients ask for lists, so many searches for them are asked of the database at once. */
 const readsAtOnce = 4
 /** The database has a queue too, which is shorter and for everybody. */
 const maxWaiting = 2000
 
 export function createProductLists({ store, search, keySearch, collectionLimit }: ProductListsDeps) {
   const limit = collectionLimit === 0 ? Number.MAX_SAFE_INTEGER : collectionLimit + 1
-  const refusal = () => databaseUnavailable(undefined)
-  const inSearchSlot = createSlots({ atOnce: readsAtOnce, maxWaiting, refusal })
-  // A list that has begun is never refused.
-  const inListSlot = createSlots({ atOnce: readsAtOnce, maxWaiting: Number.POSITIVE_INFINITY, refusal })
+  const inSearchSlot = createSlots({ atOnce: readsAtOnce, maxWaiting, refusal: () => databaseUnavailable(undefined) })
 
   async function collect(read: (from: ProductSearch, most: number) => Promise<Product[]>): Promise<ProductList> {
     return inSearchSlot(async () => {
@@ -84,8 +81,6 @@ export function createProductLists({ store, search, keySearch, collectionLimit }
     return whole
   }
 
-  const readListed = (ids: readonly number[]) => inListSlot(() => store.readByIds<ListedProduct>(ids, listedColumns))
-
   function createPart(listed: readonly ListedProduct[]): ListPart {
     const ids = listed.map(({ id }) => id)
     let known = listed.every(isWhole) ? (listed as readonly Product[]) : undefined
@@ -113,8 +108,9 @@ export function createProductLists({ store, search, keySearch, collectionLimit }
       return { keys: products, products, total, isCut: false }
     },
 
-    /** In parts, as long descriptions cut the list. `held` returns the products that were read with it, while it can. */
-    async *parts(ids: Float64Array, held: () => readonly ListedProduct[] | undefined): AsyncGenerator<ListPart> {
+    /** In parts, as long descriptions cut the list. */
+    async *parts(ids: Float64Array, { held, inTurn }: ListReading<ListedProduct>): AsyncGenerator<ListPart> {
+      const readListed = (some: readonly number[]) => inTurn(() => store.readByIds<ListedProduct>(some, listedColumns))
       for (let start = 0; start < ids.length; start += productsPerRead) {
         const end = start + productsPerRead
         const listed = held()?.slice(start, end) ?? (await readListed([...ids.subarray(start, end)]))

@@ -96,10 +96,10 @@ export async function productRoutes(app: FastifyInstance, deps: ProductRoutesDep
       toResource: (product) => toResource(product as Product),
       lengthOf: ({ description }) => (description === null ? undefined : description.length + lengthOfRest),
       // Not the keys: they are many times as large, and a slow client holds this until the end.
-      parts: (held) =>
+      parts: (reading) =>
         lists.parts(
           Float64Array.from(keys, ({ id }) => id),
-          held,
+          reading,
         ),
       meta: metaOf,
     })

@@ -1,10 +1,15 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type ListPart, streamList } from './long-lists.ts'
+import { createFairQueue } from '../../core/fair-queue.ts'
+import { type InTurn, type ListPart, streamList } from './long-lists.ts'
 import { createResponseMemory } from './response-memory.ts'
 
 const kilobyte = 1024
 const meta = (total: number) => ({ total })
+
+const refusal = () => new Error('refused')
+const turns = createFairQueue({ atOnce: 4, maxPerClient: 100, maxWaiting: 100, full: refusal, gone: refusal })
+const inTurn: InTurn = (work) => turns.run({ client: '192.0.2.1', isUrgent: true }, work)
 
 function createMemory(maxHeldBytes: number) {
   return createResponseMemory({ maxReservedBytes: 0, maxHeldBytes })
@@ -36,7 +41,7 @@ test('fifty who read in turns get the whole list each, from memory for a few of 
   // Each begins a little later than the one before, so that all are at different places.
   const clients = Array.from({ length: 50 }, (_, i) => ({
     wait: i,
-    stream: streamList(parts(), { memory, meta }),
+    stream: streamList(parts(), { memory, meta, inTurn }),
     text: '',
   }))
   for (let reading = clients.length; reading > 0; ) {
@@ -61,7 +66,7 @@ test('those who read the same at the same time share what a few of them have rea
   const memory = createMemory(100_000 * kilobyte)
   const read = async () => {
     let text = ''
-    for await (const bytes of streamList(parts(), { memory, meta })) text += bytes.toString('latin1')
+    for await (const bytes of streamList(parts(), { memory, meta, inTurn })) text += bytes.toString('latin1')
     return text
   }
   const answers = await Promise.all(Array.from({ length: 50 }, read))
@@ -74,7 +79,7 @@ test('those who read the same at the same time share what a few of them have rea
 
 test('whoever stops in the middle leaves nothing behind', async () => {
   const memory = createMemory(10_000 * kilobyte)
-  const stream = streamList(createParts(texts).parts(), { memory, meta })
+  const stream = streamList(createParts(texts).parts(), { memory, meta, inTurn })
   await stream.next()
   assert.ok(memory.bytes() > 0)
   await stream.return(undefined)
@@ -91,7 +96,7 @@ test('an item that changes while half of it is sent ends the answer: no client g
       read: async () => ({ key: keyOf(), bytes: Buffer.alloc(500 * kilobyte, String(version)), count: 1 }),
     }
   }
-  const stream = streamList(parts(), { memory, meta })
+  const stream = streamList(parts(), { memory, meta, inTurn })
   await stream.next()
   version = 2
   await assert.rejects(stream.next(), /changed/)
@@ -102,6 +107,6 @@ test('a list whose items are all gone is an empty one', async () => {
     yield { key: 'gone', read: async () => ({ key: '', bytes: Buffer.alloc(0), count: 0 }) }
   }
   let text = ''
-  for await (const bytes of streamList(parts(), { memory: createMemory(1), meta })) text += bytes
+  for await (const bytes of streamList(parts(), { memory: createMemory(1), meta, inTurn })) text += bytes
   assert.equal(text, '{"data":[],"meta":{"total":0}}')
 })

@@ -5,8 +5,11 @@
 import { Readable } from 'node:stream'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { createSlots } from '../../core/slots.ts'
+import { createFairQueue, type Ticket } from '../../core/fair-queue.ts'
+import { rateKey } from '../limiter/limiter.ts'
 import { onAnswerEnd } from './answer-end.ts'
+import { addressOf } from './client.ts'
+import { httpErrors } from './errors.ts'
 import { createResponseMemory, type Held, type ResponseMemory } from './response-memory.ts'
 
 export interface ListOptions<Item> {
@@ -15,11 +18,21 @@ export interface ListOptions<Item> {
   toResource(item: Item): object
   /** About how many bytes it becomes. Undefined where it is not complete: then the list can only be streamed. */
   lengthOf(item: Item): number | undefined
-  /** The same items for a stream. `held` returns `items` as long as there is room for them. */
-  parts(held: () => readonly Item[] | undefined): AsyncIterable<ListPart>
+  /** The same items for a stream. */
+  parts(reading: ListReading<Item>): AsyncIterable<ListPart>
   /** Follows the items, of which so many were sent. */
   meta(sent: number): object
 }
+
+export interface ListReading<Item> {
+  /** Returns `items` as long as there is room for them. */
+  held(): readonly Item[] | undefined
+  /** What asks the database for a part of the list, other than `read` of the part itself. */
+  inTurn: InTurn
+}
+
+/** Does the work once it is the client's turn. Rejects where the client is gone by then. */
+export type InTurn = <T>(work: () => Promise<T>) => Promise<T>
 
 /** Some items that follow each other. */
 export interface ListPart {
@@ -55,11 +68,13 @@ const memoryOfAll = createResponseMemory({
   maxHeldBytes: 128 * 1024 * 1024,
 })
 
-/** However many long lists are read, so many of their parts are made at once. One that has begun is never refused. */
-const inReadSlot = createSlots({
+/** However many long lists are read, so many of their parts are made at once, and addresses take turns. */
+const turns = createFairQueue({
   atOnce: 4,
-  maxWaiting: Number.POSITIVE_INFINITY,
-  refusal: () => new Error('unreachable'),
+  maxPerClient: 512,
+  maxWaiting: 4096,
+  full: httpErrors.unavailable,
+  gone: httpErrors.unavailable,
 })
 
 export async function sendList<Item>(
@@ -82,17 +97,19 @@ export async function sendList<Item>(
   // The framework would read the whole stream only to drop it.
   if (request.method === 'HEAD') return reply.send(Readable.from([]))
   const held = items && memoryOfAll.hold({}, items, length ?? items.length * assumedBytes)
-  const bytes = streamList(
-    options.parts(() => held?.get()),
-    { memory: memoryOfAll, meta },
-  )
+  const { socket } = request.raw
+  const ticket: Ticket = { client: rateKey(addressOf(request)), isUrgent: true, isGone: () => socket.destroyed }
+  const inTurn: InTurn = (work) => turns.run(ticket, work)
+  const parts = options.parts({ held: () => held?.get(), inTurn })
+  const bytes = streamList(parts, { memory: memoryOfAll, meta, inTurn })
   const release = () => {
     held?.release()
     void bytes.return(undefined)
   }
   onAnswerEnd(reply.raw, release)
-  // Failures of the first read are answered as errors; later ones can only end the connection.
+  // Failures of the first read, and refusals, are answered as errors; what fails later can only end the connection.
   const first = await bytes.next()
+  ticket.isBegun = true
   return reply.send(Readable.from(continued(first, bytes), { objectMode: false, highWaterMark: 1 }))
 }
 
@@ -143,16 +160,17 @@ function endsOfTurns<Item>(items: readonly Item[], lengthOf: ListOptions<Item>['
 export interface StreamOptions {
   memory: ResponseMemory
   meta(sent: number): object
+  inTurn: InTurn
 }
 
 /** The bytes of the answer, in slices. A part that had to be given up between two slices is read again. */
 export async function* streamList(
   parts: AsyncIterable<ListPart>,
-  { memory, meta }: StreamOptions,
+  { memory, meta, inTurn }: StreamOptions,
 ): AsyncGenerator<Buffer> {
   let sent = 0
   for await (const part of parts) {
-    let { content, held } = await obtain(part, part.key, memory)
+    let { content, held } = await obtain(part, part.key, { memory, inTurn })
     const { key, count } = content
     const { length } = content.bytes
     try {
@@ -160,7 +178,7 @@ export async function* streamList(
         if (start > 0) {
           const known = held.get()
           if (!known) held.release()
-          ;({ content, held } = known ? { content: known, held } : await obtain(part, key, memory))
+          ;({ content, held } = known ? { content: known, held } : await obtain(part, key, { memory, inTurn }))
           if (content.key !== key) throw new Error('an item of a long list changed while it was being sent')
         }
         const before = start > 0 ? '' : sent === 0 ? beginning : ','
@@ -186,7 +204,11 @@ interface Obtained {
 }
 
 /** From another list that holds it, or by reading it. */
-async function obtain(part: ListPart, key: string, memory: ResponseMemory): Promise<Obtained> {
+async function obtain(
+  part: ListPart,
+  key: string,
+  { memory, inTurn }: Pick<StreamOptions, 'memory' | 'inTurn'>,
+): Promise<Obtained> {
   const find = (): Obtained | undefined => {
     const held = memory.find<PartContent>(key)
     const content = held?.get()
@@ -194,7 +216,7 @@ async function obtain(part: ListPart, key: string, memory: ResponseMemory): Prom
   }
   return (
     find() ??
-    inReadSlot(async () => {
+    inTurn(async () => {
       // Somebody may have read it while we waited for our turn.
       const found = find()
       if (found) return found

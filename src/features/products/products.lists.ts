@@ -3,8 +3,8 @@
  * Long descriptions are read afterwards, a few at a time: a product that has changed in between is shown as it is then,
  * at the place that it had.
  */
+import { serviceUnavailable } from '../../core/app-error.ts'
 import { createSlots } from '../../core/slots.ts'
-import { databaseUnavailable } from '../../platform/database/database.ts'
 import type { ListPart } from '../../platform/http/long-lists.ts'
 import { offsetOf, type Page } from '../../platform/http/paging.ts'
 import {
@@ -48,7 +48,7 @@ const maxWaiting = 2000
 
 export function createProductLists({ store, search, keySearch, collectionLimit }: ProductListsDeps) {
   const limit = collectionLimit === 0 ? Number.MAX_SAFE_INTEGER : collectionLimit + 1
-  const refusal = () => databaseUnavailable(undefined)
+  const refusal = () => serviceUnavailable()
   const inSearchSlot = createSlots({ atOnce: readsAtOnce, maxWaiting, refusal })
   // A list that has begun is never refused.
   const inListSlot = createSlots({ atOnce: readsAtOnce, maxWaiting: Number.POSITIVE_INFINITY, refusal })

@@ -35,3 +35,9 @@ export class AppError extends Error {
     return this.#isReported ? undefined : this.cause
   }
 }
+
+/** What is needed cannot be reached, has no room or is shutting down: the client may try again. */
+export function serviceUnavailable(cause?: unknown, { isReported = false, retryAfterSeconds = 5 } = {}): AppError {
+  const headers = { 'retry-after': String(retryAfterSeconds) }
+  return new AppError(503, 'Service unavailable', { headers, cause, isReported })
+}

@@ -4,6 +4,7 @@ import { type TestContext, test } from 'node:test'
 import type { FastifyInstance } from 'fastify'
 import { type Answer, type Api, type ApiOptions, startApi } from '../support/api.ts'
 import { eventually } from '../support/eventually.ts'
+import { send } from '../support/graphql.ts'
 import { signIn } from '../support/people.ts'
 import { sendRaw } from '../support/raw-http.ts'
 
@@ -193,6 +194,14 @@ test('where origins are listed, only those may read, and caches are told', async
     [origin, origin],
     ['https://evil.example', null],
   ] as const) {
+    const headers = { origin: asking }
+    for (const asked of [
+      await send(api, '{ __typename }', { headers }),
+      await send(api, '{', { headers: { ...headers, authorization: 'Bearer x' } }),
+      await send(api, 'subscription { counter { count } }', { headers }),
+    ]) {
+      assert.equal(asked.headers.get('access-control-allow-origin'), allowed, String(asked.status))
+    }
     const answer = await sendRaw(api.url, `GET /me HTTP/1.1\r\nhost: x\r\nOrigin: ${asking}\r\n${big}\r\n`)
     assert.deepEqual([answer.status, answer.headers.get('access-control-allow-origin')], [431, allowed])
   }

@@ -1,4 +1,4 @@
-/** /graphql as HTTP sees it: methods, media types, tokens, origins and the form of errors. No database matters here. */
+/** /graphql as HTTP sees it: methods, media types, tokens and the form of errors. No database matters here. */
 import assert from 'node:assert/strict'
 import { request } from 'node:http'
 import { test } from 'node:test'
@@ -263,31 +263,6 @@ test('no cache keeps what was asked with a token, or takes it for the answer to 
   const open = await get(api, { query: '{ me { id } }' })
   assert.equal(open.headers.get('cache-control'), 'no-cache')
   for (const { headers } of [mine, open]) assert.match(headers.get('vary') ?? '', /accept, authorization/)
-})
-
-test('pages of other origins may use it, and may read refusals', async (t) => {
-  const api = await startApi(t, { env: { CORS_ORIGINS: 'https://app.example' } })
-  const origin = 'https://app.example'
-  const preflight = await api.request('OPTIONS', graphqlPath, {
-    headers: {
-      origin,
-      'access-control-request-method': 'POST',
-      'access-control-request-headers': 'authorization, content-type',
-    },
-  })
-  assert.equal(preflight.status, 204)
-  assert.equal(preflight.headers.get('access-control-allow-methods'), 'GET, HEAD, POST, PUT, PATCH, DELETE')
-  assert.equal(preflight.headers.get('access-control-allow-headers'), 'authorization, content-type')
-  for (const answer of [
-    await send(api, '{ __typename }', { headers: { origin } }),
-    await send(api, '{', { headers: { origin, authorization: 'Bearer x' } }),
-    await api.request('PUT', graphqlPath, { headers: { origin } }),
-    await send(api, 'subscription { counter { count } }', { headers: { origin } }),
-  ]) {
-    assert.equal(answer.headers.get('access-control-allow-origin'), origin, String(answer.status))
-  }
-  const foreign = await send(api, '{ __typename }', { headers: { origin: 'https://evil.example' } })
-  assert.equal(foreign.headers.get('access-control-allow-origin'), null)
 })
 
 test('a long answer is compressed where the client asks for it', async (t) => {

@@ -50,94 +50,101 @@ const endings: Record<string, (api: WatchingApi, user: SignedIn) => Promise<unkn
   },
 }
 
-onEachEngine('open connections', (engine) => {
-  for (const [name, end] of Object.entries(endings)) {
-    test(`end at once after ${name}, and nobody else's do`, async (t) => {
+/** Each waits for what must not come. */
+const concurrency = 4
+
+onEachEngine(
+  'open connections',
+  (engine) => {
+    test('follow, within some ten seconds, what the command line does on a database that tells nobody', async (t) => {
       const api = await startWatchingApi(t, { engine })
-      const [user, bystander] = [await signIn(api), await signIn(api, 'bystander@example.com')]
-      const connections = [await api.open(user.access), await api.open(user.access)]
-      const other = await api.open(bystander.access)
-      await end(api, user)
-      await eventually(() => assert.ok(connections.every(({ ends }) => ends === 1)), byMessageMs)
+      const user = await api.signInAs('editor')
+      const connections = await Promise.all(Array.from({ length: 60 }, () => api.open(user.access)))
+      // Past the bus, as by the command line on SQLite.
       await sleep(500)
-      assert.deepEqual(
-        [...connections, other].map(({ ends }) => ends),
-        [1, 1, 0],
-      )
-      assert.deepEqual(
-        [...connections, other].flatMap(({ changes }) => changes),
-        [],
-      )
+      await api.grant(user, 'viewer')
+      await eventually(() => assert.ok(connections.every(({ changes }) => changes.length === 1)))
+      assert.deepEqual(connections[0]?.changes, [['viewer']])
     })
-  }
 
-  test('of a session stay when another session of the same user ends', async (t) => {
-    const api = await startWatchingApi(t, { engine })
-    const one = await signIn(api)
-    const two = await again(api, one)
-    const [first, second] = [await api.open(one.access), await api.open(two.access)]
-    await api.post('/api/auth/logout', {}, one.access)
-    await eventually(() => assert.equal(first.ends, 1), byMessageMs)
-    await sleep(100)
-    assert.equal(second.ends, 0)
-  })
-
-  test('hear of a role that is given or taken away, with the roles as they are then', async (t) => {
-    const api = await startWatchingApi(t, { engine })
-    const admin = await api.signInAs('admin')
-    const user = await api.signInAs('editor', 'viewer')
-    const connection = await api.open(user.access)
-    const setRoles = (roles: string[]) => api.put(`/api/admin/users/${user.id}/roles`, { roles }, admin.access)
-    await setRoles(['viewer'])
-    await eventually(() => assert.deepEqual(connection.changes, [['viewer']]), byMessageMs)
-    await setRoles(['viewer'])
-    await setRoles([])
-    await eventually(() => assert.deepEqual(connection.changes, [['viewer'], []]), byMessageMs)
-    assert.equal(connection.ends, 0)
-    connection.stop()
-    connection.stop()
-    await setRoles(['editor'])
-    await sleep(200)
-    assert.equal(connection.changes.length, 2)
-  })
-
-  test('end when their token expires, not before', async (t) => {
-    const api = await startWatchingApi(t, { engine, env: { JWT_ACCESS_TTL: '600' } })
-    const user = await signIn(api)
-    const connection = await api.open(user.access)
-    api.clock.advance(500)
-    await sleep(900)
-    assert.equal(connection.ends, 0)
-    api.clock.advance(100)
-    await eventually(() => assert.equal(connection.ends, 1), byMessageMs)
-  })
-
-  test('end where the token ended between its check and the watch', async (t) => {
-    const api = await startWatchingApi(t, { engine })
-    const user = await signIn(api)
-    const principal = await api.parts.authenticate(user.access)
-    assert.ok(principal)
-    await api.post('/api/auth/logout', {}, user.access)
-    await sleep(100)
-    let ends = 0
-    const onEnd = () => {
-      ends += 1
+    for (const [name, end] of Object.entries(endings)) {
+      test(`end at once after ${name}, and nobody else's do`, async (t) => {
+        const api = await startWatchingApi(t, { engine })
+        const [user, bystander] = [await signIn(api), await signIn(api, 'bystander@example.com')]
+        const connections = [await api.open(user.access), await api.open(user.access)]
+        const other = await api.open(bystander.access)
+        await end(api, user)
+        await eventually(() => assert.ok(connections.every(({ ends }) => ends === 1)), byMessageMs)
+        await sleep(500)
+        assert.deepEqual(
+          [...connections, other].map(({ ends }) => ends),
+          [1, 1, 0],
+        )
+        assert.deepEqual(
+          [...connections, other].flatMap(({ changes }) => changes),
+          [],
+        )
+      })
     }
-    api.parts.liveAccess.watch({ token: user.access, principal, onChange: () => {}, onEnd })
-    await eventually(() => assert.equal(ends, 1), byMessageMs)
-  })
 
-  test('follow, within some ten seconds, what the command line does on a database that tells nobody', async (t) => {
-    const api = await startWatchingApi(t, { engine })
-    const user = await api.signInAs('editor')
-    const connections = await Promise.all(Array.from({ length: 60 }, () => api.open(user.access)))
-    // Past the bus, as by the command line on SQLite.
-    await sleep(500)
-    await api.grant(user, 'viewer')
-    await eventually(() => assert.ok(connections.every(({ changes }) => changes.length === 1)))
-    assert.deepEqual(connections[0]?.changes, [['viewer']])
-  })
-})
+    test('of a session stay when another session of the same user ends', async (t) => {
+      const api = await startWatchingApi(t, { engine })
+      const one = await signIn(api)
+      const two = await again(api, one)
+      const [first, second] = [await api.open(one.access), await api.open(two.access)]
+      await api.post('/api/auth/logout', {}, one.access)
+      await eventually(() => assert.equal(first.ends, 1), byMessageMs)
+      await sleep(100)
+      assert.equal(second.ends, 0)
+    })
+
+    test('hear of a role that is given or taken away, with the roles as they are then', async (t) => {
+      const api = await startWatchingApi(t, { engine })
+      const admin = await api.signInAs('admin')
+      const user = await api.signInAs('editor', 'viewer')
+      const connection = await api.open(user.access)
+      const setRoles = (roles: string[]) => api.put(`/api/admin/users/${user.id}/roles`, { roles }, admin.access)
+      await setRoles(['viewer'])
+      await eventually(() => assert.deepEqual(connection.changes, [['viewer']]), byMessageMs)
+      await setRoles(['viewer'])
+      await setRoles([])
+      await eventually(() => assert.deepEqual(connection.changes, [['viewer'], []]), byMessageMs)
+      assert.equal(connection.ends, 0)
+      connection.stop()
+      connection.stop()
+      await setRoles(['editor'])
+      await sleep(200)
+      assert.equal(connection.changes.length, 2)
+    })
+
+    test('end when their token expires, not before', async (t) => {
+      const api = await startWatchingApi(t, { engine, env: { JWT_ACCESS_TTL: '600' } })
+      const user = await signIn(api)
+      const connection = await api.open(user.access)
+      api.clock.advance(500)
+      await sleep(900)
+      assert.equal(connection.ends, 0)
+      api.clock.advance(100)
+      await eventually(() => assert.equal(connection.ends, 1), byMessageMs)
+    })
+
+    test('end where the token ended between its check and the watch', async (t) => {
+      const api = await startWatchingApi(t, { engine })
+      const user = await signIn(api)
+      const principal = await api.parts.authenticate(user.access)
+      assert.ok(principal)
+      await api.post('/api/auth/logout', {}, user.access)
+      await sleep(100)
+      let ends = 0
+      const onEnd = () => {
+        ends += 1
+      }
+      api.parts.liveAccess.watch({ token: user.access, principal, onChange: () => {}, onEnd })
+      await eventually(() => assert.equal(ends, 1), byMessageMs)
+    })
+  },
+  { concurrency },
+)
 
 /** A watch of its own, over the real service of `api`, that counts what it asks for and can be made to fail. */
 async function startWatch(t: TestContext, api: WatchingApi, bus = createMemoryBus({ log })) {

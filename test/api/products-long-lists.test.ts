@@ -126,22 +126,22 @@ onEachEngine('a long list', (engine) => {
 
   test('shows each product once and as it was at some time, whatever changes while it is read', async (t) => {
     const api = await startApiWithRoles(t, { engine })
-    await fill(api, 60, (i) => `${i} `.repeat(250_000))
+    await fill(api, 30, (i) => `${i} `.repeat(250_000))
     const { access } = await signIn(api)
     const answer = await open(api, `${productsPath}?category=general`)
     answer.pause()
-    await api.put(`${productsPath}/50`, { name: 'AAA first', description: 'changed'.repeat(100_000) }, access)
-    await api.put(`${productsPath}/51`, { name: 'AAA second', description: 'short now' }, access)
-    await api.put(`${productsPath}/52`, { category: 'other' }, access)
-    await api.delete(`${productsPath}/53`, access)
+    await api.put(`${productsPath}/20`, { name: 'AAA first', description: 'changed'.repeat(100_000) }, access)
+    await api.put(`${productsPath}/21`, { name: 'AAA second', description: 'short now' }, access)
+    await api.put(`${productsPath}/22`, { category: 'other' }, access)
+    await api.delete(`${productsPath}/23`, access)
     const { data, meta } = JSON.parse((await bytesOf(answer)).toString())
     assert.deepEqual(
       data.map(({ id }: { id: number }) => id),
-      Array.from({ length: 60 }, (_, i) => i + 1),
+      Array.from({ length: 30 }, (_, i) => i + 1),
     )
-    assert.deepEqual(meta, { total: 60 })
-    const { name, description } = data[49].attributes
-    const isOld = name === 'Lamp 000049' && description === '49 '.repeat(250_000)
+    assert.deepEqual(meta, { total: 30 })
+    const { name, description } = data[19].attributes
+    const isOld = name === 'Lamp 000019' && description === '19 '.repeat(250_000)
     assert.ok(isOld || (name === 'AAA first' && description === 'changed'.repeat(100_000)))
   })
 

@@ -1,17 +1,11 @@
 /** What one address may hold of the memory and of the event loop, with however many sockets and streams. */
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { objectType, query, subscription } from '../../src/platform/graphql/elements.ts'
-import { createFairTurns } from '../../src/platform/graphql/fair-turns.ts'
-import { createSockets } from '../../src/platform/graphql/sockets/sockets.ts'
-import { createAddressBudgets } from '../../src/platform/limiter/address-budgets.ts'
-import { createLogger } from '../../src/platform/log/logger.ts'
 import { openStream } from '../support/event-stream.ts'
 import { eventually } from '../support/eventually.ts'
 import { codeOf, send } from '../support/graphql.ts'
+import { serveOwnSockets } from '../support/own-sockets.ts'
 import { signIn } from '../support/people.ts'
 import { clientFrame, openRaw } from '../support/raw-socket.ts'
 import { openSocket, openTransport, startSocketApi } from '../support/sockets.ts'
@@ -106,34 +100,8 @@ test('a message that is too long is refused by its head, in one frame or in many
   for (const each of [one, many]) await eventually(() => assert.equal(each.closeCode(), 1009))
 })
 
-async function startTimedSockets(t: TestContext, messageWithinMs: number): Promise<string> {
-  const { parts } = await startSocketApi(t)
-  const sockets = createSockets({
-    ...parts,
-    log: createLogger({ level: 'silent', isTerminal: false }),
-    addressOf: () => '127.0.0.1',
-    requestIdOf: () => 'x',
-    origins: ['*'],
-    maxPerAddress: 10,
-    maxSubscriptions: 10,
-    maxAnonymousMessage: 1_000_000,
-    turns: createFairTurns({ onError: assert.ifError }),
-    budgets: createAddressBudgets({ maxBytes: 10_000_000, maxSubscriptions: 10, maxOperations: 10 }),
-    timing: { messageWithinMs },
-  })
-  const server = createServer()
-  sockets.serveAt(server, '/graphql')
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.after(async () => {
-    await sockets.close()
-    server.close()
-  })
-  return `ws://127.0.0.1:${(server.address() as AddressInfo).port}/graphql`
-}
-
 test('a message that is left unfinished closes its socket with 4408; one that is only slow does not', async (t) => {
-  const url = await startTimedSockets(t, 2000)
+  const { url } = await serveOwnSockets(t, { messageWithinMs: 2000 })
   const ask = clientFrame(JSON.stringify({ query: '{ me { id } }' }))
   const unfinished: Record<string, Buffer> = {
     'one byte of a head': ask.subarray(0, 1),

@@ -2,12 +2,9 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { query } from '../../src/platform/graphql/elements.ts'
-import { createFairTurns } from '../../src/platform/graphql/fair-turns.ts'
 import { createSocketServer } from '../../src/platform/graphql/sockets/socket-server.ts'
-import { createSockets } from '../../src/platform/graphql/sockets/sockets.ts'
-import { createAddressBudgets } from '../../src/platform/limiter/address-budgets.ts'
-import { createLogger } from '../../src/platform/log/logger.ts'
 import { eventually } from '../support/eventually.ts'
+import { createOwnSockets } from '../support/own-sockets.ts'
 import { sendRaw } from '../support/raw-http.ts'
 import { clientFrame, openRaw } from '../support/raw-socket.ts'
 import { openSocket, startSocketApi } from '../support/sockets.ts'
@@ -74,25 +71,7 @@ test('an upgrade that is refused on the HTTP port has the usual body and an id',
 /** With limits of time that a test can wait for. */
 async function startServer(t: TestContext, { maxPerAddress = 10 } = {}) {
   const long = query({ name: 'long', type: 'String', access: 'public', resolve: () => 'x'.repeat(16_000_000) })
-  const { parts } = await startSocketApi(t, { elements: [long] })
-  const lines: string[] = []
-  const log = createLogger({
-    level: 'info',
-    isTerminal: false,
-    destination: { write: (line: string) => void lines.push(line) },
-  })
-  const sockets = createSockets({
-    ...parts,
-    log,
-    addressOf: () => '127.0.0.1',
-    requestIdOf: () => 'x',
-    origins: ['*'],
-    maxPerAddress: 10,
-    maxSubscriptions: 10,
-    maxAnonymousMessage: 1000,
-    turns: createFairTurns({ onError: assert.ifError }),
-    budgets: createAddressBudgets({ maxBytes: 100_000_000, maxSubscriptions: 10, maxOperations: 10 }),
-  })
+  const { sockets, log, lines } = await createOwnSockets(t, { elements: [long] })
   const server = createSocketServer({
     sockets,
     log,
@@ -103,10 +82,7 @@ async function startServer(t: TestContext, { maxPerAddress = 10 } = {}) {
     unreadSeconds: 4,
   })
   const url = await server.listen('127.0.0.1', 0)
-  t.after(async () => {
-    await sockets.close()
-    await server.close()
-  })
+  t.after(() => server.close())
   return { url, sockets, lines }
 }
 

@@ -1,17 +1,12 @@
 /** Clients that do not keep up, or are not there any more. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { createServer } from 'node:http'
-import { type AddressInfo, connect } from 'node:net'
+import { connect } from 'node:net'
 import { test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { WebSocket } from 'ws'
 import { objectType, subscription } from '../../src/platform/graphql/elements.ts'
-import { createFairTurns } from '../../src/platform/graphql/fair-turns.ts'
-import { createSockets } from '../../src/platform/graphql/sockets/sockets.ts'
-import { createAddressBudgets } from '../../src/platform/limiter/address-budgets.ts'
-import { createLogger } from '../../src/platform/log/logger.ts'
 import { eventually } from '../support/eventually.ts'
+import { serveOwnSockets } from '../support/own-sockets.ts'
 import { openSocket, startSocketApi } from '../support/sockets.ts'
 
 const wide = [
@@ -74,29 +69,12 @@ test('who floods with pings and reads no answer is cut off too', async (t) => {
 })
 
 test('who answers no ping is gone after the next one; who does stays', async (t) => {
-  const { parts } = await startSocketApi(t)
-  const sockets = createSockets({
-    ...parts,
-    log: createLogger({ level: 'silent', isTerminal: false }),
-    addressOf: () => '127.0.0.1',
-    requestIdOf: () => 'x',
-    origins: ['*'],
-    maxPerAddress: 10,
-    maxSubscriptions: 10,
-    maxAnonymousMessage: 1000,
-    turns: createFairTurns({ onError: assert.ifError }),
-    budgets: createAddressBudgets({ maxBytes: 100_000, maxSubscriptions: 10, maxOperations: 10 }),
-    timing: { pingEveryMs: 1000 },
-  })
-  const server = createServer()
-  sockets.serveAt(server, '/graphql')
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  t.after(async () => {
-    await sockets.close()
-    server.close()
-  })
-  const url = `ws://127.0.0.1:${(server.address() as AddressInfo).port}/graphql`
+  const { parts, url } = await serveOwnSockets(t, { pingEveryMs: 1000 })
   const lively = await openSocket(t, url)
+  let pings = 0
+  lively.ws.on('ping', () => {
+    pings += 1
+  })
   const dead = new WebSocket(url, { autoPong: false })
   t.after(() => dead.terminate())
   const closed = new Promise<number>((resolve) => dead.on('close', resolve))
@@ -104,6 +82,8 @@ test('who answers no ping is gone after the next one; who does stays', async (t)
   await eventually(() => assert.equal(parts.engine.counts().subscribers, 1))
   assert.equal(await closed, 1006)
   assert.equal(parts.engine.counts().subscribers, 0)
-  await sleep(2500)
+  const before = pings
+  // Who has not answered one is gone before the next.
+  await eventually(() => assert.ok(pings >= before + 2, `${pings} pings`))
   assert.equal(lively.ws.readyState, WebSocket.OPEN)
 })

@@ -155,7 +155,7 @@ describe('long repetitive texts', () => {
         }),
       ),
     )
-    assert.deepEqual(await findSlowPlaces(places), [])
+    assert.deepEqual(await findSlowPlaces(places, headerTexts), [])
   })
 
   test('as whole bodies, and as documents, variables and names of GraphQL', async (t) => {
@@ -286,6 +286,12 @@ describe('long repetitive texts', () => {
       { numRuns: 200 },
     )
   })
+})
+
+/** Those that still differ once a header can carry them. */
+const headerTexts = repetitiveTexts.filter(({ make }, i) => {
+  const carried = (text: RepetitiveText) => forHeader(text.make(shortLength))
+  return repetitiveTexts.findIndex((text) => carried(text) === forHeader(make(shortLength))) === i
 })
 
 const headerNames = [

@@ -9,9 +9,9 @@ import type { Dialect } from '../../src/platform/database/database.ts'
 
 export const engines: readonly Dialect[] = process.env.TEST_ONLY_SQLITE ? ['sqlite'] : ['sqlite', 'postgres']
 
-/** The same tests on every engine. */
-export function onEachEngine(title: string, tests: (engine: Dialect) => void): void {
-  for (const engine of engines) describe(`${title}, on ${engine}`, () => tests(engine))
+/** The same tests on every engine, so many at once. */
+export function onEachEngine(title: string, tests: (engine: Dialect) => void, { concurrency = 1 } = {}): void {
+  for (const engine of engines) describe(`${title}, on ${engine}`, { concurrency }, () => tests(engine))
 }
 
 /** A temporary folder that goes with the test. */

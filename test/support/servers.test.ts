@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { test } from 'node:test'
+import { describe, test } from 'node:test'
 import { engines } from './databases.ts'
 import { eventually } from './eventually.ts'
 import { isReachable } from './servers.ts'
@@ -18,21 +18,23 @@ const script = `
 `
 
 if (engines.includes('postgres')) {
-  for (const signal of ['SIGKILL', 'SIGINT', 'SIGTERM'] as const) {
-    test(`the private servers go with their run, also when it ends by ${signal}`, async (t) => {
-      const run = spawn(process.execPath, ['--input-type=module-typescript', '-e', script], {
-        stdio: ['ignore', 'pipe', 'inherit'],
-      })
-      t.after(() => run.kill('SIGKILL'))
-      const [line] = await once(run.stdout, 'data')
-      const { databaseUrl, redisUrl, folder } = JSON.parse(String(line))
-      const ports = [databaseUrl, redisUrl].map((url) => Number(new URL(url).port))
-      for (const port of ports) assert.ok(await isReachable(port))
+  describe('the private servers', { concurrency: true }, () => {
+    for (const signal of ['SIGKILL', 'SIGINT', 'SIGTERM'] as const) {
+      test(`go with their run, also when it ends by ${signal}`, async (t) => {
+        const run = spawn(process.execPath, ['--input-type=module-typescript', '-e', script], {
+          stdio: ['ignore', 'pipe', 'inherit'],
+        })
+        t.after(() => run.kill('SIGKILL'))
+        const [line] = await once(run.stdout, 'data')
+        const { databaseUrl, redisUrl, folder } = JSON.parse(String(line))
+        const ports = [databaseUrl, redisUrl].map((url) => Number(new URL(url).port))
+        for (const port of ports) assert.ok(await isReachable(port))
 
-      run.kill(signal)
-      await once(run, 'exit')
-      await eventually(() => assert.equal(existsSync(folder), false))
-      for (const port of ports) assert.equal(await isReachable(port), false)
-    })
-  }
+        run.kill(signal)
+        await once(run, 'exit')
+        await eventually(() => assert.equal(existsSync(folder), false))
+        for (const port of ports) assert.equal(await isReachable(port), false)
+      })
+    }
+  })
 }

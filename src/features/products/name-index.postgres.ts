@@ -1,4 +1,5 @@
-import { type Database, databaseUnavailable, maxAnswerBytes } from '../../platform/database/database.ts'
+import { serviceUnavailable } from '../../core/app-error.ts'
+import { type Database, maxAnswerBytes } from '../../platform/database/database.ts'
 import { type Product, toNameKey } from './product.ts'
 import type { NameIndex, Term } from './products.search.ts'
 import { columns as all, keyColumns } from './products.store.ts'
@@ -56,7 +57,7 @@ export function createPostgresNameIndex(db: Database, columns = all): NameIndex 
         toNameKey(product.name) === wanted[i]?.found_key && (category ?? product.category) === product.category
       if (part.length < wanted.length || !part.every(isAsFound)) return undefined
       for (const product of part) characters += product.description?.length ?? 0
-      if (characters > maxAnswerBytes) throw databaseUnavailable(new Error('a search found too much'))
+      if (characters > maxAnswerBytes) throw serviceUnavailable(new Error('a search found too much'))
       products.push(...part)
     }
     return products

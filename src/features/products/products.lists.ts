@@ -3,8 +3,8 @@
  * Long descriptions are read afterwards, a few at a time: a product that has changed in between is shown as it is then,
  * at the place that it had.
  */
+import { serviceUnavailable } from '../../core/app-error.ts'
 import { createSlots } from '../../core/slots.ts'
-import { databaseUnavailable } from '../../platform/database/database.ts'
 import type { ListPart, ListReading } from '../../platform/http/long-lists.ts'
 import { offsetOf, type Page } from '../../platform/http/paging.ts'
 import {
@@ -48,7 +48,8 @@ const maxWaiting = 2000
 
 export function createProductLists({ store, search, keySearch, collectionLimit }: ProductListsDeps) {
   const limit = collectionLimit === 0 ? Number.MAX_SAFE_INTEGER : collectionLimit + 1
-  const inSearchSlot = createSlots({ atOnce: readsAtOnce, maxWaiting, refusal: () => databaseUnavailable(undefined) })
+  const refusal = () => serviceUnavailable()
+  const inSearchSlot = createSlots({ atOnce: readsAtOnce, maxWaiting, refusal })
 
   async function collect(read: (from: ProductSearch, most: number) => Promise<Product[]>): Promise<ProductList> {
     return inSearchSlot(async () => {

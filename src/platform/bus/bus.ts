@@ -1,5 +1,4 @@
 /** Publish and subscribe: a value published to a topic reaches every subscriber of that topic, on every node. */
-import { AppError } from '../../core/app-error.ts'
 
 export type Unsubscribe = () => void
 export type Listener = (value: unknown) => void
@@ -18,11 +17,6 @@ export interface Bus {
   isUp(): boolean
   /** Nothing is delivered any more, and what is asked later is refused. */
   close(): Promise<void>
-}
-
-/** The bus cannot be reached or is closed: the client may try again. */
-export function busUnavailable(cause: unknown): AppError {
-  return new AppError(503, 'Service unavailable', { headers: { 'retry-after': '5' }, cause })
 }
 
 /** A value as it travels. */

@@ -1,6 +1,7 @@
 /** The bus of a single process. Values go through JSON here too, so that nothing works here that would not elsewhere. */
+import { serviceUnavailable } from '../../core/app-error.ts'
 import type { Log } from '../log/logger.ts'
-import { type Bus, busUnavailable, encode } from './bus.ts'
+import { type Bus, encode } from './bus.ts'
 import { createTopics } from './topics.ts'
 
 export function createMemoryBus({ log }: { log: Log }): Bus {
@@ -19,7 +20,7 @@ export function createMemoryBus({ log }: { log: Log }): Bus {
   }
 
   function requireOpen(): void {
-    if (isClosed) throw busUnavailable(new Error('the bus is closed'))
+    if (isClosed) throw serviceUnavailable(new Error('the bus is closed'))
   }
 
   return {

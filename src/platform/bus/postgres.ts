@@ -4,13 +4,14 @@
  */
 import { hash } from 'node:crypto'
 import pg from 'pg'
+import { serviceUnavailable } from '../../core/app-error.ts'
 import { exitCodes, FatalError } from '../../core/fatal-error.ts'
 import { reasonOf } from '../../core/reason.ts'
 import { answerTimeoutMs, superviseConnection } from '../../core/supervised-connection.ts'
 import { TimeoutError, withTimeout } from '../../core/timeout.ts'
 import { sessionStatement } from '../database/postgres-session.ts'
 import type { Log } from '../log/logger.ts'
-import { type Bus, busUnavailable, encode } from './bus.ts'
+import { type Bus, encode } from './bus.ts'
 import { createTopics } from './topics.ts'
 
 export interface PostgresBusOptions {
@@ -77,12 +78,12 @@ export async function createPostgresBus({ url, log }: PostgresBusOptions): Promi
   })
 
   async function query(sql: string, values?: string[]): Promise<void> {
-    if (isClosed) throw busUnavailable(new Error('the bus is closed'))
-    if (!client) throw busUnavailable(new Error('the PostgreSQL connection of the bus is away'))
+    if (isClosed) throw serviceUnavailable(new Error('the bus is closed'))
+    if (!client) throw serviceUnavailable(new Error('the PostgreSQL connection of the bus is away'))
     try {
       await withTimeout(client.query(sql, values), answerTimeoutMs)
     } catch (error) {
-      throw busUnavailable(error)
+      throw serviceUnavailable(error)
     }
   }
 

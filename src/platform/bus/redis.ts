@@ -1,11 +1,12 @@
 /** The bus over Redis. A connection that subscribes can do little else, so the bus has one of its own for that. */
+import { serviceUnavailable } from '../../core/app-error.ts'
 import { exitCodes, FatalError } from '../../core/fatal-error.ts'
 import { reasonOf } from '../../core/reason.ts'
 import { answerTimeoutMs } from '../../core/supervised-connection.ts'
 import { TimeoutError, withTimeout } from '../../core/timeout.ts'
 import type { Log } from '../log/logger.ts'
 import { type RedisClient, superviseRedis } from '../redis/redis.ts'
-import { type Bus, busUnavailable, encode } from './bus.ts'
+import { type Bus, encode } from './bus.ts'
 import { createTopics } from './topics.ts'
 
 export interface RedisBusOptions {
@@ -58,12 +59,12 @@ export async function createRedisBus({ client, log, prefix = 'latchkey:' }: Redi
 
   return {
     async publish(topic, value) {
-      if (isClosed) throw busUnavailable(new Error('the bus is closed'))
+      if (isClosed) throw serviceUnavailable(new Error('the bus is closed'))
       const text = encode(topic, value)
       try {
         await withTimeout(client.publish(prefix + topic, text), answerTimeoutMs)
       } catch (error) {
-        throw busUnavailable(error)
+        throw serviceUnavailable(error)
       }
     },
     subscribe: topics.subscribe,

@@ -2,8 +2,9 @@
  * Who listens on this node, and what must be subscribed on the wire for their sake: one subscription for each topic,
  * however many listen. Every twin has one of these.
  */
+import { serviceUnavailable } from '../../core/app-error.ts'
 import type { Log } from '../log/logger.ts'
-import { busUnavailable, type Listener, type Unsubscribe } from './bus.ts'
+import type { Listener, Unsubscribe } from './bus.ts'
 
 /** What carries values between nodes. Both are called for one topic in turn, never twice at once. */
 export interface Wire {
@@ -58,14 +59,14 @@ export function createTopics({ wire, log }: { wire: Wire; log: Log }) {
       requireUp()
     } catch (error) {
       unsubscribe()
-      throw busUnavailable(error)
+      throw serviceUnavailable(error)
     }
     return unsubscribe
   }
 
   function requireUp(): void {
-    if (isClosed) throw busUnavailable(new Error('the bus is closed'))
-    if (!wire.isUp()) throw busUnavailable(new Error('the connection of the bus is away'))
+    if (isClosed) throw serviceUnavailable(new Error('the bus is closed'))
+    if (!wire.isUp()) throw serviceUnavailable(new Error('the connection of the bus is away'))
   }
 
   function deliver(name: string, text: string): void {

@@ -1,5 +1,4 @@
 /** The one way to the data, with two engines behind it: sqlite.ts and postgres.ts. */
-import { AppError } from '../../core/app-error.ts'
 
 /** No more than this is gathered from long reads: more could not be sent to anybody. */
 export const maxAnswerBytes = 256 * 1024 * 1024
@@ -80,9 +79,4 @@ export class ConstraintError extends Error {
     super(`a ${kind.replace('_', ' ')} constraint was broken`, options)
     this.kind = kind
   }
-}
-
-/** The database cannot be reached, is shutting down or has no room: the client may try again. */
-export function databaseUnavailable(cause: unknown, { isReported = false } = {}): AppError {
-  return new AppError(503, 'Service unavailable', { headers: { 'retry-after': '5' }, cause, isReported })
 }

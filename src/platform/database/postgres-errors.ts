@@ -1,10 +1,11 @@
-import { ConstraintError, type ConstraintKind, databaseUnavailable } from './database.ts'
+import { serviceUnavailable } from '../../core/app-error.ts'
+import { ConstraintError, type ConstraintKind } from './database.ts'
 
 /** Names PostgreSQL's errors as the interface does. https://www.postgresql.org/docs/current/errcodes-appendix.html */
 export function fromPostgresError(error: unknown): Error {
   const kind = constraintKinds.get(codeOf(error))
   if (kind) return new ConstraintError(kind, { cause: error })
-  return isConnectionError(error) || isOverloaded(codeOf(error)) ? databaseUnavailable(error) : (error as Error)
+  return isConnectionError(error) || isOverloaded(codeOf(error)) ? serviceUnavailable(error) : (error as Error)
 }
 
 const constraintKinds: ReadonlyMap<string, ConstraintKind> = new Map([

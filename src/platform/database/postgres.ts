@@ -1,16 +1,10 @@
 /** The server engine: a pool of connections, each text a named statement that is prepared once per connection. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
+import { serviceUnavailable } from '../../core/app-error.ts'
 import { createSlots } from '../../core/slots.ts'
 import { hasReferences, isUndecided, nothing, requireParams, requireValues, resolveParams } from './batch.ts'
-import {
-  type Database,
-  databaseUnavailable,
-  maxWaitingScans,
-  type Observe,
-  type Statement,
-  type Value,
-} from './database.ts'
+import { type Database, maxWaitingScans, type Observe, type Statement, type Value } from './database.ts'
 import { type Ask, type ConnectionOptions, openConnections } from './postgres-connections.ts'
 import { fromPostgresError, isConnectionError, isRetriable } from './postgres-errors.ts'
 import { type Suitability, suitabilityQuery } from './postgres-session.ts'
@@ -33,12 +27,12 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
   const inScanSlot = createSlots({
     atOnce: Math.ceil(options.poolSize / 2),
     maxWaiting: maxWaitingScans,
-    refusal: () => databaseUnavailable(undefined),
+    refusal: () => serviceUnavailable(),
   })
 
   /** Counts what is under way: the pool's own end() would forget those who still wait for a connection. */
   async function tracked<T>(operation: 'read' | 'write', work: () => Promise<T>): Promise<T> {
-    if (closing) throw databaseUnavailable(new Error('the database is closed'))
+    if (closing) throw serviceUnavailable(new Error('the database is closed'))
     underWay += 1
     const start = performance.now()
     try {
@@ -77,9 +71,9 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
   }
 
   async function checkWritable(): Promise<void> {
-    if (closing) throw databaseUnavailable(new Error('the database is closed'))
+    if (closing) throw serviceUnavailable(new Error('the database is closed'))
     const [state] = await connections.use(1, (ask) => ask<Suitability>(named(suitabilityQuery, [])))
-    if (state?.standby || state?.read_only) throw databaseUnavailable(new Error('the database is read-only'))
+    if (state?.standby || state?.read_only) throw serviceUnavailable(new Error('the database is read-only'))
   }
 
   async function write(...statements: Statement[]): Promise<object[][]> {

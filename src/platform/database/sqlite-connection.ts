@@ -1,6 +1,7 @@
 /** One connection to the SQLite file, set up alike for the reader and for the writer thread. */
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
-import { ConstraintError, type ConstraintKind, databaseUnavailable, type Value } from './database.ts'
+import { serviceUnavailable } from '../../core/app-error.ts'
+import { ConstraintError, type ConstraintKind, type Value } from './database.ts'
 
 export interface SqliteConnection {
   all(sql: string, params: readonly Value[]): object[]
@@ -86,7 +87,7 @@ export function fromSqliteError(error: unknown): Error {
   const code = Number(error.errcode)
   const kind = constraintKinds.get(code)
   if (kind) return new ConstraintError(kind, { cause: error })
-  return unavailableCodes.has(code & 0xff) ? databaseUnavailable(error) : error
+  return unavailableCodes.has(code & 0xff) ? serviceUnavailable(error) : error
 }
 
 /** Errors do not keep their class from thread to thread: what the other side needs goes as plain data. */

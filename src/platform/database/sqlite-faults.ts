@@ -2,9 +2,8 @@
  * What goes wrong with the file rather than with a statement: damaged pages, a full disk, a file system that has become
  * read-only. Each is logged once, with what to do, and the requests that meet it are answered 503.
  */
-import { AppError } from '../../core/app-error.ts'
+import { AppError, serviceUnavailable } from '../../core/app-error.ts'
 import type { Log } from '../log/logger.ts'
-import { databaseUnavailable } from './database.ts'
 
 export interface SqliteFaults {
   /** Takes note of the fault that an error tells of, if any, and answers the error to go on with. */
@@ -40,7 +39,7 @@ export function createSqliteFaults(path: string, log: Pick<Log, 'error' | 'info'
       if (!fault) return error
       if (!known.has(fault)) log?.error({ err: cause }, advice[fault](path))
       known.set(fault, performance.now())
-      return databaseUnavailable(cause, { isReported: log !== undefined })
+      return serviceUnavailable(cause, { isReported: log !== undefined })
     },
     noteWritten() {
       // On the path of every write: most have nothing to look at.

@@ -1,7 +1,8 @@
 /** Reads that may take milliseconds, on a thread of their own. */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
-import { databaseUnavailable, maxWaitingScans, type Value } from './database.ts'
+import { serviceUnavailable } from '../../core/app-error.ts'
+import { maxWaitingScans, type Value } from './database.ts'
 import { type Column, createRowFactory, fromPlainError, type PlainError, type RowFactory } from './sqlite-connection.ts'
 
 export type ToScanner = { id: number; sql: string; params: readonly Value[] } | 'close'
@@ -61,7 +62,7 @@ export function startSqliteScanner(path: string): SqliteScanner {
     function end(error: Error): void {
       if (worker !== started) return
       worker = undefined
-      for (const { reject } of waiting.values()) reject(databaseUnavailable(error))
+      for (const { reject } of waiting.values()) reject(serviceUnavailable(error))
       waiting.clear()
     }
     return started
@@ -70,7 +71,7 @@ export function startSqliteScanner(path: string): SqliteScanner {
   return {
     all(sql, params) {
       return new Promise((resolve, reject) => {
-        if (waiting.size >= maxWaitingScans) throw databaseUnavailable(undefined)
+        if (waiting.size >= maxWaitingScans) throw serviceUnavailable()
         worker ??= start()
         lastId += 1
         waiting.set(lastId, { sql, resolve, reject })

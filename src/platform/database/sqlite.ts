@@ -2,6 +2,7 @@
 import { chmodSync, closeSync, existsSync, mkdirSync, openSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { Worker } from 'node:worker_threads'
+import { serviceUnavailable } from '../../core/app-error.ts'
 import { exitCodes, FatalError } from '../../core/fatal-error.ts'
 import { createTogether } from '../../core/together.ts'
 import type { Log } from '../log/logger.ts'
@@ -10,7 +11,6 @@ import {
   ConstraintError,
   type ConstraintKind,
   type Database,
-  databaseUnavailable,
   type Observe,
   type Statement,
   type Value,
@@ -76,19 +76,19 @@ export function openSqlite({ path, observe, log }: SqliteOptions): Database {
   })
 
   function breakDown(error: Error): void {
-    broken = databaseUnavailable(error)
+    broken = serviceUnavailable(error)
     for (const { reject } of waiting.splice(0)) reject(broken)
     onIdle()
   }
 
   function requireOpen(): void {
     if (broken) throw broken
-    if (closing) throw databaseUnavailable(new Error('the database is closed'))
+    if (closing) throw serviceUnavailable(new Error('the database is closed'))
   }
 
   function requireFile(): void {
     if (fileWatch.isLost()) {
-      throw databaseUnavailable(new Error('the database file was removed or replaced'), { isReported: true })
+      throw serviceUnavailable(new Error('the database file was removed or replaced'), { isReported: true })
     }
   }
 

@@ -10,8 +10,8 @@ import { rateKey } from '../limiter/limiter.ts'
 import type { Context } from './elements.ts'
 import type { Selection } from './selection.ts'
 
-/** Written down in some ten milliseconds, in which nobody else is served. */
-const maxCharacters = 4 * 1024 * 1024
+/** Written down in some twenty milliseconds, in which nobody else is served. A hundred posts of the largest size fit. */
+const maxCharacters = 8 * 1024 * 1024
 
 /** Of all objects that were read; completed in some ten milliseconds too. */
 const maxFields = 50_000
@@ -19,9 +19,9 @@ const maxFields = 50_000
 /** An answer that holds more is a long one. */
 const longCharacters = 128 * 1024
 
-/** So many long answers are made at once, each in some 20 MB at most. The others wait, and addresses take turns. */
+/** So many long answers are made at once, each in some 40 MB at most. The others wait, and addresses take turns. */
 const longAnswers = createFairQueue({
-  atOnce: 8,
+  atOnce: 4,
   maxPerClient: 256,
   maxWaiting: 4096,
   full: httpErrors.unavailable,

@@ -1,6 +1,6 @@
 /** The error table: whatever goes wrong, the answer is `{"error": "<text>"}` and tells nothing it should not. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { AppError } from '../../core/app-error.ts'
+import { AppError, serviceUnavailable } from '../../core/app-error.ts'
 
 export const httpErrors = {
   malformedRequest: () => new AppError(400, 'Malformed request'),
@@ -18,7 +18,7 @@ export const httpErrors = {
   unsupportedMediaType: () => new AppError(415, 'Unsupported media type'),
   headersTooLarge: () => new AppError(431, 'Request headers too large'),
   internal: (cause: unknown) => new AppError(500, 'Internal server error', { cause }),
-  unavailable: () => new AppError(503, 'Service unavailable', { headers: { 'retry-after': '5' } }),
+  unavailable: () => serviceUnavailable(),
 }
 
 export function answerErrors(app: FastifyInstance): void {

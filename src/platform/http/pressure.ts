@@ -1,7 +1,7 @@
 /** Load shedding: when the event loop falls too far behind, a quick "try again" is kinder than a slow time-out. */
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import type { FastifyRequest } from 'fastify'
-import { AppError } from '../../core/app-error.ts'
+import { type AppError, serviceUnavailable } from '../../core/app-error.ts'
 
 const sampleMs = 500
 const resolutionMs = 10
@@ -24,7 +24,7 @@ export function createLoadShedding(maxEventLoopDelayMs: number): LoadShedding {
     refusalOf(request) {
       // Shedding load must not look like death, or the supervisor kills what is merely busy.
       if (!isOverloaded || request.url.startsWith('/health/live')) return undefined
-      return new AppError(503, 'Service unavailable', { headers: { 'retry-after': '1' } })
+      return serviceUnavailable(undefined, { retryAfterSeconds: 1 })
     },
     start() {
       delay.enable()

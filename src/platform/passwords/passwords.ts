@@ -4,7 +4,7 @@
  */
 import { availableParallelism } from 'node:os'
 import { Piscina } from 'piscina'
-import { AppError } from '../../core/app-error.ts'
+import { AppError, serviceUnavailable } from '../../core/app-error.ts'
 import { createFairQueue } from '../../core/fair-queue.ts'
 import type { Client } from '../http/client.ts'
 import { rateKey } from '../limiter/limiter.ts'
@@ -33,7 +33,13 @@ const nobodysSaltAndHash = 'wg8AVmB8.hXBQAVjX/IU2uYbSAD56fTGh5i8OZp4VteOYPF.rPOh
 
 export function createPasswords({ cost }: { cost: number }): Passwords {
   const threads = availableParallelism()
-  const queue = createFairQueue({ atOnce: threads, maxPerClient, maxWaiting, full: busy, gone: clientGone })
+  const queue = createFairQueue({
+    atOnce: threads,
+    maxPerClient,
+    maxWaiting,
+    full: () => serviceUnavailable(),
+    gone: clientGone,
+  })
   const pool = new Piscina({
     filename: new URL('./bcrypt-thread.ts', import.meta.url).href,
     name: 'runTask',
@@ -75,10 +81,6 @@ export function createPasswords({ cost }: { cost: number }): Passwords {
 
 function costOf(hash: string): number {
   return Number(/^\$2[aby]\$(\d\d)\$/.exec(hash)?.[1])
-}
-
-function busy(): AppError {
-  return new AppError(503, 'Service unavailable', { headers: { 'retry-after': '5' } })
 }
 
 /** Only log and metrics see it, by the status that web servers use for this. */

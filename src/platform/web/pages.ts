@@ -9,6 +9,7 @@ import type { Random } from '../../core/random.ts'
 import type { Html } from '../html/html.ts'
 import type { Principal } from '../http/access.ts'
 import { toAppError } from '../http/errors.ts'
+import { pathOf } from '../http/request-path.ts'
 import { pageHeaders } from '../http/security-headers.ts'
 import type { Cookies } from './cookies.ts'
 import type { Csrf } from './csrf.ts'
@@ -108,8 +109,7 @@ export async function addPages(app: FastifyInstance, options: PagesOptions): Pro
 
   /** The page that a form belongs to, as far as its address tells: itself, or the nearest one above. */
   function pageAbove(request: FastifyRequest): string {
-    const [path = ''] = request.url.split('?', 1)
-    const names = path.split('/')
+    const names = pathOf(request.url).split('/')
     const pattern = request.routeOptions.url?.split('/') ?? []
     while (pattern.length > 1 && !app.hasRoute({ method: 'GET', url: pattern.join('/') })) pattern.pop()
     return names.slice(0, pattern.length).join('/')

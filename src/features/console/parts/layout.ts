@@ -1,6 +1,7 @@
 /** What surrounds every page: the head, the bar at the top, the notice. */
 import type { FastifyRequest } from 'fastify'
 import { type Html, html } from '../../../platform/html/html.ts'
+import { pathOf } from '../../../platform/http/request-path.ts'
 import type { Page } from '../../../platform/web/pages.ts'
 
 declare module 'fastify' {
@@ -25,7 +26,7 @@ const places = [
 
 export function createLayout({ hasPlayground }: LayoutOptions): (page: Page, request: FastifyRequest) => Html {
   return ({ title, content, address = false }, request) => {
-    const [path = ''] = request.url.split('?', 1)
+    const path = pathOf(request.url)
     return html`<!doctype html>
 <html lang="en">
 <head>

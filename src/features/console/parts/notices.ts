@@ -1,5 +1,6 @@
 /** What a page says after something was done, where a redirect leads to it: reloading then does nothing twice. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { pathOf } from '../../../platform/http/request-path.ts'
 import type { Cookies } from '../../../platform/web/cookies.ts'
 
 const notices = {
@@ -49,8 +50,4 @@ export function createNotices(cookies: Pick<Cookies, 'notice' | 'setNotice' | 'c
       return Object.hasOwn(notices, name) ? notices[name as Notice] : undefined
     },
   }
-}
-
-function pathOf(address: string): string | undefined {
-  return address.split('?', 1)[0]
 }

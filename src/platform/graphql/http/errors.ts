@@ -2,6 +2,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { GraphQLFormattedError } from 'graphql'
 import { httpErrors, prepareError, sendError } from '../../http/errors.ts'
+import { pathOf } from '../../http/request-path.ts'
 import type { Engine } from '../engine.ts'
 import { formatAppError, statusOf } from '../errors.ts'
 import { RefusedRequest, type Stage } from '../refused-request.ts'
@@ -83,6 +84,6 @@ function errorType({ json, stream }: Accepted): JsonType {
 }
 
 function isEndpoint({ url }: FastifyRequest, prefix: string): boolean {
-  const [path] = url.split('?', 1)
+  const path = pathOf(url)
   return path === prefix || path === `${prefix}/`
 }

@@ -10,6 +10,7 @@ import { httpErrors } from '../../http/errors.ts'
 import type { AddressBudgets } from '../../limiter/address-budgets.ts'
 import { createAtOnce } from '../../limiter/at-once.ts'
 import { tooManyAttempts } from '../../limiter/limiter.ts'
+import { createLastMade } from '../last-made.ts'
 import { addressHasTooManySubscriptions } from '../refused-request.ts'
 import { eventStreamType } from './media-types.ts'
 
@@ -51,6 +52,7 @@ const farewellMs = 1000
 const retrySeconds = 5
 
 const comment = ':\n\n'
+/** JSON has no line breaks, which would end the line of data. */
 const eventOf = (text: string) => `event: next\ndata: ${text}\n\n`
 const completed = 'event: complete\ndata: \n\n'
 
@@ -65,7 +67,7 @@ interface Opened {
 export function createEventStreams({ app, maxPerAddress, budgets }: EventStreamsOptions) {
   const open = new Set<Opened>()
   const perAddress = createAtOnce(maxPerAddress)
-  const frameOf = createFrames()
+  const frameOf = createLastMade((text) => Buffer.from(eventOf(text)))
   let keepAlive: NodeJS.Timeout | undefined
   let accounting: NodeJS.Timeout | undefined
   let isClosed = false
@@ -202,18 +204,4 @@ export function sendEvents(reply: FastifyReply, text: string): FastifyReply {
     .code(200)
     .headers(streamHeaders)
     .send(eventOf(text) + completed)
-}
-
-/** All who subscribed to the same get the same text, one after the other: it is made into bytes once. */
-function createFrames(): (text: string) => Buffer {
-  let lastText: string | undefined
-  let lastFrame = Buffer.alloc(0)
-  return (text) => {
-    if (text !== lastText) {
-      lastText = text
-      // JSON has no line breaks, which would end the line of data.
-      lastFrame = Buffer.from(eventOf(text))
-    }
-    return lastFrame
-  }
 }

@@ -24,19 +24,6 @@ export function beginFrame(text: string, restLength: number): Buffer {
   return frame
 }
 
-/** Makes bytes of a text once, as long as the same text is asked for again and again. */
-export function createLastMade(make: (text: string) => Buffer): (text: string) => Buffer {
-  let last: string | undefined
-  let made: Buffer = Buffer.alloc(0)
-  return (text) => {
-    if (text !== last) {
-      made = make(text)
-      last = text
-    }
-    return made
-  }
-}
-
 function headLength(length: number): number {
   if (length < 126) return 2
   return length < 65_536 ? 4 : 10

@@ -4,8 +4,9 @@
  */
 import type { GraphQLFormattedError } from 'graphql'
 import type { GraphQLRequest } from '../engine.ts'
+import { createLastMade } from '../last-made.ts'
 import { type Dialect, maxIdLength, type OperationId } from './dialect.ts'
-import { createLastMade, frameOf } from './frames.ts'
+import { frameOf } from './frames.ts'
 import type { Operation } from './operation.ts'
 import type { Wire } from './wire.ts'
 

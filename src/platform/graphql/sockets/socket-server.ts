@@ -6,6 +6,7 @@ import { boundUrl } from '../../http/bound-url.ts'
 import { createBrokenRequestHandler } from '../../http/broken-requests.ts'
 import { hasValidHost } from '../../http/hosts.ts'
 import { describeListenError } from '../../http/listen-error.ts'
+import { pathOf } from '../../http/request-path.ts'
 import { cutOffUnread } from '../../http/unread-answers.ts'
 import { isWebSocketUpgrade } from '../../http/upgrades.ts'
 import { createAtOnce } from '../../limiter/at-once.ts'
@@ -79,10 +80,10 @@ export function createSocketServer(options: SocketServerOptions): SocketServer {
   }
 
   function answer(request: IncomingMessage, response: ServerResponse): void {
-    const { method, url } = request
+    const { method, url = '' } = request
     response.setHeader('x-request-id', createRequestId())
     // So that a supervisor can watch a process that serves nothing else.
-    const isLive = (method === 'GET' || method === 'HEAD') && url?.split('?', 1)[0] === '/health/live'
+    const isLive = (method === 'GET' || method === 'HEAD') && pathOf(url) === '/health/live'
     if (!hasValidHost(request)) send(response, 400, { error: 'Malformed request' })
     else if (isLive) send(response, 200, { status: 'ok' })
     else send(response.setHeader('upgrade', 'websocket'), 426, { error: 'Upgrade required' })

@@ -6,6 +6,7 @@ import { type Authenticate, bearerOf } from '../../http/access.ts'
 import { cleanUserAgent } from '../../http/client.ts'
 import { hasValidHost } from '../../http/hosts.ts'
 import { LazyLog } from '../../http/lazy-log.ts'
+import { pathOf } from '../../http/request-path.ts'
 import { createAtOnce } from '../../limiter/at-once.ts'
 import type { Log } from '../../log/logger.ts'
 import type { Engine } from '../engine.ts'
@@ -164,7 +165,7 @@ export function createSockets(options: SocketsOptions): Sockets {
     serveAt(httpServer, path, others = {}) {
       const entrances = new Map([[path, byToken], ...Object.entries(others)])
       httpServer.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-        const asked = request.url?.split('?', 1)[0]?.replace(/(?<=.)\/$/, '') ?? ''
+        const asked = pathOf(request.url ?? '').replace(/(?<=.)\/$/, '')
         const entrance = entrances.get(asked)
         if (entrance) letIn({ request, socket, head, entrance })
         else refuse(request, socket, refusals.notFound)

@@ -1,9 +1,10 @@
 /** The protocol graphql-transport-ws: https://github.com/enisdenjo/graphql-ws/blob/master/PROTOCOL.md */
 import { bearerOf } from '../../http/access.ts'
+import { createLastMade } from '../last-made.ts'
 import { closeReasons, subscriberExists } from './close-reasons.ts'
 import type { Connection } from './connection.ts'
 import { type Dialect, maxIdLength } from './dialect.ts'
-import { createLastMade, frameOf } from './frames.ts'
+import { frameOf } from './frames.ts'
 
 interface Message {
   id?: unknown

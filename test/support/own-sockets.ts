@@ -1,0 +1,48 @@
+/** Sockets beside those of the service, with limits of time that a test can wait for. */
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { TestContext } from 'node:test'
+import { createFairTurns } from '../../src/platform/graphql/fair-turns.ts'
+import { createSockets, type SocketsOptions } from '../../src/platform/graphql/sockets/sockets.ts'
+import { createAddressBudgets } from '../../src/platform/limiter/address-budgets.ts'
+import { createLogger } from '../../src/platform/log/logger.ts'
+import type { ApiOptions } from './api.ts'
+import { startSocketApi } from './sockets.ts'
+
+type OwnOptions = Pick<ApiOptions, 'elements'> & Pick<SocketsOptions, 'timing'>
+
+/** They go with the test. A server has yet to hand them its upgrades. */
+export async function createOwnSockets(t: TestContext, { elements = [], timing = {} }: OwnOptions = {}) {
+  const { parts } = await startSocketApi(t, { elements })
+  const lines: string[] = []
+  const destination = { write: (line: string) => void lines.push(line) }
+  const log = createLogger({ level: 'info', isTerminal: false, destination })
+  const sockets = createSockets({
+    ...parts,
+    log,
+    addressOf: () => '127.0.0.1',
+    requestIdOf: () => 'x',
+    origins: ['*'],
+    maxPerAddress: 10,
+    maxSubscriptions: 10,
+    maxAnonymousMessage: 1_000_000,
+    turns: createFairTurns({ onError: assert.ifError }),
+    budgets: createAddressBudgets({ maxBytes: 100_000_000, maxSubscriptions: 10, maxOperations: 10 }),
+    timing,
+  })
+  t.after(() => sockets.close())
+  return { parts, sockets, log, lines }
+}
+
+/** The same, at a path of a server for HTTP. */
+export async function serveOwnSockets(t: TestContext, timing: NonNullable<SocketsOptions['timing']>) {
+  const { parts, sockets } = await createOwnSockets(t, { timing })
+  const server = createServer()
+  sockets.serveAt(server, '/graphql')
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.after(() => server.close())
+  return { parts, url: `ws://127.0.0.1:${(server.address() as AddressInfo).port}/graphql` }
+}

@@ -8,13 +8,13 @@ import { addVary } from '../../http/vary.ts'
 import type { AddressBudgets } from '../../limiter/address-budgets.ts'
 import type { Engine, GraphQLRequest } from '../engine.ts'
 import { sendJson } from './answers.ts'
-import { createBatches } from './batches.ts'
 import { readGraphQLBodies } from './bodies.ts'
 import { answerGraphQLErrors } from './errors.ts'
 import { createEventStreams } from './event-streams.ts'
 import { createIdentification } from './identify.ts'
 import { type Accepted, createNegotiation } from './media-types.ts'
 import { badRequest, readParameters, readQueryString } from './parameters.ts'
+import { createRequestBatches } from './request-batches.ts'
 import { RequestContext } from './request-context.ts'
 import { createStreaming } from './streaming.ts'
 
@@ -41,7 +41,7 @@ export async function graphqlRoutes(app: FastifyInstance, deps: GraphQLRoutesDep
   const identification = createIdentification(deps.authenticate)
   const streams = createEventStreams({ ...deps, app, maxPerAddress: deps.maxStreamsPerAddress })
   const stream = createStreaming({ ...deps, streams })
-  const runBatch = createBatches({ engine, maxRequests: deps.maxBatch, maxCost: deps.maxCost })
+  const runBatch = createRequestBatches({ engine, maxRequests: deps.maxBatch, maxCost: deps.maxCost })
   answerGraphQLErrors(app, { engine, negotiate })
   readGraphQLBodies(app)
   // Before the server waits for its connections to end.

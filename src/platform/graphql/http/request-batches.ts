@@ -6,14 +6,14 @@ import type { Engine, Prepared } from '../engine.ts'
 import { RefusedRequest } from '../refused-request.ts'
 import { badRequest, readParameters } from './parameters.ts'
 
-export interface BatchesOptions {
+export interface RequestBatchesOptions {
   engine: Engine
   maxRequests: number
   /** Of all of them together: a batch is no way around the limit of one. */
   maxCost: number
 }
 
-export function createBatches({ engine, maxRequests, maxCost }: BatchesOptions) {
+export function createRequestBatches({ engine, maxRequests, maxCost }: RequestBatchesOptions) {
   function prepare(given: unknown): Prepared | RefusedRequest {
     try {
       const prepared = engine.prepare(readParameters(given))

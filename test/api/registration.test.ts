@@ -7,6 +7,7 @@ import { createDatabaseUrl, onEachEngine } from '../support/databases.ts'
 import { eventually } from '../support/eventually.ts'
 import { migrationsBefore, openOptions } from '../support/migrations.ts'
 import { claimsOf, logIn, many, password, register, signIn } from '../support/people.ts'
+import { latchkey } from '../support/process.ts'
 import { startApiWithRoles } from '../support/roles.ts'
 
 /** A database of a version that kept emails in any form: many users, the last of whom is the victim, and some more. */
@@ -177,6 +178,13 @@ onEachEngine('registration', (engine) => {
     assert.equal((await api.post('/api/auth/register', given)).status, 409)
     const told = api.log.find((line) => line.includes('emails of users were brought to'))
     assert.ok(told?.includes(`"users":${former.changed},`))
+  })
+
+  test('by a command is refused the same way', async (t) => {
+    const { url } = await prepareFormer(t, engine)
+    const args = ['user:create', '--email', 'victim@example.com']
+    const { code, stderr } = await latchkey(args, { env: { DATABASE_URL: url }, input: password })
+    assert.deepEqual([code, stderr], [1, 'latchkey: email: Email already registered\n'])
   })
 
   test('keeps users from before whose emails become one, or too long, and tells who they are', async (t) => {

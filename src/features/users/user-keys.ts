@@ -13,6 +13,11 @@ interface UserKeysDeps {
   log: Pick<Log, 'info' | 'warn'>
 }
 
+interface User {
+  id: number
+  email: string
+}
+
 interface Renaming {
   id: number
   from: string
@@ -24,15 +29,12 @@ const batch = 200
 
 /**
  * Resolves when emails are in their form: before that, nobody may be served, since whoever came first could register the
- * email of another. Keys are filled in the background. Both go on, since nodes of an earlier version may still add users.
+ * email of another. Keys are filled in the background, over and over, since nodes of an earlier version may still add users.
  */
 export async function startUserKeys({ db, log }: UserKeysDeps): Promise<{ close(): Promise<void> }> {
   const reported = new Set<number>()
   await normaliseEmails({ db, log }, reported)
-  const work = async () => {
-    await normaliseEmails({ db, log }, reported)
-    await fillKeys(db)
-  }
+  const work = () => fillKeys({ db, log }, reported)
   const onError = (error: unknown) =>
     log.warn({ err: error }, 'bringing users up to date failed; it is tried again in a minute')
   const first = work().catch(onError)
@@ -52,22 +54,27 @@ export async function normaliseEmails({ db, log }: UserKeysDeps, reported = new 
   let changed = 0
   for (let after = 0, isMore = true; isMore; ) {
     // What is in ASCII is in every form.
-    const rows = await db.scan<{ id: number; email: string }>(
+    const rows = await db.scan<User>(
       `SELECT id, email FROM users WHERE name_key IS NULL AND id > $1 AND octet_length(email) <> length(email)
        ORDER BY id LIMIT ${batch}`,
       [after],
     )
-    const renamings = rows
-      .map(({ id, email }) => ({ id, from: email, to: normaliseEmail(email) }))
-      .filter(({ id, from, to }) => from !== to && !reported.has(id))
-    const kept = await rename(db, renamings)
-    for (const each of kept) await report({ db, log }, each)
-    for (const { id } of kept) reported.add(id)
-    changed += renamings.length - kept.length
+    changed += await normaliseSome({ db, log }, rows, reported)
     after = rows.at(-1)?.id ?? after
     isMore = rows.length === batch
   }
   if (changed > 0) log.info({ users: changed }, 'emails of users were brought to the form that emails are compared in')
+}
+
+/** Returns how many it changed. */
+async function normaliseSome(deps: UserKeysDeps, users: readonly User[], reported: Set<number>): Promise<number> {
+  const renamings = users
+    .map(({ id, email }) => ({ id, from: email, to: normaliseEmail(email) }))
+    .filter(({ id, from, to }) => from !== to && !reported.has(id))
+  const kept = await rename(deps.db, renamings)
+  for (const each of kept) await report(deps, each)
+  for (const { id } of kept) reported.add(id)
+  return renamings.length - kept.length
 }
 
 /** Returns those that could not be changed. */
@@ -104,11 +111,13 @@ async function report({ db, log }: UserKeysDeps, { id, to }: Renaming): Promise<
   } else log.warn({ userId: id }, `user ${id} has an email that is too long in the form that emails are compared in`)
 }
 
-async function fillKeys(db: Database): Promise<void> {
+async function fillKeys({ db, log }: UserKeysDeps, reported: Set<number>): Promise<void> {
   for (let isMore = true; isMore; ) {
-    const rows = await db.all<{ id: number; name: string }>(
-      `SELECT id, name FROM users WHERE name_key IS NULL ORDER BY id LIMIT ${batch}`,
+    const rows = await db.all<User & { name: string }>(
+      `SELECT id, email, name FROM users WHERE name_key IS NULL ORDER BY id LIMIT ${batch}`,
     )
+    // With its key a user is not looked at again.
+    await normaliseSome({ db, log }, rows, reported)
     const statements = rows.map(({ id, name }) => ({
       // A name that was changed meanwhile has its key.
       sql: 'UPDATE users SET name_key = $1 WHERE id = $2 AND name_key IS NULL',

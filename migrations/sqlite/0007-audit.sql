@@ -4,13 +4,12 @@ ALTER TABLE audit ADD COLUMN actor_id INTEGER;
 -- What it changed: {"roles": {"from": ["viewer"], "to": ["editor"]}}
 ALTER TABLE audit ADD COLUMN changes TEXT;
 
--- The actor stood in the outcome.
-UPDATE audit SET actor_id = CAST(substr(outcome, 18) AS INTEGER), outcome = 'success'
-  WHERE outcome LIKE 'success, by user %';
-UPDATE audit SET outcome = 'success' WHERE outcome = 'success, by the command line';
-UPDATE audit SET actor_id = user_id
-  WHERE outcome = 'success'
-    AND event NOT IN ('lock', 'unlock', 'password_forgot', 'roles_changed', '2fa_reset', 'sessions_ended');
-
--- Old rows are removed by it.
-CREATE INDEX audit_at ON audit (at);
+-- Rows from before that the service brings up to date in the background, since that may take long: those up to last_id,
+-- of which the ones up to done_to are done. Gone when all are.
+CREATE TABLE backfills (
+  name    TEXT PRIMARY KEY,
+  done_to INTEGER NOT NULL,
+  last_id INTEGER NOT NULL
+);
+-- The actor stands in the outcome.
+INSERT INTO backfills SELECT 'audit_actors', 0, id FROM audit ORDER BY id DESC LIMIT 1;

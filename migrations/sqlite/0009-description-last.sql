@@ -1,3 +1,4 @@
+-- rewrites: products
 -- A description may be a megabyte. What stands behind it in a row is reached only through all of its pages, so it is
 -- moved to the end: a list then reads everything else without it.
 ALTER TABLE products ADD COLUMN moved_description TEXT NOT NULL DEFAULT '';

@@ -47,6 +47,8 @@ export async function openGround(options: GroundOptions): Promise<Ground> {
     random,
     onConnectionLost: (error) => log.warn({ err: error }, 'database connection lost'),
     faultLog: isService ? log : undefined,
+    // Commands show warnings alone.
+    onLongWork: (line) => (isService ? log.info(line) : log.warn(line)),
     ...(observe && { observe }),
   })
   if (applied.length > 0) log.info({ applied }, 'migrations applied')

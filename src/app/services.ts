@@ -6,6 +6,7 @@ import { postPolicy } from '../features/posts/posts.policy.ts'
 import { createPosts } from '../features/posts/posts.service.ts'
 import { createPostStore } from '../features/posts/posts.store.ts'
 import { startUserKeys } from '../features/users/user-keys.ts'
+import { startFormerEntries } from '../platform/audit/former-entries.ts'
 import type { Bus } from '../platform/bus/bus.ts'
 import { startCleanup } from '../platform/database/cleanup.ts'
 import type { Database } from '../platform/database/database.ts'
@@ -54,7 +55,9 @@ export async function createServices(ground: Ground, additions: Additions = {}) 
   ground.onClose(() => liveAccess.close())
   const cleanup = startCleanup({ db, clock, log, tables: expiringTables(config) })
   ground.onClose(() => cleanup.close())
-  const userKeys = startUserKeys({ db, log })
+  const formerEntries = startFormerEntries({ db, log })
+  ground.onClose(() => formerEntries.close())
+  const userKeys = await startUserKeys({ db, log })
   ground.onClose(() => userKeys.close())
   const folding = startFolding({ db, log })
   ground.onClose(() => folding.close())

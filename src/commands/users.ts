@@ -7,6 +7,7 @@ import { normaliseEmail } from '../core/email.ts'
 import { exitCodes, FatalError } from '../core/fatal-error.ts'
 import type { Actor, Admin } from '../features/admin/admin.service.ts'
 import type { ListedUser } from '../features/admin/admin.store.ts'
+import { normaliseEmails } from '../features/users/user-keys.ts'
 import { createRegistrationSchema } from '../features/users/users.schema.ts'
 import { compileBody, describeDetails } from '../platform/http/validation.ts'
 import { readPassword } from './prompt.ts'
@@ -25,6 +26,7 @@ async function withAccounts(
   const { config, log } = readSettings(options, { forService: false })
   const ground = await openGround({ config, log })
   try {
+    await normaliseEmails(ground)
     await work(createAccounts(ground, createAnnounceOnce(ground)), config)
   } catch (error) {
     throw error instanceof AppError

@@ -3,7 +3,7 @@
  * freezes, so it is pinged; one that does not answer in time is dropped, which fails whatever waits on it, and made anew.
  */
 import { repeat } from './repeat.ts'
-import { withTimeout } from './timeout.ts'
+import { TimeoutError, withTimeout } from './timeout.ts'
 
 export interface SupervisedConnectionOptions {
   /** Resolves when the connection can be used. Called again after a loss, never twice at once. */
@@ -22,6 +22,11 @@ export interface SupervisedConnection {
   isUp(): boolean
   /** The connection was found to be broken. */
   lose(error: unknown): void
+  /**
+   * Waits for the answer to a command. Whether an unanswered one was carried out is unknown: the connection is then made
+   * anew.
+   */
+  settle(command: Promise<unknown>): Promise<void>
   close(): Promise<void>
 }
 
@@ -89,6 +94,14 @@ export function superviseConnection(options: SupervisedConnectionOptions): Super
     },
     isUp: () => isUp,
     lose,
+    async settle(command) {
+      try {
+        await withTimeout(command, answerTimeoutMs)
+      } catch (error) {
+        if (error instanceof TimeoutError) lose(error)
+        throw error
+      }
+    },
     async close() {
       isClosed = true
       isUp = false

@@ -1,14 +1,9 @@
 import assert from 'node:assert/strict'
-import { cpSync } from 'node:fs'
-import { join } from 'node:path'
 import { test } from 'node:test'
-import { root } from '../../src/config/root.ts'
-import { openDatabase } from '../../src/platform/database/open.ts'
 import { startApi } from '../support/api.ts'
 import { createConfig } from '../support/config.ts'
-import { createDatabaseUrl, onEachEngine, temporaryFolder } from '../support/databases.ts'
+import { onEachEngine } from '../support/databases.ts'
 import { eventually } from '../support/eventually.ts'
-import { openOptions } from '../support/migrations.ts'
 import { challengeOf, enableTwoFactor, logIn, many, password, register, signIn, totp } from '../support/people.ts'
 import { startApiWithRoles } from '../support/roles.ts'
 
@@ -192,43 +187,6 @@ onEachEngine('the audit trail', (engine) => {
     assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([403]))
     const row = await api.db.get<{ n: number }>("SELECT count(*) AS n FROM audit WHERE outcome = 'refused'")
     assert.equal(row?.n, 60)
-  })
-
-  test('of an earlier version gets its actors out of the outcome', async (t) => {
-    const url = await createDatabaseUrl(t, engine)
-    const former = temporaryFolder(t)
-    const all = join(root, 'migrations')
-    cpSync(all, former, { recursive: true, filter: (file) => !/000[789]-/.test(file) })
-    const before = await openDatabase(openOptions({ url, migrations: former }))
-    const rows = [
-      ['roles_changed', 'success, by user 12', 7],
-      ['unlock', 'success, by the command line', 7],
-      ['login', 'success', 7],
-      ['login', 'failure', 7],
-      ['lock', 'success', 7],
-      ['login', 'locked', null],
-    ] as const
-    for (const [event, outcome, userId] of rows) {
-      await before.db.write({
-        sql: `INSERT INTO audit (at, event, outcome, user_id, address, user_agent) VALUES ($1, $2, $3, $4, 'a', 'b')`,
-        params: ['2026-01-01T00:00:00.000Z', event, outcome, userId],
-      })
-    }
-    await before.db.close()
-    const { db } = await openDatabase(openOptions({ url, migrations: all }))
-    t.after(() => db.close())
-    const migrated = await db.all<Row>('SELECT event, outcome, user_id, actor_id FROM audit ORDER BY id')
-    assert.deepEqual(
-      migrated.map(({ event, outcome, user_id, actor_id }) => [event, outcome, user_id, actor_id]),
-      [
-        ['roles_changed', 'success', 7, 12],
-        ['unlock', 'success', 7, null],
-        ['login', 'success', 7, 7],
-        ['login', 'failure', 7, null],
-        ['lock', 'success', 7, null],
-        ['login', 'locked', null, null],
-      ],
-    )
   })
 })
 

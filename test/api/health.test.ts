@@ -3,8 +3,10 @@ import { networkInterfaces } from 'node:os'
 import { test } from 'node:test'
 import type { Database } from '../../src/platform/database/database.ts'
 import { createClient, startApi } from '../support/api.ts'
-import { createDatabaseUrl, engines, onEachEngine, testServer } from '../support/databases.ts'
+import { createDatabaseUrl, engines, onEachEngine, runOnServer, testServer } from '../support/databases.ts'
 import { eventually } from '../support/eventually.ts'
+import { signIn } from '../support/people.ts'
+import { lamp, productsPath } from '../support/products.ts'
 import { startProxy } from '../support/proxy.ts'
 import { sendRaw } from '../support/raw-http.ts'
 
@@ -57,6 +59,14 @@ onEachEngine('readiness', (engine) => {
   })
 })
 let database: Database
+
+/** Whatever needs more room meets the error that PostgreSQL has for a full disk. The rest is answered as ever. */
+const noRoom = `BEGIN RAISE 'could not extend file: No space left on device' USING ERRCODE = '53100'; END`
+const fillDisk = `
+  CREATE FUNCTION no_room_for_rows() RETURNS trigger LANGUAGE plpgsql AS $$ ${noRoom} $$;
+  CREATE TRIGGER no_room BEFORE INSERT ON products EXECUTE FUNCTION no_room_for_rows();
+  CREATE FUNCTION no_room_for_tables() RETURNS event_trigger LANGUAGE plpgsql AS $$ ${noRoom} $$;
+  CREATE EVENT TRIGGER no_room ON ddl_command_start WHEN TAG IN ('CREATE TABLE AS') EXECUTE FUNCTION no_room_for_tables();`
 
 test('metrics tell requests by route and status, the event loop, the database and the process', async (t) => {
   const api = await startApi(t)
@@ -150,6 +160,24 @@ if (engines.includes('postgres')) {
     })
     proxy.admit()
     await eventually(async () => assert.deepEqual((await api.get('/health/ready')).body, { status: 'ok' }))
+  })
+
+  test('a node whose PostgreSQL has no room on its disk is not ready, until there is some', async (t) => {
+    const api = await startApi(t, { engine: 'postgres' })
+    const author = await signIn(api)
+    assert.equal((await api.get('/health/ready')).status, 200)
+    await runOnServer(api.databaseUrl, fillDisk)
+    assert.equal((await api.post(productsPath, lamp, author.access)).status, 503)
+    await eventually(async () => assert.equal((await api.get('/health/ready')).status, 503))
+    assert.ok(api.log.some((line) => line.includes('not ready') && line.includes('53100')))
+    assert.equal((await api.get('/me', author.access)).status, 200, 'reads are served')
+    await runOnServer(api.databaseUrl, 'DROP EVENT TRIGGER no_room; DROP TRIGGER no_room ON products')
+    await eventually(async () => assert.equal((await api.get('/health/ready')).status, 200))
+    assert.equal((await api.post(productsPath, lamp, author.access)).status, 201)
+    const left = `SELECT 1 FROM pg_class WHERE relname LIKE 'latchkey%'`
+    await assert.rejects(
+      runOnServer(api.databaseUrl, `DO $$ BEGIN IF NOT EXISTS (${left}) THEN RAISE 'none'; END IF; END $$`),
+    )
   })
 
   test('without Redis, a node that hears no notifications of PostgreSQL is ready, and degraded until it does', async (t) => {

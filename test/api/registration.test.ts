@@ -1,10 +1,29 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { type TestContext, test } from 'node:test'
+import type { Dialect } from '../../src/platform/database/database.ts'
+import { openDatabase } from '../../src/platform/database/open.ts'
 import { startApi } from '../support/api.ts'
-import { onEachEngine } from '../support/databases.ts'
+import { createDatabaseUrl, onEachEngine } from '../support/databases.ts'
 import { eventually } from '../support/eventually.ts'
+import { migrationsBefore, openOptions } from '../support/migrations.ts'
 import { claimsOf, logIn, many, password, register, signIn } from '../support/people.ts'
+import { latchkey } from '../support/process.ts'
 import { startApiWithRoles } from '../support/roles.ts'
+
+/** A database of a version that kept emails in any form: many users, the last of whom is the victim, and some more. */
+async function prepareFormer(t: TestContext, engine: Dialect, emails: readonly string[] = []) {
+  const url = await createDatabaseUrl(t, engine)
+  const { db } = await openDatabase(openOptions({ url, migrations: migrationsBefore(t, '0007') }))
+  const others = Array.from({ length: 1000 }, (_, i) => `ｕser${i}@example.com`)
+  const inserted = await db.write<{ id: number; email: string }>(
+    ...[...others, 'ｖictim@example.com', ...emails].map((email) => ({
+      sql: `INSERT INTO users (email, password_hash, created_at, updated_at) VALUES ($1, '', $2, $2) RETURNING id, email`,
+      params: [email, '2026-01-01T00:00:00.000Z'],
+    })),
+  )
+  await db.close()
+  return { url, changed: others.length + 1, more: inserted.slice(others.length + 1).flat() }
+}
 
 onEachEngine('registration', (engine) => {
   test('answers 201 with id, email and message, the email trimmed and in lower case', async (t) => {
@@ -150,6 +169,44 @@ onEachEngine('registration', (engine) => {
     })
     assert.equal((await logIn(api, 'ａda@example.com')).status, 200)
     assert.ok(api.log.some((line) => line.includes('"level":"warn"') && line.includes(`"userId":${taken.id}`)))
+  })
+
+  test('of an email is refused from the first request on, where a user from before has it in another form', async (t) => {
+    const former = await prepareFormer(t, engine)
+    const api = await startApi(t, { engine, env: { DATABASE_URL: former.url } })
+    const given = { email: 'victim@example.com', password, name: 'Mallory' }
+    assert.equal((await api.post('/api/auth/register', given)).status, 409)
+    const told = api.log.find((line) => line.includes('emails of users were brought to'))
+    assert.ok(told?.includes(`"users":${former.changed},`))
+  })
+
+  test('by a command is refused the same way', async (t) => {
+    const { url } = await prepareFormer(t, engine)
+    const args = ['user:create', '--email', 'victim@example.com']
+    const { code, stderr } = await latchkey(args, { env: { DATABASE_URL: url }, input: password })
+    assert.deepEqual([code, stderr], [1, 'latchkey: email: Email already registered\n'])
+  })
+
+  test('keeps users from before whose emails become one, or too long, and tells who they are', async (t) => {
+    const former = await prepareFormer(t, engine, [
+      'ｔwin@example.com',
+      'tｗin@example.com',
+      `${'ﷺ'.repeat(40)}@example.com`,
+    ])
+    const api = await startApiWithRoles(t, { engine, env: { DATABASE_URL: former.url } })
+    const [first, second, long] = former.more
+    const rows = await api.db.all<{ id: number; email: string }>(
+      'SELECT id, email FROM users WHERE id >= $1 ORDER BY id',
+      [first?.id ?? 0],
+    )
+    assert.deepEqual(rows, [{ id: first?.id, email: 'twin@example.com' }, second, long])
+    const warnings = () => api.log.filter((line) => line.includes('"level":"warn"') && line.includes('"userId"'))
+    await eventually(async () => {
+      assert.deepEqual(await api.db.all('SELECT id FROM users WHERE name_key IS NULL'), [])
+    })
+    assert.equal(warnings().length, 2, warnings().join(''))
+    assert.ok(warnings()[0]?.includes(`"userId":${second?.id},"otherUserId":${first?.id}`))
+    assert.ok(warnings()[1]?.includes(`user ${long?.id} has an email that is too long`))
   })
 
   test('never shows the password hash', async (t) => {

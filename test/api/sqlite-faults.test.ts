@@ -1,10 +1,13 @@
 /** A SQLite file that is damaged, removed, full or read-only under the service. */
 import assert from 'node:assert/strict'
-import { closeSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs'
+import { pbkdf2 } from 'node:crypto'
+import { closeSync, openSync, readFileSync, renameSync, rmSync, writeFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { type TestContext, test } from 'node:test'
+import { promisify } from 'node:util'
 import type { Database } from '../../src/platform/database/database.ts'
+import { openSqlite } from '../../src/platform/database/sqlite.ts'
 import { type Api, startApi } from '../support/api.ts'
 import { temporaryFolder } from '../support/databases.ts'
 import { eventually } from '../support/eventually.ts'
@@ -14,6 +17,7 @@ import { latchkey } from '../support/process.ts'
 import { lamp, productsPath } from '../support/products.ts'
 
 const pageBytes = 4096
+const hashSlowly = promisify(pbkdf2)
 
 interface Ground {
   api: Api
@@ -130,6 +134,21 @@ test('a file that is removed or replaced is noticed: writes are refused instead 
   assert.equal((await api.post(productsPath, lamp, user.access)).status, 201)
   assert.equal(api.log.filter((line) => line.includes('removed or replaced while')).length, 1)
 })
+
+for (const swapped of ['', '-wal']) {
+  test(`a database${swapped} that is replaced right after it was opened is noticed, too`, async (t) => {
+    const file = join(temporaryFolder(t), 'test.db')
+    new DatabaseSync(file).close()
+    // All threads that look at files are at work, so no look comes before the swap.
+    const busy = Array.from({ length: 16 }, () => hashSlowly('password', 'salt', 100_000, 64, 'sha512'))
+    const db = openSqlite({ path: file, observe: () => {}, log: undefined })
+    t.after(() => db.close())
+    renameSync(file + swapped, `${file}.aside`)
+    writeFileSync(file + swapped, '')
+    await Promise.all(busy)
+    await eventually(() => assert.rejects(db.checkWritable(), { status: 503 }))
+  })
+}
 
 test('a disk that is full: writes are 503 and lose nothing, reads are served, and it recovers with the room', async (t) => {
   const { api, db } = await start(t)

@@ -1,9 +1,12 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { cpSync, mkdirSync, writeFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import type { TestContext } from 'node:test'
+import { root } from '../../src/config/root.ts'
 import { systemClock } from '../../src/core/clock.ts'
 import { systemRandom } from '../../src/core/random.ts'
 import type { Dialect } from '../../src/platform/database/database.ts'
 import type { OpenOptions } from '../../src/platform/database/open.ts'
+import { temporaryFolder } from './databases.ts'
 
 /** Writes migrations for both engines into `folder` and answers it. A single text serves both. */
 export function writeMigrations(folder: string, files: Record<string, string | Record<Dialect, string>>): string {
@@ -13,6 +16,16 @@ export function writeMigrations(folder: string, files: Record<string, string | R
       writeFileSync(join(folder, engine, `${name}.sql`), typeof sql === 'string' ? sql : sql[engine])
     }
   }
+  return folder
+}
+
+/** The migrations before the first of these names, as an earlier version had them. */
+export function migrationsBefore(t: TestContext, first: string): string {
+  const folder = temporaryFolder(t)
+  cpSync(join(root, 'migrations'), folder, {
+    recursive: true,
+    filter: (file) => !file.endsWith('.sql') || basename(file) < first,
+  })
   return folder
 }
 

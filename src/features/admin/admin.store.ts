@@ -3,6 +3,7 @@ import type { Clock } from '../../core/clock.ts'
 import { normaliseEmail } from '../../core/email.ts'
 import { lowerByCodePoint } from '../../core/text.ts'
 import type { AuditChanges } from '../../platform/audit/audit.ts'
+import { actorColumn, outcomeColumn } from '../../platform/audit/former-entries.ts'
 import type { Database, Statement } from '../../platform/database/database.ts'
 import type { KeptCounts } from '../../platform/database/kept-counts.ts'
 import { offsetOf, type Page } from '../../platform/http/paging.ts'
@@ -129,9 +130,9 @@ export function createAdminStore({ db, clock, counts, administrators }: AdminSto
       const start = Math.max(0, end - page.perPage)
       const { id, skip } = await counts.find('audit', start)
       const rows = await db.all<Omit<AuditRow, 'changes'> & { changes: string | null }>(
-        `SELECT a.at, a.event, a.user_id, a.address, a.user_agent, a.outcome, a.actor_id, a.changes, u.email,
-                actor.email AS actor_email
-         FROM audit a LEFT JOIN users u ON u.id = a.user_id LEFT JOIN users actor ON actor.id = a.actor_id
+        `SELECT a.at, a.event, a.user_id, a.address, a.user_agent, ${outcomeColumn} AS outcome,
+                ${actorColumn} AS actor_id, a.changes, u.email, actor.email AS actor_email
+         FROM audit AS a LEFT JOIN users u ON u.id = a.user_id LEFT JOIN users actor ON actor.id = ${actorColumn}
          WHERE a.id >= $1 ORDER BY a.id LIMIT $2 OFFSET $3`,
         [id, end - start, skip],
       )

@@ -3,6 +3,7 @@ import type { Clock } from '../../core/clock.ts'
 import type { Database } from '../../platform/database/database.ts'
 import { idIsListed, toIdList } from '../../platform/database/id-lists.ts'
 import type { KeptCounts } from '../../platform/database/kept-counts.ts'
+import { listedText } from '../../platform/database/listed-texts.ts'
 
 export interface Post {
   id: number
@@ -84,12 +85,9 @@ export function createPostStore({ db, clock, counts }: PostStoreDeps) {
   }
 }
 
-/** A longer body is not read with its list. */
-const maxListedBytes = 4096
-
 function selected(columns: PostRange['columns']): string {
-  const shortBody = `CASE WHEN octet_length(body) <= ${maxListedBytes} THEN body END AS body`
-  return ['id', ...(columns.has('title') ? ['title'] : []), ...(columns.has('body') ? [shortBody] : [])].join(', ')
+  const body = listedText('body')
+  return ['id', ...(columns.has('title') ? ['title'] : []), ...(columns.has('body') ? [body] : [])].join(', ')
 }
 
 export type PostStore = ReturnType<typeof createPostStore>

@@ -2,6 +2,7 @@ import type { Clock } from '../../core/clock.ts'
 import { type Database, rowOf, type Statement } from '../../platform/database/database.ts'
 import { idIsListed, toIdList } from '../../platform/database/id-lists.ts'
 import type { KeptCounts } from '../../platform/database/kept-counts.ts'
+import { listedText } from '../../platform/database/listed-texts.ts'
 import { type Product, type ProductChange, type ProductInput, type ProductKey, toNameKey, toSlug } from './product.ts'
 
 export const columns =
@@ -9,13 +10,8 @@ export const columns =
 /** For lists that show no description: a thousand of them may be a gigabyte. */
 export const briefColumns = columns.replace('description', "'' AS description")
 
-/** A longer description is not read with its list but when its turn comes: a thousand of them may be a gigabyte. */
-const maxListedBytes = 4096
-/** For lists that are streamed. Neither engine reads a text to tell how many bytes it has. */
-export const listedColumns = columns.replace(
-  'description',
-  `CASE WHEN octet_length(description) <= ${maxListedBytes} THEN description END AS description`,
-)
+/** For lists that are streamed: null where a description is long. */
+export const listedColumns = columns.replace('description', listedText('description'))
 /** What tells one version of a product from another. */
 export const keyColumns = 'id, version, updated_at'
 

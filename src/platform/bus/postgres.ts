@@ -8,7 +8,7 @@ import { serviceUnavailable } from '../../core/app-error.ts'
 import { exitCodes, FatalError } from '../../core/fatal-error.ts'
 import { reasonOf } from '../../core/reason.ts'
 import { answerTimeoutMs, superviseConnection } from '../../core/supervised-connection.ts'
-import { TimeoutError, withTimeout } from '../../core/timeout.ts'
+import { withTimeout } from '../../core/timeout.ts'
 import { sessionStatement } from '../database/postgres-session.ts'
 import type { Log } from '../log/logger.ts'
 import { type Bus, encode } from './bus.ts'
@@ -33,11 +33,11 @@ export async function createPostgresBus({ url, log }: PostgresBusOptions): Promi
       async listen(topic) {
         const channel = channelOf(topic)
         topicsByChannel.set(channel, topic)
-        await settled(query(`LISTEN ${channel}`))
+        await named(() => connection.settle(send(`LISTEN ${channel}`)))
       },
       async unlisten(topic) {
         const channel = channelOf(topic)
-        await settled(query(`UNLISTEN ${channel}`))
+        await named(() => connection.settle(send(`UNLISTEN ${channel}`)))
         topicsByChannel.delete(channel)
       },
       isUp: () => connection.isUp(),
@@ -77,25 +77,13 @@ export async function createPostgresBus({ url, log }: PostgresBusOptions): Promi
     },
   })
 
-  async function query(sql: string, values?: string[]): Promise<void> {
-    if (isClosed) throw serviceUnavailable(new Error('the bus is closed'))
-    if (!client) throw serviceUnavailable(new Error('the PostgreSQL connection of the bus is away'))
-    try {
-      await withTimeout(client.query(sql, values), answerTimeoutMs)
-    } catch (error) {
-      throw serviceUnavailable(error)
-    }
+  function send(sql: string, values?: string[]): Promise<unknown> {
+    if (isClosed) throw new Error('the bus is closed')
+    if (!client) throw new Error('the PostgreSQL connection of the bus is away')
+    return client.query(sql, values)
   }
 
-  /** Whether an unanswered statement was carried out is unknown: the connection is made anew, with all its topics. */
-  async function settled(statement: Promise<void>): Promise<void> {
-    try {
-      await statement
-    } catch (error) {
-      if ((error as Error).cause instanceof TimeoutError) connection.lose(error)
-      throw error
-    }
-  }
+  const query = (sql: string, values?: string[]) => named(() => withTimeout(send(sql, values), answerTimeoutMs))
 
   try {
     await connection.start(connectTimeoutMs)
@@ -135,6 +123,15 @@ function clientConfig(url: string): pg.ClientConfig {
     // Queries do not wait for each other's answers.
     pipeline: true,
   } as pg.ClientConfig
+}
+
+/** Names errors as the interface does. */
+async function named(work: () => Promise<unknown>): Promise<void> {
+  try {
+    await work()
+  } catch (error) {
+    throw serviceUnavailable(error)
+  }
 }
 
 /** A name of a channel is at most 63 bytes of a few kinds; a topic may be anything. */

@@ -3,7 +3,7 @@ import { serviceUnavailable } from '../../core/app-error.ts'
 import { exitCodes, FatalError } from '../../core/fatal-error.ts'
 import { reasonOf } from '../../core/reason.ts'
 import { answerTimeoutMs } from '../../core/supervised-connection.ts'
-import { TimeoutError, withTimeout } from '../../core/timeout.ts'
+import { withTimeout } from '../../core/timeout.ts'
 import type { Log } from '../log/logger.ts'
 import { type RedisClient, superviseRedis } from '../redis/redis.ts'
 import { type Bus, encode } from './bus.ts'
@@ -24,8 +24,8 @@ export async function createRedisBus({ client, log, prefix = 'latchkey:' }: Redi
   const onMessage = (text: string, channel: string) => topics.deliver(channel.slice(prefix.length), text)
   const topics = createTopics({
     wire: {
-      listen: (topic) => settled(subscriber.subscribe(prefix + topic, onMessage)),
-      unlisten: (topic) => settled(subscriber.unsubscribe(prefix + topic)),
+      listen: (topic) => connection.settle(subscriber.subscribe(prefix + topic, onMessage)),
+      unlisten: (topic) => connection.settle(subscriber.unsubscribe(prefix + topic)),
       isUp: () => connection.isUp(),
     },
     log,
@@ -45,16 +45,6 @@ export async function createRedisBus({ client, log, prefix = 'latchkey:' }: Redi
   } catch (error) {
     const message = `cannot subscribe to Redis: ${reasonOf(error)}`
     throw new FatalError(message, exitCodes.unavailable, { cause: error })
-  }
-
-  /** Whether an unanswered command was carried out is unknown: the connection is made anew, with all its topics. */
-  async function settled(command: Promise<unknown>): Promise<void> {
-    try {
-      await withTimeout(command, answerTimeoutMs)
-    } catch (error) {
-      if (error instanceof TimeoutError) connection.lose(error)
-      throw error
-    }
   }
 
   return {

@@ -5,7 +5,10 @@ import { repeat } from '../../core/repeat.ts'
 import type { Log } from '../log/logger.ts'
 import type { Database } from './database.ts'
 
-/** A table with a column `expires_at` in Unix seconds, or with a column `at`, after which rows are kept for so long. */
+/**
+ * A table with a column `expires_at` in Unix seconds, which has an index, or with a column `at`, after which rows are kept
+ * for so long. The latter needs none: its keys grow with the time.
+ */
 export interface Expiring {
   table: string
   key: string
@@ -22,6 +25,8 @@ export interface CleanupOptions {
 const everyMs = 60_000
 const batch = 500
 const pauseMs = 20
+/** The clocks of nodes differ: among so many of the first rows there may be some that are not yet old. */
+const looked = 5000
 
 export function startCleanup({ db, clock, log, tables }: CleanupOptions) {
   let isClosed = false
@@ -30,11 +35,7 @@ export function startCleanup({ db, clock, log, tables }: CleanupOptions) {
   async function run(): Promise<number> {
     let removed = 0
     for (const { table, key, keptSeconds } of tables) {
-      const column = keptSeconds === undefined ? 'expires_at' : 'at'
-      // The time is asked for twice: a row that was renewed while we waited for it is not expired any more.
-      const sql = `DELETE FROM ${table} WHERE ${key} IN
-        (SELECT ${key} FROM ${table} WHERE ${column} <= $1 ORDER BY ${column} LIMIT ${batch})
-        AND ${column} <= $1 RETURNING ${key}`
+      const sql = keptSeconds === undefined ? removeExpired(table, key) : removeOld(table, key)
       for (let isMore = true; isMore && !isClosed; ) {
         const end =
           keptSeconds === undefined ? clock.nowSeconds() : new Date(clock.now() - keptSeconds * 1000).toISOString()
@@ -60,4 +61,18 @@ export function startCleanup({ db, clock, log, tables }: CleanupOptions) {
       await repeated.close()
     },
   }
+}
+
+function removeExpired(table: string, key: string): string {
+  // The time is asked for twice: a row that was renewed while we waited for it is not expired any more.
+  return `DELETE FROM ${table} WHERE ${key} IN
+    (SELECT ${key} FROM ${table} WHERE expires_at <= $1 ORDER BY expires_at LIMIT ${batch})
+    AND expires_at <= $1 RETURNING ${key}`
+}
+
+function removeOld(table: string, key: string): string {
+  return `DELETE FROM ${table} WHERE ${key} IN
+    (SELECT ${key} FROM (SELECT ${key}, at FROM ${table} ORDER BY ${key} LIMIT ${looked}) AS first_ones
+     WHERE at <= $1 ORDER BY ${key} LIMIT ${batch})
+    RETURNING ${key}`
 }

@@ -2,15 +2,21 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { exitCodes, FatalError } from '../../core/fatal-error.ts'
 import type { MigrationTransaction } from './migrate.ts'
 import { isBusy, openSqliteConnection, type SqliteConnection } from './sqlite-connection.ts'
+import { prepareRewrite, type RewriteOptions } from './sqlite-room.ts'
 
 /** BEGIN IMMEDIATE is the lock: a second process waits for it, and then finds everything applied. */
-export async function withSqliteMigrations<T>(path: string, work: (t: MigrationTransaction) => Promise<T>): Promise<T> {
+export async function withSqliteMigrations<T>(
+  path: string,
+  work: (t: MigrationTransaction) => Promise<T>,
+  options: RewriteOptions = {},
+): Promise<T> {
   const connection = openSqliteConnection(path, { queryOnly: false, busyTimeoutMs: 50 })
   try {
     await begin(connection)
     const result = await work({
       query: async <Row extends object>(sql: string, params: string[] = []) => connection.all(sql, params) as Row[],
       script: async (sql) => connection.exec(sql),
+      prepare: (migration) => prepareRewrite(migration, { ...options, connection, path }),
     })
     connection.exec('COMMIT')
     return result

@@ -11,6 +11,8 @@ export interface Migration {
   name: string
   sql: string
   checksum: string
+  /** The table that it writes anew, row by row. A line of the file tells: "-- rewrites: products". */
+  rewrites?: string | undefined
 }
 
 /** A transaction that no other process's migrations can overlap. */
@@ -18,6 +20,8 @@ export interface MigrationTransaction {
   query<Row extends object>(sql: string, params?: string[]): Promise<Row[]>
   /** Runs a text of any number of statements. */
   script(sql: string): Promise<void>
+  /** Comes before the migration. Throws where it would fail. */
+  prepare?(migration: Migration): Promise<void>
 }
 
 interface Applied {
@@ -26,6 +30,7 @@ interface Applied {
 }
 
 const namePattern = /^(\d{4})-[a-z0-9-]+\.sql$/
+const rewritesPattern = /^-- rewrites: (\w+)$/m
 
 /** The migrations in `directory`, in their order. */
 export function readMigrations(directory: string): Migration[] {
@@ -40,7 +45,8 @@ export function readMigrations(directory: string): Migration[] {
     numbers.add(number)
     // Line ends may change on the way through version control; the statements do not.
     const sql = readFileSync(join(directory, name), 'utf8').replaceAll('\r\n', '\n')
-    return { name, sql, checksum: createHash('sha256').update(sql).digest('hex') }
+    const rewrites = rewritesPattern.exec(sql)?.[1]
+    return { name, sql, checksum: createHash('sha256').update(sql).digest('hex'), rewrites }
   })
 }
 
@@ -55,7 +61,9 @@ export async function applyMigrations(
   )
   const applied = await transaction.query<Applied>('SELECT name, checksum FROM schema_migrations ORDER BY name')
   const pending = findPending(migrations, applied)
-  for (const { name, sql, checksum } of pending) {
+  for (const migration of pending) {
+    const { name, sql, checksum } = migration
+    await transaction.prepare?.(migration)
     try {
       await transaction.script(sql)
     } catch (error) {

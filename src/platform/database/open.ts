@@ -12,8 +12,9 @@ import { withSqliteMigrations } from './migrate-sqlite.ts'
 import { openPostgres } from './postgres.ts'
 import { openSqlite } from './sqlite.ts'
 import { damageAdvice, isDamage } from './sqlite-faults.ts'
+import type { RewriteOptions } from './sqlite-room.ts'
 
-export interface OpenOptions {
+export interface OpenOptions extends RewriteOptions {
   url: string
   poolSize: number
   statementTimeoutSeconds: number
@@ -44,7 +45,9 @@ export async function openDatabase(options: OpenOptions): Promise<{ db: Database
   try {
     const apply = (transaction: Parameters<typeof applyMigrations>[0]) =>
       applyMigrations(transaction, migrations, clock.nowIso())
-    const applied = await (path === undefined ? withPostgresMigrations(url, apply) : withSqliteMigrations(path, apply))
+    const applied = await (path === undefined
+      ? withPostgresMigrations(url, apply)
+      : withSqliteMigrations(path, apply, options))
     return { db, applied }
   } catch (error) {
     await db.close()

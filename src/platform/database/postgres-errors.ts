@@ -29,9 +29,19 @@ function codeOf(error: unknown): string {
   return String((error as { code?: unknown } | undefined)?.code ?? '')
 }
 
-/** Out of resources (class 53), a statement over its time (57014), read-only after a fail-over (25006). */
+/** A statement over its time (57014), or what refuses writes. */
 function isOverloaded(code: string): boolean {
-  return code.startsWith('53') || code === '57014' || code === '25006'
+  return code === '57014' || isRefusal(code)
+}
+
+/** The server is out of resources, as of room on its disk, or has become read-only. */
+export function refusesWrites(error: unknown): boolean {
+  return isRefusal(codeOf(error))
+}
+
+/** Out of resources (class 53; 53100 is a full disk), read-only after a fail-over (25006). */
+function isRefusal(code: string): boolean {
+  return code.startsWith('53') || code === '25006'
 }
 
 /** A code of the socket, of the server on its way out (57P), or none at all: the pool's and the client's own errors. */

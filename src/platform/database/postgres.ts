@@ -6,7 +6,7 @@ import { createSlots } from '../../core/slots.ts'
 import { hasReferences, isUndecided, nothing, requireParams, requireValues, resolveParams } from './batch.ts'
 import { type Database, maxWaitingScans, type Observe, type Statement, type Value } from './database.ts'
 import { type Ask, type ConnectionOptions, openConnections } from './postgres-connections.ts'
-import { fromPostgresError, isConnectionError, isRetriable } from './postgres-errors.ts'
+import { fromPostgresError, isConnectionError, isRetriable, refusesWrites } from './postgres-errors.ts'
 import { type Suitability, suitabilityQuery } from './postgres-session.ts'
 
 export interface PostgresOptions extends ConnectionOptions {
@@ -22,6 +22,8 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
   const names = new Map<string, string>()
   let closing: Promise<void> | undefined
   let underWay = 0
+  /** A write was refused: readiness tries one until it is taken. */
+  let isInDoubt = false
   let onIdle = () => {}
   // Some connections are always left for what takes microseconds.
   const inScanSlot = createSlots({
@@ -74,6 +76,14 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
     if (closing) throw serviceUnavailable(new Error('the database is closed'))
     const [state] = await connections.use(1, (ask) => ask<Suitability>(named(suitabilityQuery, [])))
     if (state?.standby || state?.read_only) throw serviceUnavailable(new Error('the database is read-only'))
+    if (!isInDoubt) return
+    try {
+      await connections.use(3, writeAndTakeBack)
+    } catch (error) {
+      // Where it fails for another reason, as for want of a privilege, it tells nothing: the next write does.
+      if (refusesWrites(error) || isConnectionError(error)) throw serviceUnavailable(error)
+    }
+    isInDoubt = false
   }
 
   async function write(...statements: Statement[]): Promise<object[][]> {
@@ -83,6 +93,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
         try {
           return await runAll(statements)
         } catch (error) {
+          isInDoubt ||= refusesWrites(error)
           if (attempt === maxAttempts || !isRetriable(error)) throw error
           // Two that met once should not meet again in step.
           await sleep(attempt * 20 * options.random())
@@ -152,4 +163,14 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
     hasFaults: () => false,
     close: () => (closing ??= shutDown()),
   }
+}
+
+/**
+ * On a full disk writes that need no more room pass, so this one needs some: a megabyte in a table of its own, where the
+ * others are. Nothing of it stays.
+ */
+async function writeAndTakeBack(ask: Ask): Promise<void> {
+  await ask('BEGIN')
+  await ask('CREATE TABLE latchkey_write_check AS SELECT generate_series(1, 30000) AS filler')
+  await ask('ROLLBACK')
 }

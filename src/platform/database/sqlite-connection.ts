@@ -2,6 +2,7 @@
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
 import { serviceUnavailable } from '../../core/app-error.ts'
 import { ConstraintError, type ConstraintKind, type Value } from './database.ts'
+import { primaryCodeOf, sqliteCodes } from './sqlite-codes.ts'
 
 export interface SqliteConnection {
   all(sql: string, params: readonly Value[]): object[]
@@ -84,10 +85,9 @@ export function openSqliteConnection(
 export function fromSqliteError(error: unknown): Error {
   if (!(error instanceof Error) || !('errcode' in error))
     return error instanceof Error ? error : new Error(String(error))
-  const code = Number(error.errcode)
-  const kind = constraintKinds.get(code)
+  const kind = constraintKinds.get(Number(error.errcode))
   if (kind) return new ConstraintError(kind, { cause: error })
-  return unavailableCodes.has(code & 0xff) ? serviceUnavailable(error) : error
+  return unavailableCodes.has(primaryCodeOf(error)) ? serviceUnavailable(error) : error
 }
 
 /** Errors do not keep their class from thread to thread: what the other side needs goes as plain data. */
@@ -107,10 +107,10 @@ export function fromPlainError({ message, errcode }: PlainError): Error {
 
 /** Another connection holds the lock. */
 export function isBusy(error: unknown): boolean {
-  return (Number((error as { errcode?: number }).errcode) & 0xff) === busy
+  return primaryCodeOf(error) === sqliteCodes.busy
 }
 
-// https://sqlite.org/rescode.html
+// Extended codes: https://sqlite.org/rescode.html#extrc
 const constraintKinds: ReadonlyMap<number, ConstraintKind> = new Map([
   [275, 'check'],
   [787, 'foreign_key'],
@@ -118,26 +118,7 @@ const constraintKinds: ReadonlyMap<number, ConstraintKind> = new Map([
   [1555, 'unique'],
   [2067, 'unique'],
 ])
-const busy = 5
-const locked = 6
-export const outOfMemory = 7
-const readOnly = 8
-const inputOutput = 10
-const corrupt = 11
-const full = 13
-const cannotOpen = 14
-const notADatabase = 26
-const unavailableCodes: ReadonlySet<number> = new Set([
-  busy,
-  locked,
-  outOfMemory,
-  readOnly,
-  inputOutput,
-  corrupt,
-  full,
-  cannotOpen,
-  notADatabase,
-])
+const unavailableCodes: ReadonlySet<number | undefined> = new Set(Object.values(sqliteCodes))
 
 /** `$1` is a name to SQLite, numbered by first appearance; `?1` is the number itself. Quoted text stays as it is. */
 function numberPlaceholders(sql: string): string {

@@ -4,6 +4,7 @@
  */
 import { AppError, serviceUnavailable } from '../../core/app-error.ts'
 import type { Log } from '../log/logger.ts'
+import { primaryCodeOf, sqliteCodes } from './sqlite-codes.ts'
 
 export interface SqliteFaults {
   /** Takes note of the fault that an error tells of, if any, and answers the error to go on with. */
@@ -19,14 +20,13 @@ const quietMs = 10_000
 
 type Fault = 'damaged' | 'full' | 'readOnly' | 'unreadable'
 
-// https://sqlite.org/rescode.html
-const faultsByCode: ReadonlyMap<number, Fault> = new Map([
-  [8, 'readOnly'],
-  [10, 'unreadable'],
-  [11, 'damaged'],
-  [13, 'full'],
-  [14, 'unreadable'],
-  [26, 'damaged'],
+const faultsByCode: ReadonlyMap<number | undefined, Fault> = new Map([
+  [sqliteCodes.readOnly, 'readOnly'],
+  [sqliteCodes.inputOutput, 'unreadable'],
+  [sqliteCodes.corrupt, 'damaged'],
+  [sqliteCodes.full, 'full'],
+  [sqliteCodes.cannotOpen, 'unreadable'],
+  [sqliteCodes.notADatabase, 'damaged'],
 ])
 
 export function createSqliteFaults(path: string, log: Pick<Log, 'error' | 'info'> | undefined): SqliteFaults {
@@ -62,9 +62,7 @@ export function damageAdvice(path: string): string {
 }
 
 function faultOf(error: unknown): Fault | undefined {
-  const { errcode } = (error ?? {}) as { errcode?: unknown }
-  // The low byte is the kind of the error, what is above says more of it.
-  return typeof errcode === 'number' ? faultsByCode.get(errcode & 0xff) : undefined
+  return faultsByCode.get(primaryCodeOf(error))
 }
 
 const advice: Readonly<Record<Fault, (path: string) => string>> = {

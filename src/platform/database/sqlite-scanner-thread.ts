@@ -2,7 +2,8 @@ import { readlinkSync } from 'node:fs'
 import { setPriority } from 'node:os'
 import { parentPort, workerData } from 'node:worker_threads'
 import { maxAnswerBytes } from './database.ts'
-import { openSqliteConnection, outOfMemory, toPlainError } from './sqlite-connection.ts'
+import { sqliteCodes } from './sqlite-codes.ts'
+import { openSqliteConnection, toPlainError } from './sqlite-connection.ts'
 import type { FromScanner, ToScanner } from './sqlite-scanner.ts'
 
 if (!parentPort) throw new Error('sqlite-scanner-thread.ts runs as a worker thread only')
@@ -44,7 +45,9 @@ function scan({ id, sql, params }: Exclude<ToScanner, 'close'>): FromScanner {
       if (part.push(values) === rowsPerPart || length > charactersPerPart) {
         const text = JSON.stringify(part)
         total += text.length
-        if (total > maxAnswerBytes) throw Object.assign(new Error('a scan found too much'), { errcode: outOfMemory })
+        if (total > maxAnswerBytes) {
+          throw Object.assign(new Error('a scan found too much'), { errcode: sqliteCodes.outOfMemory })
+        }
         parts.push(text)
         part = []
         length = 0

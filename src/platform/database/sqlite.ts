@@ -23,7 +23,7 @@ import {
   type SqliteConnection,
 } from './sqlite-connection.ts'
 import { createSqliteFaults } from './sqlite-faults.ts'
-import { watchSqliteFile } from './sqlite-file-watch.ts'
+import { identifyOpened, identityOf, watchSqliteFile } from './sqlite-file-watch.ts'
 import { startSqliteScanner } from './sqlite-scanner.ts'
 
 export type ToWriter = { kind: 'write'; requests: Statement[][] } | { kind: 'close' }
@@ -45,14 +45,19 @@ export interface SqliteOptions {
 }
 
 export function openSqlite({ path, observe, log }: SqliteOptions): Database {
-  createFile(path)
+  const created = createFile(path)
   const reader = openReader(path)
+  const identities = identifyOpened(path, created)
+  if (!identities) {
+    reader.close()
+    throw cannotOpen(path, 'it was replaced while it was being opened', undefined)
+  }
   closeToOthers(path)
   const worker = new Worker(new URL('./sqlite-writer.ts', import.meta.url), { workerData: { path } })
   const exited = new Promise<void>((resolve) => worker.once('exit', () => resolve()))
   const scanner = startSqliteScanner(path)
   const faults = createSqliteFaults(path, log)
-  const fileWatch = watchSqliteFile(path, log)
+  const fileWatch = watchSqliteFile({ path, identities, log })
 
   /** In the order of their requests, which is the order the writer answers in. */
   const waiting: Waiting[] = []
@@ -95,7 +100,6 @@ export function openSqlite({ path, observe, log }: SqliteOptions): Database {
   function settle({ resolve, reject }: Waiting, result: WriteResult): void {
     if ('rows' in result) {
       faults.noteWritten()
-      fileWatch.noteWritten()
       resolve(result.rows)
     } else if ('constraint' in result) reject(new ConstraintError(result.constraint))
     else reject(faults.note(fromPlainError(result)))
@@ -212,11 +216,17 @@ function createFolder(folder: string): void {
   }
 }
 
-/** The file holds password hashes: nobody but its owner may read it. SQLite gives its -wal and -shm the same mode. */
-function createFile(path: string): void {
+/**
+ * The file holds password hashes: nobody but its owner may read it. SQLite gives its -wal and -shm the same mode. Returns
+ * the identity of the file.
+ */
+function createFile(path: string): string {
   try {
     createFolder(dirname(path))
-    closeSync(openSync(path, 'a', 0o600))
+    const descriptor = openSync(path, 'a', 0o600)
+    const identity = identityOf(descriptor)
+    closeSync(descriptor)
+    return identity
   } catch (error) {
     throw cannotOpen(path, (error as NodeJS.ErrnoException).code ?? String(error), error)
   }
@@ -232,7 +242,10 @@ function closeToOthers(path: string): void {
 
 function openReader(path: string): SqliteConnection {
   try {
-    return openSqliteConnection(path, { queryOnly: true, busyTimeoutMs: 1000 })
+    const connection = openSqliteConnection(path, { queryOnly: true, busyTimeoutMs: 1000 })
+    // The first read makes and opens the -wal.
+    connection.get('PRAGMA user_version', [])
+    return connection
   } catch (error) {
     throw cannotOpen(path, (error as Error).message, error)
   }

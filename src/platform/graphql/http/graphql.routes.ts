@@ -8,7 +8,6 @@ import { addVary } from '../../http/vary.ts'
 import type { AddressBudgets } from '../../limiter/address-budgets.ts'
 import type { Engine, GraphQLRequest } from '../engine.ts'
 import { sendJson } from './answers.ts'
-import { createBatches } from './batches.ts'
 import { readGraphQLBodies } from './bodies.ts'
 import { answerGraphQLErrors } from './errors.ts'
 import { createEventStreams } from './event-streams.ts'
@@ -16,6 +15,7 @@ import { createHeldAnswers } from './held-answers.ts'
 import { createIdentification } from './identify.ts'
 import { type Accepted, createNegotiation } from './media-types.ts'
 import { badRequest, readParameters, readQueryString } from './parameters.ts'
+import { createRequestBatches } from './request-batches.ts'
 import { RequestContext } from './request-context.ts'
 import { createStreaming } from './streaming.ts'
 
@@ -42,7 +42,7 @@ export async function graphqlRoutes(app: FastifyInstance, deps: GraphQLRoutesDep
   const identification = createIdentification(deps.authenticate)
   const streams = createEventStreams({ ...deps, app, maxPerAddress: deps.maxStreamsPerAddress })
   const stream = createStreaming({ ...deps, streams })
-  const runBatch = createBatches({ engine, maxRequests: deps.maxBatch, maxCost: deps.maxCost })
+  const runBatch = createRequestBatches({ engine, maxRequests: deps.maxBatch, maxCost: deps.maxCost })
   const holdAnswer = createHeldAnswers(deps.budgets)
   answerGraphQLErrors(app, { engine, negotiate })
   readGraphQLBodies(app)

@@ -7,7 +7,7 @@ import { RefusedRequest } from '../refused-request.ts'
 import { type AnswerBudget, createAnswerBudget, endBudget } from '../response-budget.ts'
 import { badRequest, readParameters } from './parameters.ts'
 
-export interface BatchesOptions {
+export interface RequestBatchesOptions {
   engine: Engine
   maxRequests: number
   /** Of all of them together: a batch is no way around the limit of one. */
@@ -20,7 +20,7 @@ export interface BatchAnswer {
   hasMutation: boolean
 }
 
-export function createBatches({ engine, maxRequests, maxCost }: BatchesOptions) {
+export function createRequestBatches({ engine, maxRequests, maxCost }: RequestBatchesOptions) {
   function prepare(given: unknown): Prepared | RefusedRequest {
     try {
       const prepared = engine.prepare(readParameters(given))

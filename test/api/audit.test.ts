@@ -134,14 +134,12 @@ onEachEngine('the audit trail', (engine) => {
       assert.equal((await api.post(`/api/auth/2fa/${path}`, given, user.access)).status, 423, path)
     }
     const rows = await api.db.all<Row>("SELECT * FROM audit WHERE outcome = 'locked' AND event <> 'login' ORDER BY id")
-    assert.deepEqual(
-      rows.map(({ event, user_id, actor_id }) => [event, user_id, actor_id]),
-      [
-        ['2fa_verify', user.id, null],
-        ['2fa_disable', user.id, user.id],
-        ['2fa_recovery_codes', user.id, user.id],
-      ],
-    )
+    const told = rows.map(({ event, user_id, actor_id }) => [event, user_id, actor_id])
+    assert.deepEqual(told, [
+      ['2fa_verify', user.id, null],
+      ['2fa_disable', user.id, user.id],
+      ['2fa_recovery_codes', user.id, user.id],
+    ])
   })
 
   test('tells who did what to whom, and from what to what', async (t) => {

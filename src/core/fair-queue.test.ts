@@ -53,6 +53,14 @@ test('clients take turns', async () => {
   assert.deepEqual(began, ['a', 'b', 'c', 'a', 'b', 'a'])
 })
 
+test('a free slot goes to the client with the fewest running, whoever came first', async () => {
+  const { began, add, end } = createManualQueue({ atOnce: 3 })
+  for (const client of ['brief', 'flood', 'flood', 'flood', 'flood', 'late']) void add(client)
+  assert.deepEqual(began, ['brief', 'flood', 'flood'])
+  await end(1)
+  assert.deepEqual(began.slice(3), ['late'])
+})
+
 test('a client alone gets every slot', () => {
   const { began, add } = createManualQueue({ atOnce: 4 })
   for (let i = 0; i < 6; i++) void add('alone')
@@ -97,9 +105,13 @@ test("a full line refuses its own client, and makes room where the client's earl
 
 test('where all lines together are full, the longest pays', async () => {
   const { add, queue } = createManualQueue({ maxPerClient: 6, maxWaiting: 8 })
-  const flood = Array.from({ length: 7 }, (_, i) => add('flood', `flood ${i}`))
-  for (const client of ['b', 'c', 'd', 'e']) void add(client)
-  assert.deepEqual(await Promise.all(flood.slice(5)), ['full', 'full'])
+  const refused: string[] = []
+  const note = (client: string, name = client) =>
+    void add(client, name).then((outcome) => outcome === 'full' && refused.push(name))
+  for (let i = 0; i < 7; i++) note('flood', `flood ${i}`)
+  for (const client of ['b', 'c', 'd', 'e']) note(client)
+  await new Promise((resolve) => setImmediate(resolve))
+  assert.deepEqual(refused, ['flood 6', 'flood 5'])
   assert.equal(queue.counts().waiting, 8)
   // Now it is one for each of four, and four for the flood: one more of the flood is refused.
   assert.equal(await add('flood'), 'full')

@@ -117,6 +117,26 @@ onEachEngine('the audit trail', (engine) => {
     )
   })
 
+  test('so do attempts with a code under a lock', async (t) => {
+    const api = await startApiWithRoles(t, { engine })
+    const user = await signIn(api)
+    const { secret } = await enableTwoFactor(api, user)
+    api.clock.advance(60)
+    const challenge_token = await challengeOf(api, user.email)
+    for (let i = 0; i < 5; i++) await logIn(api, user.email, 'wrong')
+    const given = { password, challenge_token, code: totp(api, secret) }
+    for (const path of ['verify', 'disable', 'recovery-codes']) {
+      assert.equal((await api.post(`/api/auth/2fa/${path}`, given, user.access)).status, 423, path)
+    }
+    const rows = await api.db.all<Row>("SELECT * FROM audit WHERE outcome = 'locked' AND event <> 'login' ORDER BY id")
+    const told = rows.map(({ event, user_id, actor_id }) => [event, user_id, actor_id])
+    assert.deepEqual(told, [
+      ['2fa_verify', user.id, null],
+      ['2fa_disable', user.id, user.id],
+      ['2fa_recovery_codes', user.id, user.id],
+    ])
+  })
+
   test('tells who did what to whom, and from what to what', async (t) => {
     const api = await startApiWithRoles(t, { engine })
     const admin = await api.signInAs('admin')

@@ -167,6 +167,27 @@ onEachEngine('users in the console', (engine) => {
     assert.deepEqual(await rolesOf(user), [])
   })
 
+  test('leave a line of the audit trail for each form that is refused, whether sent by an administrator or by who is none', async (t) => {
+    const { api, browse } = await start(t, engine)
+    const admin = await browse('admin')
+    const senders = [await browse('manager'), await browse('reader'), await browse('viewer')]
+    for (const sender of senders) {
+      const token = (await sender.open('/console/account')).hidden('/console/sign-out')
+      for (const path of ['roles', 'unlock', 'reset-2fa', 'sign-out']) {
+        assert.equal((await sender.post(`${users}/${admin.id}/${path}`, token)).status, 403, path)
+      }
+    }
+    const rows = await api.db.all<{ event: string; user_id: number; actor_id: number }>(
+      "SELECT event, user_id, actor_id FROM audit WHERE outcome = 'refused' ORDER BY id",
+    )
+    assert.deepEqual(
+      rows.map(({ event, user_id, actor_id }) => [event, user_id, actor_id]),
+      senders.flatMap(({ id }) =>
+        ['roles_changed', 'unlock', '2fa_reset', 'sessions_ended'].map((event) => [event, admin.id, id]),
+      ),
+    )
+  })
+
   test('are unlocked, freed of a lost second factor and signed out', async (t) => {
     const { api, browse } = await start(t, engine)
     const manager = await browse('manager')

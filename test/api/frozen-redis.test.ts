@@ -56,6 +56,9 @@ if (engines.includes('postgres')) {
     })
     const away = api.log.filter((line) => line.includes('Redis is away'))
     assert.equal(away.length, 1, 'told once')
+    // The limits themselves, as the log tells them: how long a request took tells more of the machine than of them.
+    const limits = [...api.log.join('').matchAll(/no answer within (\d+) ms/g)].map(([, ms]) => Number(ms))
+    assert.ok(limits.length > 0 && Math.max(...limits) <= 1000, `${limits} ms`)
   })
 
   test('a Redis that is gone leaves the node ready; the metrics and the body tell of it', async (t) => {

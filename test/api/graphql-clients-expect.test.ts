@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import { query } from '../../src/platform/graphql/elements.ts'
 import { startApi } from '../support/api.ts'
 import { codeOf, graphqlPath, send } from '../support/graphql.ts'
+import { signIn } from '../support/people.ts'
 import { startApiWithRoles } from '../support/roles.ts'
 import { openSocket, openTransport, startSocketApi } from '../support/sockets.ts'
 
@@ -39,9 +40,15 @@ test('the hash of a query without the query is answered so that clients send the
 
 test('a byte order mark before a body is skipped', async (t) => {
   const api = await startApi(t)
-  const body = `\ufeff${JSON.stringify({ query: '{ __typename }' })}`
-  const answer = await api.request('POST', graphqlPath, { body, headers: { 'content-type': 'application/json' } })
+  const { access: token } = await signIn(api)
+  const post = (text: string) =>
+    api.request('POST', graphqlPath, { body: `\ufeff${text}`, token, headers: { 'content-type': 'application/json' } })
+  const answer = await post(JSON.stringify({ query: '{ __typename }' }))
   assert.deepEqual([answer.status, answer.body], [200, { data: { __typename: 'Query' } }])
+  // What comes behind it is read like any other body, with all digits of its numbers.
+  const query = 'mutation ($i: CreateProductInput!) { createProduct(input: $i) { id } }'
+  const { body } = await post(`{"query":"${query}","variables":{"i":{"price":0.0099999999999999999999}}}`)
+  assert.deepEqual(body.errors[0].extensions.details.price, ['Must be at least 0.01'])
 })
 
 test('errors are counted by their code, on every transport', async (t) => {

@@ -6,13 +6,13 @@ import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { insertMany } from '../../src/features/products/products.bulk.ts'
-import type { Database, Value } from '../../src/platform/database/database.ts'
 import type { Api } from '../support/api.ts'
 import { createConfig } from '../support/config.ts'
 import { onEachEngine } from '../support/databases.ts'
 import { eventually } from '../support/eventually.ts'
 import { many, signIn } from '../support/people.ts'
 import { idsOf, productsPath } from '../support/products.ts'
+import { recordReads } from '../support/reads.ts'
 import { type ApiWithRoles, startApiWithRoles } from '../support/roles.ts'
 
 const megabyte = 1_000_000
@@ -148,15 +148,7 @@ onEachEngine('a long list', (engine) => {
   test('is read from the database a little at a time, never all at once', async (t) => {
     const api = await startApiWithRoles(t, { engine })
     await fill(api, 100, () => 'x'.repeat(200_000))
-    const reads: number[] = []
-    const measured =
-      (read: Database['all']): Database['all'] =>
-      async <Row extends object>(sql: string, params?: readonly Value[]) => {
-        const rows = await read<Row>(sql, params)
-        reads.push(JSON.stringify(rows).length)
-        return rows
-      }
-    Object.assign(api.db, { all: measured(api.db.all), scan: measured(api.db.scan) })
+    const reads = recordReads(api.db)
     for (const query of ['per_page=100', 'q=lamp', 'category=general']) {
       assert.equal((await api.get(`${productsPath}?${query}`)).body.data.length, 100)
       assert.ok(Math.max(...reads) < 300_000, `${query}: ${Math.max(...reads)} characters at once`)

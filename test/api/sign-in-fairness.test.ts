@@ -46,6 +46,28 @@ onEachEngine('signing in beside a flood from another address', (engine) => {
     assert.deepEqual(statuses, new Set([401, 201]))
   })
 
+  test('what is too much for one address is 503 there, and another one signs in meanwhile', async (t) => {
+    // Load is not shed: only the line of the hashes is to be full.
+    const api = await startApi(t, { engine, env: { ...env, MAX_EVENT_LOOP_DELAY_MS: '0' } })
+    const { email } = await register(api)
+    const flood = Array.from({ length: 700 }, (_, i) =>
+      postFrom(api, flooder, '/api/auth/login', { email: `nobody${i}@example.com`, password }),
+    )
+    const refused = await Promise.any(
+      flood.map(async (each) => {
+        const answer = await each
+        assert.equal(answer.status, 503)
+        return answer
+      }),
+    )
+    assert.deepEqual(refused.body, { error: 'Service unavailable' })
+    assert.ok(refused.headers.get('retry-after'))
+    assert.equal((await postFrom(api, somebody, '/api/auth/login', { email, password })).status, 200)
+    const statuses = (await Promise.all(flood)).map(({ status }) => status)
+    assert.deepEqual(new Set(statuses), new Set([401, 503]))
+    assert.ok(statuses.filter((status) => status === 401).length >= 256)
+  })
+
   test('work whose client has hung up is not done', async (t) => {
     const api = await startWithDatabase(t, engine)
     const flood = Array.from({ length: 60 }, (_, i) =>

@@ -68,6 +68,21 @@ test('an upgrade that is refused on the HTTP port has the usual body and an id',
   await assertRefused(api.url, ask('/graphql', host + upgrade + key), [429, 'Too many attempts'])
 })
 
+test('what a trusted proxy forwards and is no address makes nobody another client', async (t) => {
+  const api = await startSocketApi(t, { env: { TRUSTED_PROXIES: '127.0.0.1', GQL_WS_MAX_PER_ADDRESS: '2' } })
+  const from = (forwarded: string) => `x-forwarded-for: ${forwarded}\r\n`
+  for (const forwarded of ['evil', '203.0.113.9, unknown']) {
+    await openSocket(t, api.wsUrl, { headers: { 'x-forwarded-for': forwarded } })
+  }
+  const request = (forwarded: string) => `GET /graphql HTTP/1.1\r\n${host}${from(forwarded)}${upgrade}${key}\r\n`
+  for (const url of [api.wsUrl, api.url]) {
+    for (const forwarded of ['evil', 'another', '203.0.113.8, 300.1.1.1', '"<script>"']) {
+      await assertRefused(url, request(forwarded), [429, 'Too many attempts'])
+    }
+  }
+  await openSocket(t, api.wsUrl, { headers: { 'x-forwarded-for': 'evil, 203.0.113.9:5555' } })
+})
+
 /** With limits of time that a test can wait for. */
 async function startServer(t: TestContext, { maxPerAddress = 10 } = {}) {
   const long = query({ name: 'long', type: 'String', access: 'public', resolve: () => 'x'.repeat(16_000_000) })

@@ -137,6 +137,8 @@ test('with the registry out of reach and nothing installed, a start says what to
 test('nothing is installed in production: one line says what to run, and after that it starts', async (t) => {
   const project = createProject(t)
   const env = { ...anyPort, NODE_ENV: 'production', JWT_SECRET: 'x'.repeat(40) }
+  // First what ends in any case: a start that installs would go on to serve.
+  assert.equal((await project.run(...beforeStart, env)).code, 69)
   const refused = await project.run('bin/latchkey', ['start'], env)
   assert.equal(refused.code, 69)
   assert.match(refused.stderr, /^latchkey: the dependencies are not installed, and .* run "bin\/install" in .*\n$/)

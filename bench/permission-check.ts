@@ -1,10 +1,10 @@
 /** What a permission check costs in the request path, with few roles and with many. */
 
-import { createPolicies } from '../src/features/access/policies.ts'
-import { compileRoles } from '../src/features/access/roles.ts'
 import { User } from '../src/features/users/user.ts'
-import type { Principal } from '../src/platform/http/access.ts'
-import { authorize } from '../src/platform/http/authorize.ts'
+import { authorize } from '../src/platform/access/authorize.ts'
+import { createPolicies } from '../src/platform/access/policies.ts'
+import { compileRoles } from '../src/platform/access/roles.ts'
+import type { Principal } from '../src/platform/access/route-guards.ts'
 import { type Benchmark, median } from './support/benchmark.ts'
 
 const limitMicroseconds = 2

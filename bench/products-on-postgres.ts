@@ -17,7 +17,7 @@ export const productsOnPostgres: Benchmark = async () => {
     // As safe as it comes: what a commit costs is a part of what is measured.
     const server = await startPostgres(folder.path, { fsync: 'on', full_page_writes: 'on', shared_buffers: '512MB' })
     const shapes = await compare([await createDataset(server, small), await createDataset(server, large)])
-    return [...shapes, await keptCounts(server)]
+    return [...shapes, await maintainedCounts(server)]
   } finally {
     await folder.remove()
   }
@@ -37,7 +37,7 @@ async function createDatabase(server: string, name: string): Promise<string> {
 }
 
 /** Creates with the trigger that counts, beside the same ones without. */
-async function keptCounts(server: string): Promise<Result> {
+async function maintainedCounts(server: string): Promise<Result> {
   const url = await createDatabase(server, 'creates')
   const service = await startService('service.ts', { DATABASE_URL: url }, { isPinned: false })
   try {

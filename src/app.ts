@@ -2,7 +2,7 @@
 import type { FastifyInstance } from 'fastify'
 import { addConsole } from './app/console.ts'
 import type { AppEvents } from './app/events.ts'
-import { type GroundOptions, openGround } from './app/ground.ts'
+import { type InfrastructureOptions, openInfrastructure } from './app/infrastructure.ts'
 import { type Additions, createServices } from './app/services.ts'
 import { createSocketParts } from './app/sockets.ts'
 import { readVersion } from './config/version.ts'
@@ -10,18 +10,18 @@ import { createForbiddenRecorder } from './features/admin/admin.refusals.ts'
 import { adminRoutes } from './features/admin/admin.routes.ts'
 import { addPostRoutes } from './features/posts/posts.routes.ts'
 import { productRoutes, productsPath } from './features/products/products.routes.ts'
+import type { LiveAccess } from './platform/access/live-access.ts'
+import type { Authenticate } from './platform/access/route-guards.ts'
 import type { Bus } from './platform/bus/bus.ts'
 import type { Database } from './platform/database/database.ts'
-import type { Engine } from './platform/graphql/engine.ts'
-import { formatAppError } from './platform/graphql/errors.ts'
+import type { Engine } from './platform/graphql/execution/engine.types.ts'
+import { formatAppError } from './platform/graphql/execution/graphql-errors.ts'
 import { graphqlPath } from './platform/graphql/http/graphql.routes.ts'
-import type { Sockets } from './platform/graphql/sockets/sockets.ts'
-import type { Authenticate } from './platform/http/access.ts'
-import type { LiveAccess } from './platform/http/live-access.ts'
+import type { Sockets } from './platform/graphql/websocket/upgrade-server.ts'
 import { createHttpServer } from './platform/http/server.ts'
 import { createMetrics } from './platform/metrics/metrics.ts'
 
-export interface AppOptions extends Omit<GroundOptions, 'observe' | 'metrics'>, Additions {
+export interface AppOptions extends Omit<InfrastructureOptions, 'observe' | 'metrics'>, Additions {
   /** Routes beside the service's own. */
   extend?: Extend
 }
@@ -52,15 +52,15 @@ export async function createApp(options: AppOptions): Promise<App> {
   const metrics = createMetrics()
   const reads = metrics.databaseSeries({ operation: 'read' })
   const writes = metrics.databaseSeries({ operation: 'write' })
-  const ground = await openGround({
+  const infrastructure = await openInfrastructure({
     ...options,
     metrics,
     isService: true,
     observe: (operation, ms) => (operation === 'read' ? reads : writes).observe(ms / 1000),
   })
   try {
-    const { config, log, random, db } = ground
-    const services = await createServices(ground, options)
+    const { config, log, random, db } = infrastructure
+    const services = await createServices(infrastructure, options)
     const { auth, liveAccess, events, topics, policies } = services
     const { authenticate } = auth
     const { engine, consoleEngine } = services.graphql
@@ -88,14 +88,14 @@ export async function createApp(options: AppOptions): Promise<App> {
       writePermission: config.products.writePermission,
     })
     await services.graphql.addRoutes(http.app)
-    const consoleSocket = await addConsole(http.app, ground, services)
-    const { sockets, ...socketParts } = createSocketParts(ground, {
+    const consoleSocket = await addConsole(http.app, infrastructure, services)
+    const { sockets, ...socketParts } = createSocketParts(infrastructure, {
       ...services.graphql,
       authenticate,
       liveAccess,
     })
     socketParts.serveBeside(http.app.server, consoleSocket)
-    ground.onClose(() => Promise.all([http.close(), socketParts.close()]))
+    infrastructure.onClose(() => Promise.all([http.close(), socketParts.close()]))
     metrics.addGauge({
       name: 'dependency_up',
       help: 'Whether what the service depends on works: 1, or 0.',
@@ -113,10 +113,10 @@ export async function createApp(options: AppOptions): Promise<App> {
         const wsUrl = await socketParts.listen()
         return { url: await http.listen(config.server.host, config.server.port), wsUrl }
       },
-      close: ground.close,
+      close: infrastructure.close,
     }
   } catch (error) {
-    await ground.close()
+    await infrastructure.close()
     throw error
   }
 }

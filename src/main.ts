@@ -6,8 +6,8 @@ import { addProductCommands } from './commands/product-commands.ts'
 import type { GlobalOptions } from './commands/settings.ts'
 import { root } from './config/root.ts'
 import { readVersion } from './config/version.ts'
+import { findClosestMatch } from './core/closest-match.ts'
 import { exitCodes, FatalError } from './core/fatal-error.ts'
-import { findNearest } from './core/nearest.ts'
 
 const program = new Command('latchkey')
   .description('Token authentication, authorization, a product API and GraphQL in one service.')
@@ -97,7 +97,7 @@ try {
 
 /** Without a command we start, so commander takes an unknown one for an argument of that. */
 function unknownCommand(name: string): FatalError {
-  const nearest = findNearest(
+  const nearest = findClosestMatch(
     name,
     program.commands.map((command) => command.name()),
   )

@@ -8,7 +8,7 @@ import { systemClock } from '../../src/core/clock.ts'
 import { systemRandom } from '../../src/core/random.ts'
 import { type BulkProduct, insertMany, rowsPerWrite } from '../../src/features/products/products.bulk.ts'
 import type { Database, Statement } from '../../src/platform/database/database.ts'
-import { foldCounts } from '../../src/platform/database/kept-counts.ts'
+import { foldCounts } from '../../src/platform/database/maintained-counts.ts'
 import { openDatabase } from '../../src/platform/database/open.ts'
 
 /** Each of these finds 50 products, but `common`, which finds 7 in 100. */

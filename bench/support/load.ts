@@ -61,7 +61,7 @@ export function load(url: string, { connections, seconds, script, env }: LoadOpt
   return Number(/Requests\/sec:\s+([\d.]+)/.exec(output)?.[1])
 }
 
-/** Asks over and over on one connection, in a process of its own. Answers how to stop it. */
+/** Asks over and over on one connection, in a process of its own. Returns how to stop it. */
 export function keepAsking(url: string): () => Promise<void> {
   requireWrk()
   const child = spawn('wrk', ['-t1', '-c1', '-d600s', '--timeout', '10s', url], { stdio: 'ignore' })

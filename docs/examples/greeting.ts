@@ -2,10 +2,10 @@
 import type { FastifyInstance } from 'fastify'
 import Type from 'typebox'
 import { field } from '../../src/features/console/parts/forms.ts'
-import { html } from '../../src/platform/html/html.ts'
-import { principalOf } from '../../src/platform/http/access.ts'
-import { OrEmpty } from '../../src/platform/http/validation.ts'
-import type { SendPage } from '../../src/platform/web/pages.ts'
+import { principalOf } from '../../src/platform/access/route-guards.ts'
+import { html } from '../../src/platform/pages/html.ts'
+import type { SendPage } from '../../src/platform/pages/pages.ts'
+import { OrEmpty } from '../../src/platform/validation/body-validation.ts'
 
 export const greetings: string[] = []
 const config = { access: 'authenticated', docs: false } as const

@@ -1,6 +1,6 @@
 /** Likes for posts, live. The examples of docs/graphql.md. */
 import type { Elements } from '../../src/app/services.ts'
-import { mutation, objectType, query, subscription } from '../../src/platform/graphql/elements.ts'
+import { mutation, objectType, query, subscription } from '../../src/platform/graphql/schema/elements.ts'
 
 interface Likes {
   post: string

@@ -1,7 +1,7 @@
 /** The example of docs/authorization.md: notes that only their author may change. */
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import type { Policy } from '../../src/features/access/policies.ts'
-import { principalOf } from '../../src/platform/http/access.ts'
+import type { Policy } from '../../src/platform/access/policies.ts'
+import { principalOf } from '../../src/platform/access/route-guards.ts'
 import { idOf } from '../../src/platform/http/ids.ts'
 
 export interface Note {

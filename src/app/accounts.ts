@@ -1,5 +1,5 @@
 /** Users and what administrators do with them. Needs no key to sign with, so the command line can use it alone. */
-import { compileRoles } from '../features/access/roles.ts'
+
 import { createAdmin } from '../features/admin/admin.service.ts'
 import { createAdminStore } from '../features/admin/admin.store.ts'
 import { createLockout } from '../features/auth/lockout.ts'
@@ -7,27 +7,31 @@ import { createSessionStore } from '../features/auth/sessions.store.ts'
 import { createTwoFactorStore } from '../features/two-factor/two-factor.store.ts'
 import { createUsers } from '../features/users/users.service.ts'
 import { createUserStore } from '../features/users/users.store.ts'
+import type { OnAccessChanged } from '../platform/access/access-changes.ts'
+import { compileRoles } from '../platform/access/roles.ts'
 import { createAudit } from '../platform/audit/audit.ts'
 import { createAuthCounters } from '../platform/audit/auth-counters.ts'
-import { createKeptCounts } from '../platform/database/kept-counts.ts'
-import type { OnAccessChanged } from '../platform/http/access-changes.ts'
+import { createMaintainedCounts } from '../platform/database/maintained-counts.ts'
 import { createLimiters } from '../platform/limiter/limiter.ts'
 import { createPasswords } from '../platform/passwords/passwords.ts'
-import type { Ground } from './ground.ts'
+import type { Infrastructure } from './infrastructure.ts'
 
 export type Accounts = ReturnType<typeof createAccounts>
 
-export function createAccounts(ground: Ground, onAccessChanged: OnAccessChanged) {
-  const { config, log, clock, db } = ground
+export function createAccounts(infrastructure: Infrastructure, onAccessChanged: OnAccessChanged) {
+  const { config, log, clock, db } = infrastructure
   const { auth } = config
   if (auth.bcryptCost < 10) {
     log.warn({ cost: auth.bcryptCost }, 'auth.bcrypt_cost is under 10: hashes are quick to guess')
   }
   const passwords = createPasswords({ cost: auth.bcryptCost })
-  ground.onClose(() => passwords.close())
+  infrastructure.onClose(() => passwords.close())
 
   const roles = compileRoles(auth.roles)
-  const audit = createAudit({ clock, count: ground.metrics ? createAuthCounters(ground.metrics) : () => {} })
+  const audit = createAudit({
+    clock,
+    count: infrastructure.metrics ? createAuthCounters(infrastructure.metrics) : () => {},
+  })
   const sessions = createSessionStore({ db, clock })
   const lockout = createLockout({ db, clock, attempts: auth.lockoutAttempts, seconds: auth.lockoutSeconds })
   const twoFactorStore = createTwoFactorStore({ db })
@@ -39,7 +43,7 @@ export function createAccounts(ground: Ground, onAccessChanged: OnAccessChanged)
   })
   const admin = createAdmin({
     db,
-    store: createAdminStore({ db, clock, counts: createKeptCounts(db), administrators: roles.administrators() }),
+    store: createAdminStore({ db, clock, counts: createMaintainedCounts(db), administrators: roles.administrators() }),
     roles,
     unlock: lockout.unlock,
     removeTwoFactor: twoFactorStore.remove,

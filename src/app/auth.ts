@@ -19,38 +19,38 @@ import { findPasswordProblems } from '../features/users/password-policy.ts'
 import { User } from '../features/users/user.ts'
 import { addUserRoutes } from '../features/users/users.routes.ts'
 import { sqlitePath } from '../platform/database/open.ts'
-import { createUsedOnce } from '../platform/database/used-once.ts'
+import { createSingleUseIds } from '../platform/database/single-use-ids.ts'
 import type { CreateLimiter } from '../platform/limiter/limiter.ts'
 import { createMail } from '../platform/mail/mail.ts'
+import { createCsrf } from '../platform/pages/csrf.ts'
 import { createEncryption } from '../platform/secrets/encryption.ts'
 import { findOrCreateSecret } from '../platform/secrets/secret-file.ts'
-import { createCsrf } from '../platform/web/csrf.ts'
 import type { Accounts } from './accounts.ts'
-import type { Ground } from './ground.ts'
+import type { Infrastructure } from './infrastructure.ts'
 
 export async function createAuth(
-  ground: Ground,
+  infrastructure: Infrastructure,
   { onAccessChanged, passwords, roles, audit, sessions, lockout, twoFactorStore, users }: Accounts,
 ) {
-  const { config, log, clock, random, db } = ground
+  const { config, log, clock, random, db } = infrastructure
   const { jwt, auth, server } = config
-  const secret = jwt.secret ?? findDevelopmentSecret(ground)
+  const secret = jwt.secret ?? findDevelopmentSecret(infrastructure)
   const keys = createSigningKeys({ ...jwt, secret, privateKeys: config.privateKeys })
   const tokens = createTokens({ ...jwt, keys, clock })
   const pairs = createTokenPairs({ ...jwt, tokens, clock, random })
   const secrets = [auth.appKey, secret, ...jwt.previousSecrets].filter((each) => each !== undefined)
 
   const mail = await createMail({ ...config.mail, isDevelopment: config.isDevelopment, log })
-  if (mail) ground.onClose(() => mail.close())
+  if (mail) infrastructure.onClose(() => mail.close())
   const accounts = createAccountStore({ db, clock })
-  const usedOnce = createUsedOnce(db)
+  const singleUseIds = createSingleUseIds(db)
   const secondFactors = createTwoFactor({
     db,
     clock,
     random,
     log,
     store: twoFactorStore,
-    usedOnce,
+    singleUseIds,
     encryption: createEncryption(secrets, random),
     passesLock: lockout.passes,
     stillHasVersion: accounts.stillHasVersion,
@@ -70,9 +70,9 @@ export async function createAuth(
     audit,
     onAccessChanged,
   }
-  const login = createLogin({ ...shared, secondFactors, usedOnce, challengeTtlSeconds: auth.challengeTtlSeconds })
+  const login = createLogin({ ...shared, secondFactors, singleUseIds, challengeTtlSeconds: auth.challengeTtlSeconds })
   const passwordService = createPasswordService({ ...shared, login, mail, publicUrl: server.publicUrl })
-  ground.onClose(() => passwordService.close())
+  infrastructure.onClose(() => passwordService.close())
 
   const createUser = (row: PrincipalRow) => new User(row, roles)
   const sessionService = createSessions(shared)
@@ -115,7 +115,7 @@ export async function createAuth(
 }
 
 /** In development on SQLite, so that a first start needs nothing; the configuration refuses it everywhere else. */
-function findDevelopmentSecret({ config, log, random }: Ground): string | undefined {
+function findDevelopmentSecret({ config, log, random }: Infrastructure): string | undefined {
   if (!config.isDevelopment || !config.database.url.startsWith('file:')) return undefined
   const path = join(dirname(sqlitePath(config.database.url, root)), 'jwt-secret')
   const { secret, isNew } = findOrCreateSecret(path, random)

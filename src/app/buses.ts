@@ -5,19 +5,19 @@ import { createPostgresBus } from '../platform/bus/postgres.ts'
 import { createRedisBus } from '../platform/bus/redis.ts'
 import type { Log } from '../platform/log/logger.ts'
 import type { Redis } from '../platform/redis/redis.ts'
-import type { Ground } from './ground.ts'
+import type { Infrastructure } from './infrastructure.ts'
 
-type BusGround = Pick<Ground, 'config' | 'log' | 'db'>
+type BusInfrastructure = Pick<Infrastructure, 'config' | 'log' | 'db'>
 
 /** For what nodes tell each other: whose access has changed, which products have. Needs no configuration of its own: what nodes share anyway carries it. */
-export async function openAccessBus({ config, log, db }: BusGround, redis: Redis | undefined): Promise<Bus> {
+export async function openAccessBus({ config, log, db }: BusInfrastructure, redis: Redis | undefined): Promise<Bus> {
   if (redis) return createRedisBus({ client: redis.client, log, prefix: 'latchkey-access:' })
   if (db.dialect === 'postgres') return createPostgresBus({ url: config.database.url, log })
   return createMemoryBus({ log })
 }
 
 /** The topics of GraphQL's subscriptions. */
-export async function openTopicBus({ config, log }: BusGround, redis: Redis | undefined): Promise<Bus> {
+export async function openTopicBus({ config, log }: BusInfrastructure, redis: Redis | undefined): Promise<Bus> {
   // The configuration is refused where it asks for Redis and names none.
   if (redis && config.graphql.pubsub === 'redis') return createRedisBus({ client: redis.client, log })
   return createMemoryBus({ log })

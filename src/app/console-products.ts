@@ -11,7 +11,7 @@ import {
   toInput,
 } from '../features/products/products.schema.ts'
 import type { Products } from '../features/products/products.service.ts'
-import { compileBody, requireValid } from '../platform/http/validation.ts'
+import { compileBody, requireValid } from '../platform/validation/body-validation.ts'
 
 export function createConsoleProducts(
   { writePermission }: { writePermission: string | undefined },

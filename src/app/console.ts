@@ -5,20 +5,20 @@ import { consolePath, consoleRoutes, livePath } from '../features/console/consol
 import { addLandingPage } from '../features/console/landing.ts'
 import { toQrCode } from '../features/two-factor/qr-code.ts'
 import { createRegistrationSchema, Profile } from '../features/users/users.schema.ts'
-import type { Entrance } from '../platform/graphql/sockets/sockets.ts'
-import { createOwnOriginCheck } from '../platform/graphql/sockets/upgrade.ts'
-import { compileBody, requireValid } from '../platform/http/validation.ts'
-import { createCookies } from '../platform/web/cookies.ts'
+import { createOwnOriginCheck } from '../platform/graphql/websocket/upgrade.ts'
+import type { UpgradeEndpoint } from '../platform/graphql/websocket/upgrade-server.ts'
+import { createCookies } from '../platform/pages/cookies.ts'
+import { compileBody, requireValid } from '../platform/validation/body-validation.ts'
 import { createConsoleProducts } from './console-products.ts'
-import type { Ground } from './ground.ts'
+import type { Infrastructure } from './infrastructure.ts'
 import type { Services } from './services.ts'
 
-/** Answers the entrance for its sockets, by path. */
+/** Returns the endpoint for its sockets, by path. */
 export async function addConsole(
   app: FastifyInstance,
-  { config, log, random }: Ground,
+  { config, log, random }: Infrastructure,
   services: Services,
-): Promise<Record<string, Entrance>> {
+): Promise<Record<string, UpgradeEndpoint>> {
   const { auth, accounts, createLimiter } = services
   const { rateLimit, password } = config.auth
   const validateRegistration = compileBody(createRegistrationSchema(password))
@@ -63,7 +63,7 @@ export async function addConsole(
       confirm: createLimiter('confirm', rateLimit.verify),
     },
   })
-  const live: Entrance = {
+  const live: UpgradeEndpoint = {
     isAllowed: createOwnOriginCheck(publicUrl),
     credentialOf: ({ headers }) => ({ token: cookies.sessionIn(headers.cookie) }),
     authenticate: auth.webSessions.look,

@@ -5,7 +5,7 @@ import type { Posts } from '../features/posts/posts.service.ts'
 import { createProductElements } from '../features/products/products.graphql.ts'
 import type { Products } from '../features/products/products.service.ts'
 import { createUserElements } from '../features/users/users.graphql.ts'
-import type { Element } from '../platform/graphql/elements.ts'
+import type { Element } from '../platform/graphql/schema/elements.ts'
 import type { Limiter } from '../platform/limiter/limiter.ts'
 
 export interface ElementParts {

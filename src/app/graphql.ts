@@ -6,23 +6,23 @@ import { createProductChangeElements } from '../features/products/product-change
 import { productCreatedTopic } from '../features/products/products.graphql.ts'
 import type { Products } from '../features/products/products.service.ts'
 import { createUserElements } from '../features/users/users.graphql.ts'
+import type { Policies } from '../platform/access/authorize.ts'
+import type { LiveAccess } from '../platform/access/live-access.ts'
+import type { Authenticate, Principal } from '../platform/access/route-guards.ts'
 import type { Bus } from '../platform/bus/bus.ts'
-import { createEngine } from '../platform/graphql/create-engine.ts'
-import type { Element } from '../platform/graphql/elements.ts'
-import { countedCodes } from '../platform/graphql/error-counts.ts'
-import { createFairTurns } from '../platform/graphql/fair-turns.ts'
+import { createEngine } from '../platform/graphql/execution/engine.ts'
+import { countedCodes } from '../platform/graphql/execution/error-counts.ts'
+import { createFairTurns } from '../platform/graphql/execution/fair-turns.ts'
 import { graphqlPath, graphqlRoutes } from '../platform/graphql/http/graphql.routes.ts'
 import { servePlayground } from '../platform/graphql/playground/playground.ts'
-import { maxUnderWay } from '../platform/graphql/sockets/operation-room.ts'
-import type { Authenticate, Principal } from '../platform/http/access.ts'
-import type { Policies } from '../platform/http/authorize.ts'
-import type { LiveAccess } from '../platform/http/live-access.ts'
+import type { Element } from '../platform/graphql/schema/elements.ts'
+import { maxUnderWay } from '../platform/graphql/websocket/operation-room.ts'
 import { createAddressBudgets } from '../platform/limiter/address-budgets.ts'
 import type { CreateLimiter } from '../platform/limiter/limiter.ts'
 import type { Announce } from './buses.ts'
 import { createElements } from './elements.ts'
 import type { AppEvents } from './events.ts'
-import type { Ground } from './ground.ts'
+import type { Infrastructure } from './infrastructure.ts'
 
 export interface GraphQLParts {
   posts: Posts
@@ -40,7 +40,7 @@ export interface GraphQLParts {
   elements: readonly Element[]
 }
 
-export function createGraphQL({ config, log, metrics, onClose }: Ground, parts: GraphQLParts) {
+export function createGraphQL({ config, log, metrics, onClose }: Infrastructure, parts: GraphQLParts) {
   const { graphql } = config
   const turns = createFairTurns({ onError: (error) => log.error({ err: error }, 'what was done for a client failed') })
   const budgets = createAddressBudgets({

@@ -4,11 +4,11 @@ import { createProductExport } from '../features/products/transfer/product-expor
 import { createProductImport } from '../features/products/transfer/product-import.ts'
 import { createProductImportStore } from '../features/products/transfer/product-imports.store.ts'
 import { createProductSeed } from '../features/products/transfer/product-seed.ts'
-import { createKeptCounts } from '../platform/database/kept-counts.ts'
-import type { Ground } from './ground.ts'
+import { createMaintainedCounts } from '../platform/database/maintained-counts.ts'
+import type { Infrastructure } from './infrastructure.ts'
 
-export function createProductTransfer({ db, clock }: Ground) {
-  const counts = createKeptCounts(db)
+export function createProductTransfer({ db, clock }: Infrastructure) {
+  const counts = createMaintainedCounts(db)
   const store = createProductStore({ db, clock, counts })
   const imports = createProductImportStore({ db, clock })
   return {

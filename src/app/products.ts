@@ -8,9 +8,9 @@ import { createProductSearch } from '../features/products/products.search.ts'
 import { createProducts } from '../features/products/products.service.ts'
 import { briefColumns, createProductStore, keyColumns, listedColumns } from '../features/products/products.store.ts'
 import type { Bus } from '../platform/bus/bus.ts'
-import { createKeptCounts } from '../platform/database/kept-counts.ts'
+import { createMaintainedCounts } from '../platform/database/maintained-counts.ts'
 import type { AppEvents } from './events.ts'
-import type { Ground } from './ground.ts'
+import type { Infrastructure } from './infrastructure.ts'
 
 export interface ProductPartsDeps {
   events: AppEvents
@@ -18,8 +18,11 @@ export interface ProductPartsDeps {
   bus: Bus
 }
 
-export function createProductParts({ config, clock, db, log, onClose }: Ground, { events, bus }: ProductPartsDeps) {
-  const counts = createKeptCounts(db)
+export function createProductParts(
+  { config, clock, db, log, onClose }: Infrastructure,
+  { events, bus }: ProductPartsDeps,
+) {
+  const counts = createMaintainedCounts(db)
   const store = createProductStore({ db, clock, counts })
   const createIndex = db.dialect === 'sqlite' ? createSqliteNameIndex : createPostgresNameIndex
   const createSearch = (selected: string) =>

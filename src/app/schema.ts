@@ -1,10 +1,10 @@
 /** The GraphQL schema by itself, for whoever only wants to read it. */
 import type { GraphQLSchema } from 'graphql'
 import type { Config } from '../config/config.ts'
-import { createPolicies } from '../features/access/policies.ts'
 import { postPolicy } from '../features/posts/posts.policy.ts'
-import { createGuards } from '../platform/graphql/guards.ts'
-import { createSchema } from '../platform/graphql/schema.ts'
+import { createPolicies } from '../platform/access/policies.ts'
+import { createGuards } from '../platform/graphql/schema/guards.ts'
+import { createSchema } from '../platform/graphql/schema/schema.ts'
 import { createElements, type ElementParts } from './elements.ts'
 
 export function createBareSchema(config: Config): GraphQLSchema {

@@ -1,5 +1,5 @@
 /** The WebSocket server alone. */
-import { type GroundOptions, openGround } from './ground.ts'
+import { type InfrastructureOptions, openInfrastructure } from './infrastructure.ts'
 import { createServices } from './services.ts'
 import { createSocketParts } from './sockets.ts'
 
@@ -8,19 +8,19 @@ export interface SocketApp {
   close(): Promise<void>
 }
 
-export async function createSocketApp(options: GroundOptions): Promise<SocketApp> {
-  const ground = await openGround({ ...options, isService: true })
+export async function createSocketApp(options: InfrastructureOptions): Promise<SocketApp> {
+  const infrastructure = await openInfrastructure({ ...options, isService: true })
   try {
-    const { auth, liveAccess, graphql } = await createServices(ground)
-    const sockets = createSocketParts(ground, {
+    const { auth, liveAccess, graphql } = await createServices(infrastructure)
+    const sockets = createSocketParts(infrastructure, {
       ...graphql,
       authenticate: auth.authenticate,
       liveAccess,
     })
-    ground.onClose(() => sockets.close())
-    return { listen: async () => ({ wsUrl: await sockets.listen() }), close: ground.close }
+    infrastructure.onClose(() => sockets.close())
+    return { listen: async () => ({ wsUrl: await sockets.listen() }), close: infrastructure.close }
   } catch (error) {
-    await ground.close()
+    await infrastructure.close()
     throw error
   }
 }

@@ -1,16 +1,16 @@
 /** Where GraphQL's sockets are served: on a port of their own, and beside the routes. */
 import type { Server } from 'node:http'
-import type { Engine } from '../platform/graphql/engine.ts'
-import type { FairTurns } from '../platform/graphql/fair-turns.ts'
+import type { LiveAccess } from '../platform/access/live-access.ts'
+import type { Authenticate } from '../platform/access/route-guards.ts'
+import type { Engine } from '../platform/graphql/execution/engine.types.ts'
+import type { FairTurns } from '../platform/graphql/execution/fair-turns.ts'
 import { graphqlPath } from '../platform/graphql/http/graphql.routes.ts'
-import { createSocketServer } from '../platform/graphql/sockets/socket-server.ts'
-import { createSockets, type Entrance } from '../platform/graphql/sockets/sockets.ts'
-import type { Authenticate } from '../platform/http/access.ts'
-import type { LiveAccess } from '../platform/http/live-access.ts'
+import { createStandaloneServer } from '../platform/graphql/websocket/standalone-server.ts'
+import { createUpgradeServer, type UpgradeEndpoint } from '../platform/graphql/websocket/upgrade-server.ts'
 import { createAddressReader, createProxyTrust } from '../platform/http/proxies.ts'
 import { createRequestIds } from '../platform/http/request-ids.ts'
 import type { AddressBudgets } from '../platform/limiter/address-budgets.ts'
-import type { Ground } from './ground.ts'
+import type { Infrastructure } from './infrastructure.ts'
 
 export interface SocketParts {
   engine: Engine
@@ -20,12 +20,12 @@ export interface SocketParts {
   budgets: AddressBudgets
 }
 
-export function createSocketParts({ config, log, random }: Ground, parts: SocketParts) {
+export function createSocketParts({ config, log, random }: Infrastructure, parts: SocketParts) {
   const { graphql, server, cors } = config
   const isTrusted = createProxyTrust(server.trustedProxies)
   const requestIds = createRequestIds(random, isTrusted)
   const own = server.publicUrl === undefined ? [] : [new URL(server.publicUrl).origin]
-  const sockets = createSockets({
+  const sockets = createUpgradeServer({
     ...parts,
     log,
     addressOf: createAddressReader(isTrusted),
@@ -35,7 +35,7 @@ export function createSocketParts({ config, log, random }: Ground, parts: Socket
     maxSubscriptions: graphql.maxSubscriptionsPerSocket,
     maxAnonymousMessage: graphql.maxAnonymousMessage,
   })
-  const socketServer = createSocketServer({
+  const socketServer = createStandaloneServer({
     sockets,
     log,
     createRequestId: requestIds.create,
@@ -44,8 +44,8 @@ export function createSocketParts({ config, log, random }: Ground, parts: Socket
   })
   return {
     sockets,
-    /** With the entrances of other paths. */
-    serveBeside: (http: Server, others: Readonly<Record<string, Entrance>> = {}) =>
+    /** With the endpoints of other paths. */
+    serveBeside: (http: Server, others: Readonly<Record<string, UpgradeEndpoint>> = {}) =>
       sockets.serveAt(http, graphqlPath, others),
     async close() {
       await sockets.close()

@@ -1,10 +1,10 @@
-import { openGround } from '../app/ground.ts'
+import { openInfrastructure } from '../app/infrastructure.ts'
 import { createProductTransfer } from '../app/product-transfer.ts'
 import { FatalError } from '../core/fatal-error.ts'
-import { type Format, formatOf } from '../features/products/transfer/records.ts'
+import { type Format, formatOf } from '../features/products/transfer/record-reader.ts'
+import { keepHeapSmall } from '../platform/process/small-heap.ts'
 import { describeFailure } from './database-failure.ts'
 import { type Interrupt, listenForInterrupt } from './interrupt.ts'
-import { keepHeapSmall } from './lean-heap.ts'
 import { createOutputFile, type OutputFile } from './output-file.ts'
 import { createProgress, displayOn } from './progress.ts'
 import { type GlobalOptions, readSettings } from './settings.ts'
@@ -23,14 +23,14 @@ export async function exportProducts(given: ExportOptions, options: GlobalOption
   const { config, log } = readSettings(options, { forService: false })
   const format = given.format ?? formatOf(output ?? '') ?? 'csv'
   const interrupt = listenForInterrupt()
-  const ground = await openGround({ config, log })
+  const infrastructure = await openInfrastructure({ config, log })
   // Rows on the terminal and a line that is redrawn there would only disturb each other.
   const isBesideRows = output === undefined && process.stdout.isTTY
   const display = isBesideRows || !process.stderr.isTTY ? 'none' : displayOn(process.stderr, given)
-  const progress = createProgress({ clock: ground.clock, stream: process.stderr, display })
+  const progress = createProgress({ clock: infrastructure.clock, stream: process.stderr, display })
   let file: OutputFile | undefined
   try {
-    const { exporter } = createProductTransfer(ground)
+    const { exporter } = createProductTransfer(infrastructure)
     file = output === undefined ? undefined : await createOutputFile(output, { canReplace: given.force === true })
     progress.update({ total: await exporter.total() })
     let rows = 0
@@ -48,7 +48,7 @@ export async function exportProducts(given: ExportOptions, options: GlobalOption
   } finally {
     progress.end()
     interrupt.release()
-    await ground.close()
+    await infrastructure.close()
   }
 }
 

@@ -1,12 +1,12 @@
-import { openGround } from '../app/ground.ts'
+import { openInfrastructure } from '../app/infrastructure.ts'
 import { createProductTransfer, type ProductTransfer } from '../app/product-transfer.ts'
 import { exitCodes, FatalError } from '../core/fatal-error.ts'
+import { openSource, type Source } from '../features/products/transfer/input-file.ts'
 import type { Counts } from '../features/products/transfer/product-import.ts'
-import { type Format, formatOf, type Layout, readRecords } from '../features/products/transfer/records.ts'
-import { openSource, type Source } from '../features/products/transfer/source.ts'
+import { type Format, formatOf, type Layout, readRecords } from '../features/products/transfer/record-reader.ts'
+import { keepHeapSmall } from '../platform/process/small-heap.ts'
 import { describeFailure } from './database-failure.ts'
 import { type Interrupt, listenForInterrupt } from './interrupt.ts'
-import { keepHeapSmall } from './lean-heap.ts'
 import { createProgress, displayOn, formatCount, formatDuration, formatProducts, type Progress } from './progress.ts'
 import { type GlobalOptions, readSettings } from './settings.ts'
 
@@ -43,22 +43,22 @@ export async function importProducts(path: string, given: ImportOptions, options
     if (given.strict && !source.fingerprint) {
       throw new FatalError('--strict reads the file twice, which standard input cannot be', exitCodes.usage)
     }
-    const ground = await openGround({ config, log })
-    const start = ground.clock.now()
+    const infrastructure = await openInfrastructure({ config, log })
+    const start = infrastructure.clock.now()
     const progress = createProgress({
-      clock: ground.clock,
+      clock: infrastructure.clock,
       stream: process.stderr,
       display: displayOn(process.stderr, given),
     })
     try {
       const task = { path, given, layout, source, interrupt, progress }
-      const ended = await runImport(createProductTransfer(ground), task)
+      const ended = await runImport(createProductTransfer(infrastructure), task)
       progress.end()
-      process.stdout.write(`${summarise(ended, ground.clock.now() - start)}\n`)
+      process.stdout.write(`${summarise(ended, infrastructure.clock.now() - start)}\n`)
       process.exitCode = ended.exitCode
     } finally {
       progress.end()
-      await ground.close()
+      await infrastructure.close()
     }
   } finally {
     await source.close()

@@ -1,9 +1,9 @@
-import { openGround } from '../app/ground.ts'
+import { openInfrastructure } from '../app/infrastructure.ts'
 import { createProductTransfer } from '../app/product-transfer.ts'
 import { exitCodes, FatalError } from '../core/fatal-error.ts'
+import { keepHeapSmall } from '../platform/process/small-heap.ts'
 import { describeFailure } from './database-failure.ts'
 import { listenForInterrupt } from './interrupt.ts'
-import { keepHeapSmall } from './lean-heap.ts'
 import { createProgress, displayOn, formatCount, formatDuration, formatProducts } from './progress.ts'
 import { type GlobalOptions, readSettings } from './settings.ts'
 
@@ -27,14 +27,14 @@ export async function seedProducts(given: SeedOptions, options: GlobalOptions): 
     throw new FatalError('NODE_ENV is production: made-up products need --force there', exitCodes.usage)
   }
   const interrupt = listenForInterrupt()
-  const ground = await openGround({ config, log })
-  const { clock } = ground
+  const infrastructure = await openInfrastructure({ config, log })
+  const { clock } = infrastructure
   const progress = createProgress({ clock, stream: process.stderr, display: displayOn(process.stderr, given) })
   const start = clock.now()
   let made = 0
   try {
     progress.update({ total: count })
-    await createProductTransfer(ground).seed({
+    await createProductTransfer(infrastructure).seed({
       count,
       seed,
       signal: interrupt.signal,
@@ -51,6 +51,6 @@ export async function seedProducts(given: SeedOptions, options: GlobalOptions): 
   } finally {
     progress.end()
     interrupt.release()
-    await ground.close()
+    await infrastructure.close()
   }
 }

@@ -1,7 +1,7 @@
 /** The user:* commands. Whoever can run them can do anything: no role is asked for. */
 import { createAccounts } from '../app/accounts.ts'
-import { createAnnounceOnce } from '../app/announce-once.ts'
-import { openGround } from '../app/ground.ts'
+import { openInfrastructure } from '../app/infrastructure.ts'
+import { createOneShotAccessNotice } from '../app/one-shot-access-notice.ts'
 import { AppError } from '../core/app-error.ts'
 import { normaliseEmail } from '../core/email.ts'
 import { exitCodes, FatalError } from '../core/fatal-error.ts'
@@ -9,7 +9,7 @@ import type { Actor, Admin } from '../features/admin/admin.service.ts'
 import type { ListedUser } from '../features/admin/admin.store.ts'
 import { normaliseEmails } from '../features/users/user-keys.ts'
 import { createRegistrationSchema } from '../features/users/users.schema.ts'
-import { compileBody, describeDetails } from '../platform/http/validation.ts'
+import { compileBody, describeDetails } from '../platform/validation/body-validation.ts'
 import { readPassword } from './prompt.ts'
 import { type GlobalOptions, readSettings } from './settings.ts'
 
@@ -24,16 +24,16 @@ async function withAccounts(
   work: (accounts: Accounts, config: Config) => Promise<void>,
 ): Promise<void> {
   const { config, log } = readSettings(options, { forService: false })
-  const ground = await openGround({ config, log })
+  const infrastructure = await openInfrastructure({ config, log })
   try {
-    await normaliseEmails(ground)
-    await work(createAccounts(ground, createAnnounceOnce(ground)), config)
+    await normaliseEmails(infrastructure)
+    await work(createAccounts(infrastructure, createOneShotAccessNotice(infrastructure)), config)
   } catch (error) {
     throw error instanceof AppError
       ? new FatalError(describeDetails(error) ?? error.message, exitCodes.failure, { cause: error })
       : error
   } finally {
-    await ground.close()
+    await infrastructure.close()
   }
 }
 

@@ -1,8 +1,8 @@
 /** Reads config/*.mlc and, on top of them, the environment. The only reader of the environment. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
+import { findClosestMatch } from '../core/closest-match.ts'
 import { exitCodes, FatalError } from '../core/fatal-error.ts'
-import { findNearest } from '../core/nearest.ts'
 import { readPrivateKeys } from './key-file.ts'
 import { isKey, isSectionKey, type Key, keys, keysByPath, sectionKeysByPath, type ValuesOf } from './keys.ts'
 import { type Environment, type MlcProblem, type MlcSection, type MlcValue, parseMlc, typed } from './mlc.ts'
@@ -41,7 +41,7 @@ interface Gathered {
   sections: Map<string, { value: unknown; origin: string }>
 }
 
-/** Answers the whole configuration, frozen. Throws one FatalError that lists every problem. */
+/** Returns the whole configuration, frozen. Throws one FatalError that lists every problem. */
 export function loadConfig(sources: ConfigSources): Config {
   const problems: string[] = []
   const gathered: Gathered = { values: new Map(), sections: new Map() }
@@ -121,7 +121,7 @@ function collect(section: MlcSection, prefix: string, file: string, gathered: Ga
       collect(node, `${path}.`, file, gathered, problems)
     } else {
       const isUnknownSection = node.kind === 'section'
-      const nearest = findNearest(path, isUnknownSection ? sectionPaths : keysByPath.keys())
+      const nearest = findClosestMatch(path, isUnknownSection ? sectionPaths : keysByPath.keys())
       const hint = nearest ? `; did you mean "${nearest}"?` : ''
       problems.push(`${origin}: unknown ${isUnknownSection ? 'section' : 'key'} "${path}"${hint}`)
     }

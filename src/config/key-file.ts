@@ -2,7 +2,7 @@
 import { createPrivateKey, type KeyObject } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 
-/** Answers the keys in PEM, or what is wrong with them. */
+/** Returns the keys in PEM, or what is wrong with them. */
 export function readPrivateKeys(file: string, algorithm: string): { keys: string[] } | { problem: string } {
   let text: string
   try {

@@ -2,7 +2,7 @@
  * Keeps a connection to another program that may hang, vanish or come back. A connection says nothing when its peer
  * freezes, so it is pinged; one that does not answer in time is dropped, which fails whatever waits on it, and made anew.
  */
-import { repeat } from './repeat.ts'
+import { startPeriodicTask } from './periodic-task.ts'
 import { TimeoutError, withTimeout } from './timeout.ts'
 
 export interface SupervisedConnectionOptions {
@@ -76,7 +76,7 @@ export function superviseConnection(options: SupervisedConnectionOptions): Super
     }, waitMs).unref()
   }
 
-  const pings = repeat({
+  const pings = startPeriodicTask({
     everyMs: pingEveryMs,
     work: async () => isUp && withTimeout(ping(), answerTimeoutMs),
     onError: lose,

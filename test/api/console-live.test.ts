@@ -292,7 +292,7 @@ async function openSocket(
     messages,
     closedBy: () => closedBy,
     send: (query: string) => ws.send(JSON.stringify({ query })),
-    /** Answers what is answered. */
+    /** Returns what is answered. */
     async ask(query: string): Promise<unknown> {
       asked += 1
       const own = asked

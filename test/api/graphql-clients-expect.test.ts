@@ -1,7 +1,7 @@
 /** What clients of GraphQL take for granted, and what those who run the service count. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { query } from '../../src/platform/graphql/elements.ts'
+import { query } from '../../src/platform/graphql/schema/elements.ts'
 import { startApi } from '../support/api.ts'
 import { codeOf, graphqlPath, send } from '../support/graphql.ts'
 import { signIn } from '../support/people.ts'

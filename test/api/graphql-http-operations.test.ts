@@ -1,7 +1,7 @@
 /** Queries and mutations over HTTP, each asked until it is compiled: the answers must stay the same. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type Element, objectType, query } from '../../src/platform/graphql/elements.ts'
+import { type Element, objectType, query } from '../../src/platform/graphql/schema/elements.ts'
 import { createConfig } from '../support/config.ts'
 import { onEachEngine } from '../support/databases.ts'
 import { ask, codeOf, send } from '../support/graphql.ts'

@@ -1,7 +1,7 @@
 /** What one address may hold of the memory and of the event loop, with however many sockets and streams. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { objectType, query, subscription } from '../../src/platform/graphql/elements.ts'
+import { objectType, query, subscription } from '../../src/platform/graphql/schema/elements.ts'
 import { openStream } from '../support/event-stream.ts'
 import { eventually } from '../support/eventually.ts'
 import { codeOf, send } from '../support/graphql.ts'

@@ -1,7 +1,7 @@
 /** The socket without a sub-protocol: what SPEC.md says of it, and what it leaves open. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { mutation, objectType, subscription } from '../../src/platform/graphql/elements.ts'
+import { mutation, objectType, subscription } from '../../src/platform/graphql/schema/elements.ts'
 import { onEachEngine } from '../support/databases.ts'
 import { eventually } from '../support/eventually.ts'
 import { signIn } from '../support/people.ts'

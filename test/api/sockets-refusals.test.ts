@@ -1,8 +1,8 @@
 /** What the port of the sockets refuses, and upgrades elsewhere: each with the usual body and an id. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { query } from '../../src/platform/graphql/elements.ts'
-import { createSocketServer } from '../../src/platform/graphql/sockets/socket-server.ts'
+import { query } from '../../src/platform/graphql/schema/elements.ts'
+import { createStandaloneServer } from '../../src/platform/graphql/websocket/standalone-server.ts'
 import { eventually } from '../support/eventually.ts'
 import { createOwnSockets } from '../support/own-sockets.ts'
 import { sendRaw } from '../support/raw-http.ts'
@@ -87,7 +87,7 @@ test('what a trusted proxy forwards and is no address makes nobody another clien
 async function startServer(t: TestContext, { maxPerAddress = 10 } = {}) {
   const long = query({ name: 'long', type: 'String', access: 'public', resolve: () => 'x'.repeat(16_000_000) })
   const { sockets, log, lines } = await createOwnSockets(t, { elements: [long] })
-  const server = createSocketServer({
+  const server = createStandaloneServer({
     sockets,
     log,
     createRequestId: () => 'x',

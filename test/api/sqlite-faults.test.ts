@@ -7,7 +7,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { type TestContext, test } from 'node:test'
 import { promisify } from 'node:util'
 import type { Database } from '../../src/platform/database/database.ts'
-import { openSqlite } from '../../src/platform/database/sqlite.ts'
+import { openSqlite } from '../../src/platform/database/sqlite/sqlite.ts'
 import { type Api, startApi } from '../support/api.ts'
 import { temporaryFolder } from '../support/databases.ts'
 import { eventually } from '../support/eventually.ts'
@@ -19,13 +19,13 @@ import { lamp, productsPath } from '../support/products.ts'
 const pageBytes = 4096
 const hashSlowly = promisify(pbkdf2)
 
-interface Ground {
+interface Infrastructure {
   api: Api
   file: string
   db: Database
 }
 
-async function start(t: TestContext, file = join(temporaryFolder(t), 'test.db')): Promise<Ground> {
+async function start(t: TestContext, file = join(temporaryFolder(t), 'test.db')): Promise<Infrastructure> {
   let db: Database | undefined
   const api = await startApi(t, {
     env: { DATABASE_URL: `file:${file}` },

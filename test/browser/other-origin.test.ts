@@ -7,7 +7,7 @@ import { startApi } from '../support/api.ts'
 import { openBrowser } from '../support/browser.ts'
 import { password, signIn } from '../support/people.ts'
 
-/** A server of its own, and so another origin. Answers its address. */
+/** A server of its own, and so another origin. Returns its address. */
 async function servePage(t: TestContext): Promise<string> {
   const server = createServer((_request, response) => {
     response

@@ -15,7 +15,7 @@ const anyPort = { HOST: '127.0.0.1', PORT: '0', GQL_WS_HOST: '127.0.0.1', GQL_WS
 /** What a start does first. */
 const beforeStart: [string, string[]] = ['bin/install', ['--automatic']]
 
-/** Answers where it serves. */
+/** Returns where it serves. */
 async function listening(child: ChildProcess): Promise<{ url: string; said: string }> {
   let said = ''
   child.stdout?.on('data', (chunk) => {

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { expiringTables } from '../../src/app/expiring-tables.ts'
 import { root } from '../../src/config/root.ts'
 import { startCleanup } from '../../src/platform/database/cleanup.ts'
-import { createKeptCounts } from '../../src/platform/database/kept-counts.ts'
+import { createMaintainedCounts } from '../../src/platform/database/maintained-counts.ts'
 import { openDatabase } from '../../src/platform/database/open.ts'
 import { createLogger } from '../../src/platform/log/logger.ts'
 import { createMovableClock } from '../support/api.ts'
@@ -56,6 +56,6 @@ onEachEngine('clean-up', (engine) => {
       assert.deepEqual(kept.toSorted(), left)
       await cleanup.close()
     }
-    assert.equal(await createKeptCounts(db).total('audit'), 2, 'the kept count knows of it')
+    assert.equal(await createMaintainedCounts(db).total('audit'), 2, 'the kept count knows of it')
   })
 })

@@ -7,7 +7,7 @@ import { systemClock } from '../../src/core/clock.ts'
 import { createAdminStore } from '../../src/features/admin/admin.store.ts'
 import { startFormerEntries } from '../../src/platform/audit/former-entries.ts'
 import type { Database, Dialect } from '../../src/platform/database/database.ts'
-import { createKeptCounts } from '../../src/platform/database/kept-counts.ts'
+import { createMaintainedCounts } from '../../src/platform/database/maintained-counts.ts'
 import { openDatabase } from '../../src/platform/database/open.ts'
 import { createLogger } from '../../src/platform/log/logger.ts'
 import { createDatabaseUrl, onEachEngine } from '../support/databases.ts'
@@ -67,7 +67,7 @@ async function stored(db: Database): Promise<Entry[]> {
 
 /** As administrators read it, the oldest first. */
 async function shown(db: Database): Promise<Entry[]> {
-  const store = createAdminStore({ db, clock: systemClock, counts: createKeptCounts(db), administrators: [] })
+  const store = createAdminStore({ db, clock: systemClock, counts: createMaintainedCounts(db), administrators: [] })
   const { rows } = await store.listAudit({ page: 1, perPage: 5000 })
   return rows.map(toEntry).reverse()
 }

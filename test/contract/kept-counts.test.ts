@@ -4,7 +4,7 @@ import { type TestContext, test } from 'node:test'
 import fc from 'fast-check'
 import { root } from '../../src/config/root.ts'
 import type { Database, Dialect } from '../../src/platform/database/database.ts'
-import { createKeptCounts, foldCounts } from '../../src/platform/database/kept-counts.ts'
+import { createMaintainedCounts, foldCounts } from '../../src/platform/database/maintained-counts.ts'
 import { openDatabase } from '../../src/platform/database/open.ts'
 import { createDatabaseUrl, onEachEngine } from '../support/databases.ts'
 import { openOptions } from '../support/migrations.ts'
@@ -32,7 +32,7 @@ async function fill(db: Database, ids: readonly number[]): Promise<void> {
 onEachEngine('kept counts', (engine) => {
   test('know the total and every place, with gaps, far ids and rows that went', async (t) => {
     const db = await open(t, engine)
-    const counts = createKeptCounts(db)
+    const counts = createMaintainedCounts(db)
     assert.deepEqual([await counts.total('posts'), (await counts.find('posts', 0)).skip], [0, 0])
     const ids = [
       ...(fc.sample(fc.uniqueArray(fc.integer({ min: 1, max: 60_000 }), { minLength: 1500, maxLength: 1500 }), {
@@ -67,7 +67,7 @@ onEachEngine('kept counts', (engine) => {
 
   test('stay right while many write and add up at once', async (t) => {
     const db = await open(t, engine)
-    const counts = createKeptCounts(db)
+    const counts = createMaintainedCounts(db)
     const insert = `INSERT INTO posts (title, body, created_at, updated_at)
                     VALUES ('x', 'y', '2026-01-01T00:00:00.000Z', '2026-01-01T00:00:00.000Z') RETURNING id`
     await many(100, async (i) => {
@@ -85,7 +85,7 @@ onEachEngine('kept counts', (engine) => {
 
   test('follow what is done by hand too', async (t) => {
     const db = await open(t, engine)
-    const counts = createKeptCounts(db)
+    const counts = createMaintainedCounts(db)
     const insert = `INSERT INTO products (name, name_key, slug, description, price_cents, deleted_at, created_at, updated_at)
                     VALUES ('x', 'x', 'x', '', 1, %, '2026-01-01T00:00:00.000Z', '2026-01-01T00:00:00.000Z')`
     await db.write({ sql: insert.replace('%', 'NULL') })
@@ -102,7 +102,7 @@ onEachEngine('kept counts', (engine) => {
 
   test('of each list are its own', async (t) => {
     const db = await open(t, engine)
-    const counts = createKeptCounts(db)
+    const counts = createMaintainedCounts(db)
     await fill(db, [1, 2, 3])
     await db.write({
       sql: `INSERT INTO users (email, name, password_hash, created_at, updated_at)

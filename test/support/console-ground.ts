@@ -39,7 +39,7 @@ export interface ConsoleGround {
   /** Those that were. */
   visits: readonly Visit[]
   people: Record<'member' | 'viewer' | 'admin' | 'locked' | 'careful', { id: number; email: string }>
-  /** Makes products until there are more than one page of them. Answers the id of the one with the words. */
+  /** Makes products until there are more than one page of them. Returns the id of the one with the words. */
   stock(): Promise<number>
   /** What the app of the one who has a second factor shows. Each is shown once: time goes on. */
   nextCode(): string

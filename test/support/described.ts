@@ -1,14 +1,14 @@
 /** The description of the API, and what tests ask of it. */
 import type { TestContext } from 'node:test'
 import { Check, Errors } from 'typebox/schema'
-import { toPath } from '../../src/platform/http/openapi/build.ts'
+import { toPath } from '../../src/platform/openapi/build.ts'
 import {
   type JsonSchema,
   type MediaType,
   type OpenApiDocument,
   type Operation,
   resolveResponse,
-} from '../../src/platform/http/openapi/document.ts'
+} from '../../src/platform/openapi/document.ts'
 import type { ApiOptions } from './api.ts'
 import { startApiWithRoles } from './roles.ts'
 

@@ -17,7 +17,7 @@ export function send(api: Api, query: string, { token, headers = {}, ...rest }: 
 
 /**
  * Asks five times: a document is compiled when it comes for the third time, and the answers must not differ by it.
- * Answers the body.
+ * Returns the body.
  */
 export async function ask(api: Api, query: string, asked: Asked = {}): Promise<Answer['body']> {
   const bodies: Answer['body'][] = []

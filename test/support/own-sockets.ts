@@ -4,14 +4,14 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { TestContext } from 'node:test'
-import { createFairTurns } from '../../src/platform/graphql/fair-turns.ts'
-import { createSockets, type SocketsOptions } from '../../src/platform/graphql/sockets/sockets.ts'
+import { createFairTurns } from '../../src/platform/graphql/execution/fair-turns.ts'
+import { createUpgradeServer, type UpgradeServerOptions } from '../../src/platform/graphql/websocket/upgrade-server.ts'
 import { createAddressBudgets } from '../../src/platform/limiter/address-budgets.ts'
 import { createLogger } from '../../src/platform/log/logger.ts'
 import type { ApiOptions } from './api.ts'
 import { startSocketApi } from './sockets.ts'
 
-type OwnOptions = Pick<ApiOptions, 'elements'> & Pick<SocketsOptions, 'timing'>
+type OwnOptions = Pick<ApiOptions, 'elements'> & Pick<UpgradeServerOptions, 'timing'>
 
 /** They go with the test. A server has yet to hand them its upgrades. */
 export async function createOwnSockets(t: TestContext, { elements = [], timing = {} }: OwnOptions = {}) {
@@ -19,7 +19,7 @@ export async function createOwnSockets(t: TestContext, { elements = [], timing =
   const lines: string[] = []
   const destination = { write: (line: string) => void lines.push(line) }
   const log = createLogger({ level: 'info', isTerminal: false, destination })
-  const sockets = createSockets({
+  const sockets = createUpgradeServer({
     ...parts,
     log,
     addressOf: () => '127.0.0.1',
@@ -37,7 +37,7 @@ export async function createOwnSockets(t: TestContext, { elements = [], timing =
 }
 
 /** The same, at a path of a server for HTTP. */
-export async function serveOwnSockets(t: TestContext, timing: NonNullable<SocketsOptions['timing']>) {
+export async function serveOwnSockets(t: TestContext, timing: NonNullable<UpgradeServerOptions['timing']>) {
   const { parts, sockets } = await createOwnSockets(t, { timing })
   const server = createServer()
   sockets.serveAt(server, '/graphql')

@@ -54,7 +54,7 @@ export function startDaemon(folder: string, binary: string, args: string[], opti
   return pid
 }
 
-/** Answers the function that takes it off the list again, once it has ended. */
+/** Returns the function that takes it off the list again, once it has ended. */
 export function registerProcess(folder: string, pid: number): () => void {
   const file = join(folder, `${pid}.pid`)
   writeFileSync(file, String(pid))

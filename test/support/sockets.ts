@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import { WebSocket } from 'ws'
-import { objectType, subscription } from '../../src/platform/graphql/elements.ts'
+import { objectType, subscription } from '../../src/platform/graphql/schema/elements.ts'
 import type { ApiOptions } from './api.ts'
 import { eventually } from './eventually.ts'
 import { type ApiWithRoles, startApiWithRoles } from './roles.ts'

@@ -1,7 +1,7 @@
 /** A service that tells its test what becomes of connections that stay open. */
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
-import type { LiveAccess } from '../../src/platform/http/live-access.ts'
+import type { LiveAccess } from '../../src/platform/access/live-access.ts'
 import type { ApiOptions } from './api.ts'
 import { type ApiWithRoles, startApiWithRoles } from './roles.ts'
 

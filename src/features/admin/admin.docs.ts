@@ -1,4 +1,4 @@
-import { Type } from '../../core/type.ts'
+import { PageMeta, pageQuery } from '../../platform/http/paging.ts'
 import {
   answer,
   DateTime,
@@ -7,9 +7,9 @@ import {
   noContent,
   type RouteDocs,
   unixSeconds,
-} from '../../platform/http/openapi/route-docs.ts'
-import { PageMeta, pageQuery } from '../../platform/http/paging.ts'
-import { validationFailed } from '../../platform/http/validation.ts'
+} from '../../platform/openapi/route-docs.ts'
+import { validationFailed } from '../../platform/validation/body-validation.ts'
+import { Type } from '../../platform/validation/schema-builder.ts'
 import { lastAdministrator } from './admin.service.ts'
 
 const tag = { name: 'Administration', description: 'Users as administrators see them, and the audit trail.' }

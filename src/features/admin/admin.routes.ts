@@ -1,9 +1,9 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { Type } from '../../core/type.ts'
-import { principalOf } from '../../platform/http/access.ts'
+import { principalOf } from '../../platform/access/route-guards.ts'
 import { clientOf } from '../../platform/http/client.ts'
 import { idOf } from '../../platform/http/ids.ts'
 import { metaOf, pageOf } from '../../platform/http/paging.ts'
+import { Type } from '../../platform/validation/schema-builder.ts'
 import { docs } from './admin.docs.ts'
 import type { Actor, Admin } from './admin.service.ts'
 

@@ -1,12 +1,12 @@
 /** Giving and taking roles, and helping people who are locked out. Nobody hands out more than they have. */
 import { AppError } from '../../core/app-error.ts'
+import type { OnAccessChanged } from '../../platform/access/access-changes.ts'
 import type { Audit, AuditChanges, AuditEvent } from '../../platform/audit/audit.ts'
 import type { Database, Statement } from '../../platform/database/database.ts'
-import type { OnAccessChanged } from '../../platform/http/access-changes.ts'
 import type { Client } from '../../platform/http/client.ts'
-import { httpErrors } from '../../platform/http/errors.ts'
-import { validationFailed } from '../../platform/http/validation.ts'
+import { httpErrors } from '../../platform/http/http-errors.ts'
 import type { Limiter } from '../../platform/limiter/limiter.ts'
+import { validationFailed } from '../../platform/validation/body-validation.ts'
 import type { AdminStore, ListedUser, Stored } from './admin.store.ts'
 
 /** Who does it. The command line has no user: whoever can run it can do anything. */

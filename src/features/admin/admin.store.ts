@@ -5,7 +5,7 @@ import { lowerByCodePoint } from '../../core/text.ts'
 import type { AuditChanges } from '../../platform/audit/audit.ts'
 import { actorColumn, outcomeColumn } from '../../platform/audit/former-entries.ts'
 import type { Database, Statement } from '../../platform/database/database.ts'
-import type { KeptCounts } from '../../platform/database/kept-counts.ts'
+import type { MaintainedCounts } from '../../platform/database/maintained-counts.ts'
 import { offsetOf, type Page } from '../../platform/http/paging.ts'
 
 export interface ListedUser {
@@ -54,7 +54,7 @@ const matches = (email: string, name: string) =>
 export interface AdminStoreDeps {
   db: Database
   clock: Clock
-  counts: KeptCounts
+  counts: MaintainedCounts
   /** The names of the roles that may do everything. */
   administrators: string[]
 }

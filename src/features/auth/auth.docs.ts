@@ -1,4 +1,4 @@
-import { Type } from '../../core/type.ts'
+import { tooManyAttempts } from '../../platform/limiter/limiter.ts'
 import {
   answer,
   DateTime,
@@ -6,8 +6,8 @@ import {
   noContent,
   type RouteDocs,
   unixSeconds,
-} from '../../platform/http/openapi/route-docs.ts'
-import { tooManyAttempts } from '../../platform/limiter/limiter.ts'
+} from '../../platform/openapi/route-docs.ts'
+import { Type } from '../../platform/validation/schema-builder.ts'
 import { authErrors } from './auth.errors.ts'
 
 const tag = { name: 'Authentication', description: 'Signing in and out, tokens, sessions and passwords.' }

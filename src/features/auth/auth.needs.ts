@@ -2,6 +2,6 @@
 import type { Statement } from '../../platform/database/database.ts'
 
 export interface SecondFactors {
-  /** Answers the deciding statements that use up a right code, of an app or for recovery; undefined for a wrong one. */
+  /** Returns the deciding statements that use up a right code, of an app or for recovery; undefined for a wrong one. */
   findUse(userId: number, code: string): Promise<Statement[] | undefined>
 }

@@ -1,6 +1,7 @@
 /** Who bears an access token. The signature first, then everything else in one query. */
+
+import type { Principal } from '../../platform/access/route-guards.ts'
 import type { Database } from '../../platform/database/database.ts'
-import type { Principal } from '../../platform/http/access.ts'
 import type { Tokens } from './tokens.ts'
 
 export interface PrincipalRow {

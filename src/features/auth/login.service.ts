@@ -4,7 +4,7 @@ import { normaliseEmail } from '../../core/email.ts'
 import type { Random } from '../../core/random.ts'
 import type { Audit, AuditEvent } from '../../platform/audit/audit.ts'
 import type { Database, Statement } from '../../platform/database/database.ts'
-import type { UsedOnce } from '../../platform/database/used-once.ts'
+import type { SingleUseIds } from '../../platform/database/single-use-ids.ts'
 import type { Client } from '../../platform/http/client.ts'
 import type { Passwords } from '../../platform/passwords/passwords.ts'
 import type { Account, AccountStore } from './accounts.store.ts'
@@ -47,13 +47,25 @@ export interface LoginDeps {
   pairs: TokenPairs
   audit: Audit
   secondFactors: SecondFactors
-  usedOnce: UsedOnce
+  singleUseIds: SingleUseIds
   challengeTtlSeconds: number
 }
 
 export function createLogin(deps: LoginDeps) {
-  const { db, clock, random, accounts, sessions, lockout, passwords, tokens, pairs, audit, secondFactors, usedOnce } =
-    deps
+  const {
+    db,
+    clock,
+    random,
+    accounts,
+    sessions,
+    lockout,
+    passwords,
+    tokens,
+    pairs,
+    audit,
+    secondFactors,
+    singleUseIds,
+  } = deps
 
   async function login(given: { email: string; password: string; client: Client }): Promise<LoginOutcome> {
     const email = normaliseEmail(given.email)
@@ -106,7 +118,7 @@ export function createLogin(deps: LoginDeps) {
     const { client } = given
     const claims = tokens.readLive(given.challengeToken, '2fa_challenge')
     const account = claims && (await accounts.findById(Number(claims.sub)))
-    if (!account?.two_factor || account.token_version !== claims?.ver || (await usedOnce.isUsed(nameOf(claims)))) {
+    if (!account?.two_factor || account.token_version !== claims?.ver || (await singleUseIds.isUsed(nameOf(claims)))) {
       throw authErrors.invalidChallenge()
     }
     const event = '2fa_verify' as const
@@ -120,14 +132,14 @@ export function createLogin(deps: LoginDeps) {
     // The challenge and the code are burned in the batch that makes the session: of any number of racers one wins.
     const before = [
       accounts.stillHasVersion(account.id, account.token_version),
-      usedOnce.use(nameOf(claims), claims.exp),
+      singleUseIds.use(nameOf(claims), claims.exp),
       ...use,
     ]
     const completion = { family: claims.family, event, client, before, also: [] }
     const signedIn = await complete(account, completion)
     if (signedIn) return signedIn
     await requireOpen(attempt)
-    if (await usedOnce.isUsed(nameOf(claims))) throw authErrors.invalidChallenge()
+    if (await singleUseIds.isUsed(nameOf(claims))) throw authErrors.invalidChallenge()
     throw await refuseCode(attempt)
   }
 
@@ -140,7 +152,7 @@ export function createLogin(deps: LoginDeps) {
     also: Statement[]
   }
 
-  /** Answers undefined where the account was locked or changed meanwhile, or what `before` asks for was not there. */
+  /** Returns undefined where the account was locked or changed meanwhile, or what `before` asks for was not there. */
   async function complete(account: Account, completion: Completion): Promise<SignedIn | undefined> {
     const { family, event, client, before, also } = completion
     const endsAt = pairs.familyEnd()

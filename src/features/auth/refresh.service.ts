@@ -1,9 +1,9 @@
 /** Trading a refresh token for a new pair, and noticing when somebody presents one that was traded before. */
 import { hash } from 'node:crypto'
 import type { Clock } from '../../core/clock.ts'
+import type { OnAccessChanged } from '../../platform/access/access-changes.ts'
 import type { Audit } from '../../platform/audit/audit.ts'
 import type { Database } from '../../platform/database/database.ts'
-import type { OnAccessChanged } from '../../platform/http/access-changes.ts'
 import type { Client } from '../../platform/http/client.ts'
 import { authErrors } from './auth.errors.ts'
 import type { PairClaims, SessionRow, SessionStore } from './sessions.store.ts'

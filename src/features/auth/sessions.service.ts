@@ -1,9 +1,9 @@
 /** Signing out, and the list of devices that are signed in. */
 
+import type { OnAccessChanged } from '../../platform/access/access-changes.ts'
+import type { Principal } from '../../platform/access/route-guards.ts'
 import type { Audit } from '../../platform/audit/audit.ts'
 import type { Database } from '../../platform/database/database.ts'
-import type { Principal } from '../../platform/http/access.ts'
-import type { OnAccessChanged } from '../../platform/http/access-changes.ts'
 import type { Client } from '../../platform/http/client.ts'
 import type { ListedSession, SessionStore } from './sessions.store.ts'
 
@@ -30,7 +30,7 @@ export function createSessions({ db, sessions, audit, onAccessChanged }: Session
       return (await sessions.list(id)).map((each) => ({ ...each, current: each.id === session }))
     },
 
-    /** Answers false where the user has no such session. */
+    /** Returns false where the user has no such session. */
     async end(given: { principal: Principal; id: string; client: Client }): Promise<boolean> {
       const { principal, id, client } = given
       const [ended] = await db.write<object, object>(

@@ -5,8 +5,8 @@
 import { hash } from 'node:crypto'
 import type { Clock } from '../../core/clock.ts'
 import type { Random } from '../../core/random.ts'
+import type { Principal } from '../../platform/access/route-guards.ts'
 import type { Database } from '../../platform/database/database.ts'
-import type { Principal } from '../../platform/http/access.ts'
 import type { PrincipalRow } from './authenticator.ts'
 
 export interface WebSessionsDeps {
@@ -63,7 +63,7 @@ export function createWebSessions({ db, clock, random, ttlSeconds, createUser }:
     })
 
   return {
-    /** Answers what the cookie holds. */
+    /** Returns what the cookie holds. */
     async begin({ family, version }: { family: string; version: number }): Promise<string> {
       const id = random.bytes(32).toString('base64url')
       const now = clock.nowSeconds()

@@ -1,6 +1,6 @@
 /** What the console needs of other features. app/ hands it over. */
 
-import type { Access, Principal } from '../../platform/http/access.ts'
+import type { Access, Principal } from '../../platform/access/route-guards.ts'
 import type { Client } from '../../platform/http/client.ts'
 import type { Page as Paging } from '../../platform/http/paging.ts'
 

@@ -1,8 +1,8 @@
 /** The page at `/`: where to go from here. It is the same for everybody, so it looks at no session. */
 import type { FastifyInstance } from 'fastify'
-import { html } from '../../platform/html/html.ts'
 import { pageHeaders } from '../../platform/http/security-headers.ts'
-import { pagePolicy } from '../../platform/web/pages.ts'
+import { html } from '../../platform/pages/html.ts'
+import { pagePolicy } from '../../platform/pages/pages.ts'
 import { createLayout } from './parts/layout.ts'
 
 export function addLandingPage(app: FastifyInstance, { hasPlayground }: { hasPlayground: boolean }): void {

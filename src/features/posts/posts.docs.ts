@@ -1,5 +1,5 @@
-import { Type } from '../../core/type.ts'
-import { answer, Id, noContent, type RouteDocs } from '../../platform/http/openapi/route-docs.ts'
+import { answer, Id, noContent, type RouteDocs } from '../../platform/openapi/route-docs.ts'
+import { Type } from '../../platform/validation/schema-builder.ts'
 
 const tag = { name: 'Posts', description: 'Short texts, which the reference policy guards.' }
 const params = { id: Id }

@@ -1,10 +1,11 @@
 /** The reference schema: posts, createPost and counter. Beside them what the policy guards. */
-import { type Context, mutation, objectType, query, subscription } from '../../platform/graphql/elements.ts'
-import { makeWay, readWithin } from '../../platform/graphql/response-budget.ts'
-import type { Selection } from '../../platform/graphql/selection.ts'
+
+import { makeWay, readWithin } from '../../platform/graphql/execution/response-budget.ts'
+import { type Context, mutation, objectType, query, subscription } from '../../platform/graphql/schema/elements.ts'
+import type { Selection } from '../../platform/graphql/schema/selection.ts'
 import { parseId } from '../../platform/http/ids.ts'
-import { compileBody, requireValid, validationFailed } from '../../platform/http/validation.ts'
 import type { Limiter } from '../../platform/limiter/limiter.ts'
+import { compileBody, requireValid, validationFailed } from '../../platform/validation/body-validation.ts'
 import { maxBody, NewPost, type NewPostBody, PostChange, type PostChangeBody } from './posts.schema.ts'
 import type { Posts } from './posts.service.ts'
 import type { PartOfPost, Post, PostRange } from './posts.store.ts'

@@ -1,4 +1,4 @@
-import type { Principal } from '../../platform/http/access.ts'
+import type { Principal } from '../../platform/access/route-guards.ts'
 
 type User = Principal | undefined
 

@@ -1,4 +1,4 @@
-import { Type } from '../../core/type.ts'
+import { Type } from '../../platform/validation/schema-builder.ts'
 
 const maxTitle = 255
 export const maxBody = 65_536

@@ -1,5 +1,5 @@
 /** Posts, and the number of them, which is told to whoever listens. */
-import { httpErrors } from '../../platform/http/errors.ts'
+import { httpErrors } from '../../platform/http/http-errors.ts'
 import type { NewPostBody } from './posts.schema.ts'
 import type { Post, PostStore } from './posts.store.ts'
 

@@ -2,8 +2,8 @@ import { createBatches } from '../../core/batches.ts'
 import type { Clock } from '../../core/clock.ts'
 import type { Database } from '../../platform/database/database.ts'
 import { idIsListed, toIdList } from '../../platform/database/id-lists.ts'
-import type { KeptCounts } from '../../platform/database/kept-counts.ts'
 import { listedText } from '../../platform/database/listed-texts.ts'
+import type { MaintainedCounts } from '../../platform/database/maintained-counts.ts'
 
 export interface Post {
   id: number
@@ -27,7 +27,7 @@ const insertion =
 export interface PostStoreDeps {
   db: Database
   clock: Clock
-  counts: KeptCounts
+  counts: MaintainedCounts
 }
 
 export function createPostStore({ db, clock, counts }: PostStoreDeps) {
@@ -65,7 +65,7 @@ export function createPostStore({ db, clock, counts }: PostStoreDeps) {
     /** Returns how many there are then, too. */
     insert: createBatches({ run: insertAll, maxItems: 100, sizeOf: ({ body }) => body.length, maxSize: 1 << 20 }),
 
-    /** Null leaves a column as it is. Answers undefined where the post is gone. */
+    /** Null leaves a column as it is. Returns undefined where the post is gone. */
     async update(
       id: number,
       { title, body }: { title: string | null; body: string | null },

@@ -39,7 +39,7 @@ export function createPostgresNameIndex(db: Database, columns = all): NameIndex 
   }
 
   /**
-   * In their order, some at a time: where the server has few cores, others get their turn in between. Answers undefined
+   * In their order, some at a time: where the server has few cores, others get their turn in between. Returns undefined
    * where they are no longer what was found.
    */
   async function readInParts(found: readonly Found[], category?: string): Promise<Product[] | undefined> {

@@ -1,5 +1,5 @@
 /** How the lists of the console hear of changes. Not a part of the API: only the console's own socket has it. */
-import { objectType, subscription } from '../../platform/graphql/elements.ts'
+import { objectType, subscription } from '../../platform/graphql/schema/elements.ts'
 import { type ChangeNotices, productChangesTopic } from './product-changes.ts'
 
 export function createProductChangeElements() {

@@ -1,5 +1,5 @@
-import type { FindEntity } from '../../platform/http/access.ts'
-import type { Requirement } from '../../platform/http/authorize.ts'
+import type { Requirement } from '../../platform/access/authorize.ts'
+import type { FindEntity } from '../../platform/access/route-guards.ts'
 
 /** What creating, changing and deleting takes: a user, who holds the configured permission where there is one. */
 export function createWriteAccess(

@@ -1,6 +1,6 @@
-import { Type } from '../../core/type.ts'
-import { answer, Id, noContent, type RouteDocs } from '../../platform/http/openapi/route-docs.ts'
 import { PageMeta, pageQuery } from '../../platform/http/paging.ts'
+import { answer, Id, noContent, type RouteDocs } from '../../platform/openapi/route-docs.ts'
+import { Type } from '../../platform/validation/schema-builder.ts'
 import { toResource } from './product.ts'
 import { OneProduct, ProductResource } from './products.schema.ts'
 import { productErrors } from './products.service.ts'

@@ -1,10 +1,18 @@
 /** Products by GraphQL: the services and rules of the REST API, its field names in camel case. */
-import { type Context, inputType, mutation, objectType, query, subscription } from '../../platform/graphql/elements.ts'
-import { answerTooLarge, makeWay, readWithin } from '../../platform/graphql/response-budget.ts'
-import type { Selection } from '../../platform/graphql/selection.ts'
+
+import { answerTooLarge, makeWay, readWithin } from '../../platform/graphql/execution/response-budget.ts'
+import {
+  type Context,
+  inputType,
+  mutation,
+  objectType,
+  query,
+  subscription,
+} from '../../platform/graphql/schema/elements.ts'
+import type { Selection } from '../../platform/graphql/schema/selection.ts'
 import { parseId } from '../../platform/http/ids.ts'
 import { metaOf, pageOf } from '../../platform/http/paging.ts'
-import { compileBody, requireValid } from '../../platform/http/validation.ts'
+import { compileBody, requireValid } from '../../platform/validation/body-validation.ts'
 import { type Product, toResource } from './product.ts'
 import { createWriteAccess } from './products.access.ts'
 import {

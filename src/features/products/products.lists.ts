@@ -4,7 +4,7 @@
  * at the place that it had.
  */
 import { serviceUnavailable } from '../../core/app-error.ts'
-import { createSlots } from '../../core/slots.ts'
+import { createConcurrencyLimit } from '../../core/concurrency-limit.ts'
 import type { ListPart, ListReading } from '../../platform/http/long-lists.ts'
 import { offsetOf, type Page } from '../../platform/http/paging.ts'
 import {
@@ -49,7 +49,7 @@ const maxWaiting = 2000
 export function createProductLists({ store, search, keySearch, collectionLimit }: ProductListsDeps) {
   const limit = collectionLimit === 0 ? Number.MAX_SAFE_INTEGER : collectionLimit + 1
   const refusal = () => serviceUnavailable()
-  const inSearchSlot = createSlots({ atOnce: readsAtOnce, maxWaiting, refusal })
+  const inSearchSlot = createConcurrencyLimit({ atOnce: readsAtOnce, maxWaiting, refusal })
 
   async function collect(read: (from: ProductSearch, most: number) => Promise<Product[]>): Promise<ProductList> {
     return inSearchSlot(async () => {

@@ -1,5 +1,5 @@
 import { roundDecimal } from '../../core/decimal.ts'
-import { Type } from '../../core/type.ts'
+import { Type } from '../../platform/validation/schema-builder.ts'
 import { defaultCategory, type ProductChange, type ProductInput } from './product.ts'
 
 const nameLength = { minLength: 2, maxLength: 255 }

@@ -6,12 +6,12 @@
  */
 import { isStorable } from '../../core/text.ts'
 import type { Database } from '../../platform/database/database.ts'
-import type { KeptCounts } from '../../platform/database/kept-counts.ts'
+import type { MaintainedCounts } from '../../platform/database/maintained-counts.ts'
 import { type Product, toNameKey } from './product.ts'
 
 export interface SearchDeps {
   db: Database
-  counts: KeptCounts
+  counts: MaintainedCounts
   index: NameIndex
   /** What is read of a product. */
   columns: string

@@ -1,8 +1,8 @@
 import type { Clock } from '../../core/clock.ts'
 import { type Database, rowOf, type Statement } from '../../platform/database/database.ts'
 import { idIsListed, toIdList } from '../../platform/database/id-lists.ts'
-import type { KeptCounts } from '../../platform/database/kept-counts.ts'
 import { listedText } from '../../platform/database/listed-texts.ts'
+import type { MaintainedCounts } from '../../platform/database/maintained-counts.ts'
 import { type Product, type ProductChange, type ProductInput, type ProductKey, toNameKey, toSlug } from './product.ts'
 
 export const columns =
@@ -28,7 +28,7 @@ export interface IdempotencyRecord {
 export interface ProductStoreDeps {
   db: Database
   clock: Clock
-  counts: KeptCounts
+  counts: MaintainedCounts
 }
 
 export function createProductStore({ db, clock, counts }: ProductStoreDeps) {
@@ -114,7 +114,7 @@ export function createProductStore({ db, clock, counts }: ProductStoreDeps) {
       return product as Product
     },
 
-    /** The key is used up before the product is made. Answers undefined where it was used up already. */
+    /** The key is used up before the product is made. Returns undefined where it was used up already. */
     async insertOnce(
       input: ProductInput,
       { id, bodyHash, expiresAt }: { id: string; bodyHash: string; expiresAt: number },
@@ -138,7 +138,7 @@ export function createProductStore({ db, clock, counts }: ProductStoreDeps) {
     findIdempotent: (id: string) =>
       db.get<IdempotencyRecord>('SELECT body_hash, product_id, created_at FROM idempotency_keys WHERE id = $1', [id]),
 
-    /** Answers undefined where there is none, or none of that version. */
+    /** Returns undefined where there is none, or none of that version. */
     async update(id: number, change: ProductChange, version: number | null): Promise<Product | undefined> {
       const { name, description, price_cents, category, stock, active } = change
       const [[product]] = await db.write<Product>({
@@ -165,7 +165,7 @@ export function createProductStore({ db, clock, counts }: ProductStoreDeps) {
       return product
     },
 
-    /** The row stays. Answers whether there was one, of that version. */
+    /** The row stays. Returns whether there was one, of that version. */
     async delete(id: number, version: number | null): Promise<boolean> {
       const [rows] = await db.write({
         sql: `UPDATE products SET deleted_at = $2, updated_at = $2, version = version + 1
@@ -182,7 +182,7 @@ export function createProductStore({ db, clock, counts }: ProductStoreDeps) {
         undoableSince(),
       ]),
 
-    /** Takes a deletion back. Answers undefined where there is none of late: what is gone for longer stays so. */
+    /** Takes a deletion back. Returns undefined where there is none of late: what is gone for longer stays so. */
     async restore(id: number): Promise<Product | undefined> {
       const [[product]] = await db.write<Product>({
         sql: `UPDATE products SET deleted_at = NULL, updated_at = $2, version = version + 1

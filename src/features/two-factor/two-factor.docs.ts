@@ -1,8 +1,8 @@
 import { credentialErrors } from '../../core/credential-errors.ts'
-import { Type } from '../../core/type.ts'
-import { answer, messageAnswer, type RouteDocs } from '../../platform/http/openapi/route-docs.ts'
-import { validationFailed } from '../../platform/http/validation.ts'
 import { tooManyAttempts } from '../../platform/limiter/limiter.ts'
+import { answer, messageAnswer, type RouteDocs } from '../../platform/openapi/route-docs.ts'
+import { validationFailed } from '../../platform/validation/body-validation.ts'
+import { Type } from '../../platform/validation/schema-builder.ts'
 import { alreadyEnabled, notEnabled } from './two-factor.service.ts'
 
 const tag = { name: 'Two-factor', description: 'The second factor of an account, and its recovery codes.' }

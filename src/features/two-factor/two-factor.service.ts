@@ -6,11 +6,11 @@ import { credentialErrors } from '../../core/credential-errors.ts'
 import type { Random } from '../../core/random.ts'
 import type { Audit, AuditEvent } from '../../platform/audit/audit.ts'
 import type { Database, Statement } from '../../platform/database/database.ts'
-import type { UsedOnce } from '../../platform/database/used-once.ts'
+import type { SingleUseIds } from '../../platform/database/single-use-ids.ts'
 import type { Client } from '../../platform/http/client.ts'
-import { validationFailed } from '../../platform/http/validation.ts'
 import type { Log } from '../../platform/log/logger.ts'
 import type { Encryption } from '../../platform/secrets/encryption.ts'
+import { validationFailed } from '../../platform/validation/body-validation.ts'
 import { createRecoveryCodes, createSecret, findStep, hashRecoveryCode, otpauthUrl } from './codes.ts'
 import type { TwoFactorRow, TwoFactorStore } from './two-factor.store.ts'
 
@@ -39,7 +39,7 @@ export interface TwoFactorDeps {
   clock: Clock
   random: Random
   store: TwoFactorStore
-  usedOnce: UsedOnce
+  singleUseIds: SingleUseIds
   encryption: Encryption
   /** Begins every batch: decides that nothing happens where the account is locked by then. */
   passesLock(email: string): Statement
@@ -60,9 +60,9 @@ const maxSetUpSeconds = 3600
 const keepStepSeconds = 300
 
 export function createTwoFactor(deps: TwoFactorDeps) {
-  const { db, clock, random, log, store, usedOnce, encryption, passesLock, stillHasVersion, audit } = deps
+  const { db, clock, random, log, store, singleUseIds, encryption, passesLock, stillHasVersion, audit } = deps
 
-  /** Answers the statements that use a right code up; undefined for a wrong one. */
+  /** Returns the statements that use a right code up; undefined for a wrong one. */
   async function findUse(userId: number, given: string): Promise<Statement[] | undefined> {
     const row = await store.find(userId)
     if (!row?.enabled) return undefined
@@ -78,9 +78,9 @@ export function createTwoFactor(deps: TwoFactorDeps) {
     const step = opened && findStep(opened.text, code, clock.now())
     if (!opened || step === undefined) return undefined
     const name = stepName(userId, opened.text, step)
-    if (await usedOnce.isUsed(name)) return undefined
+    if (await singleUseIds.isUsed(name)) return undefined
     const secret = opened.isOutdated ? encryption.encrypt(opened.text) : ciphertext
-    return [usedOnce.use(name, clock.nowSeconds() + keepStepSeconds), store.encryptAnew(userId, ciphertext, secret)]
+    return [singleUseIds.use(name, clock.nowSeconds() + keepStepSeconds), store.encryptAnew(userId, ciphertext, secret)]
   }
 
   /** Where the key is gone, codes of the app are of no use any more; recovery codes still are. */
@@ -120,7 +120,7 @@ export function createTwoFactor(deps: TwoFactorDeps) {
 
     /**
      * The secret once more for whoever has its ticket, which only the answer of `setUp` tells: a session alone, which
-     * may be stolen, does not get at it. Answers undefined where that secret is not waiting to be confirmed any more.
+     * may be stolen, does not get at it. Returns undefined where that secret is not waiting to be confirmed any more.
      */
     async function showAgain({ userId, email, ticket }: { userId: number; email: string; ticket: string }) {
       const row = await store.find(userId)
@@ -151,7 +151,7 @@ export function createTwoFactor(deps: TwoFactorDeps) {
         // Takes the user's row, as a login does: neither overlooks the other.
         stillHasVersion(userId, version),
         store.enable(userId, row.secret),
-        usedOnce.use(stepName(userId, secret, step), clock.nowSeconds() + keepStepSeconds),
+        singleUseIds.use(stepName(userId, secret, step), clock.nowSeconds() + keepStepSeconds),
         ...store.replaceRecoveryCodes(userId, codes.map(hashRecoveryCode)),
         audit.entry({ event: '2fa_enable', outcome: 'success', userId, actorId: userId, client }),
       )

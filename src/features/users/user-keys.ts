@@ -3,7 +3,7 @@
  * names are searched by. Both need what no engine's SQL has. A user without a key is one from before.
  */
 import { isTooLong, normaliseEmail } from '../../core/email.ts'
-import { repeat } from '../../core/repeat.ts'
+import { startPeriodicTask } from '../../core/periodic-task.ts'
 import { lowerByCodePoint } from '../../core/text.ts'
 import { ConstraintError, type Database, type Statement } from '../../platform/database/database.ts'
 import type { Log } from '../../platform/log/logger.ts'
@@ -38,7 +38,7 @@ export async function startUserKeys({ db, log }: UserKeysDeps): Promise<{ close(
   const onError = (error: unknown) =>
     log.warn({ err: error }, 'bringing users up to date failed; it is tried again in a minute')
   const first = work().catch(onError)
-  const repeated = repeat({ everyMs, work, onError })
+  const repeated = startPeriodicTask({ everyMs, work, onError })
   return {
     async close() {
       await first

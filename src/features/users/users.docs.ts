@@ -1,6 +1,6 @@
-import { Type } from '../../core/type.ts'
-import { answer, Email, Id, type RouteDocs } from '../../platform/http/openapi/route-docs.ts'
 import { tooManyAttempts } from '../../platform/limiter/limiter.ts'
+import { answer, Email, Id, type RouteDocs } from '../../platform/openapi/route-docs.ts'
+import { Type } from '../../platform/validation/schema-builder.ts'
 import { emailTaken } from './users.service.ts'
 
 const tag = { name: 'Accounts', description: 'Who users are.' }

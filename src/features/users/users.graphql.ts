@@ -1,4 +1,4 @@
-import { objectType, query } from '../../platform/graphql/elements.ts'
+import { objectType, query } from '../../platform/graphql/schema/elements.ts'
 
 export function createUserElements() {
   return [

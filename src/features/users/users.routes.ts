@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { principalOf } from '../../platform/http/access.ts'
+import { principalOf } from '../../platform/access/route-guards.ts'
 import { addressOf, clientOf } from '../../platform/http/client.ts'
 import type { Limiter } from '../../platform/limiter/limiter.ts'
 import type { PasswordPolicy } from './password-policy.ts'

@@ -1,5 +1,5 @@
 import { isEmail, isTooLong, maxEmailLength, normaliseEmail } from '../../core/email.ts'
-import { Type } from '../../core/type.ts'
+import { Type } from '../../platform/validation/schema-builder.ts'
 import { findPasswordProblems, type PasswordPolicy } from './password-policy.ts'
 
 const Name = Type.Optional(Type.String({ maxLength: 255, default: '' }))

@@ -3,7 +3,7 @@
  * as if they were of today, and made so in the background.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { repeat } from '../../core/repeat.ts'
+import { startPeriodicTask } from '../../core/periodic-task.ts'
 import type { Database } from '../database/database.ts'
 import type { Log } from '../log/logger.ts'
 
@@ -54,7 +54,7 @@ export function startFormerEntries({ db, log }: FormerEntriesOptions): { close()
   const onError = (error: unknown) =>
     log.warn({ err: error }, 'bringing the audit trail up to date failed; it is tried again in a minute')
   const first = work().catch(onError)
-  const repeated = repeat({ everyMs, work, onError })
+  const repeated = startPeriodicTask({ everyMs, work, onError })
   return {
     async close() {
       isClosed = true

@@ -5,8 +5,8 @@ import { type Bus, encode } from './bus.ts'
 import { createTopics } from './topics.ts'
 
 export function createMemoryBus({ log }: { log: Log }): Bus {
-  const wire = { listen: async () => {}, unlisten: async () => {}, isUp: () => true }
-  const topics = createTopics({ wire, log })
+  const carrier = { listen: async () => {}, unlisten: async () => {}, isUp: () => true }
+  const topics = createTopics({ carrier, log })
   const waiting: { topic: string; text: string }[] = []
   let isDelivering = false
   let isClosed = false

@@ -5,11 +5,11 @@
 import { hash } from 'node:crypto'
 import pg from 'pg'
 import { serviceUnavailable } from '../../core/app-error.ts'
+import { errorMessage } from '../../core/error-message.ts'
 import { exitCodes, FatalError } from '../../core/fatal-error.ts'
-import { reasonOf } from '../../core/reason.ts'
 import { answerTimeoutMs, superviseConnection } from '../../core/supervised-connection.ts'
 import { withTimeout } from '../../core/timeout.ts'
-import { sessionStatement } from '../database/postgres-session.ts'
+import { sessionStatement } from '../database/postgres/session.ts'
 import type { Log } from '../log/logger.ts'
 import { type Bus, encode } from './bus.ts'
 import { createTopics } from './topics.ts'
@@ -29,7 +29,7 @@ export async function createPostgresBus({ url, log }: PostgresBusOptions): Promi
   let isClosed = false
   const topicsByChannel = new Map<string, string>()
   const topics = createTopics({
-    wire: {
+    carrier: {
       async listen(topic) {
         const channel = channelOf(topic)
         topicsByChannel.set(channel, topic)
@@ -88,7 +88,7 @@ export async function createPostgresBus({ url, log }: PostgresBusOptions): Promi
   try {
     await connection.start(connectTimeoutMs)
   } catch (error) {
-    const message = `cannot listen to PostgreSQL: ${reasonOf(error)}`
+    const message = `cannot listen to PostgreSQL: ${errorMessage(error)}`
     throw new FatalError(message, exitCodes.unavailable, { cause: error })
   }
 

@@ -1,7 +1,7 @@
 /** The bus over Redis. A connection that subscribes can do little else, so the bus has one of its own for that. */
 import { serviceUnavailable } from '../../core/app-error.ts'
+import { errorMessage } from '../../core/error-message.ts'
 import { exitCodes, FatalError } from '../../core/fatal-error.ts'
-import { reasonOf } from '../../core/reason.ts'
 import { answerTimeoutMs } from '../../core/supervised-connection.ts'
 import { withTimeout } from '../../core/timeout.ts'
 import type { Log } from '../log/logger.ts'
@@ -23,7 +23,7 @@ export async function createRedisBus({ client, log, prefix = 'latchkey:' }: Redi
   const subscriber = client.duplicate()
   const onMessage = (text: string, channel: string) => topics.deliver(channel.slice(prefix.length), text)
   const topics = createTopics({
-    wire: {
+    carrier: {
       listen: (topic) => connection.settle(subscriber.subscribe(prefix + topic, onMessage)),
       unlisten: (topic) => connection.settle(subscriber.unsubscribe(prefix + topic)),
       isUp: () => connection.isUp(),
@@ -43,7 +43,7 @@ export async function createRedisBus({ client, log, prefix = 'latchkey:' }: Redi
   try {
     await connection.start(connectTimeoutMs)
   } catch (error) {
-    const message = `cannot subscribe to Redis: ${reasonOf(error)}`
+    const message = `cannot subscribe to Redis: ${errorMessage(error)}`
     throw new FatalError(message, exitCodes.unavailable, { cause: error })
   }
 

@@ -1,5 +1,5 @@
 /**
- * Who listens on this node, and what must be subscribed on the wire for their sake: one subscription for each topic,
+ * Who listens on this node, and what must be subscribed on the carrier for their sake: one subscription for each topic,
  * however many listen. Every twin has one of these.
  */
 import { serviceUnavailable } from '../../core/app-error.ts'
@@ -7,7 +7,7 @@ import type { Log } from '../log/logger.ts'
 import type { Listener, Unsubscribe } from './bus.ts'
 
 /** What carries values between nodes. Both are called for one topic in turn, never twice at once. */
-export interface Wire {
+export interface Carrier {
   listen(topic: string): Promise<unknown>
   unlisten(topic: string): Promise<unknown>
   /** False while values cannot arrive. */
@@ -17,16 +17,16 @@ export interface Wire {
 interface Topic {
   /** Objects, so that the same function may listen twice. */
   listeners: Set<{ listener: Listener }>
-  isOnWire: boolean
+  isSubscribed: boolean
   work: Promise<void> | undefined
 }
 
-export function createTopics({ wire, log }: { wire: Wire; log: Log }) {
+export function createTopics({ carrier, log }: { carrier: Carrier; log: Log }) {
   const topics = new Map<string, Topic>()
   const gapListeners = new Set<{ listener: () => void }>()
   let isClosed = false
 
-  /** Brings the wire to what the listeners need. Whoever comes while it is at it waits for the same work. */
+  /** Brings the carrier to what the listeners need. Whoever comes while it is at it waits for the same work. */
   function settle(name: string, topic: Topic): Promise<void> {
     topic.work ??= settleNow(name, topic).finally(() => {
       topic.work = undefined
@@ -35,23 +35,23 @@ export function createTopics({ wire, log }: { wire: Wire; log: Log }) {
   }
 
   async function settleNow(name: string, topic: Topic): Promise<void> {
-    // The last listener may leave, or the first one come, while the wire is asked: it is looked at again.
-    while (topic.listeners.size > 0 !== topic.isOnWire) {
-      if (topic.isOnWire) await wire.unlisten(name)
-      else await wire.listen(name)
-      topic.isOnWire = !topic.isOnWire
+    // The last listener may leave, or the first one come, while the carrier is asked: it is looked at again.
+    while (topic.listeners.size > 0 !== topic.isSubscribed) {
+      if (topic.isSubscribed) await carrier.unlisten(name)
+      else await carrier.listen(name)
+      topic.isSubscribed = !topic.isSubscribed
     }
     if (topic.listeners.size === 0) topics.delete(name)
   }
 
   async function subscribe(name: string, listener: Listener): Promise<Unsubscribe> {
     requireUp()
-    const topic = topics.get(name) ?? { listeners: new Set(), isOnWire: false, work: undefined }
+    const topic = topics.get(name) ?? { listeners: new Set(), isSubscribed: false, work: undefined }
     topics.set(name, topic)
     const own = { listener }
     topic.listeners.add(own)
     const unsubscribe = () => {
-      // What cannot be taken off the wire now, because the connection is away, is when it is back.
+      // What cannot be taken off the carrier now, because the connection is away, is when it is back.
       if (topic.listeners.delete(own) && topic.listeners.size === 0 && !isClosed) settle(name, topic).catch(ignore)
     }
     try {
@@ -66,7 +66,7 @@ export function createTopics({ wire, log }: { wire: Wire; log: Log }) {
 
   function requireUp(): void {
     if (isClosed) throw serviceUnavailable(new Error('the bus is closed'))
-    if (!wire.isUp()) throw serviceUnavailable(new Error('the connection of the bus is away'))
+    if (!carrier.isUp()) throw serviceUnavailable(new Error('the connection of the bus is away'))
   }
 
   function deliver(name: string, text: string): void {
@@ -110,7 +110,7 @@ export function createTopics({ wire, log }: { wire: Wire; log: Log }) {
 
     /** Call when a connection is made that knows nothing of what was subscribed over the old one. */
     forgetWire(): void {
-      for (const topic of topics.values()) topic.isOnWire = false
+      for (const topic of topics.values()) topic.isSubscribed = false
     },
 
     /** Rejects where the connection is lost meanwhile. */

@@ -1,7 +1,7 @@
 /** What both engines share about batches: filling in references, and what a deciding statement decides. */
 import { type Param, RowReference, type Statement, type Value } from './database.ts'
 
-/** Answers the parameters with every reference replaced by the value it stands for. */
+/** Returns the parameters with every reference replaced by the value it stands for. */
 export function resolveParams(params: readonly Param[] = [], rowsSoFar: readonly object[][]): Value[] {
   return params.map((param) => {
     if (!isRowReference(param)) return param

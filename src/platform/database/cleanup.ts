@@ -1,7 +1,7 @@
 /** Removes rows that have expired, in the background and in small batches, so that nobody ever waits for it. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Clock } from '../../core/clock.ts'
-import { repeat } from '../../core/repeat.ts'
+import { startPeriodicTask } from '../../core/periodic-task.ts'
 import type { Log } from '../log/logger.ts'
 import type { Database } from './database.ts'
 
@@ -31,7 +31,7 @@ const looked = 5000
 export function startCleanup({ db, clock, log, tables }: CleanupOptions) {
   let isClosed = false
 
-  /** Answers how many rows it removed. */
+  /** Returns how many rows it removed. */
   async function run(): Promise<number> {
     let removed = 0
     for (const { table, key, keptSeconds } of tables) {
@@ -48,7 +48,7 @@ export function startCleanup({ db, clock, log, tables }: CleanupOptions) {
     return removed
   }
 
-  const repeated = repeat({
+  const repeated = startPeriodicTask({
     everyMs,
     work: run,
     onError: (error) => log.warn({ err: error }, 'clean-up failed; it is tried again in a minute'),

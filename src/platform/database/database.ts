@@ -46,7 +46,7 @@ export interface Database {
   /** Like `all`, for what may take milliseconds: the event loop does not wait for it. */
   scan<Row extends object>(sql: string, params?: readonly Value[]): Promise<Row[]>
   /**
-   * Runs all statements or none, and resolves once that is durable. Answers each statement's rows; where a deciding
+   * Runs all statements or none, and resolves once that is durable. Returns each statement's rows; where a deciding
    * statement returned none, every list is empty.
    */
   write<Row extends object>(statement: Statement): Promise<[Row[]]>

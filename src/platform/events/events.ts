@@ -5,7 +5,7 @@ import type { Log } from '../log/logger.ts'
 export type Listener<Payload> = (payload: Payload) => unknown
 
 export interface Events<Map extends object> {
-  /** Answers how to stop listening. */
+  /** Returns how to stop listening. */
   on<Name extends keyof Map & string>(name: Name, listener: Listener<Map[Name]>): () => void
   /**
    * Resolves when every listener has ended, all of them running at once. One that fails, or takes longer than a second,

@@ -3,9 +3,9 @@ import { isUtf8 } from 'node:buffer'
 import { parse as parseForm } from 'node:querystring'
 import formBody from '@fastify/formbody'
 import type { FastifyInstance } from 'fastify'
-import { httpErrors } from './errors.ts'
-import { markAsForm } from './validation.ts'
-import { rememberLongNumbers } from './written-numbers.ts'
+import { markAsForm } from '../validation/body-validation.ts'
+import { rememberLongNumbers } from '../validation/exact-numbers.ts'
+import { httpErrors } from './http-errors.ts'
 
 export async function readBodies(app: FastifyInstance): Promise<void> {
   // `__proto__` and `constructor.prototype` keys are left out, like all that no schema names.

@@ -2,7 +2,7 @@
 import { pipeline, type Readable, type Transform } from 'node:stream'
 import { brotliCompress, constants, createBrotliCompress, createGzip, gzip } from 'node:zlib'
 import type { DoneFuncWithErrOrRes, FastifyReply, FastifyRequest } from 'fastify'
-import { guarded } from './errors.ts'
+import { guarded } from './http-errors.ts'
 import { addVary } from './vary.ts'
 
 /** About one network packet: what fits into it anyway gains nothing. */

@@ -1,7 +1,7 @@
-import { Type } from '../../core/type.ts'
-import { httpErrors } from './errors.ts'
-import { serviceTag as tag } from './openapi/build.ts'
-import { answer, type RouteDocs } from './openapi/route-docs.ts'
+import { serviceTag as tag } from '../openapi/build.ts'
+import { answer, type RouteDocs } from '../openapi/route-docs.ts'
+import { Type } from '../validation/schema-builder.ts'
+import { httpErrors } from './http-errors.ts'
 
 const Health = Type.Object({ status: Type.Literal('ok') }, { title: 'Health' })
 const Readiness = Type.Object(

@@ -2,10 +2,10 @@
 import { hash, timingSafeEqual } from 'node:crypto'
 import { BlockList } from 'node:net'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { requireBearer } from '../access/route-guards.ts'
 import type { Metrics } from '../metrics/metrics.ts'
-import { requireBearer } from './access.ts'
-import { httpErrors } from './errors.ts'
 import { docs } from './health.docs.ts'
+import { httpErrors } from './http-errors.ts'
 import { isForwarded } from './proxies.ts'
 import type { Readiness } from './readiness.ts'
 

@@ -9,7 +9,7 @@ import { createFairQueue, type Ticket } from '../../core/fair-queue.ts'
 import { rateKey } from '../limiter/limiter.ts'
 import { onAnswerEnd } from './answer-end.ts'
 import { addressOf } from './client.ts'
-import { httpErrors } from './errors.ts'
+import { httpErrors } from './http-errors.ts'
 import { createResponseMemory, type Held, type ResponseMemory } from './response-memory.ts'
 
 export interface ListOptions<Item> {

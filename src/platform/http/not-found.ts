@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import findMyWay, { type HTTPMethod } from 'find-my-way'
 import type { AppError } from '../../core/app-error.ts'
 import { isShared } from './cors.ts'
-import { httpErrors, sendError } from './errors.ts'
+import { httpErrors, sendError } from './http-errors.ts'
 import { pathOf } from './request-path.ts'
 
 const methods: HTTPMethod[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']
@@ -15,7 +15,7 @@ export interface UnknownRoutes {
 }
 
 /**
- * Call before any route is added. Answers how to refuse a request that no route takes, so that this can be done before
+ * Call before any route is added. Returns how to refuse a request that no route takes, so that this can be done before
  * its body is read. The framework cannot tell which methods a path has, so a second router remembers.
  */
 export function answerUnknownRoutes(app: FastifyInstance): UnknownRoutes {

@@ -1,6 +1,6 @@
 /** Pages of a listing, and what its envelope says of them. */
 import type { Static } from 'typebox'
-import { Type } from '../../core/type.ts'
+import { Type } from '../validation/schema-builder.ts'
 
 export interface Page {
   page: number

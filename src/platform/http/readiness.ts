@@ -14,7 +14,7 @@ export interface ReadinessOptions {
 }
 
 export interface Readiness {
-  /** Answers the names of what is away. Rejects where the service is not ready. */
+  /** Returns the names of what is away. Rejects where the service is not ready. */
   check(): Promise<string[]>
   /** By name: 1 what is well, 0 what is not. */
   figures(): Promise<Record<string, number>>

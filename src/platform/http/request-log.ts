@@ -1,10 +1,10 @@
 /** One line and one sample for each request. */
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { createTogether } from '../../core/together.ts'
+import { createTickBatcher } from '../../core/tick-batcher.ts'
 import type { Log } from '../log/logger.ts'
 import type { Series } from '../metrics/histogram.ts'
 import type { Metrics } from '../metrics/metrics.ts'
-import { guarded } from './errors.ts'
+import { guarded } from './http-errors.ts'
 import { pathOf } from './request-path.ts'
 
 declare module 'fastify' {
@@ -31,7 +31,7 @@ export interface RecordOptions {
 export function recordRequests(app: FastifyInstance, { log, metrics, isStopping }: RecordOptions): void {
   const isLogged = log.isLevelEnabled('info')
   const findSeries = createSeriesFinder(metrics)
-  const sendTogether = createTogether(process.nextTick)
+  const sendTogether = createTickBatcher(process.nextTick)
   function record(request: FastifyRequest, status: number): void {
     const ms = performance.now() - request.startedAt
     findSeries(request, status).observe(ms / 1000)

@@ -10,30 +10,30 @@ import fastify, {
 import type { TObject } from 'typebox'
 import type { AppError } from '../../core/app-error.ts'
 import type { Random } from '../../core/random.ts'
-import { createTogether } from '../../core/together.ts'
+import { createTickBatcher } from '../../core/tick-batcher.ts'
+import { type GuardOptions, guardRoutes } from '../access/route-guards.ts'
 import type { Log } from '../log/logger.ts'
 import type { Metrics } from '../metrics/metrics.ts'
-import { type GuardOptions, guardRoutes } from './access.ts'
+import { serveDocs } from '../openapi/openapi.routes.ts'
+import { compileBody } from '../validation/body-validation.ts'
 import { readBodies } from './bodies.ts'
 import { boundUrl } from './bound-url.ts'
-import { createBrokenRequestHandler } from './broken-requests.ts'
 import { createCorsHeaders, createOptionsAnswer } from './cors.ts'
-import { answerErrors, guarded, httpErrors, sendError } from './errors.ts'
 import { addHealthRoutes, type HealthOptions } from './health.ts'
-import { hasValidHost } from './hosts.ts'
+import { hasValidHost } from './host-header.ts'
+import { answerErrors, guarded, httpErrors, sendError } from './http-errors.ts'
 import { LazyLog } from './lazy-log.ts'
 import { describeListenError } from './listen-error.ts'
+import { createLoadShedding } from './load-shedding.ts'
 import { answerUnknownRoutes } from './not-found.ts'
-import { serveDocs } from './openapi.ts'
+import { createParserErrorHandler } from './parser-errors.ts'
 import { createPipelineLimit } from './pipelining.ts'
-import { createLoadShedding } from './pressure.ts'
 import { createForwardedCleaner, createProxyTrust, createProxyWarning } from './proxies.ts'
 import { createRequestIds } from './request-ids.ts'
 import { logRequest, recordRequests } from './request-log.ts'
 import { type SecurityOptions, securityHeaders } from './security-headers.ts'
 import { cutOffUnread } from './unread-answers.ts'
 import { isWebSocketUpgrade } from './upgrades.ts'
-import { compileBody } from './validation.ts'
 
 export interface HttpOptions extends GuardOptions, SecurityOptions, HealthOptions {
   log: Log
@@ -100,7 +100,7 @@ export async function createHttpServer(options: HttpOptions): Promise<HttpServer
       logRequest(request, isAnswered ? 204 : 404, 0)
       if (!isAnswered) sendError(error, request, reply)
     },
-    clientErrorHandler: createBrokenRequestHandler({
+    clientErrorHandler: createParserErrorHandler({
       createRequestId: requestIds.create,
       log,
       headersFor,
@@ -127,7 +127,7 @@ export async function createHttpServer(options: HttpOptions): Promise<HttpServer
   const answerOptions = createOptionsAnswer(unknownRoutes)
   app.decorateRequest('startedAt', 0)
   // Requests that arrive in the same turn of the event loop are begun together, after all of them have been read.
-  const beginTogether = createTogether(setImmediate)
+  const beginInBatch = createTickBatcher(setImmediate)
   // One hook for all that every request needs: each further one costs as much as what it does.
   app.addHook('onRequest', (request, reply, next) => {
     begin(request, reply)
@@ -137,7 +137,7 @@ export async function createHttpServer(options: HttpOptions): Promise<HttpServer
     else if (isStopping || !hasRoomInPipeline(reply.raw)) next(httpErrors.unavailable())
     else {
       const refusal = loadShedding.refusalOf(request) ?? (request.is404 ? unknownRoutes.refusalOf(request) : undefined)
-      beginTogether(() => {
+      beginInBatch(() => {
         // Whoever has hung up by now needs no answer.
         if (!request.socket.destroyed) guarded(request, reply, () => next(refusal))
       })

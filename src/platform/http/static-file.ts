@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import type { FastifyInstance } from 'fastify'
 import { compressAnswer } from './compression.ts'
-import { isUnchanged } from './conditions.ts'
+import { isUnchanged } from './conditional-requests.ts'
 
 export interface StaticFile {
   path: string

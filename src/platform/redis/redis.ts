@@ -1,7 +1,7 @@
 /** The connection to Redis that everything but subscriptions shares. */
 import type { createClient } from 'redis'
+import { errorMessage } from '../../core/error-message.ts'
 import { exitCodes, FatalError } from '../../core/fatal-error.ts'
-import { reasonOf } from '../../core/reason.ts'
 import {
   type SupervisedConnection,
   type SupervisedConnectionOptions,
@@ -42,7 +42,9 @@ export async function openRedis(url: string, log: Log, connectTimeoutMs = 5000):
     await connection.start(connectTimeoutMs)
   } catch (error) {
     const { host } = new URL(url)
-    throw new FatalError(`cannot reach Redis at ${host}: ${reasonOf(error)}`, exitCodes.unavailable, { cause: error })
+    throw new FatalError(`cannot reach Redis at ${host}: ${errorMessage(error)}`, exitCodes.unavailable, {
+      cause: error,
+    })
   }
   return { client, isUp: connection.isUp, close: connection.close }
 }

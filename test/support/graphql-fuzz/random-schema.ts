@@ -1,8 +1,8 @@
 /** Random elements, and the same schema for plain graphql-js. */
 import { buildSchema, type GraphQLObjectType, type GraphQLSchema } from 'graphql'
-import type { Context, Element, Field } from '../../../src/platform/graphql/elements.ts'
-import { inputType, objectType, query } from '../../../src/platform/graphql/elements.ts'
-import { refusals } from '../../../src/platform/http/access.ts'
+import { refusals } from '../../../src/platform/access/route-guards.ts'
+import type { Context, Element, Field } from '../../../src/platform/graphql/schema/elements.ts'
+import { inputType, objectType, query } from '../../../src/platform/graphql/schema/elements.ts'
 import type { Random } from './random.ts'
 import { createValues, type Values } from './random-values.ts'
 

@@ -1,7 +1,8 @@
 /** The page about oneself. */
-import { html } from '../../../platform/html/html.ts'
-import type { Principal } from '../../../platform/http/access.ts'
-import type { Page } from '../../../platform/web/pages.ts'
+
+import type { Principal } from '../../../platform/access/route-guards.ts'
+import { html } from '../../../platform/pages/html.ts'
+import type { Page } from '../../../platform/pages/pages.ts'
 import type { Device, TwoFactorStatus } from '../console.needs.ts'
 import { badges } from '../parts/badges.ts'
 import { field } from '../parts/forms.ts'

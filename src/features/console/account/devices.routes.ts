@@ -1,8 +1,8 @@
 /** The devices that are signed in, and how to end one or all. */
 import type { FastifyInstance } from 'fastify'
-import { principalOf } from '../../../platform/http/access.ts'
+import { principalOf } from '../../../platform/access/route-guards.ts'
 import { clientOf } from '../../../platform/http/client.ts'
-import { httpErrors } from '../../../platform/http/errors.ts'
+import { httpErrors } from '../../../platform/http/http-errors.ts'
 import type { ConsoleParts } from '../console.routes.ts'
 
 const config = { access: 'authenticated', docs: false } as const

@@ -1,4 +1,4 @@
-import { html } from '../../../platform/html/html.ts'
+import { html } from '../../../platform/pages/html.ts'
 import type { Device } from '../console.needs.ts'
 import { device } from '../parts/devices.ts'
 import { time } from '../parts/times.ts'

@@ -3,10 +3,10 @@
  * browsers keep, and not behind a redirect.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { Type } from '../../../core/type.ts'
-import { principalOf } from '../../../platform/http/access.ts'
+import { principalOf } from '../../../platform/access/route-guards.ts'
 import { clientOf } from '../../../platform/http/client.ts'
-import { OrEmpty } from '../../../platform/http/validation.ts'
+import { OrEmpty } from '../../../platform/validation/body-validation.ts'
+import { Type } from '../../../platform/validation/schema-builder.ts'
 import type { PendingTwoFactor } from '../console.needs.ts'
 import type { ConsoleParts } from '../console.routes.ts'
 import { atFields, createRefuse, type Refusal } from '../parts/refusals.ts'

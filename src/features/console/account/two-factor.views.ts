@@ -1,6 +1,6 @@
 /** Setting the second factor up, the recovery codes, and turning it off. */
-import { html } from '../../../platform/html/html.ts'
-import type { Page } from '../../../platform/web/pages.ts'
+import { html } from '../../../platform/pages/html.ts'
+import type { Page } from '../../../platform/pages/pages.ts'
 import type { PendingTwoFactor } from '../console.needs.ts'
 import { field } from '../parts/forms.ts'
 import { noRefusal, type Refusal, refusalNote } from '../parts/refusals.ts'

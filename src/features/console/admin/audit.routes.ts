@@ -1,9 +1,9 @@
 /** The audit trail: what happened to accounts, the newest first. */
 import type { FastifyInstance } from 'fastify'
-import { html } from '../../../platform/html/html.ts'
-import { principalOf } from '../../../platform/http/access.ts'
+import { principalOf } from '../../../platform/access/route-guards.ts'
 import { metaOf, type PageMeta, pageOf } from '../../../platform/http/paging.ts'
-import type { Page } from '../../../platform/web/pages.ts'
+import { html } from '../../../platform/pages/html.ts'
+import type { Page } from '../../../platform/pages/pages.ts'
 import type { AuditRow } from '../console.needs.ts'
 import type { ConsoleParts } from '../console.routes.ts'
 import { wordsOfChange, wordsOfEvent, wordsOfOutcome } from '../parts/audit-words.ts'

@@ -1,6 +1,6 @@
 /** One user, as administrators see and help them. */
-import { type Html, html } from '../../../platform/html/html.ts'
-import type { Page } from '../../../platform/web/pages.ts'
+import { type Html, html } from '../../../platform/pages/html.ts'
+import type { Page } from '../../../platform/pages/pages.ts'
 import type { ListedUser } from '../console.needs.ts'
 import { badges } from '../parts/badges.ts'
 import type { Problems } from '../parts/forms.ts'

@@ -1,6 +1,6 @@
-import { html } from '../../../platform/html/html.ts'
 import type { PageMeta } from '../../../platform/http/paging.ts'
-import type { Page } from '../../../platform/web/pages.ts'
+import { html } from '../../../platform/pages/html.ts'
+import type { Page } from '../../../platform/pages/pages.ts'
 import type { ListedUser } from '../console.needs.ts'
 import { badges } from '../parts/badges.ts'
 import { field } from '../parts/forms.ts'

@@ -1,4 +1,4 @@
-import { type Html, html } from '../../../platform/html/html.ts'
+import { type Html, html } from '../../../platform/pages/html.ts'
 import { describeUserAgent } from './user-agents.ts'
 
 /** A device by the name that people know; what it calls itself is there for who wants to look. */

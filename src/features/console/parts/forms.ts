@@ -1,6 +1,6 @@
 /** Forms: fields with their labels, and errors tied to them. */
 import { AppError } from '../../../core/app-error.ts'
-import { type Html, html } from '../../../platform/html/html.ts'
+import { type Html, html } from '../../../platform/pages/html.ts'
 
 /** What is wrong with what was sent: in general, and field by field. */
 export interface Problems {

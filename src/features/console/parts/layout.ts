@@ -1,8 +1,8 @@
 /** What surrounds every page: the head, the bar at the top, the notice. */
 import type { FastifyRequest } from 'fastify'
-import { type Html, html } from '../../../platform/html/html.ts'
 import { pathOf } from '../../../platform/http/request-path.ts'
-import type { Page } from '../../../platform/web/pages.ts'
+import { type Html, html } from '../../../platform/pages/html.ts'
+import type { Page } from '../../../platform/pages/pages.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {

@@ -1,7 +1,7 @@
 /** What a page says after something was done, where a redirect leads to it: reloading then does nothing twice. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { pathOf } from '../../../platform/http/request-path.ts'
-import type { Cookies } from '../../../platform/web/cookies.ts'
+import type { Cookies } from '../../../platform/pages/cookies.ts'
 
 const notices = {
   'signed-out': 'You are signed out.',

@@ -1,5 +1,5 @@
-import { type Html, html } from '../../../platform/html/html.ts'
 import type { PageMeta } from '../../../platform/http/paging.ts'
+import { type Html, html } from '../../../platform/pages/html.ts'
 
 type Query = Readonly<Record<string, string>>
 

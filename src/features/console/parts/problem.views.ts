@@ -1,8 +1,8 @@
 /** A page for what could not be done, and no form can tell. */
 import type { AppError } from '../../../core/app-error.ts'
-import { html } from '../../../platform/html/html.ts'
-import { httpErrors } from '../../../platform/http/errors.ts'
-import { formExpired, type Page } from '../../../platform/web/pages.ts'
+import { httpErrors } from '../../../platform/http/http-errors.ts'
+import { html } from '../../../platform/pages/html.ts'
+import { formExpired, type Page } from '../../../platform/pages/pages.ts'
 
 /** What the API says in two words is said to people in a sentence. */
 const words: Readonly<Record<string, { heading: string; text: string }>> = {

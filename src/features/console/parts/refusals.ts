@@ -2,8 +2,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { AppError } from '../../../core/app-error.ts'
 import { credentialErrors } from '../../../core/credential-errors.ts'
-import { type Html, html } from '../../../platform/html/html.ts'
-import type { Page, SendPage } from '../../../platform/web/pages.ts'
+import { type Html, html } from '../../../platform/pages/html.ts'
+import type { Page, SendPage } from '../../../platform/pages/pages.ts'
 import { noProblems, type Problems, problemNote, problemsOf } from './forms.ts'
 import { time } from './times.ts'
 
@@ -21,7 +21,7 @@ export interface Refused {
   error: unknown
 }
 
-/** Answers the function that sends the page again, saying why. What is no refusal is thrown on. */
+/** Returns the function that sends the page again, saying why. What is no refusal is thrown on. */
 export function createRefuse(send: SendPage) {
   return async (
     { request, reply, error }: Refused,

@@ -1,4 +1,4 @@
-import { type Html, html } from '../../../platform/html/html.ts'
+import { type Html, html } from '../../../platform/pages/html.ts'
 
 /** In UTC, until the script writes it in the reader's zone. */
 export function time(iso: string): Html {

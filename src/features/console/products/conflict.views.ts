@@ -1,5 +1,5 @@
 /** Two people changed the same product. What both of them typed is shown, and nothing of it is lost. */
-import { type Html, html } from '../../../platform/html/html.ts'
+import { type Html, html } from '../../../platform/pages/html.ts'
 import type { Form, Product } from '../console.needs.ts'
 import { time } from '../parts/times.ts'
 import { valuesOf } from './product.views.ts'

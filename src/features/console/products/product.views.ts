@@ -1,6 +1,6 @@
 /** One product: the forms to create and change it, and what others see of it. */
-import { type Html, html } from '../../../platform/html/html.ts'
-import type { Page } from '../../../platform/web/pages.ts'
+import { type Html, html } from '../../../platform/pages/html.ts'
+import type { Page } from '../../../platform/pages/pages.ts'
 import type { Form, Product } from '../console.needs.ts'
 import { field, noProblems, type Problems, problemNote } from '../parts/forms.ts'
 import { time } from '../parts/times.ts'

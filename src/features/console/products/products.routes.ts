@@ -1,11 +1,11 @@
 /** Products for people: the list, and the forms to create, change and delete them. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { AppError } from '../../../core/app-error.ts'
-import { principalOf } from '../../../platform/http/access.ts'
+import { principalOf } from '../../../platform/access/route-guards.ts'
 import { compressAnswer } from '../../../platform/http/compression.ts'
 import { idOf, parseId } from '../../../platform/http/ids.ts'
 import { metaOf, pageOf } from '../../../platform/http/paging.ts'
-import { markAsForm } from '../../../platform/http/validation.ts'
+import { markAsForm } from '../../../platform/validation/body-validation.ts'
 import type { Form } from '../console.needs.ts'
 import type { ConsoleParts } from '../console.routes.ts'
 import { noProblems, problemsOf } from '../parts/forms.ts'

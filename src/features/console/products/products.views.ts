@@ -1,7 +1,8 @@
 /** The list of products. The scripts replace what is in `results` and `count`, and write into `news` and `connection`. */
-import { type Html, html } from '../../../platform/html/html.ts'
+
 import type { PageMeta } from '../../../platform/http/paging.ts'
-import type { Page } from '../../../platform/web/pages.ts'
+import { type Html, html } from '../../../platform/pages/html.ts'
+import type { Page } from '../../../platform/pages/pages.ts'
 import type { Product } from '../console.needs.ts'
 import { beyondLast, pager } from '../parts/pager.ts'
 import { searchForm, type Wanted } from './search-form.views.ts'

@@ -1,4 +1,4 @@
-import { type Html, html } from '../../../platform/html/html.ts'
+import { type Html, html } from '../../../platform/pages/html.ts'
 
 export interface Wanted {
   q: string | undefined

@@ -1,8 +1,8 @@
 /** A forgotten password, and the new one that a mail leads to. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { Type } from '../../../core/type.ts'
 import { addressOf, clientOf } from '../../../platform/http/client.ts'
-import { OrEmpty, validationFailed } from '../../../platform/http/validation.ts'
+import { OrEmpty, validationFailed } from '../../../platform/validation/body-validation.ts'
+import { Type } from '../../../platform/validation/schema-builder.ts'
 import type { ConsoleParts } from '../console.routes.ts'
 import { passwordHint } from '../parts/password-hint.ts'
 import { createRefuse, isRefusal } from '../parts/refusals.ts'

@@ -1,5 +1,5 @@
-import { html } from '../../../platform/html/html.ts'
-import type { Page } from '../../../platform/web/pages.ts'
+import { html } from '../../../platform/pages/html.ts'
+import type { Page } from '../../../platform/pages/pages.ts'
 import type { Passwords } from '../console.needs.ts'
 import { field, noProblems, type Problems, problemNote } from '../parts/forms.ts'
 

@@ -1,9 +1,9 @@
 /** Signing in and out of the console. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { Type } from '../../../core/type.ts'
-import { principalOf } from '../../../platform/http/access.ts'
+import { principalOf } from '../../../platform/access/route-guards.ts'
 import { addressOf, clientOf } from '../../../platform/http/client.ts'
-import { OrEmpty } from '../../../platform/http/validation.ts'
+import { OrEmpty } from '../../../platform/validation/body-validation.ts'
+import { Type } from '../../../platform/validation/schema-builder.ts'
 import type { SignedIn } from '../console.needs.ts'
 import type { ConsoleParts } from '../console.routes.ts'
 import { createRefuse, isRefusal } from '../parts/refusals.ts'

@@ -1,5 +1,5 @@
-import { html } from '../../../platform/html/html.ts'
-import type { Page } from '../../../platform/web/pages.ts'
+import { html } from '../../../platform/pages/html.ts'
+import type { Page } from '../../../platform/pages/pages.ts'
 import { field } from '../parts/forms.ts'
 import { noRefusal, type Refusal, refusalNote } from '../parts/refusals.ts'
 import { withNext } from './next.ts'

@@ -2,10 +2,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Clock } from '../../../core/clock.ts'
 import type { Database, Statement } from '../../../platform/database/database.ts'
-import { foldCounts } from '../../../platform/database/kept-counts.ts'
+import { foldCounts } from '../../../platform/database/maintained-counts.ts'
 
 export interface BulkWriter {
-  /** One batch, all or none. Answers the rows of its first statement. */
+  /** One batch, all or none. Returns the rows of its first statement. */
   write(...statements: Statement[]): Promise<object[]>
   /** After so many rows: brings up to date what PostgreSQL keeps for lists and for its planner. */
   settle(rows: number): Promise<void>

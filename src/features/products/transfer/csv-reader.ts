@@ -7,10 +7,10 @@
 import { isUtf8 } from 'node:buffer'
 import { type CsvError, type Parser, parse } from 'csv-parse'
 import { exitCodes, FatalError } from '../../../core/fatal-error.ts'
-import { markAsForm } from '../../../platform/http/validation.ts'
+import { markAsForm } from '../../../platform/validation/body-validation.ts'
 import { requireColumns } from './columns.ts'
 import { restoreFormula } from './formulas.ts'
-import { type Layout, maxRecordBytes, type RecordReader, type SourceRecord } from './records.ts'
+import { type Layout, maxRecordBytes, type RecordReader, type SourceRecord } from './record-reader.ts'
 
 export function createCsvReader({ delimiter, isExact }: Omit<Layout, 'format'>): RecordReader {
   /** What the parser has been given since it was started, but for the rows at its beginning that are done. */
@@ -96,7 +96,7 @@ export function createCsvReader({ delimiter, isExact }: Omit<Layout, 'format'>):
     isDiscarding = true
   }
 
-  /** Answers undefined for an empty line, and for the header. */
+  /** Returns undefined for an empty line, and for the header. */
   function toRecord(fields: string[]): SourceRecord | undefined {
     if (fields.length === 1 && fields[0] === '') return undefined
     for (const [i, field] of fields.entries()) {

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { defuseFormula, restoreFormula } from './formulas.ts'
 import { exportText } from './product-export.ts'
-import { createReader } from './records.ts'
+import { createReader } from './record-reader.ts'
 
 const signs = ['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠']
 const character = fc.constantFrom(...signs, "'", '"', ',', ';', ' ', 'a', '1', 'é', '😀')

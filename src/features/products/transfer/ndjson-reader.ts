@@ -1,7 +1,7 @@
 /** One JSON object on each line. Values have their own types, as in a request's body. */
 import { isUtf8 } from 'node:buffer'
-import { rememberLongNumbers } from '../../../platform/http/written-numbers.ts'
-import { maxRecordBytes, type RecordReader, type SourceRecord } from './records.ts'
+import { rememberLongNumbers } from '../../../platform/validation/exact-numbers.ts'
+import { maxRecordBytes, type RecordReader, type SourceRecord } from './record-reader.ts'
 
 const newline = 0x0a
 
@@ -10,7 +10,7 @@ export function createNdjsonReader(): RecordReader {
   let line = 1
   let isDiscarding = false
 
-  /** Answers undefined for a blank line. */
+  /** Returns undefined for a blank line. */
   function toRecord(bytes: Buffer): SourceRecord | undefined {
     if (!isUtf8(bytes)) return { line, problem: 'not UTF-8 text' }
     const text = bytes.toString('utf8').replace(line === 1 ? /^\ufeff/ : '', '')

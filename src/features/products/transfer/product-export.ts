@@ -1,12 +1,12 @@
 /** All products that are not deleted, by id, as text: page by page, and long ones by themselves, in little memory. */
 import { stringify } from 'csv-stringify/sync'
 import type { Database } from '../../../platform/database/database.ts'
-import type { KeptCounts } from '../../../platform/database/kept-counts.ts'
+import type { MaintainedCounts } from '../../../platform/database/maintained-counts.ts'
 import { groupByLength, isWhole, type ListedProduct, type Product } from '../product.ts'
 import { columns, listedColumns, type ProductStore } from '../products.store.ts'
 import { exportedColumns } from './columns.ts'
 import { defuseFormula } from './formulas.ts'
-import type { Format } from './records.ts'
+import type { Format } from './record-reader.ts'
 
 export interface ExportedPage {
   text: string
@@ -21,7 +21,15 @@ export interface ExportLayout {
 
 const pageSize = 200
 
-export function createProductExport({ db, counts, store }: { db: Database; counts: KeptCounts; store: ProductStore }) {
+export function createProductExport({
+  db,
+  counts,
+  store,
+}: {
+  db: Database
+  counts: MaintainedCounts
+  store: ProductStore
+}) {
   async function* pages(layout: ExportLayout): AsyncGenerator<ExportedPage> {
     if (layout.format === 'csv') yield { text: stringify([exportedColumns]), products: 0 }
     for (let last = 0; ; ) {

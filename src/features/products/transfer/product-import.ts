@@ -5,7 +5,7 @@ import type { Database, Statement } from '../../../platform/database/database.ts
 import { type BulkProduct, charactersPerWrite, insertMany, rowsPerWrite } from '../products.bulk.ts'
 import { openBulkWriter } from './bulk-writer.ts'
 import type { ProductImportStore } from './product-imports.store.ts'
-import type { SourceRecord } from './records.ts'
+import type { SourceRecord } from './record-reader.ts'
 import { createRowCheck } from './row-check.ts'
 
 export interface Counts {
@@ -39,7 +39,7 @@ export interface ProductImportDeps {
 }
 
 export function createProductImport({ db, clock, store }: ProductImportDeps) {
-  /** Answers how many records are wrong, and changes nothing. */
+  /** Returns how many records are wrong, and changes nothing. */
   async function check({ records, signal, onRejected, onProgress }: Omit<ImportJob, 'id' | 'done'>): Promise<Counts> {
     const checkRow = createRowCheck()
     const counts = { imported: 0, rejected: 0 }

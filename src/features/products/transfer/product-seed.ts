@@ -27,7 +27,7 @@ export interface SeedJob {
 }
 
 export function createProductSeed({ db, clock }: { db: Database; clock: Clock }) {
-  /** Answers how many it made: fewer than were asked for where the signal came first. */
+  /** Returns how many it made: fewer than were asked for where the signal came first. */
   return async ({ count, seed, signal, onProgress }: SeedJob): Promise<number> => {
     const products = inventProducts(seed)
     let made = 0

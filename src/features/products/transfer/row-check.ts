@@ -2,11 +2,12 @@
  * A row is checked as the body of a POST is. Besides it may say whether the product is active, and its description may
  * be blank: a change may have made it so, and what was exported can be imported again.
  */
-import { Type } from '../../../core/type.ts'
-import { compileBody, describeDetails } from '../../../platform/http/validation.ts'
+
+import { compileBody, describeDetails } from '../../../platform/validation/body-validation.ts'
+import { Type } from '../../../platform/validation/schema-builder.ts'
 import type { BulkProduct } from '../products.bulk.ts'
 import { NewProduct, type NewProductBody, toInput } from '../products.schema.ts'
-import type { SourceRecord } from './records.ts'
+import type { SourceRecord } from './record-reader.ts'
 
 const NewRow = Type.Object({
   ...NewProduct.properties,

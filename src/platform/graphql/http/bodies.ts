@@ -2,8 +2,8 @@
 import { MIMEType } from 'node:util'
 import type { FastifyInstance } from 'fastify'
 import { decodeBody } from '../../http/bodies.ts'
-import { httpErrors } from '../../http/errors.ts'
-import { withWrittenNumbers } from '../exact-json.ts'
+import { httpErrors } from '../../http/http-errors.ts'
+import { withWrittenNumbers } from '../execution/exact-json.ts'
 import { isUtf8Name } from './media-types.ts'
 
 /** An object, or the array of a batch. */

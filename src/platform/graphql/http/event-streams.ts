@@ -6,12 +6,12 @@ import type { ServerResponse } from 'node:http'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { onAnswerEnd } from '../../http/answer-end.ts'
 import { addressOf } from '../../http/client.ts'
-import { httpErrors } from '../../http/errors.ts'
+import { httpErrors } from '../../http/http-errors.ts'
 import type { AddressBudgets } from '../../limiter/address-budgets.ts'
-import { createAtOnce } from '../../limiter/at-once.ts'
+import { createConnectionsPerAddress } from '../../limiter/connections-per-address.ts'
 import { tooManyAttempts } from '../../limiter/limiter.ts'
-import { createLastMade } from '../last-made.ts'
-import { addressHasTooManySubscriptions } from '../refused-request.ts'
+import { createLastMade } from '../execution/last-made.ts'
+import { addressHasTooManySubscriptions } from '../execution/refused-request.ts'
 import { eventStreamType } from './media-types.ts'
 
 export interface EventStream {
@@ -66,7 +66,7 @@ interface Opened {
 
 export function createEventStreams({ app, maxPerAddress, budgets }: EventStreamsOptions) {
   const open = new Set<Opened>()
-  const perAddress = createAtOnce(maxPerAddress)
+  const perAddress = createConnectionsPerAddress(maxPerAddress)
   const frameOf = createLastMade((text) => Buffer.from(eventOf(text)))
   let keepAlive: NodeJS.Timeout | undefined
   let accounting: NodeJS.Timeout | undefined

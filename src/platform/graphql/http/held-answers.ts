@@ -5,7 +5,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { onAnswerEnd } from '../../http/answer-end.ts'
 import { addressOf } from '../../http/client.ts'
-import { httpErrors } from '../../http/errors.ts'
+import { httpErrors } from '../../http/http-errors.ts'
 import type { AddressBudgets } from '../../limiter/address-budgets.ts'
 
 /** Up to here an answer takes no more memory than its connection does anyway. */

@@ -1,7 +1,7 @@
 /** A token is optional here. One that is given must be good: nobody is taken for anonymous by mistake. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { type Authenticate, freshMs, requireBearer } from '../../http/access.ts'
-import { guarded, httpErrors } from '../../http/errors.ts'
+import { type Authenticate, freshMs, requireBearer } from '../../access/route-guards.ts'
+import { guarded, httpErrors } from '../../http/http-errors.ts'
 
 export function createIdentification(authenticate: Authenticate) {
   async function identify(request: FastifyRequest): Promise<void> {

@@ -1,7 +1,7 @@
 /** A request as GraphQL-over-HTTP names its parameters. The engine checks what it uses of them. */
-import type { GraphQLRequest } from '../engine.ts'
-import { withWrittenNumbers } from '../exact-json.ts'
-import { RefusedRequest } from '../refused-request.ts'
+import type { GraphQLRequest } from '../execution/engine.types.ts'
+import { withWrittenNumbers } from '../execution/exact-json.ts'
+import { RefusedRequest } from '../execution/refused-request.ts'
 
 export function readParameters(given: unknown): GraphQLRequest {
   if (given === undefined) return {}

@@ -1,10 +1,10 @@
 /** Several requests in one. Each is answered in its place, as if it had come alone. */
 import { setImmediate as rest } from 'node:timers/promises'
-import { tooExpensive } from '../documents.ts'
-import type { Context } from '../elements.ts'
-import type { Engine, Prepared } from '../engine.ts'
-import { RefusedRequest } from '../refused-request.ts'
-import { type AnswerBudget, createAnswerBudget, endBudget } from '../response-budget.ts'
+import { tooExpensive } from '../execution/documents.ts'
+import type { Engine, Prepared } from '../execution/engine.types.ts'
+import { RefusedRequest } from '../execution/refused-request.ts'
+import { type AnswerBudget, createAnswerBudget, endBudget } from '../execution/response-budget.ts'
+import type { Context } from '../schema/elements.ts'
 import { badRequest, readParameters } from './parameters.ts'
 
 export interface RequestBatchesOptions {

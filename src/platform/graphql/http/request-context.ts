@@ -1,8 +1,8 @@
 import type { FastifyRequest } from 'fastify'
-import type { Principal } from '../../http/access.ts'
+import type { Principal } from '../../access/route-guards.ts'
 import { type Client, clientOf } from '../../http/client.ts'
-import type { Context, ContextLog } from '../elements.ts'
-import type { AnswerBudget } from '../response-budget.ts'
+import type { AnswerBudget } from '../execution/response-budget.ts'
+import type { Context, ContextLog } from '../schema/elements.ts'
 
 /** What resolvers know of a request. Most ask for little of it: it is looked up when they do. */
 export class RequestContext implements Context {

@@ -1,10 +1,10 @@
 /** Operations whose answers are event streams. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { requireBearer } from '../../http/access.ts'
-import { httpErrors } from '../../http/errors.ts'
-import type { LiveAccess } from '../../http/live-access.ts'
-import type { Engine, LiveSubscription, Prepared } from '../engine.ts'
-import { formatAppError } from '../errors.ts'
+import type { LiveAccess } from '../../access/live-access.ts'
+import { requireBearer } from '../../access/route-guards.ts'
+import { httpErrors } from '../../http/http-errors.ts'
+import type { Engine, LiveSubscription, Prepared } from '../execution/engine.types.ts'
+import { formatAppError } from '../execution/graphql-errors.ts'
 import type { EventStreams } from './event-streams.ts'
 import { RequestContext } from './request-context.ts'
 

@@ -1,0 +1,46 @@
+import pg from 'pg'
+import { exitCodes, FatalError } from '../../../core/fatal-error.ts'
+import type { MigrationTransaction } from '../migrations.ts'
+import { sessionStatement } from './session.ts'
+
+// Any number will do, as long as every Latchkey takes the same.
+const migrationLock = 7_236_114_809
+
+/** The advisory lock ends with the transaction, so it holds behind a connection pooler too. */
+export async function withPostgresMigrations<T>(
+  url: string,
+  work: (t: MigrationTransaction) => Promise<T>,
+): Promise<T> {
+  const client = new pg.Client({
+    connectionString: url,
+    application_name: 'latchkey migrations',
+    connectionTimeoutMillis: 5000,
+  })
+  // A lost connection fails the query that is under way; unheard, the event would end the process.
+  client.on('error', () => {})
+  await client.connect()
+  try {
+    await client.query(sessionStatement({ lock_timeout: '60s' }))
+    await client.query('BEGIN')
+    await lock(client)
+    const result = await work({
+      query: async <Row extends object>(sql: string, params: string[] = []) =>
+        (await client.query<Row>(sql, params)).rows,
+      script: async (sql) => void (await client.query(sql)),
+    })
+    await client.query('COMMIT')
+    return result
+  } finally {
+    // Ending the connection rolls back what was not committed.
+    await client.end()
+  }
+}
+
+async function lock(client: pg.Client): Promise<void> {
+  try {
+    await client.query('SELECT pg_advisory_xact_lock($1)', [migrationLock])
+  } catch (error) {
+    const message = `cannot get the lock for migrations: ${(error as Error).message}`
+    throw new FatalError(message, exitCodes.unavailable, { cause: error })
+  }
+}

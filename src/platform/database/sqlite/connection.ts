@@ -1,0 +1,161 @@
+/** One connection to the SQLite file, set up alike for the reader and for the writer thread. */
+import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
+import { serviceUnavailable } from '../../../core/app-error.ts'
+import { ConstraintError, type ConstraintKind, type Value } from '../database.ts'
+import { primaryCodeOf, sqliteCodes } from './codes.ts'
+
+export interface SqliteConnection {
+  all(sql: string, params: readonly Value[]): object[]
+  /** The values of the same rows, one row after the other. The statement must not be used again before they are through. */
+  iterate(sql: string, params: readonly Value[]): { columns: readonly Column[]; rows: Iterable<unknown[]> }
+  get(sql: string, params: readonly Value[]): object | undefined
+  /** A statement without parameters or rows, prepared like the others. */
+  run(sql: string): void
+  /** A text of any number of statements. */
+  exec(sql: string): void
+  isOpen(): boolean
+  isInTransaction(): boolean
+  close(): void
+}
+
+export interface Column {
+  name: string
+  /** As declared. */
+  type: string | null
+}
+
+export type RowFactory = (values: unknown[]) => object
+
+interface Prepared {
+  statement: StatementSync
+  columns: readonly Column[]
+  toRow: RowFactory
+}
+
+export function openSqliteConnection(
+  path: string,
+  options: { queryOnly: boolean; busyTimeoutMs: number },
+): SqliteConnection {
+  const db = new DatabaseSync(path, {
+    timeout: options.busyTimeoutMs,
+    enableForeignKeyConstraints: true,
+    enableDoubleQuotedStringLiterals: false,
+  })
+  db.exec('PRAGMA trusted_schema = OFF; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -32768')
+  db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL')
+  if (options.queryOnly) db.exec('PRAGMA query_only = ON')
+  const prepared = new Map<string, Prepared>()
+
+  function prepare(sql: string): Prepared {
+    let known = prepared.get(sql)
+    if (!known) {
+      const statement = db.prepare(numberPlaceholders(sql))
+      statement.setReturnArrays(true)
+      const columns = statement.columns().map(({ name, type }) => ({ name, type }))
+      known = { statement, columns, toRow: createRowFactory(columns) }
+      prepared.set(sql, known)
+    }
+    return known
+  }
+
+  return {
+    all(sql, params) {
+      const { statement, toRow } = prepare(sql)
+      // With setReturnArrays each row is an array, which the types do not know.
+      return (statement.all(...params.map(toSqlite)) as unknown as unknown[][]).map(toRow)
+    },
+    iterate(sql, params) {
+      const { statement, columns } = prepare(sql)
+      return { columns, rows: statement.iterate(...params.map(toSqlite)) as Iterable<unknown> as Iterable<unknown[]> }
+    },
+    get(sql, params) {
+      const { statement, toRow } = prepare(sql)
+      const values = statement.get(...params.map(toSqlite)) as unknown as unknown[] | undefined
+      return values && toRow(values)
+    },
+    run: (sql) => void prepare(sql).statement.run(),
+    exec: (sql) => db.exec(sql),
+    isOpen: () => db.isOpen,
+    isInTransaction: () => db.isTransaction,
+    close: () => db.close(),
+  }
+}
+
+/** Names SQLite's errors as the interface does. */
+export function fromSqliteError(error: unknown): Error {
+  if (!(error instanceof Error) || !('errcode' in error))
+    return error instanceof Error ? error : new Error(String(error))
+  const kind = constraintKinds.get(Number(error.errcode))
+  if (kind) return new ConstraintError(kind, { cause: error })
+  return unavailableCodes.has(primaryCodeOf(error)) ? serviceUnavailable(error) : error
+}
+
+/** Errors do not keep their class from thread to thread: what the other side needs goes as plain data. */
+export interface PlainError {
+  message: string
+  errcode: number | undefined
+}
+
+export function toPlainError(error: unknown): PlainError {
+  const { message, errcode } = error as { message: string; errcode?: number }
+  return { message, errcode }
+}
+
+export function fromPlainError({ message, errcode }: PlainError): Error {
+  return fromSqliteError(Object.assign(new Error(message), errcode !== undefined && { errcode }))
+}
+
+/** Another connection holds the lock. */
+export function isBusy(error: unknown): boolean {
+  return primaryCodeOf(error) === sqliteCodes.busy
+}
+
+// Extended codes: https://sqlite.org/rescode.html#extrc
+const constraintKinds: ReadonlyMap<number, ConstraintKind> = new Map([
+  [275, 'check'],
+  [787, 'foreign_key'],
+  [1299, 'not_null'],
+  [1555, 'unique'],
+  [2067, 'unique'],
+])
+const unavailableCodes: ReadonlySet<number | undefined> = new Set(Object.values(sqliteCodes))
+
+/** `$1` is a name to SQLite, numbered by first appearance; `?1` is the number itself. Quoted text stays as it is. */
+function numberPlaceholders(sql: string): string {
+  let numbered = ''
+  for (let at = 0; at < sql.length; ) {
+    const closing = sql.startsWith('--', at) ? '\n' : sql[at] === "'" || sql[at] === '"' ? sql[at] : undefined
+    if (closing === undefined) {
+      numbered += sql[at] === '$' && isDigit(sql[at + 1]) ? '?' : sql[at]
+      at += 1
+    } else {
+      const found = sql.indexOf(closing as string, at + 1)
+      const end = found < 0 ? sql.length : found + 1
+      numbered += sql.slice(at, end)
+      at = end
+    }
+  }
+  return numbered
+}
+
+function isDigit(character: string | undefined): boolean {
+  return character !== undefined && character >= '0' && character <= '9'
+}
+
+/** node:sqlite binds every number as a float, which would store 5 as '5.0' in a text column. */
+function toSqlite(value: Value): SQLInputValue {
+  if (typeof value === 'number' && Number.isSafeInteger(value)) return BigInt(value)
+  return typeof value === 'boolean' ? BigInt(value) : value
+}
+
+/**
+ * A function made for the statement's columns: rows share one hidden class and columns declared BOOLEAN come out as
+ * booleans. A loop over the names costs six times as much (0.7 µs instead of 0.1 for ten columns).
+ */
+export function createRowFactory(columns: readonly Column[]): RowFactory {
+  const fields = columns.map(({ name, type }, i) => {
+    const value = type === 'BOOLEAN' ? `v[${i}] === null ? null : v[${i}] === 1` : `v[${i}]`
+    return `${JSON.stringify(name)}: ${value}`
+  })
+  return new Function('v', `return { ${fields.join(', ')} }`) as RowFactory
+}

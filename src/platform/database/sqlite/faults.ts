@@ -1,0 +1,76 @@
+/**
+ * What goes wrong with the file rather than with a statement: damaged pages, a full disk, a file system that has become
+ * read-only. Each is logged once, with what to do, and the requests that meet it are answered 503.
+ */
+import { AppError, serviceUnavailable } from '../../../core/app-error.ts'
+import type { Log } from '../../log/logger.ts'
+import { primaryCodeOf, sqliteCodes } from './codes.ts'
+
+export interface SqliteFaults {
+  /** Takes note of the fault that an error tells of, if any, and answers the error to go on with. */
+  note(error: Error): Error
+  /** A write was committed: what kept writes from being taken is over. */
+  noteWritten(): void
+  /** Damage is known until the file is opened anew, the rest until writes have been taken for a while. */
+  hasFaults(): boolean
+}
+
+/** On a disk that is all but full some writes pass and others do not: the log does not tell of each. */
+const quietMs = 10_000
+
+type Fault = 'damaged' | 'full' | 'readOnly' | 'unreadable'
+
+const faultsByCode: ReadonlyMap<number | undefined, Fault> = new Map([
+  [sqliteCodes.readOnly, 'readOnly'],
+  [sqliteCodes.inputOutput, 'unreadable'],
+  [sqliteCodes.corrupt, 'damaged'],
+  [sqliteCodes.full, 'full'],
+  [sqliteCodes.cannotOpen, 'unreadable'],
+  [sqliteCodes.notADatabase, 'damaged'],
+])
+
+export function createSqliteFaults(path: string, log: Pick<Log, 'error' | 'info'> | undefined): SqliteFaults {
+  /** When each was last met. */
+  const known = new Map<Fault, number>()
+  return {
+    note(error) {
+      const cause = error instanceof AppError ? error.cause : error
+      const fault = faultOf(cause)
+      if (!fault) return error
+      if (!known.has(fault)) log?.error({ err: cause }, advice[fault](path))
+      known.set(fault, performance.now())
+      return serviceUnavailable(cause, { isReported: log !== undefined })
+    },
+    noteWritten() {
+      // On the path of every write: most have nothing to look at.
+      if (known.size === 0) return
+      const before = performance.now() - quietMs
+      const over = [...known].filter(([fault, lastAt]) => fault !== 'damaged' && lastAt < before)
+      for (const [fault] of over) known.delete(fault)
+      if (over.length > 0) log?.info(`the database file ${path} takes writes again`)
+    },
+    hasFaults: () => known.size > 0,
+  }
+}
+
+export function isDamage(error: unknown): boolean {
+  return faultOf(error) === 'damaged'
+}
+
+export function damageAdvice(path: string): string {
+  return advice.damaged(path)
+}
+
+function faultOf(error: unknown): Fault | undefined {
+  return faultsByCode.get(primaryCodeOf(error))
+}
+
+const advice: Readonly<Record<Fault, (path: string) => string>> = {
+  damaged: (path) =>
+    `the database file ${path} is damaged: what needs its damaged pages is answered 503, everything else is served. Stop the service, run: sqlite3 ${path} "PRAGMA integrity_check" to see what is damaged, and restore the last backup; without one, save what can be read: sqlite3 ${path} .recover | sqlite3 recovered.db`,
+  full: (path) => `no room is left on the disk of the database file ${path}: writes are answered 503 until there is`,
+  readOnly: (path) =>
+    `the database file ${path} cannot be written: writes are answered 503. See that the file system is not mounted read-only, and that the user of the service may write the file, its -wal and -shm, and their folder`,
+  unreadable: (path) =>
+    `the disk of the database file ${path} fails: requests that meet it are answered 503. See the kernel's log (dmesg) for errors of the disk, and run: sqlite3 ${path} "PRAGMA integrity_check"`,
+}

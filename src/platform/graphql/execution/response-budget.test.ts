@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setImmediate as turn } from 'node:timers/promises'
+import { createLogger } from '../../log/logger.ts'
+import type { Context } from '../schema/elements.ts'
+import type { Selection } from '../schema/selection.ts'
+import { endAnswer, readWithin } from './response-budget.ts'
+
+const log = createLogger({ level: 'silent', isTerminal: false })
+const selection = { fields: new Map([['text', { names: ['text'] }]]) } as unknown as Selection
+
+/** An operation that reads a text of this length. `isRead` tells once it may go on. */
+function read(address: string, length: number) {
+  const context: Context = { principal: undefined, client: { address, userAgent: '' }, log }
+  const operation = { context, isRead: false, done: Promise.resolve() }
+  operation.done = readWithin({ context, selection, read: async () => [{ text: 'x'.repeat(length) }] }).then(() => {
+    operation.isRead = true
+  })
+  return operation
+}
+
+async function settle(): Promise<void> {
+  for (let i = 0; i < 10; i++) await turn()
+}
+
+test('of long answers few are made at once, addresses take turns, and short ones wait for none', async () => {
+  const flood = Array.from({ length: 30 }, () => read('192.0.2.1', 200_000))
+  await settle()
+  const readNow = () => flood.filter(({ isRead }) => isRead)
+  assert.equal(readNow().length, 8)
+
+  const other = read('192.0.2.2', 200_000)
+  const short = read('192.0.2.2', 1000)
+  await settle()
+  assert.deepEqual([other.isRead, short.isRead], [false, true])
+
+  endAnswer(readNow()[0]?.context as Context)
+  await settle()
+  assert.equal(other.isRead, true, 'the place goes to the address that has none')
+  assert.equal(readNow().length, 8)
+
+  // Those that end before their turn comes take no place with them.
+  for (const { context } of [...flood, other, short]) endAnswer(context)
+  await Promise.all(flood.map(({ done }) => done))
+  const next = Array.from({ length: 8 }, () => read('192.0.2.3', 200_000))
+  await settle()
+  assert.ok(next.every(({ isRead }) => isRead))
+  for (const { context } of next) endAnswer(context)
+})

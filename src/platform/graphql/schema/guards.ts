@@ -1,0 +1,75 @@
+/** Puts what an element requires in front of what it does. */
+import type { GraphQLResolveInfo } from 'graphql'
+import { authorize, type Policies } from '../../access/authorize.ts'
+import { type Principal, refusals } from '../../access/route-guards.ts'
+import type { Resolver } from './adapt-resolvers.ts'
+import type { Context, FieldAccess, FieldRequirement } from './elements.ts'
+import type { RootElement } from './schema.ts'
+import { selectionOf } from './selection.ts'
+
+type Guarded = (source: unknown, args: never, context: Context, info: GraphQLResolveInfo, entity?: unknown) => unknown
+
+export interface Guards {
+  guardRoot(element: RootElement): Resolver
+  guardField(field: { access: FieldAccess; resolve: Resolver }): Resolver
+  /** Throws where a requirement of the element is not met. */
+  check(element: RootElement, args: Record<string, unknown>, principal: Principal | undefined): Promise<void>
+}
+
+export function createGuards(policies: Policies<Principal>): Guards {
+  function requirementsOf(access: FieldAccess | undefined): readonly FieldRequirement[] {
+    const requirements = access === undefined ? [] : ([access].flat() as FieldRequirement[])
+    for (const each of requirements) {
+      if (typeof each === 'object' && 'policy' in each) policies.requireKnown(each.policy, each.action)
+    }
+    return requirements.filter((each) => each !== 'public')
+  }
+
+  async function require(
+    requirements: readonly FieldRequirement[],
+    args: Record<string, unknown>,
+    user: Principal | undefined,
+  ): Promise<unknown> {
+    let found: unknown
+    for (const requirement of requirements) {
+      const { verdict, entity } = await authorize({ requirement, user, findEntity: (find) => find(args), policies })
+      if (verdict !== 'allowed') throw refusals[verdict]()
+      if (entity !== undefined) found = entity
+    }
+    return found
+  }
+
+  function guard(access: FieldAccess, resolve: Guarded): Resolver {
+    const requirements = requirementsOf(access)
+    if (requirements.length === 0) return resolve as Resolver
+    return async (source, args, context, info) => {
+      const entity = await require(requirements, args, context.principal)
+      return resolve(source, args as never, context, info, entity)
+    }
+  }
+
+  return {
+    guardRoot(element) {
+      if (element.access === undefined || (Array.isArray(element.access) && element.access.length === 0)) {
+        throw new Error('it declares no access')
+      }
+      if (element.kind === 'subscription') {
+        requirementsOf(element.access)
+        // What the source yields is what the field is resolved from.
+        return (value) => value
+      }
+      const { resolve } = element
+      return guard(
+        element.access,
+        resolve
+          ? (_source, args, context, info, entity) =>
+              resolve(args, context, { entity, selection: () => selectionOf(info) })
+          : () => ({}),
+      )
+    },
+    guardField: ({ access, resolve }) => guard(access, resolve),
+    async check(element, args, principal) {
+      await require(requirementsOf(element.access), args, principal)
+    },
+  }
+}

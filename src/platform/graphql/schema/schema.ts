@@ -1,0 +1,241 @@
+/**
+ * Assembles the elements to a schema: their types are written down in the schema language, then each field gets its
+ * resolver. What does not fit together stops the start-up, by the element's name.
+ */
+import {
+  buildSchema,
+  type GraphQLArgument,
+  type GraphQLField,
+  type GraphQLInputObjectType,
+  type GraphQLObjectType,
+  type GraphQLSchema,
+  parseType,
+  specifiedScalarTypes,
+  type TypeNode,
+} from 'graphql'
+import { errorMessage } from '../../../core/error-message.ts'
+import {
+  type AdaptResolver,
+  adaptForCompiler,
+  adaptForInterpreter,
+  type Resolver,
+  readProperty,
+} from './adapt-resolvers.ts'
+import type { Argument, Context, Element, Field } from './elements.ts'
+import { exactArgument } from './exact-input.ts'
+import { createFieldLoader } from './field-loader.ts'
+import type { Guards } from './guards.ts'
+
+export type RootElement = Extract<Element, { kind: 'query' | 'mutation' | 'subscription' }>
+
+declare module 'graphql' {
+  interface GraphQLFieldExtensions<_TSource, _TContext, _TArgs> {
+    /** The element behind a field of Query, Mutation or Subscription. */
+    element?: RootElement
+    size?: (args: Record<string, unknown>) => number
+  }
+}
+
+const rootTypes = { query: 'Query', mutation: 'Mutation', subscription: 'Subscription' } as const
+
+/** The type that variables have for the executors, which are handed coerced values. */
+export const coercedType = '_Coerced'
+
+export interface Schemas {
+  /** What clients see, and documents are validated by. */
+  public: GraphQLSchema
+  /** For graphql-js and for graphql-jit. Variables of coercedType pass as they are. */
+  interpreted: GraphQLSchema
+  compiled: GraphQLSchema
+}
+
+export function createSchemas(elements: readonly Element[], guards: Guards): Schemas {
+  return {
+    public: createSchema(elements, guards),
+    interpreted: readExactly(create(elements, { guards, adapt: adaptForInterpreter, scalars: [coercedType] })),
+    compiled: create(elements, { guards, adapt: adaptForCompiler, scalars: [coercedType] }),
+  }
+}
+
+export function createSchema(elements: readonly Element[], guards: Guards): GraphQLSchema {
+  return create(elements, { guards, adapt: adaptForInterpreter, scalars: [] })
+}
+
+/** The arguments of root fields whose numbers their resolvers check. */
+function readExactly(schema: GraphQLSchema): GraphQLSchema {
+  for (const root of [schema.getQueryType(), schema.getMutationType()]) {
+    for (const { args } of Object.values(root?.getFields() ?? {})) {
+      for (const argument of args as GraphQLArgument[]) argument.type = exactArgument(argument.type)
+    }
+  }
+  return schema
+}
+
+interface CreateOptions {
+  guards: Guards
+  adapt: AdaptResolver
+  /** Beside the elements' own types. Their values pass as they are. */
+  scalars: readonly string[]
+}
+
+function create(elements: readonly Element[], { guards, adapt, scalars }: CreateOptions): GraphQLSchema {
+  requireUniqueNames(elements)
+  requireKnownTypes(elements)
+  const schema = build(elements, scalars)
+  for (const element of elements) {
+    if (element.kind === 'input') {
+      const type = schema.getType(element.name) as GraphQLInputObjectType
+      type.extensions = { checksNumbers: element.checksNumbers === true }
+      continue
+    }
+    try {
+      if (element.kind === 'object') addResolvers(schema, element, { guards, adapt })
+      else addRoot(schema, element, { guards, adapt })
+    } catch (error) {
+      throw broken(element, errorMessage(error))
+    }
+  }
+  return schema
+}
+
+type Resolving = Pick<CreateOptions, 'guards' | 'adapt'>
+
+function addRoot(schema: GraphQLSchema, element: RootElement, { guards, adapt }: Resolving): void {
+  const field = fieldOf(schema, rootTypes[element.kind], element.name)
+  const resolve = guards.guardRoot(element)
+  Object.assign(field, { resolve: adapt({ name: element.name, type: field.type, resolve }) })
+  field.extensions = { element, ...(element.size && { size: element.size }) }
+}
+
+function addResolvers(
+  schema: GraphQLSchema,
+  element: Extract<Element, { kind: 'object' }>,
+  { guards, adapt }: Resolving,
+): void {
+  for (const [name, given] of Object.entries(element.fields)) {
+    const field = fieldOf(schema, element.name, name)
+    const resolve = typeof given === 'string' ? undefined : guardedResolver(name, given as Field, guards)
+    const adapted = adapt({ name, type: field.type, resolve })
+    if (adapted) field.resolve = adapted
+    if (typeof given === 'object' && given.size) field.extensions = { size: given.size }
+  }
+}
+
+function guardedResolver(name: string, field: Field, guards: Guards): Resolver | undefined {
+  const resolve = resolverOf(field)
+  return field.access === undefined
+    ? resolve
+    : guards.guardField({ access: field.access, resolve: resolve ?? readProperty(name) })
+}
+
+function resolverOf(field: Field): Resolver | undefined {
+  if (field.load) return createFieldLoader(field.load)
+  // The types of sources and arguments are those of whoever wrote the element.
+  return field.resolve && ((source, args, context) => field.resolve?.(source as never, args as never, context))
+}
+
+function fieldOf(schema: GraphQLSchema, type: string, name: string): GraphQLField<unknown, Context> {
+  return (schema.getType(type) as GraphQLObjectType).getFields()[name] as GraphQLField<unknown, Context>
+}
+
+function requireUniqueNames(elements: readonly Element[]): void {
+  const scalars = specifiedScalarTypes.map(({ name }) => name)
+  const taken = new Set<string>([...Object.values(rootTypes), ...scalars, coercedType])
+  for (const element of elements) {
+    const name = isRoot(element) ? `${rootTypes[element.kind]}.${element.name}` : element.name
+    if (taken.has(name)) throw broken(element, 'the name is taken')
+    taken.add(name)
+  }
+}
+
+function requireKnownTypes(elements: readonly Element[]): void {
+  const names = elements.filter((element) => !isRoot(element)).map(({ name }) => name)
+  const known = new Set([...names, ...specifiedScalarTypes.map(({ name }) => name)])
+  for (const element of elements) {
+    for (const [part, type] of typesOf(element)) {
+      const name = namedType(element, part, type)
+      if (!known.has(name)) throw broken(element, `the type ${name} of ${part} is unknown`)
+    }
+  }
+}
+
+/** Every type that an element refers to, with what it is the type of. */
+function typesOf(element: Element): [part: string, type: string][] {
+  const argumentsOf = (args: Readonly<Record<string, Argument>> = {}): [string, string][] =>
+    Object.entries(args).map(([name, argument]) => [name, typeof argument === 'string' ? argument : argument.type])
+  if (isRoot(element)) return [[element.name, element.type], ...argumentsOf(element.args)]
+  if (element.kind === 'input') return argumentsOf(element.fields)
+  return Object.entries(element.fields).flatMap(([name, field]): [string, string][] =>
+    typeof field === 'string'
+      ? [[name, field]]
+      : [[name, (field as Field).type], ...argumentsOf((field as Field).args)],
+  )
+}
+
+function namedType(element: Element, part: string, text: string): string {
+  try {
+    let type: TypeNode = parseType(text)
+    while (type.kind !== 'NamedType') type = type.type
+    return type.name.value
+  } catch (error) {
+    throw broken(element, `the type of ${part} cannot be read: ${errorMessage(error)}`)
+  }
+}
+
+function build(elements: readonly Element[], scalars: readonly string[]): GraphQLSchema {
+  const roots = Object.entries(rootTypes).map(([kind, name]) => {
+    const own = elements.filter((element): element is RootElement => element.kind === kind)
+    return own.length === 0 ? '' : write('type', { name, fields: own.map((each) => [each.name, each]) })
+  })
+  const types = elements
+    .filter((element) => !isRoot(element))
+    .map(({ kind, name, description, fields }) =>
+      write(kind === 'object' ? 'type' : 'input', { name, description, fields: Object.entries(fields) }),
+    )
+  // Each text was read by itself before: what is wrong now is how they go together, which the message names.
+  return buildSchema([...roots, ...types, ...scalars.map((name) => `scalar ${name}`)].join('\n'))
+}
+
+interface Written {
+  name: string
+  description?: string | undefined
+  fields: readonly [name: string, type: string | (Field | RootElement | Exclude<Argument, string>)][]
+}
+
+function write(keyword: 'type' | 'input', { name, description, fields }: Written): string {
+  const lines = fields.map(([field, given]) => {
+    if (typeof given === 'string') return `${field}: ${given}`
+    const args = 'args' in given && given.args ? Object.entries(given.args) : []
+    const list = args.map(([argument, type]) => writeArgument(argument, type)).join(', ')
+    const own =
+      args.length > 0 ? `${field}(${list}): ${given.type}` : writeArgument(field, { ...given, description: '' })
+    return `${writeDescription(given.description)}${own}`
+  })
+  return `${writeDescription(description)}${keyword} ${name} {\n${lines.join('\n')}\n}`
+}
+
+function writeArgument(name: string, argument: Argument): string {
+  if (typeof argument === 'string') return `${name}: ${argument}`
+  const value = argument.default === undefined ? '' : ` = ${writeValue(argument.default)}`
+  return `${writeDescription(argument.description)}${name}: ${argument.type}${value}`
+}
+
+/** As the schema language has it, where the keys of an object are names and not texts. */
+function writeValue(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(writeValue).join(', ')}]`
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value)
+  const fields = Object.entries(value).filter(([, each]) => each !== undefined)
+  return `{${fields.map(([key, each]) => `${key}: ${writeValue(each)}`).join(', ')}}`
+}
+
+function writeDescription(text: string | undefined): string {
+  return text ? `${JSON.stringify(text)}\n` : ''
+}
+
+function isRoot(element: Element): element is RootElement {
+  return Object.hasOwn(rootTypes, element.kind)
+}
+
+function broken({ kind, name }: Element, problem: string): Error {
+  return new Error(`the GraphQL element ${kind} ${name}: ${problem}`)
+}

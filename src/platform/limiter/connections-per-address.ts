@@ -1,0 +1,27 @@
+/** How many of something an address may have at once, such as open connections. */
+import { rateKey } from './limiter.ts'
+
+export interface ConnectionsPerAddress {
+  /** Returns how to leave again, or undefined where there are as many as there may be. */
+  enter(address: string): (() => void) | undefined
+}
+
+export function createConnectionsPerAddress(max: number): ConnectionsPerAddress {
+  const counts = new Map<string, number>()
+  return {
+    enter(address) {
+      const key = rateKey(address)
+      const count = counts.get(key) ?? 0
+      if (count >= max) return undefined
+      counts.set(key, count + 1)
+      let hasLeft = false
+      return () => {
+        if (hasLeft) return
+        hasLeft = true
+        const left = (counts.get(key) ?? 1) - 1
+        if (left === 0) counts.delete(key)
+        else counts.set(key, left)
+      }
+    },
+  }
+}

@@ -1,0 +1,138 @@
+/** Errors as part of the description: the very errors that are thrown give their texts, bodies and headers. */
+import { STATUS_CODES } from 'node:http'
+import type { TObject, TSchema } from 'typebox'
+import type { AppError } from '../../core/app-error.ts'
+import type { Requirement } from '../access/route-guards.ts'
+import { httpErrors } from '../http/http-errors.ts'
+import { compileBody, validationFailed } from '../validation/body-validation.ts'
+import { Type } from '../validation/schema-builder.ts'
+import { type JsonSchema, type Reference, type ResponseObject, responsePath } from './document.ts'
+import { unixSeconds } from './route-docs.ts'
+import { type Schemas, toPascalCase } from './schemas.ts'
+
+const text = Type.String({ description: 'Stable: it is part of the API.' })
+const PlainError = Type.Object({ error: text }, { title: 'ErrorBody' })
+const DetailedError = Type.Object(
+  {
+    error: text,
+    details: Type.Record(Type.String(), Type.Array(Type.String()), { description: 'What is wrong, by field.' }),
+  },
+  { title: 'DetailedErrorBody' },
+)
+const LockedError = Type.Object(
+  { error: text, locked_until: Type.Integer({ ...unixSeconds, description: 'When the lock ends, in Unix seconds.' }) },
+  { title: 'LockedErrorBody' },
+)
+
+const headersByName: Readonly<Record<string, { description: string; schema: JsonSchema }>> = {
+  'retry-after': { description: 'After how many seconds to try again.', schema: { type: 'integer', minimum: 1 } },
+  allow: { description: 'The methods that the path has.', schema: { type: 'string' } },
+  'www-authenticate': {
+    description: '`Bearer`, with `error="invalid_token"` where an access token was sent and is not good.',
+    schema: { type: 'string' },
+  },
+}
+
+export interface ErrorSource {
+  requirements: readonly Requirement[]
+  path: string
+  body: TSchema | undefined
+  hasBody: boolean
+  /** What the route itself names. */
+  own: readonly AppError[]
+}
+
+/** All errors that a route may answer with, its own and those that follow from what it declares. */
+export function errorsOf({ requirements, path, body, hasBody, own }: ErrorSource): AppError[] {
+  const isGuarded = requirements.some((each) => each !== 'public')
+  const isChecked = requirements.some((each) => typeof each === 'object')
+  const ownStatuses = new Set(own.map(({ status }) => status))
+  return [
+    ...own,
+    ...(isGuarded ? [httpErrors.missingToken(), httpErrors.invalidToken()] : []),
+    ...(isChecked ? [httpErrors.forbidden()] : []),
+    // A route that says what it did not find says it better.
+    ...(path.includes('{') && !ownStatuses.has(404) ? [httpErrors.notFound()] : []),
+    ...(hasBody ? [httpErrors.malformedBody(), httpErrors.bodyTooLarge(), httpErrors.unsupportedMediaType()] : []),
+    ...(body ? [breakBody(body)] : []),
+    // Of every request, before its route is known: what is no HTTP, comes too slowly, or has too many headers.
+    httpErrors.malformedRequest(),
+    httpErrors.requestTimeout(),
+    httpErrors.headersTooLarge(),
+    httpErrors.internal(undefined),
+    ...(ownStatuses.has(503) ? [] : [httpErrors.unavailable()]),
+  ]
+}
+
+/** What the route really answers to a body without fields or, where it takes that, with fields of no known type. */
+function breakBody(schema: TSchema): AppError {
+  const generic = validationFailed({ field: ['Must not be blank'] })
+  const { properties } = schema as Partial<TObject>
+  if (!properties) return generic
+  try {
+    const check = compileBody(schema as TObject)
+    for (const body of [{}, Object.fromEntries(Object.keys(properties).map((name) => [name, {}]))]) {
+      const outcome = check(body)
+      if ('error' in outcome) return outcome.error
+    }
+  } catch {
+    // A schema that only a validator of the plugin's own understands.
+  }
+  return generic
+}
+
+export function createErrorResponses(schemas: Schemas) {
+  const components: Record<string, ResponseObject> = {}
+
+  function respond(errors: readonly AppError[]): ResponseObject | Reference {
+    const response = describe(errors)
+    // Which fields can be wrong differs from route to route; all else is written once.
+    if (errors.some(({ status }) => status === 422)) return response
+    const name = [...new Set(errors.map(({ message }) => toPascalCase(message)))].join('Or')
+    components[name] ??= response
+    return { $ref: responsePath + name }
+  }
+
+  function describe(errors: readonly AppError[]): ResponseObject {
+    const [{ status }] = errors as [AppError]
+    const variants = new Set(errors.map(schemaOf))
+    const headers = new Set(errors.flatMap((error) => Object.keys(error.headers ?? {})))
+    if (status === 401) headers.add('www-authenticate')
+    const examples = errors.map((error) => ({ value: { error: error.message, ...error.extra } }))
+    const [only, ...more] = [...variants].map((schema) => schemas.describe(schema))
+    return {
+      description: `${STATUS_CODES[status]}.`,
+      ...(headers.size > 0 && {
+        headers: Object.fromEntries(
+          [...headers].map((name) => [name, headersByName[name] ?? { schema: { type: 'string' } }]),
+        ),
+      }),
+      content: {
+        'application/json': {
+          schema: more.length > 0 || !only ? { anyOf: [only ?? {}, ...more] } : only,
+          examples: Object.fromEntries(examples.map((example, i) => [nameOf(errors, i), example])),
+        },
+      },
+    }
+  }
+
+  return {
+    components,
+    byStatus(errors: readonly AppError[]): Record<string, ResponseObject | Reference> {
+      const groups = Map.groupBy(errors, ({ status }) => status)
+      return Object.fromEntries([...groups].map(([status, group]) => [String(status), respond(group)]))
+    },
+  }
+}
+
+function schemaOf({ extra = {} }: AppError): TSchema {
+  if ('locked_until' in extra) return LockedError
+  return 'details' in extra ? DetailedError : PlainError
+}
+
+/** By its text, which two errors of one status may share. */
+function nameOf(errors: readonly AppError[], index: number): string {
+  const name = toPascalCase(errors[index]?.message ?? '')
+  const earlier = errors.slice(0, index).filter(({ message }) => toPascalCase(message) === name).length
+  return earlier === 0 ? name : `${name}${earlier + 1}`
+}

@@ -1,0 +1,143 @@
+/** One operation of the description, from a route and what it says of itself. */
+import { STATUS_CODES } from 'node:http'
+import type { TSchema } from 'typebox'
+import type { Requirement } from '../access/route-guards.ts'
+import type { JsonSchema, MediaType, Operation, Parameter, ResponseObject } from './document.ts'
+import { type createErrorResponses, errorsOf } from './error-responses.ts'
+import { type AnswerDocs, otherTag, type RouteDocs } from './route-docs.ts'
+import { mapValues, type Schemas, toPascalCase } from './schemas.ts'
+
+export interface DescribedRoute {
+  method: string
+  /** With its parameters in braces. */
+  path: string
+  docs: RouteDocs | undefined
+  requirements: readonly Requirement[]
+  /** The schema that checks its bodies. */
+  body: TSchema | undefined
+}
+
+export interface Parts {
+  schemas: Schemas
+  errors: ReturnType<typeof createErrorResponses>
+}
+
+const bodyTypes = ['application/json', 'application/x-www-form-urlencoded']
+
+export function describeOperation(route: DescribedRoute, { schemas, errors }: Parts): Operation {
+  const { method, path, docs, requirements } = route
+  const operationId = docs?.operationId ?? method.toLowerCase() + toPascalCase(path)
+  const tag = docs?.tag ?? otherTag
+  const parameters = describeParameters(route, schemas)
+  const requestBody = describeBody(route, schemas, `${toPascalCase(operationId)}Body`)
+  return {
+    operationId,
+    tags: [typeof tag === 'string' ? tag : tag.name],
+    summary: docs?.summary ?? `${method} ${path}`,
+    ...(docs?.description !== undefined && { description: docs.description }),
+    'x-access': docs?.access ?? describeAccess(requirements),
+    security: securityOf(requirements),
+    ...(parameters.length > 0 && { parameters }),
+    ...(requestBody && { requestBody }),
+    responses: {
+      ...describeAnswers(docs, schemas),
+      ...errors.byStatus(
+        errorsOf({ requirements, path, body: route.body, hasBody: requestBody !== undefined, own: docs?.errors ?? [] }),
+      ),
+    },
+  }
+}
+
+function describeAccess(requirements: readonly Requirement[]): string {
+  const guards = requirements.filter((each) => each !== 'public')
+  const isHolder = guards.some((each) => typeof each === 'object' && !('policy' in each))
+  // Whoever has a role or a permission is signed in.
+  const telling = guards.filter((each) => !(isHolder && each === 'authenticated'))
+  return telling.length === 0 ? 'anybody' : `whoever ${telling.map(nameOf).join(' and ')}`
+}
+
+function nameOf(requirement: Exclude<Requirement, 'public'>): string {
+  if (requirement === 'authenticated') return 'is signed in'
+  if ('role' in requirement) return `has the role ${requirement.role}`
+  if ('permission' in requirement) return `has the permission ${requirement.permission}`
+  return `may ${requirement.action} by the policy ${requirement.policy}`
+}
+
+function securityOf(requirements: readonly Requirement[]): Record<string, string[]>[] {
+  const guards = requirements.filter((each) => each !== 'public')
+  if (guards.length === 0) return []
+  // A policy alone asks everybody, those without a token too.
+  const isOptional = guards.every((each) => typeof each === 'object' && 'policy' in each)
+  return [...(isOptional ? [{}] : []), { bearer: [] }]
+}
+
+function describeParameters({ path, docs }: DescribedRoute, schemas: Schemas): Parameter[] {
+  const names = path
+    .split('{')
+    .slice(1)
+    .map((part) => part.slice(0, part.indexOf('}')))
+  const inPath = names.map((name) => [name, docs?.params?.[name]] as const)
+  const toParameter = (place: Parameter['in'], name: string, given: TSchema | undefined): Parameter => {
+    const { description, ...schema }: JsonSchema = given ? schemas.describe(given) : { type: 'string' }
+    return { name, in: place, required: place === 'path', ...(description !== undefined && { description }), schema }
+  }
+  return [
+    ...inPath.map(([name, schema]) => toParameter('path', name, schema)),
+    ...Object.entries(docs?.query ?? {}).map(([name, schema]) => toParameter('query', name, schema)),
+    ...Object.entries(docs?.headers ?? {}).map(([name, schema]) => toParameter('header', name, schema)),
+  ]
+}
+
+function describeBody(route: DescribedRoute, schemas: Schemas, name: string) {
+  const docs = route.docs?.body
+  const given = route.body ?? docs?.schema
+  if (!given) return undefined
+  // Under a name of its own, whatever its title: its fields may be told more of than its schema does.
+  const { title = name, ...untitled } = given as JsonSchema
+  const schema = withFields(schemas.describe(untitled), docs?.fields ?? {})
+  const media: MediaType = { schema: schemas.refer({ title, ...schema }), ...(docs && { example: docs.example }) }
+  const required = schema.type !== 'object' || (schema.required ?? []).length > 0
+  return { required, content: Object.fromEntries((docs?.types ?? bodyTypes).map((type) => [type, media])) }
+}
+
+function withFields(schema: JsonSchema, fields: Readonly<Record<string, string>>): JsonSchema {
+  if (!schema.properties) return schema
+  const properties = Object.entries(schema.properties).map(([name, { default: preset, ...property }]) => {
+    const described = [fields[name], property.description, tellDefault(preset)].filter(Boolean).join(' ')
+    return [name, described === '' ? property : { ...property, description: described }]
+  })
+  return { ...schema, properties: Object.fromEntries(properties) }
+}
+
+/** In words: generators take a field with the keyword `default` for one that is always there, and ask for it. */
+function tellDefault(preset: unknown): string | undefined {
+  return preset === undefined || preset === '' ? undefined : `Default: \`${JSON.stringify(preset)}\`.`
+}
+
+function describeAnswers(docs: RouteDocs | undefined, schemas: Schemas): Record<string, ResponseObject> {
+  if (!docs) return { '2XX': { description: 'Success.' } }
+  return Object.fromEntries(
+    Object.entries(docs.answers).map(([status, given]) => [status, describeAnswer(Number(status), given, schemas)]),
+  )
+}
+
+function describeAnswer(status: number, given: AnswerDocs, schemas: Schemas): ResponseObject {
+  const { description, schema, examples = {}, headers, type = 'application/json' } = given
+  const [only, ...more] = Object.values(examples)
+  return {
+    description: description ?? `${STATUS_CODES[status]}.`,
+    ...(headers && { headers: mapValues(headers, (header) => describeHeader(schemas.describe(header))) }),
+    ...(schema && {
+      content: {
+        [type]: {
+          schema: schemas.describe(schema),
+          ...(more.length > 0 ? { examples: mapValues(examples, (value) => ({ value })) } : { example: only }),
+        },
+      },
+    }),
+  }
+}
+
+function describeHeader({ description, ...schema }: JsonSchema) {
+  return { ...(description !== undefined && { description }), schema }
+}

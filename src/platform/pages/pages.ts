@@ -1,0 +1,147 @@
+/**
+ * Pages for people: whoever registers routes below this plugin gets sessions by cookie, the check of `_token` before
+ * any handler, and errors as pages. Nothing has to be remembered for it.
+ */
+import fastifyCookie from '@fastify/cookie'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { AppError } from '../../core/app-error.ts'
+import type { Random } from '../../core/random.ts'
+import type { Principal } from '../access/route-guards.ts'
+import { toAppError } from '../http/http-errors.ts'
+import { pathOf } from '../http/request-path.ts'
+import { pageHeaders } from '../http/security-headers.ts'
+import type { Cookies } from './cookies.ts'
+import type { Csrf } from './csrf.ts'
+import type { Html } from './html.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** What the browser's cookie holds; forms are bound to it. */
+    formBinding: string | undefined
+  }
+}
+
+/** A page without what surrounds it. */
+export interface Page {
+  title: string
+  content: Html
+  /** Where it is to be had again. By default the nearest page above the form that it answers; false if it is not. */
+  address?: string | false
+}
+
+export interface PagesOptions {
+  cookies: Cookies
+  csrf: Csrf
+  random: Random
+  findSession(id: string): Promise<Principal | undefined>
+  /** The whole document around a page. */
+  render(page: Page, request: FastifyRequest): Html
+  /** Says in a page what went wrong. */
+  renderProblem(error: AppError): Page
+  /** Leads to where people sign in, and from there on to `next`. A form that they posted is not sent again. */
+  askToSignIn(reply: FastifyReply, asked: { next: string; wasPosted: boolean }): FastifyReply
+}
+
+export type SendPage = (request: FastifyRequest, reply: FastifyReply, page: Page, status?: number) => FastifyReply
+
+export function formExpired(): AppError {
+  return new AppError(403, 'This form has expired. Load the page again and retry.')
+}
+
+/** What a page may load: files of our own, and nothing that is written into it. */
+export const pagePolicy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "form-action 'self'",
+  "base-uri 'none'",
+  "frame-ancestors 'none'",
+].join('; ')
+
+/** What was typed is shown again, which takes time: nobody types more, and before anybody is known, far less. */
+const maxFormBytes = { public: 16 * 1024, other: 128 * 1024 }
+
+/** Call it in a plugin of its own, before its routes are added. Returns how a page is sent. */
+export async function addPages(app: FastifyInstance, options: PagesOptions): Promise<SendPage> {
+  const { cookies, csrf, random } = options
+  const headers = pageHeaders(pagePolicy)
+  await app.register(fastifyCookie)
+  app.decorateRequest('formBinding', undefined)
+  // Pages send forms: what comes as anything else was made up elsewhere.
+  app.removeContentTypeParser('application/json')
+  app.addHook('onRoute', (route) => {
+    route.bodyLimit = route.config?.access === 'public' ? maxFormBytes.public : maxFormBytes.other
+  })
+
+  async function identify(request: FastifyRequest): Promise<Principal | undefined> {
+    const id = cookies.session(request)
+    return id === undefined ? undefined : options.findSession(id)
+  }
+
+  app.addHook('onRequest', async (request, reply) => {
+    reply.headers(headers)
+    request.identify = identify
+    request.principal = await identify(request)
+    request.formBinding = request.principal ? cookies.session(request) : cookies.form(request)
+  })
+
+  // Behind the body, which holds the token, and before whatever the route does.
+  app.addHook('preValidation', async (request) => {
+    if (request.method === 'GET' || request.method === 'HEAD') return
+    const { _token: token } = (request.body ?? {}) as { _token?: unknown }
+    // Another port, or another name of the same site, is elsewhere too: over plain http it may have set our cookies.
+    const isFromElsewhere = ['cross-site', 'same-site'].includes(String(request.headers['sec-fetch-site']))
+    const { formBinding } = request
+    if (isFromElsewhere || formBinding === undefined || !csrf.isValid(token, formBinding)) throw formExpired()
+  })
+
+  app.setErrorHandler<unknown>((thrown, request, reply) => {
+    const error = toAppError(thrown)
+    if (error.causeToLog !== undefined) request.log.error({ err: error.causeToLog }, error.message)
+    if (error.status === 401) {
+      const wasPosted = request.method !== 'GET'
+      return options.askToSignIn(reply, { next: wasPosted ? pageAbove(request) : request.url, wasPosted })
+    }
+    return send(request, reply.headers(error.headers ?? {}), options.renderProblem(error), error.status)
+  })
+
+  /** The page that a form belongs to, as far as its address tells: itself, or the nearest one above. */
+  function pageAbove(request: FastifyRequest): string {
+    const names = pathOf(request.url).split('/')
+    const pattern = request.routeOptions.url?.split('/') ?? []
+    while (pattern.length > 1 && !app.hasRoute({ method: 'GET', url: pattern.join('/') })) pattern.pop()
+    return names.slice(0, pattern.length).join('/')
+  }
+
+  function tokenFor(request: FastifyRequest, reply: FastifyReply): string {
+    if (request.formBinding === undefined) {
+      request.formBinding = random.id()
+      cookies.setForm(reply, request.formBinding)
+    }
+    return csrf.issue(request.formBinding)
+  }
+
+  /** Every form that posts gets its token here: whoever writes one need not think of it. */
+  const send: SendPage = (request, reply, page, status = 200) => {
+    const address = request.method === 'POST' && (page.address ?? pageAbove(request))
+    const { text } = options.render({ ...page, address }, request)
+    const whole = afterEachPostForm(text, () => {
+      return `<input type="hidden" name="_token" value="${tokenFor(request, reply)}">`
+    })
+    return reply.code(status).type('text/html; charset=utf-8').send(whole)
+  }
+  return send
+}
+
+/** Each `<` and `>` of a template is one of its own: those in values are escaped, so a tag ends with the next `>`. */
+function afterEachPostForm(text: string, insert: () => string): string {
+  const [before = '', ...forms] = text.split('<form ')
+  const written = forms.map((form) => {
+    const end = form.indexOf('>') + 1
+    const attributes = ` ${form.slice(0, end)}`
+    return attributes.includes(' method="post"') ? form.slice(0, end) + insert() + form.slice(end) : form
+  })
+  return [before, ...written].join('<form ')
+}

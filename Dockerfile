@@ -10,7 +10,6 @@ RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund
 
 COPY bin bin
 COPY config config
-COPY migrations migrations
 COPY src src
 
 # The embedded database lives here; PostgreSQL needs no volume.

@@ -1,9 +1,9 @@
 /** What a permission check costs in the request path, with few roles and with many. */
 
+import { compileRoles } from '../src/features/users/roles.ts'
 import { User } from '../src/features/users/user.ts'
 import { authorize } from '../src/platform/access/authorize.ts'
 import { createPolicies } from '../src/platform/access/policies.ts'
-import { compileRoles } from '../src/platform/access/roles.ts'
 import type { Principal } from '../src/platform/access/route-guards.ts'
 import { type Benchmark, median } from './support/benchmark.ts'
 

@@ -1,13 +1,15 @@
 /** The command line. */
 import { join } from 'node:path'
 import { Command, CommanderError } from 'commander'
+import { ownFeatures } from './app/features.ts'
 import { addGraphQLCommands } from './commands/graphql-commands.ts'
-import { addProductCommands } from './commands/product-commands.ts'
-import type { GlobalOptions } from './commands/settings.ts'
+import type { GlobalOptions, Settings } from './commands/settings.ts'
 import { root } from './config/root.ts'
 import { readVersion } from './config/version.ts'
 import { findClosestMatch } from './core/closest-match.ts'
 import { exitCodes, FatalError } from './core/fatal-error.ts'
+import type { FeatureCommand } from './platform/command-line/command.ts'
+import type { Feature } from './platform/feature.ts'
 
 const program = new Command('latchkey')
   .description('Token authentication, authorization, a product API and GraphQL in one service.')
@@ -28,7 +30,7 @@ program
     const [unknown] = command.args
     if (unknown !== undefined) throw unknownCommand(unknown)
     const { start } = await import('./commands/start.ts')
-    await start(program.opts<GlobalOptions>())
+    await start(await read({ forService: true }))
   })
 
 program
@@ -36,51 +38,8 @@ program
   .description("bring the database to this version's schema and exit")
   .action(async () => {
     const { migrate } = await import('./commands/migrate.ts')
-    await migrate(program.opts<GlobalOptions>())
+    await migrate(await read({ forService: false }))
   })
-
-program
-  .command('user:create')
-  .description('make a user; the password is prompted for, or read from standard input')
-  .requiredOption('--email <email>', 'the email to sign in with')
-  .option('--name <name>', 'the name that people see', '')
-  .option('--role <role...>', 'a role that the user gets; may be repeated', [])
-  .action(async (given: { email: string; name: string; role: string[] }) => {
-    const { createUser } = await import('./commands/users.ts')
-    await createUser(given, program.opts<GlobalOptions>())
-  })
-
-program
-  .command('user:roles')
-  .description("show a user's roles, or change them; works from the user's next request on")
-  .argument('<email>')
-  .option('--set <roles>', 'exactly these, separated by commas; "" for none')
-  .option('--add <roles>', 'these too')
-  .option('--remove <roles>', 'these no longer')
-  .action(async (email: string, change: { set?: string; add?: string; remove?: string }) => {
-    const { changeRoles } = await import('./commands/users.ts')
-    await changeRoles(email, change, program.opts<GlobalOptions>())
-  })
-
-program
-  .command('user:unlock')
-  .description('end the lock that too many failed attempts have set')
-  .argument('<email>')
-  .action(async (email: string) => {
-    const { unlockUser } = await import('./commands/users.ts')
-    await unlockUser(email, program.opts<GlobalOptions>())
-  })
-
-program
-  .command('user:list')
-  .description('list all users: id, email, name, roles, 2fa, locked, separated by tabs')
-  .action(async () => {
-    const { listUsers } = await import('./commands/users.ts')
-    await listUsers(program.opts<GlobalOptions>())
-  })
-
-addProductCommands(program)
-addGraphQLCommands(program)
 
 // Whoever reads our output may have read enough, as in "latchkey user:list | head".
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
@@ -89,10 +48,41 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   process.exit(exitCodes.failure)
 })
 
+let extensions: readonly Feature[] = []
 try {
+  extensions = await loadExtensionsFor(process.argv)
+  for (const feature of [...ownFeatures, ...extensions]) addFeatureCommands(feature)
+  addGraphQLCommands(program, read)
   await program.parseAsync()
 } catch (error) {
   process.exit(report(error))
+}
+
+async function read({ forService }: { forService: boolean }): Promise<Settings> {
+  const { readSettings } = await import('./commands/settings.ts')
+  return readSettings(program.opts<GlobalOptions>(), { forService, extensions })
+}
+
+/** Before the arguments are read: extensions may add commands. */
+async function loadExtensionsFor(argv: readonly string[]): Promise<readonly Feature[]> {
+  const scout = new Command().option('--config <folder>', '', join(root, 'config'))
+  scout.parseOptions(argv.slice(2))
+  const { loadConfigured } = await import('./commands/settings.ts')
+  return loadConfigured(scout.opts<GlobalOptions>().config)
+}
+
+function addFeatureCommands(feature: Feature): void {
+  for (const command of (feature.definition.commands ?? []) as readonly FeatureCommand[]) {
+    const added = program.command(command.name)
+    command.describe(added)
+    added.action(async (...given: unknown[]) => {
+      const { runFeatureCommand } = await import('./commands/feature-command.ts')
+      // Commander hands over the arguments, then the options, then the command.
+      const options = given.at(-2) as object
+      const names = given.slice(0, -2).map(String)
+      await runFeatureCommand({ feature, command }, await read({ forService: false }), { arguments: names, options })
+    })
+  }
 }
 
 /** Without a command we start, so commander takes an unknown one for an argument of that. */

@@ -1,8 +1,10 @@
 /** Products by the million, the same every time: with terms and a category that are rare, and one term that is common. */
+
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { ownMigrations } from '../../src/app/declarations.ts'
 import { root } from '../../src/config/root.ts'
 import { systemClock } from '../../src/core/clock.ts'
 import { systemRandom } from '../../src/core/random.ts'
@@ -78,7 +80,7 @@ async function open(url: string): Promise<Database> {
     poolSize: 4,
     statementTimeoutSeconds: 600,
     root,
-    migrations: join(root, 'migrations'),
+    migrations: ownMigrations,
     clock: systemClock,
     random: systemRandom,
   })

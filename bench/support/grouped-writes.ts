@@ -1,5 +1,5 @@
 /** Prints how many writes a second 64 callers get through the interface, on the file of `DATABASE_FILE`. */
-import { join } from 'node:path'
+import { ownMigrations } from '../../src/app/declarations.ts'
 import { systemClock } from '../../src/core/clock.ts'
 import { systemRandom } from '../../src/core/random.ts'
 import { openDatabase } from '../../src/platform/database/open.ts'
@@ -11,7 +11,7 @@ const sql = "INSERT INTO users (email, name, password_hash, created_at, updated_
 const { db } = await openDatabase({
   url: `file:${process.env.DATABASE_FILE}`,
   root: '/',
-  migrations: join(import.meta.dirname, '..', '..', 'migrations'),
+  migrations: ownMigrations,
   poolSize: 1,
   statementTimeoutSeconds: 30,
   clock: systemClock,

@@ -1,13 +1,13 @@
 /** Serves in this process, configured by the environment, and prints the address for whoever started it. */
-import { createApp, type Extend } from '../../src/app.ts'
-import { loadConfig } from '../../src/config/config.ts'
+import { createApp, type OnCreated } from '../../src/app/create-app.ts'
+import { loadConfig } from '../../src/app/load-config.ts'
 import { root } from '../../src/config/root.ts'
 import { createLogger } from '../../src/platform/log/logger.ts'
 
-export async function serve(extend: Extend = () => {}): Promise<void> {
+export async function serve(onCreated: OnCreated = () => {}): Promise<void> {
   const config = loadConfig({ directory: `${root}/config`, environment: process.env, forService: true })
   const log = createLogger({ level: config.log.level, isTerminal: false })
-  const app = await createApp({ config, log, extend })
+  const app = await createApp({ config, log, onCreated })
   const { url } = await app.listen()
   process.stdout.write(`${url}\n`)
   process.once('SIGTERM', () => process.exit(0))

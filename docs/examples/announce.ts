@@ -1,11 +1,16 @@
-/** Tells of every new product. The examples of docs/products.md. */
-import type { Extend } from '../../src/app.ts'
+/** Tells of every new product. The example of docs/products.md. */
+import { productCreated } from 'latchkey'
+import { defineFeature, on } from 'latchkey/feature'
 
-export const announce: Extend = (_app, { events }) => {
-  events.on('ProductCreated', async (product) => {
-    await tell(`${product.name} is new, for ${product.price_cents / 100} dollars`)
-  })
-}
+export default defineFeature({
+  name: 'announce',
+  create: () => undefined,
+  listeners: () => [
+    on(productCreated, async (product) => {
+      await tell(`${product.name} is new, for ${product.price_cents / 100} dollars`)
+    }),
+  ],
+})
 
 export const told: string[] = []
 

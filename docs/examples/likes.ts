@@ -1,13 +1,19 @@
-/** Likes for posts, live. The examples of docs/graphql.md. */
-import type { Elements } from '../../src/app/services.ts'
-import { mutation, objectType, query, subscription } from '../../src/platform/graphql/schema/elements.ts'
+/** Likes for posts, live. The example of docs/graphql.md. */
+import { defineFeature, type Infrastructure } from 'latchkey/feature'
+import { mutation, objectType, query, subscription } from 'latchkey/graphql'
 
 interface Likes {
   post: string
   count: number
 }
 
-export const likes: Elements = ({ topics }) => {
+export default defineFeature({
+  name: 'likes',
+  create: (infrastructure) => infrastructure,
+  elements: createLikes,
+})
+
+function createLikes({ topics }: Infrastructure) {
   // In memory, to keep the example short. What must outlive the process belongs in the database.
   const counts = new Map<string, number>()
   const likesOf = (post: string): Likes => ({ post, count: counts.get(post) ?? 0 })

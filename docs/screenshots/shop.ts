@@ -6,8 +6,8 @@ import { createHash } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createApp, type Parts } from '../../src/app.ts'
-import { loadConfig } from '../../src/config/config.ts'
+import { createApp, type Parts } from '../../src/app/create-app.ts'
+import { loadConfig } from '../../src/app/load-config.ts'
 import { root } from '../../src/config/root.ts'
 import { createClock } from '../../src/core/clock.ts'
 import { createRandom } from '../../src/core/random.ts'
@@ -52,7 +52,7 @@ export async function startShop(): Promise<Shop> {
     clock: createClock(() => now),
     random: createRandom((length) => createHash('shake256', { outputLength: length }).update(`${drawn++}`).digest()),
     log: createLogger({ level: 'silent', isTerminal: false, destination: { write: () => {} } }),
-    extend(_app, found) {
+    onCreated(_app, found) {
       parts = found
     },
   })

@@ -1,30 +1,19 @@
-/** The console, and the page at `/` that leads to it. */
+/** The console: the pages of all features in their frame, and the socket that scripts of the pages listen on. */
 import type { FastifyInstance } from 'fastify'
 import { isPlaygroundOpen } from '../config/config.ts'
-import { consolePath, consoleRoutes, livePath } from '../features/console/console.routes.ts'
-import { addLandingPage } from '../features/console/landing.ts'
-import { toQrCode } from '../features/two-factor/qr-code.ts'
-import { createRegistrationSchema, Profile } from '../features/users/users.schema.ts'
 import { createOwnOriginCheck } from '../platform/graphql/websocket/upgrade.ts'
 import type { UpgradeEndpoint } from '../platform/graphql/websocket/upgrade-server.ts'
+import { consolePath, consoleRoutes, livePath } from '../platform/pages/console.ts'
 import { createCookies } from '../platform/pages/cookies.ts'
-import { compileBody, requireValid } from '../platform/validation/body-validation.ts'
-import { createConsoleProducts } from './console-products.ts'
-import type { Infrastructure } from './infrastructure.ts'
-import type { Services } from './services.ts'
+import { createCsrf } from '../platform/pages/csrf.ts'
+import type { Service } from './open-service.ts'
 
 /** Returns the endpoint for its sockets, by path. */
 export async function addConsole(
   app: FastifyInstance,
-  { config, log, random }: Infrastructure,
-  services: Services,
+  { infrastructure, joined, graphql }: Pick<Service, 'infrastructure' | 'joined' | 'graphql'>,
 ): Promise<Record<string, UpgradeEndpoint>> {
-  const { auth, accounts, createLimiter } = services
-  const { rateLimit, password } = config.auth
-  const validateRegistration = compileBody(createRegistrationSchema(password))
-  const validateProfile = compileBody(Profile)
-  // The same share as the API has: whoever is refused there is refused here.
-  const limiter = (name: keyof typeof rateLimit) => createLimiter(name, rateLimit[name])
+  const { config, log, random, secrets } = infrastructure
   const { publicUrl } = config.server
   const isHttps = publicUrl?.startsWith('https:') ?? false
   if (!isHttps && !config.isDevelopment) {
@@ -33,41 +22,23 @@ export async function addConsole(
   const cookies = createCookies({
     isHttps,
     // The browser keeps it for as long as a session can last; how long it lasts unused is not the browser's to say.
-    maxAgeSeconds: auth.familyTtlSeconds,
+    maxAgeSeconds: joined.signIn.maxSessionSeconds,
   })
-  const hasPlayground = isPlaygroundOpen(config)
-  addLandingPage(app, { hasPlayground })
   await app.register(consoleRoutes, {
     prefix: consolePath,
+    pages: joined.pages,
     random,
     cookies,
-    csrf: auth.csrf,
-    hasPlayground,
-    login: auth.login,
-    webSessions: auth.webSessions,
-    users: accounts.users,
-    passwords: auth.passwords,
-    sessions: auth.sessions,
-    twoFactor: auth.twoFactor,
-    drawQrCode: toQrCode,
-    admin: accounts.admin,
-    products: createConsoleProducts(config.products, services.products),
-    findPasswordProblems: auth.findPasswordProblems,
-    validateRegistration: (given: object) => requireValid(validateRegistration, given),
-    validateProfile: (given: object) => requireValid(validateProfile, given),
-    limiters: {
-      login: limiter('login'),
-      register: limiter('register'),
-      verify: limiter('verify'),
-      reset: limiter('reset'),
-      confirm: createLimiter('confirm', rateLimit.verify),
-    },
+    csrf: createCsrf({ secret: secrets.current, random }),
+    hasPlayground: isPlaygroundOpen(config),
+    findSession: joined.signIn.findBrowserSession,
   })
-  const live: UpgradeEndpoint = {
-    isAllowed: createOwnOriginCheck(publicUrl),
-    credentialOf: ({ headers }) => ({ token: cookies.sessionIn(headers.cookie) }),
-    authenticate: auth.webSessions.look,
-    engine: services.graphql.consoleEngine,
+  return {
+    [livePath]: {
+      isAllowed: createOwnOriginCheck(publicUrl),
+      credentialOf: ({ headers }) => ({ token: cookies.sessionIn(headers.cookie) }),
+      authenticate: joined.signIn.lookAtBrowserSession,
+      engine: graphql.consoleEngine,
+    },
   }
-  return { [livePath]: live }
 }

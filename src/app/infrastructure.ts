@@ -1,69 +1,124 @@
-/** What every part stands on: the configuration, the log, the clock, randomness and the database. */
-import { join } from 'node:path'
-import type { Config } from '../config/config.ts'
+/** What every feature may use: configuration, log, clock, randomness, database, buses, limits, audit, secrets. */
+import type { CoreConfig } from '../config/config.ts'
 import { root } from '../config/root.ts'
 import { type Clock, systemClock } from '../core/clock.ts'
 import { type Random, systemRandom } from '../core/random.ts'
-import type { Database, Observe } from '../platform/database/database.ts'
-import { openDatabase } from '../platform/database/open.ts'
+import { createAccessChanges } from '../platform/access/access-changes.ts'
+import { createAudit } from '../platform/audit/audit.ts'
+import { createAnnounce } from '../platform/bus/announce.ts'
+import type { Bus } from '../platform/bus/bus.ts'
+import { createMemoryBus } from '../platform/bus/memory.ts'
+import type { Observe } from '../platform/database/database.ts'
+import { createMaintainedCounts } from '../platform/database/maintained-counts.ts'
+import { openDatabase, sqlitePath } from '../platform/database/open.ts'
+import { createSingleUseIds } from '../platform/database/single-use-ids.ts'
+import { createEvents } from '../platform/events/events.ts'
+import type { Feature, Infrastructure } from '../platform/feature.ts'
+import { createLimiters } from '../platform/limiter/limiter.ts'
 import type { Log } from '../platform/log/logger.ts'
 import type { Metrics } from '../platform/metrics/metrics.ts'
+import { openRedis, type Redis } from '../platform/redis/redis.ts'
+import { createSecrets } from '../platform/secrets/secrets.ts'
+import { openNodeBus, openTopicBus } from './buses.ts'
+import { declaredBy } from './declarations.ts'
+import { createOneShotAccessNotice } from './one-shot-access-notice.ts'
 
 export interface InfrastructureOptions {
-  config: Config
+  config: CoreConfig
   log: Log
+  features: readonly Feature[]
   clock?: Clock
   random?: Random
-  /** A folder with a folder of migrations for each engine. */
-  migrations?: string
   observe?: Observe
   /** Absent where nobody reads them, as with commands. */
   metrics?: Metrics
-  /** A service goes on where the database has a fault, and logs it; a command ends with it. */
-  isService?: boolean
+  /** A command opens neither Redis nor buses, and ends where the database has a fault. */
+  isServing: boolean
 }
 
-export interface Infrastructure {
-  config: Config
-  log: Log
-  clock: Clock
-  random: Random
-  db: Database
-  metrics: Metrics | undefined
+export interface OpenInfrastructure extends Infrastructure {
+  readonly redis: Redis | undefined
   /** The migrations that opening it applied. */
-  applied: readonly string[]
-  /** What is opened later is closed earlier. */
-  onClose(closer: () => Promise<unknown>): void
+  readonly applied: readonly string[]
   close(): Promise<void>
 }
 
-export async function openInfrastructure(options: InfrastructureOptions): Promise<Infrastructure> {
-  const { config, log, clock = systemClock, random = systemRandom, observe, isService = false } = options
-  const { db, applied } = await openDatabase({
-    ...config.database,
-    root,
-    migrations: options.migrations ?? join(root, 'migrations'),
-    clock,
-    random,
-    onConnectionLost: (error) => log.warn({ err: error }, 'database connection lost'),
-    faultLog: isService ? log : undefined,
-    // Commands show warnings alone.
-    onLongWork: (line) => (isService ? log.info(line) : log.warn(line)),
-    ...(observe && { observe }),
-  })
-  if (applied.length > 0) log.info({ applied }, 'migrations applied')
-  const closers: (() => Promise<unknown>)[] = [() => db.close()]
-  return {
-    config,
-    log,
-    clock,
-    random,
-    db,
-    metrics: options.metrics,
-    applied,
-    onClose: (closer) => void closers.push(closer),
-    async close() {
-      for (const closer of closers.splice(0).reverse()) await closer()
-    },
+export async function openInfrastructure(options: InfrastructureOptions): Promise<OpenInfrastructure> {
+  const { config, log, clock = systemClock, random = systemRandom, observe, isServing } = options
+  const declared = declaredBy(options.features)
+  const closers: (() => Promise<unknown>)[] = []
+  const close = async () => {
+    for (const closer of closers.splice(0).reverse()) await closer()
   }
+  const opened = <Resource extends { close(): Promise<unknown> }>(resource: Resource): Resource => {
+    closers.push(() => resource.close())
+    return resource
+  }
+
+  try {
+    const { db, applied } = await openDatabase({
+      ...config.database,
+      root,
+      migrations: declared.migrations,
+      countedLists: declared.countedLists,
+      clock,
+      random,
+      onConnectionLost: (error) => log.warn({ err: error }, 'database connection lost'),
+      faultLog: isServing ? log : undefined,
+      // Commands show warnings alone.
+      onLongWork: (line) => (isServing ? log.info(line) : log.warn(line)),
+      ...(observe && { observe }),
+    })
+    opened(db)
+    if (applied.length > 0) log.info({ applied }, 'migrations applied')
+    const redis =
+      isServing && config.redis.url !== undefined ? opened(await openRedis(config.redis.url, log)) : undefined
+    const open = async (bus: (parts: BusParts, redis: Redis | undefined) => Promise<Bus>) =>
+      opened(isServing ? await bus({ config, log, db }, redis) : createMemoryBus({ log }))
+    const nodeBus = await open(openNodeBus)
+    const topics = await open(openTopicBus)
+    return {
+      config,
+      log,
+      clock,
+      random,
+      db,
+      redis,
+      applied,
+      metrics: options.metrics,
+      counts: createMaintainedCounts(db),
+      singleUseIds: createSingleUseIds(db),
+      audit: createAudit({ clock, events: declared.auditEvents }),
+      secrets: createSecrets({
+        signing: config.jwt.secret,
+        previous: config.jwt.previousSecrets,
+        appKey: config.auth.appKey,
+        databaseFile: developmentFile(config),
+        isServing,
+        random,
+        log,
+      }),
+      events: createEvents({ log }),
+      topics,
+      announce: createAnnounce(topics, log),
+      nodeBus,
+      onAccessChanged: isServing
+        ? createAccessChanges({ bus: nodeBus, log })
+        : createOneShotAccessNotice({ config, log, db }),
+      createLimiter: createLimiters(redis),
+      isServing,
+      onClose: (closer) => void closers.push(closer),
+      close,
+    }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+type BusParts = Parameters<typeof openNodeBus>[0]
+
+/** The SQLite file, where a secret that was not configured may be made beside it. */
+function developmentFile({ isDevelopment, database }: CoreConfig): string | undefined {
+  return isDevelopment && database.url.startsWith('file:') ? sqlitePath(database.url, root) : undefined
 }

@@ -6,30 +6,29 @@ import { withTimeout } from '../core/timeout.ts'
 import { accessTopic, type OnAccessChanged } from '../platform/access/access-changes.ts'
 import type { Log } from '../platform/log/logger.ts'
 import type { Redis } from '../platform/redis/redis.ts'
-import { openAccessBus } from './buses.ts'
-import type { Infrastructure } from './infrastructure.ts'
+import { type BusParts, openNodeBus } from './buses.ts'
 
 /** No request waits for it, only the person at the terminal: long enough for a busy machine to connect and publish. */
 const maxMs = 10_000
 
-export function createOneShotAccessNotice(infrastructure: Infrastructure): OnAccessChanged {
-  const { config, log, db } = infrastructure
+export function createOneShotAccessNotice(parts: BusParts): OnAccessChanged {
+  const { config, log, db } = parts
   return async (userId) => {
     // A SQLite file carries nothing: the service finds out by itself within seconds.
     if (config.redis.url === undefined && db.dialect === 'sqlite') return
     try {
-      await withTimeout(announce(infrastructure, userId), maxMs)
+      await withTimeout(announce(parts, userId), maxMs)
     } catch (error) {
       log.warn({ err: error }, 'the running service could not be told; its open connections follow within seconds')
     }
   }
 }
 
-async function announce(infrastructure: Infrastructure, userId: number): Promise<void> {
-  const { url } = infrastructure.config.redis
-  const redis = url === undefined ? undefined : await reachRedis(url, infrastructure.log)
+async function announce(parts: BusParts, userId: number): Promise<void> {
+  const { url } = parts.config.redis
+  const redis = url === undefined ? undefined : await reachRedis(url, parts.log)
   try {
-    const bus = await openAccessBus(infrastructure, redis)
+    const bus = await openNodeBus(parts, redis)
     try {
       await bus.publish(accessTopic, { userId })
     } finally {

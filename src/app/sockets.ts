@@ -2,6 +2,7 @@
 import type { Server } from 'node:http'
 import type { LiveAccess } from '../platform/access/live-access.ts'
 import type { Authenticate } from '../platform/access/route-guards.ts'
+import type { Infrastructure } from '../platform/feature.ts'
 import type { Engine } from '../platform/graphql/execution/engine.types.ts'
 import type { FairTurns } from '../platform/graphql/execution/fair-turns.ts'
 import { graphqlPath } from '../platform/graphql/http/graphql.routes.ts'
@@ -10,7 +11,6 @@ import { createUpgradeServer, type UpgradeEndpoint } from '../platform/graphql/w
 import { createAddressReader, createProxyTrust } from '../platform/http/proxies.ts'
 import { createRequestIds } from '../platform/http/request-ids.ts'
 import type { AddressBudgets } from '../platform/limiter/address-budgets.ts'
-import type { Infrastructure } from './infrastructure.ts'
 
 export interface SocketParts {
   engine: Engine

@@ -1,13 +1,15 @@
 /** The graphql:* commands: their names, options and help. */
 import { type Command, InvalidArgumentError } from 'commander'
 import type { SocketOptions } from './graphql-ws.ts'
-import type { GlobalOptions } from './settings.ts'
+import type { Settings } from './settings.ts'
 
 const socketsHelp = `
 The command start serves sockets too. This is for a process of their own: it needs graphql.pubsub = redis to hear what
 others publish. GET /health/live on its port tells that it is alive.`
 
-export function addGraphQLCommands(program: Command): void {
+export type Read = (options: { forService: boolean }) => Promise<Settings>
+
+export function addGraphQLCommands(program: Command, read: Read): void {
   program
     .command('graphql:ws')
     .description('serve the WebSocket of GraphQL alone, until SIGTERM or SIGINT')
@@ -16,7 +18,7 @@ export function addGraphQLCommands(program: Command): void {
     .addHelpText('after', socketsHelp)
     .action(async (given: SocketOptions) => {
       const { serveSockets } = await import('./graphql-ws.ts')
-      await serveSockets(given, program.opts<GlobalOptions>())
+      await serveSockets(given, await read({ forService: true }))
     })
 
   program
@@ -24,7 +26,7 @@ export function addGraphQLCommands(program: Command): void {
     .description('print the GraphQL schema in the schema definition language')
     .action(async () => {
       const { printGraphQLSchema } = await import('./graphql-schema.ts')
-      await printGraphQLSchema(program.opts<GlobalOptions>())
+      await printGraphQLSchema(await read({ forService: false }))
     })
 }
 

@@ -1,8 +1,7 @@
 import { printSchema } from 'graphql'
-import { createBareSchema } from '../app/schema.ts'
-import { type GlobalOptions, readSettings } from './settings.ts'
+import { createBareSchema } from '../app/bare-schema.ts'
+import type { Settings } from './settings.ts'
 
-export async function printGraphQLSchema(options: GlobalOptions): Promise<void> {
-  const { config } = readSettings(options, { forService: false })
-  process.stdout.write(`${printSchema(createBareSchema(config))}\n`)
+export async function printGraphQLSchema(settings: Settings): Promise<void> {
+  process.stdout.write(`${printSchema(await createBareSchema(settings))}\n`)
 }

@@ -1,6 +1,6 @@
-import { createSocketApp } from '../app/socket-app.ts'
+import { createSocketApp } from '../app/create-socket-app.ts'
 import { serve } from './serving.ts'
-import { type GlobalOptions, readSettings } from './settings.ts'
+import type { Settings } from './settings.ts'
 
 export interface SocketOptions {
   host?: string
@@ -8,15 +8,15 @@ export interface SocketOptions {
 }
 
 /** Serves GraphQL's sockets alone, until a signal asks it to stop. */
-export async function serveSockets({ host, port }: SocketOptions, options: GlobalOptions): Promise<void> {
-  const { config: read, log } = readSettings(options, { forService: true })
+export async function serveSockets({ host, port }: SocketOptions, settings: Settings): Promise<void> {
+  const { config: read, log, extensions } = settings
   const { wsHost, wsPort, pubsub } = read.graphql
   const graphql = { ...read.graphql, wsHost: host ?? wsHost, wsPort: port ?? wsPort }
   const config = { ...read, graphql }
   if (pubsub === 'in_memory') {
     log.warn('graphql.pubsub is in_memory: subscriptions hear nothing of what other processes publish; redis does')
   }
-  const app = await createSocketApp({ config, log })
+  const app = await createSocketApp({ config, log, extensions })
   await serve(app, log, async () => {
     const { wsUrl } = await app.listen()
     log.info({ wsUrl, environment: config.environment }, 'Latchkey is listening for sockets')

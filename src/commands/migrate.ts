@@ -1,8 +1,10 @@
+import { ownFeatures } from '../app/features.ts'
 import { openInfrastructure } from '../app/infrastructure.ts'
-import { type GlobalOptions, readSettings } from './settings.ts'
+import type { Settings } from './settings.ts'
 
-export async function migrate(options: GlobalOptions): Promise<void> {
-  const { applied, close } = await openInfrastructure(readSettings(options, { forService: false }))
+export async function migrate({ config, log, extensions }: Settings): Promise<void> {
+  const features = [...ownFeatures, ...extensions]
+  const { applied, close } = await openInfrastructure({ config, log, features, isServing: false })
   await close()
   const lines =
     applied.length > 0 ? applied.map((name) => `applied ${name}`) : ['nothing to do: the schema is up to date']

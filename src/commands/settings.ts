@@ -1,5 +1,9 @@
-/** What every command begins with: its configuration and its log. */
-import { type Config, loadConfig } from '../config/config.ts'
+/** What every command begins with: its extensions, its configuration and its log. */
+import { type Config, loadConfig } from '../app/load-config.ts'
+import { loadExtensions } from '../app/load-extensions.ts'
+import { readOne } from '../config/config.ts'
+import { coreKeys } from '../config/core-keys.ts'
+import type { Feature } from '../platform/feature.ts'
 import { createLogger, type Log } from '../platform/log/logger.ts'
 
 export interface GlobalOptions {
@@ -7,14 +11,25 @@ export interface GlobalOptions {
   debug?: boolean
 }
 
+/** The features that the configuration in this folder, or the environment, adds. */
+export function loadConfigured(directory: string): Promise<Feature[]> {
+  return loadExtensions(readOne({ directory, environment: process.env }, coreKeys.extensions), directory)
+}
+
+export interface Settings {
+  config: Config
+  log: Log
+  extensions: readonly Feature[]
+}
+
 export function readSettings(
   options: GlobalOptions,
-  { forService }: { forService: boolean },
-): { config: Config; log: Log } {
-  const config = loadConfig({ directory: options.config, environment: process.env, forService })
+  { forService, extensions }: { forService: boolean; extensions: readonly Feature[] },
+): Settings {
+  const config = loadConfig({ directory: options.config, environment: process.env, forService }, extensions)
   // What a command prints is for whoever reads its output; warnings go beside it.
   const log = forService
     ? createLogger({ level: config.log.level, isTerminal: process.stdout.isTTY })
     : createLogger({ level: 'warn', isTerminal: false, destination: process.stderr })
-  return { config, log }
+  return { config, log, extensions }
 }

@@ -3,8 +3,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { type Config, loadConfig } from '../app/load-config.ts'
 import { FatalError } from '../core/fatal-error.ts'
-import { type Config, isPlaygroundOpen, loadConfig } from './config.ts'
+import { isPlaygroundOpen } from './config.ts'
 import { root } from './root.ts'
 
 const secret = 'x'.repeat(32)

@@ -3,20 +3,28 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { findClosestMatch } from '../core/closest-match.ts'
 import { exitCodes, FatalError } from '../core/fatal-error.ts'
-import { readPrivateKeys } from './key-file.ts'
-import { isKey, isSectionKey, type Key, keys, keysByPath, sectionKeysByPath, type ValuesOf } from './keys.ts'
+import { coreKeys } from './core-keys.ts'
+import {
+  isKey,
+  isSectionKey,
+  type Key,
+  type KeyTree,
+  leavesOf,
+  mergeTrees,
+  type SectionKey,
+  type ValuesOf,
+} from './key.ts'
 import { type Environment, type MlcProblem, type MlcSection, type MlcValue, parseMlc, typed } from './mlc.ts'
 import { root } from './root.ts'
 
-type Values = ValuesOf<typeof keys>
+type CoreValues = ValuesOf<typeof coreKeys>
 
-export type Config = Omit<Values, 'graphql'> & {
-  readonly graphql: Omit<Values['graphql'], 'wsHost'> & { readonly wsHost: string }
+/** What the service itself reads. Each feature knows its own keys beside it. */
+export type CoreConfig = Omit<CoreValues, 'graphql'> & {
+  readonly graphql: Omit<CoreValues['graphql'], 'wsHost'> & { readonly wsHost: string }
   /** The value of NODE_ENV, `development` where it is unset. */
   readonly environment: string
   readonly isDevelopment: boolean
-  /** What jwt.private_key_file holds, in PEM; none where a secret signs. */
-  readonly privateKeys: readonly string[]
 }
 
 export interface ConfigSources {
@@ -26,7 +34,19 @@ export interface ConfigSources {
   forService: boolean
 }
 
-const minSecretBytes = 32
+/** The keys that a feature adds, and what no single one of them can know. */
+export interface ConfigPart {
+  keys?: KeyTree | undefined
+  check?: ((config: CoreConfig & object, context: CheckContext) => string[]) | undefined
+}
+
+export interface CheckContext {
+  forService: boolean
+  /** What a message begins with: the variable, or the place in a file and the key. */
+  subjectOf(key: Key<unknown>): string
+}
+
+export const minSecretBytes = 32
 
 /** Where a value came from, as a message names it: `config/server.mlc:3:5` or `PORT`. */
 interface Found {
@@ -41,33 +61,70 @@ interface Gathered {
   sections: Map<string, { value: unknown; origin: string }>
 }
 
+/** One key by itself, before the others can be known. What is wrong elsewhere is told when everything is read. */
+export function readOne<T>({ directory, environment }: Omit<ConfigSources, 'forService'>, key: Key<T>): T {
+  const known = createKnown([{ [key.path]: key as Key<unknown> }])
+  const gathered: Gathered = { values: new Map(), sections: new Map() }
+  readFiles({ directory, environment, forService: false }, known, gathered, [])
+  readVariables(environment, known, gathered.values)
+  return readKey(key as Key<unknown>, gathered.values, []) as T
+}
+
+/** All keys that a program knows, by their paths. */
+interface Known {
+  tree: KeyTree
+  keys: ReadonlyMap<string, Key<unknown>>
+  sectionKeys: ReadonlyMap<string, SectionKey<unknown>>
+  /** Every section that holds keys, or entries that people name themselves. */
+  sections: ReadonlySet<string>
+}
+
 /** Returns the whole configuration, frozen. Throws one FatalError that lists every problem. */
-export function loadConfig(sources: ConfigSources): Config {
+export function loadConfig(sources: ConfigSources, parts: readonly ConfigPart[]): CoreConfig {
+  const known = createKnown([coreKeys, ...parts.map(({ keys }) => keys ?? {})])
   const problems: string[] = []
   const gathered: Gathered = { values: new Map(), sections: new Map() }
-  readFiles(sources, gathered, problems)
-  readVariables(sources.environment, gathered.values)
+  readFiles(sources, known, gathered, problems)
+  readVariables(sources.environment, known, gathered.values)
 
   const environment = sources.environment.NODE_ENV || 'development'
-  const values = readTree(keys, gathered, problems) as Values
-  const config: Config = {
+  const values = readTree(known.tree, gathered, problems) as CoreValues
+  const config: CoreConfig = {
     ...values,
     graphql: { ...values.graphql, wsHost: values.graphql.wsHost ?? values.server.host },
     environment,
     isDevelopment: environment === 'development',
-    privateKeys: readKeyFile(values.jwt, problems, subjectOf(keys.jwt.privateKeyFile, gathered.values)),
   }
-  problems.push(...contradictions(config, sources, (key) => subjectOf(key, gathered.values)))
+  const context = { ...sources, subjectOf: (key: Key<unknown>) => subjectOf(key, gathered.values) }
+  for (const check of [checkCore, ...parts.flatMap((part) => part.check ?? [])])
+    problems.push(...check(config, context))
   if (problems.length > 0) throw new FatalError(problems, exitCodes.configuration)
   return deepFreeze(config)
 }
 
+function createKnown(trees: readonly KeyTree[]): Known {
+  const tree = mergeTrees(trees)
+  const leaves = leavesOf(tree)
+  const keys = new Map(leaves.filter((leaf) => isKey(leaf)).map((leaf) => [leaf.path, leaf]))
+  const sectionKeys = new Map(leaves.filter((leaf) => isSectionKey(leaf)).map((leaf) => [leaf.path, leaf]))
+  const parents = leaves.flatMap(({ path }) => {
+    const names = path.split('.')
+    return names.slice(1).map((_name, i) => names.slice(0, i + 1).join('.'))
+  })
+  return { tree, keys, sectionKeys, sections: new Set([...sectionKeys.keys(), ...parents]) }
+}
+
 /** Whether the GraphQL playground and introspection are open. */
-export function isPlaygroundOpen(config: Config): boolean {
+export function isPlaygroundOpen(config: Pick<CoreConfig, 'graphql' | 'isDevelopment'>): boolean {
   return config.graphql.playground ?? config.isDevelopment
 }
 
-function readFiles({ directory, environment }: ConfigSources, gathered: Gathered, problems: string[]): void {
+function readFiles(
+  { directory, environment }: ConfigSources,
+  known: Known,
+  gathered: Gathered,
+  problems: string[],
+): void {
   for (const file of listFiles(directory, problems)) {
     // Ours are shown as config/server.mlc, others as they were given.
     const shown = file.startsWith(root) ? relative(root, file) : file
@@ -80,7 +137,7 @@ function readFiles({ directory, environment }: ConfigSources, gathered: Gathered
     }
     const parsed = parseMlc(source, environment)
     problems.push(...parsed.problems.map((problem) => inFile(shown, problem)))
-    collect(parsed.root, '', shown, gathered, problems)
+    collect({ section: parsed.root, prefix: '', file: shown }, known, gathered, problems)
   }
 }
 
@@ -99,15 +156,20 @@ function listFiles(directory: string, problems: string[]): string[] {
 }
 
 /** Walks a file's sections down to the known keys. */
-function collect(section: MlcSection, prefix: string, file: string, gathered: Gathered, problems: string[]): void {
+function collect(
+  { section, prefix, file }: { section: MlcSection; prefix: string; file: string },
+  known: Known,
+  gathered: Gathered,
+  problems: string[],
+): void {
   for (const [name, node] of section.entries) {
     const path = prefix + name
     const origin = `${file}:${node.line}:${node.column}`
-    const sectionKey = sectionKeysByPath.get(path)
-    const isSection = sectionPaths.has(path)
-    if (node.kind === 'section' ? keysByPath.has(path) : isSection) {
+    const sectionKey = known.sectionKeys.get(path)
+    const isSection = known.sections.has(path)
+    if (node.kind === 'section' ? known.keys.has(path) : isSection) {
       problems.push(`${origin}: "${path}" is ${isSection ? 'a section, not a value' : 'a value, not a section'}`)
-    } else if (node.kind === 'value' && keysByPath.has(path)) {
+    } else if (node.kind === 'value' && known.keys.has(path)) {
       const earlier = gathered.values.get(path)
       if (earlier) problems.push(`${origin}: repeated key "${path}" (first at ${earlier.origin})`)
       else gathered.values.set(path, { input: node, origin })
@@ -118,28 +180,19 @@ function collect(section: MlcSection, prefix: string, file: string, gathered: Ga
       problems.push(...read.problems.map((problem) => inFile(file, problem)))
       gathered.sections.set(path, { value: read.value, origin })
     } else if (node.kind === 'section' && isSection) {
-      collect(node, `${path}.`, file, gathered, problems)
+      collect({ section: node, prefix: `${path}.`, file }, known, gathered, problems)
     } else {
       const isUnknownSection = node.kind === 'section'
-      const nearest = findClosestMatch(path, isUnknownSection ? sectionPaths : keysByPath.keys())
-      const hint = nearest ? `; did you mean "${nearest}"?` : ''
+      const closest = findClosestMatch(path, isUnknownSection ? known.sections : known.keys.keys())
+      const hint = closest ? `; did you mean "${closest}"?` : ''
       problems.push(`${origin}: unknown ${isUnknownSection ? 'section' : 'key'} "${path}"${hint}`)
     }
   }
 }
 
-/** Every section that holds keys, or entries that people name themselves. */
-const sectionPaths: ReadonlySet<string> = new Set([
-  ...sectionKeysByPath.keys(),
-  ...[...keysByPath.keys(), ...sectionKeysByPath.keys()].flatMap((path) => {
-    const names = path.split('.')
-    return names.slice(1).map((_name, i) => names.slice(0, i + 1).join('.'))
-  }),
-])
-
 /** An empty variable counts as unset: that is what an unfilled line of a compose file gives. */
-function readVariables(environment: Environment, found: Map<string, Found>): void {
-  for (const { path, variable } of keysByPath.values()) {
+function readVariables(environment: Environment, known: Known, found: Map<string, Found>): void {
+  for (const { path, variable } of known.keys.values()) {
     const given = variable === undefined ? undefined : environment[variable]
     if (variable !== undefined && given) {
       found.set(path, {
@@ -174,54 +227,24 @@ function readKey(key: Key<unknown>, found: Map<string, Found>, problems: string[
   return value
 }
 
-function readKeyFile(jwt: ValuesOf<typeof keys.jwt>, problems: string[], subject: string): string[] {
-  if (jwt.algorithm.startsWith('HS') || jwt.privateKeyFile === undefined) return []
-  const read = readPrivateKeys(jwt.privateKeyFile, jwt.algorithm)
-  if ('keys' in read) return read.keys
-  problems.push(`${subject}: ${read.problem}`)
-  return []
-}
-
-/** What no single key can know. */
-function contradictions(
-  config: Config,
-  { forService }: ConfigSources,
-  subject: (key: Key<unknown>) => string,
-): string[] {
+/** What no single key of the service itself can know. */
+function checkCore(config: CoreConfig, { subjectOf }: CheckContext): string[] {
+  const { jwt, auth, graphql, redis, mail, server } = config
   const problems: string[] = []
-  const { jwt } = config
-  const isSymmetric = jwt.algorithm.startsWith('HS')
-  const isSqlite = config.database.url.startsWith('file:')
-
   if (jwt.secret !== undefined && isTooShort(jwt.secret)) {
-    problems.push(`${subject(keys.jwt.secret)} must be at least ${minSecretBytes} bytes long`)
+    problems.push(`${subjectOf(coreKeys.jwt.secret)} must be at least ${minSecretBytes} bytes long`)
   }
   if (jwt.previousSecrets.some(isTooShort)) {
-    problems.push(`${subject(keys.jwt.previousSecrets)}: each must be at least ${minSecretBytes} bytes long`)
+    problems.push(`${subjectOf(coreKeys.jwt.previousSecrets)}: each must be at least ${minSecretBytes} bytes long`)
   }
-  if (config.auth.appKey !== undefined && isTooShort(config.auth.appKey)) {
-    problems.push(`${subject(keys.auth.appKey)} must be at least ${minSecretBytes} bytes long`)
+  if (auth.appKey !== undefined && isTooShort(auth.appKey)) {
+    problems.push(`${subjectOf(coreKeys.auth.appKey)} must be at least ${minSecretBytes} bytes long`)
   }
-  // With a key to sign by and a key to encrypt by, nothing is left for the secret to do.
-  const needsSecret = isSymmetric || config.auth.appKey === undefined
-  if (forService && needsSecret && jwt.secret === undefined && (!config.isDevelopment || !isSqlite)) {
-    const reason = isSqlite ? `when NODE_ENV is ${config.environment}` : 'on PostgreSQL'
-    problems.push(
-      `JWT_SECRET is required ${reason}: at least ${minSecretBytes} random bytes, such as from "openssl rand -hex 32"`,
-    )
+  if (graphql.pubsub === 'redis' && redis.url === undefined) {
+    problems.push(`${subjectOf(coreKeys.graphql.pubsub)}: redis needs REDIS_URL`)
   }
-  if (!isSymmetric && jwt.privateKeyFile === undefined) {
-    problems.push(`${subject(keys.jwt.algorithm)}: ${jwt.algorithm} needs JWT_PRIVATE_KEY_FILE`)
-  }
-  for (const role of config.auth.defaultRoles) {
-    if (!Object.hasOwn(config.auth.roles, role))
-      problems.push(`${subject(keys.auth.defaultRoles)}: "${role}" is no role`)
-  }
-  if (config.graphql.pubsub === 'redis' && config.redis.url === undefined) {
-    problems.push(`${subject(keys.graphql.pubsub)}: redis needs REDIS_URL`)
-  }
-  if (config.mail.url !== undefined && config.server.publicUrl === undefined) {
-    problems.push(`${subject(keys.mail.url)}: mail needs PUBLIC_URL, which the links in it are made from`)
+  if (mail.url !== undefined && server.publicUrl === undefined) {
+    problems.push(`${subjectOf(coreKeys.mail.url)}: mail needs PUBLIC_URL, which the links in it are made from`)
   }
   return problems
 }

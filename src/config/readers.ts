@@ -38,6 +38,10 @@ export function integer({ min, max }: { min: number; max: number }): Reader<numb
   }
 }
 
+export const count = integer({ min: 0, max: 1_000_000_000 })
+export const positive = integer({ min: 1, max: 1_000_000_000 })
+export const secondsUpTo = (max: number) => integer({ min: 1, max })
+
 export function choice<const T extends string>(options: readonly T[]): Reader<T> {
   return {
     expected: `one of ${options.join(', ')}`,

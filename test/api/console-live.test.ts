@@ -1,8 +1,10 @@
 /** The console's own socket: opened by the session of a browser, from the console's own pages alone. */
+
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { type TestContext, test } from 'node:test'
 import { WebSocket } from 'ws'
+import { productCreated } from '../../src/features/products/product.events.ts'
 import { insertMany } from '../../src/features/products/products.bulk.ts'
 import type { Dialect } from '../../src/platform/database/database.ts'
 import type { ApiOptions } from '../support/api.ts'
@@ -49,7 +51,7 @@ onEachEngine("the console's socket", (engine) => {
   test('is opened by the session, and hears of every change of a product, by whatever way it is made', async (t) => {
     const { api, user, headers, browser } = await start(t, { engine })
     let created = 0
-    api.parts.events.on('ProductCreated', () => {
+    api.parts.events.on(productCreated, () => {
       created += 1
     })
     const { socket, heard } = await openList(t, { api, headers })

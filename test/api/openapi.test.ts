@@ -8,7 +8,7 @@ import { readVersion } from '../../src/config/version.ts'
 import { playgroundFiles } from '../../src/platform/graphql/playground/playground.ts'
 import { resolveResponse, resolveSchema } from '../../src/platform/openapi/document.ts'
 import { toPascalCase } from '../../src/platform/openapi/schemas.ts'
-import type { Answer, RequestOptions } from '../support/api.ts'
+import type { Answer, RequestOptions } from '../../src/testing/client.ts'
 import { answerProblems, examplesOf, problemsOf, startDescribedApi } from '../support/described.ts'
 import { again, logIn, password, signIn, totp } from '../support/people.ts'
 

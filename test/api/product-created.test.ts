@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { productCreated } from '../../src/features/products/product.events.ts'
 import type { Product } from '../../src/features/products/product.ts'
 import { startApi } from '../support/api.ts'
 import { onEachEngine } from '../support/databases.ts'
@@ -14,7 +15,7 @@ onEachEngine('ProductCreated', (engine) => {
     const api = await startApi(t, {
       engine,
       extend: (_, { db, events }) => {
-        events.on('ProductCreated', async (product) => {
+        events.on(productCreated, async (product) => {
           await sleep(50)
           const row = await db.get('SELECT id FROM products WHERE id = $1', [product.id])
           told.push({ product, isSaved: row !== undefined, isAnswered })
@@ -33,7 +34,7 @@ onEachEngine('ProductCreated', (engine) => {
     let told = 0
     const api = await startApi(t, {
       engine,
-      extend: (_, { events }) => void events.on('ProductCreated', () => (told += 1)),
+      extend: (_, { events }) => void events.on(productCreated, () => (told += 1)),
     })
     const { access } = await signIn(api)
     await api.post(productsPath, {}, access)
@@ -50,14 +51,14 @@ onEachEngine('ProductCreated', (engine) => {
     const api = await startApi(t, {
       engine,
       extend: (_, { events }) => {
-        events.on('ProductCreated', () => {
+        events.on(productCreated, () => {
           throw new Error('the first is broken')
         })
-        events.on('ProductCreated', async () => {
+        events.on(productCreated, async () => {
           throw new Error('the second is broken')
         })
-        events.on('ProductCreated', () => void told.push('third'))
-        events.on('ProductCreated', () => void told.push('never'))()
+        events.on(productCreated, () => void told.push('third'))
+        events.on(productCreated, () => void told.push('never'))()
       },
     })
     const { access } = await signIn(api)
@@ -71,7 +72,7 @@ onEachEngine('ProductCreated', (engine) => {
   test('holds the answer for a second at most where a listener does not end', async (t) => {
     const api = await startApi(t, {
       engine,
-      extend: (_, { events }) => void events.on('ProductCreated', () => new Promise(() => {})),
+      extend: (_, { events }) => void events.on(productCreated, () => new Promise(() => {})),
     })
     const { access } = await signIn(api)
     const made = await api.post(productsPath, lamp, access)

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { request } from 'node:http'
 import { test } from 'node:test'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
+import { productCreated } from '../../src/features/products/product.events.ts'
 import { type Api, startApi } from '../support/api.ts'
 import { onEachEngine } from '../support/databases.ts'
 import { many, signIn } from '../support/people.ts'
@@ -179,7 +180,7 @@ onEachEngine('an Idempotency-Key', (engine) => {
     const told: number[] = []
     const api = await startApi(t, {
       engine,
-      extend: (_, { events }) => void events.on('ProductCreated', ({ id }) => told.push(id)),
+      extend: (_, { events }) => void events.on(productCreated, ({ id }) => told.push(id)),
     })
     const { access } = await signIn(api)
     const answers = await many(20, () => post(api, access, 'order-1'))

@@ -6,6 +6,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { ownMigrations } from '../../src/app/declarations.ts'
 import { root } from '../../src/config/root.ts'
 import { systemClock } from '../../src/core/clock.ts'
 import { systemRandom } from '../../src/core/random.ts'
@@ -23,7 +24,7 @@ async function createShop(t: TestContext, engine: Dialect, rows: number) {
     poolSize: 2,
     statementTimeoutSeconds: 30,
     root,
-    migrations: join(root, 'migrations'),
+    migrations: ownMigrations,
     clock: systemClock,
     random: systemRandom,
   })

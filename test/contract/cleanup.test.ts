@@ -1,21 +1,19 @@
 import assert from 'node:assert/strict'
-import { join } from 'node:path'
 import { test } from 'node:test'
-import { expiringTables } from '../../src/app/expiring-tables.ts'
-import { root } from '../../src/config/root.ts'
+import { expiringTables, ownMigrations } from '../../src/app/declarations.ts'
+import { ownFeatures } from '../../src/app/features.ts'
 import { startCleanup } from '../../src/platform/database/cleanup.ts'
 import { createMaintainedCounts } from '../../src/platform/database/maintained-counts.ts'
 import { openDatabase } from '../../src/platform/database/open.ts'
 import { createLogger } from '../../src/platform/log/logger.ts'
-import { createMovableClock } from '../support/api.ts'
+import { createMovableClock } from '../../src/testing/clock.ts'
 import { createDatabaseUrl, onEachEngine } from '../support/databases.ts'
 import { openOptions } from '../support/migrations.ts'
 
 onEachEngine('clean-up', (engine) => {
   test('removes what has expired, in batches, and nothing else', async (t) => {
     const url = await createDatabaseUrl(t, engine)
-    const migrations = join(root, 'migrations')
-    const { db } = await openDatabase(openOptions({ url, migrations }))
+    const { db } = await openDatabase(openOptions({ url, migrations: ownMigrations }))
     t.after(() => db.close())
     const clock = createMovableClock()
     const log = createLogger({ level: 'silent', isTerminal: false })
@@ -34,7 +32,7 @@ onEachEngine('clean-up', (engine) => {
 
   test('removes what the audit trail has kept for long enough, and with 0 days nothing', async (t) => {
     const url = await createDatabaseUrl(t, engine)
-    const { db } = await openDatabase(openOptions({ url, migrations: join(root, 'migrations') }))
+    const { db } = await openDatabase(openOptions({ url, migrations: ownMigrations }))
     t.after(() => db.close())
     const clock = createMovableClock()
     const log = createLogger({ level: 'silent', isTerminal: false })
@@ -49,7 +47,12 @@ onEachEngine('clean-up', (engine) => {
       [365, 701, ['0', '20', '364']],
       [30, 1, ['0', '20']],
     ] as const) {
-      const cleanup = startCleanup({ db, clock, log, tables: expiringTables({ audit: { retentionDays } }) })
+      const cleanup = startCleanup({
+        db,
+        clock,
+        log,
+        tables: expiringTables(ownFeatures, { audit: { retentionDays } }),
+      })
       assert.equal(await cleanup.run(), removed, `${retentionDays} days`)
       const rows = await db.all<{ user_agent: string }>('SELECT DISTINCT user_agent FROM audit')
       const kept = rows.map(({ user_agent }) => user_agent)

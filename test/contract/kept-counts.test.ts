@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
-import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import fc from 'fast-check'
-import { root } from '../../src/config/root.ts'
+import { ownMigrations } from '../../src/app/declarations.ts'
 import type { Database, Dialect } from '../../src/platform/database/database.ts'
 import { createMaintainedCounts, foldCounts } from '../../src/platform/database/maintained-counts.ts'
 import { openDatabase } from '../../src/platform/database/open.ts'
@@ -12,7 +11,7 @@ import { many } from '../support/people.ts'
 
 async function open(t: TestContext, engine: Dialect): Promise<Database> {
   const url = await createDatabaseUrl(t, engine)
-  const { db } = await openDatabase(openOptions({ url, migrations: join(root, 'migrations') }))
+  const { db } = await openDatabase(openOptions({ url, migrations: ownMigrations }))
   t.after(() => db.close())
   return db
 }

@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { promisify } from 'node:util'
-import { likes } from '../../docs/examples/likes.ts'
+import likes from '../../docs/examples/likes.ts'
 import { root } from '../../src/config/root.ts'
 import { startApi } from '../support/api.ts'
 import { blocksOf } from '../support/docs.ts'
@@ -39,7 +39,7 @@ test('the element on the page is that of docs/examples/likes.ts, and does what i
   const [code] = blocksOf(page, 'ts')
   assert.equal(code, readFileSync(join(root, 'docs', 'examples', 'likes.ts'), 'utf8'))
 
-  const api = await startApi(t, { elements: likes })
+  const api = await startApi(t, { extensions: [likes] })
   const { access } = await signIn(api)
   const ask = async (query: string, token?: string) => (await api.post('/graphql', { query }, token)).body
   const socket = await openSocket(t, api.wsUrl)

@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { promisify } from 'node:util'
-import { announce, told } from '../../docs/examples/announce.ts'
+import announce, { told } from '../../docs/examples/announce.ts'
 import { root } from '../../src/config/root.ts'
 import { startApi } from '../support/api.ts'
 import { blocksOf } from '../support/docs.ts'
@@ -13,7 +13,7 @@ import { blocksOf } from '../support/docs.ts'
 const page = readFileSync(join(root, 'docs', 'products.md'), 'utf8')
 
 test('the commands on the page run, one after the other, and answer what it says', async (t) => {
-  const api = await startApi(t, { extend: announce })
+  const api = await startApi(t, { extensions: [announce] })
   const script = blocksOf(page, 'sh').join('\n')
   const env = { PATH: process.env.PATH ?? '', BASE: api.url }
   const { stdout } = await promisify(execFile)('sh', ['-e', '-c', script], { env })

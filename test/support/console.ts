@@ -1,6 +1,7 @@
 /** A browser as far as the console needs one: it keeps cookies, reads forms out of pages and sends them back. */
 import assert from 'node:assert/strict'
-import { type Api, createClient } from './api.ts'
+import { createClient } from '../../src/testing/client.ts'
+import type { Api } from './api.ts'
 import { password } from './people.ts'
 
 export interface Cookie {

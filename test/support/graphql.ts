@@ -1,6 +1,7 @@
 /** GraphQL as a client sends it. */
 import assert from 'node:assert/strict'
-import type { Answer, Api } from './api.ts'
+import type { Answer } from '../../src/testing/client.ts'
+import type { Api } from './api.ts'
 
 export const graphqlPath = '/graphql'
 

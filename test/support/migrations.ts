@@ -1,7 +1,7 @@
 import { cpSync, mkdirSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import type { TestContext } from 'node:test'
-import { root } from '../../src/config/root.ts'
+import { ownMigrations } from '../../src/app/declarations.ts'
 import { systemClock } from '../../src/core/clock.ts'
 import { systemRandom } from '../../src/core/random.ts'
 import type { Dialect } from '../../src/platform/database/database.ts'
@@ -22,14 +22,22 @@ export function writeMigrations(folder: string, files: Record<string, string | R
 /** The migrations before the first of these names, as an earlier version had them. */
 export function migrationsBefore(t: TestContext, first: string): string {
   const folder = temporaryFolder(t)
-  cpSync(join(root, 'migrations'), folder, {
-    recursive: true,
-    filter: (file) => !file.endsWith('.sql') || basename(file) < first,
-  })
+  for (const { path } of ownMigrations) {
+    cpSync(path, folder, {
+      recursive: true,
+      filter: (file) => !file.endsWith('.sql') || basename(file) < first,
+    })
+  }
   return folder
 }
 
-export function openOptions(options: Partial<OpenOptions> & { url: string; migrations: string }): OpenOptions {
+export type TestOpenOptions = Omit<Partial<OpenOptions>, 'migrations'> & {
+  url: string
+  /** A folder, or several. */
+  migrations: string | OpenOptions['migrations']
+}
+
+export function openOptions({ migrations, ...options }: TestOpenOptions): OpenOptions {
   return {
     root: '/',
     poolSize: 10,
@@ -37,5 +45,6 @@ export function openOptions(options: Partial<OpenOptions> & { url: string; migra
     clock: systemClock,
     random: systemRandom,
     ...options,
+    migrations: typeof migrations === 'string' ? [{ path: migrations }] : migrations,
   }
 }

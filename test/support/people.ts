@@ -1,7 +1,8 @@
 /** What tests do over and over: register, sign in, turn the second factor on. */
 import assert from 'node:assert/strict'
 import { Secret, TOTP } from 'otpauth'
-import type { Answer, Api } from './api.ts'
+import type { Answer } from '../../src/testing/client.ts'
+import type { Api } from './api.ts'
 
 export const password = 'Correct-Horse-1'
 

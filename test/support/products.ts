@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import type { Answer, Api } from './api.ts'
+import type { Answer } from '../../src/testing/client.ts'
+import type { Api } from './api.ts'
 
 export const productsPath = '/api/v2/products'
 

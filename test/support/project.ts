@@ -25,7 +25,7 @@ export interface Project {
 export function createProject(t: TestContext): Project {
   const folder = temporaryFolder(t)
   const path = join(folder, 'project')
-  for (const name of ['bin', 'src', 'config', 'migrations', 'package.json', 'package-lock.json']) {
+  for (const name of ['bin', 'src', 'config', 'package.json', 'package-lock.json']) {
     cpSync(join(root, name), join(path, name), { recursive: true })
   }
   const programs = join(folder, 'programs')

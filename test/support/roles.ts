@@ -1,4 +1,4 @@
-import type { Parts } from '../../src/app.ts'
+import type { Parts } from '../../src/app/create-app.ts'
 import type { Database } from '../../src/platform/database/database.ts'
 import { type Api, type ApiOptions, startApi } from './api.ts'
 import { again, type SignedIn, signIn } from './people.ts'

@@ -2,28 +2,12 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { principalOf } from '../../platform/access/route-guards.ts'
 import { addressOf, clientOf } from '../../platform/http/client.ts'
 import { httpErrors } from '../../platform/http/http-errors.ts'
-import type { Limiter } from '../../platform/limiter/limiter.ts'
 import { OrEmpty } from '../../platform/validation/body-validation.ts'
 import { Type } from '../../platform/validation/schema-builder.ts'
+import type { AuthService } from './auth.create.ts'
 import { docs } from './auth.docs.ts'
-import type { Login } from './login.service.ts'
-import type { PasswordService } from './password.service.ts'
-import type { Refresh } from './refresh.service.ts'
-import type { SessionService } from './sessions.service.ts'
-import type { SigningKey } from './signing-keys.ts'
 
-export interface AuthRoutesDeps {
-  login: Login
-  refresh: Refresh
-  sessions: SessionService
-  passwords: PasswordService
-  keys: readonly SigningKey[]
-  /** By client address, but for `confirm`, which is by user: it guards what asks for the password again. */
-  limiters: Record<'login' | 'refresh' | 'verify' | 'reset' | 'confirm', Limiter>
-  findPasswordProblems: (password: string) => string[]
-}
-
-export function addAuthRoutes(app: FastifyInstance, deps: AuthRoutesDeps): void {
+export function addAuthRoutes(app: FastifyInstance, deps: AuthService): void {
   const { login, refresh, sessions, passwords, keys, limiters } = deps
   const NewPassword = Type.String({ 'x-not-blank': true, 'x-check': deps.findPasswordProblems })
   const limitedBy = (name: keyof typeof limiters) => (request: FastifyRequest) =>

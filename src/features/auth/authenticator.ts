@@ -8,7 +8,6 @@ export interface PrincipalRow {
   id: number
   email: string
   name: string
-  password_hash: string
   roles: string
   token_version: number
 }
@@ -21,7 +20,7 @@ export interface AuthenticatorDeps {
 }
 
 const sql = `
-  SELECT u.id, u.email, u.name, u.password_hash, u.roles, u.token_version
+  SELECT u.id, u.email, u.name, u.roles, u.token_version
   FROM sessions s JOIN users u ON u.id = s.user_id
   WHERE s.id = $1 AND u.id = $2 AND u.token_version = $3 AND s.revoked_at IS NULL
     AND NOT EXISTS (SELECT 1 FROM revoked_tokens r WHERE r.id = $4)`

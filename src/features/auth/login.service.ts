@@ -9,8 +9,8 @@ import type { Client } from '../../platform/http/client.ts'
 import type { Passwords } from '../../platform/passwords/passwords.ts'
 import type { Account, AccountStore } from './accounts.store.ts'
 import { authErrors } from './auth.errors.ts'
-import type { SecondFactors } from './auth.needs.ts'
 import type { Lockout } from './lockout.ts'
+import type { SecondFactor } from './second-factor.ts'
 import type { SessionStore } from './sessions.store.ts'
 import type { TokenPair, TokenPairs } from './token-pairs.ts'
 import type { Tokens } from './tokens.ts'
@@ -46,7 +46,7 @@ export interface LoginDeps {
   tokens: Tokens
   pairs: TokenPairs
   audit: Audit
-  secondFactors: SecondFactors
+  secondFactor: SecondFactor
   singleUseIds: SingleUseIds
   challengeTtlSeconds: number
 }
@@ -63,7 +63,7 @@ export function createLogin(deps: LoginDeps) {
     tokens,
     pairs,
     audit,
-    secondFactors,
+    secondFactor,
     singleUseIds,
   } = deps
 
@@ -126,7 +126,7 @@ export function createLogin(deps: LoginDeps) {
     await requireOpen(attempt)
     // A form that was sent too early guesses nothing.
     if (given.code.trim() === '') throw authErrors.invalidCode()
-    const use = await secondFactors.findUse(account.id, given.code)
+    const use = await secondFactor.findUse(account.id, given.code)
     if (!use) throw await refuseCode(attempt)
 
     // The challenge and the code are burned in the batch that makes the session: of any number of racers one wins.

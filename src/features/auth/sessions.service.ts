@@ -7,6 +7,12 @@ import type { Database } from '../../platform/database/database.ts'
 import type { Client } from '../../platform/http/client.ts'
 import type { ListedSession, SessionStore } from './sessions.store.ts'
 
+/** A device that is signed in. */
+export interface Device extends ListedSession {
+  /** The one that asks. */
+  current: boolean
+}
+
 export interface SessionsDeps {
   db: Database
   sessions: SessionStore
@@ -26,7 +32,7 @@ export function createSessions({ db, sessions, audit, onAccessChanged }: Session
       await onAccessChanged(userId)
     },
 
-    async list({ id, session }: Principal): Promise<(ListedSession & { current: boolean })[]> {
+    async list({ id, session }: Principal): Promise<Device[]> {
       return (await sessions.list(id)).map((each) => ({ ...each, current: each.id === session }))
     },
 

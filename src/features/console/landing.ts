@@ -2,8 +2,8 @@
 import type { FastifyInstance } from 'fastify'
 import { pageHeaders } from '../../platform/http/security-headers.ts'
 import { html } from '../../platform/pages/html.ts'
+import { createLayout } from '../../platform/pages/layout.ts'
 import { pagePolicy } from '../../platform/pages/pages.ts'
-import { createLayout } from './parts/layout.ts'
 
 export function addLandingPage(app: FastifyInstance, { hasPlayground }: { hasPlayground: boolean }): void {
   const render = createLayout({ hasPlayground })

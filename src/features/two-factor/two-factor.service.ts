@@ -34,6 +34,19 @@ interface Attempt {
   client: Client
 }
 
+export interface TwoFactorStatus {
+  enabled: boolean
+  recovery_codes_left: number
+}
+
+/** Shown, and not confirmed by a code yet. */
+export interface PendingTwoFactor {
+  secret: string
+  otpauth_url: string
+  /** Whoever has it gets to see the secret again. */
+  ticket: string
+}
+
 export interface TwoFactorDeps {
   db: Database
   clock: Clock
@@ -94,7 +107,7 @@ export function createTwoFactor(deps: TwoFactorDeps) {
   }
 
   function manage(accounts: Accounts) {
-    async function status(userId: number) {
+    async function status(userId: number): Promise<TwoFactorStatus> {
       const row = await store.find(userId)
       const enabled = row?.enabled ?? false
       return { enabled, recovery_codes_left: enabled ? await store.countRecoveryCodes(userId) : 0 }

@@ -3,7 +3,6 @@ export interface UserRow {
   id: number
   email: string
   name: string
-  password_hash: string
   token_version: number
   /** A JSON list. */
   roles: string
@@ -21,7 +20,6 @@ export class User {
   readonly tokenVersion: number
   readonly roles: readonly string[]
   // Private fields are in no JSON and in no log line.
-  readonly #passwordHash: string
   readonly #book: RoleBook
 
   constructor(row: UserRow, book: RoleBook) {
@@ -30,12 +28,7 @@ export class User {
     this.name = row.name
     this.tokenVersion = row.token_version
     this.roles = JSON.parse(row.roles) as string[]
-    this.#passwordHash = row.password_hash
     this.#book = book
-  }
-
-  get passwordHash(): string {
-    return this.#passwordHash
   }
 
   hasRole(role: string): boolean {

@@ -1,27 +1,16 @@
 import type { FastifyInstance } from 'fastify'
 import { principalOf } from '../../platform/access/route-guards.ts'
 import { addressOf, clientOf } from '../../platform/http/client.ts'
-import type { Limiter } from '../../platform/limiter/limiter.ts'
-import type { PasswordPolicy } from './password-policy.ts'
+import type { UsersService } from './users.create.ts'
 import { docs } from './users.docs.ts'
-import { createRegistrationSchema } from './users.schema.ts'
-import type { Users } from './users.service.ts'
 
-export interface UserRoutesDeps {
-  users: Users
-  limiter: Limiter
-  passwordPolicy: PasswordPolicy
-}
-
-export function addUserRoutes(app: FastifyInstance, { users, limiter, passwordPolicy }: UserRoutesDeps): void {
-  const Registration = createRegistrationSchema(passwordPolicy)
-
+export function addUserRoutes(app: FastifyInstance, users: UsersService): void {
   app.post<{ Body: { email: string; password: string; name: string } }>(
     '/api/auth/register',
     {
       config: { access: 'public', docs: docs.register },
-      schema: { body: Registration },
-      onRequest: (request) => limiter.take(addressOf(request)),
+      schema: { body: users.Registration },
+      onRequest: (request) => users.registrations.take(addressOf(request)),
     },
     async (request, reply) => {
       const user = await users.register({ ...request.body, client: clientOf(request) })

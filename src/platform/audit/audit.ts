@@ -3,27 +3,8 @@ import type { Clock } from '../../core/clock.ts'
 import type { Param, Statement } from '../database/database.ts'
 import type { Client } from '../http/client.ts'
 
-export type AuditEvent =
-  | 'register'
-  | 'login'
-  | 'refresh'
-  | 'logout'
-  | 'logout_all'
-  | 'session_end'
-  | 'sessions_ended'
-  | 'lock'
-  | 'unlock'
-  | 'name_change'
-  | 'roles_changed'
-  | 'password_change'
-  | 'password_forgot'
-  | 'password_reset'
-  | '2fa_setup'
-  | '2fa_enable'
-  | '2fa_verify'
-  | '2fa_disable'
-  | '2fa_recovery_codes'
-  | '2fa_reset'
+/** A code, such as `login`. Features declare theirs, each with its words. */
+export type AuditEvent = string
 
 /** `locked`: refused because of a lock-out. `refused`: by a rule on who may do what. `reuse`: of a refresh token. */
 export type AuditOutcome = 'success' | 'failure' | 'locked' | 'second_factor_required' | 'reuse' | 'refused'
@@ -49,24 +30,41 @@ export interface Audit {
   entry(entry: AuditEntry): Statement
   /** For the metrics, once it has happened. */
   count: CountEvent
+  onCount(listener: CountEvent): void
+  /** An event in words. The code of another version stands for itself. */
+  describe(event: AuditEvent): string
 }
 
-export function createAudit({ clock, count }: { clock: Clock; count: CountEvent }): Audit {
+export interface AuditOptions {
+  clock: Clock
+  /** All that features have declared, with their words. */
+  events: Readonly<Record<AuditEvent, string>>
+}
+
+export function createAudit({ clock, events }: AuditOptions): Audit {
+  const counters: CountEvent[] = []
   return {
-    entry: ({ event, outcome, userId, actorId, changes, client }) => ({
-      sql: `INSERT INTO audit (at, event, outcome, user_id, actor_id, changes, address, user_agent)
-            VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
-      params: [
-        clock.nowIso(),
-        event,
-        outcome,
-        userId,
-        actorId,
-        changes ? JSON.stringify(changes) : null,
-        client.address,
-        client.userAgent,
-      ],
-    }),
-    count,
+    entry({ event, outcome, userId, actorId, changes, client }) {
+      if (!Object.hasOwn(events, event)) throw new Error(`no feature declares the audit event "${event}"`)
+      return {
+        sql: `INSERT INTO audit (at, event, outcome, user_id, actor_id, changes, address, user_agent)
+              VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
+        params: [
+          clock.nowIso(),
+          event,
+          outcome,
+          userId,
+          actorId,
+          changes ? JSON.stringify(changes) : null,
+          client.address,
+          client.userAgent,
+        ],
+      }
+    },
+    count(event, outcome) {
+      for (const counter of counters) counter(event, outcome)
+    },
+    onCount: (listener) => void counters.push(listener),
+    describe: (event) => (Object.hasOwn(events, event) ? (events[event] as string) : event),
   }
 }

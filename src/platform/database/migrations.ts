@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { exitCodes, FatalError } from '../../core/fatal-error.ts'
+import type { Dialect } from './database.ts'
 
 export interface Migration {
   name: string
@@ -17,6 +18,7 @@ export interface Migration {
 
 /** A transaction that no other process's migrations can overlap. */
 export interface MigrationTransaction {
+  readonly dialect: Dialect
   query<Row extends object>(sql: string, params?: string[]): Promise<Row[]>
   /** Runs a text of any number of statements. */
   script(sql: string): Promise<void>
@@ -29,26 +31,61 @@ interface Applied {
   checksum: string
 }
 
-const namePattern = /^(\d{4})-[a-z0-9-]+\.sql$/
+const namePattern = /^\d{4}-[a-z0-9-]+\.sql$/
 const rewritesPattern = /^-- rewrites: (\w+)$/m
 
-/** The migrations in `directory`, in their order. */
-export function readMigrations(directory: string): Migration[] {
-  const names = readdirSync(directory)
-    .filter((name) => name.endsWith('.sql'))
-    .sort()
-  const numbers = new Set<string>()
-  return names.map((name) => {
-    const number = namePattern.exec(name)?.[1]
-    if (number === undefined) throw badMigration(`migration ${name} is not named NNNN-name.sql`)
-    if (numbers.has(number)) throw badMigration(`two migrations have the number ${number}`)
-    numbers.add(number)
+/** A folder with a folder of migrations for each engine. */
+export interface MigrationFolder {
+  path: string
+  /** The name space of an extension: its migrations are numbered by themselves. Ours share one, without a name. */
+  space?: string
+}
+
+/** All migrations for an engine: ours by their numbers, then those of each extension. */
+export function readMigrations(folders: readonly MigrationFolder[], dialect: Dialect): Migration[] {
+  const own = folders.filter(({ space }) => space === undefined)
+  const spaces = Map.groupBy(
+    folders.filter(({ space }) => space !== undefined),
+    ({ space }) => space,
+  )
+  return [own, ...spaces.values()].flatMap((group) => {
+    const migrations = group.flatMap((folder) => readFolder(folder, dialect))
+    requireUniqueNumbers(migrations)
+    return migrations.sort((a, b) => (a.name < b.name ? -1 : 1))
+  })
+}
+
+function readFolder({ path, space }: MigrationFolder, dialect: Dialect): Migration[] {
+  const directory = join(path, dialect)
+  return listSqlFiles(directory).map((file) => {
+    if (!namePattern.test(file)) throw badMigration(`migration ${file} is not named NNNN-name.sql`)
     // Line ends may change on the way through version control; the statements do not.
-    const sql = readFileSync(join(directory, name), 'utf8').replaceAll('\r\n', '\n')
+    const sql = readFileSync(join(directory, file), 'utf8').replaceAll('\r\n', '\n')
+    const name = space === undefined ? file : `${space}/${file}`
     const rewrites = rewritesPattern.exec(sql)?.[1]
     return { name, sql, checksum: createHash('sha256').update(sql).digest('hex'), rewrites }
   })
 }
+
+function listSqlFiles(directory: string): string[] {
+  try {
+    return readdirSync(directory).filter((name) => name.endsWith('.sql'))
+  } catch (error) {
+    throw badMigration(`the migrations in ${directory} cannot be read: ${(error as Error).message}`, error)
+  }
+}
+
+function requireUniqueNumbers(migrations: readonly Migration[]): void {
+  const numbers = new Set<string>()
+  for (const { name } of migrations) {
+    const number = fileOf(name).slice(0, 4)
+    if (numbers.has(number)) throw badMigration(`two migrations have the number ${number}`)
+    numbers.add(number)
+  }
+}
+
+const spaceOf = (name: string) => (name.includes('/') ? name.slice(0, name.indexOf('/')) : '')
+const fileOf = (name: string) => name.slice(name.indexOf('/') + 1)
 
 /** Applies what is missing and answers the names of what it applied. */
 export async function applyMigrations(
@@ -83,6 +120,8 @@ function findPending(migrations: Migration[], applied: Applied[]): Migration[] {
   for (const { name, checksum } of applied) {
     const migration = known.get(name)
     if (!migration) {
+      // The tables of an extension stay when it is taken out of the configuration, and it may come back.
+      if (spaceOf(name) !== '' && !migrations.some((each) => spaceOf(each.name) === spaceOf(name))) continue
       throw badMigration(`the database is newer than this program: it has migration ${name}, which is unknown here`)
     }
     if (migration.checksum !== checksum) {
@@ -90,11 +129,15 @@ function findPending(migrations: Migration[], applied: Applied[]): Migration[] {
     }
   }
   const done = new Set(applied.map(({ name }) => name))
-  const last = applied.at(-1)?.name ?? ''
   const pending = migrations.filter(({ name }) => !done.has(name))
-  const late = pending.find(({ name }) => name < last)
-  if (late)
-    throw badMigration(`migration ${late.name} comes before ${last}, which is applied already; give it a higher number`)
+  for (const { name } of pending) {
+    const later = applied.find((each) => spaceOf(each.name) === spaceOf(name) && each.name > name)
+    if (later) {
+      throw badMigration(
+        `migration ${name} comes before ${later.name}, which is applied already; give it a higher number`,
+      )
+    }
+  }
   return pending
 }
 

@@ -5,8 +5,9 @@ import type { Clock } from '../../core/clock.ts'
 import { exitCodes, FatalError } from '../../core/fatal-error.ts'
 import type { Random } from '../../core/random.ts'
 import type { Log } from '../log/logger.ts'
+import { countLists } from './counted-lists.ts'
 import type { Database, Dialect, Observe } from './database.ts'
-import { applyMigrations, readMigrations } from './migrations.ts'
+import { applyMigrations, type MigrationFolder, type MigrationTransaction, readMigrations } from './migrations.ts'
 import { withPostgresMigrations } from './postgres/migrate.ts'
 import { openPostgres } from './postgres/postgres.ts'
 import { damageAdvice, isDamage } from './sqlite/faults.ts'
@@ -20,8 +21,9 @@ export interface OpenOptions extends RewriteOptions {
   statementTimeoutSeconds: number
   /** Relative paths of SQLite files start here. */
   root: string
-  /** Holds a folder of migrations for each engine. */
-  migrations: string
+  migrations: readonly MigrationFolder[]
+  /** Tables whose number of rows is maintained. */
+  countedLists?: readonly string[]
   clock: Clock
   random: Random
   onConnectionLost?: (error: Error) => void
@@ -33,7 +35,7 @@ export interface OpenOptions extends RewriteOptions {
 export async function openDatabase(options: OpenOptions): Promise<{ db: Database; applied: string[] }> {
   const { url, clock } = options
   const dialect = dialectOf(url)
-  const migrations = readMigrations(join(options.migrations, dialect))
+  const migrations = readMigrations(options.migrations, dialect)
   const path = dialect === 'sqlite' ? sqlitePath(url, options.root) : undefined
 
   // Opened first: its errors say in one line what is wrong with the place.
@@ -43,8 +45,11 @@ export async function openDatabase(options: OpenOptions): Promise<{ db: Database
       ? await openPostgres({ ...options, onConnectionLost, observe, random: options.random.fraction })
       : openSqlite({ path, observe, log: faultLog })
   try {
-    const apply = (transaction: Parameters<typeof applyMigrations>[0]) =>
-      applyMigrations(transaction, migrations, clock.nowIso())
+    const apply = async (transaction: MigrationTransaction) => {
+      const applied = await applyMigrations(transaction, migrations, clock.nowIso())
+      await countLists(transaction, options.countedLists ?? [])
+      return applied
+    }
     const applied = await (path === undefined
       ? withPostgresMigrations(url, apply)
       : withSqliteMigrations(path, apply, options))

@@ -2,20 +2,21 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { principalOf } from '../../../platform/access/route-guards.ts'
 import { clientOf } from '../../../platform/http/client.ts'
+import { passwordHint } from '../../../platform/pages/components/password-hint.ts'
+import { atFields, createRefuse } from '../../../platform/pages/components/refusals.ts'
 import type { Page } from '../../../platform/pages/pages.ts'
 import { OrEmpty, validationFailed } from '../../../platform/validation/body-validation.ts'
 import { Type } from '../../../platform/validation/schema-builder.ts'
-import type { ConsoleParts } from '../console.routes.ts'
-import { passwordHint } from '../parts/password-hint.ts'
-import { atFields, createRefuse } from '../parts/refusals.ts'
+import type { ConsoleParts } from '../console.service.ts'
 import { type AccountView, accountPage } from './account.views.ts'
 
 const config = { access: 'authenticated', docs: false } as const
 
 export function addAccountPages(app: FastifyInstance, parts: ConsoleParts): void {
-  const { users, passwords, sessions, twoFactor, cookies, limiters, notices, send } = parts
+  const { users, auth, twoFactor, cookies, notices, send } = parts
+  const { passwords, sessions, limiters } = auth
   const refuse = createRefuse(send)
-  const hint = passwordHint(parts.findPasswordProblems)
+  const hint = passwordHint(users.findPasswordProblems)
 
   async function show(request: FastifyRequest, refused: Partial<AccountView> = {}): Promise<Page> {
     const principal = principalOf(request)
@@ -32,7 +33,7 @@ export function addAccountPages(app: FastifyInstance, parts: ConsoleParts): void
       const { id } = principalOf(request)
       try {
         await limiters.confirm.take(`user ${id}`)
-        const { name } = parts.validateProfile(request.body)
+        const { name } = users.validateProfile(request.body)
         await users.rename({ id, name, client: clientOf(request) })
         return notices.redirect(reply, { address: '/console/account', notice: 'profile-saved' })
       } catch (error) {
@@ -52,7 +53,7 @@ export function addAccountPages(app: FastifyInstance, parts: ConsoleParts): void
       try {
         await limiters.confirm.take(`user ${userId}`)
         // First: a new password that cannot be must not cost an attempt.
-        const found = next.trim() === '' ? ['Must not be blank'] : parts.findPasswordProblems(next)
+        const found = next.trim() === '' ? ['Must not be blank'] : users.findPasswordProblems(next)
         if (found.length > 0) throw validationFailed({ new_password: found })
         await passwords.change({ userId, current, next, client: clientOf(request) })
       } catch (error) {

@@ -1,12 +1,13 @@
 /** The page about oneself. */
 
 import type { Principal } from '../../../platform/access/route-guards.ts'
+import { badges } from '../../../platform/pages/components/badges.ts'
+import { field } from '../../../platform/pages/components/forms.ts'
+import { noRefusal, type Refusal, refusalNote } from '../../../platform/pages/components/refusals.ts'
 import { html } from '../../../platform/pages/html.ts'
 import type { Page } from '../../../platform/pages/pages.ts'
-import type { Device, TwoFactorStatus } from '../console.needs.ts'
-import { badges } from '../parts/badges.ts'
-import { field } from '../parts/forms.ts'
-import { noRefusal, type Refusal, refusalNote } from '../parts/refusals.ts'
+import type { Device } from '../../auth/sessions.service.ts'
+import type { TwoFactorStatus } from '../../two-factor/two-factor.service.ts'
 import { devicesCard } from './devices.views.ts'
 
 export interface AccountView {

@@ -3,11 +3,12 @@ import type { FastifyInstance } from 'fastify'
 import { principalOf } from '../../../platform/access/route-guards.ts'
 import { clientOf } from '../../../platform/http/client.ts'
 import { httpErrors } from '../../../platform/http/http-errors.ts'
-import type { ConsoleParts } from '../console.routes.ts'
+import type { ConsoleParts } from '../console.service.ts'
 
 const config = { access: 'authenticated', docs: false } as const
 
-export function addDevicePages(app: FastifyInstance, { sessions, cookies, notices }: ConsoleParts): void {
+export function addDevicePages(app: FastifyInstance, { auth, cookies, notices }: ConsoleParts): void {
+  const { sessions } = auth
   app.post<{ Params: { id: string } }>('/account/devices/:id/sign-out', { config }, async (request, reply) => {
     const { id } = request.params
     const principal = principalOf(request)

@@ -5,11 +5,11 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { principalOf } from '../../../platform/access/route-guards.ts'
 import { clientOf } from '../../../platform/http/client.ts'
+import { atFields, createRefuse, type Refusal } from '../../../platform/pages/components/refusals.ts'
 import { OrEmpty } from '../../../platform/validation/body-validation.ts'
 import { Type } from '../../../platform/validation/schema-builder.ts'
-import type { PendingTwoFactor } from '../console.needs.ts'
-import type { ConsoleParts } from '../console.routes.ts'
-import { atFields, createRefuse, type Refusal } from '../parts/refusals.ts'
+import type { PendingTwoFactor } from '../../two-factor/two-factor.service.ts'
+import type { ConsoleParts } from '../console.service.ts'
 import { beginPage, codesPage, disablePage, renewPage, scanPage } from './two-factor.views.ts'
 
 const config = { access: 'authenticated', docs: false } as const
@@ -20,9 +20,9 @@ interface WithPasswordAndCode {
 }
 
 export function addTwoFactorPages(app: FastifyInstance, parts: ConsoleParts): void {
-  const { twoFactor, limiters, notices, send } = parts
+  const { twoFactor, notices, send } = parts
   const refuse = createRefuse(send)
-  const takeTurn = (request: FastifyRequest) => limiters.confirm.take(`user ${principalOf(request).id}`)
+  const takeTurn = (request: FastifyRequest) => twoFactor.limiter.take(`user ${principalOf(request).id}`)
   const actorOf = (request: FastifyRequest) => ({ userId: principalOf(request).id, client: clientOf(request) })
 
   const forms = [
@@ -38,7 +38,7 @@ export function addTwoFactorPages(app: FastifyInstance, parts: ConsoleParts): vo
   }
 
   async function scan(pending: PendingTwoFactor, refusal?: Refusal) {
-    return scanPage({ pending, qrCode: await parts.drawQrCode(pending.otpauth_url), ...(refusal && { refusal }) })
+    return scanPage({ pending, qrCode: await twoFactor.drawQrCode(pending.otpauth_url), ...(refusal && { refusal }) })
   }
 
   app.post<{ Body: { password: string } }>(

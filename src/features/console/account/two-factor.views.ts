@@ -1,9 +1,10 @@
 /** Setting the second factor up, the recovery codes, and turning it off. */
+
+import { field } from '../../../platform/pages/components/forms.ts'
+import { noRefusal, type Refusal, refusalNote } from '../../../platform/pages/components/refusals.ts'
 import { html } from '../../../platform/pages/html.ts'
 import type { Page } from '../../../platform/pages/pages.ts'
-import type { PendingTwoFactor } from '../console.needs.ts'
-import { field } from '../parts/forms.ts'
-import { noRefusal, type Refusal, refusalNote } from '../parts/refusals.ts'
+import type { PendingTwoFactor } from '../../two-factor/two-factor.service.ts'
 
 const back = html`<p class="beside"><a href="/console/account">Back to your account</a></p>`
 

@@ -1,17 +1,18 @@
 /** A forgotten password, and the new one that a mail leads to. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { addressOf, clientOf } from '../../../platform/http/client.ts'
+import { passwordHint } from '../../../platform/pages/components/password-hint.ts'
+import { createRefuse, isRefusal } from '../../../platform/pages/components/refusals.ts'
 import { OrEmpty, validationFailed } from '../../../platform/validation/body-validation.ts'
 import { Type } from '../../../platform/validation/schema-builder.ts'
-import type { ConsoleParts } from '../console.routes.ts'
-import { passwordHint } from '../parts/password-hint.ts'
-import { createRefuse, isRefusal } from '../parts/refusals.ts'
+import type { ConsoleParts } from '../console.service.ts'
 import { forgotPage, noMailPage, overPage, resetPage } from './password.views.ts'
 
 const config = { access: 'public', docs: false } as const
 
 export function addPasswordPages(app: FastifyInstance, parts: ConsoleParts): void {
-  const { passwords, limiters, notices, send, findPasswordProblems } = parts
+  const { notices, send } = parts
+  const { passwords, limiters, findPasswordProblems } = parts.auth
   const { delivery } = passwords
   const refuse = createRefuse(send)
   const hint = passwordHint(findPasswordProblems)

@@ -1,21 +1,21 @@
 import type { FastifyInstance } from 'fastify'
 import { addressOf, clientOf } from '../../../platform/http/client.ts'
+import { field, noProblems, type Problems, problemNote, type Values } from '../../../platform/pages/components/forms.ts'
+import { passwordHint } from '../../../platform/pages/components/password-hint.ts'
+import { createRefuse } from '../../../platform/pages/components/refusals.ts'
 import { html } from '../../../platform/pages/html.ts'
+import { placeOf, withNext } from '../../../platform/pages/next-page.ts'
 import type { Page } from '../../../platform/pages/pages.ts'
 import { OrEmpty } from '../../../platform/validation/body-validation.ts'
 import { Type } from '../../../platform/validation/schema-builder.ts'
-import type { ConsoleParts } from '../console.routes.ts'
-import { field, noProblems, type Problems, problemNote, type Values } from '../parts/forms.ts'
-import { passwordHint } from '../parts/password-hint.ts'
-import { createRefuse } from '../parts/refusals.ts'
-import { placeOf, withNext } from './next.ts'
+import type { ConsoleParts } from '../console.service.ts'
 
 const config = { access: 'public', docs: false } as const
 
 export function addRegisterPages(app: FastifyInstance, parts: ConsoleParts): void {
-  const { users, limiters, notices, send, validateRegistration } = parts
+  const { users, notices, send } = parts
   const refuse = createRefuse(send)
-  const hint = passwordHint(parts.findPasswordProblems)
+  const hint = passwordHint(users.findPasswordProblems)
 
   app.get<{ Querystring: { next?: unknown } }>('/register', { config }, (request, reply) => {
     if (request.principal) return reply.redirect('/console', 303)
@@ -31,8 +31,8 @@ export function addRegisterPages(app: FastifyInstance, parts: ConsoleParts): voi
     async (request, reply) => {
       const next = placeOf(request.body.next)
       try {
-        await limiters.register.take(addressOf(request))
-        await users.register({ ...validateRegistration(request.body), client: clientOf(request) })
+        await users.registrations.take(addressOf(request))
+        await users.register({ ...users.validateRegistration(request.body), client: clientOf(request) })
         return notices.redirect(reply, { address: withNext('/console/sign-in', next), notice: 'registered' })
       } catch (error) {
         return refuse({ request, reply, error }, ({ problems }) =>

@@ -2,21 +2,22 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { principalOf } from '../../../platform/access/route-guards.ts'
 import { addressOf, clientOf } from '../../../platform/http/client.ts'
+import { createRefuse, isRefusal } from '../../../platform/pages/components/refusals.ts'
+import { placeOf } from '../../../platform/pages/next-page.ts'
 import { OrEmpty } from '../../../platform/validation/body-validation.ts'
 import { Type } from '../../../platform/validation/schema-builder.ts'
-import type { SignedIn } from '../console.needs.ts'
-import type { ConsoleParts } from '../console.routes.ts'
-import { createRefuse, isRefusal } from '../parts/refusals.ts'
-import { placeOf } from './next.ts'
+import type { SignedIn } from '../../auth/login.service.ts'
+import type { ConsoleParts } from '../console.service.ts'
 import { codePage, signInPage } from './sign-in.views.ts'
 
 const access = 'public'
 const config = { access, docs: false } as const
 
 export function addSignInPages(app: FastifyInstance, parts: ConsoleParts): void {
-  const { login, webSessions, sessions, cookies, limiters, notices, send } = parts
+  const { auth, cookies, notices, send } = parts
+  const { login, webSessions, sessions, limiters } = auth
   const refuse = createRefuse(send)
-  const canReset = parts.passwords.delivery !== 'none'
+  const canReset = auth.passwords.delivery !== 'none'
 
   /** A new id for the browser: whoever planted the old one is left with nothing. */
   async function begin(

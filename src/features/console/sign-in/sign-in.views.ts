@@ -1,8 +1,8 @@
+import { field } from '../../../platform/pages/components/forms.ts'
+import { noRefusal, type Refusal, refusalNote } from '../../../platform/pages/components/refusals.ts'
 import { html } from '../../../platform/pages/html.ts'
+import { withNext } from '../../../platform/pages/next-page.ts'
 import type { Page } from '../../../platform/pages/pages.ts'
-import { field } from '../parts/forms.ts'
-import { noRefusal, type Refusal, refusalNote } from '../parts/refusals.ts'
-import { withNext } from './next.ts'
 
 interface SignInView {
   email?: string

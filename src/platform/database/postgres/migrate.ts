@@ -24,6 +24,7 @@ export async function withPostgresMigrations<T>(
     await client.query('BEGIN')
     await lock(client)
     const result = await work({
+      dialect: 'postgres',
       query: async <Row extends object>(sql: string, params: string[] = []) =>
         (await client.query<Row>(sql, params)).rows,
       script: async (sql) => void (await client.query(sql)),

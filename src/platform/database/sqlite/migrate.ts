@@ -14,6 +14,7 @@ export async function withSqliteMigrations<T>(
   try {
     await begin(connection)
     const result = await work({
+      dialect: 'sqlite',
       query: async <Row extends object>(sql: string, params: string[] = []) => connection.all(sql, params) as Row[],
       script: async (sql) => connection.exec(sql),
       prepare: (migration) => prepareRewrite(migration, { ...options, connection, path }),

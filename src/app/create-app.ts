@@ -1,0 +1,98 @@
+/** The service as a whole: infrastructure, features and servers. */
+
+import type { FastifyInstance } from 'fastify'
+import { readVersion } from '../config/version.ts'
+import type { LiveAccess } from '../platform/access/live-access.ts'
+import type { Authenticate } from '../platform/access/route-guards.ts'
+import type { Engine } from '../platform/graphql/execution/engine.types.ts'
+import { formatAppError } from '../platform/graphql/execution/graphql-errors.ts'
+import { graphqlPath } from '../platform/graphql/http/graphql.routes.ts'
+import type { Sockets } from '../platform/graphql/websocket/upgrade-server.ts'
+import { createHttpServer } from '../platform/http/server.ts'
+import { addConsole } from './console.ts'
+import type { OpenInfrastructure } from './infrastructure.ts'
+import { openService, type Service, type ServiceOptions } from './open-service.ts'
+import { createSocketParts } from './sockets.ts'
+
+export interface AppOptions extends ServiceOptions {
+  /** Called with what was made, before it serves. For tests and benchmarks: features are what extends the service. */
+  onCreated?: OnCreated
+}
+
+export type OnCreated = (app: FastifyInstance, parts: Parts) => void | Promise<void>
+
+export interface Parts extends Pick<OpenInfrastructure, 'db' | 'events' | 'topics'> {
+  engine: Engine
+  /** Of the console's socket. */
+  consoleEngine: Engine
+  sockets: Sockets
+  liveAccess: LiveAccess
+  authenticate: Authenticate
+}
+
+export interface App {
+  /** Serves. Returns the URLs of the addresses that are bound. */
+  listen(): Promise<{ url: string; wsUrl: string }>
+  close(): Promise<void>
+}
+
+export async function createApp({ onCreated, ...options }: AppOptions): Promise<App> {
+  const service = await openService(options)
+  const { infrastructure, metrics, joined, graphql, readiness } = service
+  const { config, log, random } = infrastructure
+  try {
+    const http = await createHttpServer({
+      ...config.server,
+      log,
+      random,
+      metrics,
+      version: readVersion(),
+      authenticate: joined.signIn.authenticate,
+      policies: joined.policies,
+      readiness,
+      isDevelopment: config.isDevelopment,
+      corsOrigins: config.cors.origins,
+      errorBodies: { [graphqlPath]: (error) => ({ errors: [formatAppError(error)] }) },
+      onForbidden: joined.onForbidden,
+    })
+    await joined.addRoutes(http.app)
+    await graphql.addRoutes(http.app)
+    const consoleSocket = await addConsole(http.app, service)
+    const { sockets, ...socketParts } = createSocketParts(infrastructure, graphql)
+    socketParts.serveBeside(http.app.server, consoleSocket)
+    infrastructure.onClose(() => Promise.all([http.close(), socketParts.close()]))
+    addGauges(service, sockets.counts)
+    await onCreated?.(http.app, { ...infrastructure, ...graphql, sockets })
+    await http.app.ready()
+
+    return {
+      async listen() {
+        const wsUrl = await socketParts.listen()
+        return { url: await http.listen(config.server.host, config.server.port), wsUrl }
+      },
+      close: infrastructure.close,
+    }
+  } catch (error) {
+    await infrastructure.close()
+    throw error
+  }
+}
+
+function addGauges(
+  { metrics, readiness, graphql }: Service,
+  countSockets: () => Readonly<Record<string, number>>,
+): void {
+  metrics.addGauge({
+    name: 'dependency_up',
+    help: 'Whether what the service depends on works: 1, or 0.',
+    label: 'dependency',
+    read: readiness.figures,
+  })
+  metrics.addGauge({ name: 'graphql_sockets', help: 'Open sockets.', label: 'dialect', read: countSockets })
+  metrics.addGauge({
+    name: 'graphql_subscriptions',
+    help: 'Open subscriptions, and sources that they share.',
+    label: 'kind',
+    read: graphql.counts,
+  })
+}

@@ -1,0 +1,105 @@
+/** Makes the features in the order in which they need one another, and joins what they add. */
+import type { FastifyInstance } from 'fastify'
+import { exitCodes, FatalError } from '../core/fatal-error.ts'
+import { createPolicies, type Policy } from '../platform/access/policies.ts'
+import type { EventListener } from '../platform/events/events.ts'
+import type { Feature, Infrastructure, Running, SignIn } from '../platform/feature.ts'
+import type { Element } from '../platform/graphql/schema/elements.ts'
+import type { ConsolePages } from '../platform/pages/console-pages.ts'
+
+export type Services = ReadonlyMap<Feature, unknown>
+
+/** Makes these features and all that they need, each once. */
+export async function createServices(features: readonly Feature[], infrastructure: Infrastructure): Promise<Services> {
+  const services = new Map<Feature, unknown>()
+  const underWay = new Set<Feature>()
+
+  async function create(feature: Feature): Promise<unknown> {
+    if (services.has(feature)) return services.get(feature)
+    if (underWay.has(feature)) throw circle([...underWay, feature])
+    underWay.add(feature)
+    const { definition } = feature
+    const needs: Record<string, unknown> = {}
+    for (const [name, needed] of Object.entries((definition.needs ?? {}) as Record<string, Feature>)) {
+      needs[name] = await create(needed)
+    }
+    const service = await definition.create(infrastructure, needs)
+    services.set(feature, service)
+    underWay.delete(feature)
+    return service
+  }
+
+  for (const feature of features) await create(feature)
+  return services
+}
+
+function circle(features: readonly Feature[]): FatalError {
+  const names = features.map(({ name }) => name)
+  return new FatalError(`features need each other in a circle: ${names.join(' → ')}`, exitCodes.configuration)
+}
+
+export interface Joined {
+  policies: ReturnType<typeof createPolicies>
+  elements: readonly Element[]
+  liveElements: readonly Element[]
+  pages: readonly ConsolePages[]
+  signIn: SignIn
+  addRoutes(app: FastifyInstance): Promise<void>
+  onForbidden: ReturnType<NonNullable<Feature['definition']['onForbidden']>>
+  /** Listens to events, and begins what runs in the background. */
+  start(): Promise<void>
+}
+
+export function joinFeatures(features: readonly Feature[], services: Services, infrastructure: Infrastructure): Joined {
+  const { config, events, onClose } = infrastructure
+  /** What each feature that has it returns for one of its additions. */
+  function collect<T>(add: (definition: Feature['definition'], service: unknown) => T | undefined): T[] {
+    return features.flatMap((feature) => {
+      const added = add(feature.definition, services.get(feature))
+      return added === undefined ? [] : [added]
+    })
+  }
+  const pages = collect((definition, service) => definition.pages?.(service, config))
+  const forbidden = collect((definition, service) => definition.onForbidden?.(service))
+  return {
+    policies: createPolicies(
+      Object.assign({}, ...collect(({ policies }): Readonly<Record<string, Policy<never>>> | undefined => policies)),
+    ),
+    elements: collect((definition, service) => definition.elements?.(service, config)).flat(),
+    liveElements: pages.flatMap(({ liveElements = [] }) => liveElements),
+    pages,
+    signIn: theOne(collect((definition, service) => definition.signIn?.(service))),
+    async addRoutes(app) {
+      for (const addRoutes of collect((definition, service) => definition.routes?.(service, config))) {
+        await app.register(async (own) => addRoutes(own))
+      }
+    },
+    async onForbidden(request) {
+      for (const record of forbidden) await record(request)
+    },
+    async start() {
+      const listeners = collect((definition, service) => definition.listeners?.(service)).flat()
+      for (const each of listeners) listen(each)
+      for (const feature of features) {
+        const running: Running | undefined = await feature.definition.start?.(services.get(feature), infrastructure)
+        if (running) onClose(() => running.close())
+      }
+    },
+  }
+
+  function listen({ event, durable, listener }: EventListener): void {
+    if (durable !== undefined) {
+      throw new FatalError(
+        `the durable listener "${durable}": durable listeners need the change log, which is not there yet`,
+        exitCodes.configuration,
+      )
+    }
+    events.on(event, listener as (payload: unknown) => unknown)
+  }
+}
+
+function theOne(offered: readonly SignIn[]): SignIn {
+  const [signIn, ...others] = offered
+  if (!signIn || others.length > 0) throw new Error('exactly one feature must offer signIn')
+  return signIn
+}

@@ -1,0 +1,71 @@
+/** Loads the extensions that the configuration names. Each module's default export is a feature. */
+import { existsSync, readFileSync, statSync } from 'node:fs'
+import { createRequire, registerHooks } from 'node:module'
+import { isAbsolute, join, resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { root } from '../config/root.ts'
+import { errorMessage } from '../core/error-message.ts'
+import { exitCodes, FatalError } from '../core/fatal-error.ts'
+import { type Feature, isFeature } from '../platform/feature.ts'
+
+/** `directory` is the configuration folder: paths and packages are looked for from there. */
+export async function loadExtensions(names: readonly string[], directory: string): Promise<Feature[]> {
+  if (names.length > 0) leadToOurselves()
+  const features: Feature[] = []
+  for (const name of names) features.push(await loadExtension(name, directory))
+  return features
+}
+
+async function loadExtension(name: string, directory: string): Promise<Feature> {
+  try {
+    const module = (await import(pathToFileURL(findModule(name, directory)).href)) as { default?: unknown }
+    if (isFeature(module.default)) return module.default
+    throw new Error('its default export is not a feature made by defineFeature')
+  } catch (error) {
+    const message = `extension ${name}: ${errorMessage(error)}`
+    throw new FatalError(message, exitCodes.configuration, { cause: error })
+  }
+}
+
+function findModule(name: string, directory: string): string {
+  const isPath = name.startsWith('.') || isAbsolute(name)
+  if (!isPath) return createRequire(join(resolve(directory), 'latchkey.js')).resolve(name)
+  const path = resolve(directory, name)
+  const found = statSync(path, { throwIfNoEntry: false })
+  if (!found) throw new Error(`there is no ${path}`)
+  return found.isDirectory() ? findEntry(path) : path
+}
+
+function findEntry(folder: string): string {
+  const description = join(folder, 'package.json')
+  const main = existsSync(description) ? entryOf(JSON.parse(readFileSync(description, 'utf8'))) : undefined
+  const entry = join(folder, main ?? 'index.ts')
+  if (!existsSync(entry)) throw new Error(`there is no ${entry}`)
+  return entry
+}
+
+function entryOf({ main, exports }: { main?: unknown; exports?: unknown }): string | undefined {
+  const first = typeof exports === 'object' && exports !== null ? (exports as Record<string, unknown>)['.'] : exports
+  if (typeof first === 'string') return first
+  return typeof main === 'string' ? main : undefined
+}
+
+let isLed = false
+
+/**
+ * `latchkey` and `latchkey/…` are this very program, wherever an extension lies and whatever is installed beside it: a
+ * second copy would have other features, and other classes for errors.
+ */
+function leadToOurselves(): void {
+  if (isLed) return
+  isLed = true
+  const require = createRequire(join(root, 'package.json'))
+  registerHooks({
+    resolve(specifier, context, next) {
+      const isOurs = specifier === 'latchkey' || specifier.startsWith('latchkey/')
+      return isOurs
+        ? { url: pathToFileURL(require.resolve(specifier)).href, shortCircuit: true }
+        : next(specifier, context)
+    },
+  })
+}

@@ -1,0 +1,75 @@
+/** Everything that requests are answered with, by whatever way they come in. */
+import { startFormerEntries } from '../platform/audit/former-entries.ts'
+import { startCleanup } from '../platform/database/cleanup.ts'
+import type { Database } from '../platform/database/database.ts'
+import { startFolding } from '../platform/database/maintained-counts.ts'
+import type { Feature } from '../platform/feature.ts'
+import { createReadiness } from '../platform/http/readiness.ts'
+import { createMetrics } from '../platform/metrics/metrics.ts'
+import { keepHeapSteady } from '../platform/process/steady-heap.ts'
+import { expiringTables } from './declarations.ts'
+import { ownFeatures } from './features.ts'
+import { createGraphQL } from './graphql.ts'
+import { type InfrastructureOptions, type OpenInfrastructure, openInfrastructure } from './infrastructure.ts'
+import { createServices, type Joined, joinFeatures, type Services } from './join.ts'
+
+export interface ServiceOptions extends Omit<InfrastructureOptions, 'features' | 'observe' | 'metrics' | 'isServing'> {
+  /** Beside the service's own. */
+  extensions?: readonly Feature[]
+}
+
+export async function openService({ extensions = [], ...options }: ServiceOptions) {
+  keepHeapSteady()
+  const features = [...ownFeatures, ...extensions]
+  const metrics = createMetrics()
+  const reads = metrics.databaseSeries({ operation: 'read' })
+  const writes = metrics.databaseSeries({ operation: 'write' })
+  const infrastructure = await openInfrastructure({
+    ...options,
+    features,
+    metrics,
+    isServing: true,
+    observe: (operation, ms) => (operation === 'read' ? reads : writes).observe(ms / 1000),
+  })
+  try {
+    return await joinAll(features, infrastructure, metrics)
+  } catch (error) {
+    await infrastructure.close()
+    throw error
+  }
+}
+
+async function joinAll(
+  features: readonly Feature[],
+  infrastructure: OpenInfrastructure,
+  metrics: ReturnType<typeof createMetrics>,
+) {
+  const { config, log, clock, db, onClose } = infrastructure
+  const services = await createServices(features, infrastructure)
+  const joined = joinFeatures(features, services, infrastructure)
+  for (const running of [
+    startCleanup({ db, clock, log, tables: expiringTables(features, config) }),
+    startFormerEntries({ db, log }),
+    startFolding({ db, log }),
+  ]) {
+    onClose(() => running.close())
+  }
+  const graphql = await createGraphQL(infrastructure, joined)
+  await joined.start()
+  const readiness = createReadiness({
+    log,
+    checkDatabase: () => db.checkWritable(),
+    neighbours: { ...neighboursOf(db, infrastructure), database: () => !db.hasFaults() },
+  })
+  return { infrastructure, metrics, services, joined, graphql, readiness }
+}
+
+export type Service = Awaited<ReturnType<typeof openService>>
+export type { Joined, Services }
+
+/** What carries values between nodes is one with what it runs on: operators look after Redis, not after our connections. */
+function neighboursOf(db: Database, { redis, nodeBus, topics }: OpenInfrastructure): Record<string, () => boolean> {
+  const areUp = () => [nodeBus, topics].every((bus) => bus.isUp())
+  if (redis) return { redis: () => redis.isUp() && areUp() }
+  return db.dialect === 'postgres' ? { notifications: areUp } : {}
+}

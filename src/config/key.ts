@@ -1,0 +1,69 @@
+/** How configuration keys are declared: by the service itself in core-keys.ts, by each feature in its definition. */
+import type { MlcProblem, MlcSection } from './mlc.ts'
+import type { Reader } from './readers.ts'
+
+export interface Key<T> {
+  /** The name in the files, dots standing for sections. */
+  path: string
+  variable: string | undefined
+  reader: Reader<T>
+  fallback: T
+}
+
+/** A section whose entries people name themselves. */
+export interface SectionKey<T> {
+  path: string
+  readSection(section: MlcSection): { value: T; problems: MlcProblem[] }
+  fallback: T
+}
+
+export type KeyTree = { readonly [name: string]: Key<unknown> | SectionKey<unknown> | KeyTree }
+
+/** What a tree of keys reads to. */
+export type ValuesOf<Tree> = {
+  readonly [Name in keyof Tree]: Tree[Name] extends Key<infer T> | SectionKey<infer T> ? T : ValuesOf<Tree[Name]>
+}
+
+/** A key with a default. The environment variable, where there is one, wins over the files. */
+export function key<T>(path: string, reader: Reader<T>, fallback: NoInfer<T>, variable?: string): Key<T> {
+  return { path, variable, reader, fallback }
+}
+
+/** A key that may be left out. */
+export function optional<T>(path: string, reader: Reader<T>, variable?: string): Key<T | undefined> {
+  return { path, variable, reader, fallback: undefined }
+}
+
+export function isKey(node: object): node is Key<unknown> {
+  return 'reader' in node
+}
+
+export function isSectionKey(node: object): node is SectionKey<unknown> {
+  return 'readSection' in node
+}
+
+export function leavesOf(tree: KeyTree): (Key<unknown> | SectionKey<unknown>)[] {
+  return Object.values(tree).flatMap((node) => (isKey(node) || isSectionKey(node) ? [node] : leavesOf(node as KeyTree)))
+}
+
+/** Joins the trees of all parts. Two parts may share a section, never a name in it. */
+export function mergeTrees(trees: readonly KeyTree[]): KeyTree {
+  const merged: Record<string, Key<unknown> | SectionKey<unknown> | KeyTree> = {}
+  for (const tree of trees) {
+    for (const [name, node] of Object.entries(tree)) {
+      const earlier = merged[name]
+      if (earlier === undefined) merged[name] = node
+      else if (isBranch(earlier) && isBranch(node)) merged[name] = mergeTrees([earlier, node])
+      else throw new Error(`the configuration key "${pathOf(node)}" is declared twice`)
+    }
+  }
+  return merged
+}
+
+function isBranch(node: KeyTree[string]): node is KeyTree {
+  return !isKey(node) && !isSectionKey(node)
+}
+
+function pathOf(node: KeyTree[string]): string {
+  return isBranch(node) ? (leavesOf(node)[0]?.path ?? '') : (node as { path: string }).path
+}

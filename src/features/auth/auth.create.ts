@@ -1,0 +1,98 @@
+import type { Infrastructure } from '../../platform/feature.ts'
+import { createMail } from '../../platform/mail/mail.ts'
+import type { UsersService } from '../users/users.create.ts'
+import { createAccountStore } from './accounts.store.ts'
+import { type AuthConfig, readSigningKeys } from './auth.keys.ts'
+import { createAuthCounters } from './auth-counters.ts'
+import { createAuthenticator } from './authenticator.ts'
+import { createLockout } from './lockout.ts'
+import { createLogin } from './login.service.ts'
+import { createPasswordService } from './password.service.ts'
+import { createRefresh } from './refresh.service.ts'
+import { createSecondFactorSlot } from './second-factor.ts'
+import { createSessions } from './sessions.service.ts'
+import { createSessionStore } from './sessions.store.ts'
+import { createSigningKeys } from './signing-keys.ts'
+import { createTokenPairs } from './token-pairs.ts'
+import { createTokens } from './tokens.ts'
+import { createWebSessions } from './web-sessions.ts'
+
+export type AuthService = Awaited<ReturnType<typeof createAuthService>>
+
+export async function createAuthService(
+  infrastructure: Infrastructure<AuthConfig>,
+  { users }: { users: UsersService },
+) {
+  const { config, log, clock, random, db, audit, secrets, singleUseIds, createLimiter, onAccessChanged } =
+    infrastructure
+  const { jwt, auth, server } = config
+  if (infrastructure.metrics) audit.onCount(createAuthCounters(infrastructure.metrics))
+  const signing = readSigningKeys(config)
+  const keys = createSigningKeys({
+    ...jwt,
+    secret: secrets.signing,
+    privateKeys: 'keys' in signing ? signing.keys : [],
+  })
+  const tokens = createTokens({ ...jwt, keys, clock })
+  const pairs = createTokenPairs({ ...jwt, tokens, clock, random })
+  const accounts = createAccountStore({ db, clock })
+  const sessionStore = createSessionStore({ db, clock })
+  const lockout = createLockout({ db, clock, attempts: auth.lockoutAttempts, seconds: auth.lockoutSeconds })
+  const secondFactor = createSecondFactorSlot()
+  const shared = {
+    db,
+    clock,
+    random,
+    log,
+    accounts,
+    sessions: sessionStore,
+    lockout,
+    passwords: users.passwords,
+    tokens,
+    pairs,
+    audit,
+    onAccessChanged,
+  }
+  const login = createLogin({
+    ...shared,
+    secondFactor,
+    singleUseIds,
+    challengeTtlSeconds: auth.challengeTtlSeconds,
+  })
+  const mail = await createMail({ ...config.mail, isDevelopment: config.isDevelopment, log })
+  if (mail) infrastructure.onClose(() => mail.close())
+  const passwords = createPasswordService({ ...shared, login, mail, publicUrl: server.publicUrl })
+  infrastructure.onClose(() => passwords.close())
+  const limiter = (name: keyof typeof auth.rateLimit) => createLimiter(name, auth.rateLimit[name])
+
+  return {
+    authenticate: createAuthenticator({ db, tokens, createUser: users.createUser }),
+    keys,
+    login,
+    refresh: createRefresh(shared),
+    passwords,
+    sessions: createSessions(shared),
+    webSessions: createWebSessions({
+      db,
+      clock,
+      random,
+      createUser: users.createUser,
+      ttlSeconds: jwt.refreshTtlSeconds,
+    }),
+    familyTtlSeconds: pairs.familyTtlSeconds,
+    findPasswordProblems: users.findPasswordProblems,
+    /** By client address, but for `confirm`, which is by user: it guards what asks for the password again. */
+    limiters: {
+      login: limiter('login'),
+      refresh: limiter('refresh'),
+      verify: limiter('verify'),
+      reset: limiter('reset'),
+      confirm: createLimiter('confirm', auth.rateLimit.verify),
+    },
+    secondFactor,
+    /** Statements for the batches of other features. */
+    lockout,
+    stillHasVersion: accounts.stillHasVersion,
+    revokeSessions: sessionStore.revokeAll,
+  }
+}

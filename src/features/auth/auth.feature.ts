@@ -1,0 +1,43 @@
+/** Signing in: token pairs with rotation, sessions, lock-out, and forgotten passwords. */
+import { join } from 'node:path'
+import { defineFeature } from '../../platform/feature.ts'
+import { users } from '../users/users.feature.ts'
+import { createAuthService } from './auth.create.ts'
+import { authKeys, checkAuthConfig } from './auth.keys.ts'
+import { addAuthRoutes } from './auth.routes.ts'
+
+export const auth = defineFeature({
+  name: 'auth',
+  needs: { users },
+  migrations: join(import.meta.dirname, 'migrations'),
+  expiringTables: [
+    { table: 'sessions', key: 'id' },
+    { table: 'revoked_tokens', key: 'id' },
+    { table: 'web_sessions', key: 'id_hash' },
+    { table: 'login_attempts', key: 'email' },
+    { table: 'password_resets', key: 'token_hash' },
+  ],
+  auditEvents: {
+    login: 'Sign-in',
+    '2fa_verify': 'Sign-in with a code',
+    refresh: 'Session renewed',
+    logout: 'Signed out',
+    logout_all: 'Signed out everywhere',
+    session_end: 'Device signed out',
+    lock: 'Account locked',
+    password_change: 'Password changed',
+    password_forgot: 'Password reset asked for',
+    password_reset: 'Password reset',
+  },
+  config: authKeys,
+  checkConfig: checkAuthConfig,
+
+  create: createAuthService,
+  signIn: ({ authenticate, webSessions, familyTtlSeconds }) => ({
+    authenticate,
+    findBrowserSession: webSessions.find,
+    lookAtBrowserSession: webSessions.look,
+    maxSessionSeconds: familyTtlSeconds,
+  }),
+  routes: (service) => (app) => addAuthRoutes(app, service),
+})

@@ -1,5 +1,0 @@
-import { type Html, html } from '../../../platform/pages/html.ts'
-
-export function badges(names: readonly string[]): Html[] {
-  return names.map((name) => html`<span class="badge">${name}</span> `)
-}

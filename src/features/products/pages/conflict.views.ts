@@ -1,0 +1,51 @@
+/** Two people changed the same product. What both of them typed is shown, and nothing of it is lost. */
+
+import { time } from '../../../platform/pages/components/times.ts'
+import { type Html, html } from '../../../platform/pages/html.ts'
+import type { Product } from '../product.ts'
+import { valuesOf } from './product.views.ts'
+import type { Form } from './product-forms.ts'
+
+const labels = {
+  name: 'Name',
+  description: 'Description',
+  price: 'Price',
+  stock: 'Stock',
+  category: 'Category',
+  active: 'Active',
+} as const
+const numbers = new Set<string>(['price', 'stock'])
+
+/** Above the form that holds what was typed. */
+export function conflictNote(product: Product, typed: Form): Html {
+  const saved = valuesOf(product)
+  const differing = Object.entries(labels).filter(([name]) => !isSame(name, typed[name], saved[name]))
+  return html`<div class="problem" role="alert">
+<p><strong>Somebody else changed this product</strong> at ${time(product.updated_at)}, after you opened it. What you
+typed is not saved yet: it is in the form below.</p>
+${
+  differing.length > 0 &&
+  html`<table class="stack">
+<thead><tr><th scope="col">Field</th><th scope="col">Yours</th><th scope="col">Saved now</th></tr></thead>
+<tbody>${differing.map(
+    ([name, label]) =>
+      html`<tr><th scope="row" class="title">${label}</th><td data-label="Yours">${shown(typed[name])}</td><td data-label="Saved now">${shown(saved[name])}</td></tr>`,
+  )}</tbody></table>`
+}
+<p>Save yours over it, or <a href="/console/products/${product.id}">take what is saved now</a>.</p>
+</div>`
+}
+
+export const goneNote = html`<p class="problem" role="alert">This product has been deleted meanwhile. What you typed is
+still here: you can make a new product of it.</p>`
+
+function isSame(name: string, one: unknown, other: unknown): boolean {
+  return numbers.has(name) ? Number(one) === Number(other) : String(one ?? '') === String(other)
+}
+
+function shown(value: unknown): Html | string {
+  if (value === 'true') return 'yes'
+  if (value === 'false') return 'no'
+  const text = String(value ?? '')
+  return text === '' ? html`<em>empty</em>` : text
+}

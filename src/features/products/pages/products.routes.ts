@@ -1,0 +1,169 @@
+/** Products for people: the list, and the forms to create, change and delete them. */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { AppError } from '../../../core/app-error.ts'
+import type { Random } from '../../../core/random.ts'
+import { principalOf } from '../../../platform/access/route-guards.ts'
+import { compressAnswer } from '../../../platform/http/compression.ts'
+import { idOf, parseId } from '../../../platform/http/ids.ts'
+import { metaOf, pageOf } from '../../../platform/http/paging.ts'
+import { noProblems, problemsOf } from '../../../platform/pages/components/forms.ts'
+import type { PageKit } from '../../../platform/pages/console-pages.ts'
+import { markAsForm } from '../../../platform/validation/body-validation.ts'
+import { conflictNote, goneNote } from './conflict.views.ts'
+import { plainNumber } from './plain-number.ts'
+import { detailsPage, editPage, newPage, valuesOf } from './product.views.ts'
+import type { Form, ProductForms } from './product-forms.ts'
+import { foundPerPage, listPage, maxFoundPages } from './products.views.ts'
+
+const one = '/products/:id(^[0-9]+$)'
+const maxCategories = 100
+const perPage = 25
+
+export interface ProductPagesDeps extends PageKit {
+  forms: ProductForms
+  random: Random
+}
+
+export function addProductPages(app: FastifyInstance, deps: ProductPagesDeps): void {
+  const { forms: products, random, notices, send } = deps
+  const reading = { config: { access: 'authenticated', docs: false } } as const
+  const writing = { config: { access: products.writeAccess, docs: false } } as const
+  const mayWrite = (request: FastifyRequest) => products.mayWrite(principalOf(request))
+
+  async function sendNew(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    { values, problems = noProblems, note, status }: Parameters<typeof newPage>[0] & { status?: number } = {},
+  ): Promise<FastifyReply> {
+    const categories = await products.listCategories(maxCategories)
+    return send(request, reply, newPage({ values, problems, note, categories, key: random.id() }), status)
+  }
+
+  /** What is found is read up to its page, and one more tells whether there is another. */
+  async function find(wanted: { q: string | undefined; category: string | undefined }, asked: number) {
+    const page = Math.min(asked, maxFoundPages)
+    const found = await products.find({ ...wanted, limit: page * foundPerPage + 1 })
+    const start = (page - 1) * foundPerPage
+    return { page, products: found.slice(start, start + foundPerPage), hasMore: found.length > start + foundPerPage }
+  }
+
+  app.get<{ Querystring: Record<string, unknown> }>(
+    '/products',
+    { ...reading, onSend: compressAnswer },
+    async (request, reply) => {
+      const { query } = request
+      const wanted = { q: textOf(query.q), category: textOf(query.category) }
+      const page = { page: pageOf(query).page, perPage }
+      const isFiltered = wanted.q !== undefined || wanted.category !== undefined
+      const [categories, found, listed] = await Promise.all([
+        products.listCategories(maxCategories),
+        isFiltered ? find(wanted, page.page) : undefined,
+        isFiltered ? undefined : products.listNewest(page),
+      ])
+      const view = {
+        wanted,
+        categories,
+        mayWrite: mayWrite(request),
+        // Anybody can write an address: what it says is looked up.
+        deleted: await products.findDeleted(parseId(textOf(query.deleted) ?? '')),
+        formatPrice: products.formatPrice,
+      }
+      if (found) return send(request, reply, listPage({ ...view, found }))
+      const { products: rows, total } = listed ?? { products: [], total: 0 }
+      return send(request, reply, listPage({ ...view, listed: { products: rows, meta: metaOf(page, total) } }))
+    },
+  )
+
+  app.get('/products/new', writing, (request, reply) => sendNew(request, reply))
+
+  app.post<{ Body: Form }>('/products', writing, async (request, reply) => {
+    const form = readForm(request.body)
+    try {
+      await products.create(form, { userId: principalOf(request).id, key: String(form.key ?? '') })
+      return notices.redirect(reply, { address: '/console/products', notice: 'product-created' })
+    } catch (error) {
+      return sendNew(request, reply, { values: form, ...problemsOf(error) })
+    }
+  })
+
+  app.get(one, reading, async (request, reply) => {
+    const product = await products.get(idOf(request))
+    if (!mayWrite(request)) {
+      return send(request, reply, detailsPage(product, products.formatPrice(product.price_cents)))
+    }
+    const categories = await products.listCategories(maxCategories)
+    const values = valuesOf(product)
+    return send(request, reply, editPage({ id: product.id, tag: products.tagOf(product), values, categories }))
+  })
+
+  app.post<{ Body: Form }>(one, writing, async (request, reply) => {
+    const id = idOf(request)
+    // A browser sends nothing for a box that is not ticked.
+    const values = readForm({ ...request.body, active: request.body.active ?? 'false' })
+    try {
+      await products.update(id, values, String(values.tag ?? ''))
+      return notices.redirect(reply, { address: `/console/products/${id}`, notice: 'product-saved' })
+    } catch (error) {
+      return sendRefused(request, reply, { error, id, values })
+    }
+  })
+
+  /** Whatever the reason, what was typed is in the form again. */
+  async function sendRefused(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    { error, id, values }: { error: unknown; id: number | undefined; values: Form },
+  ): Promise<FastifyReply> {
+    const { problems, status } = problemsOf(error)
+    const product = await findProduct(id)
+    if (!product) return sendNew(request, reply, { values, note: goneNote, status })
+    const hasChanged = status === 412
+    const view = {
+      id: product.id,
+      // Whoever has seen what is there now may save over it.
+      tag: hasChanged ? products.tagOf(product) : String(values.tag ?? ''),
+      values,
+      categories: await products.listCategories(maxCategories),
+      ...(hasChanged ? { note: conflictNote(product, values) } : { problems }),
+    }
+    return send(request, reply, editPage(view), status)
+  }
+
+  async function findProduct(id: number | undefined) {
+    try {
+      return await products.get(id)
+    } catch (error) {
+      if (error instanceof AppError && error.status === 404) return undefined
+      throw error
+    }
+  }
+
+  app.post(`${one}/delete`, writing, async (request, reply) => {
+    const id = idOf(request)
+    await products.delete(id)
+    return reply.redirect(`/console/products?deleted=${id}`, 303)
+  })
+
+  app.post(`${one}/restore`, writing, async (request, reply) => {
+    const id = idOf(request)
+    await products.restore(id)
+    return notices.redirect(reply, { address: `/console/products/${id}`, notice: 'product-restored' })
+  })
+}
+
+/** Browsers send line breaks as two characters; everybody else stores one. Numbers may be typed as they are shown. */
+function readForm(body: Form): Form {
+  const { description, price, stock } = body
+  return markAsForm({
+    ...body,
+    ...(typeof price === 'string' && { price: plainNumber(price) }),
+    ...(typeof stock === 'string' && { stock: plainNumber(stock) }),
+    ...(typeof description === 'string' && { description: description.replaceAll('\r\n', '\n') }),
+  })
+}
+
+/** As the API reads them: blank counts as absent, and of several the first counts. */
+function textOf(given: unknown): string | undefined {
+  const [text] = [given].flat()
+  return typeof text === 'string' && text.trim() !== '' ? text : undefined
+}

@@ -1,0 +1,58 @@
+import type { CoreConfig } from '../../config/config.ts'
+import { key, optional, type ValuesOf } from '../../config/key.ts'
+import { count, text } from '../../config/readers.ts'
+import type { Infrastructure } from '../../platform/feature.ts'
+import { createDescriptionStore } from './descriptions.store.ts'
+import { createPostgresNameIndex } from './name-index.postgres.ts'
+import { createSqliteNameIndex } from './name-index.sqlite.ts'
+import { createProductForms } from './pages/product-forms.ts'
+import { productCreated } from './product.events.ts'
+import { createChangeFeed } from './product-changes.ts'
+import { productCreatedTopic } from './products.graphql.ts'
+import { createProductLists } from './products.lists.ts'
+import { createProductSearch } from './products.search.ts'
+import { createProducts } from './products.service.ts'
+import { briefColumns, createProductStore, keyColumns, listedColumns } from './products.store.ts'
+
+export const productKeys = {
+  products: {
+    collectionLimit: key('products.collection_limit', count, 1000),
+    writePermission: optional('products.write_permission', text),
+  },
+}
+
+export type ProductsConfig = CoreConfig & ValuesOf<typeof productKeys>
+export type ProductsService = ReturnType<typeof createProductsService>
+
+export function createProductsService(infrastructure: Infrastructure<ProductsConfig>) {
+  const { config, clock, db, log, counts, events, announce, nodeBus, random } = infrastructure
+  const { collectionLimit, writePermission } = config.products
+  const store = createProductStore({ db, clock, counts })
+  const createIndex = db.dialect === 'sqlite' ? createSqliteNameIndex : createPostgresNameIndex
+  const createSearch = (selected: string) =>
+    createProductSearch({ db, counts, index: createIndex(db, selected), columns: selected })
+  const feed = createChangeFeed({ bus: nodeBus, log })
+  infrastructure.onClose(() => feed.close())
+  const products = createProducts({
+    store,
+    briefSearch: createSearch(briefColumns),
+    descriptions: createDescriptionStore(db),
+    clock,
+    collectionLimit,
+    onCreated: (product) => events.emit(productCreated, product),
+    onChanged: feed.announce,
+  })
+  return {
+    products,
+    lists: createProductLists({
+      store,
+      search: createSearch(listedColumns),
+      keySearch: createSearch(keyColumns),
+      collectionLimit,
+    }),
+    forms: createProductForms({ writePermission }, products),
+    random,
+    /** Tells GraphQL's subscribers, on every node. */
+    announceCreated: (product: object) => announce(productCreatedTopic, product),
+  }
+}

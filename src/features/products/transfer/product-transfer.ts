@@ -1,0 +1,21 @@
+/** Products by the thousand: what the products:* commands work with. */
+
+import type { Infrastructure } from '../../../platform/feature.ts'
+import { createProductStore } from '../products.store.ts'
+import { createProductExport } from './product-export.ts'
+import { createProductImport } from './product-import.ts'
+import { createProductImportStore } from './product-imports.store.ts'
+import { createProductSeed } from './product-seed.ts'
+
+export function createProductTransfer({ db, clock, counts }: Pick<Infrastructure, 'db' | 'clock' | 'counts'>) {
+  const store = createProductStore({ db, clock, counts })
+  const imports = createProductImportStore({ db, clock })
+  return {
+    imports,
+    importer: createProductImport({ db, clock, store: imports }),
+    exporter: createProductExport({ db, counts, store }),
+    seed: createProductSeed({ db, clock }),
+  }
+}
+
+export type ProductTransfer = ReturnType<typeof createProductTransfer>

@@ -1,0 +1,33 @@
+import type { Infrastructure } from '../../platform/feature.ts'
+import type { AuthService } from '../auth/auth.create.ts'
+import { toQrCode } from './qr-code.ts'
+import { createTwoFactor } from './two-factor.service.ts'
+import { createTwoFactorStore } from './two-factor.store.ts'
+
+export type TwoFactorService = ReturnType<typeof createTwoFactorService>
+
+export function createTwoFactorService(infrastructure: Infrastructure, { auth }: { auth: AuthService }) {
+  const { db, clock, random, log, audit, secrets, singleUseIds } = infrastructure
+  const store = createTwoFactorStore({ db })
+  const codes = createTwoFactor({
+    db,
+    clock,
+    random,
+    log,
+    store,
+    singleUseIds,
+    encryption: secrets.encryption,
+    passesLock: auth.lockout.passes,
+    stillHasVersion: auth.stillHasVersion,
+    audit,
+  })
+  auth.secondFactor.provide(codes)
+  return {
+    ...codes.manage(auth.login),
+    /** By user: every one of these costs a hash or a guess. */
+    limiter: auth.limiters.confirm,
+    drawQrCode: toQrCode,
+    /** Statements for a batch that takes it from a user. */
+    remove: store.remove,
+  }
+}

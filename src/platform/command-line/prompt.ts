@@ -1,0 +1,49 @@
+/** A password from a person, without showing it, or from standard input. Never from the arguments, which anybody sees. */
+import { text } from 'node:stream/consumers'
+import { exitCodes, FatalError } from '../../core/fatal-error.ts'
+
+const interrupt = '\u0003'
+const endOfInput = '\u0004'
+
+export async function readPassword(): Promise<string> {
+  if (!process.stdin.isTTY) return (await text(process.stdin)).replace(/\r?\n$/, '')
+  const password = await ask('Password: ')
+  if ((await ask('Again: ')) !== password) throw new FatalError('the two passwords differ', exitCodes.badData)
+  return password
+}
+
+/** What was typed or pasted beyond the end of a line, for the next question. */
+let ahead = ''
+
+async function ask(question: string): Promise<string> {
+  const { stdin, stderr } = process
+  stderr.write(question)
+  stdin.setRawMode(true).setEncoding('utf8').resume()
+  try {
+    return await new Promise<string>((resolve, reject) => {
+      let typed = ''
+      function onKeys(keys: string): void {
+        for (const [i, key] of [...keys].entries()) {
+          if (key === interrupt) {
+            reject(new FatalError('interrupted', exitCodes.failure))
+            return
+          }
+          if (key === '\r' || key === '\n' || key === endOfInput) {
+            ahead = [...keys].slice(i + 1).join('')
+            stdin.off('data', onKeys)
+            resolve(typed)
+            return
+          }
+          typed = key === '\u007f' || key === '\b' ? [...typed].slice(0, -1).join('') : typed + key
+        }
+      }
+      const waiting = ahead
+      ahead = ''
+      stdin.on('data', onKeys)
+      onKeys(waiting)
+    })
+  } finally {
+    stdin.setRawMode(false).pause()
+    stderr.write('\n')
+  }
+}

@@ -1,0 +1,43 @@
+/** A page for what could not be done, and no form can tell. */
+import type { AppError } from '../../../core/app-error.ts'
+import { httpErrors } from '../../http/http-errors.ts'
+import { html } from '../html.ts'
+import { formExpired, type Page } from '../pages.ts'
+
+/** What the API says in two words is said to people in a sentence. */
+const words: Readonly<Record<string, { heading: string; text: string }>> = {
+  [httpErrors.forbidden().message]: {
+    heading: 'You may not do that',
+    text: 'It needs a role that you do not have. An administrator can give it to you.',
+  },
+  [httpErrors.notFound().message]: {
+    heading: 'There is nothing here',
+    text: 'The address may be mistyped, or what was there is gone.',
+  },
+  [formExpired().message]: {
+    heading: 'This form has expired',
+    text: 'Nothing was changed. Load the page again and retry. If it happens again, allow cookies for this site.',
+  },
+}
+
+const headings: Readonly<Record<number, string>> = {
+  404: 'There is nothing here',
+  429: 'Too many attempts',
+  500: 'Something went wrong',
+  503: 'Try again in a moment',
+}
+
+export function problemPage({ status, message }: AppError): Page {
+  const { heading, text } = words[message] ?? {
+    heading: headings[status] ?? 'That did not work',
+    text: `${message.replace(/\.$/, '')}.`,
+  }
+  return {
+    title: heading,
+    content: html`<section class="narrow card">
+<h1>${heading}</h1>
+<p>${text}</p>
+<p><a class="button" href="/console"${message === formExpired().message && html` data-expired`}>Back to the console</a></p>
+</section>`,
+  }
+}

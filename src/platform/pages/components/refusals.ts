@@ -1,0 +1,65 @@
+/** What a service refuses, told with the form that was sent. */
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { AppError } from '../../../core/app-error.ts'
+import { credentialErrors } from '../../../core/credential-errors.ts'
+import { type Html, html } from '../html.ts'
+import type { Page, SendPage } from '../pages.ts'
+import { noProblems, type Problems, problemNote, problemsOf } from './forms.ts'
+import { time } from './times.ts'
+
+export interface Refusal {
+  problems: Problems
+  /** In Unix seconds. */
+  lockedUntil?: number
+}
+
+export const noRefusal: Refusal = { problems: noProblems }
+
+export interface Refused {
+  request: FastifyRequest
+  reply: FastifyReply
+  error: unknown
+}
+
+/** Returns the function that sends the page again, saying why. What is no refusal is thrown on. */
+export function createRefuse(send: SendPage) {
+  return async (
+    { request, reply, error }: Refused,
+    page: (refusal: Refusal) => Page | Promise<Page>,
+  ): Promise<FastifyReply> => {
+    const { problems, status } = problemsOf(error)
+    const { extra, headers } = error as AppError
+    const lockedUntil = extra?.locked_until
+    const refusal = { problems, ...(typeof lockedUntil === 'number' && { lockedUntil }) }
+    return send(request, reply.headers(headers ?? {}), await page(refusal), status)
+  }
+}
+
+/** Above a form: that the account is locked, or what else is wrong with all of it. */
+export function refusalNote({ problems, lockedUntil }: Refusal): Html | false {
+  return lockedUntil === undefined ? problemNote(problems) : lockedNote(lockedUntil)
+}
+
+/** For forms of who is signed in: a wrong password or code is told at its field. */
+export function atFields(refusal: Refusal, names: { password: string; code?: string }): Refusal {
+  const { message } = refusal.problems
+  if (message === credentialErrors.invalidCredentials().message) {
+    return { problems: { fields: { [names.password]: ['This is not your password'] } } }
+  }
+  if (names.code !== undefined && message === credentialErrors.invalidCode().message) {
+    return { problems: { fields: { [names.code]: ['This code is not right, or was used before'] } } }
+  }
+  return refusal
+}
+
+/** The script counts down; without it the time is told. A timer, since an alert is spoken whenever it changes. */
+function lockedNote(until: number): Html {
+  const iso = new Date(until * 1000).toISOString()
+  return html`<p class="problem" role="alert">Too many failed attempts. You can try again at
+<span role="timer" data-countdown="${iso}">${time(iso)}</span>.</p>`
+}
+
+/** Whether it is this refusal, by the text that it has everywhere. */
+export function isRefusal(error: unknown, text: string): boolean {
+  return error instanceof AppError && error.message === text
+}

@@ -1,0 +1,12 @@
+/** `latchkey/graphql`: what elements of the GraphQL schema are written with. */
+export {
+  type Context,
+  type Element,
+  inputType,
+  mutation,
+  objectType,
+  query,
+  type SubscriptionContext,
+  subscription,
+} from '../platform/graphql/schema/elements.ts'
+export type { Selection } from '../platform/graphql/schema/selection.ts'

@@ -1,0 +1,12 @@
+/** `latchkey`: the service's own features, for others to need, and the service itself, for those who embed it. */
+export { type App, type AppOptions, createApp } from '../app/create-app.ts'
+export { loadConfig } from '../app/load-config.ts'
+export { loadExtensions } from '../app/load-extensions.ts'
+export { auth } from '../features/auth/auth.feature.ts'
+export { posts } from '../features/posts/posts.feature.ts'
+export { productCreated } from '../features/products/product.events.ts'
+export type { Product } from '../features/products/product.ts'
+export { products } from '../features/products/products.feature.ts'
+export { twoFactor } from '../features/two-factor/two-factor.feature.ts'
+export { users } from '../features/users/users.feature.ts'
+export { createLogger } from '../platform/log/logger.ts'

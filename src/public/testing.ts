@@ -1,0 +1,3 @@
+/** `latchkey/testing`: a service with an extension, for its tests. */
+export { createMovableClock, type MovableClock } from '../testing/clock.ts'
+export { startService, type TestService, type TestServiceOptions } from '../testing/start-service.ts'

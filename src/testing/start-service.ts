@@ -1,0 +1,87 @@
+/** A listening service with extensions, on a database of its own and with a clock to move. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type App, createApp, type OnCreated } from '../app/create-app.ts'
+import { loadConfig } from '../app/load-config.ts'
+import { root } from '../config/root.ts'
+import type { Feature } from '../platform/feature.ts'
+import { createLogger } from '../platform/log/logger.ts'
+import { createClient } from './client.ts'
+import { type Beginning, beginNow, createMovableClock, type MovableClock } from './clock.ts'
+
+export interface TestServiceOptions {
+  extensions?: readonly Feature[]
+  /** A new SQLite file by default. A PostgreSQL database must be empty, or of an earlier start. */
+  databaseUrl?: string
+  /** A folder of configuration; that of the service by default. */
+  config?: string
+  /** Environment variables on top of those that suit tests. */
+  environment?: Readonly<Record<string, string>>
+  /** Called with what was made, before it serves. */
+  onCreated?: OnCreated
+}
+
+export interface TestService extends ReturnType<typeof createClient> {
+  url: string
+  /** Of the port that serves sockets alone. */
+  wsUrl: string
+  databaseUrl: string
+  app: App
+  clock: MovableClock
+  /** Every line of the log so far. */
+  log: string[]
+  close(): Promise<void>
+}
+
+/** Nodes on one database tell the same time, whenever each was started: tokens of the future are refused. */
+const beginnings = new Map<string, Beginning>()
+
+export async function startService(options: TestServiceOptions = {}): Promise<TestService> {
+  const { extensions = [], environment = {} } = options
+  const folder = options.databaseUrl === undefined ? mkdtempSync(join(tmpdir(), 'latchkey-test-')) : undefined
+  const databaseUrl = options.databaseUrl ?? `file:${join(String(folder), 'test.db')}`
+  const removeFolder = () => folder !== undefined && rmSync(folder, { recursive: true, force: true })
+  try {
+    const config = loadConfig(
+      {
+        directory: options.config ?? join(root, 'config'),
+        environment: {
+          HOST: '127.0.0.1',
+          PORT: '0',
+          GQL_WS_HOST: '127.0.0.1',
+          GQL_WS_PORT: '0',
+          DATABASE_URL: databaseUrl,
+          JWT_SECRET: 'a secret that only the tests know and use',
+          BCRYPT_COST: '4',
+          // The machine that runs the tests is busy by design.
+          MAX_EVENT_LOOP_DELAY_MS: '0',
+          ...environment,
+        },
+        forService: true,
+      },
+      extensions,
+    )
+    const beginning = beginnings.get(databaseUrl) ?? beginNow()
+    beginnings.set(databaseUrl, beginning)
+    const clock = createMovableClock(beginning)
+    const log: string[] = []
+    const destination = { write: (line: string) => void log.push(line) }
+    const app = await createApp({
+      config,
+      clock,
+      log: createLogger({ level: config.log.level, isTerminal: false, destination }),
+      extensions,
+      ...(options.onCreated && { onCreated: options.onCreated }),
+    })
+    const { url, wsUrl } = await app.listen()
+    const close = async () => {
+      await app.close()
+      removeFolder()
+    }
+    return { url, wsUrl, databaseUrl, app, clock, log, close, ...createClient(url) }
+  } catch (error) {
+    removeFolder()
+    throw error
+  }
+}

@@ -1,5 +1,5 @@
 /** The same shapes on PostgreSQL, and what keeping the counts costs those who write. */
-import { runOnServer } from '../test/support/databases.ts'
+import { runOnServer } from '../src/testing/databases.ts'
 import { createRunFolder } from '../test/support/run-folder.ts'
 import { startPostgres } from '../test/support/servers.ts'
 import { body } from './product-creates.ts'

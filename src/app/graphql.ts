@@ -2,7 +2,7 @@
 import type { FastifyInstance } from 'fastify'
 import { isPlaygroundOpen } from '../config/config.ts'
 import { createLiveAccess } from '../platform/access/live-access.ts'
-import type { Infrastructure } from '../platform/feature.ts'
+import type { Infrastructure } from '../platform/infrastructure.ts'
 import { createEngine } from '../platform/graphql/execution/engine.ts'
 import { countedCodes } from '../platform/graphql/execution/error-counts.ts'
 import { createFairTurns } from '../platform/graphql/execution/fair-turns.ts'

@@ -2,7 +2,7 @@
 import type { Server } from 'node:http'
 import type { LiveAccess } from '../platform/access/live-access.ts'
 import type { Authenticate } from '../platform/access/route-guards.ts'
-import type { Infrastructure } from '../platform/feature.ts'
+import type { Infrastructure } from '../platform/infrastructure.ts'
 import type { Engine } from '../platform/graphql/execution/engine.types.ts'
 import type { FairTurns } from '../platform/graphql/execution/fair-turns.ts'
 import { graphqlPath } from '../platform/graphql/http/graphql.routes.ts'

@@ -1,4 +1,4 @@
-/** What roles are defined by. Who holds what is compiled by features/access. */
+/** What roles are defined by. */
 export interface RoleDefinition {
   /** Any texts: `*` is everything, `posts.*` all that starts with `posts.`, and every other text is itself alone. */
   permissions: readonly string[]

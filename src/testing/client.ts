@@ -43,5 +43,12 @@ export function createClient(url: string) {
     post: (path: string, json: object = {}, token?: string) => request('POST', path, { json, token }),
     put: (path: string, json: object = {}, token?: string) => request('PUT', path, { json, token }),
     delete: (path: string, token?: string) => request('DELETE', path, { token }),
+    /** Registers a user, and returns the access token of a login. */
+    async signIn(email = 'ada@example.com', password = 'Correct-Horse-1'): Promise<string> {
+      await request('POST', '/api/auth/register', { json: { email, password, name: '' } })
+      const { status, body } = await request('POST', '/api/auth/login', { json: { email, password } })
+      if (status !== 200) throw new Error(`the login was answered ${status}`)
+      return body.access_token
+    },
   }
 }

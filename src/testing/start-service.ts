@@ -1,18 +1,20 @@
 /** A listening service with extensions, on a database of its own and with a clock to move. */
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type App, createApp, type OnCreated } from '../app/create-app.ts'
 import { loadConfig } from '../app/load-config.ts'
 import { root } from '../config/root.ts'
+import type { Dialect } from '../platform/database/database.ts'
 import type { Feature } from '../platform/feature.ts'
 import { createLogger } from '../platform/log/logger.ts'
 import { createClient } from './client.ts'
+import { createTestDatabase, type TestDatabase } from './databases.ts'
 import { type Beginning, beginNow, createMovableClock, type MovableClock } from './clock.ts'
 
 export interface TestServiceOptions {
   extensions?: readonly Feature[]
-  /** A new SQLite file by default. A PostgreSQL database must be empty, or of an earlier start. */
+  /** `sqlite` by default: a new file. `postgres`: a new database on the server that TEST_DATABASE_URL names. */
+  engine?: Dialect
+  /** A database that is there already, in place of a new one. It is left where it is. */
   databaseUrl?: string
   /** A folder of configuration; that of the service by default. */
   config?: string
@@ -39,9 +41,8 @@ const beginnings = new Map<string, Beginning>()
 
 export async function startService(options: TestServiceOptions = {}): Promise<TestService> {
   const { extensions = [], environment = {} } = options
-  const folder = options.databaseUrl === undefined ? mkdtempSync(join(tmpdir(), 'latchkey-test-')) : undefined
-  const databaseUrl = options.databaseUrl ?? `file:${join(String(folder), 'test.db')}`
-  const removeFolder = () => folder !== undefined && rmSync(folder, { recursive: true, force: true })
+  const own = options.databaseUrl === undefined ? await createTestDatabase(options.engine ?? 'sqlite') : undefined
+  const databaseUrl = options.databaseUrl ?? (own as TestDatabase).url
   try {
     const config = loadConfig(
       {
@@ -77,11 +78,11 @@ export async function startService(options: TestServiceOptions = {}): Promise<Te
     const { url, wsUrl } = await app.listen()
     const close = async () => {
       await app.close()
-      removeFolder()
+      await own?.drop()
     }
     return { url, wsUrl, databaseUrl, app, clock, log, close, ...createClient(url) }
   } catch (error) {
-    removeFolder()
+    await own?.drop()
     throw error
   }
 }

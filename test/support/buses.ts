@@ -6,7 +6,8 @@ import { channelOf, createPostgresBus } from '../../src/platform/bus/postgres.ts
 import { createRedisBus } from '../../src/platform/bus/redis.ts'
 import { createLogger, type Log } from '../../src/platform/log/logger.ts'
 import { openRedis, type RedisClient } from '../../src/platform/redis/redis.ts'
-import { engines, runOnServer, testServer } from './databases.ts'
+import { runOnServer } from '../../src/testing/databases.ts'
+import { engines, testServer } from './databases.ts'
 import { eventually } from './eventually.ts'
 import { type ServerProxy, startProxy } from './proxy.ts'
 

@@ -1,13 +1,12 @@
 /** A fresh database for each test, on either engine. */
-import { randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, type TestContext } from 'node:test'
-import pg from 'pg'
 import type { Dialect } from '../../src/platform/database/database.ts'
+import { createTestDatabase, engines as testEngines } from '../../src/testing/databases.ts'
 
-export const engines: readonly Dialect[] = process.env.TEST_ONLY_SQLITE ? ['sqlite'] : ['sqlite', 'postgres']
+export const engines = testEngines
 
 /** The same tests on every engine, so many at once. */
 export function onEachEngine(title: string, tests: (engine: Dialect) => void, { concurrency = 1 } = {}): void {
@@ -24,13 +23,9 @@ export function temporaryFolder(t: TestContext): string {
 /** The URL of an empty database that goes with the test. */
 export async function createDatabaseUrl(t: TestContext, engine: Dialect): Promise<string> {
   if (engine === 'sqlite') return `file:${join(temporaryFolder(t), 'test.db')}`
-  const server = testServer('TEST_DATABASE_URL')
-  const name = `test_${randomBytes(8).toString('hex')}`
-  await runOnServer(server, `CREATE DATABASE ${name}`)
-  t.after(() => runOnServer(server, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`))
-  const url = new URL(server)
-  url.pathname = `/${name}`
-  return url.href
+  const { url, drop } = await createTestDatabase(engine)
+  t.after(drop)
+  return url
 }
 
 export function testServer(variable: 'TEST_DATABASE_URL' | 'TEST_REDIS_URL'): string {
@@ -39,12 +34,3 @@ export function testServer(variable: 'TEST_DATABASE_URL' | 'TEST_REDIS_URL'): st
   return url
 }
 
-export async function runOnServer(server: string, sql: string): Promise<void> {
-  const client = new pg.Client({ connectionString: server })
-  await client.connect()
-  try {
-    await client.query(sql)
-  } finally {
-    await client.end()
-  }
-}

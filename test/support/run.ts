@@ -18,6 +18,7 @@ const files = args.filter((arg) => !arg.startsWith('--'))
 const everything = [
   'src/**/*.test.ts',
   'test/*.test.ts',
+  'examples/**/*.test.ts',
   isFast ? 'test/!(browser|programs)/**/*.test.ts' : 'test/*/**/*.test.ts',
 ]
 const tests = files.length > 0 ? files : everything

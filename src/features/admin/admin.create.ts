@@ -1,4 +1,4 @@
-import type { Infrastructure } from '../../platform/feature.ts'
+import type { Infrastructure } from '../../platform/infrastructure.ts'
 import { createLimiters } from '../../platform/limiter/limiter.ts'
 import type { AuthService } from '../auth/auth.create.ts'
 import type { TwoFactorService } from '../two-factor/two-factor.create.ts'

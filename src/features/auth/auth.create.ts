@@ -1,4 +1,4 @@
-import type { Infrastructure } from '../../platform/feature.ts'
+import type { Infrastructure } from '../../platform/infrastructure.ts'
 import { createMail } from '../../platform/mail/mail.ts'
 import type { UsersService } from '../users/users.create.ts'
 import { createAccountStore } from './accounts.store.ts'

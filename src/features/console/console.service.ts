@@ -11,3 +11,12 @@ export interface ConsoleService {
 }
 
 export type ConsoleParts = PageKit & ConsoleService
+
+export type SignedIn = Awaited<ReturnType<AuthService['login']['verify']>>
+/** A device that is signed in. */
+export type Device = Awaited<ReturnType<AuthService['sessions']['list']>>[number]
+/** Where the message for a forgotten password ends up; `none`: it cannot be sent. */
+export type Delivery = AuthService['passwords']['delivery']
+export type TwoFactorStatus = Awaited<ReturnType<TwoFactorService['status']>>
+/** A secret that was shown, and not confirmed by a code yet. */
+export type PendingTwoFactor = Awaited<ReturnType<TwoFactorService['setUp']>>

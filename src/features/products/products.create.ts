@@ -1,18 +1,20 @@
 import type { CoreConfig } from '../../config/config.ts'
 import { key, optional, type ValuesOf } from '../../config/key.ts'
 import { count, text } from '../../config/readers.ts'
-import type { Infrastructure } from '../../platform/feature.ts'
+import type { Infrastructure } from '../../platform/infrastructure.ts'
 import { createDescriptionStore } from './descriptions.store.ts'
 import { createPostgresNameIndex } from './name-index.postgres.ts'
 import { createSqliteNameIndex } from './name-index.sqlite.ts'
 import { createProductForms } from './pages/product-forms.ts'
 import { productCreated } from './product.events.ts'
 import { createChangeFeed } from './product-changes.ts'
-import { productCreatedTopic } from './products.graphql.ts'
+import type { Product } from './product.ts'
+import { productCreatedTopic, toFields } from './products.graphql.ts'
+import { createStock } from './products.stock.ts'
 import { createProductLists } from './products.lists.ts'
 import { createProductSearch } from './products.search.ts'
 import { createProducts } from './products.service.ts'
-import { briefColumns, createProductStore, keyColumns, listedColumns } from './products.store.ts'
+import { briefColumns, columns, createProductStore, keyColumns, listedColumns } from './products.store.ts'
 
 export const productKeys = {
   products: {
@@ -50,6 +52,13 @@ export function createProductsService(infrastructure: Infrastructure<ProductsCon
       keySearch: createSearch(keyColumns),
       collectionLimit,
     }),
+    stock: createStock({ db, clock, onChanged: feed.announce }),
+    /** As the GraphQL type Product has them, in the order of the ids; null for those that are gone. */
+    async loadFields(ids: readonly number[]) {
+      const rows = await store.readByIds<Product>([...new Set(ids)], columns)
+      const byId = new Map(rows.map((row) => [row.id, toFields(row)]))
+      return ids.map((id) => byId.get(id) ?? null)
+    },
     forms: createProductForms({ writePermission }, products),
     random,
     /** Tells GraphQL's subscribers, on every node. */

@@ -230,7 +230,7 @@ export function createProductElements(deps: ProductElementsDeps) {
 }
 
 /** A product's fields by their names in the schema. */
-function toFields(product: Product) {
+export function toFields(product: Product) {
   const { id, attributes } = toResource(product)
   const { formatted_price, in_stock, created_at, updated_at, ...rest } = attributes
   return {

@@ -1,4 +1,4 @@
-import type { Infrastructure } from '../../platform/feature.ts'
+import type { Infrastructure } from '../../platform/infrastructure.ts'
 import type { AuthService } from '../auth/auth.create.ts'
 import { toQrCode } from './qr-code.ts'
 import { createTwoFactor } from './two-factor.service.ts'

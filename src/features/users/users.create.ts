@@ -1,4 +1,4 @@
-import type { Infrastructure } from '../../platform/feature.ts'
+import type { Infrastructure } from '../../platform/infrastructure.ts'
 import { createPasswords } from '../../platform/passwords/passwords.ts'
 import { compileBody, requireValid } from '../../platform/validation/body-validation.ts'
 import { findPasswordProblems } from './password-policy.ts'

@@ -1,7 +1,7 @@
 /** Commands that features add to the command line. */
 import type { Command } from 'commander'
 import type { CoreConfig } from '../../config/config.ts'
-import type { Infrastructure } from '../feature.ts'
+import type { Infrastructure } from '../infrastructure.ts'
 
 /** What a command works with. Nothing is opened before it asks. */
 export interface CommandContext<Service> {

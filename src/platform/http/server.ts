@@ -15,7 +15,7 @@ import { type GuardOptions, guardRoutes } from '../access/route-guards.ts'
 import type { Log } from '../log/logger.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import { serveDocs } from '../openapi/openapi.routes.ts'
-import { compileBody } from '../validation/body-validation.ts'
+import { compileBody, compileTexts } from '../validation/body-validation.ts'
 import { readBodies } from './bodies.ts'
 import { boundUrl } from './bound-url.ts'
 import { createCorsHeaders, createOptionsAnswer } from './cors.ts'
@@ -121,7 +121,9 @@ export async function createHttpServer(options: HttpOptions): Promise<HttpServer
   // Only "100-continue" means anything; a client that expects more is served without it.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
   const { requirementsOf } = guardRoutes(app, options)
-  app.setValidatorCompiler(({ schema }) => compileBody(schema as TObject))
+  app.setValidatorCompiler(({ schema, httpPart }) =>
+    httpPart === 'body' ? compileBody(schema as TObject) : compileTexts(schema as TObject),
+  )
   answerErrors(app)
   const unknownRoutes = answerUnknownRoutes(app)
   const answerOptions = createOptionsAnswer(unknownRoutes)

@@ -6,8 +6,7 @@ import { field } from '../../../platform/pages/components/forms.ts'
 import { noRefusal, type Refusal, refusalNote } from '../../../platform/pages/components/refusals.ts'
 import { html } from '../../../platform/pages/html.ts'
 import type { Page } from '../../../platform/pages/pages.ts'
-import type { Device } from '../../auth/sessions.service.ts'
-import type { TwoFactorStatus } from '../../two-factor/two-factor.service.ts'
+import type { Device, TwoFactorStatus } from '../console.service.ts'
 import { devicesCard } from './devices.views.ts'
 
 export interface AccountView {

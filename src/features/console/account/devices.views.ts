@@ -1,7 +1,7 @@
 import { device } from '../../../platform/pages/components/devices.ts'
 import { time } from '../../../platform/pages/components/times.ts'
 import { html } from '../../../platform/pages/html.ts'
-import type { Device } from '../../auth/sessions.service.ts'
+import type { Device } from '../console.service.ts'
 
 export function devicesCard(devices: readonly Device[]) {
   return html`<section class="card" aria-labelledby="devices">

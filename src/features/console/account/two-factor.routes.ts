@@ -8,8 +8,7 @@ import { clientOf } from '../../../platform/http/client.ts'
 import { atFields, createRefuse, type Refusal } from '../../../platform/pages/components/refusals.ts'
 import { OrEmpty } from '../../../platform/validation/body-validation.ts'
 import { Type } from '../../../platform/validation/schema-builder.ts'
-import type { PendingTwoFactor } from '../../two-factor/two-factor.service.ts'
-import type { ConsoleParts } from '../console.service.ts'
+import type { ConsoleParts, PendingTwoFactor } from '../console.service.ts'
 import { beginPage, codesPage, disablePage, renewPage, scanPage } from './two-factor.views.ts'
 
 const config = { access: 'authenticated', docs: false } as const

@@ -4,7 +4,7 @@ import { field } from '../../../platform/pages/components/forms.ts'
 import { noRefusal, type Refusal, refusalNote } from '../../../platform/pages/components/refusals.ts'
 import { html } from '../../../platform/pages/html.ts'
 import type { Page } from '../../../platform/pages/pages.ts'
-import type { PendingTwoFactor } from '../../two-factor/two-factor.service.ts'
+import type { PendingTwoFactor } from '../console.service.ts'
 
 const back = html`<p class="beside"><a href="/console/account">Back to your account</a></p>`
 

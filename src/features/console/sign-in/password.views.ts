@@ -1,9 +1,8 @@
 import { field, noProblems, type Problems, problemNote } from '../../../platform/pages/components/forms.ts'
 import { html } from '../../../platform/pages/html.ts'
 import type { Page } from '../../../platform/pages/pages.ts'
-import type { PasswordService } from '../../auth/password.service.ts'
+import type { Delivery } from '../console.service.ts'
 
-type Delivery = PasswordService['delivery']
 
 const back = html`<a href="/console/sign-in">Back to sign in</a>`
 

@@ -6,8 +6,7 @@ import { createRefuse, isRefusal } from '../../../platform/pages/components/refu
 import { placeOf } from '../../../platform/pages/next-page.ts'
 import { OrEmpty } from '../../../platform/validation/body-validation.ts'
 import { Type } from '../../../platform/validation/schema-builder.ts'
-import type { SignedIn } from '../../auth/login.service.ts'
-import type { ConsoleParts } from '../console.service.ts'
+import type { ConsoleParts, SignedIn } from '../console.service.ts'
 import { codePage, signInPage } from './sign-in.views.ts'
 
 const access = 'public'

@@ -7,7 +7,8 @@ import { createProgress, displayOn } from '../../../platform/command-line/progre
 import { keepHeapSmall } from '../../../platform/process/small-heap.ts'
 import type { ProductsService } from '../products.create.ts'
 import { createProductTransfer } from '../transfer/product-transfer.ts'
-import { type Format, formatOf } from '../transfer/record-reader.ts'
+import { formatOf } from '../transfer/record-reader.ts'
+import { type Format } from '../transfer/records.ts'
 
 export interface ExportOptions {
   format?: Format

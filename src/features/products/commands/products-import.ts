@@ -15,7 +15,8 @@ import type { ProductsService } from '../products.create.ts'
 import { openSource, type Source } from '../transfer/input-file.ts'
 import type { Counts } from '../transfer/product-import.ts'
 import { createProductTransfer, type ProductTransfer } from '../transfer/product-transfer.ts'
-import { type Format, formatOf, type Layout, readRecords } from '../transfer/record-reader.ts'
+import { formatOf, readRecords } from '../transfer/record-reader.ts'
+import { type Format, type Layout } from '../transfer/records.ts'
 
 export interface ImportOptions {
   format?: Format

@@ -10,7 +10,7 @@ import { exitCodes, FatalError } from '../../../core/fatal-error.ts'
 import { markAsForm } from '../../../platform/validation/body-validation.ts'
 import { requireColumns } from './columns.ts'
 import { restoreFormula } from './formulas.ts'
-import { type Layout, maxRecordBytes, type RecordReader, type SourceRecord } from './record-reader.ts'
+import { type Layout, maxRecordBytes, type RecordReader, type SourceRecord } from './records.ts'
 
 export function createCsvReader({ delimiter, isExact }: Omit<Layout, 'format'>): RecordReader {
   /** What the parser has been given since it was started, but for the rows at its beginning that are done. */

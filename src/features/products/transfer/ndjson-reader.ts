@@ -1,7 +1,7 @@
 /** One JSON object on each line. Values have their own types, as in a request's body. */
 import { isUtf8 } from 'node:buffer'
 import { rememberLongNumbers } from '../../../platform/validation/exact-numbers.ts'
-import { maxRecordBytes, type RecordReader, type SourceRecord } from './record-reader.ts'
+import { maxRecordBytes, type RecordReader, type SourceRecord } from './records.ts'
 
 const newline = 0x0a
 

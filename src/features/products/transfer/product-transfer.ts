@@ -1,6 +1,6 @@
 /** Products by the thousand: what the products:* commands work with. */
 
-import type { Infrastructure } from '../../../platform/feature.ts'
+import type { Infrastructure } from '../../../platform/infrastructure.ts'
 import { createProductStore } from '../products.store.ts'
 import { createProductExport } from './product-export.ts'
 import { createProductImport } from './product-import.ts'

@@ -4,7 +4,7 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { maxAnswerBytes } from '../database.ts'
 import { sqliteCodes } from './codes.ts'
 import { openSqliteConnection, toPlainError } from './connection.ts'
-import type { FromScanner, ToScanner } from './scanner.ts'
+import type { FromScanner, ToScanner } from './scanner-messages.ts'
 
 if (!parentPort) throw new Error('sqlite-scanner-thread.ts runs as a worker thread only')
 const port = parentPort

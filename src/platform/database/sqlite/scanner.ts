@@ -3,19 +3,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import { serviceUnavailable } from '../../../core/app-error.ts'
 import { maxWaitingScans, type Value } from '../database.ts'
-import { type Column, createRowFactory, fromPlainError, type PlainError, type RowFactory } from './connection.ts'
-
-export type ToScanner = { id: number; sql: string; params: readonly Value[] } | 'close'
-/**
- * The values of rows cross as JSON, which takes half the time of a structured clone. Some rows at a time, so that they
- * can be read so.
- */
-export type FromScanner = Found | ({ id: number } & PlainError)
-interface Found {
-  id: number
-  columns: readonly Column[]
-  parts: string[]
-}
+import { type Column, createRowFactory, fromPlainError, type RowFactory } from './connection.ts'
+import type { FromScanner, ToScanner } from './scanner-messages.ts'
 
 export interface SqliteScanner {
   all(sql: string, params: readonly Value[]): Promise<object[]>

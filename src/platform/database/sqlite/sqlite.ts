@@ -9,7 +9,6 @@ import type { Log } from '../../log/logger.ts'
 import { requireParams, requireValues } from '../batch.ts'
 import {
   ConstraintError,
-  type ConstraintKind,
   type Database,
   type Observe,
   type Statement,
@@ -19,18 +18,12 @@ import {
   fromPlainError,
   fromSqliteError,
   openSqliteConnection,
-  type PlainError,
   type SqliteConnection,
 } from './connection.ts'
 import { createSqliteFaults } from './faults.ts'
 import { identifyOpened, identityOf, watchSqliteFile } from './file-watch.ts'
 import { startSqliteScanner } from './scanner.ts'
-
-export type ToWriter = { kind: 'write'; requests: Statement[][] } | { kind: 'close' }
-export type WriteResult = { rows: object[][] } | { constraint: ConstraintKind } | PlainError
-export interface FromWriter {
-  results: WriteResult[]
-}
+import type { FromWriter, ToWriter, WriteResult } from './writer-messages.ts'
 
 interface Waiting {
   since: number

@@ -6,7 +6,7 @@ import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_thread
 import { isUndecided, nothing, resolveParams } from '../batch.ts'
 import { ConstraintError, type Statement } from '../database.ts'
 import { fromSqliteError, openSqliteConnection, toPlainError } from './connection.ts'
-import type { FromWriter, ToWriter, WriteResult } from './sqlite.ts'
+import type { FromWriter, ToWriter, WriteResult } from './writer-messages.ts'
 
 /** A commit that took much longer than this would make its first request wait for its last. */
 const maxGroup = 1000

@@ -8,6 +8,7 @@ import { createFairQueue } from '../../../core/fair-queue.ts'
 import { httpErrors } from '../../http/http-errors.ts'
 import { rateKey } from '../../limiter/limiter.ts'
 import type { Context } from '../schema/elements.ts'
+import type { AnswerBudget } from './answer-budget.ts'
 import type { Selection } from '../schema/selection.ts'
 
 /** Written down in some twenty milliseconds, in which nobody else is served. A hundred posts of the largest size fit. */
@@ -32,16 +33,6 @@ export interface Room {
   /** How many objects of the selection there is room for. */
   objects: number
   characters: number
-}
-
-/** What is left of an answer's room: of one operation, or of all operations of a batch. */
-export interface AnswerBudget {
-  characters: number
-  fields: number
-  lastRead: Promise<unknown>
-  /** Gives the place among the long answers to the next one. Undefined for a short answer. */
-  release?: () => void
-  isEnded: boolean
 }
 
 /** What one run of an operation has taken of a budget. */

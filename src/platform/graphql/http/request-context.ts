@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import type { Principal } from '../../access/route-guards.ts'
 import { type Client, clientOf } from '../../http/client.ts'
-import type { AnswerBudget } from '../execution/response-budget.ts'
+import type { AnswerBudget } from '../execution/answer-budget.ts'
 import type { Context, ContextLog } from '../schema/elements.ts'
 
 /** What resolvers know of a request. Most ask for little of it: it is looked up when they do. */

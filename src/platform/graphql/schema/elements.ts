@@ -7,7 +7,7 @@ import type { Requirement as BareRequirement } from '../../access/authorize.ts'
 import type { Principal } from '../../access/route-guards.ts'
 import type { Unsubscribe } from '../../bus/bus.ts'
 import type { Client } from '../../http/client.ts'
-import type { AnswerBudget } from '../execution/response-budget.ts'
+import type { AnswerBudget } from '../execution/answer-budget.ts'
 import type { Selection } from './selection.ts'
 
 /** What a resolver knows of whoever asks. */
@@ -109,6 +109,9 @@ export type Element =
   | ({ kind: 'query' } & Operation)
   | ({ kind: 'mutation' } & Operation)
   | ({ kind: 'subscription' } & Subscription)
+
+/** A field of Query, Mutation or Subscription. */
+export type RootElement = Extract<Element, { kind: 'query' | 'mutation' | 'subscription' }>
 
 // The types of sources and arguments matter where an element is written; assembled, all elements are alike.
 export const objectType = <Source>(element: ObjectType<Source>) => ({ kind: 'object', ...element }) as Element

@@ -21,12 +21,10 @@ import {
   type Resolver,
   readProperty,
 } from './adapt-resolvers.ts'
-import type { Argument, Context, Element, Field } from './elements.ts'
+import type { Argument, Context, Element, Field, RootElement } from './elements.ts'
 import { exactArgument } from './exact-input.ts'
 import { createFieldLoader } from './field-loader.ts'
 import type { Guards } from './guards.ts'
-
-export type RootElement = Extract<Element, { kind: 'query' | 'mutation' | 'subscription' }>
 
 declare module 'graphql' {
   interface GraphQLFieldExtensions<_TSource, _TContext, _TArgs> {

@@ -22,7 +22,7 @@ import { formatAppError, formatExecutionError, formatThrown } from '../execution
 import { RefusedRequest } from '../execution/refused-request.ts'
 import type { Context, ContextLog } from '../schema/elements.ts'
 import type { Guards } from '../schema/guards.ts'
-import type { RootElement } from '../schema/schema.ts'
+import type { RootElement } from '../schema/elements.ts'
 import { openSource, type Source } from './subscription-source.ts'
 
 export interface SubscriptionsDeps {

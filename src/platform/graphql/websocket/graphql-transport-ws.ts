@@ -2,9 +2,8 @@
 import { bearerOf } from '../../access/route-guards.ts'
 import { createLastMade } from '../execution/last-made.ts'
 import { closeReasons, subscriberExists } from './close-reasons.ts'
-import type { Connection } from './connection.ts'
 import { frameOf } from './frames.ts'
-import { maxIdLength, type Protocol } from './protocol.ts'
+import { maxIdLength, type Protocol, type ProtocolConnection } from './protocol.ts'
 
 interface Message {
   id?: unknown
@@ -69,7 +68,7 @@ export function createTransportProtocol(): Protocol {
   }
 }
 
-function initialise(connection: Connection, payload: Payload): void {
+function initialise(connection: ProtocolConnection, payload: Payload): void {
   if (!connection.beginInit()) {
     connection.close(closeReasons.tooManyInits)
     return

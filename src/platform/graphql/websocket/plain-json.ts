@@ -6,8 +6,7 @@ import type { GraphQLFormattedError } from 'graphql'
 import type { GraphQLRequest } from '../execution/engine.types.ts'
 import { createLastMade } from '../execution/last-made.ts'
 import { frameOf } from './frames.ts'
-import { maxIdLength, type OperationId, type Protocol } from './protocol.ts'
-import type { SocketOperation } from './socket-operation.ts'
+import { maxIdLength, type OperationId, type Protocol, type ProtocolOperation } from './protocol.ts'
 import type { SocketWriter } from './socket-writer.ts'
 
 interface Message extends GraphQLRequest {
@@ -20,7 +19,7 @@ export function createPlainJson(): Protocol {
   // All but the bracket that the id is put behind.
   const allButFirst = createLastMade((text) => Buffer.from(text.slice(1)))
 
-  function sendText(writer: SocketWriter, { prefix }: SocketOperation, text: string): void {
+  function sendText(writer: SocketWriter, { prefix }: ProtocolOperation, text: string): void {
     if (prefix === '') writer.sendFrame(wholeFrame(text))
     else writer.sendShared(prefix, allButFirst(text))
   }

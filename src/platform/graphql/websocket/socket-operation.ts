@@ -2,11 +2,18 @@
 import type { GraphQLFormattedError } from 'graphql'
 import type { Principal } from '../../access/route-guards.ts'
 import type { Answer, LiveSubscription, Subscriber } from '../execution/engine.types.ts'
-import type { Connection } from './connection.ts'
-import type { OperationId } from './protocol.ts'
+import type { OperationId, Protocol } from './protocol.ts'
+import type { SocketWriter } from './socket-writer.ts'
+
+/** What an operation needs of its connection. */
+export interface OperationConnection {
+  readonly protocol: Protocol
+  readonly writer: SocketWriter
+  forget(operation: SocketOperation): void
+}
 
 export interface SocketOperationOptions {
-  connection: Connection
+  connection: OperationConnection
   id: OperationId | undefined
   isSubscription: boolean
   /** The length of the message that asked for it. */
@@ -18,7 +25,7 @@ export class SocketOperation implements Subscriber {
   readonly isSubscription: boolean
   readonly size: number
   readonly prefix: string
-  readonly #connection: Connection
+  readonly #connection: OperationConnection
   #live: LiveSubscription | undefined
   #isOver = false
 

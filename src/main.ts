@@ -41,6 +41,15 @@ program
     await migrate(await read({ forService: false }))
   })
 
+program
+  .command('new')
+  .description('write an extension to begin with: routes, a table, GraphQL and a test, in a folder of its own')
+  .argument('<name>', 'lower-case letters and digits, such as orders')
+  .action(async (name: string) => {
+    const { createExtension } = await import('./commands/new.ts')
+    await createExtension(name)
+  })
+
 // Whoever reads our output may have read enough, as in "latchkey user:list | head".
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') process.exit(0)

@@ -53,7 +53,7 @@ export function configParts(features: readonly Feature[]): ConfigPart[] {
 const isOwn = (feature: Feature) => (ownFeatures as readonly Feature[]).includes(feature)
 
 /** What two features both claim stops the start, by the name of the one that comes later. */
-function requireNoClashes(features: readonly Feature[]): void {
+export function requireNoClashes(features: readonly Feature[]): void {
   const taken = new Map<string, string>(leavesOf(coreKeys).map(({ path }) => [`configuration key ${path}`, 'latchkey']))
   for (const feature of features) {
     for (const claim of claimsOf(feature)) {

@@ -1,5 +1,6 @@
 /** Makes the features in the order in which they need one another, and joins what they add. */
 import type { FastifyInstance } from 'fastify'
+import { errorMessage } from '../core/error-message.ts'
 import { exitCodes, FatalError } from '../core/fatal-error.ts'
 import { createPolicies, type Policy } from '../platform/access/policies.ts'
 import type { EventListener } from '../platform/events/events.ts'
@@ -71,8 +72,9 @@ export function joinFeatures(features: readonly Feature[], services: Services, i
     pages,
     signIn: theOne(collect((definition, service) => definition.signIn?.(service))),
     async addRoutes(app) {
-      for (const addRoutes of collect((definition, service) => definition.routes?.(service, config))) {
-        await app.register(async (own) => addRoutes(own))
+      for (const feature of features) {
+        const addRoutes = feature.definition.routes?.(services.get(feature), config)
+        if (addRoutes) await named(feature, async () => void (await app.register(async (own) => addRoutes(own))))
       }
     },
     async onForbidden(request) {
@@ -96,6 +98,15 @@ export function joinFeatures(features: readonly Feature[], services: Services, i
       )
     }
     events.on(event, listener as (payload: unknown) => unknown)
+  }
+}
+
+/** What goes wrong with a feature is told with its name. */
+async function named(feature: Feature, work: () => Promise<void>): Promise<void> {
+  try {
+    await work()
+  } catch (error) {
+    throw new Error(`feature ${feature.name}: ${errorMessage(error)}`, { cause: error })
   }
 }
 

@@ -1,8 +1,8 @@
 /** Loads the extensions that the configuration names. Each module's default export is a feature. */
 import { existsSync, readFileSync, statSync } from 'node:fs'
-import { createRequire, registerHooks } from 'node:module'
+import { createRequire, registerHooks, stripTypeScriptTypes } from 'node:module'
 import { isAbsolute, join, resolve } from 'node:path'
-import { pathToFileURL } from 'node:url'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import { root } from '../config/root.ts'
 import { errorMessage } from '../core/error-message.ts'
 import { exitCodes, FatalError } from '../core/fatal-error.ts'
@@ -22,7 +22,9 @@ async function loadExtension(name: string, directory: string): Promise<Feature> 
     if (isFeature(module.default)) return module.default
     throw new Error('its default export is not a feature made by defineFeature')
   } catch (error) {
-    const message = `extension ${name}: ${errorMessage(error)}`
+    // Node lists the files that lead there, one in a line.
+    const [reason] = errorMessage(error).split('\n', 1)
+    const message = `extension ${name}: ${reason}`
     throw new FatalError(message, exitCodes.configuration, { cause: error })
   }
 }
@@ -54,18 +56,28 @@ let isLed = false
 
 /**
  * `latchkey` and `latchkey/…` are this very program, wherever an extension lies and whatever is installed beside it: a
- * second copy would have other features, and other classes for errors.
+ * second copy would have other features, and other classes for errors. A package may be written in TypeScript: by itself
+ * Node takes it everywhere but in node_modules.
  */
 function leadToOurselves(): void {
   if (isLed) return
   isLed = true
-  const require = createRequire(join(root, 'package.json'))
+  const { name, exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+    name: string
+    exports: Record<string, string>
+  }
+  const urls = new Map(
+    Object.entries(exports).map(([path, file]) => [name + path.slice(1), pathToFileURL(join(root, file)).href]),
+  )
   registerHooks({
     resolve(specifier, context, next) {
-      const isOurs = specifier === 'latchkey' || specifier.startsWith('latchkey/')
-      return isOurs
-        ? { url: pathToFileURL(require.resolve(specifier)).href, shortCircuit: true }
-        : next(specifier, context)
+      const url = urls.get(specifier)
+      return url === undefined ? next(specifier, context) : { url, shortCircuit: true }
+    },
+    load(url, context, next) {
+      if (!url.endsWith('.ts') || !url.includes('/node_modules/')) return next(url, context)
+      const source = stripTypeScriptTypes(readFileSync(fileURLToPath(url), 'utf8'))
+      return { format: 'module', source, shortCircuit: true }
     },
   })
 }

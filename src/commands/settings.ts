@@ -1,4 +1,6 @@
 /** What every command begins with: its extensions, its configuration and its log. */
+import { requireNoClashes } from '../app/declarations.ts'
+import { ownFeatures } from '../app/features.ts'
 import { type Config, loadConfig } from '../app/load-config.ts'
 import { loadExtensions } from '../app/load-extensions.ts'
 import { readOne } from '../config/config.ts'
@@ -12,8 +14,11 @@ export interface GlobalOptions {
 }
 
 /** The features that the configuration in this folder, or the environment, adds. */
-export function loadConfigured(directory: string): Promise<Feature[]> {
-  return loadExtensions(readOne({ directory, environment: process.env }, coreKeys.extensions), directory)
+export async function loadConfigured(directory: string): Promise<Feature[]> {
+  const names = readOne({ directory, environment: process.env }, coreKeys.extensions)
+  const extensions = await loadExtensions(names, directory)
+  requireNoClashes([...ownFeatures, ...extensions])
+  return extensions
 }
 
 export interface Settings {

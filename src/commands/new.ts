@@ -1,0 +1,65 @@
+/** `latchkey new <name>`: writes an extension that works, from examples/notes, under another name. */
+import { existsSync } from 'node:fs'
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import { join, relative, resolve } from 'node:path'
+import { root } from '../config/root.ts'
+import { exitCodes, FatalError } from '../core/fatal-error.ts'
+
+const template = join(root, 'examples', 'notes')
+const namePattern = /^[a-z][a-z0-9]{1,30}$/
+
+export async function createExtension(name: string): Promise<void> {
+  if (!namePattern.test(name)) {
+    throw new FatalError(`"${name}" is no name for an extension: use lower-case letters and digits`, exitCodes.usage)
+  }
+  const folder = resolve(name)
+  if (existsSync(folder)) throw new FatalError(`cannot write ${folder}: it exists`, exitCodes.cannotCreate)
+  for (const file of await readdir(template, { recursive: true, withFileTypes: true })) {
+    if (!file.isFile()) continue
+    const from = join(file.parentPath, file.name)
+    const to = join(folder, rename(relative(template, from), name))
+    await mkdir(join(to, '..'), { recursive: true })
+    await writeFile(to, rename(await readFile(from, 'utf8'), name))
+  }
+  await writeFile(join(folder, 'package.json'), await describePackage(name, folder))
+  await writeFile(join(folder, 'tsconfig.json'), await readFile(join(root, 'examples', 'tsconfig.json'), 'utf8'))
+  process.stdout.write(`wrote ${folder}
+
+Name it in the configuration:   extensions = ["${folder}"]
+or in the environment:          LATCHKEY_EXTENSIONS=${folder}
+Run its tests:                  cd ${name} && npm install && npm test
+`)
+}
+
+/** `notes` is many of what `note` is one of. */
+function rename(text: string, name: string): string {
+  const one = name.endsWith('s') ? name.slice(0, -1) : name
+  const many = name
+  return text
+    .replaceAll('NOTES', many.toUpperCase())
+    .replaceAll('Notes', capitalise(many))
+    .replaceAll('notes', many)
+    .replaceAll('NOTE', one.toUpperCase())
+    .replaceAll(/Note(?!s)/g, capitalise(one === many ? `${one}Item` : one))
+    .replaceAll(/note(?!s)/g, one === many ? `${one}Item` : one)
+}
+
+function capitalise(word: string): string {
+  return word.slice(0, 1).toUpperCase() + word.slice(1)
+}
+
+async function describePackage(name: string, folder: string): Promise<string> {
+  const { dependencies } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as {
+    dependencies: Record<string, string>
+  }
+  const description = {
+    name,
+    private: true,
+    type: 'module',
+    exports: './index.ts',
+    scripts: { test: 'TEST_ONLY_SQLITE=1 node --test', check: 'tsc --noEmit' },
+    // The same Node as the service runs on, which npm scripts then find first.
+    devDependencies: { latchkey: `file:${relative(folder, root)}`, node: dependencies.node },
+  }
+  return `${JSON.stringify(description, undefined, 2)}\n`
+}

@@ -1,11 +1,6 @@
 /** A page with a form, as docs/console.md shows it. */
 import type { FastifyInstance } from 'fastify'
-import Type from 'typebox'
-import { principalOf } from '../../src/platform/access/route-guards.ts'
-import { field } from '../../src/platform/pages/components/forms.ts'
-import { html } from '../../src/platform/pages/html.ts'
-import type { SendPage } from '../../src/platform/pages/pages.ts'
-import { OrEmpty } from '../../src/platform/validation/body-validation.ts'
+import { field, html, OrEmpty, principalOf, type SendPage, Type } from 'latchkey/feature'
 
 export const greetings: string[] = []
 const config = { access: 'authenticated', docs: false } as const

@@ -1,8 +1,6 @@
 /** The example of docs/authorization.md: notes that only their author may change. */
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import type { Policy } from '../../src/platform/access/policies.ts'
-import { principalOf } from '../../src/platform/access/route-guards.ts'
-import { idOf } from '../../src/platform/http/ids.ts'
+import { idOf, type Policy, principalOf } from 'latchkey/feature'
 
 export interface Note {
   id: number

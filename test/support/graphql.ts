@@ -33,6 +33,6 @@ export async function ask(api: Api, query: string, asked: Asked = {}): Promise<A
 
 /** The code of the only error. */
 export function codeOf(body: Answer['body']): unknown {
-  assert.equal(body.errors?.length, 1, JSON.stringify(body))
+  assert.equal(body.errors?.length, 1, JSON.stringify(body).slice(0, 300))
   return body.errors[0].extensions.code
 }

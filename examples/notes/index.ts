@@ -4,8 +4,8 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import {
   defineEvent,
   defineFeature,
-  idOf,
   type Infrastructure,
+  idOf,
   integer,
   key,
   type Policy,

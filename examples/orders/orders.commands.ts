@@ -1,5 +1,5 @@
-import { AppError, defineCommand, exitCodes, FatalError } from 'latchkey/feature'
-import { type Orders, orderErrors } from './orders.service.ts'
+import { defineCommand, exitCodes, FatalError, isAppError } from 'latchkey/feature'
+import type { Orders } from './orders.service.ts'
 import type { Order } from './orders.store.ts'
 
 const atOnce = 100
@@ -37,7 +37,7 @@ async function cancel(orders: Orders, order: Order): Promise<number> {
     await orders.cancel(order, { id: null, client })
     return 1
   } catch (error) {
-    if (error instanceof AppError && error.message === orderErrors.alreadyCancelled().message) return 0
+    if (isAppError(error, 'order_already_cancelled')) return 0
     throw error
   }
 }

@@ -1,4 +1,4 @@
-import { compileBody, parseId, type Principal, requireValid } from 'latchkey/feature'
+import { compileBody, type Principal, parseId, requireValid } from 'latchkey/feature'
 import { type Context, inputType, mutation, objectType, query, subscription } from 'latchkey/graphql'
 import { NewOrder, type NewOrderBody } from './orders.schema.ts'
 import { type Orders, orderPlacedTopic } from './orders.service.ts'
@@ -49,7 +49,8 @@ export function createOrderElements(orders: Orders) {
       args: { page: { type: 'Int', default: 1 } },
       access: 'authenticated',
       size: () => perPage,
-      resolve: async ({ page }, context) => (await orders.list(userOf(context), { page: Math.max(page, 1), perPage })).orders,
+      resolve: async ({ page }, context) =>
+        (await orders.list(userOf(context), { page: Math.max(page, 1), perPage })).orders,
     }),
 
     query<{ id: string }>({

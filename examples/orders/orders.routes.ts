@@ -18,7 +18,10 @@ export async function orderRoutes(app: FastifyInstance, { orders }: { orders: Or
     { config: { access: 'authenticated', docs: docs.place }, schema: { body: NewOrder } },
     async (request, reply) => {
       const order = await orders.place(principalOf(request), request.body)
-      return reply.code(201).header('location', `/api/orders/${order.id}`).send({ data: toResource(order) })
+      return reply
+        .code(201)
+        .header('location', `/api/orders/${order.id}`)
+        .send({ data: toResource(order) })
     },
   )
 

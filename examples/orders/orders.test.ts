@@ -99,7 +99,10 @@ for (const engine of engines) {
         [[], { items: ['Must have at least 1 item'] }],
         [[{ product_id: 1 }], { 'items.0.quantity': ['Must not be blank'] }],
         [[{ product_id: 1, quantity: 1.5 }], { 'items.0.quantity': ['Must be an integer'] }],
-        [[{ product_id: 0, quantity: 2000 }], { 'items.0.product_id': ['Must be at least 1'], 'items.0.quantity': ['Must be at most 1000'] }],
+        [
+          [{ product_id: 0, quantity: 2000 }],
+          { 'items.0.product_id': ['Must be at least 1'], 'items.0.quantity': ['Must be at most 1000'] },
+        ],
         [Array(3).fill({ product_id: 1, quantity: 1 }), { items: ['Must have at most 2 items'] }],
         [Array(2).fill({ product_id: 1, quantity: 1 }), { 'items.1.product_id': ['Is listed before'] }],
       ] as const) {

@@ -5,8 +5,8 @@ import { exitCodes, FatalError } from '../core/fatal-error.ts'
 import { createPolicies, type Policy } from '../platform/access/policies.ts'
 import type { EventListener } from '../platform/events/events.ts'
 import type { Feature, Running, SignIn } from '../platform/feature.ts'
-import type { Infrastructure } from '../platform/infrastructure.ts'
 import type { Element } from '../platform/graphql/schema/elements.ts'
+import type { Infrastructure } from '../platform/infrastructure.ts'
 import type { ConsolePages } from '../platform/pages/console-pages.ts'
 
 export type Services = ReadonlyMap<Feature, unknown>

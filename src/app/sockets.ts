@@ -2,7 +2,6 @@
 import type { Server } from 'node:http'
 import type { LiveAccess } from '../platform/access/live-access.ts'
 import type { Authenticate } from '../platform/access/route-guards.ts'
-import type { Infrastructure } from '../platform/infrastructure.ts'
 import type { Engine } from '../platform/graphql/execution/engine.types.ts'
 import type { FairTurns } from '../platform/graphql/execution/fair-turns.ts'
 import { graphqlPath } from '../platform/graphql/http/graphql.routes.ts'
@@ -10,6 +9,7 @@ import { createStandaloneServer } from '../platform/graphql/websocket/standalone
 import { createUpgradeServer, type UpgradeEndpoint } from '../platform/graphql/websocket/upgrade-server.ts'
 import { createAddressReader, createProxyTrust } from '../platform/http/proxies.ts'
 import { createRequestIds } from '../platform/http/request-ids.ts'
+import type { Infrastructure } from '../platform/infrastructure.ts'
 import type { AddressBudgets } from '../platform/limiter/address-budgets.ts'
 
 export interface SocketParts {

@@ -2,6 +2,8 @@
 export class AppError extends Error {
   override readonly name = 'AppError'
   readonly status: number
+  /** What programs know it by, such as `invalid_credentials`. It stays when the text changes. */
+  readonly code: string
   /** Further fields of the answer's body: `details` or `locked_until`. */
   readonly extra: Readonly<Record<string, unknown>> | undefined
   readonly headers: Readonly<Record<string, string>> | undefined
@@ -11,11 +13,14 @@ export class AppError extends Error {
     status: number,
     publicText: string,
     {
+      code,
       extra,
       headers,
       cause,
       isReported = false,
     }: {
+      /** By default the text in snake case. */
+      code?: string
       extra?: Record<string, unknown>
       headers?: Record<string, string>
       cause?: unknown
@@ -25,6 +30,7 @@ export class AppError extends Error {
   ) {
     super(publicText, { cause })
     this.status = status
+    this.code = code ?? toCode(publicText)
     this.extra = extra
     this.headers = headers
     this.#isReported = isReported
@@ -34,6 +40,15 @@ export class AppError extends Error {
   get causeToLog(): unknown {
     return this.#isReported ? undefined : this.cause
   }
+}
+
+/** Whether it is the error of this code. */
+export function isAppError(error: unknown, code: string): error is AppError {
+  return error instanceof AppError && error.code === code
+}
+
+function toCode(text: string): string {
+  return text.toLowerCase().replaceAll(/[^a-z0-9]+/g, '_')
 }
 
 /** What is needed cannot be reached, has no room or is shutting down: the client may try again. */

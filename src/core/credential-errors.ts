@@ -5,5 +5,8 @@ export const credentialErrors = {
   invalidCredentials: () => new AppError(401, 'Invalid credentials'),
   invalidCode: () => new AppError(401, 'Invalid two-factor code'),
   locked: (until: number) =>
-    new AppError(423, 'Account temporarily locked after too many failed attempts', { extra: { locked_until: until } }),
+    new AppError(423, 'Account temporarily locked after too many failed attempts', {
+      code: 'account_locked',
+      extra: { locked_until: until },
+    }),
 }

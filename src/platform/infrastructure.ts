@@ -8,11 +8,11 @@ import type { Bus } from './bus/bus.ts'
 import type { Database } from './database/database.ts'
 import type { MaintainedCounts } from './database/maintained-counts.ts'
 import type { SingleUseIds } from './database/single-use-ids.ts'
+import type { Events } from './events/events.ts'
 import type { CreateLimiter } from './limiter/limiter.ts'
 import type { Log } from './log/logger.ts'
 import type { Metrics } from './metrics/metrics.ts'
 import type { Secrets } from './secrets/secrets.ts'
-import type { Events } from './events/events.ts'
 
 /** What every feature may use. */
 export interface Infrastructure<Config = CoreConfig> {

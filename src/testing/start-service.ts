@@ -7,8 +7,8 @@ import type { Dialect } from '../platform/database/database.ts'
 import type { Feature } from '../platform/feature.ts'
 import { createLogger } from '../platform/log/logger.ts'
 import { createClient } from './client.ts'
-import { createTestDatabase, type TestDatabase } from './databases.ts'
 import { type Beginning, beginNow, createMovableClock, type MovableClock } from './clock.ts'
+import { createTestDatabase, type TestDatabase } from './databases.ts'
 
 export interface TestServiceOptions {
   extensions?: readonly Feature[]

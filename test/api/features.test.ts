@@ -17,7 +17,8 @@ onEachEngine('a feature', (engine) => {
     const migrations = writeMigrations(temporaryFolder(t), {
       '0001-visits': {
         sqlite: 'CREATE TABLE visits (id INTEGER PRIMARY KEY AUTOINCREMENT, at TEXT NOT NULL);',
-        postgres: 'CREATE TABLE visits (id BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY, at TIMESTAMPTZ(3) NOT NULL);',
+        postgres:
+          'CREATE TABLE visits (id BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY, at TIMESTAMPTZ(3) NOT NULL);',
       },
     })
     const visited = defineEvent<number>('Visited')
@@ -87,7 +88,10 @@ test('features that need each other are refused, and so are listeners that ask f
   await assert.rejects(startApi(t, { extensions: [one] }), /features need each other in a circle: one → one/)
   const missing = defineFeature({ name: 'missing', create: () => undefined })
   const other = defineFeature({ name: 'other', needs: { missing }, create: () => undefined })
-  await assert.rejects(startApi(t, { extensions: [other] }), /feature other: it needs missing, which is no feature here/)
+  await assert.rejects(
+    startApi(t, { extensions: [other] }),
+    /feature other: it needs missing, which is no feature here/,
+  )
   const happened = defineEvent<string>('Happened')
   const durable = defineFeature({
     name: 'durable',

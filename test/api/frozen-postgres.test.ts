@@ -1,8 +1,8 @@
 /** A PostgreSQL that keeps its connections open and answers nothing, or that takes no writes any more. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type Api, startApi } from '../support/api.ts'
 import { runOnServer } from '../../src/testing/databases.ts'
+import { type Api, startApi } from '../support/api.ts'
 import { createDatabaseUrl, engines, testServer } from '../support/databases.ts'
 import { eventually } from '../support/eventually.ts'
 import { startOwnPostgres } from '../support/own-servers.ts'

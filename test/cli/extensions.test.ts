@@ -70,7 +70,10 @@ test('that cannot be loaded, or clashes, stops every command with its name and t
     [join(folder, 'none.ts'), /extension \S+none\.ts: there is no /],
     [write('broken.ts', 'this is no code'), /extension \S+broken\.ts: /],
     [write('throws.ts', 'throw new Error("no luck")'), /extension \S+throws\.ts: no luck/],
-    [write('other.ts', 'export default { name: "other" }'), /extension \S+other\.ts: its default export is not a feature/],
+    [
+      write('other.ts', 'export default { name: "other" }'),
+      /extension \S+other\.ts: its default export is not a feature/,
+    ],
     [write('policy.ts', feature('policies: { posts: {} }')), /feature mine: the policy posts is taken by posts/],
     [write('event.ts', feature("auditEvents: { login: 'x' }")), /feature mine: the audit event login is taken by auth/],
     [

@@ -33,4 +33,3 @@ export function testServer(variable: 'TEST_DATABASE_URL' | 'TEST_REDIS_URL'): st
   if (!url) throw new Error(`${variable} is not set: run the tests with "npm test", which starts the servers they need`)
   return url
 }
-

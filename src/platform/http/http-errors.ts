@@ -1,6 +1,7 @@
 /** The error table: whatever goes wrong, the answer is `{"error": "<text>"}` and tells nothing it should not. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { AppError, serviceUnavailable } from '../../core/app-error.ts'
+import { problemType, takesProblems, toProblem } from './problem-details.ts'
 
 export const httpErrors = {
   malformedRequest: () => new AppError(400, 'Malformed request'),
@@ -27,7 +28,8 @@ export function answerErrors(app: FastifyInstance): void {
 
 export function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const answer = prepareError(error, request, reply)
-  return reply.send({ error: answer.message, ...answer.extra })
+  if (!takesProblems(request.headers.accept)) return reply.send({ error: answer.message, ...answer.extra })
+  return reply.type(problemType).send(JSON.stringify(toProblem(answer)))
 }
 
 /** All of the answer to an error but its body. */

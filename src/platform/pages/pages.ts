@@ -45,7 +45,7 @@ export interface PagesOptions {
 export type SendPage = (request: FastifyRequest, reply: FastifyReply, page: Page, status?: number) => FastifyReply
 
 export function formExpired(): AppError {
-  return new AppError(403, 'This form has expired. Load the page again and retry.')
+  return new AppError(403, 'This form has expired. Load the page again and retry.', { code: 'form_expired' })
 }
 
 /** What a page may load: files of our own, and nothing that is written into it. */

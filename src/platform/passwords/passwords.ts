@@ -85,5 +85,5 @@ function costOf(hash: string): number {
 
 /** Only log and metrics see it, by the status that web servers use for this. */
 function clientGone(): AppError {
-  return new AppError(499, 'Client closed the connection')
+  return new AppError(499, 'Client closed the connection', { code: 'client_closed' })
 }

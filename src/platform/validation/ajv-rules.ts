@@ -47,7 +47,11 @@ const typeNames: Readonly<Record<string, string>> = {
 }
 
 const messages: Readonly<Record<string, (params: Record<string, unknown>) => string>> = {
-  type: ({ type }) => `Must be ${[type].flat().map((each) => typeNames[String(each)] ?? each).join(' or ')}`,
+  type: ({ type }) =>
+    `Must be ${[type]
+      .flat()
+      .map((each) => typeNames[String(each)] ?? each)
+      .join(' or ')}`,
   required: () => 'Must not be blank',
   enum: ({ allowedValues }) => `Must be one of ${(allowedValues as unknown[]).join(', ')}`,
   const: ({ allowedValue }) => `Must be ${String(allowedValue)}`,

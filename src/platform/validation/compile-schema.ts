@@ -15,7 +15,11 @@ export interface Source {
 /** Returns what was read. Where something is wrong, `source.problems` has it. */
 type ReadValue = (raw: unknown, source: Source, path: string, written?: string) => unknown
 
-export type ReadObject = (given: Readonly<Record<string, unknown>>, source: Source, path: string) => Record<string, unknown>
+export type ReadObject = (
+  given: Readonly<Record<string, unknown>>,
+  source: Source,
+  path: string,
+) => Record<string, unknown>
 
 interface Field {
   name: string

@@ -1,8 +1,9 @@
 /** A forgotten password, and the new one that a mail leads to. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { isAppError } from '../../../core/app-error.ts'
 import { addressOf, clientOf } from '../../../platform/http/client.ts'
 import { passwordHint } from '../../../platform/pages/components/password-hint.ts'
-import { createRefuse, isRefusal } from '../../../platform/pages/components/refusals.ts'
+import { createRefuse } from '../../../platform/pages/components/refusals.ts'
 import { OrEmpty, validationFailed } from '../../../platform/validation/body-validation.ts'
 import { Type } from '../../../platform/validation/schema-builder.ts'
 import type { ConsoleParts } from '../console.service.ts'
@@ -69,7 +70,7 @@ export function addPasswordPages(app: FastifyInstance, parts: ConsoleParts): voi
         return notices.redirect(reply, { address: '/console/sign-in', notice: 'password-reset' })
       } catch (error) {
         // Somebody was quicker with the same link.
-        if (isRefusal(error, 'Invalid reset token')) return sendOver(request, reply)
+        if (isAppError(error, 'invalid_reset_token')) return sendOver(request, reply)
         return refuse({ request, reply, error }, ({ problems }) => resetPage({ hint, token, delivery, problems }))
       }
     },

@@ -3,7 +3,6 @@ import { html } from '../../../platform/pages/html.ts'
 import type { Page } from '../../../platform/pages/pages.ts'
 import type { Delivery } from '../console.service.ts'
 
-
 const back = html`<a href="/console/sign-in">Back to sign in</a>`
 
 export function forgotPage({ delivery, problems = noProblems }: { delivery: Delivery; problems?: Problems }): Page {

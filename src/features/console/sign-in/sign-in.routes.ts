@@ -1,8 +1,9 @@
 /** Signing in and out of the console. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { isAppError } from '../../../core/app-error.ts'
 import { principalOf } from '../../../platform/access/route-guards.ts'
 import { addressOf, clientOf } from '../../../platform/http/client.ts'
-import { createRefuse, isRefusal } from '../../../platform/pages/components/refusals.ts'
+import { createRefuse } from '../../../platform/pages/components/refusals.ts'
 import { placeOf } from '../../../platform/pages/next-page.ts'
 import { OrEmpty } from '../../../platform/validation/body-validation.ts'
 import { Type } from '../../../platform/validation/schema-builder.ts'
@@ -68,7 +69,7 @@ export function addSignInPages(app: FastifyInstance, parts: ConsoleParts): void 
         const signedIn = await login.verify({ challengeToken, code, client: clientOf(request) })
         return await begin(request, reply, { signedIn, next })
       } catch (error) {
-        const isOver = isRefusal(error, 'Invalid challenge token')
+        const isOver = isAppError(error, 'invalid_challenge_token')
         return refuse({ request, reply, error }, (refusal) =>
           isOver
             ? signInPage({

@@ -8,7 +8,7 @@ import { keepHeapSmall } from '../../../platform/process/small-heap.ts'
 import type { ProductsService } from '../products.create.ts'
 import { createProductTransfer } from '../transfer/product-transfer.ts'
 import { formatOf } from '../transfer/record-reader.ts'
-import { type Format } from '../transfer/records.ts'
+import type { Format } from '../transfer/records.ts'
 
 export interface ExportOptions {
   format?: Format

@@ -16,7 +16,7 @@ import { openSource, type Source } from '../transfer/input-file.ts'
 import type { Counts } from '../transfer/product-import.ts'
 import { createProductTransfer, type ProductTransfer } from '../transfer/product-transfer.ts'
 import { formatOf, readRecords } from '../transfer/record-reader.ts'
-import { type Format, type Layout } from '../transfer/records.ts'
+import type { Format, Layout } from '../transfer/records.ts'
 
 export interface ImportOptions {
   format?: Format

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { stringify } from 'csv-stringify/sync'
 import fc from 'fast-check'
 import { createCsvReader } from './csv-reader.ts'
-import { type SourceRecord } from './records.ts'
+import type { SourceRecord } from './records.ts'
 
 const header = 'name,description,price'
 

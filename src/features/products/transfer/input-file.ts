@@ -4,7 +4,7 @@ import { createReadStream } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { addAbortSignal, type Readable } from 'node:stream'
 import { exitCodes, FatalError } from '../../../core/fatal-error.ts'
-import { type Layout } from './records.ts'
+import type { Layout } from './records.ts'
 
 export interface Source {
   /** Undefined where nobody knows. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createNdjsonReader } from './ndjson-reader.ts'
-import { type SourceRecord } from './records.ts'
+import type { SourceRecord } from './records.ts'
 
 /** Each piece comes in the same memory, as from a file. */
 function read(file: string | Buffer, size = 64 * 1024): SourceRecord[] {

@@ -6,7 +6,7 @@ import { groupByLength, isWhole, type ListedProduct, type Product } from '../pro
 import { columns, listedColumns, type ProductStore } from '../products.store.ts'
 import { exportedColumns } from './columns.ts'
 import { defuseFormula } from './formulas.ts'
-import { type Format } from './records.ts'
+import type { Format } from './records.ts'
 
 export interface ExportedPage {
   text: string

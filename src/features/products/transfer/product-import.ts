@@ -5,7 +5,7 @@ import type { Database, Statement } from '../../../platform/database/database.ts
 import { type BulkProduct, charactersPerWrite, insertMany, rowsPerWrite } from '../products.bulk.ts'
 import { openBulkWriter } from './bulk-writer.ts'
 import type { ProductImportStore } from './product-imports.store.ts'
-import { type SourceRecord } from './records.ts'
+import type { SourceRecord } from './records.ts'
 import { createRowCheck } from './row-check.ts'
 
 export interface Counts {

@@ -7,7 +7,7 @@ import { compileBody, describeDetails } from '../../../platform/validation/body-
 import { Type } from '../../../platform/validation/schema-builder.ts'
 import type { BulkProduct } from '../products.bulk.ts'
 import { NewProduct, type NewProductBody, toInput } from '../products.schema.ts'
-import { type SourceRecord } from './records.ts'
+import type { SourceRecord } from './records.ts'
 
 const NewRow = Type.Object({
   ...NewProduct.properties,

@@ -7,19 +7,8 @@ import { exitCodes, FatalError } from '../../../core/fatal-error.ts'
 import { createTickBatcher } from '../../../core/tick-batcher.ts'
 import type { Log } from '../../log/logger.ts'
 import { requireParams, requireValues } from '../batch.ts'
-import {
-  ConstraintError,
-  type Database,
-  type Observe,
-  type Statement,
-  type Value,
-} from '../database.ts'
-import {
-  fromPlainError,
-  fromSqliteError,
-  openSqliteConnection,
-  type SqliteConnection,
-} from './connection.ts'
+import { ConstraintError, type Database, type Observe, type Statement, type Value } from '../database.ts'
+import { fromPlainError, fromSqliteError, openSqliteConnection, type SqliteConnection } from './connection.ts'
 import { createSqliteFaults } from './faults.ts'
 import { identifyOpened, identityOf, watchSqliteFile } from './file-watch.ts'
 import { startSqliteScanner } from './scanner.ts'

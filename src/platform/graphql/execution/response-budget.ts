@@ -8,8 +8,8 @@ import { createFairQueue } from '../../../core/fair-queue.ts'
 import { httpErrors } from '../../http/http-errors.ts'
 import { rateKey } from '../../limiter/limiter.ts'
 import type { Context } from '../schema/elements.ts'
-import type { AnswerBudget } from './answer-budget.ts'
 import type { Selection } from '../schema/selection.ts'
+import type { AnswerBudget } from './answer-budget.ts'
 
 /** Written down in some twenty milliseconds, in which nobody else is served. A hundred posts of the largest size fit. */
 const maxCharacters = 8 * 1024 * 1024

@@ -32,7 +32,8 @@ export interface GraphQLRoutesDeps {
 export const graphqlPath = '/graphql'
 
 const notAcceptable = () => new AppError(406, 'Not acceptable')
-const mutationByGet = () => new AppError(405, 'A mutation must be sent by POST', { headers: { allow: 'POST' } })
+const mutationByGet = () =>
+  new AppError(405, 'A mutation must be sent by POST', { code: 'mutation_by_get', headers: { allow: 'POST' } })
 const noStream = () => badRequest('A subscription needs "Accept: text/event-stream", or a WebSocket')
 
 /** A plugin below graphqlPath, so that its errors have the form of GraphQL. */

@@ -3,8 +3,7 @@ import type { GraphQLResolveInfo } from 'graphql'
 import { authorize, type Policies } from '../../access/authorize.ts'
 import { type Principal, refusals } from '../../access/route-guards.ts'
 import type { Resolver } from './adapt-resolvers.ts'
-import type { Context, FieldAccess, FieldRequirement } from './elements.ts'
-import type { RootElement } from './elements.ts'
+import type { Context, FieldAccess, FieldRequirement, RootElement } from './elements.ts'
 import { selectionOf } from './selection.ts'
 
 type Guarded = (source: unknown, args: never, context: Context, info: GraphQLResolveInfo, entity?: unknown) => unknown

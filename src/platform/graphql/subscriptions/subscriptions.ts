@@ -20,9 +20,8 @@ import type { Answer, Engine, LiveSubscription, Prepared, Subscriber } from '../
 import type { FairTurns } from '../execution/fair-turns.ts'
 import { formatAppError, formatExecutionError, formatThrown } from '../execution/graphql-errors.ts'
 import { RefusedRequest } from '../execution/refused-request.ts'
-import type { Context, ContextLog } from '../schema/elements.ts'
+import type { Context, ContextLog, RootElement } from '../schema/elements.ts'
 import type { Guards } from '../schema/guards.ts'
-import type { RootElement } from '../schema/elements.ts'
 import { openSource, type Source } from './subscription-source.ts'
 
 export interface SubscriptionsDeps {

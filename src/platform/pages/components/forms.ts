@@ -5,6 +5,8 @@ import { type Html, html } from '../html.ts'
 /** What is wrong with what was sent: in general, and field by field. */
 export interface Problems {
   message?: string
+  /** Of the error that the message is from. */
+  code?: string
   fields: Readonly<Record<string, readonly string[]>>
 }
 
@@ -18,7 +20,7 @@ export function problemsOf(error: unknown): { problems: Problems; status: number
   if (!(error instanceof AppError) || error.status >= 500) throw error
   const details = error.extra?.details as Record<string, string[]> | undefined
   if (details) return { problems: { fields: details }, status: error.status }
-  return { problems: { message: error.message, fields: {} }, status: error.status }
+  return { problems: { message: error.message, code: error.code, fields: {} }, status: error.status }
 }
 
 export interface FieldOptions {

@@ -6,15 +6,15 @@ import { formExpired, type Page } from '../pages.ts'
 
 /** What the API says in two words is said to people in a sentence. */
 const words: Readonly<Record<string, { heading: string; text: string }>> = {
-  [httpErrors.forbidden().message]: {
+  [httpErrors.forbidden().code]: {
     heading: 'You may not do that',
     text: 'It needs a role that you do not have. An administrator can give it to you.',
   },
-  [httpErrors.notFound().message]: {
+  [httpErrors.notFound().code]: {
     heading: 'There is nothing here',
     text: 'The address may be mistyped, or what was there is gone.',
   },
-  [formExpired().message]: {
+  [formExpired().code]: {
     heading: 'This form has expired',
     text: 'Nothing was changed. Load the page again and retry. If it happens again, allow cookies for this site.',
   },
@@ -27,8 +27,8 @@ const headings: Readonly<Record<number, string>> = {
   503: 'Try again in a moment',
 }
 
-export function problemPage({ status, message }: AppError): Page {
-  const { heading, text } = words[message] ?? {
+export function problemPage({ status, code, message }: AppError): Page {
+  const { heading, text } = words[code] ?? {
     heading: headings[status] ?? 'That did not work',
     text: `${message.replace(/\.$/, '')}.`,
   }
@@ -37,7 +37,7 @@ export function problemPage({ status, message }: AppError): Page {
     content: html`<section class="narrow card">
 <h1>${heading}</h1>
 <p>${text}</p>
-<p><a class="button" href="/console"${message === formExpired().message && html` data-expired`}>Back to the console</a></p>
+<p><a class="button" href="/console"${code === formExpired().code && html` data-expired`}>Back to the console</a></p>
 </section>`,
   }
 }

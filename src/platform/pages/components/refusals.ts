@@ -1,6 +1,6 @@
 /** What a service refuses, told with the form that was sent. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { AppError } from '../../../core/app-error.ts'
+import type { AppError } from '../../../core/app-error.ts'
 import { credentialErrors } from '../../../core/credential-errors.ts'
 import { type Html, html } from '../html.ts'
 import type { Page, SendPage } from '../pages.ts'
@@ -42,11 +42,11 @@ export function refusalNote({ problems, lockedUntil }: Refusal): Html | false {
 
 /** For forms of who is signed in: a wrong password or code is told at its field. */
 export function atFields(refusal: Refusal, names: { password: string; code?: string }): Refusal {
-  const { message } = refusal.problems
-  if (message === credentialErrors.invalidCredentials().message) {
+  const { code } = refusal.problems
+  if (code === credentialErrors.invalidCredentials().code) {
     return { problems: { fields: { [names.password]: ['This is not your password'] } } }
   }
-  if (names.code !== undefined && message === credentialErrors.invalidCode().message) {
+  if (names.code !== undefined && code === credentialErrors.invalidCode().code) {
     return { problems: { fields: { [names.code]: ['This code is not right, or was used before'] } } }
   }
   return refusal
@@ -57,9 +57,4 @@ function lockedNote(until: number): Html {
   const iso = new Date(until * 1000).toISOString()
   return html`<p class="problem" role="alert">Too many failed attempts. You can try again at
 <span role="timer" data-countdown="${iso}">${time(iso)}</span>.</p>`
-}
-
-/** Whether it is this refusal, by the text that it has everywhere. */
-export function isRefusal(error: unknown, text: string): boolean {
-  return error instanceof AppError && error.message === text
 }

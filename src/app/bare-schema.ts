@@ -31,7 +31,7 @@ export async function createBareSchema({ config, log, extensions }: BareSchemaOp
     })
     try {
       const services = await createServices(features, infrastructure)
-      const { elements, policies } = joinFeatures(features, services, infrastructure)
+      const { elements, policies } = await joinFeatures(features, services, infrastructure)
       return createSchema(elements, createGuards(policies))
     } finally {
       await infrastructure.close()

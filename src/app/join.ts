@@ -52,7 +52,11 @@ export interface Joined {
   start(): Promise<void>
 }
 
-export function joinFeatures(features: readonly Feature[], services: Services, infrastructure: Infrastructure): Joined {
+export async function joinFeatures(
+  features: readonly Feature[],
+  services: Services,
+  infrastructure: Infrastructure,
+): Promise<Joined> {
   const { config, events, onClose } = infrastructure
   /** What each feature that has it returns for one of its additions. */
   function collect<T>(add: (definition: Feature['definition'], service: unknown) => T | undefined): T[] {
@@ -61,13 +65,16 @@ export function joinFeatures(features: readonly Feature[], services: Services, i
       return added === undefined ? [] : [added]
     })
   }
-  const pages = collect((definition, service) => definition.pages?.(service, config))
+  const pages: ConsolePages[] = await Promise.all(collect((definition, service) => definition.pages?.(service, config)))
+  const elements: (readonly Element[])[] = await Promise.all(
+    collect((definition, service) => definition.elements?.(service, config)),
+  )
   const forbidden = collect((definition, service) => definition.onForbidden?.(service))
   return {
     policies: createPolicies(
       Object.assign({}, ...collect(({ policies }): Readonly<Record<string, Policy<never>>> | undefined => policies)),
     ),
-    elements: collect((definition, service) => definition.elements?.(service, config)).flat(),
+    elements: elements.flat(),
     liveElements: pages.flatMap(({ liveElements = [] }) => liveElements),
     pages,
     signIn: theOne(collect((definition, service) => definition.signIn?.(service))),

@@ -46,7 +46,7 @@ async function joinAll(
 ) {
   const { config, log, clock, db, onClose } = infrastructure
   const services = await createServices(features, infrastructure)
-  const joined = joinFeatures(features, services, infrastructure)
+  const joined = await joinFeatures(features, services, infrastructure)
   for (const running of [
     startCleanup({ db, clock, log, tables: expiringTables(features, config) }),
     startFormerEntries({ db, log }),

@@ -1,6 +1,9 @@
 /**
  * The contract between the service and its features, our own and those of extensions. A feature is a plain value: what
  * it needs, what it keeps, how it is made, and what it adds. app/ makes them in order and joins what they add.
+ *
+ * The command line reads every definition before it knows which command is called: ours import what they add when it is
+ * asked for, so that `--help` waits for no web server.
  */
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { CheckContext, CoreConfig } from '../config/config.ts'
@@ -62,11 +65,11 @@ export interface FeatureDefinition<Service, Uses extends Needs, Keys extends Key
   policies?: Readonly<Record<string, Policy<never>>>
   /** Adds the routes to a plugin of its own. Every route declares its access. */
   routes?(service: Service, config: CoreConfig & ValuesOf<Keys>): (app: FastifyInstance) => void | Promise<void>
-  elements?(service: Service, config: CoreConfig & ValuesOf<Keys>): readonly Element[]
+  elements?(service: Service, config: CoreConfig & ValuesOf<Keys>): readonly Element[] | Promise<readonly Element[]>
   /** The events that it emits. */
   events?: readonly EventType[]
   listeners?(service: Service): readonly EventListener[]
-  pages?(service: Service, config: CoreConfig & ValuesOf<Keys>): ConsolePages
+  pages?(service: Service, config: CoreConfig & ValuesOf<Keys>): ConsolePages | Promise<ConsolePages>
   commands?: readonly FeatureCommand<Service>[]
   signIn?(service: Service): SignIn
   /** Is told of a request before it is refused with 403. */

@@ -1,8 +1,7 @@
 /** The audit trail of an earlier version, in which the actor stood in the outcome. */
 import assert from 'node:assert/strict'
-import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { root } from '../../src/config/root.ts'
+import { ownMigrations } from '../../src/app/declarations.ts'
 import { systemClock } from '../../src/core/clock.ts'
 import { createAdminStore } from '../../src/features/admin/admin.store.ts'
 import { startFormerEntries } from '../../src/platform/audit/former-entries.ts'
@@ -45,7 +44,7 @@ async function migrate(t: TestContext, engine: Dialect): Promise<Database> {
   const before = await openDatabase(openOptions({ url, migrations: migrationsBefore(t, '0007') }))
   await before.db.write(...repeated(former).map(insert))
   await before.db.close()
-  const { db } = await openDatabase(openOptions({ url, migrations: join(root, 'migrations') }))
+  const { db } = await openDatabase(openOptions({ url, migrations: ownMigrations }))
   t.after(() => db.close())
   return db
 }
@@ -127,7 +126,7 @@ onEachEngine('an audit trail from before', (engine) => {
 
   test('that is empty leaves nothing to do', async (t) => {
     const url = await createDatabaseUrl(t, engine)
-    const { db } = await openDatabase(openOptions({ url, migrations: join(root, 'migrations') }))
+    const { db } = await openDatabase(openOptions({ url, migrations: ownMigrations }))
     t.after(() => db.close())
     assert.deepEqual(await db.all('SELECT name FROM backfills'), [])
   })

@@ -1,15 +1,14 @@
 /** A migration that rewrites a large table of a SQLite file. PostgreSQL has none. */
 import assert from 'node:assert/strict'
-import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { root } from '../../src/config/root.ts'
+import { ownMigrations } from '../../src/app/declarations.ts'
 import { FatalError } from '../../src/core/fatal-error.ts'
 import { openDatabase } from '../../src/platform/database/open.ts'
 import { createDatabaseUrl } from '../support/databases.ts'
 import { migrationsBefore, openOptions } from '../support/migrations.ts'
 import { latchkey } from '../support/process.ts'
 
-const migrations = join(root, 'migrations')
+const migrations = ownMigrations
 const megabyte = 1_000_000
 
 /** A database of a version that had no such migration, with so many products of a megabyte. */

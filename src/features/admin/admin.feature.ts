@@ -3,12 +3,8 @@ import { defineFeature } from '../../platform/feature.ts'
 import { auth } from '../auth/auth.feature.ts'
 import { twoFactor } from '../two-factor/two-factor.feature.ts'
 import { users } from '../users/users.feature.ts'
-import { createAdminService } from './admin.create.ts'
 import { createForbiddenRecorder } from './admin.refusals.ts'
-import { adminRoutes } from './admin.routes.ts'
 import { userCommands } from './commands/user-commands.ts'
-import { addAuditPages } from './pages/audit.routes.ts'
-import { addUserPages } from './pages/users.routes.ts'
 
 export const admin = defineFeature({
   name: 'admin',
@@ -20,13 +16,14 @@ export const admin = defineFeature({
     roles_changed: 'Roles changed',
   },
 
-  create: createAdminService,
+  create: async (infrastructure, needs) =>
+    (await import('./admin.create.ts')).createAdminService(infrastructure, needs),
 
   onForbidden: ({ admin }) => createForbiddenRecorder(admin),
   routes:
     ({ admin }) =>
-    (app) =>
-      void app.register(adminRoutes, { prefix: '/api/admin', admin }),
+    async (app) =>
+      void app.register((await import('./admin.routes.ts')).adminRoutes, { prefix: '/api/admin', admin }),
   pages: (service) => ({
     navigation: [
       { path: '/console/users', name: 'Users', permission: 'users.view', order: 20 },
@@ -38,9 +35,10 @@ export const admin = defineFeature({
       'two-factor-reset': 'Two-factor is reset: the password alone signs in.',
       'user-signed-out': 'The user is signed out everywhere.',
     },
-    routes: (kit) => (app) => {
-      addUserPages(app, { ...kit, ...service })
-      addAuditPages(app, { ...kit, ...service })
+    routes: (kit) => async (app) => {
+      const parts = { ...kit, ...service }
+      ;(await import('./pages/users.routes.ts')).addUserPages(app, parts)
+      ;(await import('./pages/audit.routes.ts')).addAuditPages(app, parts)
     },
   }),
   commands: userCommands,

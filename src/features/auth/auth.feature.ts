@@ -2,9 +2,7 @@
 import { join } from 'node:path'
 import { defineFeature } from '../../platform/feature.ts'
 import { users } from '../users/users.feature.ts'
-import { createAuthService } from './auth.create.ts'
 import { authKeys, checkAuthConfig } from './auth.keys.ts'
-import { addAuthRoutes } from './auth.routes.ts'
 
 export const auth = defineFeature({
   name: 'auth',
@@ -32,12 +30,13 @@ export const auth = defineFeature({
   config: authKeys,
   checkConfig: checkAuthConfig,
 
-  create: createAuthService,
+  create: async (infrastructure, needs) => (await import('./auth.create.ts')).createAuthService(infrastructure, needs),
+
   signIn: ({ authenticate, webSessions, familyTtlSeconds }) => ({
     authenticate,
     findBrowserSession: webSessions.find,
     lookAtBrowserSession: webSessions.look,
     maxSessionSeconds: familyTtlSeconds,
   }),
-  routes: (service) => (app) => addAuthRoutes(app, service),
+  routes: (service) => async (app) => (await import('./auth.routes.ts')).addAuthRoutes(app, service),
 })

@@ -4,21 +4,15 @@ import { defineFeature } from '../../platform/feature.ts'
 import { auth } from '../auth/auth.feature.ts'
 import { twoFactor } from '../two-factor/two-factor.feature.ts'
 import { users } from '../users/users.feature.ts'
-import { addAccountPages } from './account/account.routes.ts'
-import { addDevicePages } from './account/devices.routes.ts'
-import { addTwoFactorPages } from './account/two-factor.routes.ts'
 import type { ConsoleService } from './console.service.ts'
-import { addLandingPage } from './landing.ts'
-import { addPasswordPages } from './sign-in/password.routes.ts'
-import { addRegisterPages } from './sign-in/register.routes.ts'
-import { addSignInPages } from './sign-in/sign-in.routes.ts'
 
 export const console = defineFeature({
   name: 'console',
   needs: { users, auth, twoFactor },
   create: (_infrastructure, needs): ConsoleService => needs,
 
-  routes: (_service, config) => (app) => addLandingPage(app, { hasPlayground: isPlaygroundOpen(config) }),
+  routes: (_service, config) => async (app) =>
+    (await import('./landing.ts')).addLandingPage(app, { hasPlayground: isPlaygroundOpen(config) }),
   pages: (service) => ({
     notices: {
       'signed-out': 'You are signed out.',
@@ -32,14 +26,6 @@ export const console = defineFeature({
       'two-factor-off': 'Two-factor is off.',
       'device-signed-out': 'That device is signed out.',
     },
-    routes: (kit) => (app) => {
-      const parts = { ...kit, ...service }
-      addSignInPages(app, parts)
-      addRegisterPages(app, parts)
-      addPasswordPages(app, parts)
-      addAccountPages(app, parts)
-      addTwoFactorPages(app, parts)
-      addDevicePages(app, parts)
-    },
+    routes: (kit) => async (app) => (await import('./console.pages.ts')).addConsolePages(app, { ...kit, ...service }),
   }),
 })

@@ -1,6 +1,3 @@
-import type { CoreConfig } from '../../config/config.ts'
-import { key, optional, type ValuesOf } from '../../config/key.ts'
-import { count, text } from '../../config/readers.ts'
 import type { Infrastructure } from '../../platform/infrastructure.ts'
 import { createDescriptionStore } from './descriptions.store.ts'
 import { createPostgresNameIndex } from './name-index.postgres.ts'
@@ -10,20 +7,13 @@ import { productCreated } from './product.events.ts'
 import type { Product } from './product.ts'
 import { createChangeFeed } from './product-changes.ts'
 import { productCreatedTopic, toFields } from './products.graphql.ts'
+import type { ProductsConfig } from './products.keys.ts'
 import { createProductLists } from './products.lists.ts'
 import { createProductSearch } from './products.search.ts'
 import { createProducts } from './products.service.ts'
 import { createStock } from './products.stock.ts'
 import { briefColumns, columns, createProductStore, keyColumns, listedColumns } from './products.store.ts'
 
-export const productKeys = {
-  products: {
-    collectionLimit: key('products.collection_limit', count, 1000),
-    writePermission: optional('products.write_permission', text),
-  },
-}
-
-export type ProductsConfig = CoreConfig & ValuesOf<typeof productKeys>
 export type ProductsService = ReturnType<typeof createProductsService>
 
 export function createProductsService(infrastructure: Infrastructure<ProductsConfig>) {

@@ -3,12 +3,8 @@ import { join } from 'node:path'
 import { on } from '../../platform/events/events.ts'
 import { defineFeature } from '../../platform/feature.ts'
 import { productCommands } from './commands/product-commands.ts'
-import { addProductPages } from './pages/products.routes.ts'
 import { productCreated } from './product.events.ts'
-import { createProductChangeElements } from './product-changes.graphql.ts'
-import { createProductsService, productKeys } from './products.create.ts'
-import { createProductElements } from './products.graphql.ts'
-import { productRoutes, productsPath } from './products.routes.ts'
+import { productKeys } from './products.keys.ts'
 
 export const products = defineFeature({
   name: 'products',
@@ -16,23 +12,26 @@ export const products = defineFeature({
   countedLists: ['products'],
   expiringTables: [{ table: 'idempotency_keys', key: 'id' }],
   config: productKeys,
-  create: createProductsService,
+  create: async (infrastructure) => (await import('./products.create.ts')).createProductsService(infrastructure),
 
   routes: (service, config) => async (app) => {
+    const { productRoutes, productsPath } = await import('./products.routes.ts')
     await app.register(productRoutes, { prefix: productsPath, ...service, ...config.products })
   },
-  elements: ({ products }, config) => createProductElements({ ...config.products, products }),
+  elements: async ({ products }, config) =>
+    (await import('./products.graphql.ts')).createProductElements({ ...config.products, products }),
   events: [productCreated],
   listeners: ({ announceCreated }) => [on(productCreated, announceCreated)],
-  pages: (service) => ({
+  pages: async (service) => ({
     navigation: [{ path: '/console/products', name: 'Products', order: 10 }],
     notices: {
       'product-created': 'The product is created.',
       'product-saved': 'The product is saved.',
       'product-restored': 'The product is back.',
     },
-    routes: (kit) => (app) => addProductPages(app, { ...kit, ...service }),
-    liveElements: createProductChangeElements(),
+    routes: (kit) => async (app) =>
+      (await import('./pages/products.routes.ts')).addProductPages(app, { ...kit, ...service }),
+    liveElements: (await import('./product-changes.graphql.ts')).createProductChangeElements(),
   }),
   commands: productCommands,
 })

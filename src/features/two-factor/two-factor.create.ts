@@ -1,6 +1,5 @@
 import type { Infrastructure } from '../../platform/infrastructure.ts'
 import type { AuthService } from '../auth/auth.create.ts'
-import { toQrCode } from './qr-code.ts'
 import { createTwoFactor } from './two-factor.service.ts'
 import { createTwoFactorStore } from './two-factor.store.ts'
 
@@ -26,7 +25,8 @@ export function createTwoFactorService(infrastructure: Infrastructure, { auth }:
     ...codes.manage(auth.login),
     /** By user: every one of these costs a hash or a guess. */
     limiter: auth.limiters.confirm,
-    drawQrCode: toQrCode,
+    /** A picture of a text, as a data URI. */
+    drawQrCode: async (text: string) => (await import('./qr-code.ts')).toQrCode(text),
     /** Statements for a batch that takes it from a user. */
     remove: store.remove,
   }

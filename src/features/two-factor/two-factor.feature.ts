@@ -1,8 +1,6 @@
 /** The second factor: codes of an app by the time, and recovery codes. */
 import { defineFeature } from '../../platform/feature.ts'
 import { auth } from '../auth/auth.feature.ts'
-import { createTwoFactorService } from './two-factor.create.ts'
-import { addTwoFactorRoutes } from './two-factor.routes.ts'
 
 export const twoFactor = defineFeature({
   name: 'two-factor',
@@ -14,6 +12,9 @@ export const twoFactor = defineFeature({
     '2fa_recovery_codes': 'New recovery codes',
   },
 
-  create: createTwoFactorService,
-  routes: (service) => (app) => addTwoFactorRoutes(app, { twoFactor: service, limiter: service.limiter }),
+  create: async (infrastructure, needs) =>
+    (await import('./two-factor.create.ts')).createTwoFactorService(infrastructure, needs),
+
+  routes: (service) => async (app) =>
+    (await import('./two-factor.routes.ts')).addTwoFactorRoutes(app, { twoFactor: service, limiter: service.limiter }),
 })

@@ -1,11 +1,7 @@
 /** People: who they are, their passwords, and the roles they hold. */
 import { join } from 'node:path'
 import { defineFeature } from '../../platform/feature.ts'
-import { startUserKeys } from './user-keys.ts'
-import { createUsersService } from './users.create.ts'
-import { createUserElements } from './users.graphql.ts'
 import { checkUsersConfig, userKeys } from './users.keys.ts'
-import { addUserRoutes } from './users.routes.ts'
 
 export const users = defineFeature({
   name: 'users',
@@ -14,9 +10,10 @@ export const users = defineFeature({
   auditEvents: { register: 'Registered', name_change: 'Name changed' },
   config: userKeys,
   checkConfig: checkUsersConfig,
-  create: createUsersService,
-  start: (_users, { db, log }) => startUserKeys({ db, log }),
-  routes: (service) => (app) => addUserRoutes(app, service),
-  elements: () => createUserElements(),
-  pages: () => ({ liveElements: createUserElements() }),
+  create: async (infrastructure) => (await import('./users.create.ts')).createUsersService(infrastructure),
+  start: async (_users, { db, log }) => (await import('./user-keys.ts')).startUserKeys({ db, log }),
+
+  routes: (service) => async (app) => (await import('./users.routes.ts')).addUserRoutes(app, service),
+  elements: async () => (await import('./users.graphql.ts')).createUserElements(),
+  pages: async () => ({ liveElements: (await import('./users.graphql.ts')).createUserElements() }),
 })

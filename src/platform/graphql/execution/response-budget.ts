@@ -3,6 +3,7 @@
  * a search finds is not known beforehand. What is counted is what is answered: fields that nobody asks for are free, and
  * one that is asked for twice, by aliases, counts twice.
  */
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { GraphQLError } from 'graphql'
 import { createFairQueue } from '../../../core/fair-queue.ts'
 import { httpErrors } from '../../http/http-errors.ts'
@@ -126,6 +127,15 @@ export async function makeWay({ context, characters }: { context: Context; chara
   })
   // One field has failed and ended the operation while another still waited.
   if (budget.isEnded) budget.release()
+  await ownTurn()
+}
+
+let lastTurn: Promise<void> = Promise.resolve()
+
+/** A turn of the event loop for each long answer: made one right after the other, they would let nobody else in. */
+function ownTurn(): Promise<void> {
+  lastTurn = lastTurn.then(() => nextTurn())
+  return lastTurn
 }
 
 export function answerTooLarge(): GraphQLError {

@@ -73,9 +73,9 @@ onEachEngine('search', (engine) => {
       .filter(({ id }) => id % 10 !== 3 && id % 10 !== 4)
       .toSorted(byKeyThenId)
     const index = engine === 'sqlite' ? createSqliteNameIndex(api.db) : createPostgresNameIndex(api.db)
-    const fromNames = fc.sample(fc.tuple(fc.constantFrom(...names), fc.nat(), fc.integer({ min: 1, max: 6 })), 300)
+    const fromNames = fc.sample(fc.tuple(fc.constantFrom(...names), fc.nat(), fc.integer({ min: 1, max: 6 })), 200)
     const terms = [
-      ...fc.sample(termArbitrary, { numRuns: 1200, seed: 5 }),
+      ...fc.sample(termArbitrary, { numRuns: 500, seed: 5 }),
       ...fromNames.map(([name, start, length]) => {
         const characters = [...name]
         const from = start % characters.length

@@ -3,10 +3,12 @@ import { createApp, type OnCreated } from '../../src/app/create-app.ts'
 import { loadConfig } from '../../src/app/load-config.ts'
 import { root } from '../../src/config/root.ts'
 import { createLogger } from '../../src/platform/log/logger.ts'
+import { keepHeapSteady } from '../../src/platform/process/steady-heap.ts'
 
 export async function serve(onCreated: OnCreated = () => {}): Promise<void> {
   const config = loadConfig({ directory: `${root}/config`, environment: process.env, forService: true })
   const log = createLogger({ level: config.log.level, isTerminal: false })
+  keepHeapSteady()
   const app = await createApp({ config, log, onCreated })
   const { url } = await app.listen()
   process.stdout.write(`${url}\n`)

@@ -6,7 +6,6 @@ import { startFolding } from '../platform/database/maintained-counts.ts'
 import type { Feature } from '../platform/feature.ts'
 import { createReadiness } from '../platform/http/readiness.ts'
 import { createMetrics } from '../platform/metrics/metrics.ts'
-import { keepHeapSteady } from '../platform/process/steady-heap.ts'
 import { expiringTables } from './declarations.ts'
 import { ownFeatures } from './features.ts'
 import { createGraphQL } from './graphql.ts'
@@ -19,7 +18,6 @@ export interface ServiceOptions extends Omit<InfrastructureOptions, 'features' |
 }
 
 export async function openService({ extensions = [], ...options }: ServiceOptions) {
-  keepHeapSteady()
   const features = [...ownFeatures, ...extensions]
   const metrics = createMetrics()
   const reads = metrics.databaseSeries({ operation: 'read' })

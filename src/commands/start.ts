@@ -1,9 +1,11 @@
 import { createApp } from '../app/create-app.ts'
+import { keepHeapSteady } from '../platform/process/steady-heap.ts'
 import { serve } from './serving.ts'
 import type { Settings } from './settings.ts'
 
 /** Serves until a signal asks it to stop. */
 export async function start({ config, log, extensions }: Settings): Promise<void> {
+  keepHeapSteady()
   const app = await createApp({ config, log, extensions })
   await serve(app, log, async () => {
     const { url, wsUrl } = await app.listen()

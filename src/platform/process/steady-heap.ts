@@ -3,7 +3,7 @@ import { setFlagsFromString } from 'node:v8'
 const maxUptimeSeconds = 6
 
 /**
- * For a process that serves. V8 lets a small heap grow by little before it collects garbage again, and by less still
+ * For a process that serves; it is the process's to set, not that of who embeds the service. V8 lets a small heap grow by little before it collects garbage again, and by less still
  * after half a quiet minute. Long answers then make it collect several times a second, on threads that take turns with
  * the event loop: where cores are few, a request waits for up to 20 ms. With more room it happens once in a while.
  */

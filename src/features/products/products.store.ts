@@ -93,6 +93,14 @@ export function createProductStore({ db, clock, counts }: ProductStoreDeps) {
       return { products: products.reverse(), total }
     },
 
+    /** Those that can be bought, in the order of names. */
+    listByCategory: (category: string, limit: number, selected: string) =>
+      db.scan<Product>(
+        `SELECT ${selected} FROM products
+         WHERE category = $1 AND active = TRUE AND deleted_at IS NULL ORDER BY name_key, id LIMIT $2`,
+        [category, limit],
+      ),
+
     /** In their order. From each the index leads to the next: what lies between is not looked at. */
     async listCategories(limit: number): Promise<string[]> {
       const rows = await db.scan<{ category: string }>(

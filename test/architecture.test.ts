@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { test } from 'node:test'
-import { findTexts } from './support/source-code.ts'
+import { findFunctions, findTexts } from './support/source-code.ts'
 
 const src = join(import.meta.dirname, '..', 'src')
 /** `testing` and `public` are for others: nothing of ours stands above them but the commands. */
@@ -151,6 +151,16 @@ test('files stay small enough to read', () => {
 })
 
 const ofFeatures = sources.filter(({ path }) => path.startsWith('features/'))
+
+test('functions of features stay short enough to read', () => {
+  const functions = ofFeatures.flatMap(({ path, text }) => findFunctions(text).map((found) => ({ path, ...found })))
+  assert.ok(functions.length > 500, 'they were found')
+  const long = functions.filter(({ lines }) => lines > 100)
+  assert.deepEqual(
+    long.map(({ path, line, lines }) => `${path}:${line} has ${lines} lines`),
+    [],
+  )
+})
 
 test('SQL of features stands in stores alone', () => {
   const sql = /\bSELECT\b.*\bFROM\b|\bINSERT INTO\b|\bUPDATE\b.*\bSET\b|\bDELETE FROM\b/s

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { test } from 'node:test'
+import { findFunctions, findTexts } from './support/source-code.ts'
 
 const src = join(import.meta.dirname, '..', 'src')
 /** `testing` and `public` are for others: nothing of ours stands above them but the commands. */
@@ -147,4 +148,24 @@ for (const [what, pattern, allowed] of doors) {
 test('files stay small enough to read', () => {
   const long = sources.filter(({ text }) => text.split('\n').length > 301).map(({ path }) => path)
   assert.deepEqual(long, [])
+})
+
+const ofFeatures = sources.filter(({ path }) => path.startsWith('features/'))
+
+test('functions of features stay short enough to read', () => {
+  const functions = ofFeatures.flatMap(({ path, text }) => findFunctions(text).map((found) => ({ path, ...found })))
+  assert.ok(functions.length > 500, 'they were found')
+  const long = functions.filter(({ lines }) => lines > 100)
+  assert.deepEqual(
+    long.map(({ path, line, lines }) => `${path}:${line} has ${lines} lines`),
+    [],
+  )
+})
+
+test('SQL of features stands in stores alone', () => {
+  const sql = /\bSELECT\b.*\bFROM\b|\bINSERT INTO\b|\bUPDATE\b.*\bSET\b|\bDELETE FROM\b/s
+  const withSql = ofFeatures.filter(({ text }) => findTexts(text).some((each) => sql.test(each)))
+  assert.ok(withSql.length > 10, 'it was found')
+  const elsewhere = withSql.filter(({ path }) => !path.endsWith('.store.ts')).map(({ path }) => path)
+  assert.deepEqual(elsewhere, [])
 })

@@ -11,7 +11,7 @@ import { loadConfig } from '../../src/app/load-config.ts'
 import { root } from '../../src/config/root.ts'
 import { createClock } from '../../src/core/clock.ts'
 import { createRandom } from '../../src/core/random.ts'
-import { insertMany } from '../../src/features/products/products.bulk.ts'
+import { insertMany } from '../../src/features/products/bulk.store.ts'
 import { createLogger } from '../../src/platform/log/logger.ts'
 import { devices, people, products } from './made-up.ts'
 

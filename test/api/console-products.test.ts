@@ -1,7 +1,7 @@
 /** The product pages of the console, as a browser without scripts has them. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { insertMany } from '../../src/features/products/products.bulk.ts'
+import { insertMany } from '../../src/features/products/bulk.store.ts'
 import type { ApiOptions } from '../support/api.ts'
 import { createConfig } from '../support/config.ts'
 import { type ConsolePage, openConsole } from '../support/console.ts'

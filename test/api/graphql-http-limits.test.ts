@@ -1,7 +1,7 @@
 /** What is too large is refused, quickly, while others are answered. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { insertMany } from '../../src/features/products/products.bulk.ts'
+import { insertMany } from '../../src/features/products/bulk.store.ts'
 import type { Answer } from '../../src/testing/client.ts'
 import { type Api, startApi } from '../support/api.ts'
 import { createConfig } from '../support/config.ts'

@@ -1,7 +1,7 @@
 /** What a list in GraphQL reads from the database. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { insertMany } from '../../src/features/products/products.bulk.ts'
+import { insertMany } from '../../src/features/products/bulk.store.ts'
 import { onEachEngine } from '../support/databases.ts'
 import { ask } from '../support/graphql.ts'
 import { recordReads } from '../support/reads.ts'

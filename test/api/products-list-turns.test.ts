@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { type ClientRequest, type IncomingMessage, request, type Server } from 'node:http'
 import { type TestContext, test } from 'node:test'
-import { insertMany } from '../../src/features/products/products.bulk.ts'
+import { insertMany } from '../../src/features/products/bulk.store.ts'
 import type { Database, Value } from '../../src/platform/database/database.ts'
 import { idIsListed } from '../../src/platform/database/id-lists.ts'
 import { eventually } from '../support/eventually.ts'

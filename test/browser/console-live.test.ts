@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { insertMany } from '../../src/features/products/products.bulk.ts'
+import { insertMany } from '../../src/features/products/bulk.store.ts'
 import { findBarriers } from '../support/axe.ts'
 import { openBrowser, widths } from '../support/browser.ts'
 import { enter, fits, isClean, listens, lists, press, sees, tells } from '../support/console-visits.ts'

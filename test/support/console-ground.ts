@@ -1,7 +1,7 @@
 /** A service with people and products in it, and somebody of each kind to come to the console. */
 import type { TestContext } from 'node:test'
 import type { Page } from 'playwright-core'
-import { insertMany } from '../../src/features/products/products.bulk.ts'
+import { insertMany } from '../../src/features/products/bulk.store.ts'
 import { openBrowser, type Visit } from './browser.ts'
 import { createConfig } from './config.ts'
 import { enter, sees } from './console-visits.ts'

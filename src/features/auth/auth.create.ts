@@ -8,6 +8,8 @@ import { createAuthenticator } from './authenticator.ts'
 import { createLockout } from './lockout.ts'
 import { createLogin } from './login.service.ts'
 import { createPasswordService } from './password.service.ts'
+import { createPasswordResetStore } from './password-resets.store.ts'
+import { createPrincipalStore } from './principals.store.ts'
 import { createRefresh } from './refresh.service.ts'
 import { createSecondFactorSlot } from './second-factor.ts'
 import { createSessions } from './sessions.service.ts'
@@ -15,6 +17,7 @@ import { createSessionStore } from './sessions.store.ts'
 import { createSigningKeys } from './signing-keys.ts'
 import { createTokenPairs } from './token-pairs.ts'
 import { createTokens } from './tokens.ts'
+import { createWebSessionStore } from './web-sessions.store.ts'
 import { createWebSessions } from './web-sessions.ts'
 
 export type AuthService = Awaited<ReturnType<typeof createAuthService>>
@@ -61,19 +64,25 @@ export async function createAuthService(
   })
   const mail = await createMail({ ...config.mail, isDevelopment: config.isDevelopment, log })
   if (mail) infrastructure.onClose(() => mail.close())
-  const passwords = createPasswordService({ ...shared, login, mail, publicUrl: server.publicUrl })
+  const passwords = createPasswordService({
+    ...shared,
+    resets: createPasswordResetStore({ db, clock }),
+    login,
+    mail,
+    publicUrl: server.publicUrl,
+  })
   infrastructure.onClose(() => passwords.close())
   const limiter = (name: keyof typeof auth.rateLimit) => createLimiter(name, auth.rateLimit[name])
 
   return {
-    authenticate: createAuthenticator({ db, tokens, createUser: users.createUser }),
+    authenticate: createAuthenticator({ principals: createPrincipalStore(db), tokens, createUser: users.createUser }),
     keys,
     login,
     refresh: createRefresh(shared),
     passwords,
     sessions: createSessions(shared),
     webSessions: createWebSessions({
-      db,
+      store: createWebSessionStore({ db, clock }),
       clock,
       random,
       createUser: users.createUser,

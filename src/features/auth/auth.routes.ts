@@ -2,23 +2,30 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { principalOf } from '../../platform/access/route-guards.ts'
 import { addressOf, clientOf } from '../../platform/http/client.ts'
 import { httpErrors } from '../../platform/http/http-errors.ts'
+import type { Limiter } from '../../platform/limiter/limiter.ts'
 import { OrEmpty } from '../../platform/validation/body-validation.ts'
 import { Type } from '../../platform/validation/schema-builder.ts'
 import type { AuthService } from './auth.create.ts'
 import { docs } from './auth.docs.ts'
 
 export function addAuthRoutes(app: FastifyInstance, deps: AuthService): void {
-  const { login, refresh, sessions, passwords, keys, limiters } = deps
-  const NewPassword = Type.String({ 'x-not-blank': true, 'x-check': deps.findPasswordProblems })
-  const limitedBy = (name: keyof typeof limiters) => (request: FastifyRequest) =>
-    limiters[name].take(addressOf(request))
+  addLoginRoutes(app, deps)
+  addPasswordRoutes(app, deps)
+  addSessionRoutes(app, deps)
 
+  const jwks = { keys: deps.keys.flatMap(({ jwk }) => (jwk ? [jwk] : [])) }
+  app.get('/.well-known/jwks.json', { config: { access: 'public', docs: docs.jwks } }, async (_request, reply) =>
+    reply.header('cache-control', 'public, max-age=300').send(jwks),
+  )
+}
+
+function addLoginRoutes(app: FastifyInstance, { login, refresh, limiters }: AuthService): void {
   app.post<{ Body: { email: string; password: string } }>(
     '/api/auth/login',
     {
       config: { access: 'public', docs: docs.login },
       schema: { body: Type.Object({ email: OrEmpty, password: OrEmpty }) },
-      onRequest: limitedBy('login'),
+      onRequest: limitedBy(limiters.login),
     },
     async (request, reply) => {
       const outcome = await login.login({ ...request.body, client: clientOf(request) })
@@ -32,7 +39,7 @@ export function addAuthRoutes(app: FastifyInstance, deps: AuthService): void {
     {
       config: { access: 'public', docs: docs.refresh },
       schema: { body: Type.Object({ refresh_token: OrEmpty }) },
-      onRequest: limitedBy('refresh'),
+      onRequest: limitedBy(limiters.refresh),
     },
     async (request, reply) => {
       const key = request.headers['idempotency-key']
@@ -50,7 +57,7 @@ export function addAuthRoutes(app: FastifyInstance, deps: AuthService): void {
     {
       config: { access: 'public', docs: docs.verify },
       schema: { body: Type.Object({ challenge_token: OrEmpty, code: OrEmpty }) },
-      onRequest: limitedBy('verify'),
+      onRequest: limitedBy(limiters.verify),
     },
     async (request, reply) => {
       const { challenge_token: challengeToken, code } = request.body
@@ -58,26 +65,17 @@ export function addAuthRoutes(app: FastifyInstance, deps: AuthService): void {
       return sendTokens(reply, pair)
     },
   )
+}
 
-  app.post<{ Body: { all_devices: boolean } }>(
-    '/api/auth/logout',
-    {
-      config: { access: 'authenticated', docs: docs.logout },
-      schema: { body: Type.Object({ all_devices: Type.Optional(Type.Boolean({ default: false })) }) },
-    },
-    async (request) => {
-      const isEverywhere = request.body.all_devices
-      await sessions.logOut({ principal: principalOf(request), isEverywhere, client: clientOf(request) })
-      return { message: isEverywhere ? 'Logged out of all devices' : 'Logged out' }
-    },
-  )
+function addPasswordRoutes(app: FastifyInstance, { passwords, limiters, findPasswordProblems }: AuthService): void {
+  const NewPassword = Type.String({ 'x-not-blank': true, 'x-check': findPasswordProblems })
 
   app.post<{ Body: { current_password: string; new_password: string } }>(
     '/api/auth/password',
     {
       config: { access: 'authenticated', docs: docs.changePassword },
       schema: { body: Type.Object({ current_password: OrEmpty, new_password: NewPassword }) },
-      onRequest: (request) => deps.limiters.confirm.take(`user ${principalOf(request).id}`),
+      onRequest: (request) => limiters.confirm.take(`user ${principalOf(request).id}`),
     },
     async (request) => {
       const { current_password: current, new_password: next } = request.body
@@ -91,7 +89,7 @@ export function addAuthRoutes(app: FastifyInstance, deps: AuthService): void {
     {
       config: { access: 'public', docs: docs.forgotPassword },
       schema: { body: Type.Object({ email: OrEmpty }) },
-      onRequest: limitedBy('reset'),
+      onRequest: limitedBy(limiters.reset),
     },
     async (request, reply) => {
       if (!passwords.canMail) throw httpErrors.unavailable()
@@ -105,11 +103,26 @@ export function addAuthRoutes(app: FastifyInstance, deps: AuthService): void {
     {
       config: { access: 'public', docs: docs.resetPassword },
       schema: { body: Type.Object({ token: OrEmpty, password: NewPassword }) },
-      onRequest: limitedBy('reset'),
+      onRequest: limitedBy(limiters.reset),
     },
     async (request) => {
       await passwords.reset({ ...request.body, client: clientOf(request) })
       return { message: 'Password changed' }
+    },
+  )
+}
+
+function addSessionRoutes(app: FastifyInstance, { sessions }: AuthService): void {
+  app.post<{ Body: { all_devices: boolean } }>(
+    '/api/auth/logout',
+    {
+      config: { access: 'authenticated', docs: docs.logout },
+      schema: { body: Type.Object({ all_devices: Type.Optional(Type.Boolean({ default: false })) }) },
+    },
+    async (request) => {
+      const isEverywhere = request.body.all_devices
+      await sessions.logOut({ principal: principalOf(request), isEverywhere, client: clientOf(request) })
+      return { message: isEverywhere ? 'Logged out of all devices' : 'Logged out' }
     },
   )
 
@@ -129,11 +142,10 @@ export function addAuthRoutes(app: FastifyInstance, deps: AuthService): void {
       return reply.code(204).send()
     },
   )
+}
 
-  const jwks = { keys: keys.flatMap(({ jwk }) => (jwk ? [jwk] : [])) }
-  app.get('/.well-known/jwks.json', { config: { access: 'public', docs: docs.jwks } }, async (_request, reply) =>
-    reply.header('cache-control', 'public, max-age=300').send(jwks),
-  )
+function limitedBy(limiter: Limiter) {
+  return (request: FastifyRequest) => limiter.take(addressOf(request))
 }
 
 function sendTokens(reply: FastifyReply, body: object): FastifyReply {

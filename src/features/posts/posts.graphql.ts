@@ -1,7 +1,14 @@
 /** The reference schema: posts, createPost and counter. Beside them what the policy guards. */
 
 import { makeWay, readWithin } from '../../platform/graphql/execution/response-budget.ts'
-import { type Context, mutation, objectType, query, subscription } from '../../platform/graphql/schema/elements.ts'
+import {
+  type Context,
+  type Element,
+  mutation,
+  objectType,
+  query,
+  subscription,
+} from '../../platform/graphql/schema/elements.ts'
 import type { Selection } from '../../platform/graphql/schema/selection.ts'
 import { parseId } from '../../platform/http/ids.ts'
 import type { Limiter } from '../../platform/limiter/limiter.ts'
@@ -25,47 +32,39 @@ const maxLimit = 1000
 /** They may be long: a list of them is read in parts. */
 const bodiesAtOnce = 50
 
-export function createPostElements(deps: PostElementsDeps) {
-  const validateNew = compileBody(NewPost)
-  const validateChange = compileBody(PostChange)
-  const find = async ({ id }: { id: string }) => {
-    const number = parseId(id)
-    return number === undefined ? undefined : deps.posts.find(number)
-  }
-  const policy = (action: 'view' | 'update' | 'delete') => ({ policy: 'posts', action, entity: find })
-
-  /** One that was read already. */
-  async function answer(context: Context, selection: Selection, post: unknown): Promise<Post> {
-    const [counted] = await readWithin({ context, selection, read: async () => [post as Post] })
-    return counted as Post
-  }
-
-  async function readPart(context: Context, part: PostRange): Promise<PartOfPost[]> {
-    const posts = await deps.posts.list(part)
-    const long = posts.filter(({ body }) => body === null).map(({ id }) => id)
-    if (long.length === 0) return posts
-    await makeWay({ context, characters: long.length * maxBody })
-    const bodies = await deps.posts.readBodies(long)
-    return posts.map((post) => (post.body === null ? { ...post, body: bodies.get(post.id) ?? null } : post))
-  }
-
-  async function list(context: Context, selection: Selection, { after, limit }: Omit<PostRange, 'columns'>) {
-    const posts: PartOfPost[] = []
-    const columns = new Set((['title', 'body'] as const).filter((each) => selection.fields.has(each)))
-    const readAtOnce = columns.has('body') ? bodiesAtOnce : limit
-    while (posts.length < limit) {
-      const part = { after: posts.at(-1)?.id ?? after, limit: Math.min(limit - posts.length, readAtOnce), columns }
-      const more = await readWithin({ context, selection, read: () => readPart(context, part) })
-      posts.push(...more)
-      if (more.length < part.limit) break
-    }
-    return posts
-  }
-
+export function createPostElements(deps: PostElementsDeps): Element[] {
+  const policy = createPolicy(deps.posts)
   return [
     objectType({ name: 'Post', fields: { id: 'ID!', title: 'String', body: 'String' } }),
     objectType({ name: 'Counter', fields: { count: { type: 'Int', description: 'How many posts there are.' } } }),
+    ...createQueries(deps, policy),
+    ...createMutations(deps, policy),
 
+    subscription({
+      name: 'counter',
+      description: 'The number of posts, after each new one.',
+      type: 'Counter',
+      access: 'public',
+      async *subscribe(_args, { values }) {
+        for await (const count of values(counterTopic)) yield count
+      },
+    }),
+  ]
+}
+
+type Policy = ReturnType<typeof createPolicy>
+
+function createPolicy(posts: Posts) {
+  const entity = async ({ id }: { id: string }) => {
+    const number = parseId(id)
+    return number === undefined ? undefined : posts.find(number)
+  }
+  return (action: 'view' | 'update' | 'delete') => ({ policy: 'posts', action, entity })
+}
+
+function createQueries({ posts }: PostElementsDeps, policy: Policy): Element[] {
+  const list = createListReader(posts)
+  return [
     query<{ limit: number | null; after?: string | null }>({
       name: 'posts',
       description: `By id ascending. At most ${maxLimit} at once; "after" is the id of the last one seen.`,
@@ -90,7 +89,13 @@ export function createPostElements(deps: PostElementsDeps) {
       access: policy('view'),
       resolve: (_args, context, { entity, selection }) => answer(context, selection(), entity),
     }),
+  ]
+}
 
+function createMutations({ posts, limiter, byteLimiter }: PostElementsDeps, policy: Policy): Element[] {
+  const validateNew = compileBody(NewPost)
+  const validateChange = compileBody(PostChange)
+  return [
     mutation<NewPostBody>({
       name: 'createPost',
       description: 'Answers the id of the new post.',
@@ -98,10 +103,10 @@ export function createPostElements(deps: PostElementsDeps) {
       args: { title: 'String!', body: 'String!' },
       access: 'public',
       async resolve(args, { client }) {
-        await deps.limiter.take(client.address)
+        await limiter.take(client.address)
         const post = requireValid<NewPostBody>(validateNew, args)
-        await deps.byteLimiter.take(client.address, Buffer.byteLength(post.title) + Buffer.byteLength(post.body))
-        const { id } = await deps.posts.create(post)
+        await byteLimiter.take(client.address, Buffer.byteLength(post.title) + Buffer.byteLength(post.body))
+        const { id } = await posts.create(post)
         return id
       },
     }),
@@ -116,7 +121,7 @@ export function createPostElements(deps: PostElementsDeps) {
         const given = requireValid<PostChangeBody>(validateChange, change)
         // Counted before: once it is stored, nothing may keep it from being answered.
         await readWithin({ context, selection: selection(), read: async () => [given] })
-        return deps.posts.update(Number(id), given)
+        return posts.update(Number(id), given)
       },
     }),
 
@@ -126,21 +131,41 @@ export function createPostElements(deps: PostElementsDeps) {
       args: { id: 'ID!' },
       access: ['authenticated', policy('delete')],
       async resolve({ id }) {
-        await deps.posts.delete(Number(id))
+        await posts.delete(Number(id))
         return true
       },
     }),
-
-    subscription({
-      name: 'counter',
-      description: 'The number of posts, after each new one.',
-      type: 'Counter',
-      access: 'public',
-      async *subscribe(_args, { values }) {
-        for await (const count of values(counterTopic)) yield count
-      },
-    }),
   ]
+}
+
+/** One that was read already. */
+async function answer(context: Context, selection: Selection, post: unknown): Promise<Post> {
+  const [counted] = await readWithin({ context, selection, read: async () => [post as Post] })
+  return counted as Post
+}
+
+function createListReader(service: Pick<Posts, 'list' | 'readBodies'>) {
+  async function readPart(context: Context, part: PostRange): Promise<PartOfPost[]> {
+    const posts = await service.list(part)
+    const long = posts.filter(({ body }) => body === null).map(({ id }) => id)
+    if (long.length === 0) return posts
+    await makeWay({ context, characters: long.length * maxBody })
+    const bodies = await service.readBodies(long)
+    return posts.map((post) => (post.body === null ? { ...post, body: bodies.get(post.id) ?? null } : post))
+  }
+
+  return async (context: Context, selection: Selection, { after, limit }: Omit<PostRange, 'columns'>) => {
+    const posts: PartOfPost[] = []
+    const columns = new Set((['title', 'body'] as const).filter((each) => selection.fields.has(each)))
+    const readAtOnce = columns.has('body') ? bodiesAtOnce : limit
+    while (posts.length < limit) {
+      const part = { after: posts.at(-1)?.id ?? after, limit: Math.min(limit - posts.length, readAtOnce), columns }
+      const more = await readWithin({ context, selection, read: () => readPart(context, part) })
+      posts.push(...more)
+      if (more.length < part.limit) break
+    }
+    return posts
+  }
 }
 
 function limitOf(limit: number | null): number {

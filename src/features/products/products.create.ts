@@ -1,18 +1,19 @@
 import type { Infrastructure } from '../../platform/infrastructure.ts'
 import { createDescriptionStore } from './descriptions.store.ts'
-import { createPostgresNameIndex } from './name-index.postgres.ts'
-import { createSqliteNameIndex } from './name-index.sqlite.ts'
+import { createPostgresNameIndex } from './name-index.postgres.store.ts'
+import { createSqliteNameIndex } from './name-index.sqlite.store.ts'
 import { createProductForms } from './pages/product-forms.ts'
 import { productCreated } from './product.events.ts'
 import type { Product } from './product.ts'
 import { createChangeFeed } from './product-changes.ts'
-import { productCreatedTopic, toFields } from './products.graphql.ts'
+import { toFields } from './product-types.graphql.ts'
+import { productCreatedTopic } from './products.graphql.ts'
 import type { ProductsConfig } from './products.keys.ts'
 import { createProductLists } from './products.lists.ts'
 import { createProductSearch } from './products.search.ts'
 import { createProducts } from './products.service.ts'
-import { createStock } from './products.stock.ts'
 import { briefColumns, columns, createProductStore, keyColumns, listedColumns } from './products.store.ts'
+import { createStockStore } from './stock.store.ts'
 
 export type ProductsService = ReturnType<typeof createProductsService>
 
@@ -22,7 +23,7 @@ export function createProductsService(infrastructure: Infrastructure<ProductsCon
   const store = createProductStore({ db, clock, counts })
   const createIndex = db.dialect === 'sqlite' ? createSqliteNameIndex : createPostgresNameIndex
   const createSearch = (selected: string) =>
-    createProductSearch({ db, counts, index: createIndex(db, selected), columns: selected })
+    createProductSearch({ store, counts, index: createIndex(db, selected), columns: selected })
   const feed = createChangeFeed({ bus: nodeBus, log })
   infrastructure.onClose(() => feed.close())
   const products = createProducts({
@@ -42,7 +43,13 @@ export function createProductsService(infrastructure: Infrastructure<ProductsCon
       keySearch: createSearch(keyColumns),
       collectionLimit,
     }),
-    stock: createStock({ db, clock, onChanged: feed.announce }),
+    stock: {
+      ...createStockStore({ db, clock }),
+      /** Call it once the batch is stored: open lists follow. */
+      notify(ids: readonly number[]): void {
+        for (const id of ids) feed.announce({ id, kind: 'updated' })
+      },
+    },
     /** As the GraphQL type Product has them, in the order of the ids; null for those that are gone. */
     async loadFields(ids: readonly number[]) {
       const rows = await store.readByIds<Product>([...new Set(ids)], columns)

@@ -2,15 +2,15 @@
  * Products by a part of their name, and by category, in the order of names. There are two ways to find a part of a
  * name: by an index of all three characters in a row, which costs as much as there are names that match, and along the
  * names in their order, which ends as soon as it has enough. The first is for rare terms, the second for common ones.
- * What the engines do differently is in name-index.*.ts.
+ * What the engines do differently is in name-index.*.store.ts.
  */
 import { isStorable } from '../../core/text.ts'
-import type { Database } from '../../platform/database/database.ts'
 import type { MaintainedCounts } from '../../platform/database/maintained-counts.ts'
 import { type Product, toNameKey } from './product.ts'
+import type { ProductStore } from './products.store.ts'
 
 export interface SearchDeps {
-  db: Database
+  store: ProductStore
   counts: MaintainedCounts
   index: NameIndex
   /** What is read of a product. */
@@ -41,7 +41,7 @@ const maxLength = 1020
 /** A row found by the index costs about as much as walking along so many names. */
 const walkedPerFound = 12
 
-export function createProductSearch({ db, counts, index, columns }: SearchDeps) {
+export function createProductSearch({ store, counts, index, columns }: SearchDeps) {
   return {
     async byName(q: string, limit: number, category?: string): Promise<Product[]> {
       if (!isStorable(q) || q.length > maxLength || !isStorable(category ?? '')) return []
@@ -57,11 +57,7 @@ export function createProductSearch({ db, counts, index, columns }: SearchDeps) 
     async byCategory(category: string, limit: number): Promise<Product[]> {
       // No product has what cannot be stored.
       if (!isStorable(category)) return []
-      return db.scan<Product>(
-        `SELECT ${columns} FROM products
-         WHERE category = $1 AND active = TRUE AND deleted_at IS NULL ORDER BY name_key, id LIMIT $2`,
-        [category, limit],
-      )
+      return store.listByCategory(category, limit, columns)
     },
   }
 }

@@ -48,15 +48,47 @@ export type Expectation = ((etag: string) => boolean) | undefined
 const keyTtlSeconds = 24 * 3600
 
 export function createProducts(deps: ProductsDeps) {
-  const { store, briefSearch, descriptions, clock, collectionLimit, onCreated, onChanged } = deps
+  return { ...createReads(deps), ...createCreation(deps), ...createChanges(deps) }
+}
+
+export type Products = ReturnType<typeof createProducts>
+
+function createReads({ store, briefSearch, descriptions, collectionLimit }: ProductsDeps) {
   const limit = collectionLimit === 0 ? Number.MAX_SAFE_INTEGER : collectionLimit + 1
+  return {
+    get: (id: number | undefined) => getProduct(store, id),
 
-  async function get(id: number | undefined): Promise<Product> {
-    const product = id === undefined ? undefined : await store.find(id)
-    if (!product) throw productErrors.notFound()
-    return product
+    listBrief: (page: Page) => store.list({ before: offsetOf(page), limit: page.perPage }, briefColumns),
+
+    listNewest: (page: Page) => store.listNewest({ before: offsetOf(page), limit: page.perPage }),
+
+    measureDescriptions: descriptions.measure,
+    readDescriptions: descriptions.read,
+
+    listCategories: (limit: number) => store.listCategories(limit),
+
+    /**
+     * The first few of a search, of a category, or of a search in a category, in the order that collections have and
+     * without descriptions.
+     */
+    async find({ q, category, limit: most }: Wanted & { limit: number }): Promise<Product[]> {
+      if (q !== undefined) return briefSearch.byName(q, most, category)
+      return category === undefined ? [] : briefSearch.byCategory(category, most)
+    },
+
+    /** A search or a category without descriptions, of which no more than `most` can be answered. */
+    async collectBrief({ q, category = '' }: Wanted, most: number): Promise<Collection> {
+      const enough = Math.min(limit, most + 1)
+      const found = await (q === undefined ? briefSearch.byCategory(category, enough) : briefSearch.byName(q, enough))
+      return found.length === enough ? { products: found.slice(0, -1), isCut: true } : { products: found, isCut: false }
+    },
+
+    /** One whose deletion can be undone. */
+    findDeleted: async (id: number | undefined) => (id === undefined ? undefined : store.findDeleted(id)),
   }
+}
 
+function createCreation({ store, clock, onCreated, onChanged }: ProductsDeps) {
   async function create(input: ProductInput): Promise<Product> {
     return tellCreated(await store.insert(input))
   }
@@ -85,6 +117,10 @@ export function createProducts(deps: ProductsDeps) {
     return { id: product_id, name, slug, description, price_cents, category, active: true, stock, ...made_at }
   }
 
+  return { create, createOnce }
+}
+
+function createChanges({ store, onChanged }: ProductsDeps) {
   /** The version that a change must find, so that of two with the same expectation one wins. Null means: any. */
   async function expect(id: number, isExpected: Expectation): Promise<number | null> {
     if (!isExpected) return null
@@ -100,39 +136,10 @@ export function createProducts(deps: ProductsDeps) {
   }
 
   return {
-    get,
-    create,
-    createOnce,
-
-    listBrief: (page: Page) => store.list({ before: offsetOf(page), limit: page.perPage }, briefColumns),
-
-    listNewest: (page: Page) => store.listNewest({ before: offsetOf(page), limit: page.perPage }),
-
-    measureDescriptions: descriptions.measure,
-    readDescriptions: descriptions.read,
-
-    listCategories: (limit: number) => store.listCategories(limit),
-
-    /**
-     * The first few of a search, of a category, or of a search in a category, in the order that collections have and
-     * without descriptions.
-     */
-    async find({ q, category, limit: most }: Wanted & { limit: number }): Promise<Product[]> {
-      if (q !== undefined) return briefSearch.byName(q, most, category)
-      return category === undefined ? [] : briefSearch.byCategory(category, most)
-    },
-
-    /** A search or a category without descriptions, of which no more than `most` can be answered. */
-    async collectBrief({ q, category = '' }: Wanted, most: number): Promise<Collection> {
-      const enough = Math.min(limit, most + 1)
-      const found = await (q === undefined ? briefSearch.byCategory(category, enough) : briefSearch.byName(q, enough))
-      return found.length === enough ? { products: found.slice(0, -1), isCut: true } : { products: found, isCut: false }
-    },
-
     async update(id: number | undefined, change: ProductChange, isExpected?: Expectation): Promise<Product> {
       if (id === undefined) throw productErrors.notFound()
       const version = await expect(id, isExpected)
-      if (Object.keys(change).length === 0) return get(id)
+      if (Object.keys(change).length === 0) return getProduct(store, id)
       const product = (await store.update(id, change, version)) ?? (await refuse(id))
       onChanged({ id, kind: 'updated' })
       return product
@@ -145,18 +152,19 @@ export function createProducts(deps: ProductsDeps) {
       onChanged({ id, kind: 'deleted' })
     },
 
-    /** One whose deletion can be undone. */
-    findDeleted: async (id: number | undefined) => (id === undefined ? undefined : store.findDeleted(id)),
-
     /** Undoes a deletion. Doing so twice is no mistake. */
     async restore(id: number | undefined): Promise<Product> {
       if (id === undefined) throw productErrors.notFound()
       const product = await store.restore(id)
-      if (!product) return get(id)
+      if (!product) return getProduct(store, id)
       onChanged({ id, kind: 'restored' })
       return product
     },
   }
 }
 
-export type Products = ReturnType<typeof createProducts>
+async function getProduct(store: ProductStore, id: number | undefined): Promise<Product> {
+  const product = id === undefined ? undefined : await store.find(id)
+  if (!product) throw productErrors.notFound()
+  return product
+}

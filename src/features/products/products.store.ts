@@ -31,22 +31,13 @@ export interface ProductStoreDeps {
   counts: MaintainedCounts
 }
 
-export function createProductStore({ db, clock, counts }: ProductStoreDeps) {
-  const insertion = (input: ProductInput, now: string): Statement => ({
-    sql: `INSERT INTO products (name, name_key, slug, description, price_cents, category, stock, created_at, updated_at)
-          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8) RETURNING ${columns}`,
-    params: [
-      input.name,
-      toNameKey(input.name),
-      toSlug(input.name),
-      input.description,
-      input.price_cents,
-      input.category,
-      input.stock,
-      now,
-    ],
-  })
+export function createProductStore(deps: ProductStoreDeps) {
+  return { ...createReads(deps), ...createInsertions(deps), ...createChanges(deps) }
+}
 
+export type ProductStore = ReturnType<typeof createProductStore>
+
+function createReads({ db, counts }: ProductStoreDeps) {
   async function readPage<Row extends object = Product>(
     before: number,
     limit: number,
@@ -58,8 +49,6 @@ export function createProductStore({ db, clock, counts }: ProductStoreDeps) {
       [id, limit, skip],
     )
   }
-
-  const undoableSince = () => new Date(clock.now() - undoMs).toISOString()
 
   return {
     /** In the order of the ids, deleted or not, without those that are gone. */
@@ -93,6 +82,14 @@ export function createProductStore({ db, clock, counts }: ProductStoreDeps) {
       return { products: products.reverse(), total }
     },
 
+    /** Those that can be bought, in the order of names. */
+    listByCategory: (category: string, limit: number, selected: string) =>
+      db.scan<Product>(
+        `SELECT ${selected} FROM products
+         WHERE category = $1 AND active = TRUE AND deleted_at IS NULL ORDER BY name_key, id LIMIT $2`,
+        [category, limit],
+      ),
+
     /** In their order. From each the index leads to the next: what lies between is not looked at. */
     async listCategories(limit: number): Promise<string[]> {
       const rows = await db.scan<{ category: string }>(
@@ -108,7 +105,11 @@ export function createProductStore({ db, clock, counts }: ProductStoreDeps) {
       )
       return rows.map(({ category }) => category)
     },
+  }
+}
 
+function createInsertions({ db, clock }: ProductStoreDeps) {
+  return {
     async insert(input: ProductInput): Promise<Product> {
       const [[product]] = await db.write<Product>(insertion(input, clock.nowIso()))
       return product as Product
@@ -137,7 +138,13 @@ export function createProductStore({ db, clock, counts }: ProductStoreDeps) {
 
     findIdempotent: (id: string) =>
       db.get<IdempotencyRecord>('SELECT body_hash, product_id, created_at FROM idempotency_keys WHERE id = $1', [id]),
+  }
+}
 
+function createChanges({ db, clock }: ProductStoreDeps) {
+  const undoableSince = () => new Date(clock.now() - undoMs).toISOString()
+
+  return {
     /** Returns undefined where there is none, or none of that version. */
     async update(id: number, change: ProductChange, version: number | null): Promise<Product | undefined> {
       const { name, description, price_cents, category, stock, active } = change
@@ -194,4 +201,19 @@ export function createProductStore({ db, clock, counts }: ProductStoreDeps) {
   }
 }
 
-export type ProductStore = ReturnType<typeof createProductStore>
+function insertion(input: ProductInput, now: string): Statement {
+  return {
+    sql: `INSERT INTO products (name, name_key, slug, description, price_cents, category, stock, created_at, updated_at)
+          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8) RETURNING ${columns}`,
+    params: [
+      input.name,
+      toNameKey(input.name),
+      toSlug(input.name),
+      input.description,
+      input.price_cents,
+      input.category,
+      input.stock,
+      now,
+    ],
+  }
+}

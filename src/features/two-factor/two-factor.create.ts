@@ -1,5 +1,6 @@
 import type { Infrastructure } from '../../platform/infrastructure.ts'
 import type { AuthService } from '../auth/auth.create.ts'
+import { createCodeCheck } from './code-check.ts'
 import { createTwoFactor } from './two-factor.service.ts'
 import { createTwoFactorStore } from './two-factor.store.ts'
 
@@ -8,21 +9,22 @@ export type TwoFactorService = ReturnType<typeof createTwoFactorService>
 export function createTwoFactorService(infrastructure: Infrastructure, { auth }: { auth: AuthService }) {
   const { db, clock, random, log, audit, secrets, singleUseIds } = infrastructure
   const store = createTwoFactorStore({ db })
-  const codes = createTwoFactor({
-    db,
-    clock,
-    random,
-    log,
-    store,
-    singleUseIds,
-    encryption: secrets.encryption,
-    passesLock: auth.lockout.passes,
-    stillHasVersion: auth.stillHasVersion,
-    audit,
-  })
+  const { encryption } = secrets
+  const codes = createCodeCheck({ clock, log, store, singleUseIds, encryption })
   auth.secondFactor.provide(codes)
   return {
-    ...codes.manage(auth.login),
+    ...createTwoFactor({
+      db,
+      clock,
+      random,
+      store,
+      codes,
+      accounts: auth.login,
+      encryption,
+      passesLock: auth.lockout.passes,
+      stillHasVersion: auth.stillHasVersion,
+      audit,
+    }),
     /** By user: every one of these costs a hash or a guess. */
     limiter: auth.limiters.confirm,
     /** A picture of a text, as a data URI. */

@@ -6,12 +6,11 @@ import { credentialErrors } from '../../core/credential-errors.ts'
 import type { Random } from '../../core/random.ts'
 import type { Audit, AuditEvent } from '../../platform/audit/audit.ts'
 import type { Database, Statement } from '../../platform/database/database.ts'
-import type { SingleUseIds } from '../../platform/database/single-use-ids.ts'
 import type { Client } from '../../platform/http/client.ts'
-import type { Log } from '../../platform/log/logger.ts'
 import type { Encryption } from '../../platform/secrets/encryption.ts'
 import { validationFailed } from '../../platform/validation/body-validation.ts'
-import { createRecoveryCodes, createSecret, findStep, hashRecoveryCode, otpauthUrl } from './codes.ts'
+import type { CodeCheck } from './code-check.ts'
+import { createRecoveryCodes, createSecret, hashRecoveryCode, otpauthUrl } from './codes.ts'
 import type { TwoFactorRow, TwoFactorStore } from './two-factor.store.ts'
 
 export interface Confirmed {
@@ -52,13 +51,13 @@ export interface TwoFactorDeps {
   clock: Clock
   random: Random
   store: TwoFactorStore
-  singleUseIds: SingleUseIds
+  codes: CodeCheck
+  accounts: Accounts
   encryption: Encryption
   /** Begins every batch: decides that nothing happens where the account is locked by then. */
   passesLock(email: string): Statement
   /** Decides that the password which was confirmed is still the password, and takes the user's row. */
   stillHasVersion(userId: number, version: number): Statement
-  log: Log
   audit: Audit
 }
 
@@ -67,166 +66,137 @@ interface Actor {
   client: Client
 }
 
+type Change = Actor & { password: string; code: string }
+
 /** A secret that was shown and never confirmed is void after this. */
 const maxSetUpSeconds = 3600
-/** A code is good for three steps at most. */
-const keepStepSeconds = 300
 
 export function createTwoFactor(deps: TwoFactorDeps) {
-  const { db, clock, random, log, store, singleUseIds, encryption, passesLock, stillHasVersion, audit } = deps
+  const { store } = deps
 
-  /** Returns the statements that use a right code up; undefined for a wrong one. */
-  async function findUse(userId: number, given: string): Promise<Statement[] | undefined> {
+  async function status(userId: number): Promise<TwoFactorStatus> {
     const row = await store.find(userId)
-    if (!row?.enabled) return undefined
-    const code = given.replace(/\s/g, '')
-    const use = await findCodeUse(userId, row.secret, code)
-    if (use) return use
-    const codeHash = hashRecoveryCode(code)
-    return (await store.hasRecoveryCode(userId, codeHash)) ? [store.useRecoveryCode(userId, codeHash)] : undefined
+    const enabled = row?.enabled ?? false
+    return { enabled, recovery_codes_left: enabled ? await store.countRecoveryCodes(userId) : 0 }
   }
 
-  async function findCodeUse(userId: number, ciphertext: string, code: string): Promise<Statement[] | undefined> {
-    const opened = open(ciphertext)
-    const step = opened && findStep(opened.text, code, clock.now())
-    if (!opened || step === undefined) return undefined
-    const name = stepName(userId, opened.text, step)
-    if (await singleUseIds.isUsed(name)) return undefined
-    const secret = opened.isOutdated ? encryption.encrypt(opened.text) : ciphertext
-    return [singleUseIds.use(name, clock.nowSeconds() + keepStepSeconds), store.encryptAnew(userId, ciphertext, secret)]
-  }
-
-  /** Where the key is gone, codes of the app are of no use any more; recovery codes still are. */
-  function open(ciphertext: string): { text: string; isOutdated: boolean } | undefined {
-    try {
-      return encryption.decrypt(ciphertext)
-    } catch (error) {
-      log.error({ err: error }, 'a two-factor secret cannot be decrypted; was APP_KEY or JWT_SECRET changed?')
-      return undefined
-    }
-  }
-
-  function manage(accounts: Accounts) {
-    async function status(userId: number): Promise<TwoFactorStatus> {
-      const row = await store.find(userId)
-      const enabled = row?.enabled ?? false
-      return { enabled, recovery_codes_left: enabled ? await store.countRecoveryCodes(userId) : 0 }
-    }
-
-    async function setUp({ userId, client, password }: Actor & { password: string }) {
-      const event = '2fa_setup'
-      const { email, token_version } = await accounts.confirmPassword({ userId, password, event, client })
-      const secret = createSecret(random)
-      const ticket = encryption.encrypt(secret)
-      const [passed] = await db.write(
-        passesLock(email),
-        stillHasVersion(userId, token_version),
-        store.prepare(userId, ticket, clock.nowSeconds()),
-        audit.entry({ event, outcome: 'success', userId, actorId: userId, client }),
-      )
-      if (!passed?.length) {
-        await accounts.requireOpen({ email, event, userId, actorId: userId, client })
-        throw alreadyEnabled()
-      }
-      return { secret, otpauth_url: otpauthUrl(secret, email), ticket }
-    }
-
-    /**
-     * The secret once more for whoever has its ticket, which only the answer of `setUp` tells: a session alone, which
-     * may be stolen, does not get at it. Returns undefined where that secret is not waiting to be confirmed any more.
-     */
-    async function showAgain({ userId, email, ticket }: { userId: number; email: string; ticket: string }) {
-      const row = await store.find(userId)
-      if (!isWaiting(row) || hash('sha256', row.secret) !== hash('sha256', ticket)) return undefined
-      const secret = open(row.secret)?.text
-      return secret === undefined ? undefined : { secret, otpauth_url: otpauthUrl(secret, email), ticket }
-    }
-
-    function isWaiting(row: TwoFactorRow | undefined): row is TwoFactorRow {
-      return row !== undefined && !row.enabled && clock.nowSeconds() - row.set_up_at <= maxSetUpSeconds
-    }
-
-    /** A wrong code here is a slip of the fingers: whoever is here has the secret on the screen. */
-    async function enable({
-      userId,
-      version,
-      client,
-      code,
-    }: Actor & { version: number; code: string }): Promise<string[]> {
-      const row = await store.find(userId)
-      if (row?.enabled) throw alreadyEnabled()
-      const secret = isWaiting(row) ? open(row.secret)?.text : undefined
-      const step = secret === undefined ? undefined : findStep(secret, code.replace(/\s/g, ''), clock.now())
-      if (!row || secret === undefined || step === undefined)
-        throw validationFailed({ code: ['Invalid two-factor code'] })
-      const codes = createRecoveryCodes(random)
-      const [enabled] = await db.write(
-        // Takes the user's row, as a login does: neither overlooks the other.
-        stillHasVersion(userId, version),
-        store.enable(userId, row.secret),
-        singleUseIds.use(stepName(userId, secret, step), clock.nowSeconds() + keepStepSeconds),
-        ...store.replaceRecoveryCodes(userId, codes.map(hashRecoveryCode)),
-        audit.entry({ event: '2fa_enable', outcome: 'success', userId, actorId: userId, client }),
-      )
-      if (!enabled?.length) throw alreadyEnabled()
-      return codes
-    }
-
-    type Change = Actor & { password: string; code: string }
-
-    /** Password and code are both right and the code is used up, or nothing happens. */
-    async function change(event: AuditEvent, { userId, client, password, code }: Change, statements: Statement[]) {
-      await requireEnabled(userId)
-      const { email, token_version } = await accounts.confirmPassword({ userId, password, event, client })
-      const attempt = { email, event, userId, actorId: userId, client }
-      if (code.trim() === '') throw credentialErrors.invalidCode()
-      const use = await findUse(userId, code)
-      if (!use) throw await refuseCode(attempt)
-      const entry = audit.entry({ event, outcome: 'success', userId, actorId: userId, client })
-      const [passed] = await db.write(
-        passesLock(email),
-        stillHasVersion(userId, token_version),
-        ...use,
-        ...statements,
-        entry,
-      )
-      if (passed?.length) return
-      await accounts.requireOpen(attempt)
-      throw await refuseCode(attempt)
-    }
-
-    /** Where there is nothing to turn off, no code is wrong: that is no failed attempt. */
-    async function requireEnabled(userId: number): Promise<void> {
-      if (!(await store.find(userId))?.enabled) throw notEnabled()
-    }
-
-    /** It may have been turned off meanwhile. */
-    async function refuseCode(attempt: Attempt): Promise<Error> {
-      await requireEnabled(attempt.userId)
-      return accounts.refuseCode(attempt)
-    }
-
-    async function disable(given: Change): Promise<void> {
-      await change('2fa_disable', given, [store.disable(given.userId), ...store.replaceRecoveryCodes(given.userId, [])])
-    }
-
-    async function renewRecoveryCodes(given: Change): Promise<string[]> {
-      const codes = createRecoveryCodes(random)
-      await change('2fa_recovery_codes', given, store.replaceRecoveryCodes(given.userId, codes.map(hashRecoveryCode)))
-      return codes
-    }
-
-    return { status, setUp, showAgain, enable, disable, renewRecoveryCodes }
-  }
-
-  return { findUse, manage }
+  return { status, ...createSetUp(deps), ...createChanges(deps) }
 }
 
-export type TwoFactor = ReturnType<ReturnType<typeof createTwoFactor>['manage']>
+export type TwoFactor = ReturnType<typeof createTwoFactor>
 
-/** A time step of a secret: another secret has steps of its own. */
-function stepName(userId: number, secret: string, step: number): string {
-  return `code ${userId} ${hash('sha256', secret, 'hex').slice(0, 16)} ${step}`
+/** From the secret that is shown to the code that confirms it. */
+function createSetUp(deps: TwoFactorDeps) {
+  const { db, clock, random, store, codes, accounts, encryption, passesLock, stillHasVersion, audit } = deps
+
+  async function setUp({ userId, client, password }: Actor & { password: string }) {
+    const event = '2fa_setup'
+    const { email, token_version } = await accounts.confirmPassword({ userId, password, event, client })
+    const secret = createSecret(random)
+    const ticket = encryption.encrypt(secret)
+    const [passed] = await db.write(
+      passesLock(email),
+      stillHasVersion(userId, token_version),
+      store.prepare(userId, ticket, clock.nowSeconds()),
+      audit.entry({ event, outcome: 'success', userId, actorId: userId, client }),
+    )
+    if (!passed?.length) {
+      await accounts.requireOpen({ email, event, userId, actorId: userId, client })
+      throw alreadyEnabled()
+    }
+    return { secret, otpauth_url: otpauthUrl(secret, email), ticket }
+  }
+
+  /**
+   * The secret once more for whoever has its ticket, which only the answer of `setUp` tells: a session alone, which
+   * may be stolen, does not get at it. Returns undefined where that secret is not waiting to be confirmed any more.
+   */
+  async function showAgain({ userId, email, ticket }: { userId: number; email: string; ticket: string }) {
+    const row = await store.find(userId)
+    if (!isWaiting(row) || hash('sha256', row.secret) !== hash('sha256', ticket)) return undefined
+    const secret = codes.open(row.secret)?.text
+    return secret === undefined ? undefined : { secret, otpauth_url: otpauthUrl(secret, email), ticket }
+  }
+
+  function isWaiting(row: TwoFactorRow | undefined): row is TwoFactorRow {
+    return row !== undefined && !row.enabled && clock.nowSeconds() - row.set_up_at <= maxSetUpSeconds
+  }
+
+  /** A wrong code here is a slip of the fingers: whoever is here has the secret on the screen. */
+  async function enable({
+    userId,
+    version,
+    client,
+    code,
+  }: Actor & { version: number; code: string }): Promise<string[]> {
+    const row = await store.find(userId)
+    if (row?.enabled) throw alreadyEnabled()
+    const secret = isWaiting(row) ? codes.open(row.secret)?.text : undefined
+    const step = secret === undefined ? undefined : codes.findCodeStep(userId, secret, code)
+    if (!row || !step) throw validationFailed({ code: ['Invalid two-factor code'] })
+    const recoveryCodes = createRecoveryCodes(random)
+    const [enabled] = await db.write(
+      // Takes the user's row, as a login does: neither overlooks the other.
+      stillHasVersion(userId, version),
+      store.enable(userId, row.secret),
+      step.use,
+      ...store.replaceRecoveryCodes(userId, recoveryCodes.map(hashRecoveryCode)),
+      audit.entry({ event: '2fa_enable', outcome: 'success', userId, actorId: userId, client }),
+    )
+    if (!enabled?.length) throw alreadyEnabled()
+    return recoveryCodes
+  }
+
+  return { setUp, showAgain, enable }
+}
+
+/** What asks for the password and a code. */
+function createChanges(deps: TwoFactorDeps) {
+  const { db, random, store, codes, accounts, passesLock, stillHasVersion, audit } = deps
+
+  /** Password and code are both right and the code is used up, or nothing happens. */
+  async function change(event: AuditEvent, { userId, client, password, code }: Change, statements: Statement[]) {
+    await requireEnabled(userId)
+    const { email, token_version } = await accounts.confirmPassword({ userId, password, event, client })
+    const attempt = { email, event, userId, actorId: userId, client }
+    if (code.trim() === '') throw credentialErrors.invalidCode()
+    const use = await codes.findUse(userId, code)
+    if (!use) throw await refuseCode(attempt)
+    const entry = audit.entry({ event, outcome: 'success', userId, actorId: userId, client })
+    const [passed] = await db.write(
+      passesLock(email),
+      stillHasVersion(userId, token_version),
+      ...use,
+      ...statements,
+      entry,
+    )
+    if (passed?.length) return
+    await accounts.requireOpen(attempt)
+    throw await refuseCode(attempt)
+  }
+
+  /** Where there is nothing to turn off, no code is wrong: that is no failed attempt. */
+  async function requireEnabled(userId: number): Promise<void> {
+    if (!(await store.find(userId))?.enabled) throw notEnabled()
+  }
+
+  /** It may have been turned off meanwhile. */
+  async function refuseCode(attempt: Attempt): Promise<Error> {
+    await requireEnabled(attempt.userId)
+    return accounts.refuseCode(attempt)
+  }
+
+  async function disable(given: Change): Promise<void> {
+    await change('2fa_disable', given, [store.disable(given.userId), ...store.replaceRecoveryCodes(given.userId, [])])
+  }
+
+  async function renewRecoveryCodes(given: Change): Promise<string[]> {
+    const renewed = createRecoveryCodes(random)
+    await change('2fa_recovery_codes', given, store.replaceRecoveryCodes(given.userId, renewed.map(hashRecoveryCode)))
+    return renewed
+  }
+
+  return { disable, renewRecoveryCodes }
 }
 
 export function notEnabled(): AppError {

@@ -4,37 +4,33 @@
  */
 import { isTooLong, normaliseEmail } from '../../core/email.ts'
 import { startPeriodicTask } from '../../core/periodic-task.ts'
-import { lowerByCodePoint } from '../../core/text.ts'
-import { ConstraintError, type Database, type Statement } from '../../platform/database/database.ts'
+import type { Database } from '../../platform/database/database.ts'
 import type { Log } from '../../platform/log/logger.ts'
+import { batch, createUserKeyStore, type KeylessUser, type Renaming, type UserKeyStore } from './user-keys.store.ts'
 
 interface UserKeysDeps {
   db: Database
   log: Pick<Log, 'info' | 'warn'>
 }
 
-interface User {
-  id: number
-  email: string
-}
-
-interface Renaming {
-  id: number
-  from: string
-  to: string
+interface Work {
+  store: UserKeyStore
+  log: UserKeysDeps['log']
+  /** Users whose email cannot be changed are reported once. */
+  reported: Set<number>
 }
 
 const everyMs = 60_000
-const batch = 200
 
 /**
  * Resolves when emails are in their form: before that, nobody may be served, since whoever came first could register the
  * email of another. Keys are filled in the background, over and over, since nodes of an earlier version may still add users.
  */
-export async function startUserKeys({ db, log }: UserKeysDeps): Promise<{ close(): Promise<void> }> {
-  const reported = new Set<number>()
-  await normaliseEmails({ db, log }, reported)
-  const work = () => fillKeys({ db, log }, reported)
+export async function startUserKeys(deps: UserKeysDeps): Promise<{ close(): Promise<void> }> {
+  const { log } = deps
+  const given = workOf(deps)
+  await normaliseAll(given)
+  const work = () => fillKeys(given)
   const onError = (error: unknown) =>
     log.warn({ err: error }, 'bringing users up to date failed; it is tried again in a minute')
   const first = work().catch(onError)
@@ -47,19 +43,22 @@ export async function startUserKeys({ db, log }: UserKeysDeps): Promise<{ close(
   }
 }
 
-/** Users whose email cannot be changed are kept as they are, and reported unless they are among `reported`. */
-export async function normaliseEmails({ db, log }: UserKeysDeps, reported = new Set<number>()): Promise<void> {
-  // Most often there is nobody, which an index tells.
-  if (!(await db.get('SELECT id FROM users WHERE name_key IS NULL LIMIT 1'))) return
+/** Users whose email cannot be changed are kept as they are, and reported. */
+export async function normaliseEmails(deps: UserKeysDeps): Promise<void> {
+  await normaliseAll(workOf(deps))
+}
+
+function workOf({ db, log }: UserKeysDeps): Work {
+  return { store: createUserKeyStore(db), log, reported: new Set() }
+}
+
+async function normaliseAll(work: Work): Promise<void> {
+  const { store, log } = work
+  if (!(await store.hasKeyless())) return
   let changed = 0
   for (let after = 0, isMore = true; isMore; ) {
-    // What is in ASCII is in every form.
-    const rows = await db.scan<User>(
-      `SELECT id, email FROM users WHERE name_key IS NULL AND id > $1 AND octet_length(email) <> length(email)
-       ORDER BY id LIMIT ${batch}`,
-      [after],
-    )
-    changed += await normaliseSome({ db, log }, rows, reported)
+    const rows = await store.listForeign(after)
+    changed += await normaliseSome(work, rows)
     after = rows.at(-1)?.id ?? after
     isMore = rows.length === batch
   }
@@ -67,43 +66,30 @@ export async function normaliseEmails({ db, log }: UserKeysDeps, reported = new 
 }
 
 /** Returns how many it changed. */
-async function normaliseSome(deps: UserKeysDeps, users: readonly User[], reported: Set<number>): Promise<number> {
+async function normaliseSome(work: Work, users: readonly KeylessUser[]): Promise<number> {
+  const { store, reported } = work
   const renamings = users
     .map(({ id, email }) => ({ id, from: email, to: normaliseEmail(email) }))
     .filter(({ id, from, to }) => from !== to && !reported.has(id))
-  const kept = await rename(deps.db, renamings)
-  for (const each of kept) await report(deps, each)
+  const kept = await rename(store, renamings)
+  for (const each of kept) await report(work, each)
   for (const { id } of kept) reported.add(id)
   return renamings.length - kept.length
 }
 
 /** Returns those that could not be changed. */
-async function rename(db: Database, renamings: readonly Renaming[]): Promise<readonly Renaming[]> {
+async function rename(store: UserKeyStore, renamings: readonly Renaming[]): Promise<readonly Renaming[]> {
   const possible = renamings.filter(({ to }) => !isTooLong(to))
   const tooLong = renamings.filter(({ to }) => isTooLong(to))
-  if (possible.length === 0 || (await isTaken(db, possible.map(toStatement))) === false) return tooLong
+  if (possible.length === 0 || (await store.rename(possible))) return tooLong
   // Somebody's is taken, so each goes by itself: of two that become one, the older user gets it.
   const taken: Renaming[] = []
-  for (const each of possible) if (await isTaken(db, [toStatement(each)])) taken.push(each)
+  for (const each of possible) if (!(await store.rename([each]))) taken.push(each)
   return [...taken, ...tooLong]
 }
 
-function toStatement({ id, from, to }: Renaming): Statement {
-  return { sql: 'UPDATE users SET email = $1 WHERE id = $2 AND email = $3', params: [to, id, from] }
-}
-
-async function isTaken(db: Database, statements: readonly Statement[]): Promise<boolean> {
-  try {
-    await db.write(...statements)
-    return false
-  } catch (error) {
-    if (error instanceof ConstraintError && error.kind === 'unique') return true
-    throw error
-  }
-}
-
-async function report({ db, log }: UserKeysDeps, { id, to }: Renaming): Promise<void> {
-  const other = await db.get<{ id: number }>('SELECT id FROM users WHERE email = $1', [to])
+async function report({ store, log }: Work, { id, to }: Renaming): Promise<void> {
+  const other = await store.findByEmail(to)
   if (other) {
     const advice = `both are kept, and the email signs in user ${other.id}; give one of them another email`
     const line = `user ${id} has an email that is the same as that of user ${other.id} but for how it is written`
@@ -111,19 +97,12 @@ async function report({ db, log }: UserKeysDeps, { id, to }: Renaming): Promise<
   } else log.warn({ userId: id }, `user ${id} has an email that is too long in the form that emails are compared in`)
 }
 
-async function fillKeys({ db, log }: UserKeysDeps, reported: Set<number>): Promise<void> {
+async function fillKeys(work: Work): Promise<void> {
   for (let isMore = true; isMore; ) {
-    const rows = await db.all<User & { name: string }>(
-      `SELECT id, email, name FROM users WHERE name_key IS NULL ORDER BY id LIMIT ${batch}`,
-    )
+    const rows = await work.store.listKeyless()
     // With its key a user is not looked at again.
-    await normaliseSome({ db, log }, rows, reported)
-    const statements = rows.map(({ id, name }) => ({
-      // A name that was changed meanwhile has its key.
-      sql: 'UPDATE users SET name_key = $1 WHERE id = $2 AND name_key IS NULL',
-      params: [lowerByCodePoint(name), id],
-    }))
-    if (statements.length > 0) await db.write(...statements)
+    await normaliseSome(work, rows)
+    await work.store.setKeys(rows)
     isMore = rows.length === batch
   }
 }

@@ -9,6 +9,7 @@ import { metaOf, pageOf } from '../../../platform/http/paging.ts'
 import { noProblems, problemsOf } from '../../../platform/pages/components/forms.ts'
 import type { PageKit } from '../../../platform/pages/console-pages.ts'
 import { markAsForm } from '../../../platform/validation/body-validation.ts'
+import type { Wanted } from '../products.service.ts'
 import { conflictNote, goneNote } from './conflict.views.ts'
 import { plainNumber } from './plain-number.ts'
 import { detailsPage, editPage, newPage, valuesOf } from './product.views.ts'
@@ -24,29 +25,14 @@ export interface ProductPagesDeps extends PageKit {
   random: Random
 }
 
+const reading = { config: { access: 'authenticated', docs: false } } as const
+
 export function addProductPages(app: FastifyInstance, deps: ProductPagesDeps): void {
-  const { forms: products, random, notices, send } = deps
-  const reading = { config: { access: 'authenticated', docs: false } } as const
-  const writing = { config: { access: products.writeAccess, docs: false } } as const
-  const mayWrite = (request: FastifyRequest) => products.mayWrite(principalOf(request))
+  addListPage(app, deps)
+  addFormPages(app, deps)
+}
 
-  async function sendNew(
-    request: FastifyRequest,
-    reply: FastifyReply,
-    { values, problems = noProblems, note, status }: Parameters<typeof newPage>[0] & { status?: number } = {},
-  ): Promise<FastifyReply> {
-    const categories = await products.listCategories(maxCategories)
-    return send(request, reply, newPage({ values, problems, note, categories, key: random.id() }), status)
-  }
-
-  /** What is found is read up to its page, and one more tells whether there is another. */
-  async function find(wanted: { q: string | undefined; category: string | undefined }, asked: number) {
-    const page = Math.min(asked, maxFoundPages)
-    const found = await products.find({ ...wanted, limit: page * foundPerPage + 1 })
-    const start = (page - 1) * foundPerPage
-    return { page, products: found.slice(start, start + foundPerPage), hasMore: found.length > start + foundPerPage }
-  }
-
+function addListPage(app: FastifyInstance, { forms: products, send }: ProductPagesDeps): void {
   app.get<{ Querystring: Record<string, unknown> }>(
     '/products',
     { ...reading, onSend: compressAnswer },
@@ -57,13 +43,13 @@ export function addProductPages(app: FastifyInstance, deps: ProductPagesDeps): v
       const isFiltered = wanted.q !== undefined || wanted.category !== undefined
       const [categories, found, listed] = await Promise.all([
         products.listCategories(maxCategories),
-        isFiltered ? find(wanted, page.page) : undefined,
+        isFiltered ? findPage(products, wanted, page.page) : undefined,
         isFiltered ? undefined : products.listNewest(page),
       ])
       const view = {
         wanted,
         categories,
-        mayWrite: mayWrite(request),
+        mayWrite: products.mayWrite(principalOf(request)),
         // Anybody can write an address: what it says is looked up.
         deleted: await products.findDeleted(parseId(textOf(query.deleted) ?? '')),
         formatPrice: products.formatPrice,
@@ -73,6 +59,20 @@ export function addProductPages(app: FastifyInstance, deps: ProductPagesDeps): v
       return send(request, reply, listPage({ ...view, listed: { products: rows, meta: metaOf(page, total) } }))
     },
   )
+}
+
+/** What is found is read up to its page, and one more tells whether there is another. */
+async function findPage(products: ProductForms, wanted: Wanted, asked: number) {
+  const page = Math.min(asked, maxFoundPages)
+  const found = await products.find({ ...wanted, limit: page * foundPerPage + 1 })
+  const start = (page - 1) * foundPerPage
+  return { page, products: found.slice(start, start + foundPerPage), hasMore: found.length > start + foundPerPage }
+}
+
+function addFormPages(app: FastifyInstance, deps: ProductPagesDeps): void {
+  const { forms: products, notices, send } = deps
+  const { sendNew, sendRefused } = createFormAnswers(deps)
+  const writing = { config: { access: products.writeAccess, docs: false } } as const
 
   app.get('/products/new', writing, (request, reply) => sendNew(request, reply))
 
@@ -88,7 +88,7 @@ export function addProductPages(app: FastifyInstance, deps: ProductPagesDeps): v
 
   app.get(one, reading, async (request, reply) => {
     const product = await products.get(idOf(request))
-    if (!mayWrite(request)) {
+    if (!products.mayWrite(principalOf(request))) {
       return send(request, reply, detailsPage(product, products.formatPrice(product.price_cents)))
     }
     const categories = await products.listCategories(maxCategories)
@@ -108,6 +108,30 @@ export function addProductPages(app: FastifyInstance, deps: ProductPagesDeps): v
     }
   })
 
+  app.post(`${one}/delete`, writing, async (request, reply) => {
+    const id = idOf(request)
+    await products.delete(id)
+    return reply.redirect(`/console/products?deleted=${id}`, 303)
+  })
+
+  app.post(`${one}/restore`, writing, async (request, reply) => {
+    const id = idOf(request)
+    await products.restore(id)
+    return notices.redirect(reply, { address: `/console/products/${id}`, notice: 'product-restored' })
+  })
+}
+
+/** The forms, empty or as they were typed. */
+function createFormAnswers({ forms: products, random, send }: ProductPagesDeps) {
+  async function sendNew(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    { values, problems = noProblems, note, status }: Parameters<typeof newPage>[0] & { status?: number } = {},
+  ): Promise<FastifyReply> {
+    const categories = await products.listCategories(maxCategories)
+    return send(request, reply, newPage({ values, problems, note, categories, key: random.id() }), status)
+  }
+
   /** Whatever the reason, what was typed is in the form again. */
   async function sendRefused(
     request: FastifyRequest,
@@ -115,7 +139,7 @@ export function addProductPages(app: FastifyInstance, deps: ProductPagesDeps): v
     { error, id, values }: { error: unknown; id: number | undefined; values: Form },
   ): Promise<FastifyReply> {
     const { problems, status } = problemsOf(error)
-    const product = await findProduct(id)
+    const product = await findProduct(products, id)
     if (!product) return sendNew(request, reply, { values, note: goneNote, status })
     const hasChanged = status === 412
     const view = {
@@ -129,26 +153,16 @@ export function addProductPages(app: FastifyInstance, deps: ProductPagesDeps): v
     return send(request, reply, editPage(view), status)
   }
 
-  async function findProduct(id: number | undefined) {
-    try {
-      return await products.get(id)
-    } catch (error) {
-      if (error instanceof AppError && error.status === 404) return undefined
-      throw error
-    }
+  return { sendNew, sendRefused }
+}
+
+async function findProduct(products: ProductForms, id: number | undefined) {
+  try {
+    return await products.get(id)
+  } catch (error) {
+    if (error instanceof AppError && error.status === 404) return undefined
+    throw error
   }
-
-  app.post(`${one}/delete`, writing, async (request, reply) => {
-    const id = idOf(request)
-    await products.delete(id)
-    return reply.redirect(`/console/products?deleted=${id}`, 303)
-  })
-
-  app.post(`${one}/restore`, writing, async (request, reply) => {
-    const id = idOf(request)
-    await products.restore(id)
-    return notices.redirect(reply, { address: `/console/products/${id}`, notice: 'product-restored' })
-  })
 }
 
 /** Browsers send line breaks as two characters; everybody else stores one. Numbers may be typed as they are shown. */

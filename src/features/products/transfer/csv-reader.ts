@@ -4,15 +4,13 @@
  *
  * Bytes are handled as Latin-1 text, one character for each: what is not UTF-8 is noticed rather than replaced.
  */
-import { isUtf8 } from 'node:buffer'
 import { type CsvError, type Parser, parse } from 'csv-parse'
-import { exitCodes, FatalError } from '../../../core/fatal-error.ts'
-import { markAsForm } from '../../../platform/validation/body-validation.ts'
-import { requireColumns } from './columns.ts'
-import { restoreFormula } from './formulas.ts'
+import { createCsvRows } from './csv-rows.ts'
 import { type Layout, maxRecordBytes, type RecordReader, type SourceRecord } from './records.ts'
 
-export function createCsvReader({ delimiter, isExact }: Omit<Layout, 'format'>): RecordReader {
+export function createCsvReader(layout: Omit<Layout, 'format'>): RecordReader {
+  const rows = createCsvRows(layout)
+  const withoutBom = createBomFilter()
   /** What the parser has been given since it was started, but for the rows at its beginning that are done. */
   let text = ''
   let doneBytes = 0
@@ -21,36 +19,23 @@ export function createCsvReader({ delimiter, isExact }: Omit<Layout, 'format'>):
   let parser = start()
   let isDiscarding = false
   let isCareful = false
-  let columns: (string | undefined)[] | undefined
-  let headerProblem: unknown
-  let records: SourceRecord[] = []
-  /** The first bytes, until there are enough of them to tell whether they are a byte order mark. */
-  let beginning: string | undefined = ''
+  const records: SourceRecord[] = []
 
   function start(): Parser {
     doneBytes = 0
     failure = undefined
-    return parse({
-      delimiter,
-      encoding: 'latin1',
-      record_delimiter: ['\r\n', '\n'],
-      relax_column_count: true,
-      max_record_size: maxRecordBytes,
-      skip_records_with_error: true,
-      // Both are called while the parser writes, in the order of the file.
-      on_record(fields: string[], { bytes }) {
-        if (!failure) take(fields, bytes)
-        return null
+    return createParser(layout.delimiter, {
+      onRow(fields, endBytes) {
+        if (!failure) take(fields, endBytes)
       },
-      on_skip: (error) => {
+      onFailure(error) {
         failure ??= error
-        return undefined
       },
     })
   }
 
   function take(fields: string[], endBytes: number): void {
-    const record = toRecord(fields)
+    const record = rows.toRecord(fields, line)
     if (record) records.push(record)
     drop(endBytes - doneBytes)
     doneBytes = endBytes
@@ -96,59 +81,18 @@ export function createCsvReader({ delimiter, isExact }: Omit<Layout, 'format'>):
     isDiscarding = true
   }
 
-  /** Returns undefined for an empty line, and for the header. */
-  function toRecord(fields: string[]): SourceRecord | undefined {
-    if (fields.length === 1 && fields[0] === '') return undefined
-    for (const [i, field] of fields.entries()) {
-      if (isAscii.test(field)) continue
-      const bytes = Buffer.from(field, 'latin1')
-      if (!isUtf8(bytes)) return { line, problem: 'not UTF-8 text' }
-      fields[i] = bytes.toString('utf8')
-    }
-    if (!columns) {
-      // Not thrown here: the parser would take it for a fault of its own.
-      try {
-        columns = requireColumns(fields, delimiter)
-      } catch (error) {
-        headerProblem = error
-        columns = []
-      }
-      return undefined
-    }
-    if (fields.length !== columns.length) {
-      return { line, problem: `has ${fields.length} fields, where the header has ${columns.length}` }
-    }
-    const row: Record<string, string> = {}
-    for (const [i, column] of columns.entries()) {
-      if (column === undefined) continue
-      const cell = isExact ? (fields[i] ?? '') : restoreFormula(fields[i] ?? '')
-      // Spreadsheets write TRUE and FALSE.
-      row[column] = column === 'active' ? cell.toLowerCase() : cell
-    }
-    return { line, row: markAsForm(row) }
-  }
-
   function taken(): SourceRecord[] {
-    if (headerProblem) throw headerProblem
-    const all = records
-    records = []
-    return all
+    rows.requireKnownColumns()
+    return records.splice(0)
   }
 
   return {
     push(chunk) {
-      let bytes = chunk.toString('latin1')
-      if (beginning !== undefined) {
-        beginning += bytes
-        if (beginning.length < bom.length) return []
-        bytes = beginning.startsWith(bom) ? beginning.slice(bom.length) : beginning
-        beginning = undefined
-      }
-      write(bytes)
+      write(withoutBom.pass(chunk.toString('latin1')))
       return taken()
     },
     end() {
-      if (beginning !== undefined) write(beginning)
+      write(withoutBom.rest())
       parser.end()
       // The last row may be the one that is wrong, and rows may stand behind it.
       while (failure && !isDiscarding) {
@@ -156,14 +100,57 @@ export function createCsvReader({ delimiter, isExact }: Omit<Layout, 'format'>):
         write('\n')
         parser.end()
       }
-      if (!columns) throw new FatalError('the file is empty: its first row must name the columns', exitCodes.badData)
+      rows.requireHeader()
       return taken()
     },
   }
 }
 
+interface ParserEvents {
+  /** `endBytes` counts from where the parser was started. */
+  onRow(fields: string[], endBytes: number): void
+  onFailure(error: CsvError): void
+}
+
+/** Events come while the parser is written to, in the order of the file. */
+function createParser(delimiter: string, { onRow, onFailure }: ParserEvents): Parser {
+  return parse({
+    delimiter,
+    encoding: 'latin1',
+    record_delimiter: ['\r\n', '\n'],
+    relax_column_count: true,
+    max_record_size: maxRecordBytes,
+    skip_records_with_error: true,
+    on_record(fields: string[], { bytes }) {
+      onRow(fields, bytes)
+      return null
+    },
+    on_skip(error) {
+      if (error) onFailure(error)
+      return undefined
+    },
+  })
+}
+
 const bom = '\xef\xbb\xbf'
-const isAscii = /^[\0-\x7f]*$/
+
+/** Drops a byte order mark at the beginning of a file. */
+function createBomFilter() {
+  /** The first bytes, until there are enough of them to tell. */
+  let beginning: string | undefined = ''
+  return {
+    pass(bytes: string): string {
+      if (beginning === undefined) return bytes
+      beginning += bytes
+      if (beginning.length < bom.length) return ''
+      const passed = beginning.startsWith(bom) ? beginning.slice(bom.length) : beginning
+      beginning = undefined
+      return passed
+    },
+    /** What was held back of a file that is shorter than a mark. */
+    rest: (): string => beginning ?? '',
+  }
+}
 
 const problems: Readonly<Record<string, string>> = {
   CSV_INVALID_CLOSING_QUOTE: 'a closing quote is followed by text; a quote inside a quoted field is written ""',

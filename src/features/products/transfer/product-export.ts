@@ -1,11 +1,11 @@
 /** All products that are not deleted, by id, as text: page by page, and long ones by themselves, in little memory. */
 import { stringify } from 'csv-stringify/sync'
-import type { Database } from '../../../platform/database/database.ts'
 import type { MaintainedCounts } from '../../../platform/database/maintained-counts.ts'
-import { groupByLength, isWhole, type ListedProduct, type Product } from '../product.ts'
-import { columns, listedColumns, type ProductStore } from '../products.store.ts'
+import { groupByLength, isWhole, type Product } from '../product.ts'
+import { columns, type ProductStore } from '../products.store.ts'
 import { exportedColumns } from './columns.ts'
 import { defuseFormula } from './formulas.ts'
+import { type ProductExportStore, pageSize } from './product-export.store.ts'
 import type { Format } from './records.ts'
 
 export interface ExportedPage {
@@ -19,24 +19,17 @@ export interface ExportLayout {
   isExact: boolean
 }
 
-const pageSize = 200
-
-export function createProductExport({
-  db,
-  counts,
-  store,
-}: {
-  db: Database
+export interface ProductExportDeps {
   counts: MaintainedCounts
+  exports: ProductExportStore
   store: ProductStore
-}) {
+}
+
+export function createProductExport({ counts, exports, store }: ProductExportDeps) {
   async function* pages(layout: ExportLayout): AsyncGenerator<ExportedPage> {
     if (layout.format === 'csv') yield { text: stringify([exportedColumns]), products: 0 }
     for (let last = 0; ; ) {
-      const listed = await db.all<ListedProduct>(
-        `SELECT ${listedColumns} FROM products WHERE deleted_at IS NULL AND id > $1 ORDER BY id LIMIT ${pageSize}`,
-        [last],
-      )
+      const listed = await exports.readPage(last)
       for (const group of groupByLength(listed)) {
         const products = group.every(isWhole)
           ? group

@@ -2,7 +2,7 @@
 import type { Clock } from '../../../core/clock.ts'
 import { exitCodes, FatalError } from '../../../core/fatal-error.ts'
 import type { Database, Statement } from '../../../platform/database/database.ts'
-import { type BulkProduct, charactersPerWrite, insertMany, rowsPerWrite } from '../products.bulk.ts'
+import { type BulkProduct, charactersPerWrite, insertMany, rowsPerWrite } from '../bulk.store.ts'
 import { openBulkWriter } from './bulk-writer.ts'
 import type { ProductImportStore } from './product-imports.store.ts'
 import type { SourceRecord } from './records.ts'

@@ -1,7 +1,7 @@
 /** Made-up products, the same for the same seed. */
 import type { Clock } from '../../../core/clock.ts'
 import type { Database } from '../../../platform/database/database.ts'
-import { type BulkProduct, insertMany, rowsPerWrite } from '../products.bulk.ts'
+import { type BulkProduct, insertMany, rowsPerWrite } from '../bulk.store.ts'
 import { openBulkWriter } from './bulk-writer.ts'
 
 const adjectives =

@@ -2,6 +2,7 @@
 
 import type { Infrastructure } from '../../../platform/infrastructure.ts'
 import { createProductStore } from '../products.store.ts'
+import { createProductExportStore } from './product-export.store.ts'
 import { createProductExport } from './product-export.ts'
 import { createProductImport } from './product-import.ts'
 import { createProductImportStore } from './product-imports.store.ts'
@@ -13,7 +14,7 @@ export function createProductTransfer({ db, clock, counts }: Pick<Infrastructure
   return {
     imports,
     importer: createProductImport({ db, clock, store: imports }),
-    exporter: createProductExport({ db, counts, store }),
+    exporter: createProductExport({ counts, exports: createProductExportStore(db), store }),
     seed: createProductSeed({ db, clock }),
   }
 }

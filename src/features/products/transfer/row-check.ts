@@ -5,7 +5,7 @@
 
 import { compileBody, describeDetails } from '../../../platform/validation/body-validation.ts'
 import { Type } from '../../../platform/validation/schema-builder.ts'
-import type { BulkProduct } from '../products.bulk.ts'
+import type { BulkProduct } from '../bulk.store.ts'
 import { NewProduct, type NewProductBody, toInput } from '../products.schema.ts'
 import type { SourceRecord } from './records.ts'
 

@@ -3,17 +3,10 @@ import type { Clock } from '../../core/clock.ts'
 import type { Database, Statement } from '../../platform/database/database.ts'
 import { idIsListed, toIdList } from '../../platform/database/id-lists.ts'
 import type { Product } from './product.ts'
-import type { ChangeNotice } from './product-changes.ts'
-
-export interface StockDeps {
-  db: Database
-  clock: Clock
-  onChanged(change: ChangeNotice): void
-}
 
 export type StockedProduct = Pick<Product, 'id' | 'name' | 'price_cents' | 'stock'>
 
-export function createStock({ db, clock, onChanged }: StockDeps) {
+export function createStockStore({ db, clock }: { db: Database; clock: Clock }) {
   return {
     /** Those of the products that can be bought. */
     find: (ids: readonly number[]): Promise<StockedProduct[]> =>
@@ -39,10 +32,5 @@ export function createStock({ db, clock, onChanged }: StockDeps) {
       sql: 'UPDATE products SET stock = stock + $2, version = version + 1, updated_at = $3 WHERE id = $1',
       params: [id, quantity, clock.nowIso()],
     }),
-
-    /** Call it once the batch is stored: open lists follow. */
-    notify(ids: readonly number[]): void {
-      for (const id of ids) onChanged({ id, kind: 'updated' })
-    },
   }
 }

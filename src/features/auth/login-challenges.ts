@@ -1,0 +1,95 @@
+/** The second step of a login: a challenge for the right password, and a session for it and a code. */
+import type { Clock } from '../../core/clock.ts'
+import type { Random } from '../../core/random.ts'
+import type { Audit } from '../../platform/audit/audit.ts'
+import type { Database, Statement } from '../../platform/database/database.ts'
+import type { SingleUseIds } from '../../platform/database/single-use-ids.ts'
+import type { Client } from '../../platform/http/client.ts'
+import type { Account, AccountStore } from './accounts.store.ts'
+import { authErrors } from './auth.errors.ts'
+import type { Lockout } from './lockout.ts'
+import type { Attempt, LoginAttempts } from './login-attempts.ts'
+import type { CompleteLogin, SignedIn } from './login-completion.ts'
+import type { SecondFactor } from './second-factor.ts'
+import type { Tokens } from './tokens.ts'
+
+export interface Challenge {
+  kind: 'second_factor'
+  challengeToken: string
+}
+
+export interface LoginChallengesDeps {
+  db: Database
+  clock: Clock
+  random: Random
+  accounts: AccountStore
+  lockout: Lockout
+  tokens: Tokens
+  audit: Audit
+  secondFactor: SecondFactor
+  singleUseIds: SingleUseIds
+  challengeTtlSeconds: number
+  attempts: LoginAttempts
+  complete: CompleteLogin
+}
+
+export function createLoginChallenges(deps: LoginChallengesDeps) {
+  const { db, clock, random, accounts, lockout, tokens, audit, secondFactor, singleUseIds, attempts, complete } = deps
+
+  /** The right password alone clears no failure, and tells nobody anything once the account is locked. */
+  async function begin(account: Account, client: Client, also: Statement[]): Promise<Challenge> {
+    const attempt: Attempt = { email: account.email, event: 'login', userId: account.id, actorId: null, client }
+    const outcome = 'second_factor_required'
+    const [passed] = await db.write(lockout.passes(account.email), ...also, audit.entry({ ...attempt, outcome }))
+    if (!passed?.length) await attempts.requireOpen(attempt)
+    audit.count('login', outcome)
+    const now = clock.nowSeconds()
+    const challengeToken = tokens.sign({
+      sub: String(account.id),
+      ver: account.token_version,
+      type: '2fa_challenge',
+      jti: random.id(),
+      // The family of the session that it may become.
+      family: random.id(),
+      iat: now,
+      exp: now + deps.challengeTtlSeconds,
+    })
+    return { kind: 'second_factor', challengeToken }
+  }
+
+  async function verify(given: { challengeToken: string; code: string; client: Client }): Promise<SignedIn> {
+    const { client } = given
+    const claims = tokens.readLive(given.challengeToken, '2fa_challenge')
+    const account = claims && (await accounts.findById(Number(claims.sub)))
+    if (!account?.two_factor || account.token_version !== claims?.ver || (await singleUseIds.isUsed(nameOf(claims)))) {
+      throw authErrors.invalidChallenge()
+    }
+    const event = '2fa_verify' as const
+    const attempt: Attempt = { email: account.email, event, userId: account.id, actorId: null, client }
+    await attempts.requireOpen(attempt)
+    // A form that was sent too early guesses nothing.
+    if (given.code.trim() === '') throw authErrors.invalidCode()
+    const use = await secondFactor.findUse(account.id, given.code)
+    if (!use) throw await attempts.refuseCode(attempt)
+
+    // The challenge and the code are burned in the batch that makes the session: of any number of racers one wins.
+    const before = [
+      accounts.stillHasVersion(account.id, account.token_version),
+      singleUseIds.use(nameOf(claims), claims.exp),
+      ...use,
+    ]
+    const completion = { family: claims.family, event, client, before, also: [] }
+    const signedIn = await complete(account, completion)
+    if (signedIn) return signedIn
+    await attempts.requireOpen(attempt)
+    if (await singleUseIds.isUsed(nameOf(claims))) throw authErrors.invalidChallenge()
+    throw await attempts.refuseCode(attempt)
+  }
+
+  return { begin, verify }
+}
+
+/** What a challenge is called once it is used. */
+function nameOf({ jti }: { jti: string }): string {
+  return `challenge ${jti}`
+}

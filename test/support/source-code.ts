@@ -1,0 +1,52 @@
+/** Reads source files as trees: what a text alone does not tell. */
+import { stripTypeScriptTypes } from 'node:module'
+import { type Node, parse } from 'acorn'
+
+/** The fields of acorn's nodes that are looked at; a node has them or not, by its type. */
+export interface SourceNode extends Node {
+  regex?: { pattern: string; flags: string }
+  callee?: { name?: string }
+  value?: unknown
+  quasis?: { value: { raw: string } }[]
+}
+
+export interface FoundFunction {
+  line: number
+  lines: number
+}
+
+/** Every node of a file, a node before those inside of it. Lines are those of the source. */
+export function nodesOf(source: string, isTypeScript = true): SourceNode[] {
+  const code = isTypeScript ? stripTypeScriptTypes(source) : source
+  const found: SourceNode[] = []
+  collect(parse(code, { ecmaVersion: 'latest', sourceType: 'module', locations: true }), found)
+  return found
+}
+
+export function lineOf(node: Node): number {
+  return node.loc?.start.line ?? 0
+}
+
+export function findFunctions(source: string): FoundFunction[] {
+  return nodesOf(source)
+    .filter(({ type }) => /^(FunctionDeclaration|FunctionExpression|ArrowFunctionExpression)$/.test(type))
+    .map((node) => ({ line: lineOf(node), lines: (node.loc?.end.line ?? 0) - lineOf(node) + 1 }))
+}
+
+/** Texts in quotes; of a template all but what is filled in. */
+export function findTexts(source: string): string[] {
+  return nodesOf(source).flatMap(({ type, value, quasis }) => {
+    if (type === 'TemplateLiteral') return [quasis?.map((quasi) => quasi.value.raw).join(' … ') ?? '']
+    return type === 'Literal' && typeof value === 'string' ? [value] : []
+  })
+}
+
+function collect(value: unknown, found: SourceNode[]): void {
+  if (typeof value !== 'object' || value === null) return
+  if (Array.isArray(value)) {
+    for (const each of value) collect(each, found)
+    return
+  }
+  if ('type' in value && 'loc' in value) found.push(value as SourceNode)
+  for (const each of Object.values(value)) collect(each, found)
+}

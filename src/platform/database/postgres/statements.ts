@@ -2,7 +2,8 @@
 import type pg from 'pg'
 import { hasReferences, isUndecided, nothing, resolveParams } from '../batch.ts'
 import type { Statement, Value } from '../database.ts'
-import type { Ask, Connections } from './connections.ts'
+import type { Ask } from './client.ts'
+import type { Connections } from './connections.ts'
 import { isConnectionError } from './errors.ts'
 
 export function createStatements(connections: Pick<Connections, 'use'>) {

@@ -1,6 +1,6 @@
 /** What a configuration value may be. A reader takes what a file or a variable holds and answers its typed form. */
 import { isIP } from 'node:net'
-import type { MlcValue, Scalar } from './mlc.ts'
+import type { MlcValue, Scalar } from './mlc-values.ts'
 
 export interface RateLimit {
   requests: number

@@ -5,6 +5,7 @@
 import { serviceUnavailable } from '../../core/app-error.ts'
 import type { Log } from '../log/logger.ts'
 import type { Listener, Unsubscribe } from './bus.ts'
+import { Listeners } from './listeners.ts'
 
 /** What carries values between nodes. Both are called for one topic in turn, never twice at once. */
 export interface Carrier {
@@ -15,15 +16,14 @@ export interface Carrier {
 }
 
 interface Topic {
-  /** Objects, so that the same function may listen twice. */
-  listeners: Set<{ listener: Listener }>
+  listeners: Listeners
   isSubscribed: boolean
   work: Promise<void> | undefined
 }
 
 export function createTopics({ carrier, log }: { carrier: Carrier; log: Log }) {
   const topics = new Map<string, Topic>()
-  const gapListeners = new Set<{ listener: () => void }>()
+  const gapListeners = new Listeners('gap', log)
   let isClosed = false
 
   /** Brings the carrier to what the listeners need. Whoever comes while it is at it waits for the same work. */
@@ -46,13 +46,12 @@ export function createTopics({ carrier, log }: { carrier: Carrier; log: Log }) {
 
   async function subscribe(name: string, listener: Listener): Promise<Unsubscribe> {
     requireUp()
-    const topic = topics.get(name) ?? { listeners: new Set(), isSubscribed: false, work: undefined }
+    const topic = topics.get(name) ?? { listeners: new Listeners(name, log), isSubscribed: false, work: undefined }
     topics.set(name, topic)
-    const own = { listener }
-    topic.listeners.add(own)
+    const remove = topic.listeners.add(listener)
     const unsubscribe = () => {
       // What cannot be taken off the carrier now, because the connection is away, is when it is back.
-      if (topic.listeners.delete(own) && topic.listeners.size === 0 && !isClosed) settle(name, topic).catch(ignore)
+      if (remove() && topic.listeners.size === 0 && !isClosed) settle(name, topic).catch(ignore)
     }
     try {
       await settle(name, topic)
@@ -79,19 +78,7 @@ export function createTopics({ carrier, log }: { carrier: Carrier; log: Log }) {
       log.warn({ err: error, topic: name }, 'something that is no JSON was published and is left out')
       return
     }
-    // A listener may end others, or begin new ones, which get what comes next.
-    for (const each of [...listeners]) if (listeners.has(each)) tell(each.listener, value, name)
-  }
-
-  function tell(listener: Listener, value: unknown, topic: string): void {
-    const report = (error: unknown) => log.error({ err: error, topic }, 'a subscriber failed')
-    try {
-      // The type asks for nothing, but an async function passes for it.
-      const answer: unknown = listener(value)
-      if (answer instanceof Promise) answer.catch(report)
-    } catch (error) {
-      report(error)
-    }
+    listeners.tell(value)
   }
 
   return {
@@ -99,13 +86,12 @@ export function createTopics({ carrier, log }: { carrier: Carrier; log: Log }) {
     deliver,
 
     onGap(listener: () => void): Unsubscribe {
-      const own = { listener }
-      gapListeners.add(own)
-      return () => void gapListeners.delete(own)
+      const remove = gapListeners.add(listener)
+      return () => void remove()
     },
 
     tellGap(): void {
-      for (const { listener } of [...gapListeners]) tell(listener, undefined, 'gap')
+      gapListeners.tell(undefined)
     },
 
     /** Call when a connection is made that knows nothing of what was subscribed over the old one. */

@@ -1,13 +1,14 @@
-/** The server engine: a pool of connections, each text a named statement that is prepared once per connection. */
+/** The server engine: statements on a pool of connections, repeated where that helps, and counted until they end. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import type pg from 'pg'
 import { serviceUnavailable } from '../../../core/app-error.ts'
 import { createConcurrencyLimit } from '../../../core/concurrency-limit.ts'
-import { hasReferences, isUndecided, nothing, requireParams, requireValues, resolveParams } from '../batch.ts'
+import { requireParams, requireValues } from '../batch.ts'
 import { type Database, maxWaitingScans, type Observe, type Statement, type Value } from '../database.ts'
-import { type Ask, type ConnectionOptions, openConnections } from './connections.ts'
+import type { Ask } from './client.ts'
+import { type ConnectionOptions, openConnections } from './connections.ts'
 import { fromPostgresError, isConnectionError, isRetriable, refusesWrites } from './errors.ts'
 import { type Suitability, suitabilityQuery } from './session.ts'
+import { createStatements } from './statements.ts'
 
 export interface PostgresOptions extends ConnectionOptions {
   observe: Observe
@@ -19,7 +20,7 @@ const maxAttempts = 8
 
 export async function openPostgres(options: PostgresOptions): Promise<Database> {
   const connections = await openConnections(options)
-  const names = new Map<string, string>()
+  const { runSingle, runAll } = createStatements(connections)
   let closing: Promise<void> | undefined
   let underWay = 0
   /** A write was refused: readiness tries one until it is taken. */
@@ -53,15 +54,6 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
     await connections.end()
   }
 
-  function named(sql: string, values: readonly Value[]): pg.QueryConfig {
-    let name = names.get(sql)
-    if (name === undefined) {
-      name = `s${names.size + 1}`
-      names.set(sql, name)
-    }
-    return { name, text: sql, values: values as Value[] }
-  }
-
   async function query<Row extends object>(sql: string, values: readonly Value[] = []): Promise<Row[]> {
     requireValues(values)
     return tracked('read', () => runSingle<Row>(sql, values))
@@ -74,7 +66,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
 
   async function checkWritable(): Promise<void> {
     if (closing) throw serviceUnavailable(new Error('the database is closed'))
-    const [state] = await connections.use(1, (ask) => ask<Suitability>(named(suitabilityQuery, [])))
+    const [state] = await runSingle<Suitability>(suitabilityQuery, [])
     if (state?.standby || state?.read_only) throw serviceUnavailable(new Error('the database is read-only'))
     if (!isInDoubt) return
     try {
@@ -100,55 +92,6 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
         }
       }
     })
-  }
-
-  async function runAll(statements: Statement[]): Promise<object[][]> {
-    const [{ sql, params } = { sql: '' }] = statements
-    // A single statement is a transaction by itself; a deciding one that returns no row has changed none.
-    if (statements.length === 1) return [await runSingle(sql, resolveParams(params, []))]
-    const isIndependent = !statements.some((statement) => statement.decides || hasReferences(statement))
-    const run = isIndependent ? pipelined : stepwise
-    // BEGIN and COMMIT take their time too.
-    return connections.use(statements.length + 2, (ask) => run(ask, statements))
-  }
-
-  async function runSingle<Row extends object>(sql: string, values: readonly Value[]): Promise<Row[]> {
-    return connections.use(1, (ask) => ask<Row>(named(sql, values)))
-  }
-
-  /** Sends everything at once: one round trip, whatever the number of statements. */
-  async function pipelined(ask: Ask, statements: Statement[]): Promise<object[][]> {
-    const answers = await Promise.allSettled([
-      ask('BEGIN'),
-      ...statements.map(({ sql, params }) => ask(named(sql, resolveParams(params, [])))),
-      ask('COMMIT'),
-    ])
-    // After a failed statement the server turns COMMIT into ROLLBACK; the first failure is the one that tells why.
-    const failure = answers.find((answer) => answer.status === 'rejected')
-    if (failure) throw failure.reason
-    return answers.slice(1, -1).map((answer) => (answer as PromiseFulfilledResult<object[]>).value)
-  }
-
-  /** One after the other, where a statement needs what an earlier one returned. */
-  async function stepwise(ask: Ask, statements: Statement[]): Promise<object[][]> {
-    await ask('BEGIN')
-    try {
-      const rows: object[][] = []
-      for (const statement of statements) {
-        const { sql, params } = statement
-        const answer = await ask(named(sql, resolveParams(params, rows)))
-        if (isUndecided(statement, answer)) {
-          await ask('ROLLBACK')
-          return nothing(statements)
-        }
-        rows.push(answer)
-      }
-      await ask('COMMIT')
-      return rows
-    } catch (error) {
-      if (!isConnectionError(error)) await ask('ROLLBACK')
-      throw error
-    }
   }
 
   return {

@@ -34,6 +34,9 @@ const maxName = 255
 /** Brackets in brackets of any kind. The parser calls itself for each, so more of them could exhaust the stack. */
 const maxNesting = 100
 
+/** How many mistakes of one request are told. */
+export const maxProblems = 10
+
 /** Counts without calling itself, so that no document is too deep for it. Returns how many tokens there are. */
 export function measureText(text: string, limits: DocumentLimits): number {
   if (text.length > limits.bytes || Buffer.byteLength(text) > limits.bytes) {

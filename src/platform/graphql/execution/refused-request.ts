@@ -1,4 +1,4 @@
-import type { GraphQLFormattedError } from 'graphql'
+import type { GraphQLError, GraphQLFormattedError } from 'graphql'
 import { limitError } from './error-limits.ts'
 
 /**
@@ -28,4 +28,17 @@ export function tooManySubscriptions(message: string): RefusedRequest {
 /** Of all its connections together, of whatever kind. */
 export function addressHasTooManySubscriptions(): RefusedRequest {
   return tooManySubscriptions('The address has as many subscriptions as it may')
+}
+
+/** For what a document, or what comes with it, does wrong. */
+export function refuseDocument(code: string, errors: readonly GraphQLError[]): RefusedRequest {
+  return new RefusedRequest(
+    'document',
+    errors.map(({ message, locations }) => ({ message, ...(locations && { locations }), extensions: { code } })),
+  )
+}
+
+export function tooExpensive(cost: number, limit: number): RefusedRequest {
+  const message = `The operation may cost ${cost}, more than the ${limit} allowed: ask for less at once`
+  return new RefusedRequest('document', [{ message, extensions: { code: 'OPERATION_TOO_EXPENSIVE' } }])
 }

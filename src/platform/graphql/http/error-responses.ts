@@ -6,7 +6,7 @@ import { pathOf } from '../../http/request-path.ts'
 import type { Engine } from '../execution/engine.types.ts'
 import { formatAppError, statusOf } from '../execution/graphql-errors.ts'
 import { RefusedRequest, type Stage } from '../execution/refused-request.ts'
-import { sendEvents } from './event-streams.ts'
+import { sendEvents } from './event-stream.ts'
 import type { Accepted, JsonType } from './media-types.ts'
 import { sendJson } from './responses.ts'
 

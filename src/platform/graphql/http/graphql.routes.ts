@@ -41,7 +41,7 @@ export async function graphqlRoutes(app: FastifyInstance, deps: GraphQLRoutesDep
   const { engine } = deps
   const negotiate = createNegotiation()
   const identification = createIdentification(deps.authenticate)
-  const streams = createEventStreams({ ...deps, app, maxPerAddress: deps.maxStreamsPerAddress })
+  const streams = createEventStreams({ budgets: deps.budgets, maxPerAddress: deps.maxStreamsPerAddress })
   const stream = createStreaming({ ...deps, streams })
   const runBatch = createRequestBatches({ engine, maxRequests: deps.maxBatch, maxCost: deps.maxCost })
   const holdAnswer = createHeldAnswers(deps.budgets)

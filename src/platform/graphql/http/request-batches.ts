@@ -1,9 +1,8 @@
 /** Several requests in one. Each is answered in its place, as if it had come alone. */
 import { setImmediate as rest } from 'node:timers/promises'
 import type { AnswerBudget } from '../execution/answer-budget.ts'
-import { tooExpensive } from '../execution/documents.ts'
 import type { Engine, Prepared } from '../execution/engine.types.ts'
-import { RefusedRequest } from '../execution/refused-request.ts'
+import { RefusedRequest, tooExpensive } from '../execution/refused-request.ts'
 import { createAnswerBudget, endBudget } from '../execution/response-budget.ts'
 import type { Context } from '../schema/elements.ts'
 import { badRequest, readParameters } from './parameters.ts'

@@ -40,14 +40,14 @@ export function createStreaming({ engine, streams, liveAccess }: StreamingDeps) 
       },
     })
     live = await engine.subscribe(prepared, new RequestContext(request), {
-      next: stream.next,
+      next: (text) => stream.next(text),
       end(errors) {
         if (errors) stream.next(JSON.stringify({ errors }))
         stream.complete()
       },
     })
     const { principal } = request
-    if (principal && !stream.isOver()) {
+    if (principal && !stream.isOver) {
       unwatch = liveAccess.watch({
         token: requireBearer(request),
         principal,
@@ -61,7 +61,7 @@ export function createStreaming({ engine, streams, liveAccess }: StreamingDeps) 
       })
     }
     // The client may have gone while the subscription began.
-    if (stream.isOver()) {
+    if (stream.isOver) {
       unwatch?.()
       live.close()
     } else stream.begin()

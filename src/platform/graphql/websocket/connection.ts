@@ -1,23 +1,20 @@
-/** One client: who it is, what it has asked for, and what it still waits for. */
+/** One client, from its handshake until it leaves: who it is, what it sends, and how it is closed. */
 import type { Duplex } from 'node:stream'
 import type { WebSocket } from 'ws'
 import { AppError } from '../../../core/app-error.ts'
 import type { LiveAccess } from '../../access/live-access.ts'
-import type { Authenticate, Principal } from '../../access/route-guards.ts'
+import type { Authenticate } from '../../access/route-guards.ts'
 import type { Client } from '../../http/client.ts'
 import type { AddressBudgets, Share } from '../../limiter/address-budgets.ts'
-import type { Engine, Prepared } from '../execution/engine.types.ts'
+import type { Engine } from '../execution/engine.types.ts'
 import { withWrittenNumbers } from '../execution/exact-json.ts'
 import type { FairTurns } from '../execution/fair-turns.ts'
-import { formatThrown } from '../execution/graphql-errors.ts'
-import { RefusedRequest } from '../execution/refused-request.ts'
 import type { ContextLog } from '../schema/elements.ts'
 import { type CloseReason, closeReasons } from './close-reasons.ts'
 import { Identity } from './identity.ts'
 import { Inbox, maxMessageBytes } from './inbox.ts'
-import { OperationRoom } from './operation-room.ts'
 import type { Begin, OperationId, Protocol } from './protocol.ts'
-import { SocketOperation } from './socket-operation.ts'
+import { SocketOperations } from './socket-operations.ts'
 import { SocketWriter } from './socket-writer.ts'
 
 /** What all connections share. */
@@ -58,14 +55,11 @@ export class Connection {
   /** It has been heard of since it was last asked. */
   isAlive = true
   readonly #deps: ConnectionDeps
-  readonly #client: Client
   readonly #identity: Identity
   readonly #log: ConnectionLog
-  readonly #operations = new Map<unknown, SocketOperation>()
+  readonly #operations: SocketOperations
   readonly #inbox: Inbox
   readonly #share: Share
-  readonly #room: OperationRoom
-  #underWay = 0
   #hasInit = false
   #isIdentifying = false
   #isReleased = false
@@ -75,17 +69,28 @@ export class Connection {
     this.protocol = protocol
     this.isReady = !protocol.needsInit
     this.#deps = deps
-    this.#client = client
     this.#identity = new Identity({
       authenticate,
       liveAccess: deps.liveAccess,
-      onChange: (principal) => this.#recheck(principal),
+      onChange: (principal) => this.#operations.recheck(principal),
       onEnd: () => this.close(closeReasons.forbidden),
     })
     this.#log = log
     this.#share = deps.budgets.open(client.address, () => this.#cutOff())
-    this.#room = new OperationRoom(this.#share, deps.maxSubscriptions)
     this.writer = new SocketWriter({ ws, socket, onHeld: () => this.#account(), onTooSlow: () => this.release() })
+    this.#operations = new SocketOperations({
+      protocol,
+      writer: this.writer,
+      engine: deps.engine,
+      identity: this.#identity,
+      client,
+      share: this.#share,
+      maxSubscriptions: deps.maxSubscriptions,
+      log,
+      onHeld: () => this.#account(),
+      onDone: () => this.#goOn(),
+      onForbidden: () => this.close(closeReasons.forbidden),
+    })
     this.#inbox = new Inbox({
       ws,
       socket,
@@ -147,44 +152,13 @@ export class Connection {
     }
   }
 
-  begin({ id, request, size }: Begin): void {
-    if (id !== undefined && this.#operations.has(id)) {
-      this.protocol.repeated(this, id)
-      return
-    }
-    let prepared: Prepared
-    try {
-      prepared = this.#deps.engine.prepare(request)
-      this.#room.take({ isSubscription: prepared.kind === 'subscription', size })
-    } catch (error) {
-      this.protocol.refused(this.writer, id, this.#errorsOf(error))
-      return
-    }
-    const operation = new SocketOperation({
-      connection: this,
-      id,
-      isSubscription: prepared.kind === 'subscription',
-      size,
-    })
-    this.#operations.set(operation.key, operation)
-    this.#underWay += 1
-    this.#share.addOperation()
-    this.#account()
-    void this.#run(operation, prepared).catch((error: unknown) =>
-      this.#log.error({ err: error }, 'an operation failed'),
-    )
+  begin(begin: Begin): void {
+    if (begin.id !== undefined && this.#operations.has(begin.id)) this.protocol.repeated(this, begin.id)
+    else this.#operations.begin(begin)
   }
 
-  /** The client needs it no longer. One that is over already is no mistake: the messages have crossed. */
   complete(id: OperationId): void {
-    this.#operations.get(id)?.close()
-  }
-
-  /** For an operation that is over. */
-  forget(operation: SocketOperation): void {
-    this.#operations.delete(operation.key)
-    this.#room.giveBack(operation)
-    this.#account()
+    this.#operations.complete(id)
   }
 
   /** To be called now and then: the client may have read since, and others may have made room. */
@@ -195,7 +169,7 @@ export class Connection {
 
   /** Tells its address's budget what it holds. */
   #account(): void {
-    this.#share.hold(this.#inbox.heldBytes + this.#room.heldBytes + this.writer.heldBytes)
+    this.#share.hold(this.#inbox.heldBytes + this.#operations.heldBytes + this.writer.heldBytes)
   }
 
   /** For how long a message has been unfinished; undefined where none is. */
@@ -212,7 +186,7 @@ export class Connection {
   leave(reason: CloseReason): void {
     this.#leaving = reason
     this.#inbox.clear()
-    if (this.#underWay === 0) this.close(reason)
+    if (!this.#operations.areUnderWay) this.close(reason)
   }
 
   /** Ends all that is done for the client. */
@@ -220,7 +194,7 @@ export class Connection {
     if (this.#isReleased) return
     this.#isReleased = true
     this.#identity.release()
-    for (const operation of this.#operations.values()) operation.close()
+    this.#operations.closeAll()
     this.#inbox.close()
     this.#deps.onReleased(this)
   }
@@ -260,40 +234,7 @@ export class Connection {
   }
 
   #goOn(): void {
-    if (this.#leaving && this.#underWay === 0) this.close(this.#leaving)
+    if (this.#leaving && !this.#operations.areUnderWay) this.close(this.#leaving)
     this.#inbox.goOn()
-  }
-
-  async #run(operation: SocketOperation, prepared: Prepared): Promise<void> {
-    const principal = this.#identity.principal
-    const context = { principal, client: this.#client, log: this.#log }
-    try {
-      if (operation.isSubscription) {
-        operation.begun(await this.#deps.engine.subscribe(prepared, context, operation))
-        // The rights may have changed while it began.
-        if (this.#identity.principal && this.#identity.principal !== principal)
-          await operation.recheck(this.#identity.principal)
-      } else if (await this.#identity.isStillGood()) {
-        const fresh = { ...context, principal: this.#identity.principal }
-        operation.answer(await this.#deps.engine.execute(prepared, fresh))
-      } else this.close(closeReasons.forbidden)
-    } catch (error) {
-      operation.refuse(this.#errorsOf(error))
-    }
-    this.#underWay -= 1
-    this.#share.removeOperation()
-    this.#goOn()
-  }
-
-  #errorsOf(error: unknown) {
-    const errors = error instanceof RefusedRequest ? error.errors : [formatThrown(error, this.#log)]
-    this.#deps.engine.countErrors(errors)
-    return errors
-  }
-
-  #recheck(principal: Principal): void {
-    for (const operation of this.#operations.values()) {
-      operation.recheck(principal).catch((error: unknown) => operation.end([formatThrown(error, this.#log)]))
-    }
   }
 }

@@ -1,33 +1,24 @@
 /** Sockets for GraphQL, on any server of node:http. */
 import type { IncomingMessage, Server } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { type WebSocket, WebSocketServer } from 'ws'
+import { WebSocketServer } from 'ws'
 import { type Authenticate, bearerOf } from '../../access/route-guards.ts'
-import { cleanUserAgent } from '../../http/client.ts'
 import { hasValidHost } from '../../http/host-header.ts'
-import { LazyLog } from '../../http/lazy-log.ts'
 import { pathOf } from '../../http/request-path.ts'
 import { createConnectionsPerAddress } from '../../limiter/connections-per-address.ts'
-import type { Log } from '../../log/logger.ts'
 import type { Engine } from '../execution/engine.types.ts'
-import { closeReasons } from './close-reasons.ts'
-import { Connection, type ConnectionDeps } from './connection.ts'
-import { createTransportProtocol } from './graphql-transport-ws.ts'
-import { startHeartbeat, type Timing } from './heartbeat.ts'
 import { maxMessageBytes } from './inbox.ts'
-import { createPlainJson } from './plain-json.ts'
+import { closeWithinMs, createOpenConnections, type OpenConnectionsOptions } from './open-connections.ts'
 import { createOriginCheck, type Refusal, refusals, refuseUpgrade } from './upgrade.ts'
 
-export interface UpgradeServerOptions extends Omit<ConnectionDeps, 'onReleased'> {
+export interface UpgradeServerOptions extends OpenConnectionsOptions {
   authenticate: Authenticate
-  log: Log
   /** Of the client, which a trusted proxy may speak for. */
   addressOf(request: IncomingMessage): string
   requestIdOf(request: IncomingMessage): string
   /** Of the pages that may open sockets; `*` stands for all. */
   origins: readonly string[]
   maxPerAddress: number
-  timing?: Partial<Timing>
 }
 
 /** A way in: from which pages, and how it is told who comes. */
@@ -51,41 +42,21 @@ export interface Sockets {
   close(): Promise<void>
 }
 
-/** For the other side to close too, before the connection is cut. */
-const closeWithinMs = 2000
-
-const defaultTiming: Timing = { pingEveryMs: 30_000, initWithinMs: 3000, messageWithinMs: 10_000 }
+interface Upgrade {
+  request: IncomingMessage
+  socket: Duplex
+  head: Buffer
+  endpoint: UpgradeEndpoint
+}
 
 export function createUpgradeServer(options: UpgradeServerOptions): Sockets {
   const { log, addressOf, requestIdOf } = options
-  const raw = createPlainJson()
-  const transport = createTransportProtocol()
-  const server = new WebSocketServer({
-    noServer: true,
-    clientTracking: false,
-    maxPayload: maxMessageBytes,
-    perMessageDeflate: false,
-    // What is owed to a client that does not read must count, pongs too.
-    autoPong: false,
-    // The types do not know it yet.
-    ...({ closeTimeout: closeWithinMs } as object),
-    // A browser gives up a socket that answers with none of the protocols it offered, and never learns the reason.
-    handleProtocols: (offered) => (offered.has(transport.protocol) ? transport.protocol : [...offered][0]) ?? false,
-  })
-  const heartbeat = startHeartbeat({ ...defaultTiming, ...options.timing })
-  const deps: ConnectionDeps = { ...options, onReleased: heartbeat.remove }
-  /** By a token, which is optional. */
-  const byToken: UpgradeEndpoint = {
-    isAllowed: createOriginCheck(options.origins),
-    credentialOf: ({ headers: { authorization } }) =>
-      authorization === undefined ? undefined : { token: bearerOf(authorization) },
-    authenticate: options.authenticate,
-  }
-  const open = new Set<Connection>()
+  const connections = createOpenConnections(options)
+  const server = createWebSocketServer(connections.chooseProtocol)
+  const byToken = tokenEndpoint(options)
   const ids = new WeakMap<IncomingMessage, string>()
   const perAddress = createConnectionsPerAddress(options.maxPerAddress)
   let isClosing = false
-  let onEmpty = () => {}
 
   server.on('headers', (headers, request) => headers.push(`x-request-id: ${idOf(request)}`))
   server.on('wsClientError', (_error, socket, request) => refuse(request, socket, refusals.malformed))
@@ -121,42 +92,19 @@ export function createUpgradeServer(options: UpgradeServerOptions): Sockets {
       isAccepted = true
       ws.on('close', leave)
       // The request itself is not kept: it is larger than all that is.
-      const { 'user-agent': userAgent } = request.headers
-      const credential = endpoint.credentialOf(request)
-      accept({ ws, socket, address, endpoint, credential, userAgent, requestId: idOf(request) })
+      connections.accept({
+        ws,
+        socket,
+        address,
+        authenticate: endpoint.authenticate,
+        engine: endpoint.engine,
+        credential: endpoint.credentialOf(request),
+        userAgent: request.headers['user-agent'],
+        requestId: idOf(request),
+      })
     })
     // By then it has been let in or refused.
     if (!isAccepted) leave()
-  }
-
-  function accept({ ws, socket, address, endpoint, credential, userAgent, requestId }: Accepted): void {
-    if (ws.protocol !== '' && ws.protocol !== transport.protocol) {
-      const { code, text } = closeReasons.protocolNotAcceptable
-      ws.on('error', () => {})
-      ws.close(code, text)
-      // Nothing that it still sends is read.
-      socket.removeAllListeners('data').pause()
-      return
-    }
-    const connection = new Connection({
-      ws,
-      socket,
-      protocol: ws.protocol === '' ? raw : transport,
-      client: { address, userAgent: cleanUserAgent(userAgent) },
-      log: new LazyLog(log, { requestId }),
-      authenticate: endpoint.authenticate,
-      deps: endpoint.engine ? { ...deps, engine: endpoint.engine } : deps,
-    })
-    open.add(connection)
-    heartbeat.add(connection)
-    ws.on('close', (code) => {
-      connection.release()
-      open.delete(connection)
-      const ms = Math.round(performance.now() - connection.openedAt)
-      log.info({ requestId, address, protocol: ws.protocol, closedWith: code, ms }, 'socket closed')
-      if (open.size === 0) onEmpty()
-    })
-    if (credential) connection.identify(credential.token)
   }
 
   return {
@@ -172,41 +120,35 @@ export function createUpgradeServer(options: UpgradeServerOptions): Sockets {
       })
     },
 
-    counts() {
-      let ofTransport = 0
-      for (const { protocol } of open) if (protocol === transport) ofTransport += 1
-      return { raw: open.size - ofTransport, transport: ofTransport }
-    },
+    counts: connections.counts,
 
-    async close() {
+    close() {
       isClosing = true
-      const emptied = new Promise<void>((resolve) => {
-        onEmpty = resolve
-      })
-      for (const connection of open) connection.leave(closeReasons.goingAway)
-      const cutOff = setTimeout(() => {
-        for (const { writer } of open) writer.terminate()
-      }, closeWithinMs)
-      if (open.size > 0) await emptied
-      clearTimeout(cutOff)
-      heartbeat.stop()
+      return connections.close()
     },
   }
 }
 
-interface Upgrade {
-  request: IncomingMessage
-  socket: Duplex
-  head: Buffer
-  endpoint: UpgradeEndpoint
+function createWebSocketServer(handleProtocols: (offered: Set<string>) => string | false): WebSocketServer {
+  return new WebSocketServer({
+    noServer: true,
+    clientTracking: false,
+    maxPayload: maxMessageBytes,
+    perMessageDeflate: false,
+    // What is owed to a client that does not read must count, pongs too.
+    autoPong: false,
+    // The types do not know it yet.
+    ...({ closeTimeout: closeWithinMs } as object),
+    handleProtocols,
+  })
 }
 
-interface Accepted {
-  ws: WebSocket
-  socket: Duplex
-  address: string
-  endpoint: UpgradeEndpoint
-  credential: { token: string | undefined } | undefined
-  userAgent: string | undefined
-  requestId: string
+/** By a token, which is optional. */
+function tokenEndpoint({ origins, authenticate }: UpgradeServerOptions): UpgradeEndpoint {
+  return {
+    isAllowed: createOriginCheck(origins),
+    credentialOf: ({ headers: { authorization } }) =>
+      authorization === undefined ? undefined : { token: bearerOf(authorization) },
+    authenticate,
+  }
 }

@@ -1,0 +1,101 @@
+/** Writes, on a thread of their own. */
+import { Worker } from 'node:worker_threads'
+import { serviceUnavailable } from '../../../core/app-error.ts'
+import { requireParams } from '../batch.ts'
+import { ConstraintError, type Observe, type Statement } from '../database.ts'
+import { fromPlainError } from './connection.ts'
+import type { SqliteFaults } from './faults.ts'
+import type { FromWriter, ToWriter, WriteResult } from './writer-messages.ts'
+
+export interface SqliteWriterOptions {
+  path: string
+  faults: SqliteFaults
+  observe: Observe
+  /** Throws where the database is not to be written. */
+  requireWritable(): void
+  /** Is called before the writes are acknowledged. */
+  onWritten(): void
+}
+
+export interface SqliteWriter {
+  write(...statements: Statement[]): Promise<object[][]>
+  /** What broke the thread, if anything has. It stays broken. */
+  failure(): Error | undefined
+  /** Lets what was asked before end. */
+  close(): Promise<void>
+}
+
+interface Waiting {
+  since: number
+  resolve(rows: object[][]): void
+  reject(error: Error): void
+}
+
+export function startSqliteWriter(options: SqliteWriterOptions): SqliteWriter {
+  const { path, faults, observe, requireWritable, onWritten } = options
+  const worker = new Worker(new URL('./writer-thread.ts', import.meta.url), { workerData: { path } })
+  const exited = new Promise<void>((resolve) => worker.once('exit', () => resolve()))
+  /** In the order of their requests, which is the order the writer answers in. */
+  const waiting: Waiting[] = []
+  let outbox: Statement[][] = []
+  let failure: Error | undefined
+  let isClosing = false
+  let onIdle = () => {}
+
+  worker.on('message', ({ results }: FromWriter) => {
+    onWritten()
+    const now = performance.now()
+    for (const [i, request] of waiting.splice(0, results.length).entries()) {
+      observe('write', now - request.since)
+      settle(request, results[i] as WriteResult)
+    }
+    if (waiting.length === 0) onIdle()
+  })
+  worker.once('error', (error: Error) => breakDown(error))
+  worker.once('exit', () => {
+    if (!isClosing) breakDown(new Error('the writer thread ended'))
+  })
+
+  function breakDown(error: Error): void {
+    failure = serviceUnavailable(error)
+    for (const { reject } of waiting.splice(0)) reject(failure)
+    onIdle()
+  }
+
+  function settle({ resolve, reject }: Waiting, result: WriteResult): void {
+    if ('rows' in result) {
+      faults.noteWritten()
+      resolve(result.rows)
+    } else if ('constraint' in result) reject(new ConstraintError(result.constraint))
+    else reject(faults.note(fromPlainError(result)))
+  }
+
+  function flush(): void {
+    if (outbox.length === 0) return
+    const requests = outbox
+    outbox = []
+    worker.postMessage({ kind: 'write', requests } satisfies ToWriter)
+  }
+
+  return {
+    write(...statements) {
+      return new Promise((resolve, reject) => {
+        requireWritable()
+        requireParams(statements)
+        waiting.push({ since: performance.now(), resolve, reject })
+        // What this turn of the event loop asks for crosses to the thread as one message.
+        if (outbox.push(statements) === 1) setImmediate(flush)
+      })
+    },
+
+    failure: () => failure,
+
+    async close() {
+      isClosing = true
+      flush()
+      if (waiting.length > 0) await new Promise<void>((resolve) => (onIdle = resolve))
+      if (!failure) worker.postMessage({ kind: 'close' } satisfies ToWriter)
+      await exited
+    },
+  }
+}

@@ -1,0 +1,107 @@
+/** The sockets that are open, from the end of their handshake until they are closed. */
+import type { Duplex } from 'node:stream'
+import type { WebSocket } from 'ws'
+import type { Authenticate } from '../../access/route-guards.ts'
+import { cleanUserAgent } from '../../http/client.ts'
+import { LazyLog } from '../../http/lazy-log.ts'
+import type { Log } from '../../log/logger.ts'
+import type { Engine } from '../execution/engine.types.ts'
+import { closeReasons } from './close-reasons.ts'
+import { Connection, type ConnectionDeps } from './connection.ts'
+import { createTransportProtocol } from './graphql-transport-ws.ts'
+import { startHeartbeat, type Timing } from './heartbeat.ts'
+import { createPlainJson } from './plain-json.ts'
+
+export interface OpenConnectionsOptions extends Omit<ConnectionDeps, 'onReleased'> {
+  log: Log
+  timing?: Partial<Timing>
+}
+
+/** A socket whose handshake is done. */
+export interface Accepted {
+  ws: WebSocket
+  socket: Duplex
+  address: string
+  authenticate: Authenticate
+  /** Another one than elsewhere. */
+  engine: Engine | undefined
+  credential: { token: string | undefined } | undefined
+  userAgent: string | undefined
+  requestId: string
+}
+
+/** For the other side to close too, before the connection is cut. */
+export const closeWithinMs = 2000
+
+const defaultTiming: Timing = { pingEveryMs: 30_000, initWithinMs: 3000, messageWithinMs: 10_000 }
+
+export function createOpenConnections(options: OpenConnectionsOptions) {
+  const { log } = options
+  const raw = createPlainJson()
+  const transport = createTransportProtocol()
+  const heartbeat = startHeartbeat({ ...defaultTiming, ...options.timing })
+  const deps: ConnectionDeps = { ...options, onReleased: heartbeat.remove }
+  const open = new Set<Connection>()
+  let onEmpty = () => {}
+
+  function add({ ws, socket, address, authenticate, engine, userAgent, requestId }: Accepted): Connection {
+    const connection = new Connection({
+      ws,
+      socket,
+      protocol: ws.protocol === '' ? raw : transport,
+      client: { address, userAgent: cleanUserAgent(userAgent) },
+      log: new LazyLog(log, { requestId }),
+      authenticate,
+      deps: engine ? { ...deps, engine } : deps,
+    })
+    open.add(connection)
+    heartbeat.add(connection)
+    ws.on('close', (code) => {
+      connection.release()
+      open.delete(connection)
+      const ms = Math.round(performance.now() - connection.openedAt)
+      log.info({ requestId, address, protocol: ws.protocol, closedWith: code, ms }, 'socket closed')
+      if (open.size === 0) onEmpty()
+    })
+    return connection
+  }
+
+  return {
+    /** A browser gives up a socket that answers with none of the protocols it offered, and never learns the reason. */
+    chooseProtocol: (offered: Set<string>): string | false =>
+      (offered.has(transport.protocol) ? transport.protocol : [...offered][0]) ?? false,
+
+    accept(accepted: Accepted): void {
+      const { ws, socket, credential } = accepted
+      if (ws.protocol !== '' && ws.protocol !== transport.protocol) {
+        const { code, text } = closeReasons.protocolNotAcceptable
+        ws.on('error', () => {})
+        ws.close(code, text)
+        // Nothing that it still sends is read.
+        socket.removeAllListeners('data').pause()
+        return
+      }
+      const connection = add(accepted)
+      if (credential) connection.identify(credential.token)
+    },
+
+    counts(): { raw: number; transport: number } {
+      let ofTransport = 0
+      for (const { protocol } of open) if (protocol === transport) ofTransport += 1
+      return { raw: open.size - ofTransport, transport: ofTransport }
+    },
+
+    async close(): Promise<void> {
+      const emptied = new Promise<void>((resolve) => {
+        onEmpty = resolve
+      })
+      for (const connection of open) connection.leave(closeReasons.goingAway)
+      const cutOff = setTimeout(() => {
+        for (const { writer } of open) writer.terminate()
+      }, closeWithinMs)
+      if (open.size > 0) await emptied
+      clearTimeout(cutOff)
+      heartbeat.stop()
+    },
+  }
+}

@@ -1,5 +1,5 @@
 /** What a configuration value may be. A reader takes what a file or a variable holds and answers its typed form. */
-import { isIP } from 'node:net'
+import { isAddressRange } from '../core/addresses.ts'
 import type { MlcValue, Scalar } from './mlc-values.ts'
 
 export interface RateLimit {
@@ -120,11 +120,7 @@ export const addressRange: Reader<string> = {
     const given = textOf(input)
     if (given === undefined) return undefined
     if (['loopback', 'linklocal', 'uniquelocal'].includes(given)) return given
-    const [address = '', bits, ...rest] = given.split('/')
-    const family = isIP(address)
-    if (family === 0 || rest.length > 0) return undefined
-    if (bits === undefined) return given
-    return /^\d{1,3}$/.test(bits) && Number(bits) >= 1 && Number(bits) <= (family === 4 ? 32 : 128) ? given : undefined
+    return isAddressRange(given) ? given : undefined
   },
 }
 

@@ -2,6 +2,7 @@
 import { pipeline, type Readable, type Transform } from 'node:stream'
 import { brotliCompress, constants, createBrotliCompress, createGzip, gzip } from 'node:zlib'
 import type { DoneFuncWithErrOrRes, FastifyReply, FastifyRequest } from 'fastify'
+import Negotiator from 'negotiator'
 import { guarded } from './http-errors.ts'
 import { addVary } from './vary.ts'
 
@@ -17,6 +18,8 @@ const compressors = {
 } as const satisfies Record<string, Compress>
 
 type Encoding = keyof typeof compressors
+
+const encodings = Object.keys(compressors)
 
 // A stream keeps its compressor for as long as its client reads, so its window is small; the levels are the quickest.
 const streamCompressors = {
@@ -42,7 +45,7 @@ export function compressAnswer(
     return
   }
   addVary(reply, 'accept-encoding')
-  const encoding = chooseEncoding(request.headers['accept-encoding'])
+  const encoding = chooseEncoding(request)
   if (encoding === undefined) {
     done(null, payload)
     return
@@ -62,7 +65,7 @@ function isStream(payload: unknown): payload is Readable {
 
 function compressStream(request: FastifyRequest, reply: FastifyReply, payload: Readable): Readable {
   addVary(reply, 'accept-encoding')
-  const encoding = chooseEncoding(request.headers['accept-encoding'])
+  const encoding = chooseEncoding(request)
   // What a HEAD request is answered with is empty, and stays so.
   if (encoding === undefined || request.method === 'HEAD') return payload
   markEncoded(reply, encoding)
@@ -70,19 +73,16 @@ function compressStream(request: FastifyRequest, reply: FastifyReply, payload: R
   return pipeline(payload, streamCompressors[encoding](), () => {})
 }
 
+/** What the types of negotiator leave out: which wins where the client likes several equally. */
+interface EncodingNegotiator {
+  encoding(available: readonly string[], options: { preferred: readonly string[] }): string | undefined
+}
+
 /** RFC 9110, 12.5.3. What is not named is acceptable only by `*`. */
-export function chooseEncoding(accepted: string | string[] | undefined): Encoding | undefined {
-  if (accepted === undefined || accepted === '') return undefined
-  const weights = new Map<string, number>()
-  for (const part of String(accepted).toLowerCase().split(',')) {
-    const [name = '', ...parameters] = part.split(';').map((each) => each.trim())
-    const q = parameters.find((each) => each.startsWith('q='))?.slice(2)
-    weights.set(name, q === undefined ? 1 : Number(q))
-  }
-  const weightOf = (name: string) => weights.get(name) ?? weights.get('*') ?? 0
-  const names = Object.keys(compressors) as Encoding[]
-  const [best] = names.filter((name) => weightOf(name) > 0).toSorted((a, b) => weightOf(b) - weightOf(a))
-  return best
+function chooseEncoding({ headers }: FastifyRequest): Encoding | undefined {
+  const negotiator: EncodingNegotiator = new Negotiator({ headers })
+  // It returns one of those that it is given.
+  return negotiator.encoding(encodings, { preferred: encodings }) as Encoding | undefined
 }
 
 /** A strong ETag stands for bytes, and these are others. `stripEncoding` takes the mark off again. */

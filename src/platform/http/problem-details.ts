@@ -1,4 +1,5 @@
 /** Errors as RFC 9457 has them, for clients that ask for `application/problem+json`. */
+import Negotiator from 'negotiator'
 import type { AppError } from '../../core/app-error.ts'
 
 export const problemType = 'application/problem+json'
@@ -10,10 +11,8 @@ export const problemType = 'application/problem+json'
 export function takesProblems(accept: string | undefined): boolean {
   // Most clients do not: no list is read for them.
   if (!accept || !/problem\+json/i.test(accept)) return false
-  return accept.split(',').some((range) => {
-    const [type = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase())
-    return type === problemType && !parameters.some((parameter) => /^q=0(\.0*)?$/.test(parameter))
-  })
+  const types = new Negotiator({ headers: { accept } }).mediaTypes()
+  return types.some((type) => type.toLowerCase() === problemType)
 }
 
 export interface Problem {

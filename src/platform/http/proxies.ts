@@ -1,8 +1,8 @@
 /** Which peers may speak for a client's address. */
 import type { IncomingMessage } from 'node:http'
-import { isIP } from 'node:net'
 import proxyAddress from '@fastify/proxy-addr'
 import type { FastifyRequest } from 'fastify'
+import { parseAddress, withoutPort } from '../../core/addresses.ts'
 import { cleanAddress } from './client.ts'
 
 /** Of an IPv6 address with a zone, brackets and a port. */
@@ -41,12 +41,11 @@ export function createForwardedCleaner(isTrusted: IsTrusted): (request: Incoming
   }
 }
 
-/** `203.0.113.7`, `203.0.113.7:5555`, `2001:db8::1`, `[2001:db8::1]`, `[2001:db8::1]:5555` */
 function addressOfHop(given: string): string | undefined {
   const hop = given.trim()
   if (hop.length > maxHopLength) return undefined
-  const address = /^\[([^\]]*)\](?::\d+)?$/.exec(hop)?.[1] ?? /^([\d.]+):\d+$/.exec(hop)?.[1] ?? hop
-  return isIP(address) === 0 ? undefined : address
+  const address = withoutPort(hop)
+  return parseAddress(address) && address
 }
 
 /** Says once that forwarding headers are ignored: somebody behind a proxy would otherwise wonder for long. */

@@ -1,6 +1,7 @@
 /** How often a client address may try. In memory, or in Redis where several nodes must count together. */
-import { isIPv6 } from 'node:net'
+import ipaddr from 'ipaddr.js'
 import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible'
+import { parseAddress, withoutPort } from '../../core/addresses.ts'
 import { AppError } from '../../core/app-error.ts'
 import { answerTimeoutMs } from '../../core/supervised-connection.ts'
 import { withTimeout } from '../../core/timeout.ts'
@@ -87,33 +88,11 @@ export function tooManyAttempts(waitSeconds: number): AppError {
 
 /** One customer holds a whole /64 of IPv6 addresses: they count as one. What is no address counts as it is. */
 export function rateKey(given: string): string {
-  // Some proxies forward the port along: 203.0.113.7:5555, [2001:db8::1]:5555.
-  const address = given.startsWith('[')
-    ? given.slice(1).split(']', 1).join('')
-    : given.replace(/^(\d+\.\d+\.\d+\.\d+):\d+$/, '$1')
-  if (!isIPv6(address)) return address
-  const groups = groupsOf(address)
-  const isMapped = groups.slice(0, 5).every((group) => group === 0) && groups[5] === 0xffff
-  if (isMapped) {
-    const [high = 0, low = 0] = groups.slice(6)
-    return [high >> 8, high & 255, low >> 8, low & 255].join('.')
-  }
-  return `${groups
-    .slice(0, 4)
-    .map((group) => group.toString(16))
-    .join(':')}::/64`
-}
-
-/** The eight numbers of an IPv6 address, however it is written. */
-function groupsOf(address: string): number[] {
-  const [plain = ''] = address.split('%')
-  const dotted = /:(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})$/.exec(plain)
-  const [a = 0, b = 0, c = 0, d = 0] = dotted?.slice(1).map(Number) ?? []
-  const text = dotted
-    ? `${plain.slice(0, dotted.index + 1)}${((a << 8) | b).toString(16)}:${((c << 8) | d).toString(16)}`
-    : plain
-  const [head = '', tail] = text.split('::')
-  const numbers = (part: string) => (part === '' ? [] : part.split(':').map((group) => Number.parseInt(group, 16)))
-  const [left, right] = [numbers(head), numbers(tail ?? '')]
-  return tail === undefined ? left : [...left, ...Array<number>(8 - left.length - right.length).fill(0), ...right]
+  // Some proxies forward the port along.
+  const text = withoutPort(given)
+  const address = parseAddress(text)
+  if (!address) return text
+  if (address instanceof ipaddr.IPv4) return address.toString()
+  const groups = address.parts.slice(0, 4).map((group) => group.toString(16))
+  return `${groups.join(':')}::/64`
 }

@@ -1,5 +1,6 @@
 /** Which form of an answer a client takes: GraphQL-over-HTTP, "Accept", and RFC 9110, 12.5.1. */
 import { LRUCache } from 'lru-cache'
+import Negotiator from 'negotiator'
 
 export type JsonType = 'application/json' | 'application/graphql-response+json'
 
@@ -32,47 +33,34 @@ export function createNegotiation(): (accept: string | undefined) => Accepted {
   }
 }
 
-interface Range {
-  type: string
-  q: number
-  position: number
-}
+const jsonTypes: JsonType[] = ['application/json', 'application/graphql-response+json']
 
 export function negotiate(accept: string): Accepted {
-  const ranges = accept.split(',').flatMap(parseRange)
-  if (ranges.length === 0) return anything
-  const best = (['application/json', 'application/graphql-response+json', eventStreamType] as const)
-    .flatMap((type) => {
-      const range = rangeOf(type, ranges)
-      return range && range.q > 0 ? [{ type, ...range }] : []
-    })
-    .toSorted((a, b) => b.q - a.q || a.position - b.position)
-  const json = best.find(({ type }) => type !== eventStreamType)?.type as JsonType | undefined
-  if (best[0]?.type === eventStreamType) return { json, stream: 'preferred' }
-  return { json, stream: best.some(({ type }) => type === eventStreamType) ? 'accepted' : 'refused' }
+  if (/^[\s,]*$/.test(accept)) return anything
+  const negotiator = new Negotiator({ headers: { accept: withoutParameters(accept) } })
+  const ranges = negotiator.mediaTypes()
+  const isStreamNamed = ranges.includes(eventStreamType)
+  // Of types that are liked equally the first wins; negotiator would put those that are named before those that are not.
+  const best = negotiator
+    .mediaTypes(isStreamNamed ? [...jsonTypes, eventStreamType] : jsonTypes)
+    .toSorted((a, b) => positionOf(a, ranges) - positionOf(b, ranges))
+  const stream = best[0] === eventStreamType ? 'preferred' : isStreamNamed ? 'accepted' : 'refused'
+  return { json: best.find((type): type is JsonType => type !== eventStreamType), stream }
 }
 
-/** The most precise range that a type falls under. */
-function rangeOf(type: string, ranges: readonly Range[]): Omit<Range, 'type'> | undefined {
-  const names = type === eventStreamType ? [type] : [type, 'application/*', '*/*']
-  for (const name of names) {
-    const range = ranges.find((each) => each.type === name)
-    if (range) return { q: range.q, position: range.position }
-  }
-  return undefined
+/** That of the most precise range that a type falls under. */
+function positionOf(type: string, ranges: readonly string[]): number {
+  const names = [type, 'application/*', '*/*']
+  return names.map((name) => ranges.indexOf(name)).find((position) => position >= 0) ?? ranges.length
 }
 
-function parseRange(text: string, position: number): Range[] {
-  const [type = '', ...parameters] = text.split(';').map((part) => part.trim().toLowerCase())
-  if (type === '') return []
-  let q = 1
-  for (const parameter of parameters) {
-    const [name, value = ''] = parameter.split('=').map((part) => part.trim())
-    if (name === 'q') q = Number(value) || 0
+/** All but the weight. What we write has none of them, and negotiator would refuse it. */
+function withoutParameters(accept: string): string {
+  return accept.toLowerCase().replace(/;([^;,=]*)=?([^;,]*)/g, (parameter, name: string, value: string) => {
+    if (name.trim() === 'q') return parameter
     // We write nothing but UTF-8.
-    else if (name === 'charset' && !isUtf8Name(value)) q = 0
-  }
-  return [{ type, q, position }]
+    return name.trim() === 'charset' && !isUtf8Name(value.trim()) ? ';q=0' : ''
+  })
 }
 
 export function isUtf8Name(charset: string): boolean {

@@ -189,8 +189,11 @@ test('the way back to the list leads to the search that one came from', async (t
   await createProduct(api, body.access_token)
   await enter(page, user.email)
   await sees(page, 'Products')
+  // The scripts of a page have run by then; a click before that is one without them.
+  await page.waitForLoadState()
   await page.locator('#results td.title a').first().click()
   await sees(page, 'Edit product')
+  await page.waitForLoadState()
   await go(page, 'Back to the list')
   await sees(page, 'Products')
   assert.equal(await page.getByLabel('Part of the name').inputValue(), 'lamp')

@@ -1,7 +1,7 @@
 /** The command line. */
 import { join } from 'node:path'
 import { Command, CommanderError } from 'commander'
-import { ownFeatures } from './app/features.ts'
+import { withOwnFeatures } from './app/features.ts'
 import { addGraphQLCommands } from './commands/graphql-commands.ts'
 import type { GlobalOptions, Settings } from './commands/settings.ts'
 import { root } from './config/root.ts'
@@ -60,7 +60,7 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 let extensions: readonly Feature[] = []
 try {
   extensions = await loadExtensionsFor(process.argv)
-  for (const feature of [...ownFeatures, ...extensions]) addFeatureCommands(feature)
+  for (const feature of withOwnFeatures(extensions)) addFeatureCommands(feature)
   addGraphQLCommands(program, read)
   await program.parseAsync()
 } catch (error) {

@@ -4,7 +4,6 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { ownMigrations } from '../../src/app/declarations.ts'
 import { root } from '../../src/config/root.ts'
 import { systemClock } from '../../src/core/clock.ts'
 import { systemRandom } from '../../src/core/random.ts'
@@ -12,6 +11,7 @@ import { type BulkProduct, insertMany, rowsPerWrite } from '../../src/features/p
 import type { Database, Statement } from '../../src/platform/database/database.ts'
 import { foldCounts } from '../../src/platform/database/maintained-counts.ts'
 import { openDatabase } from '../../src/platform/database/open.ts'
+import { ownMigrations } from '../../test/support/migrations.ts'
 
 /** Each of these finds 50 products, but `common`, which finds 7 in 100. */
 export const finds = { rare: 'qzx', short: 'jq', common: 'deluxe', category: 'rarities' } as const

@@ -1,8 +1,9 @@
 /** Prints how many writes a second 64 callers get through the interface, on the file of `DATABASE_FILE`. */
-import { ownMigrations } from '../../src/app/declarations.ts'
+
 import { systemClock } from '../../src/core/clock.ts'
 import { systemRandom } from '../../src/core/random.ts'
 import { openDatabase } from '../../src/platform/database/open.ts'
+import { ownMigrations } from '../../test/support/migrations.ts'
 
 const callers = 64
 const roundMs = 1500

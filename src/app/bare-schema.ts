@@ -8,7 +8,7 @@ import type { Feature } from '../platform/feature.ts'
 import { createGuards } from '../platform/graphql/schema/guards.ts'
 import { createSchema } from '../platform/graphql/schema/schema.ts'
 import type { Log } from '../platform/log/logger.ts'
-import { ownFeatures } from './features.ts'
+import { withOwnFeatures } from './features.ts'
 import { openInfrastructure } from './infrastructure.ts'
 import { createServices, joinFeatures } from './join.ts'
 
@@ -22,7 +22,7 @@ export async function createBareSchema({ config, log, extensions }: BareSchemaOp
   const folder = await mkdtemp(join(tmpdir(), 'latchkey-schema-'))
   try {
     const database = { ...config.database, url: `file:${join(folder, 'empty.db')}` }
-    const features = [...ownFeatures, ...extensions]
+    const features = withOwnFeatures(extensions)
     const infrastructure = await openInfrastructure({
       config: { ...config, database },
       log,

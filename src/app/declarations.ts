@@ -9,7 +9,7 @@ import type { MigrationFolder } from '../platform/database/migrations.ts'
 import type { Feature } from '../platform/feature.ts'
 import { ownFeatures } from './features.ts'
 
-/** Tables that no single feature has, and what they expire by. */
+/** For tables that no single feature has. */
 const platformMigrations = [
   { path: join(import.meta.dirname, 'migrations') },
   { path: join(import.meta.dirname, '..', 'platform', 'audit', 'migrations') },
@@ -94,6 +94,3 @@ function claimsOf({ name, definition }: Feature): string[] {
     ),
   ]
 }
-
-/** The migrations of the service itself and of its own features. */
-export const ownMigrations: readonly MigrationFolder[] = declaredBy(ownFeatures).migrations

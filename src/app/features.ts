@@ -17,3 +17,8 @@ export const ownFeatures = [
   products,
   console,
 ] as const satisfies readonly Feature[]
+
+/** Our own, then those of extensions. */
+export function withOwnFeatures(extensions: readonly Feature[] = []): readonly Feature[] {
+  return [...ownFeatures, ...extensions]
+}

@@ -20,7 +20,7 @@ import type { Log } from '../platform/log/logger.ts'
 import type { Metrics } from '../platform/metrics/metrics.ts'
 import { openRedis, type Redis } from '../platform/redis/redis.ts'
 import { createSecrets } from '../platform/secrets/secrets.ts'
-import { openNodeBus, openTopicBus } from './buses.ts'
+import { type BusParts, openNodeBus, openTopicBus } from './buses.ts'
 import { declaredBy } from './declarations.ts'
 import { createOneShotAccessNotice } from './one-shot-access-notice.ts'
 
@@ -116,8 +116,6 @@ export async function openInfrastructure(options: InfrastructureOptions): Promis
     throw error
   }
 }
-
-type BusParts = Parameters<typeof openNodeBus>[0]
 
 /** The SQLite file, where a secret that was not configured may be made beside it. */
 function developmentFile({ isDevelopment, database }: CoreConfig): string | undefined {

@@ -3,7 +3,7 @@ import { type ConfigSources, type CoreConfig, loadConfig as load } from '../conf
 import type { ValuesOf } from '../config/key.ts'
 import type { Feature } from '../platform/feature.ts'
 import { configParts } from './declarations.ts'
-import { ownFeatures } from './features.ts'
+import { type ownFeatures, withOwnFeatures } from './features.ts'
 
 type KeysOf<One> = One extends Feature<unknown, infer Keys> ? Keys : never
 type Intersection<Union> = (Union extends unknown ? (each: Union) => void : never) extends (all: infer All) => void
@@ -15,5 +15,5 @@ type ValuesOfEach<One> = One extends unknown ? ValuesOf<KeysOf<One>> : never
 export type Config = CoreConfig & Intersection<ValuesOfEach<(typeof ownFeatures)[number]>>
 
 export function loadConfig(sources: ConfigSources, extensions: readonly Feature[] = []): Config {
-  return load(sources, configParts([...ownFeatures, ...extensions])) as Config
+  return load(sources, configParts(withOwnFeatures(extensions))) as Config
 }

@@ -7,10 +7,10 @@ import type { Feature } from '../platform/feature.ts'
 import { createReadiness } from '../platform/http/readiness.ts'
 import { createMetrics } from '../platform/metrics/metrics.ts'
 import { expiringTables } from './declarations.ts'
-import { ownFeatures } from './features.ts'
+import { withOwnFeatures } from './features.ts'
 import { createGraphQL } from './graphql.ts'
 import { type InfrastructureOptions, type OpenInfrastructure, openInfrastructure } from './infrastructure.ts'
-import { createServices, type Joined, joinFeatures, type Services } from './join.ts'
+import { createServices, joinFeatures } from './join.ts'
 
 export interface ServiceOptions extends Omit<InfrastructureOptions, 'features' | 'observe' | 'metrics' | 'isServing'> {
   /** Beside the service's own. */
@@ -18,7 +18,7 @@ export interface ServiceOptions extends Omit<InfrastructureOptions, 'features' |
 }
 
 export async function openService({ extensions = [], ...options }: ServiceOptions) {
-  const features = [...ownFeatures, ...extensions]
+  const features = withOwnFeatures(extensions)
   const metrics = createMetrics()
   const reads = metrics.databaseSeries({ operation: 'read' })
   const writes = metrics.databaseSeries({ operation: 'write' })
@@ -63,7 +63,6 @@ async function joinAll(
 }
 
 export type Service = Awaited<ReturnType<typeof openService>>
-export type { Joined, Services }
 
 /** What carries values between nodes is one with what it runs on: operators look after Redis, not after our connections. */
 function neighboursOf(db: Database, { redis, nodeBus, topics }: OpenInfrastructure): Record<string, () => boolean> {

@@ -1,5 +1,5 @@
 /** Runs a command that a feature adds. */
-import { ownFeatures } from '../app/features.ts'
+import { withOwnFeatures } from '../app/features.ts'
 import { openInfrastructure } from '../app/infrastructure.ts'
 import { createServices } from '../app/join.ts'
 import type { FeatureCommand, Given } from '../platform/command-line/command.ts'
@@ -12,7 +12,7 @@ export async function runFeatureCommand(
   given: Given,
 ): Promise<void> {
   async function open() {
-    const features = [...ownFeatures, ...extensions]
+    const features = withOwnFeatures(extensions)
     const infrastructure = await openInfrastructure({ config, log, features, isServing: false })
     try {
       const services = await createServices([feature], infrastructure)

@@ -1,9 +1,9 @@
-import { ownFeatures } from '../app/features.ts'
+import { withOwnFeatures } from '../app/features.ts'
 import { openInfrastructure } from '../app/infrastructure.ts'
 import type { Settings } from './settings.ts'
 
 export async function migrate({ config, log, extensions }: Settings): Promise<void> {
-  const features = [...ownFeatures, ...extensions]
+  const features = withOwnFeatures(extensions)
   const { applied, close } = await openInfrastructure({ config, log, features, isServing: false })
   await close()
   const lines =

@@ -57,7 +57,7 @@ async function describePackage(name: string, folder: string): Promise<string> {
     private: true,
     type: 'module',
     exports: './index.ts',
-    scripts: { test: 'TEST_ONLY_SQLITE=1 node --test', check: 'tsc --noEmit' },
+    scripts: { test: 'TEST_ONLY_SQLITE=1 node --test' },
     // The same Node as the service runs on, which npm scripts then find first.
     devDependencies: { latchkey: `file:${relative(folder, root)}`, node: dependencies.node },
   }

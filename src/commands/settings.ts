@@ -1,6 +1,6 @@
 /** What every command begins with: its extensions, its configuration and its log. */
 import { requireNoClashes } from '../app/declarations.ts'
-import { ownFeatures } from '../app/features.ts'
+import { withOwnFeatures } from '../app/features.ts'
 import { type Config, loadConfig } from '../app/load-config.ts'
 import { loadExtensions } from '../app/load-extensions.ts'
 import { readOne } from '../config/config.ts'
@@ -17,7 +17,7 @@ export interface GlobalOptions {
 export async function loadConfigured(directory: string): Promise<Feature[]> {
   const names = readOne({ directory, environment: process.env }, coreKeys.extensions)
   const extensions = await loadExtensions(names, directory)
-  requireNoClashes([...ownFeatures, ...extensions])
+  requireNoClashes(withOwnFeatures(extensions))
   return extensions
 }
 

@@ -1,4 +1,5 @@
 /** An import that is interrupted, by whatever, goes on: every row once. */
+
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -6,13 +7,13 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { ownMigrations } from '../../src/app/declarations.ts'
 import { root } from '../../src/config/root.ts'
 import { systemClock } from '../../src/core/clock.ts'
 import { systemRandom } from '../../src/core/random.ts'
 import type { Database, Dialect } from '../../src/platform/database/database.ts'
 import { openDatabase } from '../../src/platform/database/open.ts'
 import { createDatabaseUrl, onEachEngine, temporaryFolder } from '../support/databases.ts'
+import { ownMigrations } from '../support/migrations.ts'
 import { latchkey } from '../support/process.ts'
 
 const badEvery = 1000

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { expiringTables, ownMigrations } from '../../src/app/declarations.ts'
+import { expiringTables } from '../../src/app/declarations.ts'
 import { ownFeatures } from '../../src/app/features.ts'
 import { startCleanup } from '../../src/platform/database/cleanup.ts'
 import { createMaintainedCounts } from '../../src/platform/database/maintained-counts.ts'
@@ -8,7 +8,7 @@ import { openDatabase } from '../../src/platform/database/open.ts'
 import { createLogger } from '../../src/platform/log/logger.ts'
 import { createMovableClock } from '../../src/testing/clock.ts'
 import { createDatabaseUrl, onEachEngine } from '../support/databases.ts'
-import { openOptions } from '../support/migrations.ts'
+import { openOptions, ownMigrations } from '../support/migrations.ts'
 
 onEachEngine('clean-up', (engine) => {
   test('removes what has expired, in batches, and nothing else', async (t) => {

@@ -1,7 +1,6 @@
 /** The audit trail of an earlier version, in which the actor stood in the outcome. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { ownMigrations } from '../../src/app/declarations.ts'
 import { systemClock } from '../../src/core/clock.ts'
 import { createAdminStore } from '../../src/features/admin/admin.store.ts'
 import { startFormerEntries } from '../../src/platform/audit/former-entries.ts'
@@ -11,7 +10,7 @@ import { openDatabase } from '../../src/platform/database/open.ts'
 import { createLogger } from '../../src/platform/log/logger.ts'
 import { createDatabaseUrl, onEachEngine } from '../support/databases.ts'
 import { eventually } from '../support/eventually.ts'
-import { migrationsBefore, openOptions } from '../support/migrations.ts'
+import { migrationsBefore, openOptions, ownMigrations } from '../support/migrations.ts'
 
 type Entry = readonly [event: string, outcome: string, userId: number | null, actorId: number | null]
 

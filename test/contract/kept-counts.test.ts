@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import fc from 'fast-check'
-import { ownMigrations } from '../../src/app/declarations.ts'
 import type { Database, Dialect } from '../../src/platform/database/database.ts'
 import { createMaintainedCounts, foldCounts } from '../../src/platform/database/maintained-counts.ts'
 import { openDatabase } from '../../src/platform/database/open.ts'
 import { createDatabaseUrl, onEachEngine } from '../support/databases.ts'
-import { openOptions } from '../support/migrations.ts'
+import { openOptions, ownMigrations } from '../support/migrations.ts'
 import { many } from '../support/people.ts'
 
 async function open(t: TestContext, engine: Dialect): Promise<Database> {

@@ -1,11 +1,10 @@
 /** A migration that rewrites a large table of a SQLite file. PostgreSQL has none. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { ownMigrations } from '../../src/app/declarations.ts'
 import { FatalError } from '../../src/core/fatal-error.ts'
 import { openDatabase } from '../../src/platform/database/open.ts'
 import { createDatabaseUrl } from '../support/databases.ts'
-import { migrationsBefore, openOptions } from '../support/migrations.ts'
+import { migrationsBefore, openOptions, ownMigrations } from '../support/migrations.ts'
 import { latchkey } from '../support/process.ts'
 
 const migrations = ownMigrations

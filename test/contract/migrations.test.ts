@@ -2,12 +2,11 @@ import assert from 'node:assert/strict'
 import { readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { ownMigrations } from '../../src/app/declarations.ts'
 import { FatalError } from '../../src/core/fatal-error.ts'
 import type { Dialect } from '../../src/platform/database/database.ts'
 import { openDatabase } from '../../src/platform/database/open.ts'
 import { createDatabaseUrl, onEachEngine, temporaryFolder } from '../support/databases.ts'
-import { openOptions, writeMigrations } from '../support/migrations.ts'
+import { openOptions, ownMigrations, writeMigrations } from '../support/migrations.ts'
 
 const first = { '0001-first': 'CREATE TABLE a (id INTEGER); INSERT INTO a VALUES (1);' }
 const second = { '0002-second': 'CREATE TABLE b (id INTEGER); INSERT INTO b SELECT id FROM a;' }

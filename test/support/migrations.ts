@@ -1,12 +1,16 @@
 import { cpSync, mkdirSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import type { TestContext } from 'node:test'
-import { ownMigrations } from '../../src/app/declarations.ts'
+import { declaredBy } from '../../src/app/declarations.ts'
+import { ownFeatures } from '../../src/app/features.ts'
 import { systemClock } from '../../src/core/clock.ts'
 import { systemRandom } from '../../src/core/random.ts'
 import type { Dialect } from '../../src/platform/database/database.ts'
 import type { OpenOptions } from '../../src/platform/database/open.ts'
 import { temporaryFolder } from './databases.ts'
+
+/** The migrations of the service itself and of its own features. */
+export const ownMigrations = declaredBy(ownFeatures).migrations
 
 /** Writes migrations for both engines into `folder` and answers it. A single text serves both. */
 export function writeMigrations(folder: string, files: Record<string, string | Record<Dialect, string>>): string {

@@ -1,4 +1,4 @@
-import { answer, Id, type RouteDocs, type Static, Type } from 'latchkey/feature'
+import { Id, type RouteDocs, response, type Static, Type } from 'latchkey/feature'
 import { OrderResource } from './orders.schema.ts'
 import { orderErrors } from './orders.service.ts'
 
@@ -33,7 +33,7 @@ export const docs = {
     summary: 'Place an order',
     description: 'Takes the stock at once, at the prices of this moment.',
     body: { example: { items: [{ product_id: 1, quantity: 2 }] } },
-    answers: { 201: answer(Envelope, { data: order }) },
+    responses: { 201: response(Envelope, { data: order }) },
     errors: [orderErrors.outOfStock({ 'items.0.quantity': ['Must be at most 1'] })],
   },
   list: {
@@ -41,14 +41,14 @@ export const docs = {
     operationId: 'listOrders',
     summary: 'List orders',
     description: 'Your own, the newest first; those of all where you hold `orders.view`.',
-    answers: { 200: answer(List, { data: [order], meta: { total: 1, page: 1, per_page: 20, last_page: 1 } }) },
+    responses: { 200: response(List, { data: [order], meta: { total: 1, page: 1, per_page: 20, last_page: 1 } }) },
   },
   read: {
     tag,
     operationId: 'getOrder',
     summary: 'Read an order',
     params: { id: Id },
-    answers: { 200: answer(Envelope, { data: order }) },
+    responses: { 200: response(Envelope, { data: order }) },
   },
   cancel: {
     tag,
@@ -56,8 +56,8 @@ export const docs = {
     summary: 'Cancel an order',
     description: 'Gives the stock back.',
     params: { id: Id },
-    answers: {
-      200: answer(Envelope, { data: { ...order, status: 'cancelled', cancelled_at: '2026-03-02T10:00:00.000Z' } }),
+    responses: {
+      200: response(Envelope, { data: { ...order, status: 'cancelled', cancelled_at: '2026-03-02T10:00:00.000Z' } }),
     },
     errors: [orderErrors.alreadyCancelled()],
   },

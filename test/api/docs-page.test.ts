@@ -47,7 +47,7 @@ test('whatever a route says of itself is text on the page', async (t) => {
   const evil = '<script>alert(1)</script>"\'&'
   const api = await startDescribedApi(t, {
     extend(app) {
-      const docs = { tag: evil, summary: evil, description: evil, answers: { 200: { description: evil } } }
+      const docs = { tag: evil, summary: evil, description: evil, responses: { 200: { description: evil } } }
       app.get('/evil', { config: { access: 'public', docs } }, async () => ({}))
     },
   })

@@ -5,7 +5,7 @@ import { connect } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
-import { compressAnswer } from '../../src/platform/http/compression.ts'
+import { compressResponse } from '../../src/platform/http/compression.ts'
 import { type Api, startApi } from '../support/api.ts'
 import { eventually } from '../support/eventually.ts'
 import { signIn } from '../support/people.ts'
@@ -96,7 +96,7 @@ test('an answer that cannot be sent is a 500, and the service goes on', async (t
       const config = { access: 'public' } as const
       app.get('/snow', { config }, async (_request, reply) => reply.header('x-name', 'snow \u2603').send({}))
       app.get('/object', { config }, async (_request, reply) => reply.type('text/plain').send({ a: 1 }))
-      app.get('/long', { config, onSend: compressAnswer }, async (_request, reply) =>
+      app.get('/long', { config, onSend: compressResponse }, async (_request, reply) =>
         reply.header('x-name', '\u2603').send('x'.repeat(5000)),
       )
     },

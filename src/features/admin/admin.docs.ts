@@ -1,11 +1,11 @@
 import { PageMeta, pageQuery } from '../../platform/http/paging.ts'
 import {
-  answer,
   DateTime,
   Email,
   Id,
   noContent,
   type RouteDocs,
+  response,
   unixSeconds,
 } from '../../platform/openapi/route-docs.ts'
 import { validationFailed } from '../../platform/validation/body-validation.ts'
@@ -71,7 +71,7 @@ export const docs = {
     operationId: 'listUsers',
     summary: 'List users',
     query: { q: Type.String({ description: 'A part of the email or the name.' }), ...pageQuery },
-    answers: { 200: answer(UserPage, { data: [user], meta }) },
+    responses: { 200: response(UserPage, { data: [user], meta }) },
   },
   setRoles: {
     tag,
@@ -80,7 +80,7 @@ export const docs = {
     description: `You can give and take only roles whose permissions you hold. ${nobodyAbove}`,
     params,
     body: { example: { roles: ['editor'] } },
-    answers: { 200: answer(UserEnvelope, { data: user }) },
+    responses: { 200: response(UserEnvelope, { data: user }) },
     errors: [lastAdministrator(), validationFailed({ roles: ['Unknown role: typist'] })],
   },
   lock: {
@@ -89,7 +89,7 @@ export const docs = {
     summary: 'Unlock a user',
     description: `Ends a lock-out. ${nobodyAbove}`,
     params,
-    answers: { 204: noContent },
+    responses: { 204: noContent },
   },
   '2fa': {
     tag,
@@ -97,7 +97,7 @@ export const docs = {
     summary: "Reset a user's second factor",
     description: `Turns it off, for who has lost app and codes. ${nobodyAbove}`,
     params,
-    answers: { 204: noContent },
+    responses: { 204: noContent },
   },
   sessions: {
     tag,
@@ -105,7 +105,7 @@ export const docs = {
     summary: "End a user's sessions",
     description: nobodyAbove,
     params,
-    answers: { 204: noContent },
+    responses: { 204: noContent },
   },
   audit: {
     tag,
@@ -113,8 +113,8 @@ export const docs = {
     summary: 'Read the audit trail',
     description: 'What happened to accounts, the newest first.',
     query: pageQuery,
-    answers: {
-      200: answer(AuditPage, {
+    responses: {
+      200: response(AuditPage, {
         data: [
           {
             at: '2026-01-01T00:00:00.000Z',

@@ -1,10 +1,10 @@
 import { tooManyAttempts } from '../../platform/limiter/limiter.ts'
 import {
-  answer,
   DateTime,
-  messageAnswer,
+  messageResponse,
   noContent,
   type RouteDocs,
+  response,
   unixSeconds,
 } from '../../platform/openapi/route-docs.ts'
 import { Type } from '../../platform/validation/schema-builder.ts'
@@ -58,7 +58,7 @@ const signingIn = {
     description:
       'Answers a pair of tokens or, where the user has a second factor, a challenge for it. Five failures lock the account for a while.',
     body: { example: { email: 'ada@example.com', password: 'Correct-Horse-1' } },
-    answers: {
+    responses: {
       200: {
         schema: Type.Union([TokenPair, Challenge]),
         examples: {
@@ -75,7 +75,7 @@ const signingIn = {
     summary: 'Sign in, second step',
     description: 'Turns a challenge and a code of the authenticator app, or a recovery code, into a pair of tokens.',
     body: { example: { challenge_token: challenge, code: '123456' } },
-    answers: { 200: answer(BareTokenPair, bareTokens) },
+    responses: { 200: response(BareTokenPair, bareTokens) },
     errors: [authErrors.invalidChallenge(), authErrors.invalidCode(), locked, limited],
   },
   refresh: {
@@ -91,7 +91,7 @@ const signingIn = {
       }),
     },
     body: { example: { refresh_token: refresh } },
-    answers: { 200: answer(TokenPair, tokens) },
+    responses: { 200: response(TokenPair, tokens) },
     errors: [authErrors.invalidRefreshToken(), limited],
   },
   logout: {
@@ -100,15 +100,15 @@ const signingIn = {
     summary: 'Sign out',
     description: 'Ends the access token or, with `all_devices`, every session of the user.',
     body: { example: { all_devices: false } },
-    answers: { 200: messageAnswer('Logged out') },
+    responses: { 200: messageResponse('Logged out') },
   },
   sessions: {
     tag,
     operationId: 'listSessions',
     summary: 'List sessions',
     description: 'The devices on which the user is signed in, the last used first.',
-    answers: {
-      200: answer(SessionList, {
+    responses: {
+      200: response(SessionList, {
         data: [
           {
             id: 'Zk3vX0n1Q2w9aRtY',
@@ -128,15 +128,15 @@ const signingIn = {
     summary: 'End a session',
     description: "Its tokens stop working at once. Another user's session is not found.",
     params: { id: Type.String({ description: 'As the list of sessions has it.' }) },
-    answers: { 204: noContent },
+    responses: { 204: noContent },
   },
   jwks: {
     tag,
     operationId: 'getPublicKeys',
     summary: 'Public keys',
     description: 'With which others can verify access tokens. The list is empty where a secret signs them.',
-    answers: {
-      200: answer(Jwks, {
+    responses: {
+      200: response(Jwks, {
         keys: [
           { kty: 'OKP', crv: 'Ed25519', x: '11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo', alg: 'EdDSA', use: 'sig' },
         ],
@@ -152,7 +152,7 @@ const passwords = {
     summary: 'Change the password',
     description: 'Ends every session of the user, this one too.',
     body: { example: { current_password: 'Correct-Horse-1', new_password: 'Better-Horse-2' } },
-    answers: { 200: messageAnswer('Password changed') },
+    responses: { 200: messageResponse('Password changed') },
     errors: [authErrors.invalidCredentials(), locked, limited],
   },
   forgotPassword: {
@@ -161,7 +161,7 @@ const passwords = {
     summary: 'Ask for a new password',
     description: 'Sends a mail with a token. The answer is the same for every email. Without mail it is 503.',
     body: { example: { email: 'ada@example.com' } },
-    answers: { 202: messageAnswer('If that email is registered, a message is on its way') },
+    responses: { 202: messageResponse('If that email is registered, a message is on its way') },
     errors: [limited],
   },
   resetPassword: {
@@ -170,7 +170,7 @@ const passwords = {
     summary: 'Set a new password',
     description: 'With the token of the mail, which works once, for an hour. Ends every session of the user.',
     body: { example: { token: resetToken, password: 'Better-Horse-2' } },
-    answers: { 200: messageAnswer('Password changed') },
+    responses: { 200: messageResponse('Password changed') },
     errors: [authErrors.invalidResetToken(), limited],
   },
 } satisfies Record<string, RouteDocs>

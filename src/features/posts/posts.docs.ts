@@ -1,4 +1,4 @@
-import { answer, Id, noContent, type RouteDocs } from '../../platform/openapi/route-docs.ts'
+import { Id, noContent, type RouteDocs, response } from '../../platform/openapi/route-docs.ts'
 import { Type } from '../../platform/validation/schema-builder.ts'
 
 const tag = { name: 'Posts', description: 'Short texts, which the reference policy guards.' }
@@ -14,8 +14,8 @@ export const docs = {
     operationId: 'createPost',
     summary: 'Write a post',
     body: { example: { title: 'Hello', body: 'World' } },
-    answers: {
-      201: answer(
+    responses: {
+      201: response(
         PostEnvelope,
         { data: post },
         { headers: { location: Type.String({ format: 'uri-reference', description: 'Where it is.' }) } },
@@ -27,7 +27,7 @@ export const docs = {
     operationId: 'getPost',
     summary: 'Read a post',
     params,
-    answers: { 200: answer(PostEnvelope, { data: post }) },
+    responses: { 200: response(PostEnvelope, { data: post }) },
   },
   update: {
     tag,
@@ -36,7 +36,7 @@ export const docs = {
     description: 'Changes the fields that are given and not null. The reference policy lets admins and editors do it.',
     params,
     body: { example: { title: 'Hello again' } },
-    answers: { 200: answer(PostEnvelope, { data: { ...post, title: 'Hello again' } }) },
+    responses: { 200: response(PostEnvelope, { data: { ...post, title: 'Hello again' } }) },
   },
   delete: {
     tag,
@@ -44,6 +44,6 @@ export const docs = {
     summary: 'Delete a post',
     description: 'The reference policy lets admins do it.',
     params,
-    answers: { 204: noContent },
+    responses: { 204: noContent },
   },
 } satisfies Record<string, RouteDocs>

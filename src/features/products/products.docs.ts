@@ -1,5 +1,5 @@
 import { PageMeta, pageQuery } from '../../platform/http/paging.ts'
-import { answer, Id, noContent, type RouteDocs } from '../../platform/openapi/route-docs.ts'
+import { Id, noContent, type RouteDocs, response } from '../../platform/openapi/route-docs.ts'
 import { Type } from '../../platform/validation/schema-builder.ts'
 import { toResource } from './product.ts'
 import { OneProduct, ProductResource } from './products.schema.ts'
@@ -58,7 +58,7 @@ export const docs = {
       ...pageQuery,
     },
     headers: ifNoneMatch,
-    answers: {
+    responses: {
       200: {
         schema: Type.Union([Listing, Collection]),
         examples: {
@@ -80,7 +80,7 @@ export const docs = {
     summary: 'Read a product',
     params,
     headers: ifNoneMatch,
-    answers: { 200: answer(OneProduct, { data: lamp }, { headers }), 304: unchanged },
+    responses: { 200: response(OneProduct, { data: lamp }, { headers }), 304: unchanged },
     errors: [productErrors.notFound()],
   },
   create: {
@@ -98,8 +98,8 @@ export const docs = {
       example: { name: 'Desk Lamp', description: 'Bright and warm', price: 1234.5, category: 'home', stock: 3 },
       fields,
     },
-    answers: {
-      201: answer(
+    responses: {
+      201: response(
         OneProduct,
         { data: lamp },
         { headers: { ...headers, location: Type.String({ format: 'uri-reference', description: 'Where it is.' }) } },
@@ -114,7 +114,7 @@ export const docs = {
     params,
     headers: ifMatch,
     body: { example: { price: 19.99, stock: 5 }, fields },
-    answers: { 200: answer(OneProduct, { data: lamp }, { headers }) },
+    responses: { 200: response(OneProduct, { data: lamp }, { headers }) },
     errors: [productErrors.notFound(), productErrors.changed()],
   },
   delete: {
@@ -123,7 +123,7 @@ export const docs = {
     summary: 'Delete a product',
     params,
     headers: ifMatch,
-    answers: { 204: noContent },
+    responses: { 204: noContent },
     errors: [productErrors.notFound(), productErrors.changed()],
   },
 } satisfies Record<string, RouteDocs>

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { principalOf } from '../../platform/access/route-guards.ts'
-import { compressAnswer } from '../../platform/http/compression.ts'
+import { compressResponse } from '../../platform/http/compression.ts'
 import { ifMatch, isUnchanged } from '../../platform/http/conditional-requests.ts'
 import { idOf } from '../../platform/http/ids.ts'
 import { sendList } from '../../platform/http/long-lists.ts'
@@ -48,7 +48,7 @@ export async function productRoutes(app: FastifyInstance, deps: ProductRoutesDep
     '/',
     {
       config: { access: 'public', docs: docs.list },
-      onSend: compressAnswer,
+      onSend: compressResponse,
     },
     async (request, reply) => {
       const q = textOf(request.query.q)
@@ -68,7 +68,7 @@ export async function productRoutes(app: FastifyInstance, deps: ProductRoutesDep
     {
       config: { access: 'public', docs: docs.read },
       schema: { response: { 200: OneProduct } },
-      onSend: compressAnswer,
+      onSend: compressResponse,
     },
     async (request, reply) => {
       const product = await products.get(idOf(request))

@@ -1,6 +1,6 @@
 import { credentialErrors } from '../../core/credential-errors.ts'
 import { tooManyAttempts } from '../../platform/limiter/limiter.ts'
-import { answer, messageAnswer, type RouteDocs } from '../../platform/openapi/route-docs.ts'
+import { messageResponse, type RouteDocs, response } from '../../platform/openapi/route-docs.ts'
 import { validationFailed } from '../../platform/validation/body-validation.ts'
 import { Type } from '../../platform/validation/schema-builder.ts'
 import { alreadyEnabled, notEnabled } from './two-factor.service.ts'
@@ -44,8 +44,8 @@ export const docs = {
     tag,
     operationId: 'getTwoFactor',
     summary: 'Is it on?',
-    answers: {
-      200: answer(TwoFactorStatus, {
+    responses: {
+      200: response(TwoFactorStatus, {
         enabled: true,
         recovery_codes_left: 10,
       }),
@@ -57,8 +57,8 @@ export const docs = {
     summary: 'Set up an authenticator app',
     description: 'Makes a secret for the app. It is on only once a code has confirmed it, within an hour.',
     body: { example: { password: 'Correct-Horse-1' } },
-    answers: {
-      200: answer(TwoFactorSetup, {
+    responses: {
+      200: response(TwoFactorSetup, {
         secret: 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP',
         otpauth_url:
           'otpauth://totp/Latchkey:ada%40example.com?issuer=Latchkey&secret=JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP',
@@ -73,8 +73,8 @@ export const docs = {
     summary: 'Turn it on',
     description: 'With a code of the app. The recovery codes are shown this once.',
     body: { example: { code: '123456' } },
-    answers: {
-      200: answer(TwoFactorEnabled, {
+    responses: {
+      200: response(TwoFactorEnabled, {
         recovery_codes,
         message: 'Two-factor enabled. Keep the recovery codes in a safe place.',
       }),
@@ -86,7 +86,7 @@ export const docs = {
     operationId: 'disableTwoFactor',
     summary: 'Turn it off',
     body: { example: passwordAndCode },
-    answers: { 200: messageAnswer('Two-factor disabled') },
+    responses: { 200: messageResponse('Two-factor disabled') },
     errors: wrongEither,
   },
   renewRecoveryCodes: {
@@ -95,7 +95,7 @@ export const docs = {
     summary: 'Renew the recovery codes',
     description: 'The old ones are void.',
     body: { example: passwordAndCode },
-    answers: { 200: answer(NewRecoveryCodes, { recovery_codes }) },
+    responses: { 200: response(NewRecoveryCodes, { recovery_codes }) },
     errors: wrongEither,
   },
 } satisfies Record<string, RouteDocs>

@@ -1,5 +1,5 @@
 import { tooManyAttempts } from '../../platform/limiter/limiter.ts'
-import { answer, Email, Id, type RouteDocs } from '../../platform/openapi/route-docs.ts'
+import { Email, Id, type RouteDocs, response } from '../../platform/openapi/route-docs.ts'
 import { Type } from '../../platform/validation/schema-builder.ts'
 import { emailTaken } from './users.service.ts'
 
@@ -12,7 +12,7 @@ const Registered = Type.Object(
 )
 const Me = Type.Object({ id: Id, email: Email, name: Type.String(), roles: Type.Array(Type.String()) }, { title: 'Me' })
 
-const me = { tag, answers: { 200: answer(Me, { id: 1, email, name: 'Ada', roles: ['editor'] }) } }
+const me = { tag, responses: { 200: response(Me, { id: 1, email, name: 'Ada', roles: ['editor'] }) } }
 
 export const docs = {
   register: {
@@ -24,7 +24,7 @@ export const docs = {
       example: { email, password: 'Correct-Horse-1', name: 'Ada' },
       fields: { email: 'Trimmed, lower-cased and normalised (NFKC).' },
     },
-    answers: { 201: answer(Registered, { data: { id: 1, email }, message: 'Registration successful' }) },
+    responses: { 201: response(Registered, { data: { id: 1, email }, message: 'Registration successful' }) },
     errors: [emailTaken(), tooManyAttempts(30)],
   },
   '/me': { ...me, operationId: 'getMe', summary: 'Who am I?' },

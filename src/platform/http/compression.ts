@@ -29,7 +29,7 @@ const streamCompressors = {
 } as const satisfies Record<Encoding, () => Transform>
 
 /** An onSend hook for the routes whose answers can be long. */
-export function compressAnswer(
+export function compressResponse(
   request: FastifyRequest,
   reply: FastifyReply,
   payload: unknown,

@@ -1,5 +1,5 @@
 import { serviceTag as tag } from '../openapi/build.ts'
-import { answer, type RouteDocs } from '../openapi/route-docs.ts'
+import { type RouteDocs, response } from '../openapi/route-docs.ts'
 import { Type } from '../validation/schema-builder.ts'
 import { httpErrors } from './http-errors.ts'
 
@@ -15,7 +15,7 @@ export const docs = {
     operationId: 'checkLive',
     summary: 'Is it alive?',
     description: 'Answers as long as the process does. It is never refused for load.',
-    answers: { 200: answer(Health, { status: 'ok' }) },
+    responses: { 200: response(Health, { status: 'ok' }) },
   },
   ready: {
     tag,
@@ -23,15 +23,15 @@ export const docs = {
     summary: 'Is it ready?',
     description:
       '503 where the database does not take writes. `degraded` names what is away and the service goes on without: `redis`, `notifications` (between nodes, over PostgreSQL), or `database` where parts of its file are damaged or its disk is all but full.',
-    answers: { 200: answer(Readiness, { status: 'ok', degraded: ['redis'] }) },
+    responses: { 200: response(Readiness, { status: 'ok', degraded: ['redis'] }) },
   },
   metrics: {
     tag,
     operationId: 'getMetrics',
     summary: 'Figures for Prometheus',
     access: 'this machine alone and in development; where `server.metrics_token` is set, whoever bears that token',
-    answers: {
-      200: answer(Type.String(), 'http_request_duration_seconds_count{method="GET",route="/me",status="200"} 42\n', {
+    responses: {
+      200: response(Type.String(), 'http_request_duration_seconds_count{method="GET",route="/me",status="200"} 42\n', {
         type: 'text/plain',
       }),
     },

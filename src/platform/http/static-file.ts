@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import type { FastifyInstance } from 'fastify'
-import { compressAnswer } from './compression.ts'
+import { compressResponse } from './compression.ts'
 import { isUnchanged } from './conditional-requests.ts'
 
 export interface StaticFile {
@@ -16,7 +16,7 @@ export function serveFile(app: FastifyInstance, { path, file, type, headers = {}
   const bytes = readFileSync(file)
   const etag = `"${hash('sha256', bytes, 'base64url').slice(0, 22)}"`
   const config = { access: 'public', docs: false } as const
-  app.get(path, { config, onSend: compressAnswer }, async (request, reply) => {
+  app.get(path, { config, onSend: compressResponse }, async (request, reply) => {
     reply.header('cache-control', 'no-cache').headers(headers)
     if (isUnchanged(request, reply, etag)) return reply.send()
     return reply.type(type).send(bytes)

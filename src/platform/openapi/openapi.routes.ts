@@ -1,7 +1,7 @@
 /** The description of the API: `/openapi.json` for programs, `/docs` for people. Each is made once, for the first who asks. */
 import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
-import { compressAnswer } from '../http/compression.ts'
+import { compressResponse } from '../http/compression.ts'
 import { pageHeaders } from '../http/security-headers.ts'
 import { serveFile } from '../http/static-file.ts'
 import { type AddedRoute, type BuildOptions, buildDocument } from './build.ts'
@@ -30,10 +30,10 @@ export function serveDocs(app: FastifyInstance, options: DocsOptions): void {
   const page = once(() => renderPage(build(), options.publicUrl ?? `http://localhost:${options.port}`))
 
   const config = { access: 'public', docs: false } as const
-  app.get('/openapi.json', { config, onSend: compressAnswer }, async (_request, reply) =>
+  app.get('/openapi.json', { config, onSend: compressResponse }, async (_request, reply) =>
     reply.header('cache-control', 'no-cache').type('application/json; charset=utf-8').send(document()),
   )
-  app.get('/docs', { config, onSend: compressAnswer }, async (_request, reply) =>
+  app.get('/docs', { config, onSend: compressResponse }, async (_request, reply) =>
     reply
       .header('cache-control', 'no-cache')
       .headers(pageHeaders(pagePolicy))

@@ -117,11 +117,11 @@ function tellDefault(preset: unknown): string | undefined {
 function describeAnswers(docs: RouteDocs | undefined, schemas: Schemas): Record<string, ResponseObject> {
   if (!docs) return { '2XX': { description: 'Success.' } }
   return Object.fromEntries(
-    Object.entries(docs.answers).map(([status, given]) => [status, describeAnswer(Number(status), given, schemas)]),
+    Object.entries(docs.responses).map(([status, given]) => [status, describeResponse(Number(status), given, schemas)]),
   )
 }
 
-function describeAnswer(status: number, given: AnswerDocs, schemas: Schemas): ResponseObject {
+function describeResponse(status: number, given: AnswerDocs, schemas: Schemas): ResponseObject {
   const { description, schema, examples = {}, headers, type = 'application/json' } = given
   const [only, ...more] = Object.values(examples)
   return {

@@ -23,8 +23,8 @@ export interface RouteDocs {
   description?: string
   /** The chapter that it stands in. */
   tag: string | Tag
-  /** What it answers where all goes well, by status. */
-  answers: Readonly<Record<number, AnswerDocs>>
+  /** The responses of success, by status. */
+  responses: Readonly<Record<number, AnswerDocs>>
   /** The parts of the path that vary. One that is left out is described as a text. */
   params?: Readonly<Record<string, TSchema>>
   /** None of them is required. */
@@ -69,8 +69,8 @@ declare module 'fastify' {
   }
 }
 
-/** An answer with one example, which the compiler holds to its schema. */
-export function answer<Schema extends TSchema>(
+/** A response with one example, which the compiler holds to its schema. */
+export function response<Schema extends TSchema>(
   schema: Schema,
   example: Static<Schema>,
   more: Pick<AnswerDocs, 'description' | 'headers' | 'type'> = {},
@@ -80,9 +80,9 @@ export function answer<Schema extends TSchema>(
 
 export const noContent: AnswerDocs = { description: 'Done. There is no body.' }
 
-/** An answer that says what has happened and nothing else. */
-export function messageAnswer(message: string): AnswerDocs {
-  return answer(Message, { message })
+/** A response with a message and nothing else. */
+export function messageResponse(message: string): AnswerDocs {
+  return response(Message, { message })
 }
 
 const Message = Type.Object({ message: Type.String() }, { title: 'Message' })

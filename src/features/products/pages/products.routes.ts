@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { AppError } from '../../../core/app-error.ts'
 import type { Random } from '../../../core/random.ts'
 import { principalOf } from '../../../platform/access/route-guards.ts'
-import { compressAnswer } from '../../../platform/http/compression.ts'
+import { compressResponse } from '../../../platform/http/compression.ts'
 import { idOf, parseId } from '../../../platform/http/ids.ts'
 import { metaOf, pageOf } from '../../../platform/http/paging.ts'
 import { noProblems, problemsOf } from '../../../platform/pages/components/forms.ts'
@@ -35,7 +35,7 @@ export function addProductPages(app: FastifyInstance, deps: ProductPagesDeps): v
 function addListPage(app: FastifyInstance, { forms: products, send }: ProductPagesDeps): void {
   app.get<{ Querystring: Record<string, unknown> }>(
     '/products',
-    { ...reading, onSend: compressAnswer },
+    { ...reading, onSend: compressResponse },
     async (request, reply) => {
       const { query } = request
       const wanted = { q: textOf(query.q), category: textOf(query.category) }

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { AppError } from '../../../core/app-error.ts'
 import type { LiveAccess } from '../../access/live-access.ts'
 import type { Authenticate } from '../../access/route-guards.ts'
-import { compressAnswer } from '../../http/compression.ts'
+import { compressResponse } from '../../http/compression.ts'
 import { addVary } from '../../http/vary.ts'
 import type { AddressBudgets } from '../../limiter/address-budgets.ts'
 import type { Engine, GraphQLRequest } from '../execution/engine.types.ts'
@@ -85,7 +85,7 @@ export async function graphqlRoutes(app: FastifyInstance, deps: GraphQLRoutesDep
   const options = {
     config: { access: 'public', docs: false },
     onRequest: identification.onRequest,
-    onSend: compressAnswer,
+    onSend: compressResponse,
   } as const
 
   app.post('/', options, async (request, reply) => {

@@ -29,7 +29,7 @@ export function renderEndpoint(document: OpenApiDocument, { method, path, operat
   const responses = Object.entries(operation.responses).map(
     ([status, response]) => [status, resolveResponse(document, response)] as const,
   )
-  const answers = responses.filter(([status]) => status.startsWith('2') || status.startsWith('3'))
+  const successes = responses.filter(([status]) => status.startsWith('2') || status.startsWith('3'))
   const errors = responses.filter(([status]) => status.startsWith('4') || status.startsWith('5'))
   return html`<article id="${operationId}" aria-labelledby="${operationId}-title">
 <h3 id="${operationId}-title"><a href="#${operationId}">${summary}</a></h3>
@@ -40,12 +40,12 @@ ${description !== undefined && html`<p>${prose(description)}</p>`}
 <p class="access"><span>For</span> ${prose(operation['x-access'])}</p>
 ${renderParameters(document, operation)}
 ${renderBody(document, operation)}
-${answers.map(([status, answer]) => renderAnswerFields(document, status, answer))}
+${successes.map(([status, success]) => renderResponseFields(document, status, success))}
 ${renderErrors(errors)}
 </div>
 <div class="shown">
 ${panel('Request', html`${curl({ method, path, operation }, base)}`)}
-${answers.map(([status, answer]) => renderAnswer(status, answer))}
+${successes.map(([status, success]) => renderResponse(status, success))}
 </div>
 </div>
 </article>`
@@ -79,7 +79,7 @@ function tagRequired(field: Field): Field & { tag: string } {
   return { ...field, tag: field.isRequired ? 'required' : '' }
 }
 
-function renderAnswerFields(document: OpenApiDocument, status: string, { content = {}, headers }: ResponseObject) {
+function renderResponseFields(document: OpenApiDocument, status: string, { content = {}, headers }: ResponseObject) {
   const fields = Object.values(content).flatMap(({ schema }) =>
     variantsOf(schema).flatMap((each) => fieldsOf(document, each)),
   )
@@ -102,7 +102,7 @@ function variantsOf(schema: JsonSchema): JsonSchema[] {
   return schema.anyOf ?? [schema]
 }
 
-function renderAnswer(status: string, { description, content = {} }: ResponseObject): Html {
+function renderResponse(status: string, { description, content = {} }: ResponseObject): Html {
   const [media] = Object.values(content)
   const title = html`<b class="status">${status}</b> ${description}`
   if (!media) return html`<figure><figcaption>${title}</figcaption></figure>`

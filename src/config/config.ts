@@ -14,7 +14,8 @@ import {
   type SectionKey,
   type ValuesOf,
 } from './key.ts'
-import { type Environment, type MlcProblem, type MlcSection, type MlcValue, parseMlc } from './mlc.ts'
+import { type MlcProblem, type MlcSection, parseMlc } from './mlc.ts'
+import type { Environment, MlcValue } from './mlc-values.ts'
 import { typed } from './mlc-values.ts'
 import { root } from './root.ts'
 

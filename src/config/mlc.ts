@@ -12,8 +12,6 @@
 import { MlcLexer, type Position, SyntaxProblem } from './mlc-lexer.ts'
 import { type Environment, type MlcValue, MlcValues, maxNesting } from './mlc-values.ts'
 
-export type { Environment, MlcValue, Position }
-
 export interface MlcSection extends Position {
   kind: 'section'
   entries: Map<string, MlcValue | MlcSection>

@@ -4,8 +4,6 @@
  */
 import { FairLines, type FairLinesOptions, type Ticket } from './fair-lines.ts'
 
-export type { Ticket }
-
 export interface FairQueueOptions extends FairLinesOptions {
   atOnce: number
 }

@@ -86,7 +86,7 @@ function addGauges(
     name: 'dependency_up',
     help: 'Whether what the service depends on works: 1, or 0.',
     label: 'dependency',
-    read: readiness.figures,
+    read: readiness.gauges,
   })
   metrics.addGauge({ name: 'graphql_sockets', help: 'Open sockets.', label: 'dialect', read: countSockets })
   metrics.addGauge({

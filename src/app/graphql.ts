@@ -4,10 +4,10 @@ import { isPlaygroundOpen } from '../config/config.ts'
 import { createLiveAccess } from '../platform/access/live-access.ts'
 import { createEngine } from '../platform/graphql/execution/engine.ts'
 import { countedCodes } from '../platform/graphql/execution/error-counts.ts'
-import { createFairTurns } from '../platform/graphql/execution/fair-turns.ts'
+import { createFairScheduler } from '../platform/graphql/execution/fair-scheduler.ts'
 import { graphqlPath, graphqlRoutes } from '../platform/graphql/http/graphql.routes.ts'
 import { servePlayground } from '../platform/graphql/playground/playground.ts'
-import { maxUnderWay } from '../platform/graphql/websocket/operation-room.ts'
+import { maxRunningOperations } from '../platform/graphql/websocket/operation-quota.ts'
 import type { Infrastructure } from '../platform/infrastructure.ts'
 import { createAddressBudgets } from '../platform/limiter/address-budgets.ts'
 import type { Joined } from './join.ts'
@@ -20,18 +20,26 @@ export async function createGraphQL(infrastructure: Infrastructure, joined: Join
   const { authenticate } = joined.signIn
   const liveAccess = await createLiveAccess({ authenticate, bus: nodeBus, clock, log })
   onClose(() => liveAccess.close())
-  const turns = createFairTurns({ onError: (error) => log.error({ err: error }, 'what was done for a client failed') })
+  const scheduler = createFairScheduler({
+    onError: (error) => log.error({ err: error }, 'what was done for a client failed'),
+  })
   const budgets = createAddressBudgets({
     maxBytes: graphql.maxBytesPerAddress,
     maxSubscriptions: graphql.maxSubscriptionsPerAddress,
-    maxOperations: maxUnderWay,
+    maxOperations: maxRunningOperations,
   })
   const countError = metrics?.addCounter({
     name: 'graphql_errors_total',
     help: 'Errors in answers of GraphQL, whatever their HTTP status.',
     label: { name: 'code', values: countedCodes },
   })
-  const shared = { policies: joined.policies, log, limits: graphql.limits, turns, ...(countError && { countError }) }
+  const shared = {
+    policies: joined.policies,
+    log,
+    limits: graphql.limits,
+    scheduler,
+    ...(countError && { countError }),
+  }
   const engine = createEngine({
     ...shared,
     elements: joined.elements,
@@ -49,7 +57,7 @@ export async function createGraphQL(infrastructure: Infrastructure, joined: Join
 
   return {
     engine,
-    turns,
+    scheduler,
     budgets,
     authenticate,
     liveAccess,

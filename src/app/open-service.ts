@@ -57,7 +57,7 @@ async function joinAll(
   const readiness = createReadiness({
     log,
     checkDatabase: () => db.checkWritable(),
-    neighbours: { ...neighboursOf(db, infrastructure), database: () => !db.hasFaults() },
+    dependencies: { ...neighboursOf(db, infrastructure), database: () => !db.hasFaults() },
   })
   return { infrastructure, metrics, services, joined, graphql, readiness }
 }

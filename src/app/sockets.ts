@@ -3,7 +3,7 @@ import type { Server } from 'node:http'
 import type { LiveAccess } from '../platform/access/live-access.ts'
 import type { Authenticate } from '../platform/access/route-guards.ts'
 import type { Engine } from '../platform/graphql/execution/engine.types.ts'
-import type { FairTurns } from '../platform/graphql/execution/fair-turns.ts'
+import type { FairScheduler } from '../platform/graphql/execution/fair-scheduler.ts'
 import { graphqlPath } from '../platform/graphql/http/graphql.routes.ts'
 import { createStandaloneServer } from '../platform/graphql/websocket/standalone-server.ts'
 import { createUpgradeServer, type UpgradeEndpoint } from '../platform/graphql/websocket/upgrade-server.ts'
@@ -16,7 +16,7 @@ export interface SocketParts {
   engine: Engine
   authenticate: Authenticate
   liveAccess: LiveAccess
-  turns: FairTurns
+  scheduler: FairScheduler
   budgets: AddressBudgets
 }
 

@@ -93,7 +93,7 @@ async function startServer(t: TestContext, { maxPerAddress = 10 } = {}) {
     createRequestId: () => 'x',
     isTrusted: () => false,
     maxPerAddress,
-    headWithinMs: 1000,
+    headersWithinMs: 1000,
     unreadSeconds: 4,
   })
   const url = await server.listen('127.0.0.1', 0)

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { TestContext } from 'node:test'
-import { createFairTurns } from '../../src/platform/graphql/execution/fair-turns.ts'
+import { createFairScheduler } from '../../src/platform/graphql/execution/fair-scheduler.ts'
 import { createUpgradeServer, type UpgradeServerOptions } from '../../src/platform/graphql/websocket/upgrade-server.ts'
 import { createAddressBudgets } from '../../src/platform/limiter/address-budgets.ts'
 import { createLogger } from '../../src/platform/log/logger.ts'
@@ -28,7 +28,7 @@ export async function createOwnSockets(t: TestContext, { elements = [], timing =
     maxPerAddress: 10,
     maxSubscriptions: 10,
     maxAnonymousMessage: 1_000_000,
-    turns: createFairTurns({ onError: assert.ifError }),
+    scheduler: createFairScheduler({ onError: assert.ifError }),
     budgets: createAddressBudgets({ maxBytes: 100_000_000, maxSubscriptions: 10, maxOperations: 10 }),
     timing,
   })

@@ -1,6 +1,6 @@
 /** The reference schema: posts, createPost and counter. Beside them what the policy guards. */
 
-import { makeWay, readWithin } from '../../platform/graphql/execution/response-budget.ts'
+import { awaitLongResponseSlot, readWithin } from '../../platform/graphql/execution/response-budget.ts'
 import {
   type Context,
   type Element,
@@ -149,7 +149,7 @@ function createListReader(service: Pick<Posts, 'list' | 'readBodies'>) {
     const posts = await service.list(part)
     const long = posts.filter(({ body }) => body === null).map(({ id }) => id)
     if (long.length === 0) return posts
-    await makeWay({ context, characters: long.length * maxBody })
+    await awaitLongResponseSlot({ context, characters: long.length * maxBody })
     const bodies = await service.readBodies(long)
     return posts.map((post) => (post.body === null ? { ...post, body: bodies.get(post.id) ?? null } : post))
   }

@@ -1,5 +1,9 @@
 /** The query `products`: by a part of the name, by category, or by page, within what an answer may hold. */
-import { answerTooLarge, makeWay, readWithin } from '../../platform/graphql/execution/response-budget.ts'
+import {
+  awaitLongResponseSlot,
+  readWithin,
+  responseTooLarge,
+} from '../../platform/graphql/execution/response-budget.ts'
 import type { Context } from '../../platform/graphql/schema/elements.ts'
 import type { Selection } from '../../platform/graphql/schema/selection.ts'
 import { metaOf, type Page, pageOf } from '../../platform/http/paging.ts'
@@ -79,8 +83,8 @@ function read(asked: Asked, find: (objects: number) => Promise<readonly Product[
       if (times === 0) return products.map(toFields)
       const ids = products.map(({ id }) => id)
       const bytes = await asked.products.measureDescriptions(ids)
-      if (bytes * times > characters) throw answerTooLarge()
-      await makeWay({ context, characters: bytes * times })
+      if (bytes * times > characters) throw responseTooLarge()
+      await awaitLongResponseSlot({ context, characters: bytes * times })
       const descriptions = await asked.products.readDescriptions(ids)
       return products.map((each) => toFields({ ...each, description: descriptions.get(each.id) ?? '' }))
     },

@@ -110,8 +110,9 @@ export function createProductLists({ store, search, keySearch, collectionLimit }
     },
 
     /** In parts, as long descriptions cut the list. */
-    async *parts(ids: Float64Array, { held, inTurn }: ListReading<ListedProduct>): AsyncGenerator<ListPart> {
-      const readListed = (some: readonly number[]) => inTurn(() => store.readByIds<ListedProduct>(some, listedColumns))
+    async *parts(ids: Float64Array, { held, schedule }: ListReading<ListedProduct>): AsyncGenerator<ListPart> {
+      const readListed = (some: readonly number[]) =>
+        schedule(() => store.readByIds<ListedProduct>(some, listedColumns))
       for (let start = 0; start < ids.length; start += productsPerRead) {
         const end = start + productsPerRead
         const listed = held()?.slice(start, end) ?? (await readListed([...ids.subarray(start, end)]))

@@ -1,4 +1,4 @@
-/** What every request goes through before its route: the headers of its answer, and whether it is served at all. */
+/** Runs before every route: sets response headers, and refuses requests that are not served at all. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { createTickBatcher } from '../../core/tick-batcher.ts'
 import type { HeadersFor } from './cors.ts'
@@ -9,19 +9,19 @@ import type { UnknownRoutes } from './not-found.ts'
 import { createPipelineLimit } from './pipelining.ts'
 import { createForwardedCleaner, createProxyWarning, type IsTrusted } from './proxies.ts'
 
-export type Begin = ReturnType<typeof createBegin>
+export type InitializeRequest = ReturnType<typeof createRequestInitializer>
 
 export interface AdmissionOptions {
-  begin: Begin
-  /** Returns whether it has answered. */
-  answerOptions(request: FastifyRequest, reply: FastifyReply): boolean
+  initialize: InitializeRequest
+  /** Returns whether a response has been sent. */
+  handleOptions(request: FastifyRequest, reply: FastifyReply): boolean
   unknownRoutes: UnknownRoutes
   loadShedding: Pick<LoadShedding, 'refusalOf'>
   isStopping(): boolean
 }
 
-/** What every request needs, also one that is refused before any hook runs. */
-export function createBegin(isTrusted: IsTrusted, headersFor: HeadersFor) {
+/** Also needed for requests that are refused before any hook runs. */
+export function createRequestInitializer(isTrusted: IsTrusted, headersFor: HeadersFor) {
   const cleanForwardedFor = createForwardedCleaner(isTrusted)
   const warnOfProxies = createProxyWarning(isTrusted)
   return (request: FastifyRequest, reply: FastifyReply): void => {
@@ -33,22 +33,22 @@ export function createBegin(isTrusted: IsTrusted, headersFor: HeadersFor) {
 }
 
 export function admitRequests(app: FastifyInstance, options: AdmissionOptions): void {
-  const { begin, answerOptions, unknownRoutes, loadShedding, isStopping } = options
+  const { initialize, handleOptions, unknownRoutes, loadShedding, isStopping } = options
   const hasRoomInPipeline = createPipelineLimit()
-  // Requests that arrive in the same turn of the event loop are begun together, after all of them have been read.
-  const beginInBatch = createTickBatcher(setImmediate)
+  // Requests that arrive in the same tick of the event loop start together, after all of them have been read.
+  const startInBatch = createTickBatcher(setImmediate)
   app.decorateRequest('startedAt', 0)
-  // One hook for all that every request needs: each further one costs as much as what it does.
+  // A single hook, because the overhead of another one exceeds the cost of its work.
   app.addHook('onRequest', (request, reply, next) => {
-    begin(request, reply)
+    initialize(request, reply)
     if (!hasValidHost(request.raw)) next(httpErrors.malformedRequest())
-    // Before load is shed: of a preflight that is refused, a page learns nothing at all.
-    else if (request.is404 && answerOptions(request, reply)) return
+    // Before load shedding: a page cannot read the reason of a refused preflight.
+    else if (request.is404 && handleOptions(request, reply)) return
     else if (isStopping() || !hasRoomInPipeline(reply.raw)) next(httpErrors.unavailable())
     else {
       const refusal = loadShedding.refusalOf(request) ?? (request.is404 ? unknownRoutes.refusalOf(request) : undefined)
-      beginInBatch(() => {
-        // Whoever has hung up by now needs no answer.
+      startInBatch(() => {
+        // The client may have disconnected.
         if (!request.socket.destroyed) guarded(request, reply, () => next(refusal))
       })
     }

@@ -1,4 +1,4 @@
-/** Request bodies: a JSON object or a form. An empty one counts as none, whatever type it claims to have. */
+/** Request bodies: a JSON object or a form. An empty body counts as none, whatever its content type. */
 import { isUtf8 } from 'node:buffer'
 import { parse as parseForm } from 'node:querystring'
 import formBody from '@fastify/formbody'
@@ -8,7 +8,7 @@ import { rememberLongNumbers } from '../validation/exact-numbers.ts'
 import { httpErrors } from './http-errors.ts'
 
 export async function readBodies(app: FastifyInstance): Promise<void> {
-  // `__proto__` and `constructor.prototype` keys are left out, like all that no schema names.
+  // Removes `__proto__` and `constructor.prototype` keys, like any key that the schema does not name.
   const parseJson = app.getDefaultJsonParser('remove', 'remove')
   app.removeContentTypeParser(['application/json', 'text/plain'])
   app.addContentTypeParser<Buffer>('application/json', { parseAs: 'buffer' }, (request, raw, done) => {
@@ -31,9 +31,9 @@ export async function readBodies(app: FastifyInstance): Promise<void> {
   await app.register(formBody, { parser: (text) => markAsForm(parseForm(withoutByteOrderMark(text))) })
 }
 
-/** The text of a body, without the byte order mark that some clients put in front; undefined where it is not UTF-8. */
+/** Returns undefined if the body is not UTF-8. Removes the byte order mark that some clients send. */
 export function decodeBody(raw: Buffer): string | undefined {
-  // Read as text, invalid bytes would silently turn into replacement characters.
+  // toString would silently replace invalid bytes.
   return isUtf8(raw) ? withoutByteOrderMark(raw.toString('utf8')) : undefined
 }
 

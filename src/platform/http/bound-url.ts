@@ -1,6 +1,6 @@
 import type { AddressInfo } from 'node:net'
 
-/** The address that a server is bound to, as it is: 0.0.0.0 tells that every address of the machine leads to it. */
+/** Keeps 0.0.0.0, which shows that the server listens on all addresses of the machine. */
 export function boundUrl(scheme: 'http' | 'ws', { address, family, port }: AddressInfo): string {
   return `${scheme}://${family === 'IPv6' ? `[${address}]` : address}:${port}`
 }

@@ -1,10 +1,10 @@
-/** Who asks: the address and the program, as they are recorded. */
+/** The client's address and user agent, as stored in sessions and the audit log. */
 import type { FastifyRequest } from 'fastify'
 
 export interface Client {
   address: string
   userAgent: string
-  /** Whether the connection has been closed, so that nobody reads an answer. Absent where there is no connection. */
+  /** Whether the client has disconnected. Absent if there is no connection. */
   isGone?(): boolean
 }
 
@@ -23,12 +23,12 @@ export function addressOf(request: FastifyRequest): string {
   return cleanAddress(request.ip)
 }
 
-/** An IPv4 client of an IPv6 socket is the same client. One that has hung up has no address any more. */
+/** Unmaps IPv4-mapped IPv6 addresses. A socket that is closed has no address. */
 export function cleanAddress(ip: string | undefined): string {
   return (ip ?? 'unknown').replace(/^::ffff:(?=\d+\.)/i, '')
 }
 
-/** Without what could forge a line of a log or of a page. */
+/** Replaces characters that could forge lines in logs or pages. */
 export function cleanUserAgent(given = ''): string {
   return [...given.replace(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, ' ')].slice(0, maxUserAgent).join('')
 }

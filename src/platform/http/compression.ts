@@ -1,4 +1,4 @@
-/** Compresses an answer where the client asks for it and it pays. */
+/** Compresses responses if the client accepts it and they are long enough. */
 import { pipeline, type Readable, type Transform } from 'node:stream'
 import { brotliCompress, constants, createBrotliCompress, createGzip, gzip } from 'node:zlib'
 import type { DoneFuncWithErrOrRes, FastifyReply, FastifyRequest } from 'fastify'
@@ -6,12 +6,12 @@ import Negotiator from 'negotiator'
 import { guarded } from './http-errors.ts'
 import { addVary } from './vary.ts'
 
-/** About one network packet: what fits into it anyway gains nothing. */
+/** About one network packet: compressing less gains nothing. */
 const minBytes = 1024
 
 type Compress = (body: string | Buffer, done: (error: Error | null, compressed: Buffer) => void) => void
 
-// The best first. Both run on the thread pool, at levels that cost less time than they save.
+// In order of preference. Both run on the thread pool, at levels that save more time than they cost.
 const compressors = {
   br: (body, done) => brotliCompress(body, { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } }, done),
   gzip: (body, done) => gzip(body, { level: 6 }, done),
@@ -21,14 +21,14 @@ type Encoding = keyof typeof compressors
 
 const encodings = Object.keys(compressors)
 
-// A stream keeps its compressor for as long as its client reads, so its window is small; the levels are the quickest.
+// A stream holds its compressor as long as the client reads, so windows are small; the levels are the fastest.
 const streamCompressors = {
   br: () =>
     createBrotliCompress({ params: { [constants.BROTLI_PARAM_QUALITY]: 1, [constants.BROTLI_PARAM_LGWIN]: 16 } }),
   gzip: () => createGzip({ level: 1 }),
 } as const satisfies Record<Encoding, () => Transform>
 
-/** An onSend hook for the routes whose answers can be long. */
+/** An onSend hook for routes with long responses. */
 export function compressResponse(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -66,26 +66,26 @@ function isStream(payload: unknown): payload is Readable {
 function compressStream(request: FastifyRequest, reply: FastifyReply, payload: Readable): Readable {
   addVary(reply, 'accept-encoding')
   const encoding = chooseEncoding(request)
-  // What a HEAD request is answered with is empty, and stays so.
+  // The response to HEAD must stay empty.
   if (encoding === undefined || request.method === 'HEAD') return payload
   markEncoded(reply, encoding)
-  // Whichever ends first ends the other; whoever reads the result learns of a failure.
+  // `pipeline` destroys both streams on failure; the reader of the result receives the error.
   return pipeline(payload, streamCompressors[encoding](), () => {})
 }
 
-/** What the types of negotiator leave out: which wins where the client likes several equally. */
+/** Missing in the types of negotiator: `preferred` decides between encodings of equal weight. */
 interface EncodingNegotiator {
   encoding(available: readonly string[], options: { preferred: readonly string[] }): string | undefined
 }
 
-/** RFC 9110, 12.5.3. What is not named is acceptable only by `*`. */
+/** RFC 9110, 12.5.3. An encoding that is not listed is acceptable only by `*`. */
 function chooseEncoding({ headers }: FastifyRequest): Encoding | undefined {
   const negotiator: EncodingNegotiator = new Negotiator({ headers })
-  // It returns one of those that it is given.
+  // The result is one of `encodings`.
   return negotiator.encoding(encodings, { preferred: encodings }) as Encoding | undefined
 }
 
-/** A strong ETag stands for bytes, and these are others. `stripEncoding` takes the mark off again. */
+/** A strong ETag identifies bytes, so each encoding needs its own. `stripEncoding` removes the suffix. */
 function markEncoded(reply: FastifyReply, encoding: Encoding): void {
   reply.header('content-encoding', encoding).removeHeader('content-length')
   const etag = reply.getHeader('etag')

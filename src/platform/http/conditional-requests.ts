@@ -1,29 +1,29 @@
-/** Requests that hold only for a certain state of the resource: RFC 9110, section 13. */
+/** Conditional requests: RFC 9110, section 13. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { stripEncoding } from './compression.ts'
 
-/** Sets the ETag. True where the client has this very answer already: then it gets 304 and no body. */
+/** Sets the ETag. Returns true, and sets status 304, if the client already has this version. */
 export function isUnchanged(request: FastifyRequest, reply: FastifyReply, etag: string): boolean {
-  const known = listEtags(request.headers['if-none-match'])
+  const known = parseEtags(request.headers['if-none-match'])
   // Weak comparison: 8.8.3.2.
   const same = known.find((each) => each === '*' || stripEncoding(each.replace(/^W\//, '')) === etag)
-  // The one that the client has, in its encoding: a cache would not know the answer by another (15.4.5).
+  // Echo the client's ETag with its encoding suffix: a cache would not match the 304 to another one (15.4.5).
   reply.header('etag', same === undefined || same === '*' ? etag : same)
   if (same !== undefined) reply.code(304)
   return same !== undefined
 }
 
-/** Whether the client wants its request to be carried out on a resource with this ETag; undefined where it does not care. */
+/** Returns the If-Match condition, or undefined if the header is missing. */
 export function ifMatch(request: FastifyRequest): ((etag: string) => boolean) | undefined {
   if (request.headers['if-match'] === undefined) return undefined
-  const etags = listEtags(request.headers['if-match']).map(stripEncoding)
+  const etags = parseEtags(request.headers['if-match']).map(stripEncoding)
   // Strong comparison: a weak ETag matches nothing.
   return (etag) => etags.includes('*') || etags.includes(etag)
 }
 
-function listEtags(header = ''): string[] {
+function parseEtags(header = ''): string[] {
   if (header.trim() === '*') return ['*']
-  // Between quotes stands a tag, before them the mark of a weak one. A quote that is never closed starts none.
+  // Odd parts are quoted tags, preceded by `W/` for a weak one. An unclosed quote starts no tag.
   const parts = header.split('"')
   const etags: string[] = []
   for (let i = 1; i + 1 < parts.length; i += 2) etags.push(`${parts[i - 1]?.endsWith('W/') ? 'W/' : ''}"${parts[i]}"`)

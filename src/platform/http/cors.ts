@@ -1,6 +1,6 @@
 /**
- * Which answers pages of other origins may read: all below these paths, refusals included, and no page of the console.
- * Tokens travel in a header, never in a cookie, so no credentials are allowed.
+ * CORS for the API paths, including their errors, but not for the console. Tokens are sent in a header, never in a
+ * cookie, so credentials are not allowed.
  */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { pathOf } from './request-path.ts'
@@ -8,7 +8,7 @@ import { addVary } from './vary.ts'
 
 type Headers = Readonly<Record<string, string>>
 
-/** `url` and `origin` as the request has them. All of the headers are built before the first request. */
+/** `url` and `origin` are those of the request. The header objects are built once, at start-up. */
 export type HeadersFor = (url: string | undefined, origin: string | undefined) => Headers
 
 const sharedPaths = ['/api', '/me', '/graphql', '/.well-known']
@@ -24,11 +24,11 @@ const exposed = [
   'x-truncated',
 ].join(', ')
 
-/** Every method, whatever the path has: a page could not read the 405 to one that is missing here. */
+/** All methods for every path: a page could not read the 405 for a method that is missing here. */
 const methods = 'GET, HEAD, POST, PUT, PATCH, DELETE'
 const maxAgeSeconds = '600'
 
-/** Returns the headers of an answer: `base`, and on shared paths those of CORS. `*` stands for all origins. */
+/** Returns `base`, plus the CORS headers on shared paths. `*` allows all origins. */
 export function createCorsHeaders(origins: readonly string[], base: Headers): HeadersFor {
   const headersFor = (origin: string): Headers => ({
     ...base,
@@ -39,23 +39,23 @@ export function createCorsHeaders(origins: readonly string[], base: Headers): He
     const forAll = headersFor('*')
     return (url) => (isShared(url) ? forAll : base)
   }
-  // A cache must not hand one origin what was answered to another.
+  // A cache must not serve one origin's response to another.
   const vary = { vary: 'origin' }
   const allowed = new Map(origins.map((origin) => [origin, { ...headersFor(origin), ...vary }]))
   const others = { ...base, ...vary }
   return (url, origin) => (isShared(url) ? (origin !== undefined && allowed.get(origin)) || others : base)
 }
 
-export interface OptionsAnswer {
+export interface OptionsHandlerDeps {
   /** The methods that a path has. */
   methodsOf(path: string): readonly string[]
 }
 
 /**
- * Answers OPTIONS on shared paths where no route does, and returns whether it did: a preflight for every path, so that
- * the page can read the refusal that follows; anything else with the methods of the path, where it has some.
+ * Handles OPTIONS on shared paths without a route of their own, and returns whether it has sent a response. Preflights
+ * succeed on every path, so that the page can read the error that follows; other requests only on existing paths.
  */
-export function createOptionsAnswer({ methodsOf }: OptionsAnswer) {
+export function createOptionsHandler({ methodsOf }: OptionsHandlerDeps) {
   return (request: FastifyRequest, reply: FastifyReply): boolean => {
     const { method, url, headers } = request
     if (method !== 'OPTIONS' || !isShared(url)) return false
@@ -69,10 +69,10 @@ export function createOptionsAnswer({ methodsOf }: OptionsAnswer) {
   }
 }
 
-function allowMethods(reply: FastifyReply, askedHeaders: string | undefined): void {
+function allowMethods(reply: FastifyReply, requestedHeaders: string | undefined): void {
   reply.header('access-control-allow-methods', methods).header('access-control-max-age', maxAgeSeconds)
-  if (askedHeaders === undefined) return
-  reply.header('access-control-allow-headers', askedHeaders)
+  if (requestedHeaders === undefined) return
+  reply.header('access-control-allow-headers', requestedHeaders)
   addVary(reply, 'access-control-request-headers')
 }
 

@@ -1,4 +1,4 @@
-/** Fastify as we set it up: limits, time-outs, request ids, the log, and what is refused before any hook runs. */
+/** Configures Fastify: limits, timeouts, request ids, logging, and errors before any hook runs. */
 import fastify, {
   type FastifyBaseLogger,
   type FastifyInstance,
@@ -22,14 +22,14 @@ export interface FrameworkOptions {
   random: Random
   metrics: Metrics
   trustedProxies: readonly string[]
-  /** Paths whose errors have a form of their own, also where the parser refuses a request before any route is found. */
+  /** Formats the body of parser errors, by path, where it differs from the default. */
   errorBodies: Readonly<Record<string, (error: AppError) => object>>
 }
 
 interface FrameworkDeps extends FrameworkOptions {
   isTrusted: IsTrusted
   headersFor: HeadersFor
-  /** A path that cannot be decoded is answered before any hook runs. */
+  /** Called for paths that cannot be decoded, before any hook runs. */
   onUndecodable(error: Error, request: FastifyRequest, reply: FastifyReply): void
 }
 
@@ -39,7 +39,7 @@ export function createFramework(options: FrameworkDeps): FastifyInstance {
   const { log, metrics, isTrusted, headersFor } = options
   const requestIds = createRequestIds(options.random, isTrusted)
   return fastify({
-    // Given a logger, the framework watches every answer for its own two lines. We log one, and only request.log.
+    // With a logger, Fastify adds listeners to every response for its own log lines. Only request.log is used.
     logger: false,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
     childLoggerFactory: (_none, bindings) => new LazyLog(log, bindings) as unknown as FastifyBaseLogger,
@@ -48,7 +48,7 @@ export function createFramework(options: FrameworkDeps): FastifyInstance {
     trustProxy: options.trustedProxies.length > 0 ? isTrusted : false,
     bodyLimit: maxBodyBytes,
     requestTimeout: 30_000,
-    // Longer than the 60 seconds for which common proxies keep theirs, so that they never race our close.
+    // Longer than the 60 seconds of common proxies, so that they never reuse a connection while we close it.
     keepAliveTimeout: 72_000,
     return503OnClosing: false,
     frameworkErrors: options.onUndecodable,
@@ -60,11 +60,11 @@ export function createFramework(options: FrameworkDeps): FastifyInstance {
       observe: (status) =>
         metrics.requestSeries({ method: 'any', route: 'unknown', status: String(status) }).observe(0),
     }),
-    // Node would answer 400 by itself, without a body; the check is in our first hook.
     http: {
+      // Checked in the first hook: Node's own 400 has no body.
       requireHostHeader: false,
       shouldUpgradeCallback: isWebSocketUpgrade,
-      // A head that is never finished is not waited for; Node looks for such connections every 30 seconds by itself.
+      // Against slow headers (Slowloris). By default Node checks only every 30 seconds.
       headersTimeout: 10_000,
       connectionsCheckingInterval: 1000,
     },

@@ -1,4 +1,4 @@
-/** For those who watch the service: is it alive, is it ready, how does it do. */
+/** Liveness, readiness and metrics. */
 import { hash, timingSafeEqual } from 'node:crypto'
 import { BlockList } from 'node:net'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
@@ -12,7 +12,7 @@ import type { Readiness } from './readiness.ts'
 export interface HealthOptions {
   metrics: Metrics
   metricsToken: string | undefined
-  /** Elsewhere the metrics have no address without a token: a proxy in front would make everybody local. */
+  /** In production `/metrics` requires a token: behind a proxy every client would seem local. */
   isDevelopment: boolean
   readiness: Readiness
 }
@@ -32,7 +32,7 @@ export function addHealthRoutes(app: FastifyInstance, options: HealthOptions): v
   }
   app.get('/health/ready', { config: { access, docs: docs.ready } }, ready)
 
-  // HAProxy's `option httpchk` asks by OPTIONS, at `/` where no path is named, and takes only success for an answer.
+  // HAProxy's `option httpchk` sends OPTIONS, to `/` by default, and expects a success status.
   app.options('/health/live', { config: { access, docs: false } }, live)
   for (const path of ['/health/ready', '/']) app.options(path, { config: { access, docs: false } }, ready)
 
@@ -52,13 +52,13 @@ function requireMetricsAccess(request: FastifyRequest, token: string | undefined
     if (!isSameSecret(requireBearer(request), token)) throw httpErrors.invalidToken()
     return
   }
-  // A proxy on this machine is a loopback peer too: what it forwards comes from anywhere.
+  // A proxy on this machine is a loopback peer too, but its clients may be anywhere.
   const { remoteAddress = '' } = request.socket
   const isLocal = loopback.check(remoteAddress, remoteAddress.includes(':') ? 'ipv6' : 'ipv4')
   if (!isLocal || isForwarded(request.headers)) throw httpErrors.forbidden()
 }
 
-/** In constant time, whatever the lengths: digests are compared. */
+/** Compares digests, in constant time for any lengths. */
 function isSameSecret(given: string, expected: string): boolean {
   return timingSafeEqual(hash('sha256', given, 'buffer'), hash('sha256', expected, 'buffer'))
 }

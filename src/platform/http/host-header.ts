@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http'
 
 /**
- * RFC 9112, 3.2: HTTP/1.1 has exactly one Host header; HTTP/1.0, which the health checks of load balancers speak, need
- * not have one. Node keeps the first of several and drops the others, so the list as it was sent is counted.
+ * RFC 9112, 3.2: HTTP/1.1 requires exactly one Host header; HTTP/1.0, which health checks of load balancers use, may
+ * omit it. Counts raw headers, because Node keeps only the first of several.
  */
 export function hasValidHost({ rawHeaders, httpVersionMinor }: IncomingMessage): boolean {
   let count = 0

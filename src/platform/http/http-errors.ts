@@ -1,13 +1,13 @@
-/** The error table: whatever goes wrong, the answer is `{"error": "<text>"}` and tells nothing it should not. */
+/** Error responses: `{"error": "<text>"}`, without internal details. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { AppError, serviceUnavailable } from '../../core/app-error.ts'
-import { problemType, takesProblems, toProblem } from './problem-details.ts'
+import { acceptsProblems, problemType, toProblem } from './problem-details.ts'
 
 export const httpErrors = {
   malformedRequest: () => new AppError(400, 'Malformed request'),
   malformedBody: () => new AppError(400, 'Malformed request body'),
   missingToken: () => new AppError(401, 'Missing access token'),
-  // RFC 6750, 3.1: tells a client that it is the token, and not a password, that has to be renewed.
+  // RFC 6750, 3.1: tells the client to renew its token, not its password.
   invalidToken: () =>
     new AppError(401, 'Invalid access token', { headers: { 'www-authenticate': 'Bearer error="invalid_token"' } }),
   forbidden: () => new AppError(403, 'Forbidden'),
@@ -22,39 +22,38 @@ export const httpErrors = {
   unavailable: () => serviceUnavailable(),
 }
 
-export function answerErrors(app: FastifyInstance): void {
+export function handleErrors(app: FastifyInstance): void {
   app.setErrorHandler<unknown>((error, request, reply) => sendError(error, request, reply))
 }
 
 export function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const answer = prepareError(error, request, reply)
-  if (!takesProblems(request.headers.accept)) return reply.send({ error: answer.message, ...answer.extra })
-  return reply.type(problemType).send(JSON.stringify(toProblem(answer)))
+  const appError = prepareError(error, request, reply)
+  if (!acceptsProblems(request.headers.accept)) return reply.send({ error: appError.message, ...appError.extra })
+  return reply.type(problemType).send(JSON.stringify(toProblem(appError)))
 }
 
-/** All of the answer to an error but its body. */
+/** Logs the cause and sets status and headers; the caller sends the body. */
 export function prepareError(error: unknown, request: FastifyRequest, reply: FastifyReply): AppError {
-  const answer = toAppError(error)
-  // Refusing work must not make more of it: a 503 without a cause, as under load, is not worth a line of its own.
-  if (answer.causeToLog !== undefined) request.log.error({ err: answer.causeToLog }, answer.message)
-  if (answer.status === 401) reply.header('www-authenticate', 'Bearer')
-  // The route may have said that its answer can be kept, and then failed.
+  const appError = toAppError(error)
+  // Load shedding must stay cheap: a 503 without a cause is not logged.
+  if (appError.causeToLog !== undefined) request.log.error({ err: appError.causeToLog }, appError.message)
+  if (appError.status === 401) reply.header('www-authenticate', 'Bearer')
+  // The route may have set a cacheable cache-control before it failed.
   reply
-    .code(answer.status)
+    .code(appError.status)
     .header('cache-control', 'no-store')
-    .headers(answer.headers ?? {})
-  return answer
+    .headers(appError.headers ?? {})
+  return appError
 }
 
 /**
- * For work that runs outside of the framework's sight, where what is thrown would end the process: the request fails,
- * and nothing else does.
+ * For callbacks outside of Fastify's error handling, where an exception would end the process: fails only the request.
  */
 export function guarded(request: FastifyRequest, reply: FastifyReply, work: () => void): void {
   try {
     work()
   } catch (error) {
-    request.log.error({ err: error }, 'an answer could not be sent')
+    request.log.error({ err: error }, 'a response could not be sent')
     const { raw } = reply
     if (raw.headersSent) {
       raw.destroy()
@@ -67,7 +66,7 @@ export function guarded(request: FastifyRequest, reply: FastifyReply, work: () =
   }
 }
 
-/** Those that the server gives every answer. Of the others one may be what could not be sent. */
+/** Set by the server on every response. Any other header may be the one that could not be sent. */
 const serverHeaders = [
   'access-control-allow-origin',
   'access-control-expose-headers',
@@ -84,25 +83,25 @@ function keptHeaders(reply: FastifyReply): Record<string, string> {
   return Object.fromEntries(kept.map((name) => [name, String(reply.getHeader(name))]))
 }
 
-/** Gives the framework's own errors the place they have in the table. */
+/** Maps Fastify's own errors to `httpErrors`. */
 export function toAppError(error: unknown): AppError {
   if (error instanceof AppError) return error
   if (!(error instanceof Error))
-    return httpErrors.internal(new Error(`something that is no error was thrown: ${typeof error}`))
+    return httpErrors.internal(new Error(`a value that is not an Error was thrown: ${typeof error}`))
   const { code, statusCode } = error as { code?: unknown; statusCode?: unknown }
   switch (code) {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
       return httpErrors.bodyTooLarge()
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
       return httpErrors.unsupportedMediaType()
-    // A path such as /%zz names nothing.
+    // Such as /%zz.
     case 'FST_ERR_BAD_URL':
     case 'FST_ERR_MAX_PARAM_LENGTH':
       return httpErrors.notFound()
-    // The client hung up while it was still sending; nobody reads the answer.
+    // The client disconnected while sending; the response is not read.
     case 'ECONNRESET':
       return httpErrors.malformedBody()
   }
-  const isClientsFault = typeof statusCode === 'number' && statusCode >= 400 && statusCode < 500
-  return isClientsFault ? httpErrors.malformedBody() : httpErrors.internal(error)
+  const isClientError = typeof statusCode === 'number' && statusCode >= 400 && statusCode < 500
+  return isClientError ? httpErrors.malformedBody() : httpErrors.internal(error)
 }

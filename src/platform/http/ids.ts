@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 
-/** The `id` of the path as a number; undefined for what cannot be the id of anything, such as one too long. */
+/** Returns undefined if the path's `id` is not a valid id. */
 export function idOf(request: FastifyRequest): number | undefined {
   const { id = '' } = request.params as { id?: string }
   return parseId(id)

@@ -1,6 +1,6 @@
 /**
- * The log of one request, with its id. A child logger costs microseconds, and most requests log nothing: it is made
- * when the first line is.
+ * The log of one request. Creates its child logger, which costs microseconds, with the first line: most requests log
+ * none.
  */
 import type { Bindings, ChildLoggerOptions, LogFn } from 'pino'
 import type { Log } from '../log/logger.ts'
@@ -22,7 +22,7 @@ export class LazyLog {
   }
 
   child(bindings: Bindings, options?: ChildLoggerOptions): Log {
-    return this.#made().child(bindings, options)
+    return this.#getChild().child(bindings, options)
   }
 
   trace(...line: Parameters<LogFn>): void {
@@ -46,10 +46,10 @@ export class LazyLog {
   silent(): void {}
 
   #write(method: Method, line: Parameters<LogFn>): void {
-    if (this.#parent.isLevelEnabled(method)) this.#made()[method](...line)
+    if (this.#parent.isLevelEnabled(method)) this.#getChild()[method](...line)
   }
 
-  #made(): Log {
+  #getChild(): Log {
     this.#child ??= this.#parent.child(this.#bindings)
     return this.#child
   }

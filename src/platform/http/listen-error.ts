@@ -7,7 +7,7 @@ const problems: Readonly<Record<string, string>> = {
   ENOTFOUND: 'no such host',
 }
 
-/** Why a server cannot listen, in one line for whoever starts it. What nobody foresaw stays as it is. */
+/** Returns a one-line error for the operator; unknown errors are returned unchanged. */
 export function describeListenError(error: unknown, { host, port }: { host: string; port: number }): unknown {
   const reason = problems[(error as NodeJS.ErrnoException).code ?? '']
   if (reason === undefined) return error

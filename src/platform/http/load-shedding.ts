@@ -1,4 +1,4 @@
-/** Load shedding: when the event loop falls too far behind, a quick "try again" is kinder than a slow time-out. */
+/** Sheds load: while the event loop lags too far behind, requests get an immediate 503 instead of a late timeout. */
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import type { FastifyRequest } from 'fastify'
 import { type AppError, serviceUnavailable } from '../../core/app-error.ts'
@@ -7,14 +7,14 @@ const sampleMs = 500
 const resolutionMs = 10
 
 export interface LoadShedding {
-  /** The answer to give instead, while the event loop is too far behind. */
+  /** Returns an error while the event loop lags too far behind. */
   refusalOf(request: FastifyRequest): AppError | undefined
-  /** Call when the service begins to serve: the work of starting up must not count as load. */
+  /** Call when the server is listening: the start-up must not count as load. */
   start(): void
   close(): void
 }
 
-/** `maxEventLoopDelayMs` of 0 means: never. */
+/** `maxEventLoopDelayMs` of 0 disables it. */
 export function createLoadShedding(maxEventLoopDelayMs: number): LoadShedding {
   if (maxEventLoopDelayMs === 0) return { refusalOf: () => undefined, start: () => {}, close: () => {} }
   const delay = monitorEventLoopDelay({ resolution: resolutionMs })
@@ -22,7 +22,7 @@ export function createLoadShedding(maxEventLoopDelayMs: number): LoadShedding {
   let timer: NodeJS.Timeout | undefined
   return {
     refusalOf(request) {
-      // Shedding load must not look like death, or the supervisor kills what is merely busy.
+      // Liveness must succeed under load, or the supervisor restarts a process that is merely busy.
       if (!isOverloaded || request.url.startsWith('/health/live')) return undefined
       return serviceUnavailable(undefined, { retryAfterSeconds: 1 })
     },
@@ -30,7 +30,7 @@ export function createLoadShedding(maxEventLoopDelayMs: number): LoadShedding {
       delay.enable()
       timer = setInterval(() => {
         const meanMs = delay.mean / 1e6 - resolutionMs
-        // Not one sample in all that time: the event loop stood still.
+        // NaN: no sample, because the event loop was blocked all the time.
         isOverloaded = Number.isNaN(meanMs) || meanMs > maxEventLoopDelayMs
         delay.reset()
       }, sampleMs).unref()

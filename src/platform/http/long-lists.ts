@@ -1,76 +1,78 @@
 /**
- * Sends `{"data": […], "meta": …}`. A short list is one text, sent at once. A long one is streamed: parts are read as
- * the client takes them, and what slow clients leave unread is given up and read again rather than held.
+ * Sends `{"data": […], "meta": …}`. Short lists are sent as one body. Long lists are streamed: parts are read as fast
+ * as the client reads; for slow clients they are evicted from memory and read again later.
  */
 import { Readable } from 'node:stream'
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Ticket } from '../../core/fair-lines.ts'
 import { createFairQueue } from '../../core/fair-queue.ts'
 import { rateKey } from '../limiter/limiter.ts'
-import { onAnswerEnd } from './answer-end.ts'
 import { addressOf } from './client.ts'
 import { httpErrors } from './http-errors.ts'
+import { onResponseEnd } from './response-end.ts'
 import { createResponseMemory, type Held, type ResponseMemory } from './response-memory.ts'
 
 export interface ListOptions<Item> {
-  /** Undefined where there are too many to be held. */
+  /** Undefined if there are too many to hold in memory. */
   items: readonly Item[] | undefined
   toResource(item: Item): object
-  /** About how many bytes it becomes. Undefined where it is not complete: then the list can only be streamed. */
+  /**
+   * Approximate length in bytes. Undefined for an item that is not fully loaded: then the list can only be streamed.
+   */
   lengthOf(item: Item): number | undefined
-  /** The same items for a stream. */
+  /** The same items, for streaming. */
   parts(reading: ListReading<Item>): AsyncIterable<ListPart>
-  /** Follows the items, of which so many were sent. */
+  /** Sent after the items; `sent` is their number. */
   meta(sent: number): object
 }
 
 export interface ListReading<Item> {
-  /** Returns `items` as long as there is room for them. */
+  /** Returns `items` unless they have been evicted from memory. */
   held(): readonly Item[] | undefined
-  /** What asks the database for a part of the list, other than `read` of the part itself. */
-  inTurn: InTurn
+  /** For database queries other than `read` of a part. */
+  schedule: Schedule
 }
 
-/** Does the work once it is the client's turn. Rejects where the client is gone by then. */
-export type InTurn = <T>(work: () => Promise<T>) => Promise<T>
+/** Queues the work fairly by client. Rejects if the client has disconnected by then. */
+export type Schedule = <T>(work: () => Promise<T>) => Promise<T>
 
-/** Some items that follow each other. */
+/** Some consecutive items. */
 export interface ListPart {
-  /** The same for all lists that have these items in this state. */
+  /** Equal for lists that contain the same versions of these items. */
   key: string
   read(): Promise<PartContent>
 }
 
 export interface PartContent {
-  /** Another one where an item has changed since. */
+  /** Differs if an item has changed in between. */
   key: string
-  /** The items as JSON, with commas between them. */
+  /** The items as JSON, separated by commas. */
   bytes: Buffer
   count: number
 }
 
-/** Serialising so much takes well under a millisecond, or one where a single item is longer. */
-const itemsPerTurn = 100
-const bytesPerTurn = 512 * 1024
+/** Serializing a chunk takes well under a millisecond, or about one if a single item is longer. */
+const itemsPerChunk = 100
+const bytesPerChunk = 512 * 1024
 
-/** Up to here an answer takes no more memory than the sockets do anyway. */
+/** Shorter responses take no more memory than their sockets. */
 const uncountedBytes = 128 * 1024
-/** A longer list is streamed. */
+/** Longer lists are streamed. */
 const maxWholeBytes = 2 * 1024 * 1024
-/** What a client gets at once, and the most that waits in front of its socket. */
+/** Size of a write, and limit of what is buffered per client. */
 const sliceBytes = 128 * 1024
 
-/** Of an item in a list that is not complete. */
+/** For items of unknown length. */
 const assumedBytes = 5000
 
-const memoryOfAll = createResponseMemory({
+const sharedMemory = createResponseMemory({
   maxReservedBytes: 64 * 1024 * 1024,
   maxHeldBytes: 128 * 1024 * 1024,
 })
 
-/** However many long lists are read, so many of their parts are made at once, and addresses take turns. */
-const turns = createFairQueue({
+/** Limits how many parts of long lists are read at once, fairly by address. */
+const partQueue = createFairQueue({
   atOnce: 4,
   maxPerClient: 512,
   maxWaiting: 4096,
@@ -87,31 +89,31 @@ export async function sendList<Item>(
   reply.type('application/json; charset=utf-8')
   const length = items && lengthOfAll(items, lengthOf)
   if (items !== undefined && length !== undefined) {
-    if (length <= uncountedBytes || (length <= maxWholeBytes && memoryOfAll.tryReserve(reply.raw, length))) {
-      // V8 serialises a list as a whole in half the time that a serializer made for the schema takes, item by item.
-      if (items.length <= itemsPerTurn && length <= bytesPerTurn) {
+    if (length <= uncountedBytes || (length <= maxWholeBytes && sharedMemory.tryReserve(reply.raw, length))) {
+      // JSON.stringify of the whole list takes half the time of a schema-based serializer per item.
+      if (items.length <= itemsPerChunk && length <= bytesPerChunk) {
         return reply.send(JSON.stringify({ data: items.map(toResource), meta: meta(items.length) }))
       }
-      return reply.send(await serializeByTurns(items, options))
+      return reply.send(await serializeInChunks(items, options))
     }
   }
-  // The framework would read the whole stream only to drop it.
+  // Fastify would read the whole stream only to discard it.
   if (request.method === 'HEAD') return reply.send(Readable.from([]))
-  const held = items && memoryOfAll.hold({}, items, length ?? items.length * assumedBytes)
+  const held = items && sharedMemory.hold({}, items, length ?? items.length * assumedBytes)
   const { socket } = request.raw
   const ticket: Ticket = { client: rateKey(addressOf(request)), isUrgent: true, isGone: () => socket.destroyed }
-  const inTurn: InTurn = (work) => turns.run(ticket, work)
-  const parts = options.parts({ held: () => held?.get(), inTurn })
-  const bytes = streamList(parts, { memory: memoryOfAll, meta, inTurn })
+  const schedule: Schedule = (work) => partQueue.run(ticket, work)
+  const parts = options.parts({ held: () => held?.get(), schedule })
+  const bytes = streamList(parts, { memory: sharedMemory, meta, schedule })
   const release = () => {
     held?.release()
     void bytes.return(undefined)
   }
-  onAnswerEnd(reply.raw, release)
-  // Failures of the first read, and refusals, are answered as errors; what fails later can only end the connection.
+  onResponseEnd(reply.raw, release)
+  // Errors of the first read become an error response; later ones can only end the connection.
   const first = await bytes.next()
   ticket.isBegun = true
-  return reply.send(Readable.from(continued(first, bytes), { objectMode: false, highWaterMark: 1 }))
+  return reply.send(Readable.from(prepend(first, bytes), { objectMode: false, highWaterMark: 1 }))
 }
 
 function lengthOfAll<Item>(items: readonly Item[], lengthOf: (item: Item) => number | undefined): number | undefined {
@@ -124,15 +126,15 @@ function lengthOfAll<Item>(items: readonly Item[], lengthOf: (item: Item) => num
   return length
 }
 
-/** As bytes: the whole as one text would be encoded at once, at the end. */
-async function serializeByTurns<Item>(
+/** Encodes each chunk: encoding the whole text at the end would block the event loop. */
+async function serializeInChunks<Item>(
   items: readonly Item[],
   { toResource, lengthOf, meta }: ListOptions<Item>,
 ): Promise<Buffer> {
   const parts = [Buffer.from('{"data":')]
   let start = 0
-  for (const end of endsOfTurns(items, lengthOf)) {
-    if (start > 0) await nextTurn()
+  for (const end of chunkEnds(items, lengthOf)) {
+    if (start > 0) await yieldToEventLoop()
     const text = JSON.stringify(items.slice(start, end).map(toResource))
     parts.push(Buffer.from(`${start === 0 ? '[' : ','}${text.slice(1, -1)}`))
     start = end
@@ -141,15 +143,15 @@ async function serializeByTurns<Item>(
   return Buffer.concat(parts)
 }
 
-/** The index behind the last item of each turn. */
-function endsOfTurns<Item>(items: readonly Item[], lengthOf: ListOptions<Item>['lengthOf']): number[] {
+/** The exclusive end index of each chunk. */
+function chunkEnds<Item>(items: readonly Item[], lengthOf: ListOptions<Item>['lengthOf']): number[] {
   const ends: number[] = []
   let length = 0
   let count = 0
   for (const [i, item] of items.entries()) {
     length += lengthOf(item) ?? 0
     count += 1
-    if (count === itemsPerTurn || length > bytesPerTurn) {
+    if (count === itemsPerChunk || length > bytesPerChunk) {
       ends.push(i + 1)
       length = 0
       count = 0
@@ -161,17 +163,17 @@ function endsOfTurns<Item>(items: readonly Item[], lengthOf: ListOptions<Item>['
 export interface StreamOptions {
   memory: ResponseMemory
   meta(sent: number): object
-  inTurn: InTurn
+  schedule: Schedule
 }
 
-/** The bytes of the answer, in slices. A part that had to be given up between two slices is read again. */
+/** Yields the response body in slices. A part that is evicted between two slices is read again. */
 export async function* streamList(
   parts: AsyncIterable<ListPart>,
-  { memory, meta, inTurn }: StreamOptions,
+  { memory, meta, schedule }: StreamOptions,
 ): AsyncGenerator<Buffer> {
   let sent = 0
   for await (const part of parts) {
-    let { content, held } = await obtain(part, part.key, { memory, inTurn })
+    let { content, held } = await getPart(part, part.key, { memory, schedule })
     const { key, count } = content
     const { length } = content.bytes
     try {
@@ -179,13 +181,13 @@ export async function* streamList(
         if (start > 0) {
           const known = held.get()
           if (!known) held.release()
-          ;({ content, held } = known ? { content: known, held } : await obtain(part, key, { memory, inTurn }))
+          ;({ content, held } = known ? { content: known, held } : await getPart(part, key, { memory, schedule }))
           if (content.key !== key) throw new Error('an item of a long list changed while it was being sent')
         }
-        const before = start > 0 ? '' : sent === 0 ? beginning : ','
-        // A copy: a view would keep all of the part alive until the client has read it, and so would the variable.
+        const before = start > 0 ? '' : sent === 0 ? bodyStart : ','
+        // A copy, because a view would keep the whole part alive until the client has read it. So would `content`.
         const slice = Buffer.concat([Buffer.from(before), content.bytes.subarray(start, start + sliceBytes)])
-        content = nothing
+        content = emptyPart
         yield slice
       }
       sent += count
@@ -193,32 +195,32 @@ export async function* streamList(
       held.release()
     }
   }
-  yield Buffer.from(`${sent === 0 ? beginning : ''}],"meta":${JSON.stringify(meta(sent))}}`)
+  yield Buffer.from(`${sent === 0 ? bodyStart : ''}],"meta":${JSON.stringify(meta(sent))}}`)
 }
 
-const beginning = '{"data":['
-const nothing: PartContent = { key: '', bytes: Buffer.alloc(0), count: 0 }
+const bodyStart = '{"data":['
+const emptyPart: PartContent = { key: '', bytes: Buffer.alloc(0), count: 0 }
 
-interface Obtained {
+interface HeldPart {
   content: PartContent
   held: Held<PartContent>
 }
 
-/** From another list that holds it, or by reading it. */
-async function obtain(
+/** Shares the part with another list that holds it, or reads it. */
+async function getPart(
   part: ListPart,
   key: string,
-  { memory, inTurn }: Pick<StreamOptions, 'memory' | 'inTurn'>,
-): Promise<Obtained> {
-  const find = (): Obtained | undefined => {
+  { memory, schedule }: Pick<StreamOptions, 'memory' | 'schedule'>,
+): Promise<HeldPart> {
+  const find = (): HeldPart | undefined => {
     const held = memory.find<PartContent>(key)
     const content = held?.get()
     return held && content && { content, held }
   }
   return (
     find() ??
-    inTurn(async () => {
-      // Somebody may have read it while we waited for our turn.
+    schedule(async () => {
+      // Another list may have read it while this one was queued.
       const found = find()
       if (found) return found
       const content = await part.read()
@@ -227,7 +229,7 @@ async function obtain(
   )
 }
 
-async function* continued(first: IteratorResult<Buffer, void>, rest: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
+async function* prepend(first: IteratorResult<Buffer, void>, rest: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
   if (!first.done) yield first.value
   yield* rest
 }

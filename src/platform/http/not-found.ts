@@ -1,4 +1,4 @@
-/** Unknown paths are 404; known paths with another method are 405 and say which methods there are. */
+/** Unknown paths are 404; known paths with another method are 405, with the `Allow` header. */
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import findMyWay, { type HTTPMethod } from 'find-my-way'
 import type { AppError } from '../../core/app-error.ts'
@@ -10,18 +10,18 @@ const methods: HTTPMethod[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']
 
 export interface UnknownRoutes {
   refusalOf(request: FastifyRequest): AppError
-  /** The methods of a path; none where there is no such path. */
+  /** Empty for unknown paths. */
   methodsOf(path: string): string[]
 }
 
 /**
- * Call before any route is added. Returns how to refuse a request that no route takes, so that this can be done before
- * its body is read. The framework cannot tell which methods a path has, so a second router remembers.
+ * Call before any route is added. Returns `refusalOf`, so that requests without a route can be refused before their
+ * body is read. Fastify cannot list the methods of a path, so a second router records them.
  */
-export function answerUnknownRoutes(app: FastifyInstance): UnknownRoutes {
+export function handleUnknownRoutes(app: FastifyInstance): UnknownRoutes {
   const router = findMyWay()
   app.addHook('onRoute', ({ method, url, prefix }) => {
-    // The root of a plugin is served with and without a slash, and the framework tells of it once.
+    // The root of a plugin is served with and without a trailing slash, but reported once.
     const urls = prefix !== '' && url === prefix ? [url, `${url}/`] : [url]
     for (const each of [method].flat() as HTTPMethod[]) {
       for (const path of urls) if (!router.hasRoute(each, path)) router.on(each, path, () => {})

@@ -1,4 +1,4 @@
-/** Pages of a listing, and what its envelope says of them. */
+/** Pagination of listings: query, `meta` and `Link` header. */
 import type { Static } from 'typebox'
 import { Type } from '../validation/schema-builder.ts'
 
@@ -21,19 +21,18 @@ export const PageMeta = Type.Object(
 )
 export type PageMeta = Static<typeof PageMeta>
 
-/** The query of a listing, for its description. What breaks these rules is no error but falls back. */
+/** For the API description only: invalid values fall back to their defaults. */
 export const pageQuery = {
   page: Type.Integer({ minimum: 1, default: 1 }),
   per_page: Type.Integer({ minimum: 1, maximum: maxPerPage, default: defaultPerPage }),
 }
 
-/** What is no positive integer falls back to its default. */
+/** Values that are not positive integers fall back to their defaults. */
 export function pageOf(query: unknown): Page {
   const { page, per_page } = (query ?? {}) as Record<string, unknown>
   return { page: positive(page) ?? 1, perPage: Math.min(positive(per_page) ?? defaultPerPage, maxPerPage) }
 }
 
-/** How many items come before the page. */
 export function offsetOf({ page, perPage }: Page): number {
   return Math.min((page - 1) * perPage, Number.MAX_SAFE_INTEGER)
 }
@@ -42,7 +41,7 @@ export function metaOf({ page, perPage }: Page, total: number): PageMeta {
   return { total, page, per_page: perPage, last_page: Math.max(1, Math.ceil(total / perPage)) }
 }
 
-/** The pages around this one, as RFC 8288 writes links. */
+/** A `Link` header: RFC 8288. */
 export function linksOf(path: string, { page, per_page, last_page }: PageMeta): string {
   const link = (to: number, rel: string) => `<${path}?page=${to}&per_page=${per_page}>; rel="${rel}"`
   return [

@@ -7,9 +7,9 @@ import { createLogger } from '../log/logger.ts'
 import { createCorsHeaders } from './cors.ts'
 import { createParserErrorHandler } from './parser-errors.ts'
 
-test('a request that does not arrive in time is 408, which a page of the API can read once its head is there', async (t) => {
+test('a request that does not arrive in time is 408, with CORS headers once its headers have been received', async (t) => {
   const log: string[] = []
-  // The body of the request never comes: Node tells so by this error, after half a minute that nobody waits for here.
+  // Node emits this error half a minute after a body has stalled; emitted here without the wait.
   const timeout = Object.assign(new Error('Request timeout'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' })
   const server = createServer((request) => server.emit('clientError', timeout, request.socket))
   const handle = createParserErrorHandler({
@@ -22,8 +22,8 @@ test('a request that does not arrive in time is 408, which a page of the API can
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 
-  const begun = 'POST /api/auth/login?x=1 HTTP/1.1\r\nhost: x\r\ncontent-length: 10\r\n\r\n{'
-  const slowBody = await sendRaw(url, begun)
+  const stalled = 'POST /api/auth/login?x=1 HTTP/1.1\r\nhost: x\r\ncontent-length: 10\r\n\r\n{'
+  const slowBody = await sendRaw(url, stalled)
   assert.deepEqual([slowBody.status, slowBody.body], [408, '{"error":"Request timeout"}'])
   assert.equal(slowBody.headers.get('access-control-allow-origin'), '*')
   assert.equal(slowBody.headers.get('x-request-id'), 'the-id')

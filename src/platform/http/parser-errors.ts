@@ -1,4 +1,4 @@
-/** What the HTTP parser itself refuses never becomes a request: the answer is written to the socket by hand. */
+/** Errors of the HTTP parser have no request and no ServerResponse: the response is written to the socket by hand. */
 import { type IncomingMessage, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import type { ConnectionError } from 'fastify'
@@ -11,42 +11,42 @@ import { pathOf } from './request-path.ts'
 export interface ParserErrorOptions {
   createRequestId(): string
   log: Log
-  /** The headers that every answer carries. */
+  /** The headers of every response. */
   headersFor?: HeadersFor
-  /** The body of an error at a path; of the usual form by default. */
+  /** Formats the error body for a path; `{"error"}` by default. */
   bodyOf?(error: AppError, path: string | undefined): object
-  /** Called with the status of each answer. */
+  /** Called with the status of each response. */
   observe?(status: number): void
 }
 
-/** What is known of a request whose head may not have been read to its end. */
-interface Fragment {
+/** A request whose headers may be incomplete. */
+interface PartialRequest {
   method: string | undefined
   url: string | undefined
   origin: string | undefined
 }
 
-/** As much of a packet as a head may be long. */
-const maxHeadBytes = 16 * 1024
+/** The limit of request headers. */
+const maxHeaderBytes = 16 * 1024
 
 export function createParserErrorHandler(options: ParserErrorOptions) {
   const { createRequestId, log, headersFor, bodyOf = plainBody, observe } = options
   return (error: ConnectionError, socket: Socket): void => {
-    // Nothing more can be said on a connection that is gone, or in the middle of another answer.
-    if (error.code === 'ECONNRESET' || !socket.writable || isAnswering(socket)) {
+    // The connection is closed, or in the middle of another response.
+    if (error.code === 'ECONNRESET' || !socket.writable || isResponding(socket)) {
       socket.destroy()
       return
     }
-    const answer = answerTo(error.code)
-    const { status } = answer
-    const asked = findFragment(error, socket)
-    const path = asked.url === undefined ? undefined : pathOf(asked.url)
+    const refusal = refusalFor(error.code)
+    const { status } = refusal
+    const partial = readPartialRequest(error, socket)
+    const path = partial.url === undefined ? undefined : pathOf(partial.url)
     const requestId = createRequestId()
     observe?.(status)
-    log.info({ requestId, method: asked.method, path, status, ms: 0, address: socket.remoteAddress }, 'request')
-    const body = JSON.stringify(bodyOf(answer, path))
+    log.info({ requestId, method: partial.method, path, status, ms: 0, address: socket.remoteAddress }, 'request')
+    const body = JSON.stringify(bodyOf(refusal, path))
     const headers = {
-      ...headersFor?.(asked.url, asked.origin),
+      ...headersFor?.(partial.url, partial.origin),
       'content-type': 'application/json; charset=utf-8',
       'content-length': Buffer.byteLength(body),
       'x-request-id': requestId,
@@ -60,27 +60,27 @@ export function createParserErrorHandler(options: ParserErrorOptions) {
   }
 }
 
-interface Answering {
+interface PendingResponse {
   headersSent: boolean
   req: IncomingMessage
 }
 
-/** Node keeps the answer that a socket is busy with here, and its own default handler asks the same. */
-function answeringOf(socket: Socket): Answering | undefined {
-  return (socket as { _httpMessage?: Answering | null })._httpMessage ?? undefined
+/** The response that Node is writing to the socket; its default clientError handler reads the same property. */
+function pendingResponseOf(socket: Socket): PendingResponse | undefined {
+  return (socket as { _httpMessage?: PendingResponse | null })._httpMessage ?? undefined
 }
 
-function isAnswering(socket: Socket): boolean {
-  return answeringOf(socket)?.headersSent ?? false
+function isResponding(socket: Socket): boolean {
+  return pendingResponseOf(socket)?.headersSent ?? false
 }
 
-/** From the request, where it is the body that is broken; else from the packet, where the head began in it. */
-function findFragment(error: ConnectionError, socket: Socket): Fragment {
-  const request = answeringOf(socket)?.req
+/** From the request, if its body is malformed; otherwise from the packet, if the headers start in it. */
+function readPartialRequest(error: ConnectionError, socket: Socket): PartialRequest {
+  const request = pendingResponseOf(socket)?.req
   if (request) return { method: request.method, url: request.url, origin: request.headers.origin }
-  // Declared as what it looks like in JSON.
+  // Fastify declares the type of its JSON form.
   const packet = error.rawPacket as unknown as Buffer | undefined
-  const head = packet?.toString('latin1', 0, maxHeadBytes) ?? ''
+  const head = packet?.toString('latin1', 0, maxHeaderBytes) ?? ''
   const [, method, url] = /^([A-Z]{1,20}) (\/[\x21-\x7e]*) HTTP\/1\.[01]\r\n/.exec(head) ?? []
   return { method, url, origin: findOrigin(head) }
 }
@@ -96,7 +96,7 @@ function plainBody({ message }: AppError): object {
   return { error: message }
 }
 
-function answerTo(code: string): AppError {
+function refusalFor(code: string): AppError {
   if (code === 'HPE_HEADER_OVERFLOW') return httpErrors.headersTooLarge()
   if (code === 'HPE_CHUNK_EXTENSIONS_OVERFLOW') return httpErrors.bodyTooLarge()
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return httpErrors.requestTimeout()

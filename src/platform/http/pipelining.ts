@@ -1,25 +1,25 @@
 /**
- * Limits how many answers of one connection wait behind another. Node begins every request of a pipeline as soon as it is
- * read, and keeps the answers in memory until it is their turn: a thousand requests for a megabyte each fit into one packet.
+ * Limits the queued responses of one connection. Node starts every pipelined request as soon as it is read, and buffers
+ * the responses until they can be sent in order: one packet can hold a thousand requests for a megabyte each.
  */
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { onAnswerEnd } from './answer-end.ts'
+import { onResponseEnd } from './response-end.ts'
 
-/** Few clients pipeline at all; those that do send about ten at once. */
-const maxWaiting = 32
+/** Few clients pipeline at all; those that do send about ten requests at once. */
+const maxQueued = 32
 
-/** Returns false where too many answers of the connection wait already. */
+/** Returns false if too many responses of the connection are queued. */
 export function createPipelineLimit(): (response: ServerResponse) => boolean {
-  const waiting = new WeakMap<Socket, number>()
+  const queued = new WeakMap<Socket, number>()
   return (response) => {
-    // The answer whose turn it is has the connection: nothing more is to be done for the usual request.
+    // Not pipelined: only the response at the head of the queue has a socket.
     if (response.socket !== null) return true
     const { socket } = response.req
-    const count = waiting.get(socket) ?? 0
-    if (count >= maxWaiting) return false
-    waiting.set(socket, count + 1)
-    onAnswerEnd(response, () => waiting.set(socket, (waiting.get(socket) ?? 1) - 1))
+    const count = queued.get(socket) ?? 0
+    if (count >= maxQueued) return false
+    queued.set(socket, count + 1)
+    onResponseEnd(response, () => queued.set(socket, (queued.get(socket) ?? 1) - 1))
     return true
   }
 }

@@ -1,15 +1,15 @@
-/** Errors as RFC 9457 has them, for clients that ask for `application/problem+json`. */
+/** Problem details (RFC 9457) for clients that accept `application/problem+json`. */
 import Negotiator from 'negotiator'
 import type { AppError } from '../../core/app-error.ts'
 
 export const problemType = 'application/problem+json'
 
 /**
- * Whether a client names the type among those that it takes: one that lists it beside `application/json` means that
- * errors may come so. Who takes everything is given what everybody is given.
+ * The type must be named explicitly: a client that lists it next to `application/json` expects it for errors, one that
+ * accepts everything gets the default.
  */
-export function takesProblems(accept: string | undefined): boolean {
-  // Most clients do not: no list is read for them.
+export function acceptsProblems(accept: string | undefined): boolean {
+  // Fast path: most clients do not name it.
   if (!accept || !/problem\+json/i.test(accept)) return false
   const types = new Negotiator({ headers: { accept } }).mediaTypes()
   return types.some((type) => type.toLowerCase() === problemType)
@@ -21,7 +21,7 @@ export interface Problem {
   status: number
   detail: string
   code: string
-  /** What is wrong with which part of the body, as a JSON pointer. */
+  /** `pointer` is a JSON pointer into the request body. */
   errors?: { pointer: string; detail: string }[]
   [extension: string]: unknown
 }
@@ -42,7 +42,7 @@ export function toProblem({ status, code, message, extra = {} }: AppError): Prob
   }
 }
 
-/** `items.0.quantity` is `#/items/0/quantity`, with what RFC 6901 escapes. */
+/** `items.0.quantity` becomes `#/items/0/quantity`, escaped as in RFC 6901. */
 function toPointer(path: string): string {
   return `#/${path.replaceAll('~', '~0').replaceAll('/', '~1').split('.').join('/')}`
 }

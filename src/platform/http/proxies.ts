@@ -1,11 +1,11 @@
-/** Which peers may speak for a client's address. */
+/** Trusted proxies and X-Forwarded-For. */
 import type { IncomingMessage } from 'node:http'
 import proxyAddress from '@fastify/proxy-addr'
 import type { FastifyRequest } from 'fastify'
 import { parseAddress, withoutPort } from '../../core/addresses.ts'
 import { cleanAddress } from './client.ts'
 
-/** Of an IPv6 address with a zone, brackets and a port. */
+/** Enough for an IPv6 address with zone, brackets and port. */
 const maxHopLength = 80
 
 export type IsTrusted = (address: string | undefined) => boolean
@@ -16,7 +16,7 @@ export function createProxyTrust(ranges: readonly string[]): IsTrusted {
   return (address) => address !== undefined && isTrusted(address, 0)
 }
 
-/** For requests that the framework does not see: the same address that it would tell. */
+/** Returns the same address as Fastify, for requests that bypass it. */
 export function createAddressReader(isTrusted: IsTrusted): (request: IncomingMessage) => string {
   const cleanForwardedFor = createForwardedCleaner(isTrusted)
   return (request) => {
@@ -26,9 +26,9 @@ export function createAddressReader(isTrusted: IsTrusted): (request: IncomingMes
 }
 
 /**
- * Leaves nothing but addresses in a trusted peer's X-Forwarded-For. Some proxies add ports, which are taken off. Where
- * one wrote something else, such as `unknown`, it does not tell who sent the request: it counts as the client itself,
- * because what stands before that entry was written by anybody.
+ * Leaves only addresses in a trusted peer's X-Forwarded-For, without the ports that some proxies add. An entry that is
+ * not an address, such as `unknown`, hides the client: the proxy that wrote it counts as the client, because the
+ * entries before it may be forged.
  */
 export function createForwardedCleaner(isTrusted: IsTrusted): (request: IncomingMessage) => void {
   return ({ headers, socket }) => {
@@ -48,7 +48,7 @@ function addressOfHop(given: string): string | undefined {
   return parseAddress(address) && address
 }
 
-/** Says once that forwarding headers are ignored: somebody behind a proxy would otherwise wonder for long. */
+/** Warns once that forwarding headers are ignored, which is hard to notice behind a proxy. */
 export function createProxyWarning(isTrusted: IsTrusted): (request: FastifyRequest) => void {
   let hasWarned = false
   return (request) => {

@@ -1,40 +1,40 @@
 /**
- * Whether a node can serve. Only the database can make it unready: without the rest it goes on, less well, and says so.
- * A load balancer that took every node out because Redis is away would turn a nuisance into an outage.
+ * Only the database can make a node unready; without its other dependencies it is degraded. If Redis counted too, the
+ * load balancer would remove all nodes at once, and turn a degradation into an outage.
  */
 import { withTimeout } from '../../core/timeout.ts'
 import type { Log } from '../log/logger.ts'
 
 export interface ReadinessOptions {
   log: Log
-  /** Rejects where the database does not take writes. */
+  /** Rejects if the database does not accept writes. */
   checkDatabase(): Promise<void>
-  /** What the service goes on without, by the name that operators see; false while it is away or does not work in full. */
-  neighbours: Readonly<Record<string, () => boolean>>
+  /** Optional dependencies by the name that operators see; false while unavailable or impaired. */
+  dependencies: Readonly<Record<string, () => boolean>>
 }
 
 export interface Readiness {
-  /** Returns the names of what is away. Rejects where the service is not ready. */
+  /** Returns the names of unavailable dependencies. Rejects if the service is not ready. */
   check(): Promise<string[]>
-  /** By name: 1 what is well, 0 what is not. */
-  figures(): Promise<Record<string, number>>
+  /** By name: 1 if available, 0 if not. */
+  gauges(): Promise<Record<string, number>>
 }
 
 const timeoutMs = 900
-/** However often anybody asks, the database is asked no more often than this. */
+/** Caches the result, so that frequent health checks do not load the database. */
 const maxAgeMs = 1000
 
-export function createReadiness({ log, checkDatabase, neighbours }: ReadinessOptions): Readiness {
-  let latest: { askedAt: number; outcome: Promise<void> } | undefined
+export function createReadiness({ log, checkDatabase, dependencies }: ReadinessOptions): Readiness {
+  let latest: { checkedAt: number; outcome: Promise<void> } | undefined
   let isReady = true
 
   function databaseOutcome(): Promise<void> {
     const now = performance.now()
-    if (!latest || now - latest.askedAt >= maxAgeMs) latest = { askedAt: now, outcome: ask() }
+    if (!latest || now - latest.checkedAt >= maxAgeMs) latest = { checkedAt: now, outcome: checkOnce() }
     return latest.outcome
   }
 
-  async function ask(): Promise<void> {
+  async function checkOnce(): Promise<void> {
     try {
       await withTimeout(checkDatabase(), timeoutMs)
       if (!isReady) log.info('ready again')
@@ -46,21 +46,21 @@ export function createReadiness({ log, checkDatabase, neighbours }: ReadinessOpt
     }
   }
 
-  const away = () => Object.keys(neighbours).filter((name) => !neighbours[name]?.())
+  const unavailable = () => Object.keys(dependencies).filter((name) => !dependencies[name]?.())
 
   return {
     async check() {
       await databaseOutcome()
-      return away()
+      return unavailable()
     },
-    async figures() {
-      const takesWrites = await databaseOutcome().then(
+    async gauges() {
+      const acceptsWrites = await databaseOutcome().then(
         () => true,
         () => false,
       )
-      const figures = Object.fromEntries(Object.keys(neighbours).map((name) => [name, 1]))
-      for (const name of away()) figures[name] = 0
-      return { ...figures, database: takesWrites && figures.database !== 0 ? 1 : 0 }
+      const gauges = Object.fromEntries(Object.keys(dependencies).map((name) => [name, 1]))
+      for (const name of unavailable()) gauges[name] = 0
+      return { ...gauges, database: acceptsWrites && gauges.database !== 0 ? 1 : 0 }
     },
   }
 }

@@ -1,17 +1,17 @@
-/** Every request has an id, which the answer and the log carry. */
+/** Request ids, sent with the response and in every log line of the request. */
 import type { IncomingMessage } from 'node:http'
 import type { Random } from '../../core/random.ts'
 
 const acceptable = /^[\w.:@/+=-]{1,128}$/
 
 /**
- * A random start and a counter: unique across nodes and restarts, for a fraction of the cost of a random id. A trusted
- * proxy's own id is kept, so that its log and ours tell the same story.
+ * A random prefix and a counter: unique across nodes and restarts, and much cheaper than random ids. Ids of trusted
+ * proxies are kept, so that log lines can be correlated.
  */
 export function createRequestIds(random: Random, isTrusted: (address: string | undefined) => boolean) {
-  const start = random.bytes(6).toString('hex')
+  const prefix = random.bytes(6).toString('hex')
   let count = 0
-  const create = () => `${start}-${(++count).toString(36)}`
+  const create = () => `${prefix}-${(++count).toString(36)}`
   return {
     create,
     of(request: IncomingMessage): string {

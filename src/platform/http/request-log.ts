@@ -1,4 +1,4 @@
-/** One line and one sample for each request. */
+/** One log line and one metrics sample per request. */
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { createTickBatcher } from '../../core/tick-batcher.ts'
 import type { Log } from '../log/logger.ts'
@@ -9,11 +9,11 @@ import { pathOf } from './request-path.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** By the process's monotonic clock, in milliseconds. */
+    /** `performance.now()` when the request arrived. */
     startedAt: number
   }
   interface FastifyInstance {
-    /** For an answer that is not sent by the framework; all others are recorded by themselves. */
+    /** For hijacked replies; all others are recorded automatically. */
     recordRequest(request: FastifyRequest, status: number): void
   }
 }
@@ -25,13 +25,13 @@ export interface RecordOptions {
 }
 
 /**
- * Before the answer goes out: waiting until it has gone costs two listeners for each request, a tenth of the
- * throughput of a small one.
+ * Records before the response is sent: waiting for its end takes two listeners per request, which costs a tenth of the
+ * throughput of small responses.
  */
 export function recordRequests(app: FastifyInstance, { log, metrics, isStopping }: RecordOptions): void {
   const isLogged = log.isLevelEnabled('info')
   const findSeries = createSeriesFinder(metrics)
-  const sendTogether = createTickBatcher(process.nextTick)
+  const sendInBatch = createTickBatcher(process.nextTick)
   function record(request: FastifyRequest, status: number): void {
     const ms = performance.now() - request.startedAt
     findSeries(request, status).observe(ms / 1000)
@@ -40,9 +40,9 @@ export function recordRequests(app: FastifyInstance, { log, metrics, isStopping 
   app.decorate('recordRequest', record)
   app.addHook('onSend', (request, reply, payload, next) => {
     record(request, reply.statusCode)
-    // The connection is about to be closed: the client must not send its next request on it.
+    // The client must not reuse the connection, which is about to be closed.
     if (isStopping()) reply.header('connection', 'close')
-    sendTogether(() => guarded(request, reply, () => next(null, payload)))
+    sendInBatch(() => guarded(request, reply, () => next(null, payload)))
   })
 }
 
@@ -52,7 +52,7 @@ export function logRequest(request: FastifyRequest, status: number, ms: number):
   request.log.info({ method, path, status, ms: Math.round(ms * 10) / 10, address }, 'request')
 }
 
-/** A route's own object is the key, so that finding its series builds no text. */
+/** Keyed by the route's config object, so that no string is built per request. */
 function createSeriesFinder(metrics: Metrics): (request: FastifyRequest, status: number) => Series {
   const routes = new WeakMap<object, Map<number, Series>>()
   return (request, status) => {
@@ -64,7 +64,8 @@ function createSeriesFinder(metrics: Metrics): (request: FastifyRequest, status:
     }
     let series = statuses.get(status)
     if (!series) {
-      // Unknown routes share an object, and their methods are anybody's invention. What succeeds there is OPTIONS.
+      // Unknown routes share one config, and clients choose their methods, which must not become labels. Only OPTIONS
+      // succeeds there.
       const method = request.is404 ? (status === 204 ? 'OPTIONS' : 'any') : request.method
       series = metrics.requestSeries({ method, route, status: String(status) })
       statuses.set(status, series)

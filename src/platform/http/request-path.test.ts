@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { pathOf } from './request-path.ts'
 
-test('a path is told without its query, and without the host of the form for proxies', () => {
+test('paths have neither the query nor the authority of the absolute form', () => {
   for (const [url, path] of [
     ['/', '/'],
     ['/api/posts/1', '/api/posts/1'],

@@ -1,6 +1,6 @@
 /**
- * The path that a request line asks for. Without the query, and without the host that the form for proxies holds
- * (RFC 9112, 3.2.2): both may tell secrets.
+ * The path of a request target, without the query and without the authority of the absolute form (RFC 9112, 3.2.2),
+ * which may both contain secrets.
  */
 export function pathOf(url: string): string {
   if (url.startsWith('/')) {

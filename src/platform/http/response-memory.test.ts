@@ -5,12 +5,12 @@ import { type AddressInfo, connect, type Socket } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { createResponseMemory } from './response-memory.ts'
 
-interface Asked {
+interface PendingRequest {
   response: ServerResponse
-  hangUp(): void
+  disconnect(): void
 }
 
-async function ask(t: TestContext): Promise<Asked> {
+async function startRequest(t: TestContext): Promise<PendingRequest> {
   const server = createServer()
   t.after(() => {
     server.close()
@@ -18,24 +18,24 @@ async function ask(t: TestContext): Promise<Asked> {
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
-  const asking = get(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
-  asking.on('error', () => {})
+  const request = get(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+  request.on('error', () => {})
   const [, response] = (await once(server, 'request')) as [unknown, ServerResponse]
-  return { response, hangUp: () => void asking.destroy() }
+  return { response, disconnect: () => void request.destroy() }
 }
 
-test('a client that disconnects gives back what was reserved, and reserves nothing afterwards', async (t) => {
+test('a disconnected client releases its reservation, and cannot reserve again', async (t) => {
   const memory = createResponseMemory({ maxReservedBytes: 100, maxHeldBytes: 100 })
   for (let round = 0; round < 3; round++) {
-    const { response, hangUp } = await ask(t)
+    const { response, disconnect } = await startRequest(t)
     assert.equal(memory.tryReserve(response, 60), true)
     assert.equal(memory.tryReserve(response, 60), false)
     const closed = once(response, 'close')
-    hangUp()
+    disconnect()
     await closed
     assert.equal(memory.tryReserve(response, 10), false)
   }
-  const { response } = await ask(t)
+  const { response } = await startRequest(t)
   assert.equal(memory.tryReserve(response, 100), true)
   const closed = once(response, 'close')
   response.end()
@@ -43,7 +43,7 @@ test('a client that disconnects gives back what was reserved, and reserves nothi
   assert.equal(memory.bytes(), 0)
 })
 
-test('what was used least recently is given up first, and no more than is needed', () => {
+test('the least recently used values are evicted first, and no more than needed', () => {
   const memory = createResponseMemory({ maxReservedBytes: 100, maxHeldBytes: 100 })
   const [a, b, c] = [memory.hold(1, 'a', 40), memory.hold(2, 'b', 40), memory.hold(3, 'c', 20)]
   assert.equal(a.get(), 'a')
@@ -57,7 +57,7 @@ test('what was used least recently is given up first, and no more than is needed
   assert.equal(memory.bytes(), 0)
 })
 
-test('what several hold under one key is held once, until the last of them releases it', () => {
+test('a value with several holders is held once, until the last of them releases it', () => {
   const memory = createResponseMemory({ maxReservedBytes: 100, maxHeldBytes: 100 })
   assert.equal(memory.find('key'), undefined)
   const first = memory.hold('key', 'value', 60)
@@ -73,7 +73,7 @@ test('what several hold under one key is held once, until the last of them relea
   assert.deepEqual([memory.bytes(), memory.find('key'), second?.get()], [0, undefined, undefined])
 })
 
-test('an answer that waits behind another gives back what was reserved when the connection ends', async (t) => {
+test('a pipelined response releases its reservation when the connection closes', async (t) => {
   const memory = createResponseMemory({ maxReservedBytes: 100, maxHeldBytes: 100 })
   const server = createServer()
   t.after(() => server.close())

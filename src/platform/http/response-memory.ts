@@ -1,24 +1,29 @@
-/** How much memory long answers hold while their clients read them. Nobody is refused for it: beyond it they are read again. */
+/**
+ * Bounds the memory that long responses hold while they are read. Beyond it values are evicted and made again, not
+ * refused.
+ */
 import type { ServerResponse } from 'node:http'
-import { onAnswerEnd } from './answer-end.ts'
+import { onResponseEnd } from './response-end.ts'
 
 /**
- * A value that can be made again, shared by all who hold the same key. It goes when the last of them releases it, or
- * when more recently used ones need its room.
+ * A reproducible value, shared by all holders of its key. Dropped when the last holder releases it, or evicted, least
+ * recently used first, when memory is needed.
  */
 export interface Held<T> {
-  /** Undefined once it has been given up. */
+  /** Undefined once it has been evicted. */
   get(): T | undefined
   release(): void
 }
 
 export interface ResponseMemory {
-  /** Counts the bytes of a whole answer until its connection has got it or is gone. False where there is no room. */
+  /**
+   * Counts the bytes of a whole response until it is sent or the client disconnects. Returns false beyond the limit.
+   */
   tryReserve(response: ServerResponse, bytes: number): boolean
   hold<T>(key: unknown, value: T, bytes: number): Held<T>
-  /** What somebody else holds by now. */
+  /** Shares a value that another holder has. */
   find<T>(key: unknown): Held<T> | undefined
-  /** What is reserved and held now. */
+  /** Reserved plus held. */
   bytes(): number
 }
 
@@ -36,7 +41,7 @@ export interface ResponseMemoryOptions {
 export function createResponseMemory({ maxReservedBytes, maxHeldBytes }: ResponseMemoryOptions): ResponseMemory {
   let reserved = 0
   let held = 0
-  // The least recently used first.
+  // In insertion order: least recently used first.
   const entries = new Map<unknown, Entry>()
 
   function drop(key: unknown, entry: Entry): void {
@@ -69,10 +74,10 @@ export function createResponseMemory({ maxReservedBytes, maxHeldBytes }: Respons
 
   return {
     tryReserve(response, bytes) {
-      // A connection that is closed already would never give them back.
+      // A closed response would never release them.
       if (response.closed || response.destroyed || reserved + bytes > maxReservedBytes) return false
       reserved += bytes
-      onAnswerEnd(response, () => {
+      onResponseEnd(response, () => {
         reserved -= bytes
       })
       return true
@@ -84,9 +89,9 @@ export function createResponseMemory({ maxReservedBytes, maxHeldBytes }: Respons
       const entry: Entry = { value, bytes, holders: 0 }
       entries.set(key, entry)
       held += bytes
-      for (const [oldest, its] of entries) {
+      for (const [oldestKey, oldest] of entries) {
         if (held <= maxHeldBytes) break
-        drop(oldest, its)
+        drop(oldestKey, oldest)
       }
       return share(key, entry)
     },

@@ -1,9 +1,9 @@
-/** Headers of every answer: what a browser or a cache must not do with it. A route that wants other ones sets its own. */
+/** Default security and cache headers of every response. Routes may override them. */
 
 export type Hsts = 'off' | 'host' | 'subdomains'
 
 export interface SecurityOptions {
-  /** Where people reach the service. Only over https may browsers remember to use nothing else. */
+  /** HSTS is sent only if it is https. */
   publicUrl: string | undefined
   hsts: Hsts
 }
@@ -18,13 +18,13 @@ export function securityHeaders({ publicUrl, hsts }: SecurityOptions): Record<st
     'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
     'referrer-policy': 'no-referrer',
     'x-content-type-options': 'nosniff',
-    // Nothing is kept by a cache unless its route says that it may be.
+    // Cacheable responses override this in their routes.
     'cache-control': 'no-store',
     ...(hsts !== 'off' && publicUrl?.startsWith('https:') && { 'strict-transport-security': hstsValues[hsts] }),
   }
 }
 
-/** What a page in HTML needs beside: its own policy, and no window of another origin that holds a reference to it. */
+/** Additional headers of HTML pages. The opener policy isolates them from windows of other origins. */
 export function pageHeaders(contentSecurityPolicy: string): Record<string, string> {
   return { 'content-security-policy': contentSecurityPolicy, 'cross-origin-opener-policy': 'same-origin' }
 }

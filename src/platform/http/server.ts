@@ -1,39 +1,39 @@
-/** The HTTP server with everything that holds for every route. Features add their routes to it. */
+/** The HTTP server with everything that applies to all routes. Features add their own. */
 import type { AddressInfo } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import type { TObject } from 'typebox'
 import { type GuardOptions, guardRoutes } from '../access/route-guards.ts'
 import { serveDocs } from '../openapi/openapi.routes.ts'
 import { compileBody, compileTexts } from '../validation/body-validation.ts'
-import { admitRequests, createBegin } from './admission.ts'
+import { admitRequests, createRequestInitializer } from './admission.ts'
 import { readBodies } from './bodies.ts'
 import { boundUrl } from './bound-url.ts'
-import { createCorsHeaders, createOptionsAnswer } from './cors.ts'
+import { createCorsHeaders, createOptionsHandler } from './cors.ts'
 import { createFramework, type FrameworkOptions } from './framework.ts'
 import { addHealthRoutes, type HealthOptions } from './health.ts'
-import { answerErrors, sendError } from './http-errors.ts'
+import { handleErrors, sendError } from './http-errors.ts'
 import { describeListenError } from './listen-error.ts'
 import { createLoadShedding } from './load-shedding.ts'
-import { answerUnknownRoutes } from './not-found.ts'
+import { handleUnknownRoutes } from './not-found.ts'
 import { createProxyTrust } from './proxies.ts'
 import { logRequest, recordRequests } from './request-log.ts'
 import { type SecurityOptions, securityHeaders } from './security-headers.ts'
-import { cutOffUnread } from './unread-answers.ts'
+import { disconnectSlowReaders } from './slow-readers.ts'
 
 export interface HttpOptions extends GuardOptions, SecurityOptions, HealthOptions, FrameworkOptions {
   corsOrigins: readonly string[]
   port: number
-  /** Of the service, as its description tells it. */
+  /** The service's version, for the OpenAPI document. */
   version: string
   maxEventLoopDelayMs: number
-  /** A client that leaves its answer unread for so long is cut off. */
+  /** Clients that leave a response unread for longer are disconnected. */
   unreadSeconds: number
 }
 
 export interface HttpServer {
   app: FastifyInstance
   listen(host: string, port: number): Promise<string>
-  /** Refuses what is new, lets what is under way end, cuts off what takes longer than ten seconds. */
+  /** Refuses new requests, and waits up to ten seconds for running ones. */
   close(): Promise<void>
 }
 
@@ -43,7 +43,7 @@ export async function createHttpServer(options: HttpOptions): Promise<HttpServer
   const { log, metrics } = options
   const isTrusted = createProxyTrust(options.trustedProxies)
   const headersFor = createCorsHeaders(options.corsOrigins, securityHeaders(options))
-  const begin = createBegin(isTrusted, headersFor)
+  const initialize = createRequestInitializer(isTrusted, headersFor)
   const loadShedding = createLoadShedding(options.maxEventLoopDelayMs)
   let stopping = false
   const isStopping = () => stopping
@@ -53,32 +53,32 @@ export async function createHttpServer(options: HttpOptions): Promise<HttpServer
     isTrusted,
     headersFor,
     onUndecodable(error, request, reply) {
-      begin(request, reply)
-      const isAnswered = answerOptions(request, reply)
-      logRequest(request, isAnswered ? 204 : 404, 0)
-      if (!isAnswered) sendError(error, request, reply)
+      initialize(request, reply)
+      const isHandled = handleOptions(request, reply)
+      logRequest(request, isHandled ? 204 : 404, 0)
+      if (!isHandled) sendError(error, request, reply)
     },
   })
 
-  // Only "100-continue" means anything; a client that expects more is served without it.
+  // RFC 9110, 10.1.1 defines only "100-continue"; other expectations are ignored.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
   const { requirementsOf } = guardRoutes(app, options)
   app.setValidatorCompiler(({ schema, httpPart }) =>
     httpPart === 'body' ? compileBody(schema as TObject) : compileTexts(schema as TObject),
   )
-  answerErrors(app)
-  const unknownRoutes = answerUnknownRoutes(app)
-  const answerOptions = createOptionsAnswer(unknownRoutes)
-  admitRequests(app, { begin, answerOptions, unknownRoutes, loadShedding, isStopping })
-  const unread = cutOffUnread({
+  handleErrors(app)
+  const unknownRoutes = handleUnknownRoutes(app)
+  const handleOptions = createOptionsHandler(unknownRoutes)
+  admitRequests(app, { initialize, handleOptions, unknownRoutes, loadShedding, isStopping })
+  const slowReaders = disconnectSlowReaders({
     server: app.server,
     seconds: options.unreadSeconds,
-    onCutOff: ({ remoteAddress: address }) => log.info({ address }, 'a client stopped reading and was cut off'),
+    onDisconnect: ({ remoteAddress: address }) => log.info({ address }, 'a client stopped reading and was cut off'),
   })
   app.addHook('onListen', async () => loadShedding.start())
   app.addHook('onClose', async () => {
     loadShedding.close()
-    unread.close()
+    slowReaders.close()
   })
   recordRequests(app, { log, metrics, isStopping })
   await readBodies(app)
@@ -90,7 +90,7 @@ export async function createHttpServer(options: HttpOptions): Promise<HttpServer
     listen: (host, port) => listen(app, { host, port }),
     async close() {
       stopping = true
-      // A connection becomes idle when its last answer is out, which may be after the server began to close.
+      // A connection becomes idle after its last response, which may be after closing has begun.
       const sweep = setInterval(() => app.server.closeIdleConnections(), 50)
       const cutOff = setTimeout(() => app.server.closeAllConnections(), graceMs)
       await app.close()
@@ -100,12 +100,12 @@ export async function createHttpServer(options: HttpOptions): Promise<HttpServer
   }
 }
 
-/** Returns the URL of the address that is bound. */
-async function listen(app: FastifyInstance, place: { host: string; port: number }): Promise<string> {
+/** Returns the URL of the bound address. */
+async function listen(app: FastifyInstance, target: { host: string; port: number }): Promise<string> {
   try {
-    await app.listen(place)
+    await app.listen(target)
     return boundUrl('http', app.server.address() as AddressInfo)
   } catch (error) {
-    throw describeListenError(error, place)
+    throw describeListenError(error, target)
   }
 }

@@ -11,7 +11,7 @@ export interface StaticFile {
   headers?: Readonly<Record<string, string>>
 }
 
-/** A file of a page: read once, and asked for again only when it has changed. */
+/** Serves a file, read once at start-up, with an ETag that clients revalidate. */
 export function serveFile(app: FastifyInstance, { path, file, type, headers = {} }: StaticFile): void {
   const bytes = readFileSync(file)
   const etag = `"${hash('sha256', bytes, 'base64url').slice(0, 22)}"`

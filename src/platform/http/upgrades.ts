@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 
-/** Other upgrades, such as to HTTP/2, are answered as if they had not been asked for. */
+/** Other upgrades, such as to HTTP/2, are ignored, and the request is handled as usual. */
 export function isWebSocketUpgrade({ headers }: IncomingMessage): boolean {
   return headers.upgrade?.toLowerCase() === 'websocket'
 }

@@ -1,6 +1,6 @@
 /**
- * Reads a value of JSON as an input type has it, up to the first thing that is wrong. graphql-js goes on to the end and
- * prints the whole value for each mistake, so that one request costs as much as its size times its mistakes.
+ * Coerces a JSON value to an input type and stops at the first error. graphql-js continues to the end and prints the
+ * whole value for each error, so that a request would cost its size times its number of errors.
  */
 import {
   type GraphQLInputObjectType,
@@ -11,13 +11,12 @@ import {
   isNonNullType,
 } from 'graphql'
 import { exactNumbersOf, rememberExactNumbers } from '../../validation/body-validation.ts'
-import { findChecking, isNumeric } from '../schema/exact-input.ts'
+import { findExactInput, isNumeric } from '../schema/exact-input.ts'
 import { describeValue } from './error-limits.ts'
 
-/** What is wrong, and where in the value. */
 export class InvalidInput extends Error {
   readonly path: readonly (string | number)[]
-  /** Undefined where the value is not worth showing. */
+  /** The value for the message; undefined if it would not help. */
   readonly shown: string | undefined
 
   constructor(reason: string, { path, shown }: { path: readonly (string | number)[]; shown?: string }) {
@@ -27,10 +26,10 @@ export class InvalidInput extends Error {
   }
 }
 
-/** Items and fields of all variables of a request together: about ten milliseconds of work. */
+/** Limit of items and fields in all variables of a request: about ten milliseconds of work. */
 const maxValues = 100_000
 
-/** Lists and objects in each other, which input types that hold themselves leave open. */
+/** Nesting limit: recursive input types set none. */
 const maxDepth = 100
 
 export interface Coercion {
@@ -81,9 +80,9 @@ export function createCoercion(): Coercion {
     const fields = type.getFields()
     requireKnownKeys(given, type)
     const coerced: Record<string, unknown> = Object.create(null)
-    const isExact = findChecking(type) !== undefined
-    const written = isExact && exactNumbersOf(given)
-    if (written) rememberExactNumbers(coerced, written)
+    const isExact = findExactInput(type) !== undefined
+    const literals = isExact && exactNumbersOf(given)
+    if (literals) rememberExactNumbers(coerced, literals)
     for (const field of Object.values(fields)) {
       const own = Object.hasOwn(given, field.name) ? given[field.name] : undefined
       if (isExact && typeof own === 'number' && isNumeric(field.type)) coerced[field.name] = own
@@ -115,7 +114,7 @@ export function createCoercion(): Coercion {
   }
 
   function coerceLeaf(value: unknown, type: GraphQLLeafType): unknown {
-    // What the types print of a value has no limit.
+    // The scalar's own message would contain the whole value.
     if (typeof value === 'object') throw fail(`${type.name} cannot represent a list or an object.`, value)
     try {
       const read = type.parseValue(value)

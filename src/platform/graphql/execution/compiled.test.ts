@@ -1,8 +1,8 @@
-/** A document has one answer, however often it is asked for: interpreted at first, compiled from the third time on. */
+/** Operations return the same result interpreted, as at first, and compiled, from the third execution on. */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { test } from 'node:test'
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { createMemoryBus } from '../../bus/memory.ts'
@@ -61,21 +61,21 @@ function createTestEngine(elements: Element[] = own) {
   })
 }
 
-async function askFiveTimes(document: string, variables: Record<string, unknown> = {}) {
+async function runFiveTimes(document: string, variables: Record<string, unknown> = {}) {
   const engine = createTestEngine()
-  const answers: { data?: Record<string, unknown>; errors?: { extensions: { code: string } }[] }[] = []
+  const results: { data?: Record<string, unknown>; errors?: { extensions: { code: string } }[] }[] = []
   for (let i = 0; i < 5; i++) {
     const { text } = await engine.execute(engine.prepare({ query: document, variables }), context)
-    answers.push(JSON.parse(text))
+    results.push(JSON.parse(text))
   }
-  for (const answer of answers) assert.deepEqual(answer, answers[0], document)
-  return answers[0] as (typeof answers)[number]
+  for (const result of results) assert.deepEqual(result, results[0], document)
+  return results[0] as (typeof results)[number]
 }
 
 for (const [title, document, variables, data] of [
-  ['a variable that must be, but has a default', 'query ($n: Int! = 2) { node(n: $n) { n } }', {}, { node: { n: 2 } }],
+  ['a non-null variable with a default', 'query ($n: Int! = 2) { node(n: $n) { n } }', {}, { node: { n: 2 } }],
   [
-    'an input type that holds itself',
+    'a recursive input type',
     'query ($t: Tree) { echo(tree: $t) }',
     { t: { children: [{ name: 'a', children: [{}] }] } },
     {
@@ -83,13 +83,13 @@ for (const [title, document, variables, data] of [
     },
   ],
   [
-    'a required field of an input that has a default',
+    'a non-null input field with a default',
     'query ($t: Tree!) { echo(tree: $t) }',
     { t: {} },
     { echo: '{"name":"leaf","depth":3}' },
   ],
   [
-    'a variable inside an object that is not given',
+    'a missing variable inside an object literal',
     'query ($d: Int) { echo(tree: { depth: $d }) }',
     {},
     { echo: '{"name":"leaf","depth":3}' },
@@ -101,32 +101,32 @@ for (const [title, document, variables, data] of [
     { echo: '{"name":"own","depth":3,"children":[{"name":"leaf","depth":1}]}' },
   ],
   [
-    'a variable named like what every object has',
+    'a variable named like a property of Object.prototype',
     'query ($toString: Int = 7) { node(n: $toString) { n } }',
     {},
     { node: { n: 7 } },
   ],
   [
-    'an alias named like what every object has',
+    'an alias named like a property of Object.prototype',
     'query ($constructor: Int = 7) { valueOf: node(n: $constructor) { hasOwnProperty: n } }',
     {},
     { valueOf: { hasOwnProperty: 7 } },
   ],
 ] as [string, string, Record<string, unknown>, object][]) {
-  test(`five times the same answer: ${title}`, async () => {
-    assert.deepEqual(await askFiveTimes(document, variables), { data })
+  test(`the same result five times: ${title}`, async () => {
+    assert.deepEqual(await runFiveTimes(document, variables), { data })
   })
 }
 
-test('a list with a null where none may be leaves no rejection behind, whatever its other items do', async () => {
-  const { data, errors } = await askFiveTimes('{ nodes(holed: true) { guarded } }')
-  // One that nobody handles fails the test while it runs, and would end the service.
-  for (let turn = 0; turn < 5; turn++) await nextTurn()
+test('a null in a list of non-null items leaves no unhandled rejection, whatever the other items do', async () => {
+  const { data, errors } = await runFiveTimes('{ nodes(holed: true) { guarded } }')
+  // An unhandled rejection fails the test while it runs, and would end the service.
+  for (let tick = 0; tick < 5; tick++) await yieldToEventLoop()
   assert.deepEqual(data, { nodes: null })
   assert.equal(errors?.length, 1)
 })
 
-test('a variable that is null where a subscription allows none is the mistake of whoever sent it', async () => {
+test('a null variable for a non-null argument of a subscription is a client error', async () => {
   const engine = createTestEngine([
     ...own,
     subscription({
@@ -147,12 +147,12 @@ test('a variable that is null where a subscription allows none is the mistake of
   })
 })
 
-/** To look for more: GRAPHQL_FUZZ_SEEDS=10000, and GRAPHQL_FUZZ_SEED for where to begin. */
-test('random elements, documents and variables are answered as plain graphql-js does, the first time and the fifth', async () => {
+/** For a longer search: GRAPHQL_FUZZ_SEEDS=10000, and GRAPHQL_FUZZ_SEED for the first seed. */
+test('random elements, documents and variables yield the result of plain graphql-js, the first time and the fifth', async () => {
   const { GRAPHQL_FUZZ_SEED = '1', GRAPHQL_FUZZ_SEEDS = '80' } = process.env
   const { documents, failed } = await fuzz(GRAPHQL_FUZZ_SEED, GRAPHQL_FUZZ_SEEDS)
   assert.ok(documents > 100 && failed > 10 && failed < documents, `${documents} documents, ${failed} failed`)
-  // A list that fails at one item while another is completed, which few seeds have.
+  // A rare case: a list fails at one item while another is still being completed.
   await fuzz('1121', '1')
 })
 

@@ -1,4 +1,4 @@
-/** What an operation may cost: one for each field of each object that it can lead to. */
+/** Upper bound of an operation's cost: one per field of every object that it can return. */
 import {
   type FragmentDefinitionNode,
   type GraphQLObjectType,
@@ -15,11 +15,11 @@ export interface CostOptions {
   schema: GraphQLSchema
   operation: OperationDefinitionNode
   fragments: ReadonlyMap<string, FragmentDefinitionNode>
-  /** As they were read by the schema. */
+  /** Coerced. */
   variables: Readonly<Record<string, unknown>>
 }
 
-/** Of a document that is valid, and small enough that its fragments can be followed. */
+/** Follows every fragment spread, so the document must be valid and within the document limits. */
 export function costOf({ schema, operation, fragments, variables }: CostOptions): number {
   const root = schema.getRootType(operation.operation)
   return root ? costOfSelection(root, operation.selectionSet) : 0
@@ -47,7 +47,7 @@ export function costOf({ schema, operation, fragments, variables }: CostOptions)
         try {
           return field.extensions.size(getArgumentValues(field, selection, variables))
         } catch {
-          // A variable that is null where none may be: the field fails, and leads to nothing.
+          // A null variable for a non-null argument: the field fails and returns no objects.
           return 1
         }
       }

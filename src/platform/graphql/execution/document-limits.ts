@@ -1,4 +1,4 @@
-/** How large a document may be, measured before anything is done with it whose cost could grow faster than its text. */
+/** Size limits of documents, checked before any work whose cost may grow faster than the text. */
 import {
   type DocumentNode,
   type FragmentDefinitionNode,
@@ -18,26 +18,26 @@ export interface DocumentLimits {
   aliases: number
 }
 
-/** Fields of an operation, and of all together. Those that fragments lead to count each time, and the fragments too. */
+/** Per operation, and for all together. Fragments are counted at each spread, with all their fields. */
 const maxFields = 2000
 const maxFieldsOfAll = 5000
 
-/** What validation may compare, at about a microsecond each: nobody else is served meanwhile. */
+/** Limit of comparisons in OverlappingFieldsCanBeMerged, which block the event loop for about a microsecond each. */
 const maxPairs = 20_000
 
-/** The place of an error is found by counting lines, anew for each. */
+/** graphql-js counts lines from the start for each error location. */
 const maxLines = 2000
 
-/** Aliases come back with every object of a list, and names with every error. */
+/** Aliases are repeated in every object of a list, names in every error. */
 const maxName = 255
 
-/** Brackets in brackets of any kind. The parser calls itself for each, so more of them could exhaust the stack. */
+/** Nesting of brackets of any kind. The parser is recursive: deeper documents could exhaust the stack. */
 const maxNesting = 100
 
-/** How many mistakes of one request are told. */
+/** Limit of errors reported for one request. */
 export const maxProblems = 10
 
-/** Counts without calling itself, so that no document is too deep for it. Returns how many tokens there are. */
+/** Returns the number of tokens. Not recursive, so no nesting can exhaust its stack. */
 export function measureText(text: string, limits: DocumentLimits): number {
   if (text.length > limits.bytes || Buffer.byteLength(text) > limits.bytes) {
     throw tooLarge(`is longer than ${limits.bytes} bytes; long values go into variables`)
@@ -68,11 +68,11 @@ interface Measure {
   fields: number
 }
 
-const nothing: Measure = { depth: 0, aliases: 0, fields: 0 }
+const emptyMeasure: Measure = { depth: 0, aliases: 0, fields: 0 }
 
 /**
- * Each fragment is measured once, however often it is spread: the numbers may explode, the work does not. Returns the
- * fields of all operations and fragments.
+ * Returns the number of fields of all operations and fragments. Each fragment is measured once, however often it is
+ * spread: the totals may grow exponentially, the work does not.
  */
 export function measureDocument(document: DocumentNode, limits: DocumentLimits): { fields: number } {
   const fragments = new Map<string, FragmentDefinitionNode>()
@@ -99,15 +99,15 @@ export function measureDocument(document: DocumentNode, limits: DocumentLimits):
   return { fields: total }
 
   function measure({ selections }: SelectionSetNode): Measure {
-    const total = { ...nothing }
+    const total = { ...emptyMeasure }
     for (const selection of selections) {
-      let inner = nothing
+      let inner = emptyMeasure
       if (selection.kind === Kind.FRAGMENT_SPREAD) inner = measureFragment(selection.name.value)
       else if (selection.selectionSet) inner = measure(selection.selectionSet)
       const isField = selection.kind === Kind.FIELD
-      // What describes the schema is deep by nature; a rule of the validation limits it.
-      const isDescribing = isField && selection.name.value.startsWith('__')
-      if (!isDescribing) total.depth = Math.max(total.depth, inner.depth + (isField ? 1 : 0))
+      // Introspection is deep by nature; a validation rule limits it.
+      const isIntrospection = isField && selection.name.value.startsWith('__')
+      if (!isIntrospection) total.depth = Math.max(total.depth, inner.depth + (isField ? 1 : 0))
       total.aliases += inner.aliases + (isField && selection.alias ? 1 : 0)
       total.fields += inner.fields + 1
     }
@@ -117,17 +117,17 @@ export function measureDocument(document: DocumentNode, limits: DocumentLimits):
   function measureFragment(name: string): Measure {
     const known = measured.get(name)
     if (known) return known
-    // Validation refuses it too, after it has followed it for long.
-    if (measured.has(name)) throw leadsToItself(name)
+    // Validation rejects cycles too, but only after costly traversal.
+    if (measured.has(name)) throw fragmentCycle(name)
     measured.set(name, undefined)
     const fragment = fragments.get(name)
-    const result = fragment ? measure(fragment.selectionSet) : nothing
+    const result = fragment ? measure(fragment.selectionSet) : emptyMeasure
     measured.set(name, result)
     return result
   }
 }
 
-function leadsToItself(fragment: string): RefusedRequest {
+function fragmentCycle(fragment: string): RefusedRequest {
   return new RefusedRequest('document', [
     {
       message: `Cannot spread fragment "${fragment}" within itself.`,

@@ -1,4 +1,4 @@
-/** Documents as clients send them: read, measured, validated, and kept for the next time. */
+/** Parses, measures and validates documents, and caches them by their text. */
 import {
   type DocumentNode,
   type FragmentDefinitionNode,
@@ -14,7 +14,7 @@ import { LRUCache } from 'lru-cache'
 import { ExactValuesRule } from '../schema/exact-input.ts'
 import type { Schemas } from '../schema/schema.ts'
 import { type DocumentLimits, maxProblems, measureDocument, measureText } from './document-limits.ts'
-import { createCompiledOperations, Operation, type OperationDeps } from './operation.ts'
+import { createCompiledOperations, DocumentOperation, type DocumentOperationDeps } from './document-operation.ts'
 import { refuseDocument } from './refused-request.ts'
 import { UnconditionalRootRule } from './unconditional-root.rule.ts'
 
@@ -31,41 +31,41 @@ export interface DocumentsOptions {
 export interface Document {
   readonly id: number
   readonly node: DocumentNode
-  /** Throws where the name leads to no operation, or where one is needed to tell. */
-  operation(name: string | undefined): Operation
+  /** Throws if there is no such operation, or if the name is missing and ambiguous. */
+  getOperation(name: string | undefined): DocumentOperation
 }
 
 interface NewDocument {
   id: number
   node: DocumentNode
   isSmall: boolean
-  deps: OperationDeps
+  deps: DocumentOperationDeps
 }
 
-/** Of the texts of all kept documents together. What is made of them takes about a hundred times as much. */
-const maxKeptCharacters = 512 * 1024
-const maxKept = 1000
+/** Total length of cached texts. Parsed documents take about a hundred times as much memory. */
+const maxCachedCharacters = 512 * 1024
+const maxCached = 1000
 
-/** A field takes about 0.1 ms to compile and 3 kB to keep. Those of fragments count each time they are spread. */
+/** A field takes about 0.1 ms to compile and 3 kB of memory. Fields of fragments count at each spread. */
 const maxCompiledFields = 150
 
 export function createDocuments({ schemas, limits, allowsIntrospection }: DocumentsOptions) {
   const schema = schemas.public
-  const kept = new LRUCache<string, Document>({
-    max: maxKept,
-    maxSize: maxKeptCharacters,
+  const cache = new LRUCache<string, Document>({
+    max: maxCached,
+    maxSize: maxCachedCharacters,
     sizeCalculation: (_document, text) => Math.max(1, text.length),
   })
-  const deps: OperationDeps = { schemas, maxCost: limits.cost, compiled: createCompiledOperations() }
+  const deps: DocumentOperationDeps = { schemas, maxCost: limits.cost, compiled: createCompiledOperations() }
   const rules = specifiedRules.map((rule) => (rule === ValuesOfCorrectTypeRule ? ExactValuesRule : rule))
   if (!allowsIntrospection) rules.push(NoSchemaIntrospectionCustomRule)
   let lastId = 0
 
   function read(text: string): Document {
-    readSyntax(() => measureText(text, limits))
-    const node = readSyntax(() => parse(text))
+    withParseErrors(() => measureText(text, limits))
+    const node = withParseErrors(() => parse(text))
     const { fields } = measureDocument(node, limits)
-    // By itself and first: the rules that come with the package cannot read a condition that is a variable.
+    // Separate and first: the specified rules fail on a condition that is a variable.
     const conditional = validate(schema, node, [UnconditionalRootRule], { maxErrors: 1 })
     if (conditional.length > 0) throw refuseDocument('GRAPHQL_VALIDATION_FAILED', conditional)
     const problems = validate(schema, node, rules, { maxErrors: maxProblems, hideSuggestions: !allowsIntrospection })
@@ -77,10 +77,10 @@ export function createDocuments({ schemas, limits, allowsIntrospection }: Docume
   return {
     /** Throws RefusedRequest. */
     get(text: string): Document {
-      let document = kept.get(text)
+      let document = cache.get(text)
       if (!document) {
         document = read(text)
-        kept.set(text, document)
+        cache.set(text, document)
       }
       return document
     },
@@ -89,16 +89,19 @@ export function createDocuments({ schemas, limits, allowsIntrospection }: Docume
 
 function createDocument({ id, node, isSmall, deps }: NewDocument): Document {
   const fragments = new Map<string, FragmentDefinitionNode>()
-  const operations = new Map<string | undefined, Operation>()
+  const operations = new Map<string | undefined, DocumentOperation>()
   for (const each of node.definitions) {
     if (each.kind === Kind.FRAGMENT_DEFINITION) fragments.set(each.name.value, each)
     if (each.kind === Kind.OPERATION_DEFINITION) {
-      operations.set(each.name?.value, new Operation({ operation: each, document: node, fragments, isSmall, deps }))
+      operations.set(
+        each.name?.value,
+        new DocumentOperation({ operation: each, document: node, fragments, isSmall, deps }),
+      )
     }
   }
-  return { id, node, operation: find }
+  return { id, node, getOperation }
 
-  function find(name: string | undefined): Operation {
+  function getOperation(name: string | undefined): DocumentOperation {
     const found = name === undefined && operations.size === 1 ? [...operations.values()][0] : operations.get(name)
     if (found) return found
     const message = name === undefined ? 'Must provide operation name' : `Unknown operation named "${name}"`
@@ -106,7 +109,7 @@ function createDocument({ id, node, isSmall, deps }: NewDocument): Document {
   }
 }
 
-function readSyntax<T>(work: () => T): T {
+function withParseErrors<T>(work: () => T): T {
   try {
     return work()
   } catch (error) {

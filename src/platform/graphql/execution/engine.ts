@@ -1,4 +1,3 @@
-/** The engine: documents are prepared once and compiled when they come again; subscriptions share what they can. */
 import { execute, type GraphQLError, type GraphQLSchema, type OperationTypeNode } from 'graphql'
 import type { CompiledQuery } from 'graphql-jit'
 import type { Policies } from '../../access/authorize.ts'
@@ -9,24 +8,24 @@ import { createGuards } from '../schema/guards.ts'
 import { createSchemas } from '../schema/schema.ts'
 import { createSubscriptions } from '../subscriptions/subscriptions.ts'
 import { createDocuments, type Limits } from './documents.ts'
-import type { Answer, Engine, GraphQLRequest, Prepared } from './engine.types.ts'
+import type { Engine, GraphQLRequest, GraphQLResponse, Prepared } from './engine.types.ts'
 import { createErrorCounter } from './error-counts.ts'
-import { createFairTurns, type FairTurns } from './fair-turns.ts'
+import { createFairScheduler, type FairScheduler } from './fair-scheduler.ts'
 import { formatExecutionError, formatThrown } from './graphql-errors.ts'
 import { RefusedRequest } from './refused-request.ts'
-import { endAnswer } from './response-budget.ts'
+import { endResponse } from './response-budget.ts'
 
 export interface EngineOptions {
   elements: readonly Element[]
   policies: Policies<Principal>
   bus: Bus
-  /** For what happens outside of a request. */
+  /** For errors outside of a request. */
   log: ContextLog
   limits: Limits
   allowsIntrospection: boolean
-  /** Shared with whoever else works for clients, such as sockets. */
-  turns?: FairTurns
-  /** Notified of each error that is answered, by one of `countedCodes`. */
+  /** Shared with the sockets. */
+  scheduler?: FairScheduler
+  /** Called with one of `countedCodes` for each error sent to a client. */
   countError?(code: string): void
 }
 
@@ -39,27 +38,27 @@ export function createEngine({
   allowsIntrospection,
   ...rest
 }: EngineOptions): Engine {
-  const turns =
-    rest.turns ?? createFairTurns({ onError: (error) => log.error({ err: error }, 'a subscription failed') })
+  const scheduler =
+    rest.scheduler ?? createFairScheduler({ onError: (error) => log.error({ err: error }, 'a subscription failed') })
   const guards = createGuards(policies)
   const countErrors = createErrorCounter(rest.countError ?? (() => {}))
   const schemas = createSchemas(elements, guards)
   const documents = createDocuments({ schemas, limits, allowsIntrospection })
 
-  /** `root` is what the fields of a subscription are resolved from. */
-  async function run(prepared: Prepared, context: Context, root?: unknown): Promise<Answer> {
-    const operation = prepared.document.operation(prepared.operationName)
+  /** `root` is the value that a subscription has yielded. */
+  async function run(prepared: Prepared, context: Context, root?: unknown): Promise<GraphQLResponse> {
+    const operation = prepared.document.getOperation(prepared.operationName)
     const compiled = operation.findCompiled()
     const text = compiled && (await runCompiled(compiled, { prepared, context, root }))
-    endAnswer(context, { isAnswered: text !== undefined })
+    endResponse(context, { isUsed: text !== undefined })
     if (text !== undefined) return { text, hasData: true }
-    // A context of its own: what the compiled code has loaded, and how much of it, is no part of this answer.
-    const own: Context = Object.create(context)
+    // A new context: neither loaders nor size of the failed compiled run belong to this response.
+    const freshContext: Context = Object.create(context)
     try {
       const result = await execute({
         ...operation.interpreted,
         rootValue: root,
-        contextValue: own,
+        contextValue: freshContext,
         variableValues: prepared.variables,
         operationName: prepared.operationName,
       })
@@ -73,7 +72,7 @@ export function createEngine({
       countErrors(errors)
       return { text: JSON.stringify({ errors }), hasData: false }
     } finally {
-      endAnswer(own)
+      endResponse(freshContext)
     }
   }
 
@@ -82,7 +81,7 @@ export function createEngine({
     guards,
     bus,
     log,
-    turns,
+    scheduler,
     run,
     onErrors: countErrors,
   })
@@ -92,7 +91,7 @@ export function createEngine({
     prepare(request) {
       const { query, variables, operationName } = readRequest(request)
       const document = documents.get(query)
-      const operation = document.operation(operationName)
+      const operation = document.getOperation(operationName)
       requireRoot(schemas.public, operation.node.operation)
       return { kind: operation.node.operation, document, operationName, ...operation.requireAffordable(variables) }
     },
@@ -104,14 +103,17 @@ export function createEngine({
   }
 }
 
-interface Run {
+interface RunOptions {
   prepared: Prepared
   context: Context
   root: unknown
 }
 
-/** Returns nothing where anything failed: what compiled code makes of failures is not what the specification has. */
-async function runCompiled(compiled: CompiledQuery, { prepared, context, root }: Run): Promise<string | undefined> {
+/** Returns undefined on any error: graphql-jit does not follow the specification in case of errors. */
+async function runCompiled(
+  compiled: CompiledQuery,
+  { prepared, context, root }: RunOptions,
+): Promise<string | undefined> {
   try {
     const result = await compiled.query(root, context, prepared.variables)
     return result.errors ? undefined : compiled.stringify(result)
@@ -132,12 +134,12 @@ function readRequest({ query, variables, operationName, extensions }: GraphQLReq
   return {
     query,
     variables: (variables ?? {}) as Record<string, unknown>,
-    // Some clients send an empty name for none.
+    // Some clients send an empty string for no name.
     operationName: isMissing(operationName) || operationName === '' ? undefined : (operationName as string),
   }
 }
 
-/** No rule of validation looks at it: a schema may have no mutations at all, and executing one would be a fault of ours. */
+/** No validation rule covers a missing root type, and executing such an operation would be an internal error. */
 function requireRoot(schema: GraphQLSchema, kind: Prepared['kind']): void {
   if (schema.getRootType(kind as OperationTypeNode)) return
   const message = `This schema has no ${kind}`
@@ -148,7 +150,7 @@ function isMissing(value: unknown): value is undefined | null {
   return value === undefined || value === null
 }
 
-/** Documents are not kept by their hash. Clients send the whole of them when they are told so. */
+/** Automatic persisted queries are not supported; on this error clients send the whole document. */
 function isPersisted(extensions: unknown): boolean {
   return typeof extensions === 'object' && extensions !== null && 'persistedQuery' in extensions
 }

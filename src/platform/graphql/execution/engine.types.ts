@@ -1,10 +1,10 @@
-/** Runs GraphQL requests: what HTTP, event streams and sockets have in common. */
+/** The engine executes GraphQL requests for all transports: HTTP, event streams and sockets. */
 import type { GraphQLFormattedError, GraphQLSchema } from 'graphql'
 import type { Principal } from '../../access/route-guards.ts'
 import type { Context } from '../schema/elements.ts'
 import type { Document } from './documents.ts'
 
-/** As a client sends it; nothing of it is believed yet. */
+/** As sent by the client, unvalidated. */
 export interface GraphQLRequest {
   query?: unknown
   variables?: unknown
@@ -12,34 +12,33 @@ export interface GraphQLRequest {
   extensions?: unknown
 }
 
-/** One operation of a document that was parsed, measured and validated, with its variables. */
+/** An operation of a validated document, with its variables. */
 export interface Prepared {
   readonly kind: 'query' | 'mutation' | 'subscription'
   readonly document: Document
   readonly operationName: string | undefined
-  /** As the types and defaults of the operation make them; what else was sent is left out. */
+  /** Coerced, with defaults, without undeclared ones. */
   readonly variables: Readonly<Record<string, unknown>>
   readonly cost: number
 }
 
-export interface Answer {
-  /** The whole answer, as JSON. */
+export interface GraphQLResponse {
+  /** The whole response as JSON. */
   readonly text: string
-  /** False where execution broke down as a whole, which nothing that a client sends should bring about. */
+  /** False if execution failed as a whole, which no request should be able to cause. */
   readonly hasData: boolean
 }
 
-/** What a subscription tells its subscriber. */
 export interface Subscriber {
-  /** The JSON of one answer: one text for all who subscribed to the same. */
+  /** `text` is one response as JSON, the same string for all identical subscriptions. */
   next(text: string): void
-  /** It has ended by itself; with errors, because it had to. Not called after `close`. */
+  /** The source has ended, or failed with `errors`. Not called after `close`. */
   end(errors?: readonly GraphQLFormattedError[]): void
 }
 
 export interface LiveSubscription {
   close(): void
-  /** To be called when the user's rights may have changed. Where they no longer suffice it ends, with FORBIDDEN. */
+  /** Call when the user's rights may have changed. The subscription ends with FORBIDDEN if they no longer suffice. */
   recheck(principal: Principal): Promise<void>
 }
 
@@ -47,13 +46,13 @@ export interface Engine {
   readonly schema: GraphQLSchema
   /** Throws RefusedRequest. */
   prepare(request: GraphQLRequest): Prepared
-  /** A query or a mutation. What goes wrong is in the answer; it never rejects. */
-  execute(prepared: Prepared, context: Context): Promise<Answer>
-  /** Throws RefusedRequest where it cannot begin. */
+  /** Executes a query or a mutation. Never rejects: errors are in the response. */
+  execute(prepared: Prepared, context: Context): Promise<GraphQLResponse>
+  /** Throws RefusedRequest if the subscription cannot start. */
   subscribe(prepared: Prepared, context: Context, subscriber: Subscriber): Promise<LiveSubscription>
-  /** How many subscriptions are open, and how many of them have a source of their own. */
+  /** Open subscriptions, and the sources that they share. */
   counts(): { subscribers: number; sources: number }
-  /** For errors that a transport has found by itself. What was counted before counts once. */
+  /** For errors of the transports. Counts the same error object only once. */
   countErrors(errors: readonly GraphQLFormattedError[]): void
   /** Ends every subscription. */
   close(): Promise<void>

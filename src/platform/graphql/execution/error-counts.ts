@@ -1,8 +1,8 @@
-/** Counts errors by their code, whatever transport answers them: over HTTP most of them are a 200. */
+/** Counts errors by code on all transports: over HTTP most of them have status 200. */
 import type { GraphQLFormattedError } from 'graphql'
 import { serviceCodes } from './graphql-errors.ts'
 
-/** Elements may have codes of their own; a metric must not have a series for each. */
+/** Codes defined by elements share one series, to bound the cardinality of the metric. */
 const otherCode = 'other'
 
 /** All values of the metric's label. */
@@ -21,7 +21,7 @@ export const countedCodes: readonly string[] = [
 
 export type CountErrors = (errors: readonly GraphQLFormattedError[]) => void
 
-/** Several places may pass the same error on: it counts once. */
+/** Counts an error object once, even if several layers report it. */
 export function createErrorCounter(count: (code: string) => void): CountErrors {
   const known = new Set(countedCodes)
   const counted = new WeakSet<GraphQLFormattedError>()

@@ -1,13 +1,12 @@
-/** How much of a request its errors may repeat, whoever words them: graphql-js prints whole values and names. */
+/** Limits how much of a request its errors repeat: graphql-js prints whole values and names. */
 import type { GraphQLFormattedError } from 'graphql'
 
-/** Of a whole message, so that no more than this of what was sent can be in it. */
 const maxMessage = 200
 
-/** A conflict between fields names every place that takes part in it. */
+/** A field conflict lists every location involved. */
 const maxLocations = 10
 
-/** The start tells what is wrong and the end why; what was sent stands in between. */
+/** Messages have the problem at the start, the reason at the end, and the client's input in between. */
 const keptEnd = 80
 
 const gap = ' … '
@@ -27,11 +26,11 @@ export function limitError(error: GraphQLFormattedError): GraphQLFormattedError 
 export function shorten(message: string): string {
   if (message.length <= maxMessage) return message
   const start = message.slice(0, maxMessage - keptEnd - gap.length)
-  // A cut may fall between the two halves of a character.
+  // The cut may split a surrogate pair.
   return `${start}${gap}${message.slice(-keptEnd)}`.toWellFormed()
 }
 
-/** A value as part of a message. Lists and objects are not walked: they may be as large as a request. */
+/** Prints a value for a message. Lists and objects are not traversed: they may be as large as the request. */
 export function describeValue(value: unknown): string {
   if (typeof value === 'string') return JSON.stringify(value.length > maxMessage ? value.slice(0, maxMessage) : value)
   if (Array.isArray(value)) return value.length === 0 ? '[]' : '[…]'

@@ -1,22 +1,22 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { exactNumbersOf } from '../../validation/body-validation.ts'
-import { withWrittenNumbers } from './exact-json.ts'
+import { withExactNumbers } from './exact-json.ts'
 
 const long = '0.0099999999999999999999'
 
-test('what the parser has left out stays out, whether or not a number is long', () => {
+test('keys removed by the parser stay removed, whether or not a number is long', () => {
   const text = `{"a":{"constructor":{"prototype":{"x":1}},"__proto__":{"y":2},"price":${long}}}`
   const filtered = { a: { price: Number(long) } }
-  const exact = withWrittenNumbers(filtered, text)
+  const exact = withExactNumbers(filtered, text)
   assert.deepEqual(Object.keys(exact.a), ['price'])
   assert.equal(exactNumbersOf(exact.a)?.get('price'), long)
 })
 
-test('what the parser has kept is kept, with the numbers inside of it', () => {
+test('keys kept by the parser stay, with the numbers inside', () => {
   const text = `[{"constructor":{"prototype":{"n":${long}}},"__proto__":{"n":${long}}},{"n":1}]`
   const parsed = JSON.parse(text)
-  const exact = withWrittenNumbers(parsed, text)
+  const exact = withExactNumbers(parsed, text)
   assert.equal(JSON.stringify(exact), JSON.stringify(JSON.parse(text)))
   const [first] = exact
   const [ofConstructor, ofPrototype] = Object.values<{ prototype: object }>(first)

@@ -1,23 +1,23 @@
-/** JSON whose numbers are remembered as they are written, object by object, where a float may not hold them. */
+/** Remembers the literals of numbers in JSON that a double may not represent exactly. */
 import { rememberExactNumbers } from '../../validation/body-validation.ts'
 import { mayHoldLongNumber } from '../../validation/exact-numbers.ts'
 
-/** Remembering calls a function for each value: about a millisecond for so many. */
+/** A reviver is called for each value: about a millisecond for this many. */
 const maxValues = 10_000
 
-/** Returns `parsed`, which `text` was parsed into, with its numbers remembered. */
-export function withWrittenNumbers<Parsed>(parsed: Parsed, text: string): Parsed {
+/** Returns `parsed`, the result of parsing `text`, with the literals of its numbers remembered. */
+export function withExactNumbers<Parsed>(parsed: Parsed, text: string): Parsed {
   if (!mayHoldLongNumber(text) || hasMoreValues(text)) return parsed
   try {
     remember(parsed, readNumbers(text))
   } catch {
-    // Nested too deeply for a function to be called on each value.
+    // Nested too deeply for a reviver, which is called recursively.
   }
   return parsed
 }
 
 interface Read {
-  /** All that the text holds. */
+  /** Unfiltered: with `__proto__` keys. */
   root: unknown
   numbers: ReadonlyMap<object, ReadonlyMap<string, string>>
 }
@@ -34,7 +34,7 @@ function readNumbers(text: string): Read {
   return { root, numbers }
 }
 
-/** What the parser has left out, such as `__proto__`, stays out: both are walked along what was parsed. */
+/** Traverses both along the parsed value, so that keys removed by the parser, such as `__proto__`, stay removed. */
 function remember(parsed: unknown, { root, numbers }: Read): void {
   const pairs: [unknown, unknown][] = [[parsed, root]]
   for (let pair = pairs.pop(); pair; pair = pairs.pop()) {
@@ -50,7 +50,7 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null
 }
 
-/** There is a comma between every two values; more of them in texts do no harm. */
+/** Counts commas, which separate values; those within strings only make the estimate higher. */
 function hasMoreValues(text: string): boolean {
   let commas = 0
   for (let at = text.indexOf(','); at !== -1; at = text.indexOf(',', at + 1)) {

@@ -1,4 +1,4 @@
-/** What clients are told of errors: those meant for them as they are, of all others only that there was one. */
+/** Formats errors for clients. Unexpected errors become INTERNAL_SERVER_ERROR; their causes only go to the log. */
 import { GraphQLError, type GraphQLFormattedError, Kind } from 'graphql'
 import { AppError } from '../../../core/app-error.ts'
 import { httpErrors } from '../../http/http-errors.ts'
@@ -24,51 +24,49 @@ const codes: ReadonlyMap<number, string> = new Map([
   [503, 'SERVICE_UNAVAILABLE'],
 ])
 
-/** The codes that errors of the service have. */
+/** The codes of all errors of the service. */
 export const serviceCodes: readonly string[] = [...codes.values(), 'INTERNAL_SERVER_ERROR']
 
 const statuses: ReadonlyMap<unknown, number> = new Map([...codes].map(([status, code]) => [code, status]))
 
-/** The status that stands for an error, where it is all that there is to answer. */
+/** The HTTP status of a response that consists of this error alone. */
 export function statusOf({ extensions }: GraphQLFormattedError): number | undefined {
-  // Over HTTP 422 is said of bodies that a schema describes, which these are not.
+  // 422 is reserved for bodies that do not match a route's schema.
   return extensions?.code === 'BAD_USER_INPUT' ? 400 : statuses.get(extensions?.code)
 }
 
-/** The place of an error in the document and in the answer. */
-type Place = Pick<GraphQLFormattedError, 'locations' | 'path'>
+/** The position of an error in the document and in the response. */
+type ErrorPosition = Pick<GraphQLFormattedError, 'locations' | 'path'>
 
-/** An error of the service as an error of GraphQL. */
-export function formatAppError(error: AppError, place: Place = {}): GraphQLFormattedError {
+export function formatAppError(error: AppError, position: ErrorPosition = {}): GraphQLFormattedError {
   const code = codes.get(error.status) ?? 'INTERNAL_SERVER_ERROR'
   const retryAfter = error.headers?.['retry-after']
   const wait = retryAfter === undefined ? {} : { retryAfter: Number(retryAfter) }
-  return { message: error.message, ...place, extensions: { code, ...wait, ...error.extra } }
+  return { message: error.message, ...position, extensions: { code, ...wait, ...error.extra } }
 }
 
-/** Whatever was thrown while an answer was made. */
-export function formatThrown(thrown: unknown, log: ContextLog, place: Place = {}): GraphQLFormattedError {
+export function formatThrown(thrown: unknown, log: ContextLog, position: ErrorPosition = {}): GraphQLFormattedError {
   const error = thrown instanceof AppError ? thrown : httpErrors.internal(thrown)
   if (error.causeToLog !== undefined) log.error({ err: error.causeToLog }, error.message)
-  return formatAppError(error, place)
+  return formatAppError(error, position)
 }
 
-/** An error from the execution. The executors wrap what a resolver threw. */
+/** Executors wrap the errors that resolvers throw. */
 export function formatExecutionError(error: GraphQLError, log: ContextLog): GraphQLFormattedError {
   const { message, locations, path, originalError } = error
-  const place = { ...(locations && { locations }), ...(path && { path }) }
-  // Thrown by a resolver that speaks GraphQL itself. The types throw such errors too, but without a code.
+  const position = { ...(locations && { locations }), ...(path && { path }) }
+  // A GraphQLError of a resolver. Scalar types throw them too, but without a code.
   if (originalError instanceof GraphQLError && originalError.extensions.code !== undefined) {
-    return limitError({ message, ...place, extensions: originalError.extensions })
+    return limitError({ message, ...position, extensions: originalError.extensions })
   }
   if (isAboutVariable(originalError ?? error)) {
-    return limitError({ message, ...place, extensions: { code: 'BAD_USER_INPUT' } })
+    return limitError({ message, ...position, extensions: { code: 'BAD_USER_INPUT' } })
   }
-  // A resolver that broke its own schema is unforeseen too, and the message may tell the value.
-  return formatThrown(originalError ?? error, log, place)
+  // A result that violates the schema is an unexpected error too, and its message may reveal the value.
+  return formatThrown(originalError ?? error, log, position)
 }
 
-/** A variable that may be null by its type, and is, where an argument with a default may not be. */
+/** A nullable variable, given as null, for a non-null argument with a default. */
 function isAboutVariable(error: unknown): boolean {
   return error instanceof GraphQLError && error.nodes?.[0]?.kind === Kind.VARIABLE
 }

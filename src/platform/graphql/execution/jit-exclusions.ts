@@ -1,6 +1,6 @@
 /**
- * Operations that compiled code is known, or not proven, to answer rightly: they are interpreted. Of the others it only
- * has to be right where nothing fails, because whatever fails is answered by the interpreter.
+ * Operations that are always interpreted, because graphql-jit executes them incorrectly or was not proven to be
+ * correct. For all others it only has to be correct without errors: on any error the interpreter executes them again.
  */
 import {
   type DocumentNode,
@@ -22,38 +22,40 @@ export interface CompilableOptions {
 }
 
 export function isCompilable({ schema, document, operation }: CompilableOptions): boolean {
-  // Mutations cannot be executed anew, and their resolvers take longer than anything that compiling would save.
+  // Mutations cannot be executed twice, and compiling them would save little.
   if (operation.operation === 'mutation') return false
   const root = schema.getRootType(operation.operation)
-  return root !== undefined && root !== null && isPlain(document) && hasDistinctNames(root, document, operation)
+  return (
+    root !== undefined && root !== null && hasSupportedSyntax(document) && hasDistinctNames(root, document, operation)
+  )
 }
 
-/** A text has a length even where an object was expected; what describes the schema has resolvers that are not ours. */
+/** A string has a `length` even where an object is expected; introspection has resolvers that are not adapted. */
 const excludedNames: ReadonlySet<string> = new Set(['length', '__schema', '__type'])
 
-/** Names that every object has by itself are mistaken for what is there; paths hold idx0, idx1, … for lists. */
+/** Properties of Object.prototype are mistaken for values; paths contain idx0, idx1, … for lists. */
 function isExcludedName(name: string): boolean {
   return name in Object.prototype || name.includes('idx') || excludedNames.has(name)
 }
 
-function isPlain(document: DocumentNode): boolean {
-  let isRight = true
+function hasSupportedSyntax(document: DocumentNode): boolean {
+  let isSupported = true
   const exclude = () => {
-    isRight = false
+    isSupported = false
     return false
   }
   visit(document, {
-    // @skip and @include: what is there twice, once under a condition and once not, loses fields or keeps too many.
+    // A field selected twice, once with @skip or @include, loses sub-fields or keeps too many.
     Directive: exclude,
     Name: ({ value }) => (isExcludedName(value) ? exclude() : undefined),
-    // A variable in it that is not given becomes null, and not the default of its field or nothing.
+    // A missing variable inside becomes null, instead of the field's default or no value.
     ObjectValue: exclude,
     ListValue: ({ values }) => (values.every(({ kind }) => kind !== Kind.VARIABLE) ? undefined : exclude()),
   })
-  return isRight
+  return isSupported
 }
 
-/** The compiled code joins names: of a type and its field to find a resolver, of a path to find what was asked there. */
+/** graphql-jit concatenates names, of a type and its field, and of a path: distinct ones must not collide. */
 function hasDistinctNames(
   root: GraphQLObjectType,
   { definitions }: DocumentNode,
@@ -74,8 +76,8 @@ function hasDistinctNames(
       if (selection.kind === Kind.INLINE_FRAGMENT) return follow(type, selection.selectionSet, path)
       const name = selection.name.value
       const inner = [(selection.alias ?? selection.name).value, ...path]
-      if (!isSame(fields, type.name + name, `${type.name}.${name}`)) return false
-      if (!isSame(paths, inner.join('_'), inner.join('.'))) return false
+      if (!isUnique(fields, type.name + name, `${type.name}.${name}`)) return false
+      if (!isUnique(paths, inner.join('_'), inner.join('.'))) return false
       const field = type.getFields()[name]
       const next = field && getNamedType(field.type)
       return !selection.selectionSet || !isObjectType(next) || follow(next, selection.selectionSet, inner)
@@ -83,8 +85,7 @@ function hasDistinctNames(
   }
 }
 
-/** Whether nothing else was joined to the same. */
-function isSame(known: Map<string, string>, joined: string, whole: string): boolean {
+function isUnique(known: Map<string, string>, joined: string, whole: string): boolean {
   const before = known.get(joined)
   known.set(joined, whole)
   return before === undefined || before === whole

@@ -1,24 +1,24 @@
 /**
- * Validation compares every two fields that go to the same place of the answer, and every two fragments there: its
- * work grows with the square of how often a document repeats itself. This counts those pairs without comparing them.
+ * OverlappingFieldsCanBeMerged compares all pairs of fields with the same response name, and all pairs of fragments:
+ * its cost is quadratic in the number of repetitions. This counts those pairs without comparing them.
  */
 import { type FragmentDefinitionNode, Kind, type SelectionSetNode } from 'graphql'
 
-/** Of a document without cycles, whose fields have been counted: each field is looked at once for each way to it. */
+/** Visits a field once per path to it, so the document must be free of cycles and within the field limit. */
 export function countOverlaps(
   selectionSet: SelectionSetNode,
   fragments: ReadonlyMap<string, FragmentDefinitionNode>,
 ): number {
   return count([selectionSet])
 
-  /** `sets` are merged: they belong to the same place. */
+  /** `sets` have the same response path and are merged. */
   function count(sets: readonly SelectionSetNode[]): number {
-    const places = new Map<string, { times: number; sets: SelectionSetNode[] }>()
+    const byName = new Map<string, { times: number; sets: SelectionSetNode[] }>()
     let spreads = 0
     for (const each of sets) collect(each, new Set())
 
     let pairs = pairsOf(spreads)
-    for (const { times, sets: inner } of places.values()) {
+    for (const { times, sets: inner } of byName.values()) {
       pairs += pairsOf(times)
       if (inner.length > 0) pairs += count(inner)
     }
@@ -28,13 +28,12 @@ export function countOverlaps(
       for (const selection of selections) {
         if (selection.kind === Kind.FIELD) {
           const name = (selection.alias ?? selection.name).value
-          const place = places.get(name) ?? { times: 0, sets: [] }
-          places.set(name, place)
-          place.times += 1
-          if (selection.selectionSet) place.sets.push(selection.selectionSet)
+          const entry = byName.get(name) ?? { times: 0, sets: [] }
+          byName.set(name, entry)
+          entry.times += 1
+          if (selection.selectionSet) entry.sets.push(selection.selectionSet)
         } else if (selection.kind === Kind.INLINE_FRAGMENT) collect(selection.selectionSet, seen)
         else if (!seen.has(selection.name.value)) {
-          // The same fragment again adds nothing.
           seen.add(selection.name.value)
           spreads += 1
           const fragment = fragments.get(selection.name.value)

@@ -2,9 +2,9 @@ import type { GraphQLError, GraphQLFormattedError } from 'graphql'
 import { limitError } from './error-limits.ts'
 
 /**
- * `parameters`: it is no GraphQL request at all. `document`: it is one, but cannot be parsed, is too large or not
- * valid, or its variables do not fit. `persisted`: it names a document instead of sending it, which its client will do
- * next. `execution`: it was refused once it was to begin.
+ * `parameters`: not a well-formed GraphQL request. `document`: the document cannot be parsed, is too large or invalid,
+ * or its variables are. `persisted`: only the hash of a document was sent; the client will retry with the document.
+ * `execution`: refused when execution was about to start.
  */
 export type Stage = 'parameters' | 'persisted' | 'document' | 'execution'
 
@@ -25,12 +25,11 @@ export function tooManySubscriptions(message: string): RefusedRequest {
   return new RefusedRequest('execution', [{ message, extensions: { code: 'TOO_MANY_SUBSCRIPTIONS' } }])
 }
 
-/** Of all its connections together, of whatever kind. */
+/** Over all sockets and event streams of the address. */
 export function addressHasTooManySubscriptions(): RefusedRequest {
   return tooManySubscriptions('The address has as many subscriptions as it may')
 }
 
-/** For what a document, or what comes with it, does wrong. */
 export function refuseDocument(code: string, errors: readonly GraphQLError[]): RefusedRequest {
   return new RefusedRequest(
     'document',

@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { setImmediate as turn } from 'node:timers/promises'
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import { createLogger } from '../../log/logger.ts'
 import type { Context } from '../schema/elements.ts'
 import type { Selection } from '../schema/selection.ts'
-import { endAnswer, readWithin } from './response-budget.ts'
+import { endResponse, readWithin } from './response-budget.ts'
 
 const log = createLogger({ level: 'silent', isTerminal: false })
 const selection = { fields: new Map([['text', { names: ['text'] }]]) } as unknown as Selection
 
-/** An operation that reads a text of this length. `isRead` tells once it may go on. */
+/** An operation that reads a text of this length. `isRead` is set once the read has been admitted. */
 function read(address: string, length: number) {
   const context: Context = { principal: undefined, client: { address, userAgent: '' }, log }
   const operation = { context, isRead: false, done: Promise.resolve() }
@@ -20,10 +20,10 @@ function read(address: string, length: number) {
 }
 
 async function settle(): Promise<void> {
-  for (let i = 0; i < 10; i++) await turn()
+  for (let i = 0; i < 10; i++) await yieldToEventLoop()
 }
 
-test('of long answers few are made at once, addresses take turns, and short ones wait for none', async () => {
+test('few long responses are built at once, addresses alternate, and short responses never wait', async () => {
   const flood = Array.from({ length: 30 }, () => read('192.0.2.1', 200_000))
   await settle()
   const readNow = () => flood.filter(({ isRead }) => isRead)
@@ -34,16 +34,16 @@ test('of long answers few are made at once, addresses take turns, and short ones
   await settle()
   assert.deepEqual([other.isRead, short.isRead], [false, true])
 
-  endAnswer(readNow()[0]?.context as Context)
+  endResponse(readNow()[0]?.context as Context)
   await settle()
-  assert.equal(other.isRead, true, 'the place goes to the address that has none')
+  assert.equal(other.isRead, true, 'the slot goes to the address that has none')
   assert.equal(readNow().length, 4)
 
-  // Those that end before their turn comes take no place with them.
-  for (const { context } of [...flood, other, short]) endAnswer(context)
+  // Operations that end while waiting leave no slot occupied.
+  for (const { context } of [...flood, other, short]) endResponse(context)
   await Promise.all(flood.map(({ done }) => done))
   const next = Array.from({ length: 4 }, () => read('192.0.2.3', 200_000))
   await settle()
   assert.ok(next.every(({ isRead }) => isRead))
-  for (const { context } of next) endAnswer(context)
+  for (const { context } of next) endResponse(context)
 })

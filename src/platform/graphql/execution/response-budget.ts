@@ -1,28 +1,27 @@
 /**
- * How large an answer may be. What a document may cost counts objects beforehand, but objects may be long, and how many
- * a search finds is not known beforehand. What is counted is what is answered: fields that nobody asks for are free, and
- * one that is asked for twice, by aliases, counts twice.
+ * Limits the size of responses. The cost limit counts objects in advance, but objects may be long, and the number of
+ * search results is not known in advance. Only selected fields count, once per alias.
  */
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import { GraphQLError } from 'graphql'
 import { createFairQueue } from '../../../core/fair-queue.ts'
 import { httpErrors } from '../../http/http-errors.ts'
 import { rateKey } from '../../limiter/limiter.ts'
 import type { Context } from '../schema/elements.ts'
 import type { Selection } from '../schema/selection.ts'
-import type { AnswerBudget } from './answer-budget.ts'
+import type { ResponseBudget } from './response-budget.types.ts'
 
-/** Written down in some twenty milliseconds, in which nobody else is served. A hundred posts of the largest size fit. */
+/** Serializing this much blocks the event loop for about 20 ms. A hundred posts of maximum size fit. */
 const maxCharacters = 8 * 1024 * 1024
 
-/** Of all objects that were read; completed in some ten milliseconds too. */
+/** Over all objects; completing this many takes about 10 ms. */
 const maxFields = 50_000
 
-/** An answer that holds more is a long one. */
+/** Beyond it a response counts as long. */
 const longCharacters = 128 * 1024
 
-/** So many long answers are made at once, each in some 40 MB at most. The others wait, and addresses take turns. */
-const longAnswers = createFairQueue({
+/** Long responses take up to about 40 MB each while they are built. The others wait, fairly by address. */
+const longResponses = createFairQueue({
   atOnce: 4,
   maxPerClient: 256,
   maxWaiting: 4096,
@@ -30,115 +29,123 @@ const longAnswers = createFairQueue({
   gone: httpErrors.unavailable,
 })
 
-export interface Room {
-  /** How many objects of the selection there is room for. */
+export interface RemainingBudget {
+  /** The number of objects with this selection. */
   objects: number
   characters: number
 }
 
-/** What one run of an operation has taken of a budget. */
-interface Taken {
-  readonly budget: AnswerBudget
+/** What one execution of an operation has charged to a budget. */
+interface Usage {
+  readonly budget: ResponseBudget
   characters: number
   fields: number
   isOver: boolean
 }
 
-const takenBy = new WeakMap<Context, Taken>()
+const usages = new WeakMap<Context, Usage>()
 
 export interface Read<Row> {
   context: Context
-  /** What is asked of each row. Undefined: nothing. */
+  /** The fields selected of each row, if any. */
   selection: Selection | undefined
-  read(room: Room): Promise<readonly Row[]>
+  read(remaining: RemainingBudget): Promise<readonly Row[]>
 }
 
 /**
- * Rows have the names of the fields. The reads of one answer take turns, so that no more than one of them can go beyond
- * what is left: long lists are to be read in parts.
+ * Reads rows, whose properties are named like the fields, and charges them to the budget. The reads of one response run
+ * one after the other, so that only one of them can overshoot it; long lists should be read in parts.
  */
 export function readWithin<Row extends object>({ context, selection, read }: Read<Row>): Promise<readonly Row[]> {
-  const taken = takenOf(context)
-  const { budget } = taken
+  const usage = usageOf(context)
+  const { budget } = usage
   const { sizeOf, fieldsPerRow } = measure(selection)
   const reading = budget.lastRead.then(async () => {
-    if (budget.characters < 0) throw answerTooLarge()
+    if (budget.characters < 0) throw responseTooLarge()
     const objects = Math.max(0, Math.floor(budget.fields / fieldsPerRow))
     const rows = await read({ objects, characters: budget.characters })
     let characters = 0
     for (const row of rows) characters += sizeOf(row)
-    take(taken, characters, rows.length * fieldsPerRow)
-    if (budget.characters < 0) throw answerTooLarge()
-    await makeWay({ context, characters: 0 })
+    charge(usage, characters, rows.length * fieldsPerRow)
+    if (budget.characters < 0) throw responseTooLarge()
+    await awaitLongResponseSlot({ context, characters: 0 })
     return rows
   })
   budget.lastRead = reading.catch(() => {})
   return reading
 }
 
-export function createAnswerBudget(): AnswerBudget {
+export function createResponseBudget(): ResponseBudget {
   return { characters: maxCharacters, fields: maxFields, lastRead: Promise.resolve(), isEnded: false }
 }
 
-/** To be called once a whole answer is written down. */
-export function endBudget(budget: AnswerBudget): void {
+/** Call once the whole response is serialized. */
+export function endBudget(budget: ResponseBudget): void {
   budget.isEnded = true
   budget.release?.()
 }
 
-/** To be called once the answer of one operation is written down, or has failed. What is not answered does not count. */
-export function endAnswer(context: Context, { isAnswered = true } = {}): void {
-  const taken = takenBy.get(context)
-  if (!taken) return
-  if (!isAnswered) take(taken, -taken.characters, -taken.fields)
-  taken.isOver = true
-  if (!context.budget) endBudget(taken.budget)
+/** Call once the response of one operation is serialized or has failed. With `isUsed: false` its usage is refunded. */
+export function endResponse(context: Context, { isUsed = true } = {}): void {
+  const usage = usages.get(context)
+  if (!usage) return
+  if (!isUsed) charge(usage, -usage.characters, -usage.fields)
+  usage.isOver = true
+  if (!context.budget) endBudget(usage.budget)
 }
 
-function takenOf(context: Context): Taken {
-  const known = takenBy.get(context)
+function usageOf(context: Context): Usage {
+  const known = usages.get(context)
   if (known) return known
-  const taken = { budget: context.budget ?? createAnswerBudget(), characters: 0, fields: 0, isOver: false }
-  takenBy.set(context, taken)
-  return taken
+  const usage = { budget: context.budget ?? createResponseBudget(), characters: 0, fields: 0, isOver: false }
+  usages.set(context, usage)
+  return usage
 }
 
-/** What is still read for an operation that is over, because one of its fields has failed, is answered to nobody. */
-function take(taken: Taken, characters: number, fields: number): void {
-  if (taken.isOver) return
-  taken.characters += characters
-  taken.fields += fields
-  taken.budget.characters -= characters
-  taken.budget.fields -= fields
+/** Ignores reads that outlive their operation, which ends as soon as one field fails. */
+function charge(usage: Usage, characters: number, fields: number): void {
+  if (usage.isOver) return
+  usage.characters += characters
+  usage.fields += fields
+  usage.budget.characters -= characters
+  usage.budget.fields -= fields
 }
 
 /**
- * Waits for a place among the long answers where so many more characters make it a long one. To be called before they are
- * read: what a hundred operations have read while they wait would be in memory all at once.
+ * Waits for a slot if this many more characters make the response a long one. Call before reading them: otherwise all
+ * waiting operations would hold their rows in memory.
  */
-export async function makeWay({ context, characters }: { context: Context; characters: number }): Promise<void> {
-  const { budget } = takenOf(context)
+export async function awaitLongResponseSlot({
+  context,
+  characters,
+}: {
+  context: Context
+  characters: number
+}): Promise<void> {
+  const { budget } = usageOf(context)
   if (budget.release || maxCharacters - budget.characters + characters <= longCharacters) return
   const { client } = context
   const { isGone } = client
   budget.release = await new Promise<() => void>((resolve, reject) => {
     const hold = () => new Promise<void>((release) => resolve(release))
-    longAnswers.run({ client: rateKey(client.address), isUrgent: true, ...(isGone && { isGone }) }, hold).catch(reject)
+    longResponses
+      .run({ client: rateKey(client.address), isUrgent: true, ...(isGone && { isGone }) }, hold)
+      .catch(reject)
   })
-  // One field has failed and ended the operation while another still waited.
+  // Another field may have failed, and ended the operation, while this one waited.
   if (budget.isEnded) budget.release()
-  await ownTurn()
+  await ownTick()
 }
 
-let lastTurn: Promise<void> = Promise.resolve()
+let lastTick: Promise<void> = Promise.resolve()
 
-/** A turn of the event loop for each long answer: made one right after the other, they would let nobody else in. */
-function ownTurn(): Promise<void> {
-  lastTurn = lastTurn.then(() => nextTurn())
-  return lastTurn
+/** Gives each long response a tick of its own: built back to back, they would block the event loop. */
+function ownTick(): Promise<void> {
+  lastTick = lastTick.then(() => yieldToEventLoop())
+  return lastTick
 }
 
-export function answerTooLarge(): GraphQLError {
+export function responseTooLarge(): GraphQLError {
   const message = `The answer would hold more than ${maxCharacters} characters: ask for less at once`
   return new GraphQLError(message, { extensions: { code: 'ANSWER_TOO_LARGE' } })
 }
@@ -147,20 +154,19 @@ export function answerTooLarge(): GraphQLError {
 const punctuation = 6
 
 function measure(selection: Selection | undefined) {
-  const asked = [...(selection?.fields ?? [])].map(([field, { names }]) => ({ field, times: names.length, names }))
-  const fieldsPerRow = 1 + asked.reduce((sum, { times }) => sum + times, 0)
-  const fixed = asked.reduce((sum, { names }) => sum + names.join('').length + names.length * punctuation, 0)
+  const selected = [...(selection?.fields ?? [])].map(([field, { names }]) => ({ field, times: names.length, names }))
+  const fieldsPerRow = 1 + selected.reduce((sum, { times }) => sum + times, 0)
+  const fixed = selected.reduce((sum, { names }) => sum + names.join('').length + names.length * punctuation, 0)
   return {
     fieldsPerRow,
     sizeOf(row: object): number {
       let size = fixed
-      for (const { field, times } of asked) size += times * lengthOf((row as Record<string, unknown>)[field])
+      for (const { field, times } of selected) size += times * lengthOf((row as Record<string, unknown>)[field])
       return size
     },
   }
 }
 
-/** Numbers and the like are short. */
 function lengthOf(value: unknown): number {
   return typeof value === 'string' ? value.length : 8
 }

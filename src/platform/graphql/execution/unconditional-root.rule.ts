@@ -1,6 +1,6 @@
 /**
- * The field of a subscription must not depend on @skip or @include: whether there is anything to subscribe to would
- * change with the variables. https://spec.graphql.org/draft/#sec-Single-root-field
+ * The root field of a subscription must not have @skip or @include: the variables would decide whether there is
+ * anything to subscribe to. https://spec.graphql.org/draft/#sec-Single-root-field
  */
 import {
   type ASTVisitor,

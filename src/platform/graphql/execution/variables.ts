@@ -1,4 +1,4 @@
-/** The variables of an operation, read by the schema once for all who need them. */
+/** Coerces the variables of an operation, once for the cost, the access checks and both executors. */
 import {
   type DocumentNode,
   GraphQLError,
@@ -15,7 +15,7 @@ import {
   visitWithTypeInfo,
 } from 'graphql'
 import { exactNumbersOf } from '../../validation/body-validation.ts'
-import { ExactNumber, findChecking, isNumeric } from '../schema/exact-input.ts'
+import { ExactNumber, findExactInput, isNumeric } from '../schema/exact-input.ts'
 import { type Coercion, createCoercion, InvalidInput } from './coerce-input.ts'
 
 export interface VariablesOptions {
@@ -35,16 +35,16 @@ interface Declared {
   name: string
   node: VariableDefinitionNode
   type: GraphQLInputType
-  /** It stands for numbers that a resolver checks, and for nothing else. */
+  /** Used only for numbers of input types with `checksNumbers`. */
   isExact: boolean
 }
 
 /**
- * Both executors would coerce variables too, each in its own words, and graphql-jit wrongly: they are handed what this
- * returns. A wrong variable is one error.
+ * The executors would coerce variables with different messages, and graphql-jit incorrectly, so they receive the values
+ * coerced here. Each invalid variable yields one error.
  */
-export function createVariables({ schema, document, operation, maxProblems }: VariablesOptions): ReadVariables {
-  // When it is needed: a document may hold many operations of which one is used.
+export function createVariableReader({ schema, document, operation, maxProblems }: VariablesOptions): ReadVariables {
+  // Lazily: a document may have many operations of which one is used.
   let declared: Declared[] | undefined
   return (given) => {
     declared ??= declare(schema, document, operation)
@@ -66,7 +66,7 @@ function declare(schema: GraphQLSchema, document: DocumentNode, operation: Opera
   const inexact = variableDefinitions.length > 0 ? findInexact(schema, document) : new Set()
   return variableDefinitions.map((node) => {
     const name = node.variable.name.value
-    // Validation has made sure that it is one that can be given.
+    // Validation ensures an input type.
     const type = typeFromAST(schema, node.type) as GraphQLInputType
     return { name, node, type, isExact: isNumeric(type) && !inexact.has(name) }
   })
@@ -78,7 +78,7 @@ interface Reading {
   coercion: Coercion
 }
 
-/** Returns what is wrong with it. */
+/** Returns the problem, if any. */
 function read({ name, node, type, isExact }: Declared, { given, coerced, coercion }: Reading): string | undefined {
   const value = Object.hasOwn(given, name) ? given[name] : undefined
   if (value === undefined) {
@@ -105,7 +105,7 @@ function describe(name: string, { message, path, shown }: InvalidInput): string 
   return `got ${what}${keys === '' ? '' : ` at "${name}${keys}"`}; ${message}`
 }
 
-/** The variables that stand anywhere but for a field of an input whose numbers a resolver checks. */
+/** The variables used anywhere else than as a field of an input type with `checksNumbers`. */
 function findInexact(schema: GraphQLSchema, document: DocumentNode): ReadonlySet<string> {
   const found = new Set<string>()
   const types = new TypeInfo(schema)
@@ -115,7 +115,7 @@ function findInexact(schema: GraphQLSchema, document: DocumentNode): ReadonlySet
       VariableDefinition: () => false,
       Variable({ name }, _key, parent) {
         const isField = parent !== undefined && 'kind' in parent && parent.kind === Kind.OBJECT_FIELD
-        if (!isField || !findChecking(types.getParentInputType())) found.add(name.value)
+        if (!isField || !findExactInput(types.getParentInputType())) found.add(name.value)
       },
     }),
   )

@@ -1,4 +1,4 @@
-/** Errors on the path of GraphQL have the form of GraphQL, whoever refuses the request: a hook, the router, the engine. */
+/** Errors of the endpoint have the GraphQL format, whether from a hook, the router or the engine. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { GraphQLFormattedError } from 'graphql'
 import { httpErrors, prepareError, sendError } from '../../http/http-errors.ts'
@@ -7,42 +7,42 @@ import type { Engine } from '../execution/engine.types.ts'
 import { formatAppError, statusOf } from '../execution/graphql-errors.ts'
 import { RefusedRequest, type Stage } from '../execution/refused-request.ts'
 import { sendEvents } from './event-stream.ts'
-import type { Accepted, JsonType } from './media-types.ts'
+import type { AcceptedTypes, JsonType } from './media-types.ts'
 import { sendJson } from './responses.ts'
 
-type Negotiate = (accept: string | undefined) => Accepted
+type Negotiate = (accept: string | undefined) => AcceptedTypes
 
 export interface GraphQLErrorsDeps {
   engine: Pick<Engine, 'countErrors'>
   negotiate: Negotiate
 }
 
-/** Call before the routes of the plugin are added. */
-export function answerGraphQLErrors(app: FastifyInstance, { engine, negotiate }: GraphQLErrorsDeps): void {
+/** Call before the plugin's routes are added. */
+export function handleGraphQLErrors(app: FastifyInstance, { engine, negotiate }: GraphQLErrorsDeps): void {
   app.setErrorHandler<unknown>((error, request, reply) => {
-    // What lies below has no form of its own.
+    // Unknown paths below the endpoint keep the general error format.
     if (request.is404 && !isEndpoint(request, app.prefix)) return sendError(error, request, reply)
     const accepted = negotiate(request.headers.accept)
     const type = errorType(accepted)
     if (error instanceof RefusedRequest) {
       engine.countErrors(error.errors)
-      // In a browser nothing but its events can be read of a stream, so what is wrong with the document is one.
-      const isTold = accepted.stream === 'preferred' && request.method !== 'HEAD' && error.stage !== 'parameters'
-      return isTold ? sendEvents(reply, errorsText(error)) : sendRefusal(error, reply, type)
+      // EventSource in browsers exposes only events, so errors of the document are sent as one.
+      const isEvent = accepted.stream === 'preferred' && request.method !== 'HEAD' && error.stage !== 'parameters'
+      return isEvent ? sendEvents(reply, errorsText(error)) : sendRefusal(error, reply, type)
     }
-    const { status, ...answer } = describe(error, request, reply)
-    engine.countErrors(answer.errors)
-    return sendJson(reply, { type, status, text: JSON.stringify(answer) })
+    const { status, ...body } = describe(error, request, reply)
+    engine.countErrors(body.errors)
+    return sendJson(reply, { type, status, text: JSON.stringify(body) })
   })
-  // An unknown method is refused by a hook of the server. This makes the handler above the one that answers it.
+  // A hook of the server refuses unknown methods. With this, the handler above formats that error.
   app.setNotFoundHandler(() => {
     throw httpErrors.notFound()
   })
 }
 
 function describe(error: unknown, request: FastifyRequest, reply: FastifyReply) {
-  const answer = prepareError(error, request, reply)
-  return { status: answer.status, errors: [formatAppError(answer)] }
+  const appError = prepareError(error, request, reply)
+  return { status: appError.status, errors: [formatAppError(appError)] }
 }
 
 function statusOfRefusal(stage: Stage, errors: readonly GraphQLFormattedError[], type: JsonType): number {
@@ -68,7 +68,7 @@ function errorsText({ errors }: Pick<RefusedRequest, 'errors'>): string {
   return JSON.stringify({ errors })
 }
 
-/** GraphQL-over-HTTP, 6.4: clients of `application/json` learn what is wrong from the body alone. */
+/** GraphQL-over-HTTP, 6.4: with `application/json` the status is 200, and errors are only in the body. */
 function statusOfDocument(type: JsonType): number {
   return type === 'application/json' ? 200 : 400
 }
@@ -77,8 +77,8 @@ function statusOfAll([first]: readonly GraphQLFormattedError[]): number {
   return (first && statusOf(first)) ?? 400
 }
 
-/** Whoever wanted an event stream must be able to trust the status, as with the newer of the two types. */
-function errorType({ json, stream }: Accepted): JsonType {
+/** For event streams the newer type, because only its status reflects the error. */
+function errorType({ json, stream }: AcceptedTypes): JsonType {
   if (stream === 'preferred') return 'application/graphql-response+json'
   return json ?? 'application/json'
 }

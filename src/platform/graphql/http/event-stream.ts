@@ -1,6 +1,6 @@
 /**
- * An answer that goes on: server-sent events, as the "distinct connections mode" of the graphql-sse protocol has them.
- * The framework is bypassed, because it knows only answers that it can wait for.
+ * A response of server-sent events, in the "distinct connections mode" of the graphql-sse protocol. Bypasses Fastify,
+ * whose replies cannot be written to over time.
  */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Share } from '../../limiter/address-budgets.ts'
@@ -9,18 +9,18 @@ import { eventStreamType } from './media-types.ts'
 export interface EventStreamOptions {
   request: FastifyRequest
   reply: FastifyReply
-  /** What it takes of its address's budgets. */
+  /** Its share of the address's budgets. */
   share: Share
   frameOf(text: string): Buffer
-  /** Is called once, when nothing can be sent any more. */
+  /** Called once, when nothing can be sent any more. */
   onEnd(): void
 }
 
-/** What may wait for a reader. One that is further behind reads too slowly to ever catch up. */
-const maxWaitingBytes = 1024 * 1024
+/** Buffer limit; a client further behind is disconnected. */
+const maxBufferedBytes = 1024 * 1024
 
-/** For readers to get the last words when the service stops. */
-const farewellMs = 1000
+/** Time for clients to read buffered events when the service stops. */
+const flushMs = 1000
 
 const comment = ':\n\n'
 const completed = 'event: complete\ndata: \n\n'
@@ -28,13 +28,13 @@ const completed = 'event: complete\ndata: \n\n'
 const streamHeaders = {
   'content-type': `${eventStreamType}; charset=utf-8`,
   'cache-control': 'no-store',
-  // nginx would collect the events until there are enough of them.
+  // Disables the response buffering of nginx.
   'x-accel-buffering': 'no',
 }
 
 export class EventStream {
   readonly #options: EventStreamOptions
-  #isBegun = false
+  #isStarted = false
   #isOver = false
 
   constructor(options: EventStreamOptions) {
@@ -45,10 +45,10 @@ export class EventStream {
     return this.#isOver
   }
 
-  /** Sends the head of the answer. Until then, or until the first event, the request can still be refused. */
-  begin(): void {
-    if (this.#isBegun || this.#isOver) return
-    this.#isBegun = true
+  /** Sends the response headers. Before that, or the first event, the request can still be refused. */
+  start(): void {
+    if (this.#isStarted || this.#isOver) return
+    this.#isStarted = true
     const { request, reply } = this.#options
     reply.hijack()
     request.server.recordRequest(request, 200)
@@ -57,37 +57,35 @@ export class EventStream {
   }
 
   next(text: string): void {
-    this.begin()
+    this.start()
     this.#write(this.#options.frameOf(text))
   }
 
-  /** A sign of life: proxies cut off what is silent for long. */
   keepAlive(): void {
     this.#write(comment)
   }
 
   complete(): void {
     if (this.#isOver) return
-    this.begin()
-    // With what was sent before it, however long that is.
+    this.start()
+    // Regardless of the buffer limit: it belongs to the event before it.
     this.#options.reply.raw.end(completed)
     this.end()
   }
 
-  /** Nothing is sent any more. */
   end(): void {
     if (this.#isOver) return
     this.#isOver = true
     this.#options.onEnd()
   }
 
-  /** Ends it in the middle, so that the client comes again: a completed one would tell it that there is no more. */
-  leave(): Promise<void> {
+  /** Ends the response without a `complete` event, so that the client reconnects. */
+  disconnect(): Promise<void> {
     const { raw } = this.#options.reply
     raw.end()
     this.end()
     return new Promise((resolve) => {
-      const cutOff = setTimeout(() => raw.destroy(), farewellMs)
+      const cutOff = setTimeout(() => raw.destroy(), flushMs)
       raw.once('close', () => {
         clearTimeout(cutOff)
         resolve()
@@ -95,7 +93,7 @@ export class EventStream {
     })
   }
 
-  /** The connection itself: an answer that waits for the one before it on the same connection has none yet. */
+  /** Destroys the connection itself: a pipelined response that is still queued has no socket of its own. */
   cutOff(reason: string): void {
     const { request } = this.#options
     request.log.info(`an event stream was cut off: ${reason}`)
@@ -103,7 +101,7 @@ export class EventStream {
     this.end()
   }
 
-  /** Tells its address's budget what it holds. */
+  /** Updates the address's budget with the buffered bytes. */
   account(): void {
     this.#options.share.hold(this.#options.reply.raw.writableLength)
   }
@@ -111,20 +109,20 @@ export class EventStream {
   #write(frame: string | Buffer): void {
     if (this.#isOver) return
     const { raw } = this.#options.reply
-    if (raw.writableLength > maxWaitingBytes) this.cutOff('its reader is too slow')
-    else if (this.#isBegun) {
+    if (raw.writableLength > maxBufferedBytes) this.cutOff('its reader is too slow')
+    else if (this.#isStarted) {
       raw.write(frame)
       this.account()
     }
   }
 }
 
-/** JSON has no line breaks, which would end the line of data. */
+/** JSON text has no line breaks, which would end the data line. */
 export function eventOf(text: string): string {
   return `event: next\ndata: ${text}\n\n`
 }
 
-/** A stream of one answer. */
+/** Sends a stream with a single response. */
 export function sendEvents(reply: FastifyReply, text: string): FastifyReply {
   return reply
     .code(200)

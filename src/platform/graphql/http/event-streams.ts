@@ -1,33 +1,33 @@
-/** The event streams that are open: how many an address may have, and the timers that all of them share. */
+/** All open event streams: the limit per address, and shared timers. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { onAnswerEnd } from '../../http/answer-end.ts'
 import { addressOf } from '../../http/client.ts'
 import { httpErrors } from '../../http/http-errors.ts'
+import { onResponseEnd } from '../../http/response-end.ts'
 import type { AddressBudgets, Share } from '../../limiter/address-budgets.ts'
 import { createConnectionsPerAddress } from '../../limiter/connections-per-address.ts'
 import { tooManyAttempts } from '../../limiter/limiter.ts'
-import { createLastMade } from '../execution/last-made.ts'
+import { memoizeLast } from '../execution/memoize-last.ts'
 import { addressHasTooManySubscriptions } from '../execution/refused-request.ts'
 import { EventStream, eventOf } from './event-stream.ts'
 
 export interface EventStreamsOptions {
   maxPerAddress: number
-  /** Which sockets take from too. */
+  /** Shared with the sockets. */
   budgets: AddressBudgets
 }
 
 export interface StreamOptions {
   isSubscription: boolean
-  /** Is called once, when nothing can be sent any more. */
+  /** Called once, when nothing can be sent any more. */
   onEnd(): void
 }
 
 export type EventStreams = ReturnType<typeof createEventStreams>
 
-/** Proxies cut off what is silent for long, commonly after 60 seconds, some after 15. */
+/** Proxies close idle connections, commonly after 60 seconds, some after 15. */
 const keepAliveMs = 12_000
 
-/** Between two looks at what readers have taken since. */
+/** Interval of updating the budgets with what clients have read. */
 const accountingMs = 1000
 
 const retrySeconds = 5
@@ -35,13 +35,13 @@ const retrySeconds = 5
 export function createEventStreams({ maxPerAddress, budgets }: EventStreamsOptions) {
   const open = new Set<EventStream>()
   const perAddress = createConnectionsPerAddress(maxPerAddress)
-  const frameOf = createLastMade((text) => Buffer.from(eventOf(text)))
+  const frameOf = memoizeLast((text) => Buffer.from(eventOf(text)))
   let keepAlive: NodeJS.Timeout | undefined
   let accounting: NodeJS.Timeout | undefined
   let isClosed = false
 
   function openStream(request: FastifyRequest, reply: FastifyReply, options: StreamOptions): EventStream {
-    // Of an answer that is closed already no end would be told.
+    // A response that is already closed never emits its end.
     if (isClosed || reply.raw.destroyed) throw httpErrors.unavailable()
     const leave = perAddress.enter(addressOf(request))
     if (!leave) throw tooManyAttempts(retrySeconds)
@@ -53,8 +53,8 @@ export function createEventStreams({ maxPerAddress, budgets }: EventStreamsOptio
     }
     const stream = new EventStream({ request, reply, share, frameOf, onEnd: options.onEnd })
     add(stream)
-    // Also when the answer was another one, or the client has hung up.
-    onAnswerEnd(reply.raw, () => {
+    // Also if another response was sent instead, or the client has disconnected.
+    onResponseEnd(reply.raw, () => {
       leave()
       share.close()
       remove(stream)
@@ -85,10 +85,9 @@ export function createEventStreams({ maxPerAddress, budgets }: EventStreamsOptio
   return {
     open: openStream,
 
-    /** Cuts all of them off in the middle. */
     async close(): Promise<void> {
       isClosed = true
-      await Promise.all([...open].map((stream) => stream.leave()))
+      await Promise.all([...open].map((stream) => stream.disconnect()))
     },
   }
 }

@@ -1,4 +1,4 @@
-/** GraphQL over HTTP, as its specification has it: https://graphql.github.io/graphql-over-http/ */
+/** GraphQL over HTTP: https://graphql.github.io/graphql-over-http/ */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { AppError } from '../../../core/app-error.ts'
 import type { LiveAccess } from '../../access/live-access.ts'
@@ -8,14 +8,14 @@ import { addVary } from '../../http/vary.ts'
 import type { AddressBudgets } from '../../limiter/address-budgets.ts'
 import type { Engine, GraphQLRequest } from '../execution/engine.types.ts'
 import { readGraphQLBodies } from './bodies.ts'
-import { answerGraphQLErrors } from './error-responses.ts'
+import { handleGraphQLErrors } from './error-responses.ts'
 import { createEventStreams } from './event-streams.ts'
-import { createHeldAnswers } from './held-answers.ts'
 import { createIdentification } from './identify.ts'
-import { type Accepted, createNegotiation } from './media-types.ts'
+import { type AcceptedTypes, createNegotiation } from './media-types.ts'
 import { badRequest, readParameters, readQueryString } from './parameters.ts'
 import { createRequestBatches } from './request-batches.ts'
 import { RequestContext } from './request-context.ts'
+import { createResponseAccounting } from './response-accounting.ts'
 import { sendJson } from './responses.ts'
 import { createStreaming } from './streaming.ts'
 
@@ -36,7 +36,7 @@ const mutationByGet = () =>
   new AppError(405, 'A mutation must be sent by POST', { code: 'mutation_by_get', headers: { allow: 'POST' } })
 const noStream = () => badRequest('A subscription needs "Accept: text/event-stream", or a WebSocket')
 
-/** A plugin below graphqlPath, so that its errors have the form of GraphQL. */
+/** Register with the prefix graphqlPath, so that its errors have the GraphQL format. */
 export async function graphqlRoutes(app: FastifyInstance, deps: GraphQLRoutesDeps): Promise<void> {
   const { engine } = deps
   const negotiate = createNegotiation()
@@ -44,15 +44,15 @@ export async function graphqlRoutes(app: FastifyInstance, deps: GraphQLRoutesDep
   const streams = createEventStreams({ budgets: deps.budgets, maxPerAddress: deps.maxStreamsPerAddress })
   const stream = createStreaming({ ...deps, streams })
   const runBatch = createRequestBatches({ engine, maxRequests: deps.maxBatch, maxCost: deps.maxCost })
-  const holdAnswer = createHeldAnswers(deps.budgets)
-  answerGraphQLErrors(app, { engine, negotiate })
+  const accountForResponse = createResponseAccounting(deps.budgets)
+  handleGraphQLErrors(app, { engine, negotiate })
   readGraphQLBodies(app)
-  // Before the server waits for its connections to end.
+  // Before the server waits for its connections to close.
   app.addHook('preClose', () => streams.close())
 
-  async function answer(request: FastifyRequest, reply: FastifyReply, asked: GraphQLRequest): Promise<unknown> {
+  async function respond(request: FastifyRequest, reply: FastifyReply, parameters: GraphQLRequest): Promise<unknown> {
     const accepted = accept(request)
-    const prepared = engine.prepare(asked)
+    const prepared = engine.prepare(parameters)
     if (prepared.kind === 'mutation' && request.method !== 'POST') throw mutationByGet()
     if (prepared.kind === 'subscription' && accepted.stream === 'refused') throw noStream()
     const { json } = accepted
@@ -60,25 +60,25 @@ export async function graphqlRoutes(app: FastifyInstance, deps: GraphQLRoutesDep
       return stream(request, reply, prepared)
     }
     const { text, hasData } = await engine.execute(prepared, new RequestContext(request))
-    holdAnswer(request, reply, { text, isOfMutation: prepared.kind === 'mutation' })
+    accountForResponse(request, reply, { text, isOfMutation: prepared.kind === 'mutation' })
     return sendJson(reply, { type: json, status: hasData ? 200 : 500, text })
   }
 
-  /** Before anything is done that nobody would read of. */
-  function accept(request: FastifyRequest): Accepted {
+  /** Call before any work whose result the client would not accept. */
+  function accept(request: FastifyRequest): AcceptedTypes {
     const accepted = negotiate(request.headers.accept)
     const { json, stream } = accepted
-    // The head alone of a stream would be awaited for as long as the stream lasts.
+    // The response to HEAD would not end before the stream does.
     const canStream = stream !== 'refused' && request.method !== 'HEAD'
     if (json === undefined && !canStream) throw notAcceptable()
     return canStream === (stream !== 'refused') ? accepted : { json, stream: 'refused' }
   }
 
-  async function answerBatch(request: FastifyRequest, reply: FastifyReply, batch: readonly unknown[]) {
+  async function respondToBatch(request: FastifyRequest, reply: FastifyReply, batch: readonly unknown[]) {
     const { json } = accept(request)
     if (json === undefined) throw notAcceptable()
     const { text, hasMutation } = await runBatch(batch, (budget) => new RequestContext(request, budget))
-    holdAnswer(request, reply, { text, isOfMutation: hasMutation })
+    accountForResponse(request, reply, { text, isOfMutation: hasMutation })
     return sendJson(reply, { type: json, status: 200, text })
   }
 
@@ -89,15 +89,15 @@ export async function graphqlRoutes(app: FastifyInstance, deps: GraphQLRoutesDep
   } as const
 
   app.post('/', options, async (request, reply) => {
-    if (request.principal) await identification.again(request)
-    if (Array.isArray(request.body)) return answerBatch(request, reply, request.body)
-    return answer(request, reply, readParameters(request.body))
+    if (request.principal) await identification.recheck(request)
+    if (Array.isArray(request.body)) return respondToBatch(request, reply, request.body)
+    return respond(request, reply, readParameters(request.body))
   })
 
   app.get('/', options, async (request, reply) => {
-    // What was asked with a token is for its bearer alone, and no cache can tell whether it still holds.
+    // Responses to a token are private, and a cache cannot know whether the token is still valid.
     reply.header('cache-control', request.principal ? 'no-store' : 'no-cache')
     addVary(reply, 'accept, authorization')
-    return answer(request, reply, readQueryString(request.query as Record<string, unknown>))
+    return respond(request, reply, readQueryString(request.query as Record<string, unknown>))
   })
 }

@@ -1,4 +1,4 @@
-/** A token is optional here. One that is given must be good: nobody is taken for anonymous by mistake. */
+/** The token is optional, but an invalid one is refused: a client must not be treated as anonymous by mistake. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type Authenticate, freshMs, requireBearer } from '../../access/route-guards.ts'
 import { guarded, httpErrors } from '../../http/http-errors.ts'
@@ -10,18 +10,18 @@ export function createIdentification(authenticate: Authenticate) {
   }
 
   return {
-    /** An onRequest hook: before the body is read. */
+    /** A hook that runs before the body is read. */
     onRequest(request: FastifyRequest, reply: FastifyReply, next: (error?: Error) => void): void {
       if (request.headers.authorization === undefined) {
         next()
         return
       }
-      const go = (error?: Error) => guarded(request, reply, () => next(error))
-      identify(request).then(() => go(), go)
+      const proceed = (error?: Error) => guarded(request, reply, () => next(error))
+      identify(request).then(() => proceed(), proceed)
     },
 
-    /** Whoever sent a body slowly may have lost the session meanwhile. */
-    async again(request: FastifyRequest): Promise<void> {
+    /** The session may have been revoked while a slow body was being received. */
+    async recheck(request: FastifyRequest): Promise<void> {
       if (performance.now() - request.startedAt >= freshMs) await identify(request)
     },
   }

@@ -1,33 +1,33 @@
-/** Which form of an answer a client takes: GraphQL-over-HTTP, "Accept", and RFC 9110, 12.5.1. */
+/** Content negotiation: GraphQL-over-HTTP, "Accept", and RFC 9110, 12.5.1. */
 import { LRUCache } from 'lru-cache'
 import Negotiator from 'negotiator'
 
 export type JsonType = 'application/json' | 'application/graphql-response+json'
 
-export interface Accepted {
-  /** For an answer in one piece. Undefined where the client takes none of ours. */
+export interface AcceptedTypes {
+  /** Undefined if the client accepts neither JSON type. */
   readonly json: JsonType | undefined
-  /** Event streams have to be named: who takes everything does not expect one. */
+  /** Event streams must be named explicitly: a client that accepts everything does not expect one. */
   readonly stream: 'refused' | 'accepted' | 'preferred'
 }
 
 export const eventStreamType = 'text/event-stream'
 
-/** Without a wish it is what clients have always been given. */
-const anything: Accepted = { json: 'application/json', stream: 'refused' }
+/** Without a preference, `application/json` for compatibility. */
+const defaultTypes: AcceptedTypes = { json: 'application/json', stream: 'refused' }
 
-/** Programs send the same few headers over and over. */
-const maxKept = 100
-const maxKeptLength = 256
+/** Clients send the same few headers again and again. */
+const maxCached = 100
+const maxCachedLength = 256
 
-export function createNegotiation(): (accept: string | undefined) => Accepted {
-  const kept = new LRUCache<string, Accepted>({ max: maxKept })
+export function createNegotiation(): (accept: string | undefined) => AcceptedTypes {
+  const cache = new LRUCache<string, AcceptedTypes>({ max: maxCached })
   return (accept) => {
-    if (accept === undefined || accept === '*/*' || accept === 'application/json') return anything
-    let accepted = kept.get(accept)
+    if (accept === undefined || accept === '*/*' || accept === 'application/json') return defaultTypes
+    let accepted = cache.get(accept)
     if (!accepted) {
       accepted = negotiate(accept)
-      if (accept.length <= maxKeptLength) kept.set(accept, accepted)
+      if (accept.length <= maxCachedLength) cache.set(accept, accepted)
     }
     return accepted
   }
@@ -35,12 +35,12 @@ export function createNegotiation(): (accept: string | undefined) => Accepted {
 
 const jsonTypes: JsonType[] = ['application/json', 'application/graphql-response+json']
 
-export function negotiate(accept: string): Accepted {
-  if (/^[\s,]*$/.test(accept)) return anything
+export function negotiate(accept: string): AcceptedTypes {
+  if (/^[\s,]*$/.test(accept)) return defaultTypes
   const negotiator = new Negotiator({ headers: { accept: withoutParameters(accept) } })
   const ranges = negotiator.mediaTypes()
   const isStreamNamed = ranges.includes(eventStreamType)
-  // Of types that are liked equally the first wins; negotiator would put those that are named before those that are not.
+  // Among equal weights the first range wins; negotiator would prefer exact types to wildcards.
   const best = negotiator
     .mediaTypes(isStreamNamed ? [...jsonTypes, eventStreamType] : jsonTypes)
     .toSorted((a, b) => positionOf(a, ranges) - positionOf(b, ranges))
@@ -48,17 +48,17 @@ export function negotiate(accept: string): Accepted {
   return { json: best.find((type): type is JsonType => type !== eventStreamType), stream }
 }
 
-/** That of the most precise range that a type falls under. */
+/** The position of the most specific range that matches the type. */
 function positionOf(type: string, ranges: readonly string[]): number {
   const names = [type, 'application/*', '*/*']
   return names.map((name) => ranges.indexOf(name)).find((position) => position >= 0) ?? ranges.length
 }
 
-/** All but the weight. What we write has none of them, and negotiator would refuse it. */
+/** Removes all parameters but `q`: our types have none, and negotiator would not match them. */
 function withoutParameters(accept: string): string {
   return accept.toLowerCase().replace(/;([^;,=]*)=?([^;,]*)/g, (parameter, name: string, value: string) => {
     if (name.trim() === 'q') return parameter
-    // We write nothing but UTF-8.
+    // Responses are always UTF-8.
     return name.trim() === 'charset' && !isUtf8Name(value.trim()) ? ';q=0' : ''
   })
 }

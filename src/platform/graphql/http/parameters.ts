@@ -1,6 +1,6 @@
-/** A request as GraphQL-over-HTTP names its parameters. The engine checks what it uses of them. */
+/** Reads the parameters of GraphQL-over-HTTP. The engine validates those that it uses. */
 import type { GraphQLRequest } from '../execution/engine.types.ts'
-import { withWrittenNumbers } from '../execution/exact-json.ts'
+import { withExactNumbers } from '../execution/exact-json.ts'
 import { RefusedRequest } from '../execution/refused-request.ts'
 
 export function readParameters(given: unknown): GraphQLRequest {
@@ -8,7 +8,7 @@ export function readParameters(given: unknown): GraphQLRequest {
   if (typeof given !== 'object' || given === null || Array.isArray(given))
     throw badRequest('A request must be an object')
   const { extensions } = given as GraphQLRequest
-  // What is no map is a mistake all the same, which its sender should learn of.
+  // Not used here, but the specification requires a map.
   if (
     extensions !== undefined &&
     extensions !== null &&
@@ -19,7 +19,7 @@ export function readParameters(given: unknown): GraphQLRequest {
   return given
 }
 
-/** In a query string, maps are JSON. */
+/** In a query string, maps are encoded as JSON. */
 export function readQueryString(query: Readonly<Record<string, unknown>>): GraphQLRequest {
   return readParameters({
     query: query.query,
@@ -32,13 +32,13 @@ export function readQueryString(query: Readonly<Record<string, unknown>>): Graph
 function readMap(name: string, text: unknown): unknown {
   if (text === undefined || text === '') return undefined
   try {
-    // A parameter that is given twice is a list here, and no text.
-    if (typeof text === 'string') return withWrittenNumbers(JSON.parse(text, leaveOutPrototypes), text)
+    // A repeated parameter is an array.
+    if (typeof text === 'string') return withExactNumbers(JSON.parse(text, withoutPrototypes), text)
   } catch {}
   throw badRequest(`"${name}" must be an object, as JSON`)
 }
 
-function leaveOutPrototypes(key: string, value: unknown): unknown {
+function withoutPrototypes(key: string, value: unknown): unknown {
   return key === '__proto__' ? undefined : value
 }
 

@@ -1,21 +1,21 @@
-/** Several requests in one. Each is answered in its place, as if it had come alone. */
-import { setImmediate as rest } from 'node:timers/promises'
-import type { AnswerBudget } from '../execution/answer-budget.ts'
+/** Batches: an array of requests, with an array of their responses in the same order. */
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import type { Engine, Prepared } from '../execution/engine.types.ts'
 import { RefusedRequest, tooExpensive } from '../execution/refused-request.ts'
-import { createAnswerBudget, endBudget } from '../execution/response-budget.ts'
+import { createResponseBudget, endBudget } from '../execution/response-budget.ts'
+import type { ResponseBudget } from '../execution/response-budget.types.ts'
 import type { Context } from '../schema/elements.ts'
 import { badRequest, readParameters } from './parameters.ts'
 
 export interface RequestBatchesOptions {
   engine: Engine
   maxRequests: number
-  /** Of all of them together: a batch is no way around the limit of one. */
+  /** For the whole batch, so that batching cannot bypass the limit of a request. */
   maxCost: number
 }
 
-export interface BatchAnswer {
-  /** The JSON of all. */
+export interface BatchResponse {
+  /** The JSON array of all responses. */
   text: string
   hasMutation: boolean
 }
@@ -33,38 +33,41 @@ export function createRequestBatches({ engine, maxRequests, maxCost }: RequestBa
     }
   }
 
-  async function answer(each: Prepared | RefusedRequest, context: Context): Promise<string> {
+  async function execute(each: Prepared | RefusedRequest, context: Context): Promise<string> {
     if (each instanceof RefusedRequest) return JSON.stringify({ errors: each.errors })
     return (await engine.execute(each, context)).text
   }
 
-  async function answerOneByOne(all: readonly (Prepared | RefusedRequest)[], createContext: () => Context) {
+  async function executeInOrder(all: readonly (Prepared | RefusedRequest)[], createContext: () => Context) {
     const texts: string[] = []
-    for (const each of all) texts.push(await answer(each, createContext()))
+    for (const each of all) texts.push(await execute(each, createContext()))
     return texts
   }
 
-  /** Throws where the batch as a whole is refused. */
-  return async (batch: readonly unknown[], createContext: (budget: AnswerBudget) => Context): Promise<BatchAnswer> => {
+  /** Throws if the batch as a whole is refused. */
+  return async (
+    batch: readonly unknown[],
+    createContext: (budget: ResponseBudget) => Context,
+  ): Promise<BatchResponse> => {
     if (batch.length === 0) throw badRequest('The batch is empty')
     if (batch.length > maxRequests) throw badRequest(`A batch holds at most ${maxRequests} requests`)
     const prepared: (Prepared | RefusedRequest)[] = []
     for (const each of batch) {
-      // New documents take milliseconds to validate. Others have their turn in between.
-      if (prepared.length > 0) await rest()
+      // Validating a new document takes milliseconds; yield between two of them.
+      if (prepared.length > 0) await yieldToEventLoop()
       prepared.push(prepare(each))
     }
     let cost = 0
     for (const each of prepared) if ('cost' in each) cost += each.cost
     if (cost > maxCost) throw tooExpensive(cost, maxCost)
     const hasMutation = prepared.some((each) => 'kind' in each && each.kind === 'mutation')
-    const budget = createAnswerBudget()
+    const budget = createResponseBudget()
     const createOwn = () => createContext(budget)
     try {
-      // A mutation may be about what the one before it has made.
+      // In order: a mutation may depend on the one before it.
       const texts = hasMutation
-        ? await answerOneByOne(prepared, createOwn)
-        : await Promise.all(prepared.map((each) => answer(each, createOwn())))
+        ? await executeInOrder(prepared, createOwn)
+        : await Promise.all(prepared.map((each) => execute(each, createOwn())))
       return { text: `[${texts.join(',')}]`, hasMutation }
     } finally {
       endBudget(budget)

@@ -1,15 +1,15 @@
 import type { FastifyRequest } from 'fastify'
 import type { Principal } from '../../access/route-guards.ts'
 import { type Client, clientOf } from '../../http/client.ts'
-import type { AnswerBudget } from '../execution/answer-budget.ts'
+import type { ResponseBudget } from '../execution/response-budget.types.ts'
 import type { Context, ContextLog } from '../schema/elements.ts'
 
-/** What resolvers know of a request. Most ask for little of it: it is looked up when they do. */
+/** Getters, because most resolvers need little of it. */
 export class RequestContext implements Context {
   readonly request: FastifyRequest
-  readonly budget: AnswerBudget | undefined
+  readonly budget: ResponseBudget | undefined
 
-  constructor(request: FastifyRequest, budget?: AnswerBudget) {
+  constructor(request: FastifyRequest, budget?: ResponseBudget) {
     this.request = request
     this.budget = budget
   }

@@ -6,13 +6,13 @@ const contentTypes: Readonly<Record<JsonType, string>> = {
   'application/graphql-response+json': 'application/graphql-response+json; charset=utf-8',
 }
 
-export interface JsonAnswer {
+export interface JsonResponse {
   type: JsonType
   status: number
   text: string
 }
 
-/** The text is JSON already. */
-export function sendJson(reply: FastifyReply, { type, status, text }: JsonAnswer): FastifyReply {
+/** `text` is serialized JSON. */
+export function sendJson(reply: FastifyReply, { type, status, text }: JsonResponse): FastifyReply {
   return reply.code(status).header('content-type', contentTypes[type]).send(text)
 }

@@ -1,4 +1,4 @@
-/** Operations whose answers are event streams. */
+/** Executes operations whose responses are event streams. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { LiveAccess } from '../../access/live-access.ts'
 import { requireBearer } from '../../access/route-guards.ts'
@@ -17,10 +17,10 @@ export interface StreamingDeps {
 export function createStreaming({ engine, streams, liveAccess }: StreamingDeps) {
   return async (request: FastifyRequest, reply: FastifyReply, prepared: Prepared): Promise<void> => {
     if (prepared.kind === 'subscription') await streamSubscription(request, reply, prepared)
-    else await streamAnswer(request, reply, prepared)
+    else await streamResponse(request, reply, prepared)
   }
 
-  async function streamAnswer(request: FastifyRequest, reply: FastifyReply, prepared: Prepared): Promise<void> {
+  async function streamResponse(request: FastifyRequest, reply: FastifyReply, prepared: Prepared): Promise<void> {
     const stream = streams.open(request, reply, { isSubscription: false, onEnd() {} })
     const { text } = await engine.execute(prepared, new RequestContext(request))
     stream.next(text)
@@ -28,7 +28,7 @@ export function createStreaming({ engine, streams, liveAccess }: StreamingDeps) 
   }
 
   async function streamSubscription(request: FastifyRequest, reply: FastifyReply, prepared: Prepared): Promise<void> {
-    // Not kept for as long as the stream lasts.
+    // Frees the memory while the stream is open.
     request.body = undefined
     let live: LiveSubscription | undefined
     let unwatch: (() => void) | undefined
@@ -60,10 +60,10 @@ export function createStreaming({ engine, streams, liveAccess }: StreamingDeps) 
         },
       })
     }
-    // The client may have gone while the subscription began.
+    // The client may have disconnected while the subscription was being opened.
     if (stream.isOver) {
       unwatch?.()
       live.close()
-    } else stream.begin()
+    } else stream.start()
   }
 }

@@ -1,4 +1,4 @@
-/** The playground at `/graphiql`: GraphiQL as its package has it. Nothing on the page is from another host. */
+/** Serves GraphiQL at `/graphiql`, from its npm package: the page loads nothing from other hosts. */
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
@@ -6,7 +6,7 @@ import { pageHeaders } from '../../http/security-headers.ts'
 import { serveFile } from '../../http/static-file.ts'
 
 export interface PlaygroundOptions {
-  /** Where it is off, its paths are as unknown as any other. */
+  /** If off, its paths are 404. */
   isOn: boolean
 }
 
@@ -14,25 +14,29 @@ const html = 'text/html; charset=utf-8'
 const css = 'text/css; charset=utf-8'
 const script = 'text/javascript; charset=utf-8'
 
-/** Every path of the playground, the file that it serves, of a package where one is named, and its type. */
+/** The file behind each path, from `packageName` or from this folder. */
 export const playgroundFiles = {
   '/graphiql': { file: 'page.html', type: html },
   '/graphiql/start.js': { file: 'start.js', type: script },
   '/graphiql/subscriptions.js': { file: 'subscriptions.js', type: script },
   '/graphiql/style.css': { file: 'style.css', type: css },
-  '/graphiql/graphiql.min.css': { of: 'graphiql', file: 'graphiql.min.css', type: css },
-  '/graphiql/graphiql.min.js': { of: 'graphiql', file: 'graphiql.min.js', type: script },
-  '/graphiql/react.production.min.js': { of: 'react', file: 'umd/react.production.min.js', type: script },
-  '/graphiql/react-dom.production.min.js': { of: 'react-dom', file: 'umd/react-dom.production.min.js', type: script },
+  '/graphiql/graphiql.min.css': { packageName: 'graphiql', file: 'graphiql.min.css', type: css },
+  '/graphiql/graphiql.min.js': { packageName: 'graphiql', file: 'graphiql.min.js', type: script },
+  '/graphiql/react.production.min.js': { packageName: 'react', file: 'umd/react.production.min.js', type: script },
+  '/graphiql/react-dom.production.min.js': {
+    packageName: 'react-dom',
+    file: 'umd/react-dom.production.min.js',
+    type: script,
+  },
 } satisfies Record<string, PageFile>
 
 interface PageFile {
-  of?: string
+  packageName?: string
   file: string
   type: string
 }
 
-/** Of the style by which GraphiQL keeps the page behind a dialog from scrolling. It never changes: ours does not scroll. */
+/** The hash of the inline style by which GraphiQL disables scrolling behind a dialog. */
 const scrollLock = "'sha256-nzTgYzXYDNe6BAHiiI7NNlfK8n/auuOAhh2t92YvuXo='"
 
 const pagePolicy = [
@@ -41,7 +45,7 @@ const pagePolicy = [
   `style-src 'self' ${scrollLock}`,
   'font-src data:',
   'img-src data:',
-  // Covers the socket too: its host and port are those of the page.
+  // Includes WebSockets of the same host and port.
   "connect-src 'self'",
   "base-uri 'none'",
   "form-action 'none'",
@@ -58,6 +62,6 @@ export function servePlayground(app: FastifyInstance, { isOn }: PlaygroundOption
 
 const require = createRequire(import.meta.url)
 
-function folderOf({ of: name }: PageFile): string {
-  return name === undefined ? import.meta.dirname : dirname(require.resolve(`${name}/package.json`))
+function folderOf({ packageName }: PageFile): string {
+  return packageName === undefined ? import.meta.dirname : dirname(require.resolve(`${packageName}/package.json`))
 }

@@ -1,4 +1,4 @@
-/** Starts GraphiQL on the page. It runs in the browser as it stands; React and GraphiQL are loaded before it. */
+/** Renders GraphiQL. Runs in the browser without a build step; React and GraphiQL are loaded before it. */
 import { createSubscriber } from './subscriptions.js'
 
 const { React, ReactDOM, GraphiQL } = globalThis
@@ -28,19 +28,19 @@ subscription Counter {
 }
 `
 
-// Beside the page, under whatever prefix a proxy serves it.
+// Relative to the page, because a proxy may add a prefix.
 const endpoint = new URL('graphql', location.href)
 const socket = new URL(endpoint)
 socket.protocol = endpoint.protocol === 'https:' ? 'wss:' : 'ws:'
 
-/** The user's headers go with a request, and to a socket as the payload of its connection_init. */
+/** The user's headers are sent with requests, and on sockets as the payload of connection_init. */
 function fetcher(operation, options) {
   const wsClient = createSubscriber(socket.href, options?.headers)
   const fetch = GraphiQL.createFetcher({ url: endpoint.href, wsClient, enableIncrementalDelivery: false })
   return fetch(operation, options)
 }
 
-/** What the user wrote stays in the browser. Headers do not: they hold tokens, and the history would keep them. */
+/** Local storage without headers: they contain tokens, which the query history would store. */
 const storage = {
   getItem: (key) => localStorage.getItem(key),
   setItem: (key, value) => localStorage.setItem(key, withoutHeaders(value)),
@@ -59,7 +59,7 @@ function withoutHeaders(value) {
   try {
     return JSON.stringify(JSON.parse(value), (key, part) => (key === 'headers' ? undefined : part))
   } catch {
-    // Most values are a single word.
+    // Not JSON: most values are plain strings.
     return value
   }
 }

@@ -1,20 +1,20 @@
 /**
- * The client's side of graphql-transport-ws, for a socket that serves one subscription. GraphiQL has a client of its own,
- * but that one takes 4403 for a passing trouble: whoever pastes an expired token would wait half a minute to hear of it.
+ * A graphql-transport-ws client with one socket per subscription. The client in GraphiQL retries after 4403, so an
+ * expired token would be reported only after half a minute.
  */
 
-/** Its `subscribe` is that of a client of graphql-ws. `headers` become the payload of connection_init. */
+/** Has the `subscribe` of a graphql-ws client. `headers` are the payload of connection_init. */
 export function createSubscriber(url, headers) {
   return {
     subscribe(operation, sink) {
       const socket = new WebSocket(url, 'graphql-transport-ws')
       let isOver = false
       const send = (message) => socket.send(JSON.stringify(message))
-      const end = (tell) => {
+      const end = (notifySink) => {
         if (isOver) return
         isOver = true
         socket.close(1000)
-        tell()
+        notifySink()
       }
       const receivers = {
         connection_ack: () => send({ id: '1', type: 'subscribe', payload: operation }),

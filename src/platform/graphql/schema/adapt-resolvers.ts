@@ -1,7 +1,7 @@
 /**
- * What a resolver returns, made fit for either executor. Neither is safe with everything that a resolver may return:
- * where a list fails at one item, graphql-js forgets the promises of those before it, and their rejections end the
- * process; where something throws behind a promise, graphql-jit waits for ever.
+ * Wraps resolvers so that neither executor mishandles what they return. When a list fails at one item, graphql-js drops
+ * the promises of the items before it, and their unhandled rejections end the process. When something throws after a
+ * promise, graphql-jit never settles.
  */
 import {
   type GraphQLFieldResolver,
@@ -19,14 +19,14 @@ export type Resolver = GraphQLFieldResolver<unknown, Context>
 export interface ResolvedField {
   name: string
   type: GraphQLOutputType
-  /** Undefined: the property of the field's name. */
+  /** Without it, the source's property of the same name is read. */
   resolve: Resolver | undefined
 }
 
-/** Returns undefined where an executor may read the property by itself. */
+/** Returns undefined if the executor may read the property itself. */
 export type AdaptResolver = (field: ResolvedField) => Resolver | undefined
 
-/** As graphql-js resolves fields without a resolver, but of a name that is known beforehand. */
+/** The default resolver of graphql-js, for a name known in advance. */
 export function readProperty(name: string): Resolver {
   return (source, args, context, info) => {
     if ((typeof source !== 'object' && typeof source !== 'function') || source === null) return undefined
@@ -36,7 +36,7 @@ export function readProperty(name: string): Resolver {
   }
 }
 
-/** For graphql-js: no list of non-null items completes an item while it may still fail at a later one. */
+/** For graphql-js: no item of a list of non-null items is completed while a later one may still fail. */
 export const adaptForInterpreter: AdaptResolver = ({ name, type, resolve }) => {
   const list = getNullableType(type)
   if (!isListType(list)) return resolve
@@ -50,7 +50,7 @@ export const adaptForInterpreter: AdaptResolver = ({ name, type, resolve }) => {
 function deferItems(value: unknown, list: GraphQLList<GraphQLOutputType>): unknown {
   if (!isIterableObject(value)) return value
   const inner = getNullableType(list.ofType)
-  // An iterator may throw too: now, while nothing has begun.
+  // An iterator may throw: drain it before any item is completed.
   const items: unknown[] = Array.isArray(value) ? value : [...value]
   const deferred = isListType(inner) ? items.map((item) => deferInner(item, inner)) : items
   const cannotFail = !isNonNullType(list.ofType) || (isLeafType(inner) && !deferred.some(isThenable))
@@ -62,17 +62,17 @@ function deferInner(item: unknown, list: GraphQLList<GraphQLOutputType>): unknow
   try {
     return deferItems(item, list)
   } catch (error) {
-    // This item fails, not the list that it is in.
+    // Fails this item, not the enclosing list.
     return Promise.reject(error)
   }
 }
 
-/** Stands for whatever went wrong: the answer is made anew by the interpreter, which tells what it was. */
-const failure = new Error('not to be answered by compiled code')
+/** Replaces any error: the operation is executed again by the interpreter, which reports the real one. */
+const failure = new Error('compiled execution failed')
 
 /**
- * For graphql-jit: what throws fails as a whole, and what has sub-fields or items has a resolver, because the compiled
- * code would take the promises and methods of an object for its fields.
+ * For graphql-jit: any error fails the whole operation, and every object and list field gets a resolver, because
+ * compiled code would treat promises and methods of the source as field values.
  */
 export const adaptForCompiler: AdaptResolver = ({ name, type, resolve }) => {
   const inner = getNullableType(type)
@@ -100,16 +100,16 @@ function settleItems(value: unknown, list: GraphQLList<GraphQLOutputType>): unkn
   return items.map((item) => (isThenable(item) ? settle(item, complete) : complete(item)))
 }
 
-/** The compiled code calls `then` once, with both callbacks, and has nobody to tell when the first of them throws. */
+/** Compiled code calls `then` once, with both callbacks, and does not catch what the first one throws. */
 function settle(promise: PromiseLike<unknown>, complete: (value: unknown) => unknown) {
   return {
-    // biome-ignore lint/suspicious/noThenProperty: a promise for graphql-jit, which needs nothing more of it.
+    // biome-ignore lint/suspicious/noThenProperty: graphql-jit needs no more of a promise than `then`.
     then(onValue: (value: unknown) => void, onError: (error: unknown) => void): void {
       const fail = () => {
         try {
           onError(failure)
         } catch {
-          // The operation has failed as a whole by now.
+          // The whole operation has already failed.
         }
       }
       Promise.resolve(promise).then((value) => {

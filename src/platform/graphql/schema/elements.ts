@@ -1,59 +1,59 @@
 /**
- * What features add to the GraphQL schema: object types, input types, queries, mutations and subscriptions. Each has a
- * name, and says who may use it as a route does.
+ * The elements that features add to the GraphQL schema: object types, input types, queries, mutations and
+ * subscriptions. Like routes, queries, mutations and subscriptions must declare their access.
  */
 
 import type { Requirement as BareRequirement } from '../../access/authorize.ts'
 import type { Principal } from '../../access/route-guards.ts'
 import type { Unsubscribe } from '../../bus/bus.ts'
 import type { Client } from '../../http/client.ts'
-import type { AnswerBudget } from '../execution/answer-budget.ts'
+import type { ResponseBudget } from '../execution/response-budget.types.ts'
 import type { Selection } from './selection.ts'
 
-/** What a resolver knows of whoever asks. */
+/** The caller, as resolvers see it. */
 export interface Context {
   readonly principal: Principal | undefined
   readonly client: Client
-  /** Of the request: what goes wrong unforeseen is told there and nowhere else. */
+  /** The request's log. Causes of unexpected errors go here, never to the client. */
   readonly log: ContextLog
-  /** Which the operations of a batch share. */
-  readonly budget?: AnswerBudget | undefined
+  /** Shared by the operations of a batch. */
+  readonly budget?: ResponseBudget | undefined
 }
 
 export interface ContextLog {
   error(details: object, text: string): void
 }
 
-/** What a subscription listens with. All of it is released when the subscription ends, whoever ends it. */
+/** All listeners are removed when the subscription ends, by either side. */
 export interface SubscriptionContext extends Context {
   /** Calls `listener` with every value published to `topic`. Returns the unsubscribe callback. */
   subscribe(topic: string, listener: (value: unknown) => void): Promise<Unsubscribe>
-  /** The values published to `topic`, one after the other; the unsubscribe callback is called when it ends. */
+  /** Iterates over the values published to `topic`, and unsubscribes when the iteration ends. */
   values<Value>(topic: string): AsyncIterableIterator<Value>
 }
 
 type Arguments = Record<string, unknown>
 
-/** A policy's entity is found by the arguments. */
+/** A policy's entity is looked up by the arguments. */
 export type FieldRequirement<Args = Arguments> = BareRequirement<(args: Args) => Promise<unknown>>
 
-/** All of a list must hold. */
+/** All requirements of a list must be met. */
 export type FieldAccess<Args = Arguments> = FieldRequirement<Args> | readonly FieldRequirement<Args>[]
 
-/** A type as the schema language writes it, `[Post!]!`, or with a default. */
+/** A type in the schema definition language, such as `[Post!]!`; an object also sets a default or a description. */
 export type Argument = string | { type: string; default?: unknown; description?: string }
 
 export interface Field<Source = never> {
   type: string
   description?: string
   args?: Readonly<Record<string, Argument>>
-  /** Beside what the element that leads here requires. */
+  /** Checked in addition to the access of the root field. */
   access?: FieldAccess
-  /** Without it, and without `load`, the property of the field's name. */
+  /** Without `resolve` and `load`, the source's property of the same name is read. */
   resolve?(source: Source, args: never, context: Context): unknown
-  /** Returns the field for many objects at once, in their order: a list asks once, not once per row. */
+  /** Loads the field for many objects at once, in their order: one query for a list, not one per row. */
   load?(sources: readonly Source[], context: Context): Promise<readonly unknown[]>
-  /** How many items a list has at most, where the arguments tell it. What a document may cost is counted from it. */
+  /** Upper bound of the list's length, from the arguments. Used for the cost of the operation. */
   size?(args: Arguments): number
 }
 
@@ -66,12 +66,12 @@ export interface ObjectType<Source = never> {
 export interface InputType {
   name: string
   description?: string
-  /** Its numbers are handed over whatever their size, with how they were written: the resolver checks them. */
+  /** Passes numbers of any size to the resolver, with their exact literals: the resolver validates them. */
   checksNumbers?: boolean
   fields: Readonly<Record<string, Argument>>
 }
 
-interface Root<Args> {
+interface RootFieldBase<Args> {
   name: string
   type: string
   description?: string
@@ -80,25 +80,24 @@ interface Root<Args> {
   size?(args: Args): number
 }
 
-/** What else a resolver may want to know. */
-export interface Asked {
-  /** What a policy was asked about. */
+export interface RootFieldInfo {
+  /** The entity that the policy was checked with. */
   readonly entity: unknown
-  /** Which fields of the answer are asked for. What is read for no other is read for nothing. */
+  /** The selected fields, for resolvers that load nothing else. */
   selection(): Selection
 }
 
-/** A callable, or an object type whose fields know by themselves what they are. */
-export interface Operation<Args = Arguments> extends Root<Args> {
-  resolve?(args: Args, context: Context, asked: Asked): unknown
+/** A query or a mutation. Without `resolve`, resolves to `{}`. */
+export interface RootField<Args = Arguments> extends RootFieldBase<Args> {
+  resolve?(args: Args, context: Context, info: RootFieldInfo): unknown
 }
 
-export interface Subscription<Args = Arguments> extends Root<Args> {
-  /** Yields what the field is resolved from, until one side ends it. */
+export interface Subscription<Args = Arguments> extends RootFieldBase<Args> {
+  /** Yields the values of the field, until either side ends the subscription. */
   subscribe(args: Args, context: SubscriptionContext): AsyncIterable<unknown>
   /**
-   * Values are resolved once for all who asked the same, as for the anonymous. That is so by itself where access is
-   * public; elsewhere once for each subscription, unless this says that everybody let in sees the same.
+   * Resolves a value once for all identical subscriptions, with an anonymous context, instead of once per subscription.
+   * The default for public access; elsewhere set it only if all permitted users see the same values.
    */
   isShared?: boolean
 }
@@ -106,17 +105,17 @@ export interface Subscription<Args = Arguments> extends Root<Args> {
 export type Element =
   | ({ kind: 'object' } & ObjectType)
   | ({ kind: 'input' } & InputType)
-  | ({ kind: 'query' } & Operation)
-  | ({ kind: 'mutation' } & Operation)
+  | ({ kind: 'query' } & RootField)
+  | ({ kind: 'mutation' } & RootField)
   | ({ kind: 'subscription' } & Subscription)
 
 /** A field of Query, Mutation or Subscription. */
 export type RootElement = Extract<Element, { kind: 'query' | 'mutation' | 'subscription' }>
 
-// The types of sources and arguments matter where an element is written; assembled, all elements are alike.
+// Types of sources and arguments only matter where an element is declared; an assembled schema erases them.
 export const objectType = <Source>(element: ObjectType<Source>) => ({ kind: 'object', ...element }) as Element
 export const inputType = (element: InputType) => ({ kind: 'input', ...element }) as Element
-export const query = <Args = Arguments>(element: Operation<Args>) => ({ kind: 'query', ...element }) as Element
-export const mutation = <Args = Arguments>(element: Operation<Args>) => ({ kind: 'mutation', ...element }) as Element
+export const query = <Args = Arguments>(element: RootField<Args>) => ({ kind: 'query', ...element }) as Element
+export const mutation = <Args = Arguments>(element: RootField<Args>) => ({ kind: 'mutation', ...element }) as Element
 export const subscription = <Args = Arguments>(element: Subscription<Args>) =>
   ({ kind: 'subscription', ...element }) as Element

@@ -1,6 +1,6 @@
 /**
- * Input types whose numbers a resolver checks by rules of its own, as they were written: they reach it whatever their
- * size, so that it can say what is wrong in the words and with the `details` that the REST API has.
+ * Input types with `checksNumbers`: their numbers reach the resolver whatever their size, with the literals that the
+ * client sent, so that its errors have the messages and `details` of the REST API.
  */
 import {
   GraphQLFloat,
@@ -26,18 +26,18 @@ declare module 'graphql' {
   }
 }
 
-/** The value of a variable that stands for such a number. */
+/** The value of a variable that is used only for such numbers. */
 export class ExactNumber {
   readonly value: number
-  readonly written: string
+  readonly literal: string
 
-  constructor(value: number, written: string = String(value)) {
+  constructor(value: number, literal: string = String(value)) {
     this.value = value
-    this.written = written
+    this.literal = literal
   }
 }
 
-export function findChecking(type: GraphQLInputType | null | undefined): GraphQLInputObjectType | undefined {
+export function findExactInput(type: GraphQLInputType | null | undefined): GraphQLInputObjectType | undefined {
   const inner = getNullableType(type)
   return isInputObjectType(inner) && inner.extensions.checksNumbers === true ? inner : undefined
 }
@@ -47,7 +47,7 @@ export function isNumeric(type: GraphQLInputType): boolean {
   return inner === GraphQLInt || inner === GraphQLFloat
 }
 
-/** The rule that comes with the package, but for numbers that the resolver checks. */
+/** ValuesOfCorrectTypeRule, except for numbers that the resolver checks. */
 export function ExactValuesRule(context: ValidationContext) {
   const lenient = Object.create(context, {
     reportError: {
@@ -55,7 +55,7 @@ export function ExactValuesRule(context: ValidationContext) {
         const kind = error.nodes?.[0]?.kind
         const type = context.getInputType()
         const isNumber = kind === Kind.INT || kind === Kind.FLOAT
-        if (isNumber && type && isNumeric(type) && findChecking(context.getParentInputType())) return
+        if (isNumber && type && isNumeric(type) && findExactInput(context.getParentInputType())) return
         context.reportError(error)
       },
     },
@@ -63,31 +63,31 @@ export function ExactValuesRule(context: ValidationContext) {
   return ValuesOfCorrectTypeRule(lenient)
 }
 
-/** What an argument of such a type is to the interpreter: a scalar that reads its literals itself. */
+/** Replaces such an argument type, for the interpreter, by a scalar that parses its own literals. */
 export function exactArgument(type: GraphQLInputType): GraphQLInputType {
-  const inner = findChecking(type)
+  const inner = findExactInput(type)
   if (!inner) return type
   const scalar = new GraphQLScalarType({
     name: inner.name,
-    // A variable for all of it is coerced by then.
+    // Variables have been coerced before.
     parseValue: (value) => value,
     parseLiteral: (node, variables) => readLiteral(inner, node, variables ?? {}),
   })
   return isNonNullType(type) ? new GraphQLNonNull(scalar) : scalar
 }
 
-/** Returns undefined where validation should have refused it. */
+/** Returns undefined for literals that validation rejects. */
 function readLiteral(
   type: GraphQLInputObjectType,
   node: ValueNode,
   variables: Readonly<Record<string, unknown>>,
 ): Record<string, unknown> | undefined {
   if (node.kind !== Kind.OBJECT) return undefined
-  const given = new Map(node.fields.map(({ name, value }) => [name.value, value]))
-  const written = new Map<string, string>()
+  const nodes = new Map(node.fields.map(({ name, value }) => [name.value, value]))
+  const literals = new Map<string, string>()
   const read: Record<string, unknown> = {}
   for (const field of Object.values(type.getFields())) {
-    const own = given.get(field.name)
+    const own = nodes.get(field.name)
     const isMissing = !own || (own.kind === Kind.VARIABLE && variables[own.name.value] === undefined)
     if (isMissing) {
       if (field.defaultValue !== undefined) read[field.name] = field.defaultValue
@@ -97,9 +97,9 @@ function readLiteral(
     const value = number ? number.value : valueFromAST(own, field.type, variables)
     if (value === undefined) return undefined
     read[field.name] = value
-    if (number) written.set(field.name, number.written)
+    if (number) literals.set(field.name, number.literal)
   }
-  rememberExactNumbers(read, written)
+  rememberExactNumbers(read, literals)
   return read
 }
 

@@ -1,10 +1,9 @@
-/** Fields that are loaded for many objects at once. */
 import DataLoader from 'dataloader'
 import type { Context, Field } from './elements.ts'
 
 type Load = NonNullable<Field['load']>
 
-/** One loader for each answer: what one client was shown is no answer to another. */
+/** One loader per response: cached values must not leak to another client. */
 export function createFieldLoader(load: Load): (source: unknown, args: unknown, context: Context) => Promise<unknown> {
   const loaders = new WeakMap<Context, DataLoader<unknown, unknown>>()
   return (source, _args, context) => {

@@ -1,4 +1,4 @@
-/** Puts what an element requires in front of what it does. */
+/** Checks the access of elements before their resolvers run. */
 import type { GraphQLResolveInfo } from 'graphql'
 import { authorize, type Policies } from '../../access/authorize.ts'
 import { type Principal, refusals } from '../../access/route-guards.ts'
@@ -6,12 +6,18 @@ import type { Resolver } from './adapt-resolvers.ts'
 import type { Context, FieldAccess, FieldRequirement, RootElement } from './elements.ts'
 import { selectionOf } from './selection.ts'
 
-type Guarded = (source: unknown, args: never, context: Context, info: GraphQLResolveInfo, entity?: unknown) => unknown
+type GuardedResolver = (
+  source: unknown,
+  args: never,
+  context: Context,
+  info: GraphQLResolveInfo,
+  entity?: unknown,
+) => unknown
 
 export interface Guards {
   guardRoot(element: RootElement): Resolver
   guardField(field: { access: FieldAccess; resolve: Resolver }): Resolver
-  /** Throws where a requirement of the element is not met. */
+  /** Throws if a requirement of the element is not met. */
   check(element: RootElement, args: Record<string, unknown>, principal: Principal | undefined): Promise<void>
 }
 
@@ -38,7 +44,7 @@ export function createGuards(policies: Policies<Principal>): Guards {
     return found
   }
 
-  function guard(access: FieldAccess, resolve: Guarded): Resolver {
+  function guard(access: FieldAccess, resolve: GuardedResolver): Resolver {
     const requirements = requirementsOf(access)
     if (requirements.length === 0) return resolve as Resolver
     return async (source, args, context, info) => {
@@ -54,7 +60,7 @@ export function createGuards(policies: Policies<Principal>): Guards {
       }
       if (element.kind === 'subscription') {
         requirementsOf(element.access)
-        // What the source yields is what the field is resolved from.
+        // Access is checked on subscribe; values come from the source.
         return (value) => value
       }
       const { resolve } = element

@@ -17,12 +17,12 @@ const assemble = (...elements: Element[]) => createSchema([base, ...elements], c
 const base = query({ name: 'ping', type: 'String', access: 'public', resolve: () => 'pong' })
 const context: Context = { principal: undefined, client: { address: '', userAgent: '' }, log: { error() {} } }
 
-async function ask(schema: ReturnType<typeof assemble>, text: string, contextValue: Context = context) {
+async function run(schema: ReturnType<typeof assemble>, text: string, contextValue: Context = context) {
   const { data, errors } = await execute({ schema, document: parse(text), contextValue })
   return { data: JSON.parse(JSON.stringify(data ?? null)), errors: errors?.map(({ message }) => message) }
 }
 
-test('types, arguments with defaults and descriptions are written down as they were declared', () => {
+test('types, arguments with defaults and descriptions are printed as declared', () => {
   const schema = assemble(
     objectType({
       name: 'Note',
@@ -62,9 +62,9 @@ type Note {
 })
 
 for (const [title, elements, message] of [
-  ['a query of a name that is taken', [base], /query ping: the name is taken/],
+  ['a query with a name that is taken', [base], /query ping: the name is taken/],
   [
-    'a type of a name that is taken',
+    'a type with a name that is taken',
     [objectType({ name: 'Note', fields: { id: 'ID' } }), objectType({ name: 'Note', fields: { id: 'ID' } })],
     /object Note: the name is taken/,
   ],
@@ -89,12 +89,12 @@ for (const [title, elements, message] of [
     /mutation make: the type Missing of input is unknown/,
   ],
   [
-    'a type that cannot be read',
+    'a type that cannot be parsed',
     [query({ name: 'a', type: '[Int', access: 'public' })],
     /query a: the type of a cannot be read/,
   ],
   [
-    'an element that says nothing of access',
+    'an element without access',
     [{ kind: 'query', name: 'a', type: 'Int' } as Element],
     /query a: it declares no access/,
   ],
@@ -119,21 +119,21 @@ for (const [title, elements, message] of [
     /object Note: there is no policy none.x/,
   ],
 ] as [string, Element[], RegExp][]) {
-  test(`${title} stops the start-up, by the element's name`, () => {
+  test(`${title} aborts the start-up and names the element`, () => {
     assert.throws(() => assemble(...elements), message)
   })
 }
 
-test('a query may be an object type, whose fields know by themselves what they are', async () => {
+test('a query without a resolver resolves to an empty object, whose fields resolve themselves', async () => {
   const schema = assemble(
     objectType({ name: 'Status', fields: { isUp: { type: 'Boolean', resolve: () => true } } }),
     query({ name: 'status', type: 'Status', access: 'public' }),
   )
-  assert.deepEqual((await ask(schema, '{ status { isUp } }')).data, { status: { isUp: true } })
+  assert.deepEqual((await run(schema, '{ status { isUp } }')).data, { status: { isUp: true } })
 })
 
-test('a field that loads is asked once for a whole list', async () => {
-  const asked: number[][] = []
+test('a field with `load` is loaded once for a whole list', async () => {
+  const loaded: number[][] = []
   const schema = assemble(
     objectType<{ id: number }>({
       name: 'Note',
@@ -142,7 +142,7 @@ test('a field that loads is asked once for a whole list', async () => {
         length: {
           type: 'Int',
           async load(notes) {
-            asked.push(notes.map(({ id }) => id))
+            loaded.push(notes.map(({ id }) => id))
             return notes.map(({ id }) => id * 10)
           },
         },
@@ -150,12 +150,12 @@ test('a field that loads is asked once for a whole list', async () => {
     }),
     query({ name: 'notes', type: '[Note]', access: 'public', resolve: () => [{ id: 1 }, { id: 2 }, { id: 3 }] }),
   )
-  const { data } = await ask(schema, '{ notes { length } }')
+  const { data } = await run(schema, '{ notes { length } }')
   assert.deepEqual(data, { notes: [{ length: 10 }, { length: 20 }, { length: 30 }] })
-  assert.deepEqual(asked, [[1, 2, 3]])
+  assert.deepEqual(loaded, [[1, 2, 3]])
 })
 
-test('a requirement of a query, of a field and of a policy is checked before anything is resolved', async () => {
+test('requirements of queries, fields and policies are checked before anything is resolved', async () => {
   const user = (id: number, ...roles: string[]) =>
     ({
       ...context,
@@ -184,17 +184,17 @@ test('a requirement of a query, of a field and of a policy is checked before any
       },
     }),
   )
-  assert.deepEqual(await ask(schema, '{ note(owner: 1) { text } }'), {
+  assert.deepEqual(await run(schema, '{ note(owner: 1) { text } }'), {
     data: { note: null },
     errors: ['Missing access token'],
   })
-  assert.deepEqual((await ask(schema, '{ note(owner: 1) { text } }', user(2))).errors, ['Forbidden'])
+  assert.deepEqual((await run(schema, '{ note(owner: 1) { text } }', user(2))).errors, ['Forbidden'])
   assert.deepEqual(resolved, [])
-  assert.deepEqual((await ask(schema, '{ note(owner: 1) { text } }', user(1))).data, { note: { text: 'hi' } })
+  assert.deepEqual((await run(schema, '{ note(owner: 1) { text } }', user(1))).data, { note: { text: 'hi' } })
   const secret = '{ note(owner: 1) { text secret } }'
-  assert.deepEqual(await ask(schema, secret, user(1)), {
+  assert.deepEqual(await run(schema, secret, user(1)), {
     data: { note: { text: 'hi', secret: null } },
     errors: ['Forbidden'],
   })
-  assert.deepEqual((await ask(schema, secret, user(1, 'admin'))).data, { note: { text: 'hi', secret: 's' } })
+  assert.deepEqual((await run(schema, secret, user(1, 'admin'))).data, { note: { text: 'hi', secret: 's' } })
 })

@@ -1,6 +1,6 @@
 /**
- * Assembles the elements to a schema: their types are written down in the schema language, then each field gets its
- * resolver. What does not fit together stops the start-up, by the element's name.
+ * Assembles elements into a schema: prints their types in the schema definition language, then attaches resolvers.
+ * Errors name the element and abort the start-up.
  */
 import {
   buildSchema,
@@ -36,21 +36,22 @@ declare module 'graphql' {
 
 const rootTypes = { query: 'Query', mutation: 'Mutation', subscription: 'Subscription' } as const
 
-/** The type that variables have for the executors, which are handed coerced values. */
+/** The scalar that all variables have for the executors, which receive coerced values. */
 export const coercedType = '_Coerced'
 
 export interface Schemas {
-  /** What clients see, and documents are validated by. */
+  /** For introspection and validation. */
   public: GraphQLSchema
-  /** For graphql-js and for graphql-jit. Variables of coercedType pass as they are. */
+  /** For graphql-js. Variables of coercedType are passed through. */
   interpreted: GraphQLSchema
+  /** For graphql-jit, likewise. */
   compiled: GraphQLSchema
 }
 
 export function createSchemas(elements: readonly Element[], guards: Guards): Schemas {
   return {
     public: createSchema(elements, guards),
-    interpreted: readExactly(create(elements, { guards, adapt: adaptForInterpreter, scalars: [coercedType] })),
+    interpreted: withExactArguments(create(elements, { guards, adapt: adaptForInterpreter, scalars: [coercedType] })),
     compiled: create(elements, { guards, adapt: adaptForCompiler, scalars: [coercedType] }),
   }
 }
@@ -59,8 +60,7 @@ export function createSchema(elements: readonly Element[], guards: Guards): Grap
   return create(elements, { guards, adapt: adaptForInterpreter, scalars: [] })
 }
 
-/** The arguments of root fields whose numbers their resolvers check. */
-function readExactly(schema: GraphQLSchema): GraphQLSchema {
+function withExactArguments(schema: GraphQLSchema): GraphQLSchema {
   for (const root of [schema.getQueryType(), schema.getMutationType()]) {
     for (const { args } of Object.values(root?.getFields() ?? {})) {
       for (const argument of args as GraphQLArgument[]) argument.type = exactArgument(argument.type)
@@ -72,7 +72,7 @@ function readExactly(schema: GraphQLSchema): GraphQLSchema {
 interface CreateOptions {
   guards: Guards
   adapt: AdaptResolver
-  /** Beside the elements' own types. Their values pass as they are. */
+  /** Additional scalars, whose values are passed through. */
   scalars: readonly string[]
 }
 
@@ -90,15 +90,15 @@ function create(elements: readonly Element[], { guards, adapt, scalars }: Create
       if (element.kind === 'object') addResolvers(schema, element, { guards, adapt })
       else addRoot(schema, element, { guards, adapt })
     } catch (error) {
-      throw broken(element, errorMessage(error))
+      throw elementError(element, errorMessage(error))
     }
   }
   return schema
 }
 
-type Resolving = Pick<CreateOptions, 'guards' | 'adapt'>
+type ResolverOptions = Pick<CreateOptions, 'guards' | 'adapt'>
 
-function addRoot(schema: GraphQLSchema, element: RootElement, { guards, adapt }: Resolving): void {
+function addRoot(schema: GraphQLSchema, element: RootElement, { guards, adapt }: ResolverOptions): void {
   const field = fieldOf(schema, rootTypes[element.kind], element.name)
   const resolve = guards.guardRoot(element)
   Object.assign(field, { resolve: adapt({ name: element.name, type: field.type, resolve }) })
@@ -108,7 +108,7 @@ function addRoot(schema: GraphQLSchema, element: RootElement, { guards, adapt }:
 function addResolvers(
   schema: GraphQLSchema,
   element: Extract<Element, { kind: 'object' }>,
-  { guards, adapt }: Resolving,
+  { guards, adapt }: ResolverOptions,
 ): void {
   for (const [name, given] of Object.entries(element.fields)) {
     const field = fieldOf(schema, element.name, name)
@@ -128,7 +128,7 @@ function guardedResolver(name: string, field: Field, guards: Guards): Resolver |
 
 function resolverOf(field: Field): Resolver | undefined {
   if (field.load) return createFieldLoader(field.load)
-  // The types of sources and arguments are those of whoever wrote the element.
+  // The casts restore the types that the element was declared with.
   return field.resolve && ((source, args, context) => field.resolve?.(source as never, args as never, context))
 }
 
@@ -141,7 +141,7 @@ function requireUniqueNames(elements: readonly Element[]): void {
   const taken = new Set<string>([...Object.values(rootTypes), ...scalars, coercedType])
   for (const element of elements) {
     const name = isRoot(element) ? `${rootTypes[element.kind]}.${element.name}` : element.name
-    if (taken.has(name)) throw broken(element, 'the name is taken')
+    if (taken.has(name)) throw elementError(element, 'the name is taken')
     taken.add(name)
   }
 }
@@ -152,12 +152,12 @@ function requireKnownTypes(elements: readonly Element[]): void {
   for (const element of elements) {
     for (const [part, type] of typesOf(element)) {
       const name = namedType(element, part, type)
-      if (!known.has(name)) throw broken(element, `the type ${name} of ${part} is unknown`)
+      if (!known.has(name)) throw elementError(element, `the type ${name} of ${part} is unknown`)
     }
   }
 }
 
-/** Every type that an element refers to, with what it is the type of. */
+/** All types that an element refers to, each with the name of its field or argument. */
 function typesOf(element: Element): [part: string, type: string][] {
   const argumentsOf = (args: Readonly<Record<string, Argument>> = {}): [string, string][] =>
     Object.entries(args).map(([name, argument]) => [name, typeof argument === 'string' ? argument : argument.type])
@@ -176,57 +176,57 @@ function namedType(element: Element, part: string, text: string): string {
     while (type.kind !== 'NamedType') type = type.type
     return type.name.value
   } catch (error) {
-    throw broken(element, `the type of ${part} cannot be read: ${errorMessage(error)}`)
+    throw elementError(element, `the type of ${part} cannot be read: ${errorMessage(error)}`)
   }
 }
 
 function build(elements: readonly Element[], scalars: readonly string[]): GraphQLSchema {
   const roots = Object.entries(rootTypes).map(([kind, name]) => {
     const own = elements.filter((element): element is RootElement => element.kind === kind)
-    return own.length === 0 ? '' : write('type', { name, fields: own.map((each) => [each.name, each]) })
+    return own.length === 0 ? '' : printType('type', { name, fields: own.map((each) => [each.name, each]) })
   })
   const types = elements
     .filter((element) => !isRoot(element))
     .map(({ kind, name, description, fields }) =>
-      write(kind === 'object' ? 'type' : 'input', { name, description, fields: Object.entries(fields) }),
+      printType(kind === 'object' ? 'type' : 'input', { name, description, fields: Object.entries(fields) }),
     )
-  // Each text was read by itself before: what is wrong now is how they go together, which the message names.
+  // Each type has been parsed before: what can still fail is their combination, which the message names.
   return buildSchema([...roots, ...types, ...scalars.map((name) => `scalar ${name}`)].join('\n'))
 }
 
-interface Written {
+interface TypeSource {
   name: string
   description?: string | undefined
   fields: readonly [name: string, type: string | (Field | RootElement | Exclude<Argument, string>)][]
 }
 
-function write(keyword: 'type' | 'input', { name, description, fields }: Written): string {
+function printType(keyword: 'type' | 'input', { name, description, fields }: TypeSource): string {
   const lines = fields.map(([field, given]) => {
     if (typeof given === 'string') return `${field}: ${given}`
     const args = 'args' in given && given.args ? Object.entries(given.args) : []
-    const list = args.map(([argument, type]) => writeArgument(argument, type)).join(', ')
+    const list = args.map(([argument, type]) => printArgument(argument, type)).join(', ')
     const own =
-      args.length > 0 ? `${field}(${list}): ${given.type}` : writeArgument(field, { ...given, description: '' })
-    return `${writeDescription(given.description)}${own}`
+      args.length > 0 ? `${field}(${list}): ${given.type}` : printArgument(field, { ...given, description: '' })
+    return `${printDescription(given.description)}${own}`
   })
-  return `${writeDescription(description)}${keyword} ${name} {\n${lines.join('\n')}\n}`
+  return `${printDescription(description)}${keyword} ${name} {\n${lines.join('\n')}\n}`
 }
 
-function writeArgument(name: string, argument: Argument): string {
+function printArgument(name: string, argument: Argument): string {
   if (typeof argument === 'string') return `${name}: ${argument}`
-  const value = argument.default === undefined ? '' : ` = ${writeValue(argument.default)}`
-  return `${writeDescription(argument.description)}${name}: ${argument.type}${value}`
+  const value = argument.default === undefined ? '' : ` = ${printValue(argument.default)}`
+  return `${printDescription(argument.description)}${name}: ${argument.type}${value}`
 }
 
-/** As the schema language has it, where the keys of an object are names and not texts. */
-function writeValue(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(writeValue).join(', ')}]`
+/** Like JSON, but object keys are unquoted names. */
+function printValue(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(printValue).join(', ')}]`
   if (typeof value !== 'object' || value === null) return JSON.stringify(value)
   const fields = Object.entries(value).filter(([, each]) => each !== undefined)
-  return `{${fields.map(([key, each]) => `${key}: ${writeValue(each)}`).join(', ')}}`
+  return `{${fields.map(([key, each]) => `${key}: ${printValue(each)}`).join(', ')}}`
 }
 
-function writeDescription(text: string | undefined): string {
+function printDescription(text: string | undefined): string {
   return text ? `${JSON.stringify(text)}\n` : ''
 }
 
@@ -234,6 +234,6 @@ function isRoot(element: Element): element is RootElement {
   return Object.hasOwn(rootTypes, element.kind)
 }
 
-function broken({ kind, name }: Element, problem: string): Error {
+function elementError({ kind, name }: Element, problem: string): Error {
   return new Error(`the GraphQL element ${kind} ${name}: ${problem}`)
 }

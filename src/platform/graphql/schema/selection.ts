@@ -1,4 +1,4 @@
-/** What is asked of the objects that a field leads to, for resolvers that read no more than that. */
+/** The fields selected below a field, for resolvers that load nothing else. */
 import {
   type FieldNode,
   GraphQLIncludeDirective,
@@ -15,15 +15,16 @@ export interface Selection {
 }
 
 export interface SelectedField {
-  /** What it is called in the answer: its aliases, or its own name. */
+  /** Its response names: the aliases, or the field's own name. */
   readonly names: readonly string[]
-  /** Undefined where the field leads to no objects. */
+  /** Undefined for leaf fields. */
   readonly selection: Selection | undefined
 }
 
 type Info = Pick<GraphQLResolveInfo, 'fieldNodes' | 'fragments' | 'variableValues'>
 
-// Compiled code has the same nodes each time, and no conditions; the interpreter makes new lists for each answer.
+// Safe as a cache key: compiled operations reuse their nodes and have no @skip or @include; the interpreter creates new
+// lists for each execution.
 const known = new WeakMap<readonly FieldNode[], Selection>()
 
 export function selectionOf(info: Info): Selection {

@@ -1,4 +1,4 @@
-/** Turns what is pushed into what can be iterated over. */
+/** An async iterator over pushed values. */
 
 export interface AsyncQueue<Value> {
   readonly iterator: AsyncIterableIterator<Value>
@@ -7,10 +7,10 @@ export interface AsyncQueue<Value> {
   fail(error: unknown): void
 }
 
-/** Whoever does not keep up with so many is not going to. */
+/** Buffer limit; the subscription fails beyond it. */
 const maxWaiting = 10_000
 
-/** `onReturn` is called once, when the iteration is over for whatever reason. */
+/** `onReturn` is called once, when the iteration ends for any reason. */
 export function createAsyncQueue<Value>({ onReturn }: { onReturn(): void }): AsyncQueue<Value> {
   const values: Value[] = []
   let waiting: { resolve(result: IteratorResult<Value>): void; reject(error: unknown): void } | undefined

@@ -1,110 +1,107 @@
-/**
- * All who subscribed to the same share a source: a value is resolved and written down once, however many wait for it.
- */
+/** Identical subscriptions form a group with one source: a value is resolved and serialized once for all of them. */
 import type { Bus } from '../../bus/bus.ts'
 import { rateKey } from '../../limiter/limiter.ts'
-import type { Answer, Prepared, Subscriber } from '../execution/engine.types.ts'
-import type { FairTurns } from '../execution/fair-turns.ts'
+import type { GraphQLResponse, Prepared, Subscriber } from '../execution/engine.types.ts'
+import type { FairScheduler } from '../execution/fair-scheduler.ts'
 import { formatThrown } from '../execution/graphql-errors.ts'
 import type { Context, ContextLog } from '../schema/elements.ts'
-import type { AskedField } from './asked-field.ts'
+import type { SubscriptionField } from './subscription-field.ts'
 import { openSource, type Source } from './subscription-source.ts'
 
 export interface GroupsDeps {
   bus: Bus
   log: ContextLog
-  turns: FairTurns
-  run(prepared: Prepared, context: Context, root: unknown): Promise<Answer>
+  scheduler: FairScheduler
+  run(prepared: Prepared, context: Context, root: unknown): Promise<GraphQLResponse>
 }
 
-/** A source and all who hear it. */
 export interface Group {
   readonly key: string
   readonly source: Source
   readonly members: Set<Member>
-  /** The address that asked for it, or `shared` once another one has joined. */
-  line: string
+  /** The scheduler queue: of the first member's address, or `sharedQueue` once another address has joined. */
+  queueKey: string
 }
 
-/** Values go to the subscriber itself, which may be an instance of a class; its end is the group's business too. */
+/** `end` also leaves the group. `subscriber` may be a class instance, whose methods need their `this`. */
 export interface Member {
   readonly subscriber: Subscriber
   end: Subscriber['end']
 }
 
-/** A group that has no source yet. */
-type Hearers = Omit<Group, 'source'>
+/** A group before its source is open. */
+type PendingGroup = Omit<Group, 'source'>
 
 interface NewGroup {
-  hearers: Hearers
+  group: PendingGroup
   prepared: Prepared
-  asked: AskedField
+  field: SubscriptionField
   context: Context
 }
 
-/** Of groups whose members have several addresses: nobody delays them by filling the line of one. */
-const sharedLine = 'shared'
+/** For groups with members of several addresses, so that no single address can delay them by filling its own queue. */
+const sharedQueue = 'shared'
 
-/** Between two looks at the clock. */
-const toldAtOnce = 32
+/** Subscribers notified between two checks of the time budget. */
+const notifiedPerCheck = 32
 
-const nobody = { address: '', userAgent: '' }
+const anonymousClient = { address: '', userAgent: '' }
 
-export function createGroups({ bus, log, turns, run }: GroupsDeps) {
+export function createGroups({ bus, log, scheduler, run }: GroupsDeps) {
   const groups = new Map<string, Group>()
-  const everybody: Context = { principal: undefined, client: nobody, log }
+  const anonymousContext: Context = { principal: undefined, client: anonymousClient, log }
   let lastPersonal = 0
 
-  function start({ hearers, prepared, asked, context }: NewGroup): Group {
+  function start({ group, prepared, field, context }: NewGroup): Group {
     const source = openSource({
-      element: asked.element,
-      args: asked.args,
+      element: field.element,
+      args: field.args,
       context,
       bus,
-      turns,
-      line: () => hearers.line,
+      scheduler,
+      queueKey: () => group.queueKey,
       async onValue(value) {
-        // A context for each value: what was loaded for one is no answer for the next.
+        // A new context per value: field loaders cache by context.
         const { text } = await run(prepared, Object.create(context) as Context, value)
-        await tell(hearers, text)
+        await notify(group, text)
       },
       onEnd(error) {
-        groups.delete(hearers.key)
+        groups.delete(group.key)
         const errors = error === undefined ? undefined : [formatThrown(error, context.log)]
-        for (const member of hearers.members) member.end(errors)
+        for (const member of group.members) member.end(errors)
       },
     })
-    return Object.assign(hearers, { source })
+    return Object.assign(group, { source })
   }
 
-  /** Whoever has left meanwhile, or has only just come, hears nothing. */
-  async function tell({ members, line }: Hearers, text: string): Promise<void> {
-    let told = 0
+  /** Skips members that leave, or join, while the value is being delivered. */
+  async function notify({ members, queueKey }: PendingGroup, text: string): Promise<void> {
+    let notified = 0
     for (const member of [...members]) {
-      told += 1
-      if (told % toldAtOnce === 0 && turns.isOver()) await turns.wait(line)
+      notified += 1
+      if (notified % notifiedPerCheck === 0 && scheduler.isBudgetSpent()) await scheduler.wait(queueKey)
       if (members.has(member)) member.subscriber.next(text)
     }
   }
 
   return {
-    /** Starts one where nobody has asked for the same. */
-    find(prepared: Prepared, asked: AskedField, context: Context): Group {
+    /** Opens a source for the first of identical subscriptions. */
+    join(prepared: Prepared, field: SubscriptionField, context: Context): Group {
       const { document, operationName = '', variables } = prepared
-      const isShared = asked.element.isShared ?? asked.element.access === 'public'
+      const isShared = field.element.isShared ?? field.element.access === 'public'
       if (!isShared) lastPersonal += 1
       const key = isShared ? `${document.id} ${operationName} ${JSON.stringify(variables)}` : `personal ${lastPersonal}`
-      const line = rateKey(context.client.address)
+      const queueKey = rateKey(context.client.address)
       let group = groups.get(key)
       if (!group) {
-        const hearers = { key, members: new Set<Member>(), line }
-        group = start({ hearers, prepared, asked, context: isShared ? everybody : context })
+        const pending = { key, members: new Set<Member>(), queueKey }
+        group = start({ group: pending, prepared, field, context: isShared ? anonymousContext : context })
         groups.set(key, group)
-      } else if (group.line !== line) group.line = sharedLine
+      } else if (group.queueKey !== queueKey) group.queueKey = sharedQueue
       return group
     },
 
-    /** The last one to leave closes the source. */
+    /** Closes the source when the last member leaves. */
     leave(group: Group, member: Member): void {
       group.members.delete(member)
       if (group.members.size > 0) return

@@ -1,6 +1,6 @@
-/** Where the values of a subscription come from: the iterator of its element, and all that it listens to. */
+/** Drives the iterator of a subscription element, and tracks its listeners so that all of them are removed. */
 import type { Bus, Unsubscribe } from '../../bus/bus.ts'
-import type { FairTurns } from '../execution/fair-turns.ts'
+import type { FairScheduler } from '../execution/fair-scheduler.ts'
 import type { Context, Subscription, SubscriptionContext } from '../schema/elements.ts'
 import { createAsyncQueue } from './async-queue.ts'
 
@@ -9,43 +9,43 @@ export interface SourceOptions {
   args: Record<string, unknown>
   context: Context
   bus: Bus
-  turns: FairTurns
-  /** Whose turn it takes to deliver a value. */
-  line(): string
-  /** The next value waits for it. */
+  scheduler: FairScheduler
+  /** The scheduler queue for deliveries. */
+  queueKey(): string
+  /** The next value is requested once it resolves. */
   onValue(value: unknown): Promise<void>
-  /** The element has ended by itself, or failed. */
+  /** The element's iterator has ended, or failed. */
   onEnd(error?: unknown): void
 }
 
 export interface Source {
-  /** Resolves when what is published from now on will arrive. */
+  /** Resolves once the bus subscriptions are active: values published from then on are received. */
   readonly started: Promise<void>
-  /** Releases everything, whatever the element does. */
+  /** Removes all listeners, even if the element's iterator never returns. */
   close(): void
 }
 
-/** Published and not yet delivered. */
-interface Waiting {
-  listening: { isOver: boolean; listener(value: unknown): void }
+/** A published value that was not delivered yet. */
+interface Delivery {
+  subscription: { isOver: boolean; listener(value: unknown): void }
   value: unknown
 }
 
 export function openSource(options: SourceOptions): Source {
-  const { element, args, context, bus, turns, line, onValue, onEnd } = options
+  const { element, args, context, bus, scheduler, queueKey, onValue, onEnd } = options
   const releases = new Set<() => void>()
   const subscribing: Promise<unknown>[] = []
-  const waiting: Waiting[] = []
+  const waiting: Delivery[] = []
   let isClosed = false
 
   async function subscribe(topic: string, listener: (value: unknown) => void): Promise<Unsubscribe> {
-    const listening = { listener, isOver: false }
-    const asked = bus.subscribe(topic, (value) => receive({ listening, value }))
-    subscribing.push(asked)
-    const unsubscribe = await asked
+    const subscription = { listener, isOver: false }
+    const pending = bus.subscribe(topic, (value) => receive({ subscription, value }))
+    subscribing.push(pending)
+    const unsubscribe = await pending
     const release = () => {
       if (!releases.delete(release)) return
-      listening.isOver = true
+      subscription.isOver = true
       unsubscribe()
     }
     releases.add(release)
@@ -54,16 +54,16 @@ export function openSource(options: SourceOptions): Source {
   }
 
   /** The publisher does not wait: a topic may have thousands of sources, each with an operation to execute. */
-  function receive(published: Waiting): void {
+  function receive(delivery: Delivery): void {
     if (isClosed) return
-    waiting.push(published)
-    // Each job delivers the oldest value, so that values keep their order even if the source has changed lines.
-    if (!turns.run(line(), deliverOldest)) fail(new Error('too many values are waiting for their delivery'))
+    waiting.push(delivery)
+    // Each job delivers the oldest value, so the order is kept even if the source has moved to another queue.
+    if (!scheduler.run(queueKey(), deliverOldest)) fail(new Error('too many undelivered values'))
   }
 
   function deliverOldest(): void {
     const oldest = waiting.shift()
-    if (oldest && !oldest.listening.isOver && !isClosed) oldest.listening.listener(oldest.value)
+    if (oldest && !oldest.subscription.isOver && !isClosed) oldest.subscription.listener(oldest.value)
   }
 
   function fail(error: unknown): void {
@@ -79,23 +79,23 @@ export function openSource(options: SourceOptions): Source {
         void unsubscribing.then((unsubscribe) => unsubscribe?.())
       },
     })
-    // At once, not when the first value is asked for: nothing published meanwhile is missed.
+    // Immediately, not at the first next(): values published in between must not be missed.
     const unsubscribing = subscribe(topic, (value) => queue.push(value as Value)).catch((error: unknown) => {
       queue.fail(error)
       return undefined
     })
-    // A generator that waits for a value cannot be ended from outside. The end of its values ends it.
+    // A generator that awaits a value cannot be returned from outside; ending the queue ends it.
     releases.add(queue.end)
     if (isClosed) queue.end()
     return queue.iterator
   }
 
-  /** Elements that yield without waiting for anything would otherwise keep the event loop to themselves. */
-  async function takeTurn(): Promise<void> {
-    if (turns.isOver()) await turns.wait(line())
+  /** An element that yields without awaiting anything would block the event loop. */
+  async function yieldIfBudgetSpent(): Promise<void> {
+    if (scheduler.isBudgetSpent()) await scheduler.wait(queueKey())
   }
 
-  // The getters of the given context stay what they are.
+  // Inherits, because a spread would evaluate the getters of the context.
   const own = Object.assign(Object.create(context) as Context, { subscribe, values }) as SubscriptionContext
   let iterator: AsyncIterator<unknown> | undefined
 
@@ -103,12 +103,12 @@ export function openSource(options: SourceOptions): Source {
     try {
       iterator = element.subscribe(args, own)[Symbol.asyncIterator]()
       for (let next = await iterator.next(); !next.done && !isClosed; next = await iterator.next()) {
-        await takeTurn()
+        await yieldIfBudgetSpent()
         await onValue(next.value)
       }
       if (!isClosed) onEnd()
     } catch (error) {
-      // Whoever opened it must have it first, even where the element fails at once.
+      // The caller must receive the source first, even if the element throws synchronously.
       await undefined
       if (!isClosed) onEnd(error)
     } finally {
@@ -122,7 +122,7 @@ export function openSource(options: SourceOptions): Source {
     waiting.length = 0
     for (const release of [...releases]) release()
     releases.clear()
-    // Its own clean-up. What fails there has nobody left to tell.
+    // Runs the element's own clean-up; no one is left to report its errors to.
     void Promise.resolve(iterator?.return?.()).catch(() => {})
   }
 

@@ -1,4 +1,4 @@
-/** Subscriptions, each from the check of its rights until its subscriber leaves or its source ends. */
+/** Opens subscriptions: checks access, joins a group of identical ones, and checks again when rights change. */
 import type { GraphQLFormattedError, GraphQLSchema } from 'graphql'
 import type { Principal } from '../../access/route-guards.ts'
 import { httpErrors } from '../../http/http-errors.ts'
@@ -7,13 +7,13 @@ import { formatAppError, formatThrown } from '../execution/graphql-errors.ts'
 import { RefusedRequest } from '../execution/refused-request.ts'
 import type { Context } from '../schema/elements.ts'
 import type { Guards } from '../schema/guards.ts'
-import { readAskedField } from './asked-field.ts'
 import { createGroups, type GroupsDeps, type Member } from './groups.ts'
+import { getSubscriptionField } from './subscription-field.ts'
 
 export interface SubscriptionsDeps extends GroupsDeps {
   schema: GraphQLSchema
   guards: Guards
-  /** Notified of what subscriptions end with. */
+  /** Called with the errors that end a subscription. */
   onErrors(errors: readonly GraphQLFormattedError[]): void
 }
 
@@ -26,21 +26,21 @@ export function createSubscriptions({ schema, guards, onErrors, ...deps }: Subsc
     if (isClosed) throw new RefusedRequest('execution', [formatAppError(httpErrors.unavailable())])
     let user = principal
     const context: Context = {
-      // Rights may change while it lasts.
+      // A getter: rights may change while the subscription is open.
       get principal() {
         return user
       },
       client,
       log,
     }
-    const asked = readAskedField(schema, prepared, log)
-    const { element, args } = asked
+    const field = getSubscriptionField(schema, prepared, log)
+    const { element, args } = field
     if (element.access !== 'public') {
       await guards.check(element, args, user).catch((error: unknown) => {
         throw new RefusedRequest('execution', [formatThrown(error, log)])
       })
     }
-    const group = groups.find(prepared, asked, context)
+    const group = groups.join(prepared, field, context)
     let isOpen = true
     const leave = () => {
       if (!isOpen) return false

@@ -1,6 +1,6 @@
 /**
- * Why a socket is closed, by name: the codes of RFC 6455, section 7.4.1, and of the protocol graphql-transport-ws, which
- * both protocols use. Bytes that are no UTF-8 (1007) are refused by the library.
+ * Close codes of RFC 6455, section 7.4.1, and of graphql-transport-ws, used by both protocols. `ws` itself closes
+ * sockets that send invalid UTF-8 (1007).
  */
 export interface CloseReason {
   readonly code: number
@@ -23,7 +23,7 @@ export const closeReasons = {
   internal: { code: 4500, text: 'Internal server error' },
 } satisfies Record<string, CloseReason>
 
-/** What fits into a frame of control beside the code: RFC 6455, section 5.5. */
+/** Limit of a control frame without the code: RFC 6455, section 5.5. */
 const maxTextBytes = 123
 
 export function subscriberExists(id: string): CloseReason {

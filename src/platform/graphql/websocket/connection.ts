@@ -1,4 +1,4 @@
-/** One client, from its handshake until it leaves: who it is, what it sends, and how it is closed. */
+/** One socket after its handshake: wires identity, inbox, operations and writer, and closes them together. */
 import type { Duplex } from 'node:stream'
 import type { WebSocket } from 'ws'
 import { AppError } from '../../../core/app-error.ts'
@@ -7,26 +7,26 @@ import type { Authenticate } from '../../access/route-guards.ts'
 import type { Client } from '../../http/client.ts'
 import type { AddressBudgets, Share } from '../../limiter/address-budgets.ts'
 import type { Engine } from '../execution/engine.types.ts'
-import { withWrittenNumbers } from '../execution/exact-json.ts'
-import type { FairTurns } from '../execution/fair-turns.ts'
+import { withExactNumbers } from '../execution/exact-json.ts'
+import type { FairScheduler } from '../execution/fair-scheduler.ts'
 import type { ContextLog } from '../schema/elements.ts'
 import { type CloseReason, closeReasons } from './close-reasons.ts'
 import { Identity } from './identity.ts'
 import { Inbox, maxMessageBytes } from './inbox.ts'
-import type { Begin, OperationId, Protocol } from './protocol.ts'
+import type { OperationId, OperationStart, Protocol } from './protocol.ts'
 import { SocketOperations } from './socket-operations.ts'
 import { SocketWriter } from './socket-writer.ts'
 
-/** What all connections share. */
+/** Shared by all connections. */
 export interface ConnectionDeps {
   engine: Engine
   liveAccess: Pick<LiveAccess, 'watch'>
-  turns: FairTurns
+  scheduler: FairScheduler
   budgets: AddressBudgets
   maxSubscriptions: number
-  /** Of a message before its client has shown a valid token. */
+  /** Limit in bytes of a message before the client has authenticated. */
   maxAnonymousMessage: number
-  /** Is called once, when nothing more is to be done for it. The socket may still be closing. */
+  /** Called once all resources are released. The socket may still be closing. */
   onReleased(connection: Connection): void
 }
 
@@ -35,7 +35,7 @@ export interface ConnectionOptions {
   socket: Duplex
   protocol: Protocol
   client: Client
-  /** For what this client is to be known by. */
+  /** For this endpoint's kind of token. */
   authenticate: Authenticate
   log: ConnectionLog
   deps: ConnectionDeps
@@ -43,16 +43,16 @@ export interface ConnectionOptions {
 
 type ConnectionLog = ContextLog & { info(details: object, text: string): void }
 
-/** A client that leaves more of its answers unread is not read from until it has caught up. */
+/** Backpressure: beyond it nothing is read from the client until it has caught up. */
 const maxUnreadBytes = 256 * 1024
 
 export class Connection {
   readonly protocol: Protocol
   readonly writer: SocketWriter
   readonly openedAt = performance.now()
-  /** Whether operations are served. */
+  /** Whether operations are accepted. */
   isReady: boolean
-  /** It has been heard of since it was last asked. */
+  /** Whether data has been received since the last ping. */
   isAlive = true
   readonly #deps: ConnectionDeps
   readonly #identity: Identity
@@ -63,7 +63,7 @@ export class Connection {
   #hasInit = false
   #isIdentifying = false
   #isReleased = false
-  #leaving: CloseReason | undefined
+  #drainReason: CloseReason | undefined
 
   constructor({ ws, socket, protocol, client, authenticate, log, deps }: ConnectionOptions) {
     this.protocol = protocol
@@ -88,27 +88,27 @@ export class Connection {
       maxSubscriptions: deps.maxSubscriptions,
       log,
       onHeld: () => this.#account(),
-      onDone: () => this.#goOn(),
+      onDone: () => this.#resume(),
       onForbidden: () => this.close(closeReasons.forbidden),
     })
     this.#inbox = new Inbox({
       ws,
       socket,
-      turns: deps.turns,
-      line: this.#share.key,
+      scheduler: deps.scheduler,
+      queueKey: this.#share.key,
       maxLength: deps.maxAnonymousMessage,
       onMessage: (data, isBinary) => this.#read(data, isBinary),
       isBlocked: () => this.#isBlocked,
-      hasRoom: () => this.#share.hasRoomForOperation(() => this.#inbox.goOn()),
+      hasRoom: () => this.#share.hasRoomForOperation(() => this.#inbox.resume()),
       onHeld: () => {
         this.isAlive = true
         this.#account()
       },
       onTooLong: () => this.close(closeReasons.tooLong),
     })
-    socket.on('drain', () => this.#goOn())
+    socket.on('drain', () => this.#resume())
     ws.on('ping', (data: Buffer) => this.writer.pong(data))
-    // What breaks the protocol; the library closes the socket by itself. Unheard, the event would end the process.
+    // Protocol violations; `ws` closes the socket itself. Without a listener the event would end the process.
     ws.on('error', () => this.release())
     ws.on('close', () => this.#share.close())
   }
@@ -117,64 +117,65 @@ export class Connection {
     return this.#hasInit
   }
 
-  /** Returns false where the client has introduced itself before. */
+  /** Returns false for a second connection_init. */
   beginInit(): boolean {
     if (this.#hasInit) return false
     this.#hasInit = true
     return true
   }
 
-  /** What arrives meanwhile waits. Without a token, because what was given is none, the answer is known. */
+  /** Messages wait until the token is checked. `token` is undefined if the credential is malformed. */
   identify(token: string | undefined, onDone: () => void = () => {}): void {
     if (token === undefined) {
       this.close(closeReasons.forbidden)
       return
     }
     this.#isIdentifying = true
-    // The message that follows may be a long one, which is allowed once the token is known to be valid.
+    // The next message may be a long one, which is allowed only after authentication.
     this.writer.pause()
-    void this.#prove(token, onDone)
+    void this.#authenticate(token, onDone)
   }
 
-  async #prove(token: string, onDone: () => void): Promise<void> {
+  async #authenticate(token: string, onDone: () => void): Promise<void> {
     try {
-      const isGood = await this.#identity.prove(token, () => !this.#isReleased)
+      const isValid = await this.#identity.authenticate(token, () => !this.#isReleased)
       if (this.#isReleased) return
-      if (!isGood) return this.close(closeReasons.forbidden)
+      if (!isValid) return this.close(closeReasons.forbidden)
       this.#isIdentifying = false
       this.#inbox.maxLength = maxMessageBytes
       onDone()
-      this.#goOn()
+      this.#resume()
     } catch (error) {
       this.#log.error({ err: error }, 'a token could not be checked')
-      const isAway = error instanceof AppError && error.status === 503
-      this.close(isAway ? closeReasons.unavailable : closeReasons.internal)
+      const isUnavailable = error instanceof AppError && error.status === 503
+      this.close(isUnavailable ? closeReasons.unavailable : closeReasons.internal)
     }
   }
 
-  begin(begin: Begin): void {
-    if (begin.id !== undefined && this.#operations.has(begin.id)) this.protocol.repeated(this, begin.id)
-    else this.#operations.begin(begin)
+  start(operation: OperationStart): void {
+    const { id } = operation
+    if (id !== undefined && this.#operations.has(id)) this.protocol.sendDuplicateId(this, id)
+    else this.#operations.start(operation)
   }
 
   complete(id: OperationId): void {
     this.#operations.complete(id)
   }
 
-  /** To be called now and then: the client may have read since, and others may have made room. */
-  look(): void {
+  /** Call periodically: the client may have read, and other connections may have freed budget. */
+  refresh(): void {
     this.#account()
-    this.#inbox.goOn()
+    this.#inbox.resume()
   }
 
-  /** Tells its address's budget what it holds. */
+  /** Updates the address's budget with the held bytes. */
   #account(): void {
     this.#share.hold(this.#inbox.heldBytes + this.#operations.heldBytes + this.writer.heldBytes)
   }
 
-  /** For how long a message has been unfinished; undefined where none is. */
-  unfinishedMs(now: number): number | undefined {
-    return this.#inbox.unfinishedMs(now)
+  /** Time since an incomplete message began; undefined if there is none. */
+  incompleteMs(now: number): number | undefined {
+    return this.#inbox.incompleteMs(now)
   }
 
   close(reason: CloseReason): void {
@@ -182,14 +183,14 @@ export class Connection {
     this.writer.close(reason)
   }
 
-  /** Lets what is under way be answered, then closes. Nothing new is begun. */
-  leave(reason: CloseReason): void {
-    this.#leaving = reason
+  /** Closes once running operations have completed. Starts no new ones. */
+  drain(reason: CloseReason): void {
+    this.#drainReason = reason
     this.#inbox.clear()
-    if (!this.#operations.areUnderWay) this.close(reason)
+    if (!this.#operations.areRunning) this.close(reason)
   }
 
-  /** Ends all that is done for the client. */
+  /** Ends all operations and frees their resources. */
   release(): void {
     if (this.#isReleased) return
     this.#isReleased = true
@@ -199,7 +200,7 @@ export class Connection {
     this.#deps.onReleased(this)
   }
 
-  /** At once: what waits to be read, or to be finished, is given back. The client may not get the reason any more. */
+  /** Frees buffers immediately; the close frame may not reach the client. */
   #cutOff(): void {
     this.#log.info({}, 'a socket was cut off: its address holds too many bytes')
     this.close(closeReasons.addressFull)
@@ -207,23 +208,23 @@ export class Connection {
   }
 
   #read(data: Buffer, isBinary: boolean): void {
-    if (this.#leaving) return
+    if (this.#drainReason) return
     if (isBinary) {
-      this.protocol.receiveBroken(this)
+      this.protocol.receiveMalformed(this)
       return
     }
     const text = data.toString()
     let message: unknown
     try {
-      message = withWrittenNumbers(JSON.parse(text), text)
+      message = withExactNumbers(JSON.parse(text), text)
     } catch {
-      this.protocol.receiveBroken(this)
+      this.protocol.receiveMalformed(this)
       return
     }
     try {
       this.protocol.receive(this, message, data.length)
     } catch (error) {
-      // Nobody above would catch it: one client's message would end everybody's process.
+      // Uncaught, it would end the process.
       this.#log.error({ err: error }, 'a message could not be handled')
       this.close(closeReasons.internal)
     }
@@ -233,8 +234,8 @@ export class Connection {
     return this.#isIdentifying || this.writer.heldBytes > maxUnreadBytes
   }
 
-  #goOn(): void {
-    if (this.#leaving && !this.#operations.areUnderWay) this.close(this.#leaving)
-    this.#inbox.goOn()
+  #resume(): void {
+    if (this.#drainReason && !this.#operations.areRunning) this.close(this.#drainReason)
+    this.#inbox.resume()
   }
 }

@@ -19,7 +19,7 @@ function encode({ length, opcode, isLast }: Frame): Buffer {
 }
 
 const length = fc.oneof(fc.integer({ min: 0, max: 200 }), fc.constantFrom(125, 126, 65_535, 65_536, 70_000))
-/** A message in one frame or more, with pings between them. */
+/** A message of one or more frames, with pings between them. */
 const message = fc
   .array(fc.record({ length, isPinged: fc.boolean() }), { minLength: 1, maxLength: 4 })
   .map((parts) =>
@@ -30,7 +30,7 @@ const message = fc
   )
 const sizes = fc.array(fc.integer({ min: 1, max: 80_000 }), { minLength: 1, maxLength: 20 })
 
-test('however messages are cut into chunks: nothing is held between them, and all of what is unfinished', () => {
+test('for any chunking, incomplete messages are counted in full and complete ones not at all', () => {
   fc.assert(
     fc.property(fc.array(message, { minLength: 1, maxLength: 4 }), sizes, fc.nat(), (messages, sizes, cut) => {
       const bytes = Buffer.concat(messages.flat().map(encode))
@@ -44,20 +44,20 @@ test('however messages are cut into chunks: nothing is held between them, and al
           at = next
         }
       }
-      // Somewhere within the last message, before its last frame of data is complete.
+      // Within the last message, before its last data frame is complete.
       const pingsBehind = last.length > 0 && last.at(-1)?.opcode === 9 ? encode(last.at(-1) as Frame).length : 0
       const stop = bytes.length - lastBytes + 1 + (cut % Math.max(1, lastBytes - pingsBehind - 1))
       read(0, stop)
-      assert.ok(meter.isUnfinished)
+      assert.ok(meter.isIncomplete)
       assert.ok(meter.heldBytes >= stop - (bytes.length - lastBytes))
       read(stop, bytes.length)
-      assert.equal(meter.isUnfinished, false)
+      assert.equal(meter.isIncomplete, false)
       assert.equal(meter.heldBytes, 0)
     }),
   )
 })
 
-test('a message that is too long is told by the head of the frame that makes it so', () => {
+test('a message that is too long is detected by the header of the frame that exceeds the limit', () => {
   const one = encode({ length: 70_000, opcode: 1, isLast: true })
   assert.equal(new FrameMeter().read(one.subarray(0, 9), 69_999), true, 'the head is not complete')
   assert.equal(new FrameMeter().read(one.subarray(0, 10), 69_999), false)

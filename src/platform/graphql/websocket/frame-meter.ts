@@ -1,32 +1,34 @@
 /**
- * Follows the framing of RFC 6455, section 5.2, without keeping any of it: whether a message is unfinished, how long it
- * says it will be, and how much memory the library holds for it. The library itself tells of whole messages alone.
+ * Tracks the framing of RFC 6455, section 5.2, without buffering: whether a message is incomplete, its announced
+ * length, and the memory that `ws` holds for it. `ws` itself only reports complete messages.
  */
 
-/** Of what a chunk costs beside its bytes: a client that sends single bytes fills the memory with objects. */
+/**
+ * Memory of a chunk beyond its bytes: a client that sends single bytes would otherwise fill the memory with objects.
+ */
 const chunkOverhead = 256
 
 const maxHeadLength = 10
 const maskLength = 4
 
 export class FrameMeter {
-  /** Of the chunks that hold the unfinished message. Parts of a chunk keep all of it in memory. */
+  /** Memory of the chunks of the incomplete message. A part of a chunk keeps all of it alive. */
   heldBytes = 0
-  /** When the unfinished message began. */
+  /** When the incomplete message began. */
   since = 0
   readonly #head = new Uint8Array(maxHeadLength)
   #headLength = 0
-  /** Of the current frame, its mask included. */
+  /** Remaining bytes of the current frame, including the mask. */
   #bytesLeft = 0
-  /** Of all frames of the message so far, as their heads announce it. */
+  /** Announced length of all frames of the message so far. */
   #messageLength = 0
   #isFragmented = false
 
-  get isUnfinished(): boolean {
+  get isIncomplete(): boolean {
     return this.#isFragmented || this.#headLength > 0
   }
 
-  /** Returns false where a message is longer than `maxLength`, which its head tells before the rest arrives. */
+  /** Returns false if a message is longer than `maxLength`, as soon as a frame header announces it. */
   read(chunk: Uint8Array, maxLength: number): boolean {
     let isShort = true
     for (let i = 0; i < chunk.length; ) {
@@ -41,14 +43,14 @@ export class FrameMeter {
       }
       if (this.#bytesLeft === 0) this.#endFrame()
     }
-    if (this.isUnfinished) {
+    if (this.isIncomplete) {
       if (this.heldBytes === 0) this.since = performance.now()
       this.heldBytes += chunk.length + chunkOverhead
     }
     return isShort
   }
 
-  /** Returns false while bytes of the head are missing. */
+  /** Returns false while the frame header is incomplete. */
   #readHead(): boolean {
     const [first = 0, second = 0] = this.#head
     if (this.#headLength < 2) return false
@@ -65,7 +67,7 @@ export class FrameMeter {
   #endFrame(): void {
     const [first = 0] = this.#head
     this.#headLength = 0
-    // Frames of control may come between those of a message: RFC 6455, section 5.4.
+    // Control frames may be interleaved with the fragments of a message: RFC 6455, section 5.4.
     if (!isControl(first)) {
       this.#isFragmented = (first & 0x80) === 0
       if (!this.#isFragmented) this.#messageLength = 0

@@ -1,10 +1,10 @@
 /**
- * Frames of text as RFC 6455, section 5.2, has them: whole, unmasked, uncompressed. Written here and not by the library,
- * so that a value is turned into bytes once, however many sockets it goes to.
+ * Encodes text frames (RFC 6455, section 5.2): unfragmented, unmasked, uncompressed. Not left to `ws`, so that a value
+ * is encoded once for all sockets.
  */
-const wholeText = 0x81
+const finalTextFrame = 0x81
 
-/** A whole frame. Every socket may be handed the same one. */
+/** A complete frame, which several sockets may share. */
 export function frameOf(text: string): Buffer {
   const length = Buffer.byteLength(text)
   const start = headLength(length)
@@ -14,7 +14,7 @@ export function frameOf(text: string): Buffer {
   return frame
 }
 
-/** The beginning of a frame of which `restLength` bytes, shared with others, follow. */
+/** The beginning of a frame; `restLength` bytes, shared between sockets, follow. */
 export function beginFrame(text: string, restLength: number): Buffer {
   const own = Buffer.byteLength(text)
   const start = headLength(own + restLength)
@@ -30,7 +30,7 @@ function headLength(length: number): number {
 }
 
 function writeHead(frame: Buffer, length: number): void {
-  frame[0] = wholeText
+  frame[0] = finalTextFrame
   if (length < 126) {
     frame[1] = length
   } else if (length < 65_536) {

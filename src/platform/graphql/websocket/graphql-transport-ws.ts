@@ -1,6 +1,6 @@
 /** The protocol graphql-transport-ws: https://github.com/enisdenjo/graphql-ws/blob/master/PROTOCOL.md */
 import { bearerOf } from '../../access/route-guards.ts'
-import { createLastMade } from '../execution/last-made.ts'
+import { memoizeLast } from '../execution/memoize-last.ts'
 import { closeReasons, subscriberExists } from './close-reasons.ts'
 import { frameOf } from './frames.ts'
 import { maxIdLength, type Protocol, type ProtocolConnection } from './protocol.ts'
@@ -14,10 +14,10 @@ interface Message {
 type Payload = Record<string, unknown>
 
 export function createTransportProtocol(): Protocol {
-  const withBracket = createLastMade((text) => Buffer.from(`${text}}`))
+  const encodeClosed = memoizeLast((text) => Buffer.from(`${text}}`))
 
   return {
-    protocol: 'graphql-transport-ws',
+    subprotocol: 'graphql-transport-ws',
     needsInit: true,
 
     receive(connection, given, size) {
@@ -35,7 +35,7 @@ export function createTransportProtocol(): Protocol {
         case 'subscribe':
           if (!isId(id) || !isRequest(payload)) break
           if (!connection.isReady) return connection.close(closeReasons.unauthorized)
-          return connection.begin({ id, request: payload, size })
+          return connection.start({ id, request: payload, size })
         case 'complete':
           if (!isId(id)) break
           return connection.complete(id)
@@ -43,26 +43,26 @@ export function createTransportProtocol(): Protocol {
       connection.close(closeReasons.badRequest)
     },
 
-    receiveBroken(connection) {
+    receiveMalformed(connection) {
       connection.close(closeReasons.badRequest)
     },
 
     prefixOf: (id) => `{"id":${JSON.stringify(id)},"type":"next","payload":`,
 
-    value(writer, { prefix }, text) {
-      writer.sendShared(prefix, withBracket(text))
+    sendValue(writer, { prefix }, text) {
+      writer.sendShared(prefix, encodeClosed(text))
     },
 
-    answer(writer, { prefix, id }, text) {
-      writer.sendShared(prefix, withBracket(text), frameOf(JSON.stringify({ id, type: 'complete' })))
+    sendResponse(writer, { prefix, id }, text) {
+      writer.sendShared(prefix, encodeClosed(text), frameOf(JSON.stringify({ id, type: 'complete' })))
     },
 
-    refused: (writer, id, errors) => writer.send({ id, type: 'error', payload: errors }),
+    sendRefusal: (writer, id, errors) => writer.send({ id, type: 'error', payload: errors }),
 
-    ended: (writer, id, errors) =>
+    sendEnd: (writer, id, errors) =>
       writer.send(errors ? { id, type: 'error', payload: errors } : { id, type: 'complete' }),
 
-    repeated(connection, id) {
+    sendDuplicateId(connection, id) {
       connection.close(subscriberExists(String(id)))
     },
   }
@@ -84,14 +84,14 @@ function initialise(connection: ProtocolConnection, payload: Payload): void {
 
 const authorizationKey = 'authorization'
 
-/** Its key may be written in any case. Whoever has written it twice, once for nothing, is not taken for anonymous. */
+/** The key is case-insensitive. A null under one spelling must not hide the token under another. */
 function authorizationIn(payload: Payload): unknown {
   const isKey = (key: string) => key.length === authorizationKey.length && key.toLowerCase() === authorizationKey
   const name = Object.keys(payload).find((key) => isKey(key) && payload[key] !== null)
   return name === undefined ? undefined : payload[name]
 }
 
-/** Of a credential in a message; in a header it is bounded by the length of all headers. */
+/** For credentials in messages; those in headers are bounded by the header limit. */
 const maxCredentialLength = 8 * 1024
 
 function isCredential(given: unknown): given is string {
@@ -106,11 +106,11 @@ function isId(id: unknown): id is string {
   return typeof id === 'string' && id !== '' && id.length <= maxIdLength
 }
 
-/** What the protocol makes an error of the socket. Whether it can be executed is an error of the operation. */
+/** Violations close the socket, as the protocol demands; whether the request can be executed is checked later. */
 function isRequest(payload: unknown): payload is Payload {
   if (!isObject(payload)) return false
   const { query = null, variables = null, operationName = null, extensions = null } = payload
-  // Without a query there may be the hash of one, which is an error of the operation too.
+  // A persisted query has no `query`; it is refused as an error of the operation.
   return (
     (typeof query === 'string' || (query === null && isObject(extensions) && 'persistedQuery' in extensions)) &&
     (variables === null || isObject(variables)) &&

@@ -1,13 +1,10 @@
-/**
- * One timer for all sockets: asks them whether they are still there, and closes those that never introduce themselves or
- * leave a message unfinished.
- */
+/** One timer for all sockets: pings them, and closes those without connection_init or with an incomplete message. */
 import { closeReasons } from './close-reasons.ts'
 import type { Connection } from './connection.ts'
 
 export interface Timing {
   pingEveryMs: number
-  /** For the first message of a client that must introduce itself. */
+  /** For connection_init, where the protocol requires it. */
   initWithinMs: number
   /** For a message, from its first byte to its last. */
   messageWithinMs: number
@@ -17,28 +14,28 @@ const tickMs = 250
 
 export function startHeartbeat({ pingEveryMs, initWithinMs, messageWithinMs }: Timing) {
   const connections = new Set<Connection>()
-  /** By when they were opened, as a set keeps its order. */
-  const awaited = new Set<Connection>()
+  /** In the order in which they were opened. */
+  const uninitialised = new Set<Connection>()
   let pingedAt = performance.now()
 
-  function closeLate(now: number): void {
-    for (const connection of awaited) {
+  function closeUninitialised(now: number): void {
+    for (const connection of uninitialised) {
       if (!connection.hasInit && now - connection.openedAt < initWithinMs) return
-      awaited.delete(connection)
+      uninitialised.delete(connection)
       if (!connection.hasInit) connection.close(closeReasons.initTimeout)
     }
   }
 
-  function closeUnfinished(now: number): void {
+  function closeIncomplete(now: number): void {
     for (const connection of connections) {
-      if ((connection.unfinishedMs(now) ?? 0) >= messageWithinMs) connection.close(closeReasons.messageTimeout)
-      else connection.look()
+      if ((connection.incompleteMs(now) ?? 0) >= messageWithinMs) connection.close(closeReasons.messageTimeout)
+      else connection.refresh()
     }
   }
 
   function pingAll(): void {
     for (const connection of connections) {
-      // One that is not read from cannot answer.
+      // Its pong would not be read.
       if (connection.writer.isPaused) continue
       if (connection.isAlive) {
         connection.isAlive = false
@@ -53,8 +50,8 @@ export function startHeartbeat({ pingEveryMs, initWithinMs, messageWithinMs }: T
   const timer = setInterval(
     () => {
       const now = performance.now()
-      closeLate(now)
-      closeUnfinished(now)
+      closeUninitialised(now)
+      closeIncomplete(now)
       if (now - pingedAt < pingEveryMs) return
       pingedAt = now
       pingAll()
@@ -65,11 +62,11 @@ export function startHeartbeat({ pingEveryMs, initWithinMs, messageWithinMs }: T
   return {
     add(connection: Connection): void {
       connections.add(connection)
-      if (connection.protocol.needsInit) awaited.add(connection)
+      if (connection.protocol.needsInit) uninitialised.add(connection)
     },
     remove(connection: Connection): void {
       connections.delete(connection)
-      awaited.delete(connection)
+      uninitialised.delete(connection)
     },
     stop: () => clearInterval(timer),
   }

@@ -1,4 +1,4 @@
-/** Who a client is, and whether it still is. */
+/** The user of a socket, watched while it is open: sessions may be revoked and rights may change. */
 
 import type { LiveAccess } from '../../access/live-access.ts'
 import { type Authenticate, freshMs, type Principal } from '../../access/route-guards.ts'
@@ -6,8 +6,9 @@ import { type Authenticate, freshMs, type Principal } from '../../access/route-g
 export interface IdentityOptions {
   authenticate: Authenticate
   liveAccess: Pick<LiveAccess, 'watch'>
-  /** Its rights have changed. */
+  /** The user's rights have changed. */
   onChange(principal: Principal): void
+  /** The token is no longer valid. */
   onEnd(): void
 }
 
@@ -22,12 +23,12 @@ export class Identity {
     this.#options = options
   }
 
-  /** From then on it is watched. Returns false where the token is not good. `isWanted` tells whether anybody still waits. */
-  async prove(token: string, isWanted: () => boolean): Promise<boolean> {
+  /** Returns false if the token is invalid. Starts watching it, unless the socket has been closed meanwhile. */
+  async authenticate(token: string, isStillOpen: () => boolean): Promise<boolean> {
     const { authenticate, liveAccess, onEnd } = this.#options
     const principal = await authenticate(token)
     if (!principal) return false
-    if (!isWanted()) return true
+    if (!isStillOpen()) return true
     this.#unwatch?.()
     this.#token = token
     this.#keep(principal)
@@ -44,8 +45,8 @@ export class Identity {
     return true
   }
 
-  /** As over HTTP, whoever asks for something has a good token at that time. The watch may hear of its end later. */
-  async isStillGood(): Promise<boolean> {
+  /** Each operation needs a valid token, as over HTTP. The watch may be notified of its end later. */
+  async isStillValid(): Promise<boolean> {
     if (this.#token === undefined || performance.now() - this.#checkedAt < freshMs) return true
     const principal = await this.#options.authenticate(this.#token)
     if (principal) this.#keep(principal)

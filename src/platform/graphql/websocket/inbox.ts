@@ -1,26 +1,26 @@
-/** The messages of one client, from their first byte until they are handled. */
+/** Incoming messages of one socket: limits their size, applies backpressure and schedules their handling. */
 import type { Duplex } from 'node:stream'
 import type { WebSocket } from 'ws'
-import type { FairTurns } from '../execution/fair-turns.ts'
+import type { FairScheduler } from '../execution/fair-scheduler.ts'
 import { FrameMeter } from './frame-meter.ts'
 
-/** Of a message of a client that has shown a valid token, and of any message as far as the library is concerned. */
+/** For authenticated clients, and the limit of `ws` for all. */
 export const maxMessageBytes = 1024 * 1024
 
 export interface InboxOptions {
   ws: WebSocket
   socket: Duplex
-  turns: FairTurns
-  /** Whose turn it takes to handle a message. */
-  line: string
-  /** Of a message, in bytes. */
+  scheduler: FairScheduler
+  /** The scheduler queue for handling messages. */
+  queueKey: string
+  /** Limit of a message in bytes. */
   maxLength: number
   onMessage(data: Buffer, isBinary: boolean): void
-  /** Nothing is read or handled while it returns true; `goOn` must be called when it no longer does. */
+  /** Nothing is read or handled while it returns true; call `resume` when that changes. */
   isBlocked(): boolean
-  /** No message is handled while it returns false; `goOn` must be called when it no longer does. */
+  /** No message is handled while it returns false; call `resume` when that changes. */
   hasRoom(): boolean
-  /** What it holds in memory has changed. */
+  /** `heldBytes` has changed. */
   onHeld(): void
   onTooLong(): void
 }
@@ -43,7 +43,7 @@ export class Inbox {
     this.#options = options
     this.maxLength = options.maxLength
     const { ws, socket } = options
-    // Before the library sees it.
+    // Before `ws` receives the chunk.
     socket.prependListener('data', (chunk: Buffer) => this.#measure(chunk))
     ws.on('message', (data: Buffer, isBinary: boolean) => this.#receive({ data, isBinary }))
   }
@@ -52,36 +52,36 @@ export class Inbox {
     return this.#meter.heldBytes + this.#waitingBytes
   }
 
-  /** For how long a message has been unfinished; undefined where none is. */
-  unfinishedMs(now: number): number | undefined {
-    // While it is not read from, the client cannot finish.
+  /** Time since an incomplete message began; undefined if there is none. */
+  incompleteMs(now: number): number | undefined {
+    // The client cannot complete it while the socket is paused.
     if (this.#options.ws.isPaused) this.#meter.since = now
-    return this.#meter.isUnfinished ? now - this.#meter.since : undefined
+    return this.#meter.isIncomplete ? now - this.#meter.since : undefined
   }
 
-  /** Handles what waits, else reads on, as far as it may. Returns whether a message is going to be handled. */
-  goOn(): boolean {
+  /** Schedules the next message, or reads on if none waits. Returns whether one is scheduled. */
+  resume(): boolean {
     if (this.#isClosed || this.#options.isBlocked()) return false
-    if (this.#waiting.length === 0) this.#resume()
+    if (this.#waiting.length === 0) this.#resumeSocket()
     else if (!this.#isScheduled && this.#options.hasRoom()) this.#schedule()
     return this.#isScheduled
   }
 
-  /** Drops what waits. */
+  /** Drops waiting messages. */
   clear(): void {
     this.#waiting = []
     this.#waitingBytes = 0
   }
 
-  /** Drops what waits and what still arrives, but for the library's closing handshake. */
+  /** Drops waiting and further messages; `ws` still completes the closing handshake. */
   close(): void {
     this.#isClosed = true
     this.clear()
-    // Paused, it would not notice that the other side closes too.
-    this.#resume()
+    // Paused, it would not receive the client's close frame.
+    this.#resumeSocket()
   }
 
-  /** Reads no more. The library ends the connection soon after it has been closed. */
+  /** Stops reading. `ws` ends the connection after its close timeout. */
   discard(): void {
     this.#options.socket.removeAllListeners('data').pause()
   }
@@ -98,16 +98,16 @@ export class Inbox {
     if (this.#isClosed) return
     this.#waiting.push(message)
     this.#waitingBytes += message.data.length
-    this.goOn()
-    // Pausing stops the next chunk from being read; the messages of the present one still arrive.
+    this.resume()
+    // Pausing takes effect with the next chunk; further messages of this one still arrive.
     if (this.#waiting.length > 0) this.#options.ws.pause()
   }
 
   #schedule(): void {
-    const { turns, line } = this.#options
+    const { scheduler, queueKey } = this.#options
     this.#isScheduled = true
-    // A full line is one of thousands of connections: it is asked again in the next turn of the event loop.
-    if (!turns.run(line, this.#handleNext)) setImmediate(this.#handleNext)
+    // Only thousands of connections of one address fill its queue. Retry in the next tick.
+    if (!scheduler.run(queueKey, this.#handleNext)) setImmediate(this.#handleNext)
   }
 
   readonly #handleNext = (): void => {
@@ -119,10 +119,10 @@ export class Inbox {
       this.#waitingBytes -= next.data.length
       onMessage(next.data, next.isBinary)
     }
-    this.goOn()
+    this.resume()
   }
 
-  #resume(): void {
+  #resumeSocket(): void {
     const { ws } = this.#options
     if (ws.isPaused) ws.resume()
   }

@@ -1,4 +1,4 @@
-/** The sockets that are open, from the end of their handshake until they are closed. */
+/** All open sockets, from the end of the handshake until they are closed. */
 import type { Duplex } from 'node:stream'
 import type { WebSocket } from 'ws'
 import type { Authenticate } from '../../access/route-guards.ts'
@@ -17,20 +17,20 @@ export interface OpenConnectionsOptions extends Omit<ConnectionDeps, 'onReleased
   timing?: Partial<Timing>
 }
 
-/** A socket whose handshake is done. */
-export interface Accepted {
+/** A socket after its handshake. */
+export interface AcceptedSocket {
   ws: WebSocket
   socket: Duplex
   address: string
   authenticate: Authenticate
-  /** Another one than elsewhere. */
+  /** Overrides the default engine. */
   engine: Engine | undefined
   credential: { token: string | undefined } | undefined
   userAgent: string | undefined
   requestId: string
 }
 
-/** For the other side to close too, before the connection is cut. */
+/** For the client's close frame, before the connection is terminated. */
 export const closeWithinMs = 2000
 
 const defaultTiming: Timing = { pingEveryMs: 30_000, initWithinMs: 3000, messageWithinMs: 10_000 }
@@ -44,7 +44,7 @@ export function createOpenConnections(options: OpenConnectionsOptions) {
   const open = new Set<Connection>()
   let onEmpty = () => {}
 
-  function add({ ws, socket, address, authenticate, engine, userAgent, requestId }: Accepted): Connection {
+  function add({ ws, socket, address, authenticate, engine, userAgent, requestId }: AcceptedSocket): Connection {
     const connection = new Connection({
       ws,
       socket,
@@ -67,17 +67,17 @@ export function createOpenConnections(options: OpenConnectionsOptions) {
   }
 
   return {
-    /** A browser gives up a socket that answers with none of the protocols it offered, and never learns the reason. */
+    /** Without a selected subprotocol browsers fail the connection and never see the close reason. */
     chooseProtocol: (offered: Set<string>): string | false =>
-      (offered.has(transport.protocol) ? transport.protocol : [...offered][0]) ?? false,
+      (offered.has(transport.subprotocol) ? transport.subprotocol : [...offered][0]) ?? false,
 
-    accept(accepted: Accepted): void {
+    accept(accepted: AcceptedSocket): void {
       const { ws, socket, credential } = accepted
-      if (ws.protocol !== '' && ws.protocol !== transport.protocol) {
+      if (ws.protocol !== '' && ws.protocol !== transport.subprotocol) {
         const { code, text } = closeReasons.protocolNotAcceptable
         ws.on('error', () => {})
         ws.close(code, text)
-        // Nothing that it still sends is read.
+        // Ignore further data.
         socket.removeAllListeners('data').pause()
         return
       }
@@ -86,16 +86,16 @@ export function createOpenConnections(options: OpenConnectionsOptions) {
     },
 
     counts(): { raw: number; transport: number } {
-      let ofTransport = 0
-      for (const { protocol } of open) if (protocol === transport) ofTransport += 1
-      return { raw: open.size - ofTransport, transport: ofTransport }
+      let transportCount = 0
+      for (const { protocol } of open) if (protocol === transport) transportCount += 1
+      return { raw: open.size - transportCount, transport: transportCount }
     },
 
     async close(): Promise<void> {
       const emptied = new Promise<void>((resolve) => {
         onEmpty = resolve
       })
-      for (const connection of open) connection.leave(closeReasons.goingAway)
+      for (const connection of open) connection.drain(closeReasons.goingAway)
       const cutOff = setTimeout(() => {
         for (const { writer } of open) writer.terminate()
       }, closeWithinMs)

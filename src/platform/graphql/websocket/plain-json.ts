@@ -1,10 +1,10 @@
 /**
- * The protocol of a socket without a sub-protocol. The client sends `{"query", "variables"?, "operationName"?, "id"?}`
- * and gets `{"data": …}` for every value; what had an id is answered with it, as the first key.
+ * The protocol of sockets without a subprotocol. The client sends `{"query", "variables"?, "operationName"?, "id"?}`
+ * and receives `{"data": …}` for every value, with the id, if given, as the first key.
  */
 import type { GraphQLFormattedError } from 'graphql'
 import type { GraphQLRequest } from '../execution/engine.types.ts'
-import { createLastMade } from '../execution/last-made.ts'
+import { memoizeLast } from '../execution/memoize-last.ts'
 import { frameOf } from './frames.ts'
 import { maxIdLength, type OperationId, type Protocol, type ProtocolOperation } from './protocol.ts'
 import type { SocketWriter } from './socket-writer.ts'
@@ -15,17 +15,17 @@ interface Message extends GraphQLRequest {
 }
 
 export function createPlainJson(): Protocol {
-  const wholeFrame = createLastMade(frameOf)
-  // All but the bracket that the id is put behind.
-  const allButFirst = createLastMade((text) => Buffer.from(text.slice(1)))
+  const encodeFrame = memoizeLast(frameOf)
+  // Without the opening brace, which is part of the prefix.
+  const encodeRest = memoizeLast((text) => Buffer.from(text.slice(1)))
 
   function sendText(writer: SocketWriter, { prefix }: ProtocolOperation, text: string): void {
-    if (prefix === '') writer.sendFrame(wholeFrame(text))
-    else writer.sendShared(prefix, allButFirst(text))
+    if (prefix === '') writer.sendFrame(encodeFrame(text))
+    else writer.sendShared(prefix, encodeRest(text))
   }
 
   return {
-    protocol: '',
+    subprotocol: '',
     needsInit: false,
 
     receive(connection, given, size) {
@@ -36,46 +36,46 @@ export function createPlainJson(): Protocol {
         const message = `"id" must be a number up to 2^53, or a string of at most ${maxIdLength} characters`
         return refuse(connection.writer, undefined, message)
       }
-      if (type !== 'complete') return connection.begin({ id, request, size })
+      if (type !== 'complete') return connection.start({ id, request, size })
       if (id === undefined) return refuse(connection.writer, undefined, '"complete" needs the "id" of what it ends')
       connection.complete(id)
     },
 
-    receiveBroken({ writer }) {
+    receiveMalformed({ writer }) {
       refuse(writer, undefined, 'The message is not JSON as text')
     },
 
     prefixOf: (id) => (id === undefined ? '' : `{"id":${JSON.stringify(id)},`),
 
-    value: sendText,
-    answer: sendText,
+    sendValue: sendText,
+    sendResponse: sendText,
 
-    refused: (writer, id, errors) => writer.send({ id, errors }),
+    sendRefusal: (writer, id, errors) => writer.send({ id, errors }),
 
-    ended(writer, id, errors) {
+    sendEnd(writer, id, errors) {
       if (errors) writer.send({ id, errors })
       writer.send({ id, type: 'complete' })
     },
 
-    repeated({ writer }, id) {
+    sendDuplicateId({ writer }, id) {
       refuse(writer, id, 'An operation with this "id" is not over yet')
     },
   }
 }
 
-type Sends = { send(message: object): void }
+type MessageWriter = Pick<SocketWriter, 'send'>
 
-function notAnObject(writer: Sends): void {
+function notAnObject(writer: MessageWriter): void {
   refuse(writer, undefined, 'The message is not an object')
 }
 
-function refuse(writer: Sends, id: OperationId | undefined, message: string): void {
+function refuse(writer: MessageWriter, id: OperationId | undefined, message: string): void {
   const errors: GraphQLFormattedError[] = [{ message, extensions: { code: 'BAD_REQUEST' } }]
   writer.send({ id, errors })
 }
 
 function isId(id: unknown): id is OperationId | undefined {
-  // A larger number has been rounded by now: it would come back as another one.
+  // JSON.parse has rounded a larger number: the id sent back would be another one.
   return (
     id === undefined ||
     (Number.isFinite(id) && Math.abs(id as number) <= Number.MAX_SAFE_INTEGER) ||

@@ -1,60 +1,60 @@
-/** The two languages that sockets speak. A connection does the work; a protocol reads and writes the messages. */
+/** A protocol parses and formats the messages of a socket; its Connection does the work. */
 import type { GraphQLFormattedError } from 'graphql'
 import type { GraphQLRequest } from '../execution/engine.types.ts'
 import type { CloseReason } from './close-reasons.ts'
 import type { SocketWriter } from './socket-writer.ts'
 
-/** By which a client tells its operations apart. */
+/** Chosen by the client. */
 export type OperationId = string | number
 
-/** Of an id. It is kept, and sent with every value. */
+/** Ids are kept, and sent with every value. */
 export const maxIdLength = 256
 
-/** What a message asks for. */
-export interface Begin {
+/** A client's message that starts an operation. */
+export interface OperationStart {
   id: OperationId | undefined
   request: GraphQLRequest
   /** The length of the message, in bytes. */
   size: number
 }
 
-/** What a protocol knows of a connection. */
 export interface ProtocolConnection {
   readonly writer: SocketWriter
   isReady: boolean
-  begin(begin: Begin): void
+  start(operation: OperationStart): void
   complete(id: OperationId): void
-  /** Returns false where the client has introduced itself before. */
+  /** Returns false for a second connection_init. */
   beginInit(): boolean
   identify(token: string | undefined, onDone?: () => void): void
   close(reason: CloseReason): void
 }
 
-/** What a protocol knows of an operation. */
 export interface ProtocolOperation {
   readonly id: OperationId | undefined
   readonly prefix: string
 }
 
 export interface Protocol {
-  /** Empty for the one that is spoken where none is asked for. */
-  readonly protocol: string
-  /** Nothing is served before the client has introduced itself. */
+  /** Empty for the protocol of sockets without a subprotocol. */
+  readonly subprotocol: string
+  /** Whether operations are refused before connection_init. */
   readonly needsInit: boolean
-  /** `message` is the client's JSON, `size` its length in bytes. */
+  /** `message` is parsed JSON, `size` its length in bytes. */
   receive(connection: ProtocolConnection, message: unknown, size: number): void
-  /** The message is no JSON. */
-  receiveBroken(connection: ProtocolConnection): void
-  /** What stands before every value of an operation: the part that is not the same for all. */
+  /** For messages that are not JSON text. */
+  receiveMalformed(connection: ProtocolConnection): void
+  /**
+   * The beginning of every value message, which is specific to the operation; the rest is shared by all subscribers.
+   */
   prefixOf(id: OperationId | undefined): string
   /** A value of a subscription. */
-  value(writer: SocketWriter, operation: ProtocolOperation, text: string): void
-  /** The answer to a query or a mutation, which is over. */
-  answer(writer: SocketWriter, operation: ProtocolOperation, text: string): void
-  /** An operation that did not begin. */
-  refused(writer: SocketWriter, id: OperationId | undefined, errors: readonly GraphQLFormattedError[]): void
-  /** A subscription has ended by itself; with errors, because it had to. */
-  ended(writer: SocketWriter, id: OperationId | undefined, errors: readonly GraphQLFormattedError[] | undefined): void
-  /** The id belongs to an operation that is not over. */
-  repeated(connection: ProtocolConnection, id: OperationId): void
+  sendValue(writer: SocketWriter, operation: ProtocolOperation, text: string): void
+  /** The response to a query or mutation, which ends it. */
+  sendResponse(writer: SocketWriter, operation: ProtocolOperation, text: string): void
+  /** For an operation that was not started. */
+  sendRefusal(writer: SocketWriter, id: OperationId | undefined, errors: readonly GraphQLFormattedError[]): void
+  /** The source of a subscription has ended, or failed with `errors`. */
+  sendEnd(writer: SocketWriter, id: OperationId | undefined, errors: readonly GraphQLFormattedError[] | undefined): void
+  /** For an id that a running operation has. */
+  sendDuplicateId(connection: ProtocolConnection, id: OperationId): void
 }

@@ -1,11 +1,9 @@
-/** One operation of a socket, from its message until it is over. */
 import type { GraphQLFormattedError } from 'graphql'
 import type { Principal } from '../../access/route-guards.ts'
-import type { Answer, LiveSubscription, Subscriber } from '../execution/engine.types.ts'
+import type { GraphQLResponse, LiveSubscription, Subscriber } from '../execution/engine.types.ts'
 import type { OperationId, Protocol } from './protocol.ts'
 import type { SocketWriter } from './socket-writer.ts'
 
-/** What an operation needs of its connection. */
 export interface OperationConnection {
   readonly protocol: Protocol
   readonly writer: SocketWriter
@@ -16,7 +14,7 @@ export interface SocketOperationOptions {
   connection: OperationConnection
   id: OperationId | undefined
   isSubscription: boolean
-  /** The length of the message that asked for it. */
+  /** The length of its message in bytes. */
   size: number
 }
 
@@ -37,40 +35,40 @@ export class SocketOperation implements Subscriber {
     this.#connection = connection
   }
 
-  /** Those without an id are told apart by themselves. */
+  /** Operations without an id are their own key. */
   get key(): unknown {
     return this.id ?? this
   }
 
   next(text: string): void {
-    if (!this.#isOver) this.#connection.protocol.value(this.#connection.writer, this, text)
+    if (!this.#isOver) this.#connection.protocol.sendValue(this.#connection.writer, this, text)
   }
 
   end(errors?: readonly GraphQLFormattedError[]): void {
-    if (this.#finish()) this.#connection.protocol.ended(this.#connection.writer, this.id, errors)
+    if (this.#finish()) this.#connection.protocol.sendEnd(this.#connection.writer, this.id, errors)
   }
 
-  /** It may have been over before it began: its socket was closed meanwhile, or the client has changed its mind. */
-  begun(live: LiveSubscription): void {
+  /** The operation may already be over: the socket was closed, or the client has sent `complete`. */
+  attach(live: LiveSubscription): void {
     if (this.#isOver) live.close()
     else this.#live = live
   }
 
-  answer({ text }: Answer): void {
+  respond({ text }: GraphQLResponse): void {
     if (!this.#finish()) return
-    this.#connection.protocol.answer(this.#connection.writer, this, text)
+    this.#connection.protocol.sendResponse(this.#connection.writer, this, text)
   }
 
   refuse(errors: readonly GraphQLFormattedError[]): void {
-    if (this.#finish()) this.#connection.protocol.refused(this.#connection.writer, this.id, errors)
+    if (this.#finish()) this.#connection.protocol.sendRefusal(this.#connection.writer, this.id, errors)
   }
 
-  /** The rights of its user have changed. */
+  /** Call when the user's rights have changed. */
   async recheck(principal: Principal): Promise<void> {
     await this.#live?.recheck(principal)
   }
 
-  /** The client needs it no longer, and is told nothing more of it. */
+  /** Ends the operation without a message to the client. */
   close(): void {
     if (this.#finish()) this.#live?.close()
   }

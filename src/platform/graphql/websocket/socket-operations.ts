@@ -1,4 +1,4 @@
-/** The operations of one socket that are not over, and the room that they take. */
+/** The open operations of one socket. */
 import type { Principal } from '../../access/route-guards.ts'
 import type { Client } from '../../http/client.ts'
 import type { Share } from '../../limiter/address-budgets.ts'
@@ -7,8 +7,8 @@ import { formatThrown } from '../execution/graphql-errors.ts'
 import { RefusedRequest } from '../execution/refused-request.ts'
 import type { ContextLog } from '../schema/elements.ts'
 import type { Identity } from './identity.ts'
-import { OperationRoom } from './operation-room.ts'
-import type { Begin, OperationId, Protocol } from './protocol.ts'
+import { OperationQuota } from './operation-quota.ts'
+import type { OperationId, OperationStart, Protocol } from './protocol.ts'
 import { type OperationConnection, SocketOperation } from './socket-operation.ts'
 import type { SocketWriter } from './socket-writer.ts'
 
@@ -21,11 +21,11 @@ export interface SocketOperationsOptions {
   share: Share
   maxSubscriptions: number
   log: ContextLog
-  /** What they hold in memory has changed. */
+  /** `heldBytes` has changed. */
   onHeld(): void
-  /** An answer has been sent, or a subscription has begun. */
+  /** A response has been sent, or a subscription has been opened. */
   onDone(): void
-  /** The client's token is no longer good. */
+  /** The client's token is no longer valid. */
   onForbidden(): void
 }
 
@@ -34,37 +34,37 @@ export class SocketOperations implements OperationConnection {
   readonly writer: SocketWriter
   readonly #options: SocketOperationsOptions
   readonly #operations = new Map<unknown, SocketOperation>()
-  readonly #room: OperationRoom
-  #underWay = 0
+  readonly #quota: OperationQuota
+  #running = 0
 
   constructor(options: SocketOperationsOptions) {
     this.protocol = options.protocol
     this.writer = options.writer
     this.#options = options
-    this.#room = new OperationRoom(options.share, options.maxSubscriptions)
+    this.#quota = new OperationQuota(options.share, options.maxSubscriptions)
   }
 
   get heldBytes(): number {
-    return this.#room.heldBytes
+    return this.#quota.heldBytes
   }
 
-  /** Whether some are neither answered nor begun. */
-  get areUnderWay(): boolean {
-    return this.#underWay > 0
+  /** Whether any query or mutation has no response yet, or any subscription is still being opened. */
+  get areRunning(): boolean {
+    return this.#running > 0
   }
 
   has(id: OperationId): boolean {
     return this.#operations.has(id)
   }
 
-  begin({ id, request, size }: Begin): void {
+  start({ id, request, size }: OperationStart): void {
     const { engine, share, log, onHeld } = this.#options
     let prepared: Prepared
     try {
       prepared = engine.prepare(request)
-      this.#room.take({ isSubscription: prepared.kind === 'subscription', size })
+      this.#quota.reserve({ isSubscription: prepared.kind === 'subscription', size })
     } catch (error) {
-      this.protocol.refused(this.writer, id, this.#errorsOf(error))
+      this.protocol.sendRefusal(this.writer, id, this.#errorsOf(error))
       return
     }
     const operation = new SocketOperation({
@@ -74,25 +74,25 @@ export class SocketOperations implements OperationConnection {
       size,
     })
     this.#operations.set(operation.key, operation)
-    this.#underWay += 1
+    this.#running += 1
     share.addOperation()
     onHeld()
     void this.#run(operation, prepared).catch((error: unknown) => log.error({ err: error }, 'an operation failed'))
   }
 
-  /** The client needs it no longer. One that is over already is no mistake: the messages have crossed. */
+  /** Ignores unknown ids: the operation may have ended while the client's message was on its way. */
   complete(id: OperationId): void {
     this.#operations.get(id)?.close()
   }
 
-  /** For an operation that is over. */
+  /** Called by operations that have ended. */
   forget(operation: SocketOperation): void {
     this.#operations.delete(operation.key)
-    this.#room.giveBack(operation)
+    this.#quota.release(operation)
     this.#options.onHeld()
   }
 
-  /** The rights of their user have changed. */
+  /** Call when the user's rights have changed. */
   recheck(principal: Principal): void {
     const { log } = this.#options
     for (const operation of this.#operations.values()) {
@@ -110,17 +110,17 @@ export class SocketOperations implements OperationConnection {
     const context = { principal, client, log }
     try {
       if (operation.isSubscription) {
-        operation.begun(await engine.subscribe(prepared, context, operation))
-        // The rights may have changed while it began.
+        operation.attach(await engine.subscribe(prepared, context, operation))
+        // Rights may have changed while the subscription was being opened.
         if (identity.principal && identity.principal !== principal) await operation.recheck(identity.principal)
-      } else if (await identity.isStillGood()) {
+      } else if (await identity.isStillValid()) {
         const fresh = { ...context, principal: identity.principal }
-        operation.answer(await engine.execute(prepared, fresh))
+        operation.respond(await engine.execute(prepared, fresh))
       } else onForbidden()
     } catch (error) {
       operation.refuse(this.#errorsOf(error))
     }
-    this.#underWay -= 1
+    this.#running -= 1
     share.removeOperation()
     onDone()
   }

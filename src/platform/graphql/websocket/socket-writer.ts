@@ -1,4 +1,4 @@
-/** One socket, as far as writing to it goes. */
+/** Writes to one socket, with a limit on unread bytes. */
 import type { Duplex } from 'node:stream'
 import { WebSocket } from 'ws'
 import type { CloseReason } from './close-reasons.ts'
@@ -8,14 +8,14 @@ import { beginFrame, frameOf } from './frames.ts'
 export interface SocketWriterOptions {
   ws: WebSocket
   socket: Duplex
-  /** What it holds in memory has changed. */
+  /** `heldBytes` has changed. */
   onHeld(): void
-  /** Is called when it has been cut off. */
+  /** Called when the socket is closed for being too slow. */
   onTooSlow(): void
 }
 
-/** Whoever leaves more than this unread is cut off, before the values that wait for it fill the memory. */
-const maxWaitingBytes = 1024 * 1024
+/** Buffer limit; the socket is closed beyond it. */
+const maxBufferedBytes = 1024 * 1024
 
 const ping = Buffer.from([0x89, 0])
 
@@ -31,7 +31,7 @@ export class SocketWriter {
     this.#options = options
   }
 
-  /** Sent, and not yet taken by the client. */
+  /** Bytes that the client has not read yet. */
   get heldBytes(): number {
     return this.#socket.writableLength
   }
@@ -44,7 +44,9 @@ export class SocketWriter {
     if (this.#canSend()) this.#write(frame)
   }
 
-  /** A frame of which only the beginning is this socket's own. `more` are frames that belong to it, however long it is. */
+  /**
+   * Sends a frame of which only the beginning is specific to this socket. `more` frames are sent with it in any case.
+   */
   sendShared(own: string, rest: Buffer, ...more: Buffer[]): void {
     if (!this.#canSend()) return
     this.#socket.cork()
@@ -52,19 +54,19 @@ export class SocketWriter {
     this.#socket.write(rest)
     for (const frame of more) this.#socket.write(frame)
     this.#socket.uncork()
-    this.#look()
+    this.#reportHeld()
   }
 
   ping(): void {
     this.sendFrame(ping)
   }
 
-  /** An answer carries what the question did: RFC 6455, section 5.5.3. It is at most 125 bytes. */
+  /** Echoes the ping's data, at most 125 bytes: RFC 6455, section 5.5.3. */
   pong(data: Buffer): void {
     this.sendFrame(Buffer.concat([Buffer.from([0x8a, data.length]), data]))
   }
 
-  /** Where the other side does not close too, or cannot be told, the library ends the connection after a while. */
+  /** `ws` terminates the connection after its close timeout if the client does not respond. */
   close({ code, text }: CloseReason): void {
     this.#ws.close(code, text)
   }
@@ -83,11 +85,11 @@ export class SocketWriter {
 
   #write(frame: Buffer): void {
     this.#socket.write(frame)
-    this.#look()
+    this.#reportHeld()
   }
 
-  /** Clients that read take everything at once. */
-  #look(): void {
+  /** Skipped for clients that keep up, whose buffer stays empty. */
+  #reportHeld(): void {
     const isBehind = this.#socket.writableLength > 0
     if (isBehind || this.#wasBehind) this.#options.onHeld()
     this.#wasBehind = isBehind
@@ -95,7 +97,7 @@ export class SocketWriter {
 
   #canSend(): boolean {
     if (this.#ws.readyState !== WebSocket.OPEN) return false
-    if (this.#socket.writableLength <= maxWaitingBytes) return true
+    if (this.#socket.writableLength <= maxBufferedBytes) return true
     this.close(closeReasons.tooSlow)
     this.#options.onTooSlow()
     return false

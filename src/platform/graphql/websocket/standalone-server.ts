@@ -1,4 +1,4 @@
-/** A server for sockets alone: every path leads to them. */
+/** An HTTP server for WebSockets alone, on any path. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
@@ -7,7 +7,7 @@ import { hasValidHost } from '../../http/host-header.ts'
 import { describeListenError } from '../../http/listen-error.ts'
 import { createParserErrorHandler } from '../../http/parser-errors.ts'
 import { pathOf } from '../../http/request-path.ts'
-import { cutOffUnread } from '../../http/unread-answers.ts'
+import { disconnectSlowReaders } from '../../http/slow-readers.ts'
 import { isWebSocketUpgrade } from '../../http/upgrades.ts'
 import { createConnectionsPerAddress } from '../../limiter/connections-per-address.ts'
 import type { Log } from '../../log/logger.ts'
@@ -18,42 +18,43 @@ export interface StandaloneServerOptions {
   sockets: Sockets
   log: Log
   createRequestId(): string
-  /** Connections of one peer that have not become sockets yet, unless it is a proxy that speaks for many. */
+  /** Limit of connections before their upgrade. Trusted proxies are exempt. */
   maxPerAddress: number
   isTrusted(address: string | undefined): boolean
-  /** For the head of a request, from when the connection was made. */
-  headWithinMs?: number
-  /** For so long a client may leave unread what it was sent. */
+  /** For the request headers, from the start of the connection. */
+  headersWithinMs?: number
+  /** How long a client may leave data unread. */
   unreadSeconds?: number
 }
 
 export interface StandaloneServer {
-  /** Returns the URL of the address that is bound. */
+  /** Returns the URL of the bound address. */
   listen(host: string, port: number): Promise<string>
-  /** Close the sockets first: it waits for them. */
+  /** Close the sockets first, because it waits for them. */
   close(): Promise<void>
 }
 
-/** How often Node looks for connections whose time is over. */
-const looksPerLimit = 10
+/** Node checks connections for timeouts this often within the limit. */
+const checksPerLimit = 10
 
 export function createStandaloneServer(options: StandaloneServerOptions): StandaloneServer {
-  const { sockets, log, createRequestId, headWithinMs = 10_000, unreadSeconds = 30 } = options
+  const { sockets, log, createRequestId, headersWithinMs = 10_000, unreadSeconds = 30 } = options
   const server = createServer(
     {
-      headersTimeout: headWithinMs,
-      requestTimeout: headWithinMs,
-      connectionsCheckingInterval: headWithinMs / looksPerLimit,
-      // Node would refuse by itself, without a body.
+      headersTimeout: headersWithinMs,
+      requestTimeout: headersWithinMs,
+      connectionsCheckingInterval: headersWithinMs / checksPerLimit,
+      // Checked by hasValidHost: Node's own 400 has no body.
       requireHostHeader: false,
       shouldUpgradeCallback: isWebSocketUpgrade,
     },
-    answer,
+    respond,
   )
-  const unread = cutOffUnread({
+  const slowReaders = disconnectSlowReaders({
     server,
     seconds: unreadSeconds,
-    onCutOff: ({ remoteAddress: address }) => log.info({ address }, 'a socket was cut off: its client does not read'),
+    onDisconnect: ({ remoteAddress: address }) =>
+      log.info({ address }, 'a socket was cut off: its client does not read'),
   })
   const perAddress = createConnectionsPerAddress(options.maxPerAddress)
   const onUpgrade = new WeakMap<Duplex, () => void>()
@@ -66,23 +67,23 @@ export function createStandaloneServer(options: StandaloneServerOptions): Standa
     onUpgrade.set(socket, leave)
   })
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-    // From here on it is counted with the sockets.
+    // From here on the limit of open sockets applies.
     onUpgrade.get(socket)?.()
     sockets.handleUpgrade(request, socket, head)
   })
   server.on('connect', (_request, socket: Duplex) => refuse(socket, refusals.methodNotAllowed))
-  // Node would answer an "Expect" that it does not know by 417, without a body.
-  server.on('checkExpectation', answer)
+  // Node's own 417 for an unknown "Expect" has no body.
+  server.on('checkExpectation', respond)
   server.on('clientError', createParserErrorHandler({ createRequestId, log }) as () => void)
 
   function refuse(socket: Duplex, refusal: Refusal): void {
     refuseUpgrade(socket, createRequestId(), refusal)
   }
 
-  function answer(request: IncomingMessage, response: ServerResponse): void {
+  function respond(request: IncomingMessage, response: ServerResponse): void {
     const { method, url = '' } = request
     response.setHeader('x-request-id', createRequestId())
-    // So that a supervisor can watch a process that serves nothing else.
+    // For supervisors of a process that serves nothing else.
     const isLive = (method === 'GET' || method === 'HEAD') && pathOf(url) === '/health/live'
     if (!hasValidHost(request)) send(response, 400, { error: 'Malformed request' })
     else if (isLive) send(response, 200, { status: 'ok' })
@@ -99,7 +100,7 @@ export function createStandaloneServer(options: StandaloneServerOptions): Standa
     },
 
     async close() {
-      unread.close()
+      slowReaders.close()
       if (!server.listening) return
       await new Promise<void>((resolve) => {
         server.close(() => resolve())
@@ -116,7 +117,7 @@ function send(response: ServerResponse, status: number, body: object): void {
       'content-type': 'application/json; charset=utf-8',
       'content-length': Buffer.byteLength(text),
       'cache-control': 'no-store',
-      // A body that may follow is not read.
+      // A request body is not read.
       connection: status === 426 ? 'upgrade, close' : 'close',
     })
     .end(text)

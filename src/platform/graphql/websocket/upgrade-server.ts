@@ -1,4 +1,4 @@
-/** Sockets for GraphQL, on any server of node:http. */
+/** GraphQL over WebSockets, on any node:http server. */
 import type { IncomingMessage, Server } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { WebSocketServer } from 'ws'
@@ -13,32 +13,32 @@ import { createOriginCheck, type Refusal, refusals, refuseUpgrade } from './upgr
 
 export interface UpgradeServerOptions extends OpenConnectionsOptions {
   authenticate: Authenticate
-  /** Of the client, which a trusted proxy may speak for. */
+  /** The client's address, behind trusted proxies too. */
   addressOf(request: IncomingMessage): string
   requestIdOf(request: IncomingMessage): string
-  /** Of the pages that may open sockets; `*` stands for all. */
+  /** Origins of pages that may open sockets; `*` allows all. */
   origins: readonly string[]
   maxPerAddress: number
 }
 
-/** A way in: from which pages, and how it is told who comes. */
+/** Which requests may open a socket, and how they are authenticated. */
 export interface UpgradeEndpoint {
   isAllowed(request: IncomingMessage): boolean
-  /** Undefined for nobody in particular. Where there is no token in it, what was given is none, and is refused. */
+  /** Undefined for anonymous clients. An undefined token is a malformed credential, which is refused. */
   credentialOf(request: IncomingMessage): { token: string | undefined } | undefined
   authenticate: Authenticate
-  /** Another one than elsewhere. */
+  /** Overrides the default engine. */
   engine?: Engine
 }
 
 export interface Sockets {
-  /** Whatever the path. */
+  /** For any path. */
   handleUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void
-  /** Serves on one path of a server, and on those that have an endpoint of their own. Refuses upgrades on all others. */
+  /** Serves one path of a server, and the paths of `others`. Refuses upgrades on all other paths. */
   serveAt(server: Server, path: string, others?: Readonly<Record<string, UpgradeEndpoint>>): void
-  /** How many are open, and with which sub-protocol. */
+  /** Open sockets by protocol. */
   counts(): { raw: number; transport: number }
-  /** Lets nobody in any more and closes what is open, at the latest after two seconds. */
+  /** Refuses new sockets and closes the open ones within two seconds. */
   close(): Promise<void>
 }
 
@@ -79,7 +79,7 @@ export function createUpgradeServer(options: UpgradeServerOptions): Sockets {
     return endpoint.isAllowed(request) ? undefined : refusals.forbidden
   }
 
-  function letIn({ request, socket, head, endpoint }: Upgrade): void {
+  function accept({ request, socket, head, endpoint }: Upgrade): void {
     const address = addressOf(request)
     const refusal = refusalOf(request, endpoint)
     const leave = refusal ? undefined : perAddress.enter(address)
@@ -91,7 +91,7 @@ export function createUpgradeServer(options: UpgradeServerOptions): Sockets {
     server.handleUpgrade(request, socket, head, (ws) => {
       isAccepted = true
       ws.on('close', leave)
-      // The request itself is not kept: it is larger than all that is.
+      // Does not retain the request, which is larger than the rest together.
       connections.accept({
         ws,
         socket,
@@ -103,19 +103,19 @@ export function createUpgradeServer(options: UpgradeServerOptions): Sockets {
         requestId: idOf(request),
       })
     })
-    // By then it has been let in or refused.
+    // handleUpgrade is synchronous: the socket has been accepted or refused.
     if (!isAccepted) leave()
   }
 
   return {
-    handleUpgrade: (request, socket, head) => letIn({ request, socket, head, endpoint: byToken }),
+    handleUpgrade: (request, socket, head) => accept({ request, socket, head, endpoint: byToken }),
 
     serveAt(httpServer, path, others = {}) {
       const endpoints = new Map([[path, byToken], ...Object.entries(others)])
       httpServer.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-        const asked = pathOf(request.url ?? '').replace(/(?<=.)\/$/, '')
-        const endpoint = endpoints.get(asked)
-        if (endpoint) letIn({ request, socket, head, endpoint })
+        const requested = pathOf(request.url ?? '').replace(/(?<=.)\/$/, '')
+        const endpoint = endpoints.get(requested)
+        if (endpoint) accept({ request, socket, head, endpoint })
         else refuse(request, socket, refusals.notFound)
       })
     },
@@ -135,15 +135,15 @@ function createWebSocketServer(handleProtocols: (offered: Set<string>) => string
     clientTracking: false,
     maxPayload: maxMessageBytes,
     perMessageDeflate: false,
-    // What is owed to a client that does not read must count, pongs too.
+    // Pongs must count towards the buffer limit too.
     autoPong: false,
-    // The types do not know it yet.
+    // Missing in the type definitions.
     ...({ closeTimeout: closeWithinMs } as object),
     handleProtocols,
   })
 }
 
-/** By a token, which is optional. */
+/** The bearer token is optional. */
 function tokenEndpoint({ origins, authenticate }: UpgradeServerOptions): UpgradeEndpoint {
   return {
     isAllowed: createOriginCheck(origins),

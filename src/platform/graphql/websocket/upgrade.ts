@@ -1,4 +1,4 @@
-/** Upgrade requests: which are let in, and what the others are told. */
+/** Origin checks and refusals of upgrade requests. */
 import { type IncomingMessage, STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
 
@@ -17,7 +17,7 @@ export const refusals = {
   unavailable: { status: 503, error: 'Service unavailable', headers: { 'retry-after': '5' } },
 } satisfies Record<string, Refusal>
 
-/** There is no answer to write to yet, only a socket. */
+/** Written by hand: an upgrade request has a raw socket and no ServerResponse. */
 export function refuseUpgrade(socket: Duplex, requestId: string, { status, error, headers = {} }: Refusal): void {
   const body = JSON.stringify({ error })
   const all = {
@@ -35,8 +35,8 @@ export function refuseUpgrade(socket: Duplex, requestId: string, { status, error
 }
 
 /**
- * Browsers tell which page opens a socket, and let any page do so. Whoever sends no origin is no browser. The service's
- * own pages may come from another of its ports.
+ * Browsers let any page open a socket, and send its origin. Clients without an origin are not browsers. Pages of the
+ * same host may have another port.
  */
 export function createOriginCheck(origins: readonly string[]): (request: IncomingMessage) => boolean {
   if (origins.includes('*')) return () => true
@@ -49,15 +49,15 @@ export function createOriginCheck(origins: readonly string[]): (request: Incomin
 }
 
 /**
- * For sockets that a cookie opens: browsers send it whatever page asks, so only the service's own pages may ask. Whoever
- * does not tell the page is refused too.
+ * For sockets authenticated by a cookie, which browsers send for any page (cross-site WebSocket hijacking): only the
+ * service's own origin is allowed, and a missing one is refused.
  */
 export function createOwnOriginCheck(publicUrl: string | undefined): (request: IncomingMessage) => boolean {
   const own = publicUrl === undefined ? undefined : new URL(publicUrl)
   return ({ headers: { origin = '', host } }) => {
     const page = URL.parse(origin)
     if (!page || host === undefined) return false
-    // A proxy may have changed the host. A page over plain http is nobody's own where the service is reached by https.
+    // A proxy may have changed the host. If the public URL is https, a page over http is not our own.
     if (page.origin === own?.origin) return true
     return page.host === host.toLowerCase() && (own?.protocol !== 'https:' || page.protocol === 'https:')
   }

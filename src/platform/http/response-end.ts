@@ -1,13 +1,13 @@
 import type { ServerResponse } from 'node:http'
 
-/** Pipelined answers wait on one connection, each with a listener. */
+/** Each pipelined response adds a listener to the connection. */
 const maxListeners = 100
 
 /**
- * Calls `done` once, when the client has got the answer or is gone. Listens to the connection too: an answer that waits
- * behind another one is told nothing when the connection ends.
+ * Calls `done` once, when the response has been sent or the client has disconnected. Listens to the connection too: a
+ * pipelined response that is still queued emits nothing when the connection closes.
  */
-export function onAnswerEnd(response: ServerResponse, done: () => void): void {
+export function onResponseEnd(response: ServerResponse, done: () => void): void {
   const { socket } = response.req
   if (response.closed || response.destroyed || socket.destroyed) {
     done()
@@ -17,7 +17,7 @@ export function onAnswerEnd(response: ServerResponse, done: () => void): void {
   const end = () => {
     response.off('close', end)
     socket.off('close', end)
-    // The end of the connection reaches both listeners: the first one removes the second too late.
+    // When the connection closes, the second listener may be called although the first has removed it.
     if (!hasEnded) done()
     hasEnded = true
   }

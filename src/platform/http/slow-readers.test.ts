@@ -3,9 +3,9 @@ import { EventEmitter } from 'node:events'
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
 import { type TestContext, test } from 'node:test'
-import { cutOffUnread } from './unread-answers.ts'
+import { disconnectSlowReaders } from './slow-readers.ts'
 
-/** A connection for which a megabyte waits, of which the test reads. */
+/** A connection with a megabyte of unread data, which the test reads. */
 class FakeSocket extends EventEmitter {
   readonly _handle = { bytesWritten: 1_000_000, writeQueueSize: 900_000 }
   destroyed = false
@@ -27,21 +27,21 @@ class FakeSocket extends EventEmitter {
 function watch(t: TestContext, count: number) {
   t.mock.timers.enable({ apis: ['setInterval'] })
   const server = new EventEmitter()
-  const cutOff: unknown[] = []
-  const { close } = cutOffUnread({
+  const disconnected: unknown[] = []
+  const { close } = disconnectSlowReaders({
     server: server as Server,
     seconds: 30,
-    onCutOff: (socket: Socket) => cutOff.push(socket),
+    onDisconnect: (socket: Socket) => disconnected.push(socket),
   })
   t.after(close)
   const sockets = Array.from({ length: count }, () => new FakeSocket())
   for (const socket of sockets) server.emit('connection', socket)
   const pass = (seconds: number) => t.mock.timers.tick(seconds * 1000)
-  return { sockets: sockets as [FakeSocket, ...FakeSocket[]], cutOff, pass }
+  return { sockets: sockets as [FakeSocket, ...FakeSocket[]], disconnected, pass }
 }
 
-test('whoever reads a few bytes now and then is cut off like who reads none', (t) => {
-  const { sockets, cutOff, pass } = watch(t, 2)
+test('a client that reads a few bytes now and then is disconnected like one that reads none', (t) => {
+  const { sockets, disconnected, pass } = watch(t, 2)
   const [few] = sockets
   for (let second = 0; second < 36; second += 3) {
     pass(3)
@@ -51,10 +51,10 @@ test('whoever reads a few bytes now and then is cut off like who reads none', (t
     sockets.map(({ destroyed }) => destroyed),
     [true, true],
   )
-  assert.deepEqual(cutOff, sockets)
+  assert.deepEqual(disconnected, sockets)
 })
 
-test('a slow network is no reason to be cut off, whether it carries a little each second or much at once', (t) => {
+test('a slow network is tolerated, whether it delivers a little each second or in bursts', (t) => {
   const { sockets, pass } = watch(t, 2)
   const [steady, bursts] = sockets as [FakeSocket, FakeSocket]
   for (let second = 1; second <= 600; second += 1) {
@@ -68,7 +68,7 @@ test('a slow network is no reason to be cut off, whether it carries a little eac
   )
 })
 
-test('whoever has read everything may wait for as long as it likes', (t) => {
+test('a client that has read everything may stay idle', (t) => {
   const { sockets, pass } = watch(t, 1)
   const [socket] = sockets
   pass(27)

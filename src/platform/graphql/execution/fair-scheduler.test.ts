@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { setImmediate as nextTurn } from 'node:timers/promises'
-import { createFairTurns } from './fair-turns.ts'
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
+import { createFairScheduler } from './fair-scheduler.ts'
 
-const create = () => createFairTurns({ onError: assert.ifError })
+const create = () => createFairScheduler({ onError: assert.ifError })
 
 async function until(isDone: () => boolean): Promise<number> {
-  let turns = 0
-  for (; !isDone(); turns++) await nextTurn()
-  return turns
+  let ticks = 0
+  for (; !isDone(); ticks++) await yieldToEventLoop()
+  return ticks
 }
 
 function work(ms: number): void {
@@ -16,7 +16,7 @@ function work(ms: number): void {
   while (performance.now() < end);
 }
 
-test('the first jobs run at once, many take several turns of the event loop', async () => {
+test('the first jobs run immediately, many are spread over several ticks of the event loop', async () => {
   const { run } = create()
   let done = 0
   run('a', () => {
@@ -33,7 +33,7 @@ test('the first jobs run at once, many take several turns of the event loop', as
   assert.ok((await until(() => done === 201)) >= 5)
 })
 
-test('what a job sets going counts too, though it runs later', async () => {
+test('microtasks started by a job count towards the time budget', async () => {
   const { run } = create()
   let done = 0
   for (let i = 0; i < 200; i++) {
@@ -47,7 +47,7 @@ test('what a job sets going counts too, though it runs later', async () => {
   assert.ok((await until(() => done === 200)) >= 5)
 })
 
-test('lines take turns, and each keeps its order', async () => {
+test('queues are served round-robin, each in order', async () => {
   const { run } = create()
   const order: string[] = []
   for (let i = 0; i < 50; i++) run('many', () => void order.push(`many ${i}`))
@@ -60,9 +60,9 @@ test('lines take turns, and each keeps its order', async () => {
   )
 })
 
-test('a job that throws is told of, and the others run', async () => {
+test('an error in a job is reported, and the other jobs run', async () => {
   const errors: unknown[] = []
-  const { run } = createFairTurns({ onError: (error) => errors.push(error) })
+  const { run } = createFairScheduler({ onError: (error) => errors.push(error) })
   let done = 0
   for (let i = 0; i < 20; i++) {
     run('a', () => {
@@ -74,7 +74,7 @@ test('a job that throws is told of, and the others run', async () => {
   assert.equal(errors.length, 20)
 })
 
-test('a line holds so many, and no other suffers from it', async () => {
+test('a full queue rejects jobs and does not affect the others', async () => {
   const { run, wait } = create()
   let done = 0
   const job = () => {

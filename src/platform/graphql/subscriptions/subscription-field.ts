@@ -1,4 +1,3 @@
-/** The field that a subscription asks for. */
 import {
   type FieldNode,
   type FragmentDefinitionNode,
@@ -13,18 +12,18 @@ import { formatExecutionError } from '../execution/graphql-errors.ts'
 import { RefusedRequest } from '../execution/refused-request.ts'
 import type { ContextLog, RootElement } from '../schema/elements.ts'
 
-export interface AskedField {
+export interface SubscriptionField {
   element: Extract<RootElement, { kind: 'subscription' }>
   args: Record<string, unknown>
 }
 
-/** Which element a subscription asks for, and with what. Validation has made sure that it is one. */
-export function readAskedField(
+/** Finds the root field of a subscription and its arguments. Validation ensures that there is exactly one. */
+export function getSubscriptionField(
   schema: GraphQLSchema,
   { document, operationName, variables }: Prepared,
   log: ContextLog,
-): AskedField {
-  const { node } = document.operation(operationName)
+): SubscriptionField {
+  const { node } = document.getOperation(operationName)
   const fragments = new Map(
     document.node.definitions
       .filter((each): each is FragmentDefinitionNode => each.kind === Kind.FRAGMENT_DEFINITION)
@@ -39,7 +38,7 @@ export function readAskedField(
   try {
     return { element, args: getArgumentValues(definition, field, variables) }
   } catch (error) {
-    // A variable that is null where an argument with a default may not be.
+    // A null variable for a non-null argument with a default.
     if (!(error instanceof GraphQLError)) throw error
     throw new RefusedRequest('execution', [formatExecutionError(error, log)])
   }

@@ -1,4 +1,4 @@
-/** One operation of a document that is kept: what it costs, its variables, and how it is executed. */
+/** One operation of a cached document: its cost, its variables, and its compiled form. */
 import {
   type DocumentNode,
   type FragmentDefinitionNode,
@@ -14,61 +14,61 @@ import { costOf } from './cost.ts'
 import { maxProblems } from './document-limits.ts'
 import { isCompilable } from './jit-exclusions.ts'
 import { refuseDocument, tooExpensive } from './refused-request.ts'
-import { createVariables, type ReadVariables } from './variables.ts'
+import { createVariableReader, type ReadVariables } from './variables.ts'
 
-/** What all operations share. */
-export interface OperationDeps {
+/** Shared by all operations. */
+export interface DocumentOperationDeps {
   schemas: Schemas
   maxCost: number
   compiled: LRUCache<OperationDefinitionNode, CompiledQuery>
 }
 
-export interface OperationOptions {
+export interface DocumentOperationOptions {
   operation: OperationDefinitionNode
   document: DocumentNode
   fragments: ReadonlyMap<string, FragmentDefinitionNode>
+  /** Larger documents are never compiled. */
   isSmall: boolean
-  deps: OperationDeps
+  deps: DocumentOperationDeps
 }
 
-/** Compiling takes as long as executing dozens of times. Whoever sends ever new documents gains nothing by it. */
+/** Compiling costs as much as dozens of executions, which a document used once would waste. */
 const usesBeforeCompiling = 3
 
 const maxCompiled = 200
 
-export function createCompiledOperations(): OperationDeps['compiled'] {
+export function createCompiledOperations(): DocumentOperationDeps['compiled'] {
   return new LRUCache({ max: maxCompiled })
 }
 
-export class Operation {
+export class DocumentOperation {
   readonly node: OperationDefinitionNode
-  /** What graphql-js is to execute, with variables that are coerced. */
+  /** For graphql-js, with coerced variables. */
   readonly interpreted: { schema: GraphQLSchema; document: DocumentNode }
-  readonly #options: OperationOptions
+  readonly #options: DocumentOperationOptions
   readonly #hasVariables: boolean
   readonly #readVariables: ReadVariables
-  /** The document for an executor that is handed coerced variables. */
+  /** The document with variables of coercedType. */
   readonly #executable: DocumentNode
   #fixedCost: number | undefined
   #uses = 0
 
-  constructor(options: OperationOptions) {
+  constructor(options: DocumentOperationOptions) {
     const { operation, document, deps } = options
     const schema = deps.schemas.public
     this.node = operation
     this.#options = options
     this.#hasVariables = (operation.variableDefinitions ?? []).length > 0
-    this.#readVariables = createVariables({ schema, document, operation, maxProblems })
-    this.#executable = passCoerced(document, operation)
-    // The types that executors have for variables are not to be described to anybody.
-    this.interpreted = describesSchema(document)
+    this.#readVariables = createVariableReader({ schema, document, operation, maxProblems })
+    this.#executable = withCoercedVariables(document, operation)
+    // Introspection must not show coercedType.
+    this.interpreted = hasIntrospection(document)
       ? { schema, document }
       : { schema: deps.schemas.interpreted, document: this.#executable }
   }
 
   /**
-   * Returns the variables as its types and defaults make them. Throws where they are not what it declares, or where it
-   * asks for too much.
+   * Returns the cost and the coerced variables. Throws RefusedRequest if variables are invalid or the cost is too high.
    */
   requireAffordable(given: Readonly<Record<string, unknown>>): { cost: number; variables: Record<string, unknown> } {
     const { maxCost } = this.#options.deps
@@ -80,7 +80,7 @@ export class Operation {
     return { cost, variables: coerced }
   }
 
-  /** The operation as a function of its own, once it has been asked for often enough. */
+  /** Compiles the operation once it has been executed often enough. */
   findCompiled(): CompiledQuery | undefined {
     const { isSmall, deps } = this.#options
     if (!isSmall || this.#uses < 0) return undefined
@@ -90,12 +90,11 @@ export class Operation {
     if (this.#uses < usesBeforeCompiling) return undefined
     const made = this.#compile()
     if (made) deps.compiled.set(this.node, made)
-    // What cannot be compiled is executed as before.
+    // Never try again what cannot be compiled.
     else this.#uses = Number.NEGATIVE_INFINITY
     return made
   }
 
-  /** With the defaults of the variables, as they will be executed. */
   #measure(variables: Record<string, unknown>): number {
     const { operation, fragments, deps } = this.#options
     return costOf({ schema: deps.schemas.public, operation, fragments, variables })
@@ -110,8 +109,8 @@ export class Operation {
   }
 }
 
-/** The document for an executor that is handed coerced variables: all of them are of the one type that passes as it is. */
-function passCoerced(document: DocumentNode, operation: OperationDefinitionNode): DocumentNode {
+/** Gives all variables coercedType, so that executors pass the coerced values through. */
+function withCoercedVariables(document: DocumentNode, operation: OperationDefinitionNode): DocumentNode {
   const { variableDefinitions = [] } = operation
   if (variableDefinitions.length === 0) return document
   const type = { kind: Kind.NAMED_TYPE, name: { kind: Kind.NAME, value: coercedType } } as const
@@ -127,12 +126,12 @@ function passCoerced(document: DocumentNode, operation: OperationDefinitionNode)
   return { ...document, definitions: document.definitions.map((each) => (each === operation ? passing : each)) }
 }
 
-function describesSchema(document: DocumentNode): boolean {
-  let isDescribing = false
+function hasIntrospection(document: DocumentNode): boolean {
+  let isFound = false
   visit(document, {
     Field({ name: { value } }) {
-      if (value === '__schema' || value === '__type') isDescribing = true
+      if (value === '__schema' || value === '__type') isFound = true
     },
   })
-  return isDescribing
+  return isFound
 }

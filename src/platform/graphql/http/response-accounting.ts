@@ -1,25 +1,25 @@
 /**
- * Counts long answers until their clients have read them, in the budget that the sockets and event streams of their
- * address take from too: who asks for much and reads nothing holds no more than that.
+ * Counts long responses towards the address's memory budget, shared with its sockets and event streams, until they are
+ * read: a client that requests much and reads nothing holds no more than that.
  */
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { onAnswerEnd } from '../../http/answer-end.ts'
 import { addressOf } from '../../http/client.ts'
 import { httpErrors } from '../../http/http-errors.ts'
+import { onResponseEnd } from '../../http/response-end.ts'
 import type { AddressBudgets } from '../../limiter/address-budgets.ts'
 
-/** Up to here an answer takes no more memory than its connection does anyway. */
+/** Shorter responses take no more memory than their connection. */
 const uncountedCharacters = 16 * 1024
 
-export interface HeldAnswer {
+export interface AccountedResponse {
   text: string
-  /** What a mutation has stored is answered as stored, whatever else is held. */
+  /** A mutation that has been executed must be reported as such, even beyond the budget. */
   isOfMutation: boolean
 }
 
-export function createHeldAnswers(budgets: AddressBudgets) {
-  /** To be called before it is sent. Throws where there is no room for it. */
-  return (request: FastifyRequest, reply: FastifyReply, { text, isOfMutation }: HeldAnswer): void => {
+export function createResponseAccounting(budgets: AddressBudgets) {
+  /** Call before the response is sent. Throws if the budget is exceeded. */
+  return (request: FastifyRequest, reply: FastifyReply, { text, isOfMutation }: AccountedResponse): void => {
     if (text.length <= uncountedCharacters) return
     const bytes = Buffer.byteLength(text)
     const share = budgets.open(addressOf(request), () => {
@@ -32,6 +32,6 @@ export function createHeldAnswers(budgets: AddressBudgets) {
       share.close()
       throw httpErrors.unavailable()
     }
-    onAnswerEnd(reply.raw, () => share.close())
+    onResponseEnd(reply.raw, () => share.close())
   }
 }

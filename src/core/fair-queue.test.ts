@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createFairQueue, type FairQueueOptions, type Ticket } from './fair-queue.ts'
+import type { Ticket } from './fair-lines.ts'
+import { createFairQueue, type FairQueueOptions } from './fair-queue.ts'
 
 /** A queue whose work ends when the test says so, in the order in which it began. */
 function createManualQueue(options: Partial<FairQueueOptions> = {}) {

@@ -1,6 +1,8 @@
 /** Reads the roles: a section for each, with `permissions` and, where it builds on others, `inherits`. */
 
-import type { MlcProblem, MlcSection, MlcValue, Position } from '../../config/mlc.ts'
+import type { MlcProblem, MlcSection } from '../../config/mlc.ts'
+import type { Position } from '../../config/mlc-lexer.ts'
+import type { MlcValue } from '../../config/mlc-values.ts'
 import type { RoleDefinition, RoleDefinitions } from '../../core/permissions.ts'
 
 export function readRoles(section: MlcSection): { value: RoleDefinitions; problems: MlcProblem[] } {

@@ -7,7 +7,7 @@ import pg from 'pg'
 import { serviceUnavailable } from '../../core/app-error.ts'
 import { errorMessage } from '../../core/error-message.ts'
 import { exitCodes, FatalError } from '../../core/fatal-error.ts'
-import { answerTimeoutMs, superviseConnection } from '../../core/supervised-connection.ts'
+import { replyTimeoutMs, superviseConnection } from '../../core/supervised-connection.ts'
 import { withTimeout } from '../../core/timeout.ts'
 import { sessionStatement } from '../database/postgres/session.ts'
 import type { Log } from '../log/logger.ts'
@@ -83,7 +83,7 @@ export async function createPostgresBus({ url, log }: PostgresBusOptions): Promi
     return client.query(sql, values)
   }
 
-  const query = (sql: string, values?: string[]) => named(() => withTimeout(send(sql, values), answerTimeoutMs))
+  const query = (sql: string, values?: string[]) => named(() => withTimeout(send(sql, values), replyTimeoutMs))
 
   try {
     await connection.start(connectTimeoutMs)

@@ -2,7 +2,7 @@
 import { serviceUnavailable } from '../../core/app-error.ts'
 import { errorMessage } from '../../core/error-message.ts'
 import { exitCodes, FatalError } from '../../core/fatal-error.ts'
-import { answerTimeoutMs } from '../../core/supervised-connection.ts'
+import { replyTimeoutMs } from '../../core/supervised-connection.ts'
 import { withTimeout } from '../../core/timeout.ts'
 import type { Log } from '../log/logger.ts'
 import { type RedisClient, superviseRedis } from '../redis/redis.ts'
@@ -52,7 +52,7 @@ export async function createRedisBus({ client, log, prefix = 'latchkey:' }: Redi
       if (isClosed) throw serviceUnavailable(new Error('the bus is closed'))
       const text = encode(topic, value)
       try {
-        await withTimeout(client.publish(prefix + topic, text), answerTimeoutMs)
+        await withTimeout(client.publish(prefix + topic, text), replyTimeoutMs)
       } catch (error) {
         throw serviceUnavailable(error)
       }

@@ -3,7 +3,7 @@ import ipaddr from 'ipaddr.js'
 import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible'
 import { parseAddress, withoutPort } from '../../core/addresses.ts'
 import { AppError } from '../../core/app-error.ts'
-import { answerTimeoutMs } from '../../core/supervised-connection.ts'
+import { replyTimeoutMs } from '../../core/supervised-connection.ts'
 import { withTimeout } from '../../core/timeout.ts'
 import type { Redis } from '../redis/redis.ts'
 
@@ -60,7 +60,7 @@ export function createLimiters(redis: Redis | undefined): CreateLimiter {
       )
       try {
         // A Redis that takes the question and never answers must not keep everybody from signing in.
-        await withTimeout(counting, answerTimeoutMs)
+        await withTimeout(counting, replyTimeoutMs)
       } catch (error) {
         // Anything else than a refusal says nothing about the address: this node's own count has let it through.
         if (error instanceof RateLimiterRes) throw error

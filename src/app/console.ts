@@ -37,7 +37,7 @@ export async function addConsole(
     [livePath]: {
       isAllowed: createOwnOriginCheck(publicUrl),
       credentialOf: ({ headers }) => ({ token: cookies.sessionIn(headers.cookie) }),
-      authenticate: joined.signIn.lookAtBrowserSession,
+      authenticate: joined.signIn.peekBrowserSession,
       engine: graphql.consoleEngine,
     },
   }

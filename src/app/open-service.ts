@@ -1,5 +1,5 @@
 /** Everything that serves requests, apart from the listening sockets: infrastructure, features, GraphQL, readiness. */
-import { startFormerEntries } from '../platform/audit/former-entries.ts'
+import { startActorBackfill } from '../platform/audit/actor-backfill.ts'
 import { startCleanup } from '../platform/database/cleanup.ts'
 import type { Database } from '../platform/database/database.ts'
 import { startFolding } from '../platform/database/maintained-counts.ts'
@@ -44,7 +44,7 @@ async function joinAll(
   const joined = await joinFeatures(features, services, infrastructure)
   for (const running of [
     startCleanup({ db, clock, log, tables: expiringTables(features, config) }),
-    startFormerEntries({ db, log }),
+    startActorBackfill({ db, log }),
     startFolding({ db, log }),
   ]) {
     onClose(() => running.close())

@@ -5,7 +5,7 @@ import type { Post, PostStore } from './posts.store.ts'
 
 export interface PostsDeps {
   store: PostStore
-  /** Is told of the number of posts after each new one. */
+  /** Called with the number of posts after each new one. */
   onCounted(count: number): Promise<void>
 }
 

@@ -21,7 +21,7 @@ export interface UserStoreDeps {
 
 export function createUserStore({ db, clock, audit }: UserStoreDeps) {
   return {
-    /** Returns the new id, or undefined where the email is taken: the unique index settles who comes first. */
+    /** Returns the new id, or undefined if the email is taken. The unique index settles the race. */
     async insert({ email, name, passwordHash, roles, client }: NewUser): Promise<number | undefined> {
       try {
         const [[row]] = await db.write<{ id: number }, object>(

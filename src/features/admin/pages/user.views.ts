@@ -1,4 +1,4 @@
-/** One user, as administrators see and help them. */
+/** The page of one user, for administrators. */
 
 import { badges } from '../../../platform/pages/components/badges.ts'
 import type { Problems } from '../../../platform/pages/components/forms.ts'
@@ -10,10 +10,10 @@ import type { ListedUser } from '../admin.store.ts'
 
 export interface UserView {
   user: ListedUser
-  /** `view`: only to look at. `beyond`: holds more than whoever looks. */
+  /** `view`: the viewer lacks users.update. `beyond`: the user holds permissions that the viewer lacks. */
   reach: 'view' | 'beyond' | 'change'
   roles: readonly { name: string; canGive: boolean }[]
-  /** What was chosen, where it was refused. */
+  /** The submitted roles, if they were refused. */
   chosen?: readonly string[]
   refusal?: Refusal
 }
@@ -56,7 +56,7 @@ ${facts.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>
 
 function rolesCard({ user, roles, chosen = user.roles, refusal = noRefusal }: UserView): Html {
   const known = roles.map(({ name }) => name)
-  // They hold nothing any more, and may be taken away.
+  // No longer configured: they grant nothing, so anybody may remove them.
   const gone = user.roles.filter((name) => !known.includes(name)).map((name) => ({ name, canGive: true, isGone: true }))
   const all = [...roles.map((role) => ({ ...role, isGone: false })), ...gone]
   return html`<section class="card" aria-labelledby="roles">
@@ -96,7 +96,7 @@ interface Help {
   path: string
   name: string
   told: string
-  /** Asked first, where scripts run. */
+  /** For the confirmation dialog. */
   question?: string
 }
 

@@ -20,7 +20,7 @@ export async function createGraphQL(infrastructure: Infrastructure, joined: Join
   const { authenticate } = joined.signIn
   const liveAccess = await createLiveAccess({ authenticate, bus: nodeBus, clock, log })
   onClose(() => liveAccess.close())
-  const turns = createFairTurns({ onError: (error) => log.error({ err: error }, 'what was done for a client failed') })
+  const turns = createFairTurns({ onError: (error) => log.error({ err: error }, 'a task of a client failed') })
   const budgets = createAddressBudgets({
     maxBytes: graphql.maxBytesPerAddress,
     maxSubscriptions: graphql.maxSubscriptionsPerAddress,

@@ -25,7 +25,7 @@ export async function serve(app: Served, log: Log, listen: () => Promise<void>):
     isStopping = true
     log.info({ signal }, 'stopping')
     setTimeout(() => {
-      log.error('something would not end in time, stopping all the same')
+      log.error('the shutdown timed out; exiting')
       log.flush()
       process.exit(exitCodes.internal)
     }, maxStopMs).unref()

@@ -1,4 +1,4 @@
-/** What administrators see and change. */
+/** Users and audit entries for administrators. */
 import type { Clock } from '../../core/clock.ts'
 import { normaliseEmail } from '../../core/email.ts'
 import { lowerByCodePoint } from '../../core/text.ts'

@@ -96,9 +96,7 @@ export function createPasswordReset(deps: PasswordResetDeps) {
     reset,
     /** Waits for pending mails, up to a limit. */
     async close() {
-      await withTimeout(Promise.all(underWay), maxCloseMs).catch(() =>
-        log.warn('a mail was still on its way and is given up'),
-      )
+      await withTimeout(Promise.all(underWay), maxCloseMs).catch(() => log.warn('gave up waiting for a pending mail'))
     },
   }
 }

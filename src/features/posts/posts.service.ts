@@ -1,4 +1,3 @@
-/** Posts, and the number of them, which is told to whoever listens. */
 import { httpErrors } from '../../platform/http/http-errors.ts'
 import type { NewPostBody } from './posts.schema.ts'
 import type { Post, PostStore } from './posts.store.ts'

@@ -41,7 +41,7 @@ export function createChangeFeed({ bus, log }: { bus: Bus; log: Log }) {
     try {
       await bus.publish(productChangesTopic, value)
     } catch (error) {
-      log.debug({ err: error }, 'open lists could not be told of changed products')
+      log.debug({ err: error }, 'product changes could not be published')
     }
     timer = undefined
     if (waiting.length > 0) schedule()

@@ -17,7 +17,7 @@ export const batch = 200
 
 export function createUserKeyStore(db: Database) {
   return {
-    /** Usually false, which an index answers. */
+    /** Usually false. Uses an index. */
     hasKeyless: async () => (await db.get('SELECT id FROM users WHERE name_key IS NULL LIMIT 1')) !== undefined,
 
     /** Users whose email may not be normalised. ASCII is the same in every Unicode normalisation form. */

@@ -1,4 +1,3 @@
-/** The users table. */
 import type { Clock } from '../../core/clock.ts'
 import { lowerByCodePoint } from '../../core/text.ts'
 import type { Audit } from '../../platform/audit/audit.ts'

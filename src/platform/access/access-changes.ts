@@ -23,7 +23,7 @@ export function createAccessChanges({ bus, log }: { bus: Bus; log: Log }): OnAcc
       unpublished.add(userId)
       log.warn(
         { err: error, userId },
-        'other nodes could not be told that access has changed; they look for themselves',
+        'a change of access could not be published; other nodes find it by their periodic checks',
       )
     }
   }

@@ -70,7 +70,7 @@ export async function createLiveAccess({ authenticate, bus, clock, log }: LiveAc
       try {
         notify(connection)
       } catch (error) {
-        log.error({ err: error }, 'a connection failed to hear of its access')
+        log.error({ err: error }, 'a connection failed to handle its change of access')
       }
     }
   }

@@ -88,7 +88,7 @@ export function startFolding({ db, log }: { db: Database; log: Log }): { close()
   return startPeriodicTask({
     everyMs: foldEveryMs,
     work: () => foldCounts(db),
-    onError: (error) => log.warn({ err: error }, 'adding up the kept counts failed; it is tried again in a second'),
+    onError: (error) => log.warn({ err: error }, 'folding the row counts failed; retrying in a second'),
   })
 }
 

@@ -95,7 +95,7 @@ function rolesError({ fields }: Problems): Html | false {
 interface Help {
   path: string
   name: string
-  told: string
+  description: string
   /** For the confirmation dialog. */
   question?: string
 }
@@ -105,18 +105,18 @@ function helpCard({ id, email, two_factor, locked_until }: ListedUser): Html {
     locked_until !== null && {
       path: 'unlock',
       name: 'Unlock',
-      told: 'Ends the lock-out after too many failed attempts.',
+      description: 'Ends the lock-out after too many failed attempts.',
     },
     two_factor && {
       path: 'reset-2fa',
       name: 'Reset two-factor',
-      told: 'For who has lost the app and the recovery codes. The password alone signs in then.',
+      description: 'For who has lost the app and the recovery codes. The password alone signs in then.',
       question: `Reset the two-factor of ${email}?`,
     },
     {
       path: 'sign-out',
       name: 'Sign out everywhere',
-      told: 'Ends every session on every device at once.',
+      description: 'Ends every session on every device at once.',
       question: `Sign ${email} out everywhere?`,
     },
   ]
@@ -128,10 +128,10 @@ ${helps.map((help) => help && helpItem(id, help))}
 </section>`
 }
 
-function helpItem(id: number, { path, name, told, question }: Help): Html {
+function helpItem(id: number, { path, name, description, question }: Help): Html {
   const asks = question !== undefined && html` data-confirm="${question}" data-confirm-button="${name}"`
   return html`<li>
-<div><h3>${name}</h3><p class="soft">${told}</p></div>
+<div><h3>${name}</h3><p class="soft">${description}</p></div>
 <form method="post" action="/console/users/${id}/${path}"${asks}><button${asks && html` class="bad"`}>${name}</button></form>
 </li>
 `

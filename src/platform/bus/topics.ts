@@ -75,7 +75,7 @@ export function createTopics({ carrier, log }: { carrier: Carrier; log: Log }) {
     try {
       value = JSON.parse(text)
     } catch (error) {
-      log.warn({ err: error, topic: name }, 'ignored a published message that is not JSON')
+      log.warn({ err: error, topic: name }, 'ignored a published message that is no JSON')
       return
     }
     listeners.notify(value)

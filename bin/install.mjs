@@ -1,8 +1,8 @@
 /**
- * Installs the dependencies into a new folder, which then takes the place of node_modules. Until then what is there is
- * left alone: an install that fails, or is killed at any point, costs nothing. Called by bin/install.
+ * Installs the dependencies into a temporary folder, then swaps it with node_modules. An install that fails or is killed
+ * at any point leaves the old node_modules in place. Called by bin/install.
  *
- * Plain JavaScript without dependencies: it runs on the Node that the machine has, which may be older than ours.
+ * Plain JavaScript without dependencies, because it runs on the machine's own Node, which may be older than the pinned one.
  */
 import { spawn, spawnSync } from 'node:child_process'
 import {
@@ -27,17 +27,17 @@ import { fileURLToPath } from 'node:url'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const modules = join(root, 'node_modules')
-/** Everything of an install that is not finished. On the disk of node_modules, so that a rename is enough. */
+/** Holds unfinished installs. On the same file system as node_modules, so that the swap is a rename. */
 const work = join(root, '.install')
 const lock = join(work, 'lock')
 const own = join(work, `${process.pid}-${process.hrtime.bigint()}`)
 const unavailable = 69
-/** Whoever holds the lock touches it every second. */
+/** The holder of the lock touches it every second. */
 const staleMs = 60_000
 
 const isAutomatic = process.argv.includes('--automatic')
 const asksForDev = process.argv.includes('--dev')
-/** Whoever has tested here before is not made to install all that again. */
+/** Installed development dependencies are kept, so that the next test run need not install them again. */
 const hasDev = asksForDev || isInstalled('typescript')
 
 /** @type {import('node:child_process').ChildProcess | undefined} */
@@ -65,7 +65,7 @@ async function install() {
   try {
     await restore()
     removeLeftovers()
-    // Whoever had the lock before may have installed the very same.
+    // The previous holder of the lock may have installed the same versions.
     if (isCurrent()) return 0
     mkdirSync(own)
     for (const name of ['package.json', 'package-lock.json', '.npmrc']) {
@@ -75,21 +75,21 @@ async function install() {
     swap()
     return 0
   } finally {
-    // Where the new folder could not be put there, before the old one is removed with the rest.
+    // If the swap failed half-way, the old folder must be put back before clean-up deletes it.
     await restore()
     clearInterval(heartbeat)
     cleanUp()
   }
 }
 
-/** A lock saves work. Two installs at once would do no harm: each has a folder of its own, and the later one wins. */
+/** The lock only saves work. Two installs at once do no harm: each has its own folder, and the later swap wins. */
 async function takeLock() {
   const mine = `${own}.pid`
   writeIn(work, mine)
   try {
     for (let hasWaited = false; ; hasWaited = true) {
       try {
-        // Unlike a file that is created and then written, a link has its content from the first moment.
+        // A hard link appears with its content; a file that is created and then written would be empty for a moment.
         linkSync(mine, lock)
         return
       } catch (error) {
@@ -107,7 +107,7 @@ async function takeLock() {
   }
 }
 
-/** Whoever is done removes the folder when it is empty, which may be just now. */
+/** Another process may remove the empty folder between our mkdir and the write. */
 function writeIn(folder, file) {
   for (let attempt = 0; ; attempt++) {
     mkdirSync(folder, { recursive: true })
@@ -123,7 +123,7 @@ function isAbandoned() {
   try {
     return Date.now() - statSync(lock).mtimeMs > staleMs || !isRunning(holder())
   } catch {
-    // It is gone: there to be taken.
+    // Released in the meantime; the caller tries to take it again.
     return false
   }
 }
@@ -132,7 +132,7 @@ function holder() {
   return Number(readFileSync(lock, 'utf8'))
 }
 
-/** What is no number is the lock itself, which belongs to a process that runs. */
+/** The entry "lock" has no process id; it is never treated as a leftover. */
 function isRunning(pid) {
   if (Number.isNaN(pid)) return true
   try {
@@ -143,18 +143,18 @@ function isRunning(pid) {
   }
 }
 
-/** Puts the old folder back that an install had taken away when it was killed. */
+/** Puts the old node_modules back after an install was killed between its two renames. */
 async function restore() {
   if (existsSync(modules) || !existsSync(work)) return
   for (const name of readdirSync(work)) {
     const old = join(work, name, 'old')
     if (!existsSync(old)) continue
-    // Its install may be alive, and a moment away from putting the new one there.
+    // That install may still be running, about to put the new folder in place.
     for (let i = 0; i < 20 && existsSync(lock) && !isAbandoned() && !existsSync(modules); i++) await sleep(50)
     try {
       renameSync(old, modules)
     } catch (error) {
-      // The new one was put there, or somebody else was faster.
+      // The new folder is in place, or another process has restored the old one.
       if (!['ENOTEMPTY', 'EEXIST', 'ENOENT'].includes(error.code)) throw error
     }
   }
@@ -163,7 +163,7 @@ async function restore() {
 async function runNpm() {
   const part = hasDev ? ['--include=dev'] : ['--omit=dev']
   const quiet = ['--no-audit', '--no-fund', '--no-update-notifier', '--loglevel=error']
-  // Packages state which Node they run on; it is the pinned one, not the one that npm runs on now.
+  // Engine checks would see the machine's Node, but the packages run on the pinned one.
   const settings = ['--include=optional', '--no-engine-strict', '--prefer-offline', '--fetch-retry-mintimeout=1000']
   const log = join(own, 'npm.log')
   const output = openSync(log, 'w')
@@ -185,7 +185,7 @@ async function runNpm() {
   throw new Error(outcome ?? 'npm installed nothing')
 }
 
-/** A terminal has a line that counts the seconds; a log gets a new line now and then. */
+/** A spinner on terminals; in logs, a line every ten seconds. */
 function showProgress(what) {
   const { stderr } = process
   const startedAt = performance.now()
@@ -209,7 +209,7 @@ function showProgress(what) {
   }
 }
 
-/** Where it is killed between the two renames, the next one to come puts the old folder back. */
+/** If it is killed between the two renames, the next run restores the old folder. */
 function swap() {
   for (let attempt = 0; ; attempt++) {
     try {
@@ -220,7 +220,7 @@ function swap() {
     try {
       return renameSync(join(own, 'node_modules'), modules)
     } catch (error) {
-      // Another install, or a command that put the old one back, was here in between.
+      // Between the two renames, another process put a folder there.
       if (!['ENOTEMPTY', 'EEXIST'].includes(error.code) || attempt === 5) throw error
     }
   }
@@ -231,18 +231,18 @@ function cleanUp() {
   try {
     if (holder() === process.pid) remove(lock)
   } catch {
-    // Taken over while this process was stopped, and gone since.
+    // The lock was taken over while this process was suspended, and has been released since.
   }
   removeLeftovers()
 }
 
-/** What killed installs have left, and the folder itself where nobody else is in it. */
+/** Removes what killed installs have left, and the work folder if it is empty. */
 function removeLeftovers() {
   try {
     for (const name of readdirSync(work)) if (!isRunning(Number.parseInt(name, 10))) remove(join(work, name))
     rmdirSync(work)
   } catch {
-    // It is gone, or others are at work in it.
+    // Already removed, or in use by another install.
   }
 }
 
@@ -261,7 +261,7 @@ function isCurrent() {
   return spawnSync(join(root, 'bin', 'install'), ['--check', ...(hasDev ? ['--dev'] : [])]).status === 0
 }
 
-/** npm writes its own list last: what has none was interrupted. */
+/** npm writes .package-lock.json last; without it the install was interrupted. */
 function isInstalled(name) {
   return existsSync(join(modules, '.package-lock.json')) && existsSync(join(modules, name))
 }
@@ -271,7 +271,7 @@ function touch(path) {
   try {
     utimesSync(path, now, now)
   } catch {
-    // Taken over while this process was stopped.
+    // The lock was taken over while this process was suspended.
   }
 }
 
@@ -279,7 +279,7 @@ function remove(path) {
   try {
     rmSync(path, { recursive: true, force: true, maxRetries: 5 })
   } catch {
-    // Whoever is killed leaves an npm that goes on writing for a moment; the next install removes what is left.
+    // The npm of a killed install may still be writing; the next install removes what is left.
   }
 }
 

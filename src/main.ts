@@ -19,7 +19,7 @@ const program = new Command('latchkey')
   .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, 'latchkey: ')) })
   .exitOverride()
 
-// Each command is loaded when it is called: --help need not wait for a web server to be read.
+// Commands are imported when they run, so that --help does not load a web server.
 
 program
   .command('start', { isDefault: true })
@@ -50,7 +50,7 @@ program
     await createExtension(name)
   })
 
-// Whoever reads our output may have read enough, as in "latchkey user:list | head".
+// The reader of a pipe may close it early, as in "latchkey user:list | head".
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') process.exit(0)
   process.stderr.write(`latchkey: cannot write to standard output: ${error.message}\n`)
@@ -72,12 +72,12 @@ async function read({ forService }: { forService: boolean }): Promise<Settings> 
   return readSettings(program.opts<GlobalOptions>(), { forService, extensions })
 }
 
-/** Before the arguments are read: extensions may add commands. */
+/** Runs before the arguments are parsed, because extensions may add commands. */
 async function loadExtensionsFor(argv: readonly string[]): Promise<readonly Feature[]> {
-  const scout = new Command().option('--config <folder>', '', join(root, 'config'))
-  scout.parseOptions(argv.slice(2))
+  const globalOptions = new Command().option('--config <folder>', '', join(root, 'config'))
+  globalOptions.parseOptions(argv.slice(2))
   const { loadConfigured } = await import('./commands/settings.ts')
-  return loadConfigured(scout.opts<GlobalOptions>().config)
+  return loadConfigured(globalOptions.opts<GlobalOptions>().config)
 }
 
 function addFeatureCommands(feature: Feature): void {
@@ -86,7 +86,7 @@ function addFeatureCommands(feature: Feature): void {
     command.describe(added)
     added.action(async (...given: unknown[]) => {
       const { runFeatureCommand } = await import('./commands/feature-command.ts')
-      // Commander hands over the arguments, then the options, then the command.
+      // Commander passes the arguments, then the options, then the command itself.
       const options = given.at(-2) as object
       const names = given.slice(0, -2).map(String)
       await runFeatureCommand({ feature, command }, await read({ forService: false }), { arguments: names, options })
@@ -94,7 +94,7 @@ function addFeatureCommands(feature: Feature): void {
   }
 }
 
-/** Without a command we start, so commander takes an unknown one for an argument of that. */
+/** `start` is the default command, so commander parses an unknown command as an argument of it. */
 function unknownCommand(name: string): FatalError {
   const nearest = findClosestMatch(
     name,
@@ -104,9 +104,9 @@ function unknownCommand(name: string): FatalError {
   return new FatalError(`unknown command '${name}'; ${hint}`, exitCodes.usage)
 }
 
-/** One clear line for each problem; answers the exit code. */
+/** Prints one line per problem. Returns the exit code. */
 function report(error: unknown): number {
-  // Commander has said what it had to say, help and version included.
+  // Commander has already printed its message, or the help or version that was asked for.
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : exitCodes.usage
   const isForeseen = error instanceof FatalError
   for (const line of isForeseen ? error.lines : [`unexpected error: ${(error as Error).message}`]) {

@@ -1,4 +1,4 @@
-/** Notes: an extension of Latchkey. Name this folder in `extensions` of the configuration to have it. */
+/** Notes: an extension of Latchkey. To load it, add this folder to `extensions` in the configuration. */
 import { join } from 'node:path'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import {
@@ -21,18 +21,18 @@ interface Note {
   text: string
 }
 
-/** What a client sends. It is checked before the handler runs, and described in /docs. */
+/** The request body. It is validated before the handler runs, and documented in /docs. */
 const createSchema = (maxLength: number) => Type.Object({ text: Type.String({ 'x-not-blank': true, maxLength }) })
 
-/** Listeners, of this feature or another, hear of it: `on(noteWritten, …)`. */
+/** Features can listen to it: `on(noteWritten, …)`. */
 export const noteWritten = defineEvent<Note>('NoteWritten')
 
-/** Who may do what with a note. Routes and GraphQL elements ask it by its name. */
+/** Who may do what with a note. Routes and GraphQL elements require it by name. */
 const notePolicy: Policy<Note> = {
   view: (user, note) => user?.id === note.user_id || user?.can('notes.view') === true,
 }
 
-/** What the feature does, the same for REST, GraphQL, pages and commands. */
+/** The service of the feature, shared by REST, GraphQL, pages and commands. */
 function createNotes({ db, clock, events }: Infrastructure) {
   return {
     find: (id: number) => db.get<Note>('SELECT id, user_id, text FROM notes WHERE id = $1', [id]),
@@ -40,7 +40,7 @@ function createNotes({ db, clock, events }: Infrastructure) {
       db.all<Note>('SELECT id, user_id, text FROM notes WHERE user_id = $1 ORDER BY id', [userId]),
 
     async write(userId: number, text: string): Promise<Note> {
-      // All statements of a `write` happen, or none; it resolves once they are durable.
+      // The statements of a `write` are one transaction; it resolves once that is durable.
       const [[note]] = await db.write<Note>({
         sql: 'INSERT INTO notes (user_id, text, created_at) VALUES ($1, $2, $3) RETURNING id, user_id, text',
         params: [userId, text, clock.nowIso()],
@@ -53,7 +53,7 @@ function createNotes({ db, clock, events }: Infrastructure) {
 
 type Notes = ReturnType<typeof createNotes>
 
-/** Every route declares who may use it; one that does not stops the start. */
+/** Every route must declare its access; otherwise the service does not start. */
 function addNoteRoutes(app: FastifyInstance, notes: Notes, maxLength: number): void {
   const NewNote = createSchema(maxLength)
   const entity = async (request: FastifyRequest) => notes.find(idOf(request) ?? 0)
@@ -75,9 +75,9 @@ function addNoteRoutes(app: FastifyInstance, notes: Notes, maxLength: number): v
 
 export default defineFeature({
   name: 'notes',
-  // NNNN-name.sql for both engines. One that was applied is never edited: add another.
+  // NNNN-name.sql for both engines. Never edit an applied migration; add another.
   migrations: join(import.meta.dirname, 'migrations'),
-  // notes.max_length in a file, or NOTES_MAX_LENGTH in the environment.
+  // notes.max_length in an .mlc file, or NOTES_MAX_LENGTH in the environment.
   config: {
     notes: { maxLength: key('notes.max_length', integer({ min: 1, max: 10_000 }), 1000, 'NOTES_MAX_LENGTH') },
   },

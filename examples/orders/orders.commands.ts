@@ -31,7 +31,7 @@ export const orderCommands = [
 
 const client = { address: 'local', userAgent: 'command line' }
 
-/** Returns how many it cancelled: none where somebody else was quicker. */
+/** Returns 0 if the order has been cancelled in the meantime. */
 async function cancel(orders: Orders, order: Order): Promise<number> {
   try {
     await orders.cancel(order, { id: null, client })

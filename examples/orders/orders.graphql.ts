@@ -35,7 +35,7 @@ export function createOrderElements(orders: Orders) {
         product: {
           type: 'Product',
           description: 'As it is now; null where it is gone.',
-          // Once for all items of the answer, not once for each.
+          // Called once for all items of the response.
           load: (items) => orders.loadProducts(items.map(({ product_id }) => product_id)),
         },
       },

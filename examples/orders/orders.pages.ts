@@ -1,4 +1,4 @@
-/** Orders in the console: a list, and a page for each with a button to cancel it. */
+/** Orders in the console: a list, and a page per order with a cancel button. */
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import {
   beyondLast,

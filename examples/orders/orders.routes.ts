@@ -5,7 +5,7 @@ import { NewOrder, type NewOrderBody } from './orders.schema.ts'
 import { type Orders, toResource } from './orders.service.ts'
 import type { Order } from './orders.store.ts'
 
-/** A plugin below /api/orders: whatever is added here, a token comes first. */
+/** A plugin below /api/orders. All its routes require a token. */
 export async function orderRoutes(app: FastifyInstance, { orders }: { orders: Orders }): Promise<void> {
   app.requireForAll('authenticated')
   const entity = async (request: FastifyRequest) => {

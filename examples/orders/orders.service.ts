@@ -1,4 +1,4 @@
-/** The rules of orders, the same for REST, GraphQL, pages and commands. */
+/** The business rules of orders, shared by REST, GraphQL, pages and commands. */
 import type { products } from 'latchkey'
 import {
   AppError,
@@ -45,7 +45,7 @@ export function createOrders({ store, products, audit, events, announce, maxItem
     if (Object.keys(details).length > 0) throw validationFailed(details)
   }
 
-  /** What is short, by item. It may have come back meanwhile: then nobody is told a number. */
+  /** The missing stock, by item. Empty if it has come back in the meantime. */
   async function explainShortage(items: NewOrderBody['items']): Promise<AppError> {
     const found = await products.stock.find(items.map(({ product_id }) => product_id))
     const byId = new Map(found.map((product) => [product.id, product]))
@@ -95,7 +95,7 @@ export function createOrders({ store, products, audit, events, announce, maxItem
       return order
     },
 
-    /** One's own, or all where one may see them. */
+    /** The user's own orders, or all with `orders.view`. */
     list: (user: Principal, page: Paging) =>
       user.can('orders.view') ? store.listAll(page) : store.listOwn(user.id, page),
   }
@@ -103,7 +103,7 @@ export function createOrders({ store, products, audit, events, announce, maxItem
 
 export type Orders = ReturnType<typeof createOrders>
 
-/** An order as clients see it. Cents are exact, and so are hundredths of them. */
+/** The order in responses. */
 export function toResource({ total_cents, items, ...order }: Order) {
   return {
     ...order,

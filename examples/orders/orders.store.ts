@@ -65,9 +65,9 @@ export function createOrderStore({ db, clock, counts, stock }: OrderStoreDeps) {
   return {
     find,
 
-    /** Takes the stock and stores the order, or neither. Returns undefined where there is not enough of something. */
+    /** Takes the stock and stores the order in one transaction. Returns undefined if a product is short. */
     async place(userId: number, wanted: readonly Wanted[]): Promise<Order | undefined> {
-      // In the order of their ids: two orders that want the same products never wait for each other.
+      // Sorted by id, so that two orders of the same products cannot deadlock.
       const sorted = [...wanted].sort((a, b) => a.productId - b.productId)
       const indexOfOrder = sorted.length
       const rows = await db.write<{ id: number }>(
@@ -77,7 +77,7 @@ export function createOrderStore({ db, clock, counts, stock }: OrderStoreDeps) {
           params: [userId, clock.nowIso()],
         },
         ...sorted.map(({ productId, quantity }, i) => ({
-          // The price is the one at which the stock was taken, whatever the client has seen.
+          // The price of the moment in which the stock was taken, whatever the client has seen.
           sql: `INSERT INTO order_items (order_id, position, product_id, name, quantity, unit_cents)
                 VALUES ($1, $2, $3, $4, $5, $6)`,
           params: [
@@ -102,7 +102,7 @@ export function createOrderStore({ db, clock, counts, stock }: OrderStoreDeps) {
       return find(id)
     },
 
-    /** Gives the stock back. Returns undefined where the order was cancelled before: of two, one gives it back. */
+    /** Gives the stock back. Returns undefined if the order was already cancelled, so the stock is given back only once. */
     async cancel({ id, items }: Order, entry: Statement): Promise<Order | undefined> {
       const sorted = [...items].sort((a, b) => a.product_id - b.product_id)
       const [cancelled] = await db.write(
@@ -120,7 +120,7 @@ export function createOrderStore({ db, clock, counts, stock }: OrderStoreDeps) {
       return find(id)
     },
 
-    /** The newest first. */
+    /** Newest first. */
     async listOwn(userId: number, page: Paging): Promise<{ orders: Order[]; total: number }> {
       const rows = await db.all<OrderRow>(
         `SELECT ${columns} FROM orders WHERE user_id = $1 ORDER BY id DESC LIMIT $2 OFFSET $3`,
@@ -130,7 +130,7 @@ export function createOrderStore({ db, clock, counts, stock }: OrderStoreDeps) {
       return { orders: await withItems(rows), total: counted?.n ?? 0 }
     },
 
-    /** The newest first. Their number is maintained, and places are found from the oldest on. */
+    /** Newest first. Uses the maintained count; positions are counted from the oldest. */
     async listAll(page: Paging): Promise<{ orders: Order[]; total: number }> {
       const total = await counts.total('orders')
       const end = Math.max(0, total - offsetOf(page))
@@ -143,7 +143,7 @@ export function createOrderStore({ db, clock, counts, stock }: OrderStoreDeps) {
       return { orders: await withItems(rows.reverse()), total }
     },
 
-    /** Some of those that were placed before this time, the oldest first. */
+    /** Oldest first. */
     async listStale(before: string, limit: number): Promise<Order[]> {
       const rows = await db.all<OrderRow>(
         `SELECT ${columns} FROM orders WHERE status = 'placed' AND created_at < $1 ORDER BY created_at LIMIT $2`,

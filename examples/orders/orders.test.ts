@@ -1,4 +1,4 @@
-/** Orders, over HTTP and through nothing but what Latchkey offers to extensions. */
+/** Uses only what Latchkey offers to extensions. */
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
 import { engines, startService, type TestServiceOptions } from 'latchkey/testing'

@@ -1,4 +1,4 @@
-/** Orders of products: an extension of Latchkey. Name this file in `extensions` to have them. */
+/** Orders of products: an extension of Latchkey. To load it, add this file to `extensions` in the configuration. */
 import { join } from 'node:path'
 import { products, users } from 'latchkey'
 import { defineFeature, integer, key } from 'latchkey/feature'

@@ -1,4 +1,4 @@
-/** What carries values between nodes. Two buses: no topic of the application can be mistaken for one of our own. */
+/** Two buses, so that a topic of the application can never collide with one that nodes use among themselves. */
 import type { CoreConfig } from '../config/config.ts'
 import type { Bus } from '../platform/bus/bus.ts'
 import { createMemoryBus } from '../platform/bus/memory.ts'
@@ -14,16 +14,16 @@ export interface BusParts {
   db: Database
 }
 
-/** For what nodes tell each other. Needs no configuration of its own: what nodes share anyway carries it. */
+/** For messages between nodes. It runs over what the nodes already share, so it needs no configuration of its own. */
 export async function openNodeBus({ config, log, db }: BusParts, redis: Redis | undefined): Promise<Bus> {
   if (redis) return createRedisBus({ client: redis.client, log, prefix: 'latchkey-access:' })
   if (db.dialect === 'postgres') return createPostgresBus({ url: config.database.url, log })
   return createMemoryBus({ log })
 }
 
-/** The topics of GraphQL's subscriptions. */
+/** For the topics of GraphQL subscriptions. */
 export async function openTopicBus({ config, log }: BusParts, redis: Redis | undefined): Promise<Bus> {
-  // The configuration is refused where it asks for Redis and names none.
+  // Configuration checks have refused `redis` without a redis.url.
   if (redis && config.graphql.pubsub === 'redis') return createRedisBus({ client: redis.client, log })
   return createMemoryBus({ log })
 }

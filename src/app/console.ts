@@ -1,4 +1,4 @@
-/** The console: the pages of all features in their frame, and the socket that scripts of the pages listen on. */
+/** The console: the pages of all features in one layout, and the WebSocket that their scripts subscribe on. */
 import type { FastifyInstance } from 'fastify'
 import { isPlaygroundOpen } from '../config/config.ts'
 import { createOwnOriginCheck } from '../platform/graphql/websocket/upgrade.ts'
@@ -8,7 +8,7 @@ import { createCookies } from '../platform/pages/cookies.ts'
 import { createCsrf } from '../platform/pages/csrf.ts'
 import type { Service } from './open-service.ts'
 
-/** Returns the endpoint for its sockets, by path. */
+/** Returns the endpoint of its WebSocket, by path. */
 export async function addConsole(
   app: FastifyInstance,
   { infrastructure, joined, graphql }: Pick<Service, 'infrastructure' | 'joined' | 'graphql'>,
@@ -21,7 +21,7 @@ export async function addConsole(
   }
   const cookies = createCookies({
     isHttps,
-    // The browser keeps it for as long as a session can last; how long it lasts unused is not the browser's to say.
+    // The longest a session can last. The server enforces the shorter idle limit.
     maxAgeSeconds: joined.signIn.maxSessionSeconds,
   })
   await app.register(consoleRoutes, {
@@ -37,7 +37,7 @@ export async function addConsole(
     [livePath]: {
       isAllowed: createOwnOriginCheck(publicUrl),
       credentialOf: ({ headers }) => ({ token: cookies.sessionIn(headers.cookie) }),
-      authenticate: joined.signIn.lookAtBrowserSession,
+      authenticate: joined.signIn.peekBrowserSession,
       engine: graphql.consoleEngine,
     },
   }

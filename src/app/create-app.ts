@@ -1,5 +1,4 @@
-/** The service as a whole: infrastructure, features and servers. */
-
+/** The whole service: infrastructure, features and servers. */
 import type { FastifyInstance } from 'fastify'
 import { readVersion } from '../config/version.ts'
 import type { LiveAccess } from '../platform/access/live-access.ts'
@@ -15,7 +14,7 @@ import { openService, type Service, type ServiceOptions } from './open-service.t
 import { createSocketParts } from './sockets.ts'
 
 export interface AppOptions extends ServiceOptions {
-  /** Called with what was made, before it serves. For tests and benchmarks: features are what extends the service. */
+  /** Called before the service listens. For tests and benchmarks; to extend the service, write a feature. */
   onCreated?: OnCreated
 }
 
@@ -23,7 +22,7 @@ export type OnCreated = (app: FastifyInstance, parts: Parts) => void | Promise<v
 
 export interface Parts extends Pick<OpenInfrastructure, 'db' | 'events' | 'topics'> {
   engine: Engine
-  /** Of the console's socket. */
+  /** Serves the console's WebSocket. */
   consoleEngine: Engine
   sockets: Sockets
   liveAccess: LiveAccess
@@ -31,7 +30,7 @@ export interface Parts extends Pick<OpenInfrastructure, 'db' | 'events' | 'topic
 }
 
 export interface App {
-  /** Serves. Returns the URLs of the addresses that are bound. */
+  /** Returns the URLs of the bound addresses. */
   listen(): Promise<{ url: string; wsUrl: string }>
   close(): Promise<void>
 }

@@ -1,4 +1,4 @@
-/** The WebSocket server alone. */
+/** The WebSocket server without the HTTP API. */
 import { openService, type ServiceOptions } from './open-service.ts'
 import { createSocketParts } from './sockets.ts'
 

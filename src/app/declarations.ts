@@ -1,15 +1,12 @@
-/** What the features declare before any of them is made: it is checked for clashes, and joined. */
+/** Joins what the features declare statically, before any of them is created. */
 import { join } from 'node:path'
 import type { ConfigPart, CoreConfig } from '../config/config.ts'
-import { coreKeys } from '../config/core-keys.ts'
-import { leavesOf } from '../config/key.ts'
-import { exitCodes, FatalError } from '../core/fatal-error.ts'
 import type { Expiring } from '../platform/database/cleanup.ts'
 import type { MigrationFolder } from '../platform/database/migrations.ts'
 import type { Feature } from '../platform/feature.ts'
 import { ownFeatures } from './features.ts'
 
-/** For tables that no single feature has. */
+/** For tables that belong to no single feature. */
 const platformMigrations = [
   { path: join(import.meta.dirname, 'migrations') },
   { path: join(import.meta.dirname, '..', 'platform', 'audit', 'migrations') },
@@ -22,7 +19,6 @@ export interface Declared {
 }
 
 export function declaredBy(features: readonly Feature[]): Declared {
-  requireNoClashes(features)
   const definitions = features.map(({ definition }) => definition)
   return {
     migrations: [...platformMigrations, ...features.flatMap(migrationsOf)],
@@ -37,7 +33,7 @@ function migrationsOf(feature: Feature): MigrationFolder[] {
   return [isOwn(feature) ? { path: migrations } : { path: migrations, space: feature.name }]
 }
 
-/** The tables whose rows end by themselves, with those of the platform. */
+/** Tables whose expired rows are deleted in the background: those of the features and of the platform. */
 export function expiringTables(features: readonly Feature[], { audit }: Pick<CoreConfig, 'audit'>): Expiring[] {
   return [
     ...features.flatMap(({ definition }) => definition.expiringTables ?? []),
@@ -51,46 +47,3 @@ export function configParts(features: readonly Feature[]): ConfigPart[] {
 }
 
 const isOwn = (feature: Feature) => (ownFeatures as readonly Feature[]).includes(feature)
-
-/** What two features both claim stops the start, by the name of the one that comes later. */
-export function requireNoClashes(features: readonly Feature[]): void {
-  const taken = new Map<string, string>(leavesOf(coreKeys).map(({ path }) => [`configuration key ${path}`, 'latchkey']))
-  for (const feature of features) {
-    for (const claim of claimsOf(feature)) {
-      const owner = taken.get(claim)
-      if (owner !== undefined) {
-        throw new FatalError(`feature ${feature.name}: the ${claim} is taken by ${owner}`, exitCodes.configuration)
-      }
-      taken.set(claim, feature.name)
-    }
-  }
-  for (const { name, definition } of features) {
-    for (const [as, needed] of Object.entries(definition.needs ?? {}) as [string, Feature][]) {
-      if (!features.includes(needed)) {
-        throw new FatalError(`feature ${name}: it needs ${as}, which is no feature here`, exitCodes.configuration)
-      }
-    }
-  }
-}
-
-function claimsOf({ name, definition }: Feature): string[] {
-  const of = (kind: string, names: readonly string[]) => names.map((each) => `${kind} ${each}`)
-  return [
-    `name ${name}`,
-    ...of('policy', Object.keys(definition.policies ?? {})),
-    ...of('audit event', Object.keys(definition.auditEvents ?? {})),
-    ...of(
-      'event',
-      (definition.events ?? []).map((event: { name: string }) => event.name),
-    ),
-    ...of('counted list', definition.countedLists ?? []),
-    ...of(
-      'command',
-      (definition.commands ?? []).map((command: { name: string }) => command.name),
-    ),
-    ...of(
-      'configuration key',
-      leavesOf(definition.config ?? {}).map(({ path }) => path),
-    ),
-  ]
-}

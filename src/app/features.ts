@@ -1,4 +1,4 @@
-/** The features of the service, in the order in which they need one another and in which their routes are described. */
+/** The service's own features. Their order is the order in which /openapi.json describes their routes. */
 import { admin } from '../features/admin/admin.feature.ts'
 import { auth } from '../features/auth/auth.feature.ts'
 import { console } from '../features/console/console.feature.ts'
@@ -7,6 +7,7 @@ import { products } from '../features/products/products.feature.ts'
 import { twoFactor } from '../features/two-factor/two-factor.feature.ts'
 import { users } from '../features/users/users.feature.ts'
 import type { Feature } from '../platform/feature.ts'
+import { requireNoClashes } from './feature-clashes.ts'
 
 export const ownFeatures = [
   users,
@@ -18,7 +19,17 @@ export const ownFeatures = [
   console,
 ] as const satisfies readonly Feature[]
 
-/** Our own, then those of extensions. */
-export function withOwnFeatures(extensions: readonly Feature[] = []): readonly Feature[] {
-  return [...ownFeatures, ...extensions]
+const noExtensions: readonly Feature[] = []
+
+/** By list of extensions: the command line, the configuration and the start each need the same one. */
+const checkedLists = new WeakMap<readonly Feature[], readonly Feature[]>()
+
+/** Returns the service's own features, then the extensions. Throws a FatalError when they clash; checked once per list. */
+export function withOwnFeatures(extensions = noExtensions): readonly Feature[] {
+  const checked = checkedLists.get(extensions)
+  if (checked) return checked
+  const features = [...ownFeatures, ...extensions]
+  requireNoClashes(features)
+  checkedLists.set(extensions, features)
+  return features
 }

@@ -1,4 +1,4 @@
-/** GraphQL: the schema of all elements, and where it is served. */
+/** Builds the GraphQL engines from the elements of all features, and adds the routes that serve them. */
 import type { FastifyInstance } from 'fastify'
 import { isPlaygroundOpen } from '../config/config.ts'
 import { createLiveAccess } from '../platform/access/live-access.ts'
@@ -20,9 +20,7 @@ export async function createGraphQL(infrastructure: Infrastructure, joined: Join
   const { authenticate } = joined.signIn
   const liveAccess = await createLiveAccess({ authenticate, bus: nodeBus, clock, log })
   onClose(() => liveAccess.close())
-  const scheduler = createFairScheduler({
-    onError: (error) => log.error({ err: error }, 'what was done for a client failed'),
-  })
+  const scheduler = createFairScheduler({ onError: (error) => log.error({ err: error }, 'a task of a client failed') })
   const budgets = createAddressBudgets({
     maxBytes: graphql.maxBytesPerAddress,
     maxSubscriptions: graphql.maxSubscriptionsPerAddress,
@@ -61,7 +59,7 @@ export async function createGraphQL(infrastructure: Infrastructure, joined: Join
     budgets,
     authenticate,
     liveAccess,
-    /** What the socket of the console's pages is for, and nothing else: who is signed in by a cookie can only listen. */
+    /** Has only the subscriptions of console pages: a session cookie on a WebSocket must not allow queries or mutations. */
     consoleEngine,
     counts() {
       const [one, other] = [engine.counts(), consoleEngine.counts()]

@@ -1,4 +1,4 @@
-/** What every feature may use: configuration, log, clock, randomness, database, buses, limits, audit, secrets. */
+/** Opens what every feature may use: database, buses, rate limits, audit trail, secrets and the rest. */
 import type { CoreConfig } from '../config/config.ts'
 import { root } from '../config/root.ts'
 import { type Clock, systemClock } from '../core/clock.ts'
@@ -31,17 +31,31 @@ export interface InfrastructureOptions {
   clock?: Clock
   random?: Random
   observe?: Observe
-  /** Absent where nobody reads them, as with commands. */
+  /** Absent in commands, which serve no /metrics. */
   metrics?: Metrics
-  /** A command opens neither Redis nor buses, and ends where the database has a fault. */
+  /** False in commands: they connect neither to Redis nor to a bus, and a database fault ends them. */
   isServing: boolean
 }
 
 export interface OpenInfrastructure extends Infrastructure {
   readonly redis: Redis | undefined
-  /** The migrations that opening it applied. */
+  /** Names of the migrations that were applied while opening. */
   readonly applied: readonly string[]
   close(): Promise<void>
+}
+
+/** Opens the infrastructure and builds on it. Closes it again if `build` throws; otherwise closing is up to the caller. */
+export async function buildOnInfrastructure<T>(
+  options: InfrastructureOptions,
+  build: (infrastructure: OpenInfrastructure) => Promise<T>,
+): Promise<T> {
+  const infrastructure = await openInfrastructure(options)
+  try {
+    return await build(infrastructure)
+  } catch (error) {
+    await infrastructure.close()
+    throw error
+  }
 }
 
 export async function openInfrastructure(options: InfrastructureOptions): Promise<OpenInfrastructure> {
@@ -66,7 +80,7 @@ export async function openInfrastructure(options: InfrastructureOptions): Promis
       random,
       onConnectionLost: (error) => log.warn({ err: error }, 'database connection lost'),
       faultLog: isServing ? log : undefined,
-      // Commands show warnings alone.
+      // Commands print warnings only, and a person at a terminal should see why it takes long.
       onLongWork: (line) => (isServing ? log.info(line) : log.warn(line)),
       ...(observe && { observe }),
     })
@@ -117,7 +131,7 @@ export async function openInfrastructure(options: InfrastructureOptions): Promis
   }
 }
 
-/** The SQLite file, where a secret that was not configured may be made beside it. */
+/** The SQLite file in development; a signing secret may be generated and stored beside it. */
 function developmentFile({ isDevelopment, database }: CoreConfig): string | undefined {
   return isDevelopment && database.url.startsWith('file:') ? sqlitePath(database.url, root) : undefined
 }

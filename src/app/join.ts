@@ -1,4 +1,4 @@
-/** Makes the features in the order in which they need one another, and joins what they add. */
+/** Creates the features in dependency order, and joins what they add. */
 import type { FastifyInstance } from 'fastify'
 import { errorMessage } from '../core/error-message.ts'
 import { exitCodes, FatalError } from '../core/fatal-error.ts'
@@ -11,14 +11,14 @@ import type { ConsolePages } from '../platform/pages/console-pages.ts'
 
 export type Services = ReadonlyMap<Feature, unknown>
 
-/** Makes these features and all that they need, each once. */
+/** Creates these features and everything they need, each once. */
 export async function createServices(features: readonly Feature[], infrastructure: Infrastructure): Promise<Services> {
   const services = new Map<Feature, unknown>()
   const underWay = new Set<Feature>()
 
   async function create(feature: Feature): Promise<unknown> {
     if (services.has(feature)) return services.get(feature)
-    if (underWay.has(feature)) throw circle([...underWay, feature])
+    if (underWay.has(feature)) throw circularNeeds([...underWay, feature])
     underWay.add(feature)
     const { definition } = feature
     const needs: Record<string, unknown> = {}
@@ -35,7 +35,7 @@ export async function createServices(features: readonly Feature[], infrastructur
   return services
 }
 
-function circle(features: readonly Feature[]): FatalError {
+function circularNeeds(features: readonly Feature[]): FatalError {
   const names = features.map(({ name }) => name)
   return new FatalError(`features need each other in a circle: ${names.join(' → ')}`, exitCodes.configuration)
 }
@@ -48,7 +48,7 @@ export interface Joined {
   signIn: SignIn
   addRoutes(app: FastifyInstance): Promise<void>
   onForbidden: ReturnType<NonNullable<Feature['definition']['onForbidden']>>
-  /** Listens to events, and begins what runs in the background. */
+  /** Registers event listeners and starts background work. */
   start(): Promise<void>
 }
 
@@ -58,7 +58,6 @@ export async function joinFeatures(
   infrastructure: Infrastructure,
 ): Promise<Joined> {
   const { config, events, onClose } = infrastructure
-  /** What each feature that has it returns for one of its additions. */
   function collect<T>(add: (definition: Feature['definition'], service: unknown) => T | undefined): T[] {
     return features.flatMap((feature) => {
       const added = add(feature.definition, services.get(feature))
@@ -77,11 +76,12 @@ export async function joinFeatures(
     elements: elements.flat(),
     liveElements: pages.flatMap(({ liveElements = [] }) => liveElements),
     pages,
-    signIn: theOne(collect((definition, service) => definition.signIn?.(service))),
+    signIn: requireOneSignIn(collect((definition, service) => definition.signIn?.(service))),
     async addRoutes(app) {
       for (const feature of features) {
         const addRoutes = feature.definition.routes?.(services.get(feature), config)
-        if (addRoutes) await named(feature, async () => void (await app.register(async (own) => addRoutes(own))))
+        if (addRoutes)
+          await withFeatureName(feature, async () => void (await app.register(async (own) => addRoutes(own))))
       }
     },
     async onForbidden(request) {
@@ -108,8 +108,8 @@ export async function joinFeatures(
   }
 }
 
-/** What goes wrong with a feature is told with its name. */
-async function named(feature: Feature, work: () => Promise<void>): Promise<void> {
+/** Puts the feature's name in front of the message of an error. */
+async function withFeatureName(feature: Feature, work: () => Promise<void>): Promise<void> {
   try {
     await work()
   } catch (error) {
@@ -117,7 +117,7 @@ async function named(feature: Feature, work: () => Promise<void>): Promise<void>
   }
 }
 
-function theOne(offered: readonly SignIn[]): SignIn {
+function requireOneSignIn(offered: readonly SignIn[]): SignIn {
   const [signIn, ...others] = offered
   if (!signIn || others.length > 0) throw new Error('exactly one feature must offer signIn')
   return signIn

@@ -11,7 +11,7 @@ type Intersection<Union> = (Union extends unknown ? (each: Union) => void : neve
   : never
 type ValuesOfEach<One> = One extends unknown ? ValuesOf<KeysOf<One>> : never
 
-/** What the service and all of its own features read. */
+/** The keys of the core and of all own features. */
 export type Config = CoreConfig & Intersection<ValuesOfEach<(typeof ownFeatures)[number]>>
 
 export function loadConfig(sources: ConfigSources, extensions: readonly Feature[] = []): Config {

@@ -8,9 +8,9 @@ import { errorMessage } from '../core/error-message.ts'
 import { exitCodes, FatalError } from '../core/fatal-error.ts'
 import { type Feature, isFeature } from '../platform/feature.ts'
 
-/** `directory` is the configuration folder: paths and packages are looked for from there. */
+/** `directory` is the configuration folder, from which paths and package names are resolved. */
 export async function loadExtensions(names: readonly string[], directory: string): Promise<Feature[]> {
-  if (names.length > 0) leadToOurselves()
+  if (names.length > 0) registerLatchkeyImports()
   const features: Feature[] = []
   for (const name of names) features.push(await loadExtension(name, directory))
   return features
@@ -22,7 +22,7 @@ async function loadExtension(name: string, directory: string): Promise<Feature> 
     if (isFeature(module.default)) return module.default
     throw new Error('its default export is not a feature made by defineFeature')
   } catch (error) {
-    // Node lists the files that lead there, one in a line.
+    // The further lines of Node's message list the importing files.
     const [reason] = errorMessage(error).split('\n', 1)
     const message = `extension ${name}: ${reason}`
     throw new FatalError(message, exitCodes.configuration, { cause: error })
@@ -52,16 +52,16 @@ function entryOf({ main, exports }: { main?: unknown; exports?: unknown }): stri
   return typeof main === 'string' ? main : undefined
 }
 
-let isLed = false
+let isRegistered = false
 
 /**
- * `latchkey` and `latchkey/…` are this very program, wherever an extension lies and whatever is installed beside it: a
- * second copy would have other features, and other classes for errors. A package may be written in TypeScript: by itself
- * Node takes it everywhere but in node_modules.
+ * Resolves `latchkey` and `latchkey/…` to the running program, wherever the extension is and whatever is installed beside
+ * it: a second copy would have its own features and error classes, and `instanceof` would fail between the two. Also
+ * loads TypeScript from packages, because Node does not strip types in node_modules.
  */
-function leadToOurselves(): void {
-  if (isLed) return
-  isLed = true
+function registerLatchkeyImports(): void {
+  if (isRegistered) return
+  isRegistered = true
   const { name, exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
     name: string
     exports: Record<string, string>

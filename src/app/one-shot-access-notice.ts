@@ -1,6 +1,6 @@
 /**
- * How a command tells the running service whose access it has changed. The bus is opened when there is something to tell
- * and closed right after; where it cannot be reached in time, the command ends all the same.
+ * Lets a command notify the running service that a user's access has changed. The bus is opened for one message and closed
+ * again. If it cannot be reached in time, the command still succeeds.
  */
 import { withTimeout } from '../core/timeout.ts'
 import { accessTopic, type OnAccessChanged } from '../platform/access/access-changes.ts'
@@ -8,13 +8,13 @@ import type { Log } from '../platform/log/logger.ts'
 import type { Redis } from '../platform/redis/redis.ts'
 import { type BusParts, openNodeBus } from './buses.ts'
 
-/** No request waits for it, only the person at the terminal: long enough for a busy machine to connect and publish. */
+/** No request waits for this, so it is long enough to connect and publish on a busy machine. */
 const maxMs = 10_000
 
 export function createOneShotAccessNotice(parts: BusParts): OnAccessChanged {
   const { config, log, db } = parts
   return async (userId) => {
-    // A SQLite file carries nothing: the service finds out by itself within seconds.
+    // SQLite has no notifications; the service re-checks open connections every few seconds anyway.
     if (config.redis.url === undefined && db.dialect === 'sqlite') return
     try {
       await withTimeout(announce(parts, userId), maxMs)
@@ -39,7 +39,7 @@ async function announce(parts: BusParts, userId: number): Promise<void> {
   }
 }
 
-/** Its client is read when it is needed: most commands have nothing to tell. */
+/** Imported lazily: most commands never publish. */
 async function reachRedis(url: string, log: Log): Promise<Redis> {
   const { openRedis } = await import('../platform/redis/redis.ts')
   return openRedis(url, log)

@@ -1,5 +1,5 @@
-/** Everything that requests are answered with, by whatever way they come in. */
-import { startFormerEntries } from '../platform/audit/former-entries.ts'
+/** Everything that serves requests, apart from the listening sockets: infrastructure, features, GraphQL, readiness. */
+import { startActorBackfill } from '../platform/audit/actor-backfill.ts'
 import { startCleanup } from '../platform/database/cleanup.ts'
 import type { Database } from '../platform/database/database.ts'
 import { startFolding } from '../platform/database/maintained-counts.ts'
@@ -9,11 +9,11 @@ import { createMetrics } from '../platform/metrics/metrics.ts'
 import { expiringTables } from './declarations.ts'
 import { withOwnFeatures } from './features.ts'
 import { createGraphQL } from './graphql.ts'
-import { type InfrastructureOptions, type OpenInfrastructure, openInfrastructure } from './infrastructure.ts'
+import { buildOnInfrastructure, type InfrastructureOptions, type OpenInfrastructure } from './infrastructure.ts'
 import { createServices, joinFeatures } from './join.ts'
 
 export interface ServiceOptions extends Omit<InfrastructureOptions, 'features' | 'observe' | 'metrics' | 'isServing'> {
-  /** Beside the service's own. */
+  /** In addition to the service's own features. */
   extensions?: readonly Feature[]
 }
 
@@ -22,19 +22,16 @@ export async function openService({ extensions = [], ...options }: ServiceOption
   const metrics = createMetrics()
   const reads = metrics.databaseSeries({ operation: 'read' })
   const writes = metrics.databaseSeries({ operation: 'write' })
-  const infrastructure = await openInfrastructure({
-    ...options,
-    features,
-    metrics,
-    isServing: true,
-    observe: (operation, ms) => (operation === 'read' ? reads : writes).observe(ms / 1000),
-  })
-  try {
-    return await joinAll(features, infrastructure, metrics)
-  } catch (error) {
-    await infrastructure.close()
-    throw error
-  }
+  return buildOnInfrastructure(
+    {
+      ...options,
+      features,
+      metrics,
+      isServing: true,
+      observe: (operation, ms) => (operation === 'read' ? reads : writes).observe(ms / 1000),
+    },
+    (infrastructure) => joinAll(features, infrastructure, metrics),
+  )
 }
 
 async function joinAll(
@@ -47,7 +44,7 @@ async function joinAll(
   const joined = await joinFeatures(features, services, infrastructure)
   for (const running of [
     startCleanup({ db, clock, log, tables: expiringTables(features, config) }),
-    startFormerEntries({ db, log }),
+    startActorBackfill({ db, log }),
     startFolding({ db, log }),
   ]) {
     onClose(() => running.close())
@@ -64,7 +61,7 @@ async function joinAll(
 
 export type Service = Awaited<ReturnType<typeof openService>>
 
-/** What carries values between nodes is one with what it runs on: operators look after Redis, not after our connections. */
+/** Buses count as a part of what they run on: an operator can repair Redis, not one of our connections to it. */
 function neighboursOf(db: Database, { redis, nodeBus, topics }: OpenInfrastructure): Record<string, () => boolean> {
   const areUp = () => [nodeBus, topics].every((bus) => bus.isUp())
   if (redis) return { redis: () => redis.isUp() && areUp() }

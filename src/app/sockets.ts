@@ -1,4 +1,4 @@
-/** Where GraphQL's sockets are served: on a port of their own, and beside the routes. */
+/** Serves GraphQL over WebSockets, on a port of its own and on the HTTP port. */
 import type { Server } from 'node:http'
 import type { LiveAccess } from '../platform/access/live-access.ts'
 import type { Authenticate } from '../platform/access/route-guards.ts'
@@ -44,14 +44,14 @@ export function createSocketParts({ config, log, random }: Infrastructure, parts
   })
   return {
     sockets,
-    /** With the endpoints of other paths. */
+    /** `others` are further upgrade endpoints on the same server, by path. */
     serveBeside: (http: Server, others: Readonly<Record<string, UpgradeEndpoint>> = {}) =>
       sockets.serveAt(http, graphqlPath, others),
     async close() {
       await sockets.close()
       await socketServer.close()
     },
-    /** Returns the URL of the address that is bound. */
+    /** Returns the URL of the bound address. */
     listen: () => socketServer.listen(graphql.wsHost, graphql.wsPort),
   }
 }

@@ -1,4 +1,4 @@
-/** `latchkey new <name>`: writes an extension that works, from examples/notes, under another name. */
+/** `latchkey new <name>`: writes a working extension by copying examples/notes under another name. */
 import { existsSync } from 'node:fs'
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join, relative, resolve } from 'node:path'
@@ -31,17 +31,17 @@ Run its tests:                  cd ${name} && npm install && npm test
 `)
 }
 
-/** `notes` is many of what `note` is one of. */
-function rename(text: string, name: string): string {
-  const one = name.endsWith('s') ? name.slice(0, -1) : name
-  const many = name
+/** A name without a plural "s" gets "Item" in the singular, so that the two stay different identifiers. */
+function rename(text: string, plural: string): string {
+  const stem = plural.endsWith('s') ? plural.slice(0, -1) : plural
+  const singular = stem === plural ? `${stem}Item` : stem
   return text
-    .replaceAll('NOTES', many.toUpperCase())
-    .replaceAll('Notes', capitalise(many))
-    .replaceAll('notes', many)
-    .replaceAll('NOTE', one.toUpperCase())
-    .replaceAll(/Note(?!s)/g, capitalise(one === many ? `${one}Item` : one))
-    .replaceAll(/note(?!s)/g, one === many ? `${one}Item` : one)
+    .replaceAll('NOTES', plural.toUpperCase())
+    .replaceAll('Notes', capitalise(plural))
+    .replaceAll('notes', plural)
+    .replaceAll('NOTE', stem.toUpperCase())
+    .replaceAll(/Note(?!s)/g, capitalise(singular))
+    .replaceAll(/note(?!s)/g, singular)
 }
 
 function capitalise(word: string): string {
@@ -58,7 +58,7 @@ async function describePackage(name: string, folder: string): Promise<string> {
     type: 'module',
     exports: './index.ts',
     scripts: { test: 'TEST_ONLY_SQLITE=1 node --test' },
-    // The same Node as the service runs on, which npm scripts then find first.
+    // Pins the Node that the service runs on; npm scripts find it before the machine's own.
     devDependencies: { latchkey: `file:${relative(folder, root)}`, node: dependencies.node },
   }
   return `${JSON.stringify(description, undefined, 2)}\n`

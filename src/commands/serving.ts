@@ -2,17 +2,17 @@
 import { exitCodes } from '../core/fatal-error.ts'
 import type { Log } from '../platform/log/logger.ts'
 
-/** Requests get ten seconds; the database and the rest get what is left of this. */
+/** Requests get ten seconds of this to finish; the rest is for closing everything else. */
 const maxStopMs = 20_000
 
 export interface Served {
   close(): Promise<void>
 }
 
-/** `listen` begins to serve; where it cannot, everything is closed again. */
+/** Closes the app if `listen` fails. */
 export async function serve(app: Served, log: Log, listen: () => Promise<void>): Promise<void> {
   process.once('uncaughtException', (error) => {
-    // Nobody knows what state this left behind: a supervisor starts a clean process.
+    // The state of the process is unknown after this. The supervisor starts a clean one.
     log.fatal({ err: error }, 'unforeseen error, stopping')
     log.flush()
     process.exit(exitCodes.internal)
@@ -20,12 +20,12 @@ export async function serve(app: Served, log: Log, listen: () => Promise<void>):
 
   let isStopping = false
   const stop = async (signal: NodeJS.Signals) => {
-    // npm hands Ctrl-C on to a process that has already got it from the terminal: the second signal is ignored.
+    // On Ctrl-C the terminal signals the whole process group, and npm forwards the signal once more.
     if (isStopping) return
     isStopping = true
     log.info({ signal }, 'stopping')
     setTimeout(() => {
-      log.error('something would not end in time, stopping all the same')
+      log.error('the shutdown timed out; exiting')
       log.flush()
       process.exit(exitCodes.internal)
     }, maxStopMs).unref()

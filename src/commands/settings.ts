@@ -1,6 +1,4 @@
-/** What every command begins with: its extensions, its configuration and its log. */
-import { requireNoClashes } from '../app/declarations.ts'
-import { withOwnFeatures } from '../app/features.ts'
+/** Reads what every command needs: extensions, configuration and a log. */
 import { type Config, loadConfig } from '../app/load-config.ts'
 import { loadExtensions } from '../app/load-extensions.ts'
 import { readOne } from '../config/config.ts'
@@ -13,12 +11,10 @@ export interface GlobalOptions {
   debug?: boolean
 }
 
-/** The features that the configuration in this folder, or the environment, adds. */
+/** Loads the extensions that the configuration in this folder, or the environment, names. */
 export async function loadConfigured(directory: string): Promise<Feature[]> {
   const names = readOne({ directory, environment: process.env }, coreKeys.extensions)
-  const extensions = await loadExtensions(names, directory)
-  requireNoClashes(withOwnFeatures(extensions))
-  return extensions
+  return loadExtensions(names, directory)
 }
 
 export interface Settings {
@@ -32,7 +28,7 @@ export function readSettings(
   { forService, extensions }: { forService: boolean; extensions: readonly Feature[] },
 ): Settings {
   const config = loadConfig({ directory: options.config, environment: process.env, forService }, extensions)
-  // What a command prints is for whoever reads its output; warnings go beside it.
+  // Standard output of a command is its result, so its log goes to standard error.
   const log = forService
     ? createLogger({ level: config.log.level, isTerminal: process.stdout.isTTY })
     : createLogger({ level: 'warn', isTerminal: false, destination: process.stderr })

@@ -23,7 +23,7 @@ function load(t: TestContext, { files = {}, environment = {}, forService = true 
   return loadConfig({ directory, environment, forService })
 }
 
-/** The problems, without the name of the temporary folder. */
+/** The problems, without the path of the temporary folder. */
 function problems(t: TestContext, given: Given): string[] {
   try {
     load(t, given)
@@ -114,7 +114,7 @@ test('an origin is scheme, host and port, and nothing more', (t) => {
     'http://localhost:8080',
   ])
   assert.deepEqual(read('http://[::1]:8080,capacitor://localhost'), ['http://[::1]:8080', 'capacitor://localhost'])
-  // As a browser writes them.
+  // In the form of the Origin header.
   assert.deepEqual(read('https://Shop.Example:443,https://bücher.example'), [
     'https://shop.example',
     'https://xn--bcher-kva.example',

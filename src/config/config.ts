@@ -1,4 +1,4 @@
-/** Reads config/*.mlc and, on top of them, the environment. The only reader of the environment. */
+/** Reads config/*.mlc, then the environment, which wins. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { findClosestMatch } from '../core/closest-match.ts'
@@ -15,13 +15,12 @@ import {
   type ValuesOf,
 } from './key.ts'
 import { type MlcProblem, type MlcSection, parseMlc } from './mlc.ts'
-import type { Environment, MlcValue } from './mlc-values.ts'
-import { typed } from './mlc-values.ts'
+import { type Environment, type MlcValue, typed } from './mlc-values.ts'
 import { root } from './root.ts'
 
 type CoreValues = ValuesOf<typeof coreKeys>
 
-/** What the service itself reads. Each feature knows its own keys beside it. */
+/** The values of the core keys. Features add keys of their own. */
 export type CoreConfig = Omit<CoreValues, 'graphql'> & {
   readonly graphql: Omit<CoreValues['graphql'], 'wsHost'> & { readonly wsHost: string }
   /** The value of NODE_ENV, `development` where it is unset. */
@@ -32,11 +31,11 @@ export type CoreConfig = Omit<CoreValues, 'graphql'> & {
 export interface ConfigSources {
   directory: string
   environment: Environment
-  /** The service needs more than a command does: a secret to sign with. */
+  /** Requires what only serving needs, such as a signing secret. */
   forService: boolean
 }
 
-/** The keys that a feature adds, and what no single one of them can know. */
+/** The keys that a feature adds, and a check across keys. */
 export interface ConfigPart {
   keys?: KeyTree | undefined
   check?: ((config: CoreConfig & object, context: CheckContext) => string[]) | undefined
@@ -44,26 +43,26 @@ export interface ConfigPart {
 
 export interface CheckContext {
   forService: boolean
-  /** What a message begins with: the variable, or the place in a file and the key. */
+  /** The start of an error message: the variable, or the file position and the key. */
   subjectOf(key: Key<unknown>): string
 }
 
 export const minSecretBytes = 32
 
-/** Where a value came from, as a message names it: `config/server.mlc:3:5` or `PORT`. */
 interface Found {
   input: MlcValue
+  /** For messages: `config/server.mlc:3:5` or `PORT`. */
   origin: string
 }
 
-/** What the sources hold, by path, before it is read. */
+/** Raw values of all sources, by path. */
 interface Gathered {
   values: Map<string, Found>
-  /** Sections whose entries people name themselves, read already. */
+  /** Sections with freely named entries; these are already parsed. */
   sections: Map<string, { value: unknown; origin: string }>
 }
 
-/** One key by itself, before the others can be known. What is wrong elsewhere is told when everything is read. */
+/** Reads one key before the others are known. Ignores problems elsewhere; `loadConfig` reports them. */
 export function readOne<T>({ directory, environment }: Omit<ConfigSources, 'forService'>, key: Key<T>): T {
   const known = createKnown([{ [key.path]: key as Key<unknown> }])
   const gathered: Gathered = { values: new Map(), sections: new Map() }
@@ -72,12 +71,12 @@ export function readOne<T>({ directory, environment }: Omit<ConfigSources, 'forS
   return readKey(key as Key<unknown>, gathered.values, []) as T
 }
 
-/** All keys that a program knows, by their paths. */
+/** All declared keys, by path. */
 interface Known {
   tree: KeyTree
   keys: ReadonlyMap<string, Key<unknown>>
   sectionKeys: ReadonlyMap<string, SectionKey<unknown>>
-  /** Every section that holds keys, or entries that people name themselves. */
+  /** Every section that holds keys or freely named entries. */
   sections: ReadonlySet<string>
 }
 
@@ -128,7 +127,7 @@ function readFiles(
   problems: string[],
 ): void {
   for (const file of listFiles(directory, problems)) {
-    // Ours are shown as config/server.mlc, others as they were given.
+    // Messages name the project's own files relative to its root: config/server.mlc.
     const shown = file.startsWith(root) ? relative(root, file) : file
     let source: string
     try {
@@ -192,7 +191,7 @@ function collect(
   }
 }
 
-/** An empty variable counts as unset: that is what an unfilled line of a compose file gives. */
+/** An empty variable counts as unset: a compose file produces one for a line without a value. */
 function readVariables(environment: Environment, known: Known, found: Map<string, Found>): void {
   for (const { path, variable } of known.keys.values()) {
     const given = variable === undefined ? undefined : environment[variable]
@@ -217,7 +216,7 @@ function readTree(tree: object, gathered: Gathered, problems: string[]): object 
 
 function readKey(key: Key<unknown>, found: Map<string, Found>, problems: string[]): unknown {
   const given = found.get(key.path)
-  // `null` or "" in a file, or env(NAME) of an unset variable, means: not given. An empty secret is no secret.
+  // `null`, "" and env(NAME) of an unset variable all mean "not set": an empty text must never become a secret.
   if (!given || given.input.value === '' || (given.input.value === null && given.input.text === undefined)) {
     return key.fallback
   }
@@ -229,7 +228,6 @@ function readKey(key: Key<unknown>, found: Map<string, Found>, problems: string[
   return value
 }
 
-/** What no single key of the service itself can know. */
 function checkCore(config: CoreConfig, { subjectOf }: CheckContext): string[] {
   const { jwt, auth, graphql, redis, mail, server } = config
   const problems: string[] = []
@@ -255,7 +253,6 @@ function isTooShort(secret: string): boolean {
   return Buffer.byteLength(secret) < minSecretBytes
 }
 
-/** What a message begins with: the variable, or the place in a file and the key. */
 function subjectOf(key: Key<unknown>, found: Map<string, Found>): string {
   const origin = found.get(key.path)?.origin
   if (origin === undefined) return key.variable ?? key.path

@@ -47,17 +47,17 @@ export const coreKeys = {
     appKey: optional('auth.app_key', text, 'APP_KEY'),
   },
   audit: {
-    /** 0: for ever. */
+    /** 0 keeps entries for ever. */
     retentionDays: key('audit.retention_days', integer({ min: 0, max: 36_500 }), 365, 'AUDIT_RETENTION_DAYS'),
   },
   cors: {
     origins: key('cors.origins', origins, ['*'], 'CORS_ORIGINS'),
   },
   graphql: {
-    /** Undefined means: as the environment says, true in development. */
+    /** When undefined, true in development only. */
     playground: optional('graphql.playground', bool, 'GQL_PLAYGROUND'),
     wsPort: key('graphql.ws.port', port, 6001, 'GQL_WS_PORT'),
-    /** Undefined means: what server.host is. */
+    /** Defaults to server.host. */
     wsHost: optional('graphql.ws.host', text, 'GQL_WS_HOST'),
     maxSocketsPerAddress: key('graphql.ws.max_per_address', positive, 1000, 'GQL_WS_MAX_PER_ADDRESS'),
     maxSubscriptionsPerSocket: key('graphql.ws.max_subscriptions', positive, 100, 'GQL_WS_MAX_SUBSCRIPTIONS'),

@@ -4,7 +4,7 @@ export interface Expansion {
   fallback: string | undefined
 }
 
-/** `a${B:-c}d` as its text and its expansions in turn. Returns undefined if one of them is malformed. */
+/** Splits `a${B:-c}d` into alternating text and expansions. Returns undefined if an expansion is malformed. */
 export function splitExpansions(raw: string): (string | Expansion)[] | undefined {
   const [first = '', ...rest] = raw.split('${')
   const parts: (string | Expansion)[] = [first]

@@ -1,16 +1,16 @@
-/** How configuration keys are declared: by the service itself in core-keys.ts, by each feature in its definition. */
+/** Declares configuration keys. Core keys are in core-keys.ts, those of a feature in its definition. */
 import type { MlcProblem, MlcSection } from './mlc.ts'
 import type { Reader } from './readers.ts'
 
 export interface Key<T> {
-  /** The name in the files, dots standing for sections. */
+  /** The name in the files, sections separated by dots. */
   path: string
   variable: string | undefined
   reader: Reader<T>
   fallback: T
 }
 
-/** A section whose entries people name themselves. */
+/** A section with freely named entries, such as the roles. */
 export interface SectionKey<T> {
   path: string
   readSection(section: MlcSection): { value: T; problems: MlcProblem[] }
@@ -19,12 +19,12 @@ export interface SectionKey<T> {
 
 export type KeyTree = { readonly [name: string]: Key<unknown> | SectionKey<unknown> | KeyTree }
 
-/** What a tree of keys reads to. */
+/** The type of the values that a tree of keys reads. */
 export type ValuesOf<Tree> = {
   readonly [Name in keyof Tree]: Tree[Name] extends Key<infer T> | SectionKey<infer T> ? T : ValuesOf<Tree[Name]>
 }
 
-/** A key with a default. The environment variable, where there is one, wins over the files. */
+/** A key with a default. The environment variable overrides the files. */
 export function key<T>(path: string, reader: Reader<T>, fallback: NoInfer<T>, variable?: string): Key<T> {
   return { path, variable, reader, fallback }
 }
@@ -46,7 +46,7 @@ export function leavesOf(tree: KeyTree): (Key<unknown> | SectionKey<unknown>)[] 
   return Object.values(tree).flatMap((node) => (isKey(node) || isSectionKey(node) ? [node] : leavesOf(node as KeyTree)))
 }
 
-/** Joins the trees of all parts. Two parts may share a section, never a name in it. */
+/** Two trees may share a section, but not a key in it. */
 export function mergeTrees(trees: readonly KeyTree[]): KeyTree {
   const merged: Record<string, Key<unknown> | SectionKey<unknown> | KeyTree> = {}
   for (const tree of trees) {

@@ -1,5 +1,3 @@
-/** The characters of an .mlc file: where the reader stands, the words that come next, and what is blank between them. */
-
 export interface Position {
   line: number
   column: number
@@ -11,12 +9,12 @@ const barePattern = /\$|[^\s#,[\]{}()"=$]+/y
 const escapes: Readonly<Record<string, string>> = { '"': '"', '\\': '\\', $: '$', n: '\n', r: '\r', t: '\t' }
 
 /**
- * Stands for an escaped dollar, which must not start an expansion, until expansions have been made. A character of
- * Unicode's private use area, which no configuration file holds.
+ * Placeholder for `\$` until expansions have been made, because an escaped dollar must not start one. From Unicode's
+ * private use area, so that it does not occur in configuration files.
  */
-export const hiddenDollar = '\uE000'
+export const escapedDollar = '\uE000'
 
-/** Ends the reading of an entry. */
+/** Aborts the current entry. */
 export class SyntaxProblem extends Error {
   readonly position: Position
 
@@ -49,7 +47,7 @@ export class MlcLexer {
     return { line, column: this.#at - before.lastIndexOf('\n') }
   }
 
-  /** Steps over `text` where it comes next; returns whether it did. */
+  /** Consumes `text` if it comes next. Returns whether it did. */
   take(text: string): boolean {
     const isNext = this.#source.startsWith(text, this.#at)
     if (isNext) this.#at += text.length
@@ -60,12 +58,12 @@ export class MlcLexer {
     return this.#match(keyPattern)
   }
 
-  /** Of an environment variable. */
+  /** The name of an environment variable. */
   readName(): string | undefined {
     return this.#match(namePattern)
   }
 
-  /** A word without quotes, which may hold expansions. */
+  /** An unquoted word, with its expansions. */
   readBare(): string | undefined {
     const start = this.#at
     for (;;) {
@@ -76,7 +74,7 @@ export class MlcLexer {
     return this.#at > start ? this.#source.slice(start, this.#at) : undefined
   }
 
-  /** From its first quote to its last, without them. */
+  /** Returns the text between the quotes. */
   readQuoted(): string {
     const start = this.position
     let text = ''
@@ -90,7 +88,6 @@ export class MlcLexer {
     }
   }
 
-  /** What follows the backslash. */
   #readEscape(): string {
     const letter = this.next ?? ''
     const hex = /^u([0-9A-Fa-f]{4})/.exec(this.#source.slice(this.#at, this.#at + 5))?.[1]
@@ -101,7 +98,7 @@ export class MlcLexer {
     const escaped = Object.hasOwn(escapes, letter) ? escapes[letter] : undefined
     if (escaped === undefined) throw this.fail(`unknown escape "\\${letter}"`)
     this.#at += 1
-    return escaped === '$' ? hiddenDollar : escaped
+    return escaped === '$' ? escapedDollar : escaped
   }
 
   /** Whether another entry follows on the same line. */
@@ -116,7 +113,7 @@ export class MlcLexer {
     while (this.next === ' ' || this.next === '\t') this.#at += 1
   }
 
-  /** Line breaks and comments too. */
+  /** Skips white space, line breaks and comments. */
   skipBlank(): void {
     for (;;) {
       while (!this.isAtEnd && /\s|\uFEFF/.test(this.next ?? '')) this.#at += 1
@@ -133,7 +130,7 @@ export class MlcLexer {
     this.#at = this.#source.length
   }
 
-  /** What comes next, as a message names it. */
+  /** Describes the next character for an error message. */
   found(): string {
     const char = this.next
     if (char === undefined) return 'the end of the file'

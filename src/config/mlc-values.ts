@@ -1,13 +1,13 @@
-/** What stands behind a "=" of an .mlc file: a word, a quoted text, a list, or what the environment gives. */
+/** Parses the values of .mlc files: words, quoted text, lists and references to the environment. */
 import { splitExpansions } from './expansions.ts'
-import { hiddenDollar, type MlcLexer, type Position } from './mlc-lexer.ts'
+import { escapedDollar, type MlcLexer, type Position } from './mlc-lexer.ts'
 
 export type Scalar = string | number | boolean | null
 
-/** `text` is what was written, before it was typed: a secret of digits stays a secret. Quoted text needs none. */
 export interface MlcValue extends Position {
   kind: 'value'
   value: Scalar | MlcValue[]
+  /** The text before it was typed, so that a secret of digits keeps its leading zeros. Absent for quoted text. */
   text?: string
 }
 
@@ -24,7 +24,7 @@ export class MlcValues {
     this.#environment = environment
   }
 
-  /** Throws SyntaxProblem. `depth` is the number of lists around it. */
+  /** Throws SyntaxProblem. `depth` is the number of enclosing lists. */
   read(depth = 0): MlcValue {
     const lexer = this.#lexer
     const start = lexer.position
@@ -57,7 +57,7 @@ export class MlcValues {
     }
   }
 
-  /** The rest of `env(NAME)` or `env(NAME, default)`. */
+  /** Parses the rest of `env(NAME)` or `env(NAME, default)`. */
   #readEnvCall(start: Position, depth: number): MlcValue {
     const lexer = this.#lexer
     lexer.skipSpaces()
@@ -77,7 +77,7 @@ export class MlcValues {
     return fallback ? { ...fallback, ...start } : { kind: 'value', value: null, ...start }
   }
 
-  /** Text in which expansions are made; a value where an expansion is all of it. */
+  /** Returns the expanded text, or a typed value if the whole text is one expansion. */
   #expand(raw: string, start: Position): string | MlcValue {
     const parts = splitExpansions(raw)
     if (!parts) throw this.#lexer.fail('malformed expansion: expected ${NAME} or ${NAME:-default}', start)
@@ -91,17 +91,17 @@ export class MlcValues {
       if (value === undefined) throw this.#lexer.fail(`environment variable ${part.name} is not set`, start)
       return value
     })
-    return texts.join('').replaceAll(hiddenDollar, '$')
+    return texts.join('').replaceAll(escapedDollar, '$')
   }
 }
 
-/** What an expansion or a bare word stands for, with its text beside its type. Empty means: not given. */
+/** The typed value of an expansion or a bare word. Empty text is null, that is, not set. */
 function expanded(text: string | undefined, start: Position): MlcValue {
   const value = text === undefined || text === '' ? null : typed(text)
   return { kind: 'value', value, ...(value !== null && text !== undefined && { text }), ...start }
 }
 
-/** Gives text its type: `true`, `false`, `null`, an integer, a float, or itself. */
+/** Parses `true`, `false`, `null` and numbers; anything else stays text. */
 export function typed(text: string): Scalar {
   if (text === 'true') return true
   if (text === 'false') return false

@@ -7,7 +7,7 @@
  *       origins = [ "https://a.example", "https://b.example" ]
  *     }
  *
- * A mistake is noted with its line and column, and reading goes on with the next line, so that one look shows them all.
+ * A syntax error is recorded with its line and column, and parsing continues on the next line, so that one run reports all.
  */
 import { MlcLexer, type Position, SyntaxProblem } from './mlc-lexer.ts'
 import { type Environment, type MlcValue, MlcValues, maxNesting } from './mlc-values.ts'
@@ -63,7 +63,7 @@ class MlcParser {
     } catch (error) {
       if (!(error instanceof SyntaxProblem)) throw error
       this.#note(error.message, error.position)
-      // What the mistake stopped at may be the end of its section, which still ends it.
+      // A "}" at the error still closes its section.
       if (this.#lexer.next !== '}') this.#lexer.skipLine()
     }
   }
@@ -75,7 +75,7 @@ class MlcParser {
     if (key === undefined) throw lexer.fail(`expected a key, found ${lexer.found()}`)
     lexer.skipSpaces()
     const earlier = section.entries.get(key)
-    // The first one stays; the second is read all the same, so that its own mistakes show too.
+    // The first one wins; the second is still parsed, so that its own errors are reported.
     if (earlier) this.#note(`repeated key "${key}" (first in line ${earlier.line})`, start)
 
     if (lexer.take('{')) {
@@ -87,7 +87,7 @@ class MlcParser {
     }
     if (!lexer.take('=')) throw lexer.fail(`expected "=" or "{" after "${key}", found ${lexer.found()}`)
     const value = this.#readValue(key)
-    // The key's own place is where a complaint about its value should point.
+    // Messages about the value point to its key.
     if (!earlier) section.entries.set(key, { ...value, ...start })
   }
 

@@ -1,4 +1,4 @@
-/** What a configuration value may be. A reader takes what a file or a variable holds and answers its typed form. */
+/** The types of configuration values. A reader returns the typed value, or undefined if the input does not fit. */
 import { isAddressRange } from '../core/addresses.ts'
 import type { MlcValue, Scalar } from './mlc-values.ts'
 
@@ -22,7 +22,7 @@ export const bool: Reader<boolean> = {
   expected: 'true or false',
   read(input) {
     if (typeof input.value === 'boolean') return input.value
-    // Variables know no booleans; these spellings are what people write there.
+    // The usual spellings of booleans in environment variables.
     const word = input.text?.toLowerCase()
     if (word === '1' || word === 'yes' || word === 'on' || word === 'true') return true
     if (word === '0' || word === 'no' || word === 'off' || word === 'false') return false
@@ -49,7 +49,7 @@ export function choice<const T extends string>(options: readonly T[]): Reader<T>
   }
 }
 
-/** A list, or in a variable the same separated by commas. */
+/** A list; in a variable, items are separated by commas. */
 export function list<T>(item: Reader<T>): Reader<readonly T[]> {
   return {
     expected: `a list, each item ${item.expected}`,
@@ -74,14 +74,14 @@ export function url(...schemes: string[]): Reader<string> {
     read(input) {
       const given = textOf(input)
       if (given === undefined || !schemes.some((scheme) => given.startsWith(`${scheme}:`))) return undefined
-      // A SQLite address is a path, which need not be a well-formed URL.
+      // The rest of a file: URL is a path, which need not be a well-formed URL.
       if (given.startsWith('file:')) return /^file:(?!\/\/[^/])./.test(given) ? given : undefined
       return isUsable(given) ? given : undefined
     },
   }
 }
 
-/** Where the service is reached from outside, without a slash at its end: paths are put behind it. */
+/** Slashes at the end are removed, because paths are appended to it. */
 export const baseUrl: Reader<string> = {
   ...url('http', 'https'),
   read(input) {
@@ -96,7 +96,7 @@ const origin: Reader<string> = {
   read(input) {
     const given = textOf(input)
     const parsed = given === undefined ? null : URL.parse(given)
-    // Browsers write none but the host in lower case, and leave out the default port: so does URL.
+    // URL normalises as browsers do for the Origin header: lower-case host, no default port.
     if (!parsed || given === undefined || parsed.host === '' || parsed.host.includes('*')) return undefined
     const written = `${parsed.protocol}//${parsed.host}`
     const hasPath = /[/?#@]/.test(given.slice(parsed.protocol.length + 2))
@@ -104,7 +104,6 @@ const origin: Reader<string> = {
   },
 }
 
-/** `*` for all of them, or a list. */
 export const origins: Reader<readonly string[]> = {
   expected: `"*", or a list, each item ${origin.expected}`,
   read(input) {
@@ -113,7 +112,6 @@ export const origins: Reader<readonly string[]> = {
   },
 }
 
-/** An address, a range such as 10.0.0.0/8, or one of the names loopback, linklocal and uniquelocal. */
 export const addressRange: Reader<string> = {
   expected: 'an address, a range such as 10.0.0.0/8, or loopback, linklocal or uniquelocal',
   read(input) {
@@ -124,10 +122,9 @@ export const addressRange: Reader<string> = {
   },
 }
 
-/** The longest a timer can be set for: 24 days. */
+/** The longest delay of setTimeout: 24 days. */
 const maxTimerSeconds = 2_147_483
 
-/** Requests per seconds, written 100/60. */
 export const rateLimit: Reader<RateLimit> = {
   expected: 'requests/seconds, such as 100/60, over 24 days at most',
   read(input) {
@@ -138,7 +135,7 @@ export const rateLimit: Reader<RateLimit> = {
   },
 }
 
-/** Drivers decode the credentials and, of Redis, read the path as a number; what they would trip over is refused here. */
+/** The drivers throw on malformed percent-encoding in credentials, and on a Redis path that is not a number. */
 function isUsable(given: string): boolean {
   const parsed = URL.parse(given)
   if (!parsed) return false
@@ -150,7 +147,7 @@ function isUsable(given: string): boolean {
   return !parsed.protocol.startsWith('redis') || /^\/?\d*$/.test(parsed.pathname)
 }
 
-/** The value as it was written: what came from a variable keeps its digits, whatever type it looks like. */
+/** Prefers the text as it was written, so that 007 from a variable stays "007". */
 function textOf({ value, text: written }: MlcValue): string | undefined {
   if (written !== undefined) return written
   return isScalar(value) && value !== null ? String(value) : undefined

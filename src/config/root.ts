@@ -1,4 +1,4 @@
 import { join } from 'node:path'
 
-/** The project's folder, from which relative paths of the configuration start, wherever the program was called. */
+/** The project's folder. Relative paths in the configuration start here, whatever the working directory. */
 export const root = join(import.meta.dirname, '..', '..')

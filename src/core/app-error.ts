@@ -1,10 +1,10 @@
-/** What ends a request on purpose: a status and a text that the client may read. Everything else is a 500. */
+/** Ends a request with a status and a text that the client may read. Any other error is a 500. */
 export class AppError extends Error {
   override readonly name = 'AppError'
   readonly status: number
-  /** What programs know it by, such as `invalid_credentials`. It stays when the text changes. */
+  /** Stable name for programs, such as `invalid_credentials`. It does not change with the text. */
   readonly code: string
-  /** Further fields of the answer's body: `details` or `locked_until`. */
+  /** Further fields of the response body: `details` or `locked_until`. */
   readonly extra: Readonly<Record<string, unknown>> | undefined
   readonly headers: Readonly<Record<string, string>> | undefined
   readonly #isReported: boolean
@@ -19,12 +19,12 @@ export class AppError extends Error {
       cause,
       isReported = false,
     }: {
-      /** By default the text in snake case. */
+      /** Defaults to the text in snake case. */
       code?: string
       extra?: Record<string, unknown>
       headers?: Record<string, string>
       cause?: unknown
-      /** The log has a line of its own about the cause: it need not be told with every request. */
+      /** The cause has been logged already and is left out of the request's log line. */
       isReported?: boolean
     } = {},
   ) {
@@ -36,13 +36,12 @@ export class AppError extends Error {
     this.#isReported = isReported
   }
 
-  /** The cause, where the log is to tell it with the request. */
+  /** Undefined if the cause has been logged already. */
   get causeToLog(): unknown {
     return this.#isReported ? undefined : this.cause
   }
 }
 
-/** Whether it is the error of this code. */
 export function isAppError(error: unknown, code: string): error is AppError {
   return error instanceof AppError && error.code === code
 }
@@ -51,7 +50,7 @@ function toCode(text: string): string {
   return text.toLowerCase().replaceAll(/[^a-z0-9]+/g, '_')
 }
 
-/** What is needed cannot be reached, has no room or is shutting down: the client may try again. */
+/** A dependency is unreachable, overloaded or shutting down; the client may retry. */
 export function serviceUnavailable(cause?: unknown, { isReported = false, retryAfterSeconds = 5 } = {}): AppError {
   const headers = { 'retry-after': String(retryAfterSeconds) }
   return new AppError(503, 'Service unavailable', { headers, cause, isReported })

@@ -3,7 +3,7 @@ export interface BatchesOptions<Item, Result> {
   run(items: readonly Item[]): Promise<readonly Result[]>
   maxItems: number
   sizeOf(item: Item): number
-  /** Of a batch of several items. */
+  /** A single item may be larger; it then runs alone. */
   maxSize: number
 }
 
@@ -13,10 +13,7 @@ interface Waiting<Item, Result> {
   reject(error: unknown): void
 }
 
-/**
- * Runs one batch at a time. What comes meanwhile waits and goes together as the next one, so results are in the order
- * of the items without each of them waiting for all before it, one by one.
- */
+/** Runs one batch at a time, in order. Items that arrive while a batch runs form the next one. */
 export function createBatches<Item, Result>({
   run,
   maxItems,

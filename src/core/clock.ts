@@ -1,10 +1,10 @@
-/** The one place that asks the machine for the time. Everything else is handed a Clock, so tests can move it. */
+/** The only place that reads the system time. Everything else takes a Clock, so that tests can move it. */
 export interface Clock {
   /** Milliseconds since 1970. */
   now(): number
-  /** The same in ISO 8601, UTC, as the database keeps it. */
+  /** ISO 8601 in UTC, as stored in the database. */
   nowIso(): string
-  /** The same in whole seconds, rounded down, as JWTs carry it. */
+  /** Whole seconds, rounded down, as in JWT claims. */
   nowSeconds(): number
 }
 

@@ -1,4 +1,4 @@
-/** The candidate that takes the fewest typing mistakes to become `word`, if that is few enough to be a guess. */
+/** The candidate with the smallest edit distance to `word`, for "did you mean". Undefined if none is close enough. */
 export function findClosestMatch(word: string, candidates: Iterable<string>): string | undefined {
   let nearest: string | undefined
   let fewest = Math.max(2, Math.floor(word.length / 3)) + 1
@@ -12,7 +12,7 @@ export function findClosestMatch(word: string, candidates: Iterable<string>): st
   return nearest
 }
 
-/** Levenshtein's distance, one row of its table at a time. */
+/** Levenshtein distance, keeping one row of the table at a time. */
 function editDistance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, i) => i)
   for (let i = 1; i <= a.length; i++) {

@@ -1,11 +1,11 @@
 export interface ConcurrencyLimitOptions {
   atOnce: number
   maxWaiting: number
-  /** What whoever comes after those is told. */
+  /** Creates the error for calls beyond `maxWaiting`. */
   refusal(): Error
 }
 
-/** Lets a few run at once. The others wait for their turn, in their order. */
+/** Runs at most `atOnce` functions at a time; further calls wait in order. */
 export function createConcurrencyLimit({
   atOnce,
   maxWaiting,
@@ -21,7 +21,7 @@ export function createConcurrencyLimit({
     try {
       return await work()
     } finally {
-      // The next one takes the place over.
+      // The next waiter takes over this slot, so `running` stays as it is.
       const next = waiting.shift()
       if (next) next()
       else running -= 1

@@ -1,4 +1,4 @@
-/** What every endpoint says that checks a password or a code, whichever feature it belongs to. */
+/** Errors of every endpoint that checks a password or a code. Features share them so that the bodies are identical. */
 import { AppError } from './app-error.ts'
 
 export const credentialErrors = {

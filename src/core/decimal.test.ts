@@ -60,7 +60,7 @@ test('decimals are compared and told from integers by all of their digits', () =
   )
 })
 
-/** A decimal as it may be written, with the same as an exact fraction: units × 10^exponent. */
+/** A random decimal string, and its exact value as units × 10^exponent. */
 const written = fc
   .record({
     sign: fc.constantFrom('', '-', '+'),
@@ -75,7 +75,7 @@ const written = fc
     const units = BigInt(`${whole}${fraction}`) * (sign === '-' ? -1n : 1n)
     return {
       text: `${sign}${'0'.repeat(zeros)}${whole}${fraction === '' ? '' : `.${fraction}`}${power}`,
-      // With eighty places all of them are whole.
+      // With eighty places all values are integers.
       scaled: units * 10n ** BigInt(80 + (exponent ?? 0) - fraction.length),
     }
   })
@@ -91,7 +91,7 @@ test('decimals are compared, rounded and told from integers as exact arithmetic 
       const magnitude = a.scaled < 0n ? -a.scaled : a.scaled
       const rounded = (magnitude + cent / 2n) / cent
       const cents = rounded === 0n ? 0 : Number(a.scaled < 0n ? -rounded : rounded)
-      // A float holds no more digits.
+      // The limit of a float's precision.
       if (rounded < 2n ** 53n) assert.equal(roundDecimal(a.text, 2), cents, a.text)
     }),
     { numRuns: 3000 },

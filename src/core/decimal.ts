@@ -1,10 +1,10 @@
 /**
- * Decimal numbers as they are written, of any length and with any exponent. Binary floats would not do: to them 1.005
- * is less than one and a half hundredths above one, and 0.00999999999999999999 is 0.01. All of it takes time and memory
- * in proportion to what is written: no power of ten is ever computed.
+ * Exact arithmetic on decimal strings of any length and exponent. Floats would round 1.005 to 1.00 and accept
+ * 0.00999999999999999999 as 0.01. Time and memory are linear in the length of the text: 1e999999999 costs nothing,
+ * because no power of ten is ever computed.
  */
 
-/** 0.DIGITS × 10^point, without zeros at either end of the digits; zero has none. */
+/** 0.DIGITS × 10^point, without leading or trailing zeros; zero has no digits. */
 interface Decimal {
   sign: -1 | 0 | 1
   digits: string
@@ -12,12 +12,11 @@ interface Decimal {
 }
 
 /**
- * Rounds half up, away from zero, to `places` places; returns it in units of the last of them, so that "1.005" and 2
- * give 101. What is beyond all floats is infinite.
+ * Rounds half away from zero to `places` decimals. Returns units of the last decimal: ("1.005", 2) gives 101. Returns
+ * ±Infinity beyond the range of floats.
  */
 export function roundDecimal(written: string, places: number): number {
   const { sign, digits, point } = parseDecimal(written)
-  // How many of the digits come before the place that is rounded to.
   const kept = point + places
   if (sign === 0 || kept < 0) return 0
   if (kept > maxFloatDigits) return sign * Number.POSITIVE_INFINITY
@@ -26,7 +25,7 @@ export function roundDecimal(written: string, places: number): number {
   return rounded === 0 ? 0 : sign * rounded
 }
 
-/** A comparator: negative where `a` is less than `b`, zero where they are equal. */
+/** Comparator for decimal strings. */
 export function compareDecimals(a: string, b: string): number {
   const [x, y] = [parseDecimal(a), parseDecimal(b)]
   if (x.sign !== y.sign) return x.sign - y.sign
@@ -42,9 +41,9 @@ export function isIntegerDecimal(written: string): boolean {
 
 const pattern = /^([+-]?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/
 const zero = 48
-/** The largest float has 309 digits. */
+/** The largest float has 309 digits before the point. */
 const maxFloatDigits = 310
-/** No text is so long that its digits could make up for an exponent beyond this. */
+/** Larger than the length of any string, so clamping the exponent never changes a result. */
 const maxExponent = 1e15
 
 function parseDecimal(written: string): Decimal {

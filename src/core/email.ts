@@ -2,43 +2,43 @@ import { hash } from 'node:crypto'
 
 const pattern =
   /^[^\s@"(),:;<>[\\\]]+@[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)+$/i
-/** What nobody sees: with it two addresses look like one. U+2800 is a braille pattern without a dot. */
+/** Characters without a glyph, with which two addresses would look the same. U+2800 is the blank braille pattern. */
 const invisible = /[\p{Default_Ignorable_Code_Point}\u2800]/u
-/** In code points, as all lengths. */
+/** In code points. */
 export const maxEmailLength = 255
 const maxLocalLength = 64
-/** In UTF-16 units, so that looking costs nothing. No 255 code points have more, composed or not. */
+/** In UTF-16 units, which are free to count. 255 code points never have more, composed or not. */
 const maxUnits = 1024
 
-/** An email as it is kept and compared: without spaces around it, in Unicode's form NFKC and in lower case. */
+/** The form in which emails are stored and compared: trimmed, NFKC, lower case. */
 export function normaliseEmail(given: string): string {
   const trimmed = given.trim()
-  // Nobody has such a long one, and putting combining marks in order takes the square of their number.
+  // Too long to be an address, and normalising many combining marks takes quadratic time.
   if (trimmed.length > maxUnits) return trimmed.toLowerCase()
-  // Lower case may leave what the form would write in another way.
+  // Lower-casing can produce text that is no longer in NFKC.
   return trimmed.normalize('NFKC').toLowerCase().normalize('NFKC')
 }
 
-/** Whether it can be an address, as it was given. */
+/** Takes the email as it was sent: normalising would hide some of the characters that are refused. */
 export function isEmail(given: string): boolean {
   const email = normaliseEmail(given)
   if (email.length > maxUnits || invisible.test(given)) return false
   const [local = ''] = email.split('@', 1)
-  // Control characters, invisible ones and odd spaces make two addresses look like one.
+  // Control and space characters would make two addresses look the same.
   return pattern.test(email) && lengthOf(local) <= maxLocalLength && !/^\.|\.\.|\.$|[\p{C}\p{Z}]/u.test(email)
 }
 
-/** Whether a normalised one is longer than any may be. */
+/** Takes a normalised email. */
 export function isTooLong(email: string): boolean {
   return lengthOf(email) > maxEmailLength
 }
 
-/** Whether anybody can have it: whatever is longer or holds a null character was never registered. */
+/** False if no registered user can have this normalised email, so that it need not be looked up. */
 export function isPossibleEmail(email: string): boolean {
   return !isTooLong(email) && !email.includes('\0')
 }
 
-/** What attempts on an email are counted under. Nobody fills a table with megabytes of made-up ones. */
+/** Key of the failed-attempt counter. Impossible emails are hashed, so nobody can fill the table with megabytes. */
 export function attemptKey(email: string): string {
   return isPossibleEmail(email) ? email : `sha256 ${hash('sha256', email, 'hex')}`
 }

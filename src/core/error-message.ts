@@ -1,4 +1,4 @@
-/** An error in a few words. Where a host name has several addresses, the outer error is empty and the inner ones tell. */
+/** Node's AggregateError has an empty message when a host name with several addresses cannot be reached. */
 export function errorMessage(error: unknown): string {
   if (error instanceof AggregateError) return error.errors.map(errorMessage).join(', ')
   return error instanceof Error ? error.message : String(error)

@@ -1,13 +1,12 @@
-/** Those who wait in a fair queue, each client in a line of its own, and whose turn is next. */
+/** The waiting entries of a fair queue: one line per client, and the order in which the lines are served. */
 
 export interface Ticket {
-  /** Whose line it waits in. */
   client: string
-  /** Urgent work goes first, as long as it does not starve the rest. */
+  /** Urgent work is served first, but never starves the rest. */
   isUrgent: boolean
-  /** Asked before the work begins: nobody computes an answer that nobody reads. */
+  /** Checked before the work starts, so that nothing is computed for a client that has disconnected. */
   isGone?(): boolean
-  /** Goes on with what was begun in an earlier turn: it waits for as long as it takes and is never refused. */
+  /** Continues earlier work: it may wait without limit and is never refused. */
   isBegun?: boolean
 }
 
@@ -28,22 +27,22 @@ export interface Line {
 export interface FairLinesOptions {
   /** Waiting entries of one client; the next one is refused. */
   maxPerClient: number
-  /** Waiting entries of all clients. Beyond it the longest line loses its last entry, so a flood is paid by who makes it. */
+  /** Waiting entries of all clients. Beyond it the longest line loses its last entry, so a flood hurts its sender. */
   maxWaiting: number
-  /** What a refused entry is rejected with. */
+  /** Creates the error for a refused entry. */
   full(): Error
-  /** What an entry is rejected with whose client has gone. */
+  /** Creates the error for an entry whose client has disconnected. */
   gone(): Error
 }
 
 type Kind = 'urgent' | 'other'
 
-/** Of so many turns in a row the last goes to the rest, where any waits. */
+/** After so many urgent entries in a row, one other entry is served if any waits. */
 const urgentInARow = 3
 
 export class FairLines {
   readonly #options: FairLinesOptions
-  /** Whose turn is next comes first. */
+  /** In serving order: the line served longest ago comes first. */
   readonly #lines = new Map<string, Line>()
   readonly #waiting = { urgent: 0, other: 0 }
   #urgentTurns = 0
@@ -52,17 +51,15 @@ export class FairLines {
     this.#options = options
   }
 
-  /** How many clients have a line. */
   get clients(): number {
     return this.#lines.size
   }
 
-  /** How many entries wait in all lines. */
   get waiting(): number {
     return this.#waiting.urgent + this.#waiting.other
   }
 
-  /** The line of a client, which may be a new one. */
+  /** Returns the client's line, or a new one that `push` will add. */
   of(client: string): Line {
     return this.#lines.get(client) ?? { client, urgent: [], other: [], running: 0 }
   }
@@ -71,11 +68,11 @@ export class FairLines {
     const kind = entry.ticket.isUrgent ? 'urgent' : 'other'
     line[kind].push(entry)
     this.#waiting[kind] += 1
-    // A line that is there already keeps its place.
+    // Setting an existing key of a Map keeps its position.
     this.#lines.set(line.client, line)
   }
 
-  /** Takes whose turn it is. Undefined where nobody waits. */
+  /** Removes and returns the next entry to serve. Entries of disconnected clients are rejected on the way. */
   take(): { line: Line; entry: Entry } | undefined {
     while (this.waiting > 0) {
       const isOthersTurn = this.#waiting.urgent === 0 || (this.#waiting.other > 0 && this.#urgentTurns >= urgentInARow)
@@ -94,13 +91,13 @@ export class FairLines {
     return undefined
   }
 
-  /** Behind those who came meanwhile: it has been served. */
+  /** Moves a line that has just been served to the end. */
   moveBack(line: Line): void {
     this.#lines.delete(line.client)
     if (!isIdle(line)) this.#lines.set(line.client, line)
   }
 
-  /** Whether one more entry may wait in that line. */
+  /** Returns whether one more entry may wait in the line, after dropping or refusing others if needed. */
   makeRoom(line: Line): boolean {
     const { maxPerClient, maxWaiting } = this.#options
     if (lengthOf(line) >= maxPerClient) this.#dropGone([line])
@@ -129,7 +126,7 @@ export class FairLines {
     return found as Line
   }
 
-  /** Returns false where all of the line has begun. */
+  /** Returns false if every entry of the line continues earlier work. */
   #refuseLast(line: Line): boolean {
     for (const kind of ['other', 'urgent'] as const) {
       const last = line[kind].findLastIndex(({ ticket }) => !ticket.isBegun)

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import type { Ticket } from './fair-lines.ts'
 import { createFairQueue, type FairQueueOptions } from './fair-queue.ts'
 
-/** A queue whose work ends when the test says so, in the order in which it began. */
+/** A queue whose work ends when the test says so, in starting order. */
 function createManualQueue(options: Partial<FairQueueOptions> = {}) {
   const full = new Error('full')
   const gone = new Error('gone')
@@ -26,7 +26,7 @@ function createManualQueue(options: Partial<FairQueueOptions> = {}) {
     })
     return outcome.catch((error: Error) => error.message)
   }
-  /** Ends so many, one after the other. */
+  /** Ends so many entries, one by one. */
   async function end(count: number): Promise<void> {
     for (let i = 0; i < count; i++) {
       ends.shift()?.()
@@ -114,7 +114,7 @@ test('where all lines together are full, the longest pays', async () => {
   await new Promise((resolve) => setImmediate(resolve))
   assert.deepEqual(refused, ['flood 6', 'flood 5'])
   assert.equal(queue.counts().waiting, 8)
-  // Now it is one for each of four, and four for the flood: one more of the flood is refused.
+  // Four clients have one entry each and the flood has four: its next entry is refused.
   assert.equal(await add('flood'), 'full')
 })
 

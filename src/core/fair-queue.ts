@@ -1,6 +1,6 @@
 /**
- * Shares a few slots between clients. Each client has a line of its own, so one that floods the queue delays itself
- * alone: a free slot goes to the client with the fewest running, and among equals to the one served longest ago.
+ * Shares a few slots fairly between clients. A free slot goes to the client with the fewest running entries, and among
+ * equals to the one served longest ago, so a client that floods the queue only delays itself.
  */
 import { FairLines, type FairLinesOptions, type Ticket } from './fair-lines.ts'
 
@@ -10,9 +10,8 @@ export interface FairQueueOptions extends FairLinesOptions {
 
 export interface FairQueue {
   run<T>(ticket: Ticket, work: () => Promise<T>): Promise<T>
-  /** Refuses what waits, and all that comes later. */
+  /** Refuses everything that waits, and every later call. */
   close(): void
-  /** How many clients have a line, and how many entries wait in all of them. */
   counts(): { clients: number; waiting: number }
 }
 

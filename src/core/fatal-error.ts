@@ -1,4 +1,4 @@
-/** The exit codes of sysexits.h that we use, so that a supervisor can tell what is worth a restart. */
+/** Exit codes of sysexits.h, so that a supervisor can tell which failures are worth a restart. */
 export const exitCodes = {
   failure: 1,
   usage: 64,
@@ -8,12 +8,12 @@ export const exitCodes = {
   internal: 70,
   cannotCreate: 73,
   configuration: 78,
-  /** 128 and the number of the signal, as shells have it. */
+  /** 128 plus the signal number, as in shells. */
   interrupted: 130,
   terminated: 143,
 } as const
 
-/** Ends a command: each of `lines` is shown to the person as it is, without a stack trace. */
+/** Ends a command. Each of `lines` is printed as it is, without a stack trace. */
 export class FatalError extends Error {
   override readonly name = 'FatalError'
   readonly lines: readonly string[]

@@ -4,7 +4,7 @@ export interface PeriodicTaskOptions {
   onError(error: unknown): void
 }
 
-/** Does something over and over in the background, never twice at once. Closing waits for what is under way. */
+/** Runs `work` periodically, never twice at once. Closing waits for a run in progress. */
 export function startPeriodicTask({ everyMs, work, onError }: PeriodicTaskOptions): { close(): Promise<void> } {
   let underWay: Promise<void> | undefined
   const timer = setInterval(() => {

@@ -1,6 +1,5 @@
-/** What roles are defined by. */
 export interface RoleDefinition {
-  /** Any texts: `*` is everything, `posts.*` all that starts with `posts.`, and every other text is itself alone. */
+  /** `*` matches everything, `posts.*` everything that starts with `posts.`, any other text only itself. */
   permissions: readonly string[]
   inherits: readonly string[]
 }

@@ -1,11 +1,11 @@
-/** The one source of randomness. */
+/** The only source of randomness. */
 import { randomBytes } from 'node:crypto'
 
 export interface Random {
   bytes(length: number): Buffer
-  /** An unguessable name of 128 bits, safe in URLs. */
+  /** 128 random bits in base64url. */
   id(): string
-  /** From 0 up to but not including 1, for jitter. */
+  /** In [0, 1), for jitter. */
   fraction(): number
 }
 

@@ -1,41 +1,37 @@
 /**
- * Keeps a connection to another program that may hang, vanish or come back. A connection says nothing when its peer
- * freezes, so it is pinged; one that does not answer in time is dropped, which fails whatever waits on it, and made anew.
+ * Keeps a connection to another program alive. TCP does not report a peer that hangs, so the connection is pinged; when a
+ * ping times out, it is dropped, which fails everything that waits on it, and made again with back-off.
  */
 import { startPeriodicTask } from './periodic-task.ts'
 import { TimeoutError, withTimeout } from './timeout.ts'
 
 export interface SupervisedConnectionOptions {
-  /** Resolves when the connection can be used. Called again after a loss, never twice at once. */
+  /** Resolves when the connection is usable. Called again after a loss, never twice at once. */
   connect(): Promise<unknown>
   ping(): Promise<unknown>
-  /** Ends the connection, or the attempt to make one, at once. May be called when there is none. */
+  /** Ends the connection, or the attempt to make one, immediately. May be called when there is none. */
   drop(): void
   onLost(error: unknown): void
-  /** It is there again after a loss. */
+  /** Called when the connection works again after a loss. */
   onBack(): void
 }
 
 export interface SupervisedConnection {
-  /** Makes the first connection. Rejects, and does not try again, where it cannot be made within `timeoutMs`. */
+  /** Makes the first connection. Rejects without a retry if that takes longer than `timeoutMs`. */
   start(timeoutMs: number): Promise<void>
   isUp(): boolean
-  /** The connection was found to be broken. */
+  /** Reports that the connection is broken. */
   lose(error: unknown): void
-  /**
-   * Waits for the answer to a command. Whether an unanswered one was carried out is unknown: the connection is then made
-   * anew.
-   */
+  /** Waits for the reply to a command. On a timeout its outcome is unknown, so the connection is replaced. */
   settle(command: Promise<unknown>): Promise<void>
   close(): Promise<void>
 }
 
-/** How long an answer may take before whoever waits is told that there is none. */
-export const answerTimeoutMs = 800
+export const replyTimeoutMs = 800
 const pingEveryMs = 500
 const reconnectTimeoutMs = 2000
 const maxRetryMs = 2000
-/** An attempt that was dropped ends by itself; this only keeps one that does not from ending the supervision. */
+/** A dropped attempt normally settles; one that does not must not end the supervision. */
 const settleTimeoutMs = 10_000
 
 export function superviseConnection(options: SupervisedConnectionOptions): SupervisedConnection {
@@ -52,7 +48,7 @@ export function superviseConnection(options: SupervisedConnectionOptions): Super
       isUp = true
     } catch (error) {
       drop()
-      // An attempt that is given up may still succeed: what it made is dropped too, before the next one begins.
+      // An abandoned attempt may still succeed. Its connection is dropped before the next attempt starts.
       await withTimeout(connecting.then(drop), settleTimeoutMs).catch(ignore)
       throw error
     }
@@ -78,7 +74,7 @@ export function superviseConnection(options: SupervisedConnectionOptions): Super
 
   const pings = startPeriodicTask({
     everyMs: pingEveryMs,
-    work: async () => isUp && withTimeout(ping(), answerTimeoutMs),
+    work: async () => isUp && withTimeout(ping(), replyTimeoutMs),
     onError: lose,
   })
 
@@ -96,7 +92,7 @@ export function superviseConnection(options: SupervisedConnectionOptions): Super
     lose,
     async settle(command) {
       try {
-        await withTimeout(command, answerTimeoutMs)
+        await withTimeout(command, replyTimeoutMs)
       } catch (error) {
         if (error instanceof TimeoutError) lose(error)
         throw error

@@ -1,7 +1,6 @@
 /**
- * Runs one after the other what came up since it last ran. A system call between two pieces of work throws out of the
- * processor's caches what the second would have needed: doing the same step for many requests in a row, and only then
- * the next step, makes each of them up to a third cheaper.
+ * Collects work until `schedule` runs, then does all of it in a row. Doing the same step for many requests before the next
+ * step keeps the CPU caches warm, which makes a request up to a third cheaper than interleaved system calls.
  */
 export function createTickBatcher(schedule: (run: () => void) => void): (work: () => void) => void {
   let waiting: (() => void)[] = []
@@ -16,7 +15,7 @@ export function createTickBatcher(schedule: (run: () => void) => void): (work: (
         work()
       }
     } finally {
-      // Whatever one of them threw, the others still have their turn.
+      // One of them threw; the rest must still run.
       if (done < batch.length) {
         waiting = [...batch.slice(done), ...waiting]
         schedule(run)

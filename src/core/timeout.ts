@@ -1,7 +1,7 @@
 /**
- * Rejects where a promise takes longer than `ms`, measured fairly: the time is counted in slices, each of which lets the
- * event loop read what has arrived. An event loop that stood still for ten seconds has waited one slice, so an answer
- * that lies in the socket's buffer is never mistaken for one that did not come.
+ * Rejects if a promise takes longer than `ms`. The time is counted in slices, between which the event loop reads from
+ * sockets: if it was blocked for ten seconds, only one slice has passed, so a reply that already lies in the socket's
+ * buffer is not taken for a timeout.
  */
 export async function withTimeout<T>(promise: Promise<T>, ms: number): Promise<T> {
   const { promise: late, reject } = Promise.withResolvers<never>()
@@ -10,7 +10,7 @@ export async function withTimeout<T>(promise: Promise<T>, ms: number): Promise<T
     left -= 1
     if (left > 0) return
     clearInterval(timer)
-    // Once more behind the sockets, which are read after the timers.
+    // Sockets are read after timers; give them one last chance.
     setImmediate(() => reject(new TimeoutError(`no answer within ${ms} ms`)))
   }, ms / slices)
   try {

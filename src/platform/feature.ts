@@ -1,9 +1,9 @@
 /**
- * The contract between the service and its features, our own and those of extensions. A feature is a plain value: what
- * it needs, what it keeps, how it is made, and what it adds. app/ makes them in order and joins what they add.
+ * The contract between the service and its features, both its own and those of extensions. A feature is a plain value that
+ * declares what it needs and adds, and how to create it. app/ creates features in dependency order and joins what they add.
  *
- * The command line reads every definition before it knows which command is called: ours import what they add when it is
- * asked for, so that `--help` waits for no web server.
+ * The command line loads every definition, whichever command is run, so definitions should import routes, pages and
+ * elements lazily.
  */
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { CheckContext, CoreConfig } from '../config/config.ts'
@@ -17,7 +17,7 @@ import type { Element } from './graphql/schema/elements.ts'
 import type { Infrastructure } from './infrastructure.ts'
 import type { ConsolePages } from './pages/console-pages.ts'
 
-// biome-ignore lint/suspicious/noExplicitAny: a feature of any service; `unknown` would refuse those with a type of their own
+// biome-ignore lint/suspicious/noExplicitAny: a feature with any service; `unknown` would reject specific service types
 export type Needs = Readonly<Record<string, Feature<any>>>
 
 export type ServicesOf<All extends Needs> = {
@@ -26,53 +26,53 @@ export type ServicesOf<All extends Needs> = {
 
 export type ServiceOf<One> = One extends Feature<infer Service, unknown> ? Service : never
 
-/** Who is behind a token, or behind the cookie of a browser. One feature offers it. */
+/** Authentication by token and by browser session. Exactly one feature provides it. */
 export interface SignIn {
   authenticate: Authenticate
-  /** Also renews the session's life. */
+  /** Extends the session. */
   findBrowserSession(id: string): Promise<Principal | undefined>
-  /** Without renewing it, as for a socket that stays open. */
-  lookAtBrowserSession: Authenticate
-  /** How long a browser may keep the cookie of a session. */
+  /** Does not extend the session; for WebSockets that stay open. */
+  peekBrowserSession: Authenticate
+  /** The maximum age of the session cookie. */
   maxSessionSeconds: number
 }
 
 export interface FeatureDefinition<Service, Uses extends Needs, Keys extends KeyTree> {
-  /** Lower-case words with hyphens between them. */
+  /** Lower-case words, joined by hyphens. */
   name: string
-  /** By value: they are made first, and `create` gets their services under these names. */
+  /** Features to create first; `create` gets their services under these names. */
   needs?: Uses
-  /** A folder with the folders sqlite/ and postgres/, each with NNNN-name.sql, the same names in both. */
+  /** A folder with subfolders sqlite/ and postgres/, each with the same files NNNN-name.sql. */
   migrations?: string
-  /** Tables whose number of rows is asked for: it is maintained, not counted. They have an integer `id`. */
+  /** Tables with an integer `id` whose row counts are maintained by triggers instead of COUNT(*). */
   countedLists?: readonly string[]
-  /** Tables whose rows end by themselves. */
+  /** Tables whose expired rows are deleted in the background. */
   expiringTables?: readonly Expiring[]
-  /** What it writes to the audit trail: the code of each event, and how the console words it. */
+  /** Codes of the audit events it writes, each with the description that the console shows. */
   auditEvents?: Readonly<Record<string, string>>
-  /** Configuration keys, as a tree. `create` finds their values under the same names. */
+  /** Configuration keys, as a tree. The configuration has their values under the same names. */
   config?: Keys
-  /** What no single key can know. Each line is a problem that stops the start. */
+  /** Checks across keys. Each returned line is a problem that stops the start. */
   checkConfig?(config: CoreConfig & ValuesOf<Keys>, context: CheckContext): string[]
   create(
     infrastructure: Infrastructure<CoreConfig & ValuesOf<Keys>>,
     needs: ServicesOf<Uses>,
   ): Service | Promise<Service>
-  /** Work in the background, for as long as the service runs. Not called by commands. */
+  /** Starts background work. Not called in commands. */
   start?(service: Service, infrastructure: Infrastructure<CoreConfig & ValuesOf<Keys>>): Running | Promise<Running>
 
   /** By name. Routes and elements require `{ policy: name, action, entity }`. */
   policies?: Readonly<Record<string, Policy<never>>>
-  /** Adds the routes to a plugin of its own. Every route declares its access. */
+  /** Called with a Fastify plugin of its own. Every route must declare its access. */
   routes?(service: Service, config: CoreConfig & ValuesOf<Keys>): (app: FastifyInstance) => void | Promise<void>
   elements?(service: Service, config: CoreConfig & ValuesOf<Keys>): readonly Element[] | Promise<readonly Element[]>
-  /** The events that it emits. */
+  /** The events it emits. */
   events?: readonly EventType[]
   listeners?(service: Service): readonly EventListener[]
   pages?(service: Service, config: CoreConfig & ValuesOf<Keys>): ConsolePages | Promise<ConsolePages>
   commands?: readonly FeatureCommand<Service>[]
   signIn?(service: Service): SignIn
-  /** Is told of a request before it is refused with 403. */
+  /** Called before a request is refused with 403. */
   onForbidden?(service: Service): (request: FastifyRequest) => Promise<void>
 }
 
@@ -80,16 +80,15 @@ export interface Running {
   close(): Promise<void>
 }
 
-/** A feature as others see it: by its name, and by what its service is. */
 export interface Feature<out Service = unknown, out Keys = unknown> {
   readonly name: string
   readonly definition: AnyDefinition
-  /** Never there: they carry the types. */
+  /** `service` and `keys` are never set; they carry the types. */
   readonly service?: Service
   readonly keys?: Keys
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: what is joined is of any type; each definition was checked where it was written
+// biome-ignore lint/suspicious/noExplicitAny: joins definitions of any type; defineFeature has checked each of them
 export type AnyDefinition = FeatureDefinition<any, any, any>
 
 const namePattern = /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/

@@ -21,25 +21,25 @@ export interface Infrastructure<Config = CoreConfig> {
   readonly clock: Clock
   readonly random: Random
   readonly db: Database
-  /** Undefined in commands, where nobody reads them. */
+  /** Undefined in commands, which serve no /metrics. */
   readonly metrics: Metrics | undefined
   readonly counts: MaintainedCounts
   readonly singleUseIds: SingleUseIds
   readonly audit: Audit
   readonly secrets: Secrets
-  /** What happens in this process. */
+  /** Domain events within this process. */
   readonly events: Events
-  /** The topics of GraphQL's subscriptions, on every node. */
+  /** The topics of GraphQL subscriptions, across nodes. */
   readonly topics: Bus
-  /** Publishes to a topic, and never rejects: what is told has happened. */
+  /** Publishes to a topic; never rejects. */
   readonly announce: Announce
-  /** What the nodes of the service tell each other. */
+  /** Messages between the nodes of the service. */
   readonly nodeBus: Bus
-  /** Tell it once roles, a password or a session have changed: open connections follow. */
+  /** Call after a user's roles, password or sessions have changed, so that open connections are re-checked. */
   readonly onAccessChanged: OnAccessChanged
   readonly createLimiter: CreateLimiter
-  /** False in a command, which serves nobody and needs no keys to sign with. */
+  /** False in commands, which need no signing keys. */
   readonly isServing: boolean
-  /** What is opened later is closed earlier. */
+  /** Called in reverse order of registration. */
   onClose(close: () => Promise<unknown>): void
 }

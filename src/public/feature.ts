@@ -1,4 +1,4 @@
-/** `latchkey/feature`: what a feature is written with. */
+/** `latchkey/feature`: for writing features. */
 
 export type { Static } from 'typebox'
 export { key, optional } from '../config/key.ts'

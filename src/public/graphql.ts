@@ -1,4 +1,4 @@
-/** `latchkey/graphql`: what elements of the GraphQL schema are written with. */
+/** `latchkey/graphql`: for writing elements of the GraphQL schema. */
 export {
   type Context,
   type Element,

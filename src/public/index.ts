@@ -1,4 +1,4 @@
-/** `latchkey`: the service's own features, for others to need, and the service itself, for those who embed it. */
+/** `latchkey`: the own features, so that extensions can need them, and the service itself, for embedding. */
 export { type App, type AppOptions, createApp } from '../app/create-app.ts'
 export { loadConfig } from '../app/load-config.ts'
 export { loadExtensions } from '../app/load-extensions.ts'

@@ -1,4 +1,4 @@
-/** `latchkey/testing`: a service with an extension, for its tests. */
+/** `latchkey/testing`: for the tests of extensions. */
 export { createMovableClock, type MovableClock } from '../testing/clock.ts'
 export { createTestDatabase, engines, type TestDatabase } from '../testing/databases.ts'
 export { startService, type TestService, type TestServiceOptions } from '../testing/start-service.ts'

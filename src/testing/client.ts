@@ -1,9 +1,9 @@
-/** Speaks HTTP to a service under test. */
-export interface Answer {
+/** HTTP client for a service under test. */
+export interface ClientResponse {
   status: number
   headers: Headers
-  /** The parsed JSON, or the text where it is none. */
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies of every shape and assert what they find
+  /** Parsed JSON, or text for any other content type. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests access bodies of every shape and assert what they find
   body: any
 }
 
@@ -16,7 +16,7 @@ export interface RequestOptions {
 }
 
 export function createClient(url: string) {
-  async function request(method: string, path: string, options: RequestOptions = {}): Promise<Answer> {
+  async function request(method: string, path: string, options: RequestOptions = {}): Promise<ClientResponse> {
     const headers = new Headers(options.headers)
     if (options.token !== undefined) headers.set('authorization', `Bearer ${options.token}`)
     let body: string | Uint8Array | undefined = options.body
@@ -27,15 +27,15 @@ export function createClient(url: string) {
       headers.set('content-type', 'application/x-www-form-urlencoded')
       body = new URLSearchParams(options.form).toString()
     }
-    const answer = await fetch(url + path, {
+    const response = await fetch(url + path, {
       method,
       headers,
       redirect: 'manual',
       ...(body !== undefined && { body: body as string }),
     })
-    const text = await answer.text()
-    const isJson = answer.headers.get('content-type')?.includes('json') && text !== ''
-    return { status: answer.status, headers: answer.headers, body: isJson ? JSON.parse(text) : text }
+    const text = await response.text()
+    const isJson = response.headers.get('content-type')?.includes('json') && text !== ''
+    return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : text }
   }
   return {
     request,
@@ -43,11 +43,11 @@ export function createClient(url: string) {
     post: (path: string, json: object = {}, token?: string) => request('POST', path, { json, token }),
     put: (path: string, json: object = {}, token?: string) => request('PUT', path, { json, token }),
     delete: (path: string, token?: string) => request('DELETE', path, { token }),
-    /** Registers a user, and returns the access token of a login. */
+    /** Registers a user and signs in. Returns the access token. */
     async signIn(email = 'ada@example.com', password = 'Correct-Horse-1'): Promise<string> {
       await request('POST', '/api/auth/register', { json: { email, password, name: '' } })
       const { status, body } = await request('POST', '/api/auth/login', { json: { email, password } })
-      if (status !== 200) throw new Error(`the login was answered ${status}`)
+      if (status !== 200) throw new Error(`login failed with status ${status}`)
       return body.access_token
     },
   }

@@ -1,11 +1,11 @@
 import { type Clock, createClock, systemClock } from '../core/clock.ts'
 
-/** A clock that goes on by itself, and can be moved. */
+/** A running clock that can be advanced. */
 export interface MovableClock extends Clock {
   advance(seconds: number): void
 }
 
-/** Codes of a second factor hold for thirty seconds. Begun with such a period, a test is over before the next. */
+/** TOTP codes change every 30 seconds. A clock that starts with a period keeps a short test within it. */
 const periodMs = 30_000
 
 export interface Beginning {

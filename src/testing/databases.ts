@@ -1,4 +1,4 @@
-/** Databases for tests: a SQLite file, or a database of its own on the PostgreSQL server that TEST_DATABASE_URL names. */
+/** Temporary databases: a SQLite file, or a new database on the PostgreSQL server in TEST_DATABASE_URL. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -11,7 +11,7 @@ export interface TestDatabase {
   drop(): Promise<void>
 }
 
-/** Both engines, or SQLite alone where TEST_ONLY_SQLITE is set. */
+/** Both engines, or only SQLite if TEST_ONLY_SQLITE is set. */
 export const engines: readonly Dialect[] = process.env.TEST_ONLY_SQLITE ? ['sqlite'] : ['sqlite', 'postgres']
 
 export async function createTestDatabase(engine: Dialect): Promise<TestDatabase> {

@@ -1,4 +1,4 @@
-/** A listening service with extensions, on a database of its own and with a clock to move. */
+/** Starts a listening service with extensions, on a temporary database and with a clock that tests can move. */
 import { join } from 'node:path'
 import { type App, createApp, type OnCreated } from '../app/create-app.ts'
 import { loadConfig } from '../app/load-config.ts'
@@ -12,31 +12,31 @@ import { createTestDatabase, type TestDatabase } from './databases.ts'
 
 export interface TestServiceOptions {
   extensions?: readonly Feature[]
-  /** `sqlite` by default: a new file. `postgres`: a new database on the server that TEST_DATABASE_URL names. */
+  /** Default `sqlite`. `postgres` creates a database on the server in TEST_DATABASE_URL. */
   engine?: Dialect
-  /** A database that is there already, in place of a new one. It is left where it is. */
+  /** Uses an existing database instead of a new one, and does not drop it. */
   databaseUrl?: string
-  /** A folder of configuration; that of the service by default. */
+  /** The configuration folder; by default the service's own. */
   config?: string
-  /** Environment variables on top of those that suit tests. */
+  /** Environment variables in addition to the defaults for tests. */
   environment?: Readonly<Record<string, string>>
-  /** Called with what was made, before it serves. */
+  /** Called before the service listens. */
   onCreated?: OnCreated
 }
 
 export interface TestService extends ReturnType<typeof createClient> {
   url: string
-  /** Of the port that serves sockets alone. */
+  /** The URL of the separate WebSocket port. */
   wsUrl: string
   databaseUrl: string
   app: App
   clock: MovableClock
-  /** Every line of the log so far. */
+  /** All log lines so far. */
   log: string[]
   close(): Promise<void>
 }
 
-/** Nodes on one database tell the same time, whenever each was started: tokens of the future are refused. */
+/** By database URL. Nodes on one database need the same time, because tokens from the future are refused. */
 const beginnings = new Map<string, Beginning>()
 
 export async function startService(options: TestServiceOptions = {}): Promise<TestService> {
@@ -55,7 +55,7 @@ export async function startService(options: TestServiceOptions = {}): Promise<Te
           DATABASE_URL: databaseUrl,
           JWT_SECRET: 'a secret that only the tests know and use',
           BCRYPT_COST: '4',
-          // The machine that runs the tests is busy by design.
+          // Test runs keep the machine busy, which must not shed load.
           MAX_EVENT_LOOP_DELAY_MS: '0',
           ...environment,
         },

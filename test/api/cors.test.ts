@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { FastifyInstance } from 'fastify'
-import type { Answer } from '../../src/testing/client.ts'
+import type { ClientResponse } from '../../src/testing/client.ts'
 import { type Api, type ApiOptions, startApi } from '../support/api.ts'
 import { eventually } from '../support/eventually.ts'
 import { send } from '../support/graphql.ts'
@@ -56,7 +56,7 @@ function start(t: TestContext, options: ApiOptions = {}): Promise<Api> {
   return startApi(t, { extend: routes, ...options })
 }
 
-function assertReadable({ status, headers }: Pick<Answer, 'status' | 'headers'>, by = '*'): void {
+function assertReadable({ status, headers }: Pick<ClientResponse, 'status' | 'headers'>, by = '*'): void {
   assert.equal(headers.get('access-control-allow-origin'), by, String(status))
   assert.equal(headers.get('access-control-expose-headers'), exposed, String(status))
   assert.equal(headers.get('access-control-allow-credentials'), null)
@@ -98,7 +98,7 @@ test('refusals of every kind can be read by a page', async (t) => {
   const post = (path: string, body: string | Uint8Array, headers: Record<string, string> = json) =>
     api.request('POST', path, { body, headers: { origin, ...headers } })
   await post('/api/auth/password/forgot', '{}')
-  const answers: [number, Answer][] = [
+  const answers: [number, ClientResponse][] = [
     [400, await post('/api/auth/login', '{')],
     [400, await post('/graphql', '{')],
     [401, await post('/api/auth/login', '{}')],

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { insertMany } from '../../src/features/products/bulk.store.ts'
-import type { Answer } from '../../src/testing/client.ts'
+import type { ClientResponse } from '../../src/testing/client.ts'
 import { type Api, startApi } from '../support/api.ts'
 import { createConfig } from '../support/config.ts'
 import { onEachEngine } from '../support/databases.ts'
@@ -231,7 +231,7 @@ test('the answers of a batch share the room of one', async (t) => {
   const list = { query: '{ posts { body } }' }
   // Fails when it is compiled, and is run anew: what was read for nothing must not count.
   const withError = { query: '{ posts { body } post(id: "999") { id } }' }
-  const batch = async (requests: object[]): Promise<Answer['body'][]> =>
+  const batch = async (requests: object[]): Promise<ClientResponse['body'][]> =>
     (await api.request('POST', graphqlPath, { json: requests })).body
   for (let i = 0; i < 5; i++) {
     for (const { data } of await batch([withError, withError])) assert.equal(data.posts.length, 48)

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { request } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { type TestContext, test } from 'node:test'
-import type { Answer } from '../../src/testing/client.ts'
+import type { ClientResponse } from '../../src/testing/client.ts'
 import type { Api } from '../support/api.ts'
 import { eventually } from '../support/eventually.ts'
 import { codeOf, graphqlPath, send } from '../support/graphql.ts'
@@ -51,7 +51,7 @@ function askFrom(localAddress: string, api: Api): Promise<number | undefined> {
   })
 }
 
-const sendBatch = (api: Api, queries: string[]): Promise<Answer> =>
+const sendBatch = (api: Api, queries: string[]): Promise<ClientResponse> =>
   api.request('POST', graphqlPath, { json: queries.map((query) => ({ query })) })
 
 test('beyond what an address may hold, long answers of queries are refused to it alone', async (t) => {

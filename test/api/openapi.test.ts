@@ -8,7 +8,7 @@ import { readVersion } from '../../src/config/version.ts'
 import { playgroundFiles } from '../../src/platform/graphql/playground/playground.ts'
 import { resolveResponse, resolveSchema } from '../../src/platform/openapi/document.ts'
 import { toPascalCase } from '../../src/platform/openapi/schemas.ts'
-import type { Answer, RequestOptions } from '../../src/testing/client.ts'
+import type { ClientResponse, RequestOptions } from '../../src/testing/client.ts'
 import { answerProblems, examplesOf, problemsOf, startDescribedApi } from '../support/described.ts'
 import { again, logIn, password, signIn, totp } from '../support/people.ts'
 
@@ -298,7 +298,7 @@ test('every example of a request passes, as JSON and as a form', async (t) => {
 
 test('what the service answers is what is described, field by field', async (t) => {
   const api = await startDescribedApi(t)
-  const fits = (method: string, path: string, answer: Answer, status: number) => {
+  const fits = (method: string, path: string, answer: ClientResponse, status: number) => {
     assert.equal(answer.status, status, `${method} ${path} ${JSON.stringify(answer.body)}`)
     assert.deepEqual(answerProblems(api.document, { method, path }, answer), [], `${method} ${path}`)
   }
@@ -341,7 +341,7 @@ test('so is what is told of products', async (t) => {
   const api = await startDescribedApi(t)
   const { access } = await signIn(api)
   const [all, one] = ['/api/v2/products', '/api/v2/products/{id}']
-  const fits = (method: string, path: string, answer: Answer, status: number) => {
+  const fits = (method: string, path: string, answer: ClientResponse, status: number) => {
     assert.equal(answer.status, status, `${method} ${path} ${JSON.stringify(answer.body)}`)
     assert.deepEqual(answerProblems(api.document, { method, path }, answer), [], `${method} ${path}`)
   }

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Dialect } from '../../src/platform/database/database.ts'
-import type { Answer } from '../../src/testing/client.ts'
+import type { ClientResponse } from '../../src/testing/client.ts'
 import { startApi } from '../support/api.ts'
 import { onEachEngine, temporaryFolder } from '../support/databases.ts'
 import { challengeOf, claimsOf, enableTwoFactor, isSignedIn, signIn, totp } from '../support/people.ts'
@@ -116,7 +116,7 @@ async function startWithTokens(t: TestContext, engine: Dialect) {
     refresh: user.refresh,
     '2fa_challenge': await challengeOf(api, user.email),
   }
-  const present: Record<Kind, (token: string) => Promise<Answer>> = {
+  const present: Record<Kind, (token: string) => Promise<ClientResponse>> = {
     access: (token) => api.get('/me', token),
     refresh: (refresh_token) => api.post('/api/auth/refresh', { refresh_token }),
     '2fa_challenge': (challenge_token) =>

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { systemClock } from '../../src/core/clock.ts'
 import { createAdminStore } from '../../src/features/admin/admin.store.ts'
-import { startFormerEntries } from '../../src/platform/audit/former-entries.ts'
+import { startActorBackfill } from '../../src/platform/audit/actor-backfill.ts'
 import type { Database, Dialect } from '../../src/platform/database/database.ts'
 import { createMaintainedCounts } from '../../src/platform/database/maintained-counts.ts'
 import { openDatabase } from '../../src/platform/database/open.ts'
@@ -87,7 +87,7 @@ onEachEngine('an audit trail from before', (engine) => {
     await db.write(insert(['login', 'success', 7, null]))
     const { lines, log } = recordLog()
     // Two nodes at once.
-    const nodes = [1, 2].map(() => startFormerEntries({ db, log }))
+    const nodes = [1, 2].map(() => startActorBackfill({ db, log }))
     await isDone(db)
     await eventually(() => assert.ok(lines.some((line) => line.includes('the audit trail is up to date'))))
     for (const node of nodes) await node.close()
@@ -109,7 +109,7 @@ onEachEngine('an audit trail from before', (engine) => {
         // The interface's overloads only sharpen the type of the rows.
       }) as Database['write'],
     }
-    const first = startFormerEntries({ db: crashing, log })
+    const first = startActorBackfill({ db: crashing, log })
     await eventually(() => assert.ok(lines.some((line) => line.includes('crashed'))))
     await first.close()
     const halfway = await stored(db)
@@ -117,7 +117,7 @@ onEachEngine('an audit trail from before', (engine) => {
     assert.deepEqual(halfway.slice(-6), former)
     assert.deepEqual(await shown(db), repeated(ofToday))
 
-    const second = startFormerEntries({ db, log })
+    const second = startActorBackfill({ db, log })
     await isDone(db)
     await second.close()
     assert.deepEqual(await stored(db), repeated(ofToday))

@@ -1,6 +1,6 @@
 /** GraphQL as a client sends it. */
 import assert from 'node:assert/strict'
-import type { Answer } from '../../src/testing/client.ts'
+import type { ClientResponse } from '../../src/testing/client.ts'
 import type { Api } from './api.ts'
 
 export const graphqlPath = '/graphql'
@@ -12,7 +12,7 @@ export interface Asked {
   headers?: Record<string, string>
 }
 
-export function send(api: Api, query: string, { token, headers = {}, ...rest }: Asked = {}): Promise<Answer> {
+export function send(api: Api, query: string, { token, headers = {}, ...rest }: Asked = {}): Promise<ClientResponse> {
   return api.request('POST', graphqlPath, { json: { query, ...rest }, token, headers })
 }
 
@@ -20,8 +20,8 @@ export function send(api: Api, query: string, { token, headers = {}, ...rest }: 
  * Asks five times: a document is compiled when it comes for the third time, and the answers must not differ by it.
  * Returns the body.
  */
-export async function ask(api: Api, query: string, asked: Asked = {}): Promise<Answer['body']> {
-  const bodies: Answer['body'][] = []
+export async function ask(api: Api, query: string, asked: Asked = {}): Promise<ClientResponse['body']> {
+  const bodies: ClientResponse['body'][] = []
   for (let i = 0; i < 5; i++) {
     const { status, body } = await send(api, query, asked)
     assert.equal(status, 200, JSON.stringify(body))
@@ -32,7 +32,7 @@ export async function ask(api: Api, query: string, asked: Asked = {}): Promise<A
 }
 
 /** The code of the only error. */
-export function codeOf(body: Answer['body']): unknown {
+export function codeOf(body: ClientResponse['body']): unknown {
   assert.equal(body.errors?.length, 1, JSON.stringify(body).slice(0, 300))
   return body.errors[0].extensions.code
 }

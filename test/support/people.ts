@@ -1,7 +1,7 @@
 /** What tests do over and over: register, sign in, turn the second factor on. */
 import assert from 'node:assert/strict'
 import { Secret, TOTP } from 'otpauth'
-import type { Answer } from '../../src/testing/client.ts'
+import type { ClientResponse } from '../../src/testing/client.ts'
 import type { Api } from './api.ts'
 
 export const password = 'Correct-Horse-1'
@@ -19,7 +19,7 @@ export async function register(api: Api, email = `user${Math.floor(performance.n
   return { id: answer.body.data.id as number, email: answer.body.data.email as string }
 }
 
-export function logIn(api: Api, email: string, given = password): Promise<Answer> {
+export function logIn(api: Api, email: string, given = password): Promise<ClientResponse> {
   return api.post('/api/auth/login', { email, password: given })
 }
 

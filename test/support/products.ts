@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { Answer } from '../../src/testing/client.ts'
+import type { ClientResponse } from '../../src/testing/client.ts'
 import type { Api } from './api.ts'
 
 export const productsPath = '/api/v2/products'
@@ -13,10 +13,10 @@ export async function createProduct(api: Api, token: string, fields: object = {}
   return answer.body.data.id
 }
 
-export function namesOf({ body }: Answer): string[] {
+export function namesOf({ body }: ClientResponse): string[] {
   return body.data.map((product: { attributes: { name: string } }) => product.attributes.name)
 }
 
-export function idsOf({ body }: Answer): number[] {
+export function idsOf({ body }: ClientResponse): number[] {
   return body.data.map((product: { id: number }) => product.id)
 }

@@ -27,7 +27,7 @@ export function createAdminService(infrastructure: Infrastructure, { users, auth
       removeTwoFactor: twoFactor.remove,
       endSessions: auth.revokeSessions,
       audit,
-      // Whoever is refused may ask again as often as they like; each is a row.
+      // Each refusal is a row of the audit trail, so a client that repeats a forbidden request must be limited.
       refusals: createLimiters(undefined)('audit', { requests: 60, seconds: 60 }),
       onAccessChanged,
     }),

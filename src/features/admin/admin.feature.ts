@@ -1,4 +1,4 @@
-/** Administration: users and their roles, help for those who are locked out, and the audit trail. */
+/** Administration: users and roles, help for locked-out users, and the audit trail. */
 import { defineFeature } from '../../platform/feature.ts'
 import { auth } from '../auth/auth.feature.ts'
 import { twoFactor } from '../two-factor/two-factor.feature.ts'

@@ -1,10 +1,10 @@
-/** Puts into the audit trail who tried what an administrator may do, and was refused before it began. */
+/** Records in the audit trail that a route guard refused an administrative request. */
 import type { FastifyRequest } from 'fastify'
 import { clientOf } from '../../platform/http/client.ts'
 import { idOf } from '../../platform/http/ids.ts'
 import type { Admin } from './admin.service.ts'
 
-/** For routes whose configuration names an event and whose path has the user's id. */
+/** For routes with `config.audit` and the user's id in the path. */
 export function createForbiddenRecorder({ recordRefusal }: Pick<Admin, 'recordRefusal'>) {
   return async (request: FastifyRequest): Promise<void> => {
     const { audit: event } = request.routeOptions.config

@@ -11,7 +11,7 @@ const canView = { permission: 'users.view' } as const
 const canUpdate = { permission: 'users.update' } as const
 const canAudit = { permission: 'audit.view' } as const
 
-/** A plugin, so that one requirement holds for all of it: whatever is added here, a token comes first. */
+/** A plugin, so that all its routes require a token, including future ones. */
 export async function adminRoutes(app: FastifyInstance, { admin }: { admin: Admin }): Promise<void> {
   app.requireForAll('authenticated')
 

@@ -1,4 +1,4 @@
-/** Giving and taking roles, and helping people who are locked out. Nobody hands out more than they have. */
+/** Changes roles and helps locked-out users. Nobody can grant, or act on, permissions beyond their own. */
 import { AppError } from '../../core/app-error.ts'
 import type { OnAccessChanged } from '../../platform/access/access-changes.ts'
 import type { Audit, AuditChanges, AuditEvent } from '../../platform/audit/audit.ts'
@@ -9,15 +9,15 @@ import type { Limiter } from '../../platform/limiter/limiter.ts'
 import { validationFailed } from '../../platform/validation/body-validation.ts'
 import type { AdminStore, ListedUser, Stored } from './admin.store.ts'
 
-/** Who does it. The command line has no user: whoever can run it can do anything. */
 export interface Actor {
+  /** Null for the command line, which has no user. */
   id: number | null
-  /** Undefined where nothing is denied. */
+  /** Undefined if everything is allowed, as on the command line. */
   roles: readonly string[] | undefined
   client: Client
 }
 
-/** What is done, or refused. */
+/** An action, performed or refused. */
 interface Act {
   event: AuditEvent
   actor: Actor
@@ -34,12 +34,12 @@ export interface AdminDeps {
     cover(roles: readonly string[], others: readonly string[]): boolean
     administrators(): string[]
   }
-  /** What other features do to a user, as statements for a batch. */
+  /** Statements of other features, for a batch. */
   unlock(email: string): Statement
   removeTwoFactor(userId: number): Statement[]
   endSessions(userId: number): Statement
   audit: Audit
-  /** How many refusals of one actor are recorded. */
+  /** Limits the recorded refusals per actor. */
   refusals: Limiter
   onAccessChanged: OnAccessChanged
 }
@@ -86,7 +86,7 @@ export function createAdmin(deps: AdminDeps) {
       const changes = { roles: { from: user.roles, to: wanted } }
       const act = { event, actor, userId: user.id, changes }
       const added = wanted.filter((role) => !user.roles.includes(role))
-      // A role that is no longer configured may stay where it is; it holds nothing.
+      // A user may keep a role that is no longer configured; it grants nothing.
       const unknown = added.filter((role) => !roles.has(role))
       if (unknown.length > 0) throw validationFailed({ roles: unknown.map((role) => `Unknown role: ${role}`) })
       const removed = user.roles.filter((role) => !wanted.includes(role))
@@ -97,7 +97,7 @@ export function createAdmin(deps: AdminDeps) {
         return { ...user, roles: wanted }
       }
       const now = await store.find(user.id)
-      // Where the roles are still what they were, nothing but the last administrator's stood in the way.
+      // If the roles have not changed in the meantime, the statement failed because this is the last administrator.
       if (now?.storedRoles === stored.storedRoles) throw await refuse(act, lastAdministrator())
     }
     throw httpErrors.unavailable()
@@ -113,11 +113,11 @@ export function createAdmin(deps: AdminDeps) {
       return id === undefined ? undefined : (await store.find(id))?.user
     },
 
-    /** Whether the actor may change that user at all. */
+    /** Whether the actor may change that user. */
     canChange: ({ roles: own }: Pick<Actor, 'roles'>, user: Pick<ListedUser, 'roles'>): boolean =>
       own === undefined || roles.cover(own, user.roles),
 
-    /** Every role there is, and whether the actor may give it. */
+    /** All roles, with whether the actor may grant them. */
     listRoles: ({ roles: own }: Pick<Actor, 'roles'>): { name: string; canGive: boolean }[] =>
       roles.names().map((name) => ({ name, canGive: own === undefined || roles.cover(own, [name]) })),
 

@@ -1,9 +1,9 @@
-/** What administrators see and change. */
+/** Users and audit entries for administrators. */
 import type { Clock } from '../../core/clock.ts'
 import { normaliseEmail } from '../../core/email.ts'
 import { lowerByCodePoint } from '../../core/text.ts'
+import { actorColumn, outcomeColumn } from '../../platform/audit/actor-backfill.ts'
 import type { AuditChanges } from '../../platform/audit/audit.ts'
-import { actorColumn, outcomeColumn } from '../../platform/audit/former-entries.ts'
 import type { Database, Statement } from '../../platform/database/database.ts'
 import type { MaintainedCounts } from '../../platform/database/maintained-counts.ts'
 import { offsetOf, type Page } from '../../platform/http/paging.ts'
@@ -23,7 +23,7 @@ interface UserRow extends Omit<ListedUser, 'roles' | 'two_factor'> {
   two_factor: boolean | null
 }
 
-/** A user, with the roles as they are written in the database. */
+/** A user, with the roles as stored, for optimistic locking. */
 export interface Stored {
   user: ListedUser
   storedRoles: string
@@ -38,7 +38,6 @@ export interface AuditRow {
   outcome: string
   actor_id: number | null
   changes: AuditChanges | null
-  /** Of the user and of the actor, where there is one. */
   email: string | null
   actor_email: string | null
 }
@@ -55,12 +54,12 @@ export interface AdminStoreDeps {
   db: Database
   clock: Clock
   counts: MaintainedCounts
-  /** The names of the roles that may do everything. */
+  /** The names of the roles that grant `*`. */
   administrators: string[]
 }
 
 export function createAdminStore({ db, clock, counts, administrators }: AdminStoreDeps) {
-  // Roles are kept as a JSON list of names. Not by LIKE, to which "_" is a wildcard and case, on SQLite, no matter.
+  // Roles are stored as a JSON list. Not by LIKE, where "_" is a wildcard and SQLite ignores case.
   const holds = (column: string) =>
     administrators.map((name) => `replace(${column}, '"${name}"', '') <> ${column}`).join(' OR ') || 'FALSE'
 
@@ -79,7 +78,7 @@ export function createAdminStore({ db, clock, counts, administrators }: AdminSto
         ])
         return { users: rows.map(toUser), total: await counts.total('users') }
       }
-      // No engine keeps one in a text, so nobody has one.
+      // PostgreSQL cannot store U+0000, so no user has one.
       if (q.includes('\0')) return { users: [], total: 0 }
       const terms = [normaliseEmail(q), lowerByCodePoint(q)].map(
         (text) => `%${text.replace(/[!%_]/g, (char) => `!${char}`)}%`,
@@ -108,8 +107,8 @@ export function createAdminStore({ db, clock, counts, administrators }: AdminSto
     },
 
     /**
-     * Takes the rows of all administrators, then changes one, unless that would leave none: two who take the role from
-     * each other at once find out in turn. Decides: only where the roles are still those that were looked at.
+     * Locks the rows of all administrators, then changes one unless none would be left. The lock settles the race of two
+     * administrators who remove each other. A deciding statement: nothing happens if the roles have changed since.
      */
     setRoles: ({ user, storedRoles }: Stored, roles: readonly string[], keepsAdministrator: boolean): Statement[] => [
       { sql: `UPDATE users SET roles = roles WHERE ${holds('roles')}` },
@@ -124,7 +123,7 @@ export function createAdminStore({ db, clock, counts, administrators }: AdminSto
     ],
 
     async listAudit(page: Page): Promise<{ rows: AuditRow[]; total: number }> {
-      // The newest first, but places are found from the oldest on.
+      // Newest first, but positions are counted from the oldest.
       const total = await counts.total('audit')
       const end = Math.max(0, total - offsetOf(page))
       const start = Math.max(0, end - page.perPage)

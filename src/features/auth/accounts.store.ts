@@ -1,4 +1,4 @@
-/** What signing in needs to know of a user. */
+/** The columns of a user that signing in needs. */
 import type { Clock } from '../../core/clock.ts'
 import { isPossibleEmail } from '../../core/email.ts'
 import type { Database, Statement } from '../../platform/database/database.ts'
@@ -8,7 +8,7 @@ export interface Account {
   email: string
   password_hash: string
   token_version: number
-  /** Null where it was never set up. */
+  /** Null if it was never set up. */
   two_factor: boolean | null
 }
 
@@ -21,14 +21,14 @@ export function createAccountStore({ db, clock }: { db: Database; clock: Clock }
       isPossibleEmail(email) ? db.get<Account>(`${select} WHERE u.email = $1`, [email]) : undefined,
     findById: (id: number) => db.get<Account>(`${select} WHERE u.id = $1`, [id]),
 
-    /** Decides that what was checked of the account still holds: its password and sessions are those of that version. */
+    /** Deciding statement: the password and sessions have not changed since that version was read. */
     stillHasVersion: (id: number, version: number): Statement => ({
       sql: 'UPDATE users SET token_version = token_version WHERE id = $1 AND token_version = $2 RETURNING id',
       params: [id, version],
       decides: true,
     }),
 
-    /** The same, and that no second factor has been turned on meanwhile. */
+    /** Also decides that no second factor has been enabled in the meantime. */
     stillHasVersionAlone: (id: number, version: number): Statement => ({
       sql: `UPDATE users SET token_version = token_version WHERE id = $1 AND token_version = $2
             AND NOT EXISTS (SELECT 1 FROM two_factor t WHERE t.user_id = $1 AND t.enabled) RETURNING id`,
@@ -36,13 +36,13 @@ export function createAccountStore({ db, clock }: { db: Database; clock: Clock }
       decides: true,
     }),
 
-    /** The same password at another cost: no session ends. */
+    /** The same password at another cost, so sessions stay valid. */
     rehash: (id: number, from: string, to: string): Statement => ({
       sql: 'UPDATE users SET password_hash = $1 WHERE id = $2 AND password_hash = $3',
       params: [to, id, from],
     }),
 
-    /** Another password: every session ends. */
+    /** Ends every session. */
     setPassword: (id: number, hash: string): Statement => ({
       sql: `UPDATE users SET password_hash = $1, token_version = token_version + 1, updated_at = $2 WHERE id = $3 RETURNING id, email`,
       params: [hash, clock.nowIso(), id],

@@ -1,4 +1,4 @@
-/** Figures of signing in, for Prometheus. Their labels are codes of ours, never anything that was sent. */
+/** Metrics of signing in. Labels are fixed codes, never client input. */
 
 import type { AuditEvent, AuditOutcome, CountEvent } from '../../platform/audit/audit.ts'
 import type { Metrics } from '../../platform/metrics/metrics.ts'
@@ -6,13 +6,12 @@ import type { Metrics } from '../../platform/metrics/metrics.ts'
 interface CounterOptions {
   name: string
   help: string
-  /** Which events count. */
   counts(event: AuditEvent, outcome: AuditOutcome): boolean
   label?: { name: 'event' | 'outcome'; values: readonly string[] }
 }
 
 const attempts = ['success', 'failure', 'locked'] as const
-/** Where a password or a code is checked. */
+/** Events in which a password or a code is checked. */
 const checks = ['login', '2fa_verify', 'password_change', '2fa_setup', '2fa_disable', '2fa_recovery_codes'] as const
 
 const counters: readonly CounterOptions[] = [

@@ -90,7 +90,7 @@ export async function createAuthService(
     }),
     familyTtlSeconds: pairs.familyTtlSeconds,
     findPasswordProblems: users.findPasswordProblems,
-    /** By client address, but for `confirm`, which is by user: it guards what asks for the password again. */
+    /** By client address, except `confirm`, which is by user: for endpoints that ask for the password again. */
     limiters: {
       login: limiter('login'),
       refresh: limiter('refresh'),

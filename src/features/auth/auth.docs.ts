@@ -13,7 +13,7 @@ import { authErrors } from './auth.errors.ts'
 const tag = { name: 'Authentication', description: 'Signing in and out, tokens, sessions and passwords.' }
 const limited = tooManyAttempts(30)
 const locked = authErrors.locked(1_767_226_500)
-/** Shorter than real ones: a reader sees enough. */
+/** Shorter than real tokens, to be readable. */
 const access = 'eyJhbGciOi.eyJ0eXBlI.MEUCIQDc'
 const refresh = 'eyJhbGciOi.eyJ0eXBlI.4v9ReYHx'
 const challenge = 'eyJhbGciOi.eyJ0eXBlI.qZ2KxT0b'

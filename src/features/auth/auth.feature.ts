@@ -35,7 +35,7 @@ export const auth = defineFeature({
   signIn: ({ authenticate, webSessions, familyTtlSeconds }) => ({
     authenticate,
     findBrowserSession: webSessions.find,
-    lookAtBrowserSession: webSessions.look,
+    peekBrowserSession: webSessions.peek,
     maxSessionSeconds: familyTtlSeconds,
   }),
   routes: (service) => async (app) => (await import('./auth.routes.ts')).addAuthRoutes(app, service),

@@ -1,4 +1,4 @@
-/** The configuration keys of signing in, and what no single one of them can know. */
+/** The configuration keys of signing in, and checks across them. */
 import { type CheckContext, type CoreConfig, minSecretBytes } from '../../config/config.ts'
 import { key, optional, type ValuesOf } from '../../config/key.ts'
 import { choice, integer, rateLimit, secondsUpTo, text } from '../../config/readers.ts'
@@ -34,7 +34,7 @@ export const authKeys = {
 
 export type AuthConfig = CoreConfig & ValuesOf<typeof authKeys>
 
-/** What jwt.private_key_file holds, in PEM; none where a secret signs. */
+/** The keys of jwt.private_key_file in PEM. None if a secret signs. */
 export function readSigningKeys({ jwt }: AuthConfig): { keys: string[] } | { problem: string } {
   if (isSymmetric(jwt) || jwt.privateKeyFile === undefined) return { keys: [] }
   return readPrivateKeys(jwt.privateKeyFile, jwt.algorithm)
@@ -45,7 +45,7 @@ export function checkAuthConfig(config: AuthConfig, { forService, subjectOf }: C
   const problems: string[] = []
   const keys = readSigningKeys(config)
   if ('problem' in keys) problems.push(`${subjectOf(authKeys.jwt.privateKeyFile)}: ${keys.problem}`)
-  // With a key to sign by and a key to encrypt by, nothing is left for the secret to do.
+  // With a private key for signing and an app key for encryption, no secret is needed.
   const needsSecret = isSymmetric(jwt) || auth.appKey === undefined
   const isSqlite = database.url.startsWith('file:')
   if (forService && needsSecret && jwt.secret === undefined && (!isDevelopment || !isSqlite)) {

@@ -1,4 +1,4 @@
-/** Who bears an access token. The signature first, then everything else in one query. */
+/** Authenticates access tokens: the signature first, then everything else in one query. */
 
 import type { Principal } from '../../platform/access/route-guards.ts'
 import type { PrincipalRow, PrincipalStore } from './principals.store.ts'
@@ -7,7 +7,7 @@ import type { Tokens } from './tokens.ts'
 export interface AuthenticatorDeps {
   principals: PrincipalStore
   tokens: Tokens
-  /** Roles are read at every request, so a change works at the next one. */
+  /** Called at every request, so that a change of roles applies immediately. */
   createUser(row: PrincipalRow): Omit<Principal, 'session' | 'token'>
 }
 

@@ -1,4 +1,4 @@
-/** Failed attempts by email: one row each, so that the database puts attempts in a line. */
+/** Failed attempts: one row per email, whose lock serialises parallel attempts. */
 import type { Clock } from '../../core/clock.ts'
 import { attemptKey } from '../../core/email.ts'
 import type { Database, Statement } from '../../platform/database/database.ts'
@@ -19,7 +19,7 @@ const daySeconds = 86_400
 
 export function createLockoutStore({ db, clock, attempts, seconds }: LockoutStoreDeps) {
   return {
-    /** Until when the email is locked. */
+    /** Returns the end of the lock. */
     async findLock(email: string): Promise<number | undefined> {
       const row = await db.get<{ locked_until: number }>(
         'SELECT locked_until FROM login_attempts WHERE email = $1 AND locked_until > $2',
@@ -46,7 +46,7 @@ export function createLockoutStore({ db, clock, attempts, seconds }: LockoutStor
     },
 
     passes: (email: string): Statement => ({
-      // The update changes nothing: it takes the row, so that a failure at the same time comes before or after.
+      // The update changes nothing, but locks the row, so that a parallel failure is counted before or after.
       sql: `INSERT INTO login_attempts (email, failures, last_failure_at, locked_until, expires_at)
             VALUES ($1, 0, $2, NULL, $3)
             ON CONFLICT (email) DO UPDATE SET failures = login_attempts.failures
@@ -71,7 +71,7 @@ export function createLockoutStore({ db, clock, attempts, seconds }: LockoutStor
 
 export type LockoutStore = ReturnType<typeof createLockoutStore>
 
-/** A lock that has ended, and failures of more than a day ago, count for nothing. Nothing extends a lock. */
+/** Starts over after a lock has ended, and a day after the last failure. Nothing extends a lock. */
 const failures = `(CASE
   WHEN login_attempts.locked_until <= $2 THEN 1
   WHEN login_attempts.locked_until IS NULL AND login_attempts.last_failure_at <= $3 THEN 1

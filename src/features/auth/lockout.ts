@@ -1,15 +1,15 @@
 /**
- * Lock-out, exact under concurrency: every attempt ends in a statement on the one row of its email, so the database
- * puts them in a line. Whoever comes after the lock was set is refused, right or wrong, and learns nothing.
+ * Lock-out, exact under concurrency: every attempt ends with a statement on the row of its email, so the database
+ * serialises them. An attempt that ends after the lock was set gets 423, right or wrong, and so reveals nothing.
  */
 import type { Statement } from '../../platform/database/database.ts'
 import { authErrors } from './auth.errors.ts'
 import { createLockoutStore, type LockoutStoreDeps } from './lockout.store.ts'
 
 export interface Failure {
-  /** Until when this failure, or an earlier one, has locked the account. */
+  /** Set if the account is now locked, by this failure or an earlier one. */
   lockedUntil: number | undefined
-  /** It was this one. */
+  /** This failure set the lock. */
   hasLocked: boolean
 }
 
@@ -18,15 +18,15 @@ export interface Lockout {
   requireOpen(email: string): Promise<void>
   /** Counts a wrong password or code. */
   countFailure(email: string): Promise<Failure>
-  /** For the batch of a success: decides that nothing of it happens where the account is locked by now. */
+  /** Deciding statement for the batch of a success: rolls it back if the account has been locked in the meantime. */
   passes(email: string): Statement
-  /** The same, and forgets the failures: for a completed login. */
+  /** `passes`, and resets the counter: for a completed login. */
   clears(email: string): [Statement, Statement]
-  /** Forgets the failures and the lock. */
+  /** Removes the lock and the counter. */
   unlock(email: string): Statement
   /**
-   * The same, but only of users without a second factor: with one on, whoever holds the mailbox must not get five more
-   * guesses at it.
+   * Like `unlock`, but only for users without a second factor. Otherwise an attacker with access to the mailbox would get
+   * five more guesses at the code with each reset.
    */
   unlockWithoutSecondFactor(email: string, userId: number): Statement
 }
@@ -46,7 +46,7 @@ export function createLockout(options: LockoutStoreDeps): Lockout {
     async countFailure(email) {
       const row = await store.countFailure(email)
       const lockedUntil = row?.locked_until ?? undefined
-      // Failures are counted on under a lock, so that exactly one of them is the one that made it.
+      // Failures are counted under a lock too, so exactly one of them equals the limit.
       return { lockedUntil, hasLocked: lockedUntil !== undefined && row?.failures === options.attempts }
     },
   }

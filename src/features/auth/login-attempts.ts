@@ -1,4 +1,4 @@
-/** Passwords and codes that somebody tries: refused while the account is locked, and counted where they are wrong. */
+/** Attempts with a password or a code: refused while the account is locked, and counted if they fail. */
 import type { Audit, AuditEvent } from '../../platform/audit/audit.ts'
 import type { Database } from '../../platform/database/database.ts'
 import type { Client } from '../../platform/http/client.ts'
@@ -7,13 +7,13 @@ import type { Account, AccountStore } from './accounts.store.ts'
 import { authErrors } from './auth.errors.ts'
 import type { Lockout } from './lockout.ts'
 
-/** To sign in, or to confirm a password or a code. */
+/** A login, or the confirmation of a password or a code. */
 export interface Attempt {
   email: string
   event: AuditEvent
-  /** Null where nobody has the email. */
+  /** Null if no user has the email. */
   userId: number | null
-  /** Whose session it comes from; null where it comes from none. */
+  /** The user of the session that it comes from, if any. */
   actorId: number | null
   client: Client
 }
@@ -37,7 +37,7 @@ export function createLoginAttempts({ db, accounts, lockout, passwords, audit }:
     }
   }
 
-  /** Counts a failure and answers what to say of it: the attempt that locks the account says so itself. */
+  /** Counts a failure. Returns the error to throw: `otherwise`, or 423 if the account is now locked. */
   async function refuse({ email, ...attempt }: Attempt, otherwise: Error): Promise<Error> {
     const { lockedUntil, hasLocked } = await lockout.countFailure(email)
     const outcome = lockedUntil === undefined ? 'failure' : 'locked'
@@ -53,8 +53,8 @@ export function createLoginAttempts({ db, accounts, lockout, passwords, audit }:
   const refuseCode = (attempt: Attempt) => refuse(attempt, authErrors.invalidCode())
 
   /**
-   * For endpoints of signed-in users that ask for the password again. What they do then must begin with
-   * `lockout.passes`: the account may have been locked while the password was checked.
+   * For endpoints of signed-in users that ask for the password again. The batch that follows must start with
+   * `lockout.passes`, because the account may have been locked while the password was checked.
    */
   async function confirmPassword(given: {
     userId: number

@@ -1,4 +1,4 @@
-/** The second step of a login: a challenge for the right password, and a session for it and a code. */
+/** Two-factor logins: a challenge for the right password, then a session for the challenge and a code. */
 import type { Clock } from '../../core/clock.ts'
 import type { Random } from '../../core/random.ts'
 import type { Audit } from '../../platform/audit/audit.ts'
@@ -36,7 +36,7 @@ export interface LoginChallengesDeps {
 export function createLoginChallenges(deps: LoginChallengesDeps) {
   const { db, clock, random, accounts, lockout, tokens, audit, secondFactor, singleUseIds, attempts, complete } = deps
 
-  /** The right password alone clears no failure, and tells nobody anything once the account is locked. */
+  /** The right password alone does not reset the counter, and reveals nothing once the account is locked. */
   async function begin(account: Account, client: Client, also: Statement[]): Promise<Challenge> {
     const attempt: Attempt = { email: account.email, event: 'login', userId: account.id, actorId: null, client }
     const outcome = 'second_factor_required'
@@ -49,7 +49,7 @@ export function createLoginChallenges(deps: LoginChallengesDeps) {
       ver: account.token_version,
       type: '2fa_challenge',
       jti: random.id(),
-      // The family of the session that it may become.
+      // The family of the future session.
       family: random.id(),
       iat: now,
       exp: now + deps.challengeTtlSeconds,
@@ -67,12 +67,12 @@ export function createLoginChallenges(deps: LoginChallengesDeps) {
     const event = '2fa_verify' as const
     const attempt: Attempt = { email: account.email, event, userId: account.id, actorId: null, client }
     await attempts.requireOpen(attempt)
-    // A form that was sent too early guesses nothing.
+    // An empty code is not counted as a guess.
     if (given.code.trim() === '') throw authErrors.invalidCode()
     const use = await secondFactor.findUse(account.id, given.code)
     if (!use) throw await attempts.refuseCode(attempt)
 
-    // The challenge and the code are burned in the batch that makes the session: of any number of racers one wins.
+    // Challenge and code are consumed in the batch that creates the session, so only one of any number of racers wins.
     const before = [
       accounts.stillHasVersion(account.id, account.token_version),
       singleUseIds.use(nameOf(claims), claims.exp),
@@ -89,7 +89,7 @@ export function createLoginChallenges(deps: LoginChallengesDeps) {
   return { begin, verify }
 }
 
-/** What a challenge is called once it is used. */
+/** Its single-use id. */
 function nameOf({ jti }: { jti: string }): string {
   return `challenge ${jti}`
 }

@@ -1,4 +1,4 @@
-/** The end of a login that went well: the batch that makes the session. */
+/** Completes a login: the batch that creates the session. */
 import type { Audit, AuditEvent } from '../../platform/audit/audit.ts'
 import type { Database, Statement } from '../../platform/database/database.ts'
 import type { Client } from '../../platform/http/client.ts'
@@ -7,7 +7,7 @@ import type { Lockout } from './lockout.ts'
 import type { SessionStore } from './sessions.store.ts'
 import type { TokenPair, TokenPairs } from './token-pairs.ts'
 
-/** A new token family, by what its tokens say and by what stands behind them. */
+/** A new token family. */
 export interface SignedIn {
   pair: TokenPair
   family: string
@@ -18,7 +18,7 @@ export interface Completion {
   family: string
   event: AuditEvent
   client: Client
-  /** Statements that must all find their row. */
+  /** Deciding statements. */
   before: Statement[]
   also: Statement[]
 }
@@ -32,7 +32,7 @@ export interface LoginCompletionDeps {
 }
 
 export function createLoginCompletion({ db, sessions, lockout, pairs, audit }: LoginCompletionDeps) {
-  /** Returns undefined where the account was locked or changed meanwhile, or what `before` asks for was not there. */
+  /** Returns undefined if the account was locked in the meantime, or a statement of `before` found no row. */
   return async (account: Account, completion: Completion): Promise<SignedIn | undefined> => {
     const { family, event, client, before, also } = completion
     const endsAt = pairs.familyEnd()

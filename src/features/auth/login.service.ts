@@ -1,4 +1,4 @@
-/** Signing in: a password, and a second factor where the user has one. */
+/** Login with a password, and with a second factor if enabled. */
 import { normaliseEmail } from '../../core/email.ts'
 import type { Client } from '../../platform/http/client.ts'
 import { authErrors } from './auth.errors.ts'
@@ -36,9 +36,9 @@ export function createLogin(deps: LoginDeps) {
     if (signedIn) return { kind: 'signed_in', ...signedIn }
     await attempts.requireOpen(attempt)
     const now = await accounts.findById(account.id)
-    // The second factor was turned on while the password was checked.
+    // The second factor was enabled while the password was checked.
     if (now?.two_factor && now.token_version === account.token_version) return challenges.begin(now, client, [])
-    // The password was changed meanwhile.
+    // The password was changed in the meantime.
     throw authErrors.invalidCredentials()
   }
 

@@ -1,4 +1,4 @@
-/** A new password by mail, where the old one is forgotten. */
+/** Password reset by mail. */
 import { hash } from 'node:crypto'
 import { normaliseEmail } from '../../core/email.ts'
 import type { Random } from '../../core/random.ts'
@@ -33,14 +33,14 @@ export interface PasswordResetDeps {
 }
 
 const maxCloseMs = 5000
-/** Longer than any that we send. */
+/** Longer than any issued token. */
 const maxTokenLength = 128
 
 export function createPasswordReset(deps: PasswordResetDeps) {
   const { db, random, log, accounts, sessions, resets, lockout, passwords, audit, mail, publicUrl } = deps
   const underWay = new Set<Promise<void>>()
 
-  /** Returns at once: how long the rest takes must not tell whether anybody has that email. */
+  /** Returns immediately, so that timing does not reveal whether the email is registered. */
   function forgot(given: { email: string; client: Client }): void {
     const work = sendReset(normaliseEmail(given.email), given.client)
       .catch((error: unknown) => log.error({ err: error }, 'password reset mail failed'))
@@ -53,16 +53,16 @@ export function createPasswordReset(deps: PasswordResetDeps) {
     if (!account || !mail) return
     const token = random.bytes(32).toString('base64url')
     const [, made] = await db.write<object>(
-      // Takes the user's row, so that parallel requests count each other.
+      // Locks the user's row, so that parallel requests cannot exceed the limit of mails.
       accounts.stillHasVersion(account.id, account.token_version),
       resets.insert(hashToken(token), account.id),
-      // Anybody may ask for it.
+      // No actor: anybody can request a reset.
       audit.entry({ event: 'password_forgot', outcome: 'success', userId: account.id, actorId: null, client }),
     )
     if (made && made.length > 0) await mail.send(resetMessage({ to: account.email, token, publicUrl }))
   }
 
-  /** Whether a password can be set with it. Looking uses nothing up. */
+  /** Does not consume the token. */
   async function isResetValid(token: string): Promise<boolean> {
     return token.length <= maxTokenLength && (await resets.find(hashToken(token))) !== undefined
   }
@@ -70,11 +70,11 @@ export function createPasswordReset(deps: PasswordResetDeps) {
   async function reset(given: { token: string; password: string; client: Client }): Promise<void> {
     const tokenHash = hashToken(given.token)
     const known = await resets.find(tokenHash)
-    // Only a token that is good is worth a hash: guessing must not keep the threads busy.
+    // Checked before hashing, so that guessing tokens does not keep the hash threads busy.
     if (!known) throw authErrors.invalidResetToken()
     const { user_id: userId, email } = known
     const passwordHash = await passwords.hash(given.password, given.client)
-    // In the order in which a login takes its rows, so that the two never wait for each other.
+    // Locks rows in the same order as a login, so that the two cannot deadlock.
     const [, used] = await db.write(
       lockout.unlockWithoutSecondFactor(email, userId),
       accounts.setPassword(userId, passwordHash),
@@ -94,11 +94,9 @@ export function createPasswordReset(deps: PasswordResetDeps) {
     isResetValid,
     forgot,
     reset,
-    /** Waits for the mails that are on their way, but not for ever. */
+    /** Waits for pending mails, up to a limit. */
     async close() {
-      await withTimeout(Promise.all(underWay), maxCloseMs).catch(() =>
-        log.warn('a mail was still on its way and is given up'),
-      )
+      await withTimeout(Promise.all(underWay), maxCloseMs).catch(() => log.warn('gave up waiting for a pending mail'))
     },
   }
 }

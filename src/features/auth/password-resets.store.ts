@@ -1,4 +1,4 @@
-/** Tokens that set a new password, kept hashed. */
+/** Password reset tokens, stored as hashes. */
 import type { Clock } from '../../core/clock.ts'
 import type { Database, Statement } from '../../platform/database/database.ts'
 
@@ -7,7 +7,7 @@ const mailsPerHour = 3
 
 export function createPasswordResetStore({ db, clock }: { db: Database; clock: Clock }) {
   return {
-    /** Decides: only so many are made in an hour. */
+    /** Deciding statement: enforces the limit per hour. */
     insert(tokenHash: string, userId: number): Statement {
       const now = clock.nowSeconds()
       return {
@@ -20,7 +20,7 @@ export function createPasswordResetStore({ db, clock }: { db: Database; clock: C
       }
     },
 
-    /** Undefined where it was used, or has expired. */
+    /** Returns undefined if it was used or has expired. */
     find: (tokenHash: string) =>
       db.get<{ user_id: number; email: string }>(
         `SELECT r.user_id, u.email FROM password_resets r JOIN users u ON u.id = r.user_id
@@ -28,7 +28,7 @@ export function createPasswordResetStore({ db, clock }: { db: Database; clock: C
         [tokenHash, clock.nowSeconds()],
       ),
 
-    /** Decides: of two who come with it, one finds it unused. */
+    /** Deciding statement: of two parallel uses, only one finds it unused. */
     use: (tokenHash: string): Statement => ({
       sql: `UPDATE password_resets SET used_at = $1 WHERE token_hash = $2 AND used_at IS NULL AND expires_at > $1
             RETURNING user_id`,
@@ -36,7 +36,7 @@ export function createPasswordResetStore({ db, clock }: { db: Database; clock: C
       decides: true,
     }),
 
-    /** No mail that was sent to the user is of any use then. */
+    /** Invalidates all tokens that were mailed to the user. */
     voidAll: (userId: number): Statement => ({
       sql: 'UPDATE password_resets SET used_at = $1 WHERE user_id = $2 AND used_at IS NULL',
       params: [clock.nowSeconds(), userId],

@@ -1,4 +1,4 @@
-/** Changing a password, and getting a new one by mail where the old one is forgotten. */
+/** Password changes and resets. */
 import type { Client } from '../../platform/http/client.ts'
 import { authErrors } from './auth.errors.ts'
 import type { Login } from './login.service.ts'

@@ -1,4 +1,4 @@
-/** Whom an access token stands for. */
+/** Finds the user of an access token. */
 import type { Database } from '../../platform/database/database.ts'
 import type { Claims } from './tokens.ts'
 
@@ -18,7 +18,7 @@ const sql = `
 
 export function createPrincipalStore(db: Database) {
   return {
-    /** Returns undefined where the token, its family or the user's version of tokens is no longer good. */
+    /** Returns undefined if the token or its family is revoked, or its version is outdated. */
     findByToken: (claims: Claims) =>
       db.get<PrincipalRow>(sql, [claims.family, Number(claims.sub), claims.ver, claims.jti]),
   }

@@ -1,8 +1,8 @@
-/** Reads the file of private keys. Where it holds several, the first signs and the others still verify. */
+/** Reads the private key file. Of several keys, the first signs and the others still verify. */
 import { createPrivateKey, type KeyObject } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 
-/** Returns the keys in PEM, or what is wrong with them. */
+/** Returns the keys in PEM, or a problem for an error message. */
 export function readPrivateKeys(file: string, algorithm: string): { keys: string[] } | { problem: string } {
   let text: string
   try {

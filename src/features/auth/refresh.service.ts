@@ -1,4 +1,4 @@
-/** Trading a refresh token for a new pair, and noticing when somebody presents one that was traded before. */
+/** Exchanges refresh tokens for new pairs, and detects reuse. */
 import { hash } from 'node:crypto'
 import type { Clock } from '../../core/clock.ts'
 import type { OnAccessChanged } from '../../platform/access/access-changes.ts'
@@ -48,18 +48,18 @@ export function createRefresh({ db, clock, sessions, tokens, pairs, audit, onAcc
       )
       if (won.length > 0) return pairs.sign(successor)
     }
-    // Not the live one, or no longer: either our own client asks again for an answer that it lost, or it is reuse.
+    // Not the live token, or no longer: either a retry of a request whose response was lost, or reuse.
     return repeatOrRevoke(claims, keyHash, client)
   }
 
   async function repeatOrRevoke(claims: Claims, keyHash: string | null, client: Client): Promise<TokenPair> {
     const session = await sessions.find(claims.family)
     if (!session || session.revoked_at !== null) throw authErrors.invalidRefreshToken()
-    // It lost against a change of version, not against another refresh.
+    // It lost the race against a change of the token version, not against another refresh.
     if (session.live_refresh_id === claims.jti) throw authErrors.invalidRefreshToken()
     if (isRepeat(session, claims, keyHash)) return pairs.sign(JSON.parse(session.pair) as PairClaims)
 
-    // By the user or by whoever stole it: nobody knows.
+    // No actor: it may be the user or a thief.
     const entry = audit.entry({
       event: 'refresh',
       outcome: 'reuse',
@@ -73,7 +73,7 @@ export function createRefresh({ db, clock, sessions, tokens, pairs, audit, onAcc
     throw authErrors.invalidRefreshToken()
   }
 
-  /** The same token with the same key, while its successor is the live one: the same request, not a second one. */
+  /** The same token with the same key, while its successor is the live one, is a retry of the same request. */
   function isRepeat(session: SessionRow, claims: Claims, keyHash: string | null): boolean {
     return (
       keyHash !== null &&

@@ -1,6 +1,6 @@
 import type { Message } from '../../platform/mail/mail.ts'
 
-/** The link is made from the configured address, never from a request's Host header, which anybody can set. */
+/** The link uses the configured address, never the Host header, which an attacker can set. */
 export function resetMessage(given: { to: string; token: string; publicUrl: string | undefined }): Message {
   const { to, token, publicUrl } = given
   const link = publicUrl && `${publicUrl}/console/password/reset?token=${token}`

@@ -1,8 +1,8 @@
-/** The second step of a login. What checks it registers here; without one, no account has a second factor. */
+/** The extension point for second factors. Without a provider, no account has one. */
 import type { Statement } from '../../platform/database/database.ts'
 
 export interface SecondFactor {
-  /** Returns the deciding statements that use up a right code, of an app or for recovery; undefined for a wrong one. */
+  /** Returns the deciding statements that consume a TOTP or recovery code; undefined if the code is wrong. */
   findUse(userId: number, code: string): Promise<Statement[] | undefined>
 }
 

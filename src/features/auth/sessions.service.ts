@@ -1,4 +1,4 @@
-/** Signing out, and the list of devices that are signed in. */
+/** Logout, and the list of signed-in devices. */
 
 import type { OnAccessChanged } from '../../platform/access/access-changes.ts'
 import type { Principal } from '../../platform/access/route-guards.ts'
@@ -7,9 +7,8 @@ import type { Database } from '../../platform/database/database.ts'
 import type { Client } from '../../platform/http/client.ts'
 import type { ListedSession, SessionStore } from './sessions.store.ts'
 
-/** A device that is signed in. */
 export interface Device extends ListedSession {
-  /** The one that asks. */
+  /** The device of this request. */
   current: boolean
 }
 
@@ -36,7 +35,7 @@ export function createSessions({ db, sessions, audit, onAccessChanged }: Session
       return (await sessions.list(id)).map((each) => ({ ...each, current: each.id === session }))
     },
 
-    /** Returns false where the user has no such session. */
+    /** Returns false if the user has no such session. */
     async end(given: { principal: Principal; id: string; client: Client }): Promise<boolean> {
       const { principal, id, client } = given
       const [ended] = await db.write<object, object>(

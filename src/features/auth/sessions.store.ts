@@ -1,9 +1,9 @@
-/** Token families: one row for each sign-in, which holds the id of its one live refresh token. */
+/** Token families: one row per login, with the id of its one live refresh token. */
 import type { Clock } from '../../core/clock.ts'
 import type { Database, Statement } from '../../platform/database/database.ts'
 import type { Client } from '../../platform/http/client.ts'
 
-/** What a pair of tokens is signed from. Kept instead of the tokens, which are never stored. */
+/** The claims of a token pair. Stored instead of the tokens. */
 export interface PairClaims {
   userId: number
   version: number
@@ -36,7 +36,7 @@ export interface ListedSession {
   last_used_at: string
 }
 
-/** More devices than anybody has; whoever signs in by script is not shown them all. */
+/** Scripts may create more sessions than a list should show. */
 const maxListed = 100
 
 export function createSessionStore({ db, clock }: { db: Database; clock: Clock }) {
@@ -65,7 +65,7 @@ export function createSessionStore({ db, clock }: { db: Database; clock: Clock }
         [family],
       ),
 
-    /** One statement decides: of any number of parallel refreshes only one finds its id still live. */
+    /** Settles the race: only one of any number of parallel refreshes still finds its id live. */
     rotate: ({
       presented,
       successor,
@@ -112,7 +112,7 @@ export function createSessionStore({ db, clock }: { db: Database; clock: Clock }
       params: [clock.nowSeconds(), userId],
     }),
 
-    /** Ends every token of the user at once: they all carry the old version. */
+    /** Invalidates all tokens of the user, which carry the old version. */
     raiseVersion: (userId: number): Statement => ({
       sql: 'UPDATE users SET token_version = token_version + 1, updated_at = $1 WHERE id = $2',
       params: [clock.nowIso(), userId],
@@ -134,7 +134,7 @@ export function createSessionStore({ db, clock }: { db: Database; clock: Clock }
 
 export type SessionStore = ReturnType<typeof createSessionStore>
 
-/** Either token may outlive the other, as the configuration has it; the row must outlive both. */
+/** The row must outlive both tokens; which one lives longer is configurable. */
 function lastExpiryOf(pair: PairClaims): number {
   return Math.max(pair.accessExpiresAt, pair.refreshExpiresAt)
 }

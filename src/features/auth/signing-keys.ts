@@ -1,14 +1,14 @@
-/** The keys that sign and verify tokens. The first signs; all verify. A token's `kid` says which. */
+/** The keys of tokens. The first one signs; all verify, selected by the token's `kid`. */
 import { createPrivateKey, createPublicKey, hash } from 'node:crypto'
 
 export type JwtAlgorithm = 'HS256' | 'HS384' | 'HS512' | 'RS256' | 'ES256' | 'EdDSA'
 
 export interface SigningKey {
   kid: string
-  /** As the JWT library takes it: a secret, or a private key in PEM. */
+  /** A secret, or a private key in PEM. */
   sign: string
   verify: string
-  /** Absent for secrets, which are nobody else's business. */
+  /** For /.well-known/jwks.json. Absent for secrets. */
   jwk?: Record<string, unknown>
 }
 
@@ -18,7 +18,7 @@ export interface SigningKeyOptions {
   algorithm: JwtAlgorithm
   secret: string | undefined
   previousSecrets: readonly string[]
-  /** In PEM. The first signs, the others still verify. */
+  /** In PEM. The first one signs, the others still verify. */
   privateKeys: readonly string[]
 }
 
@@ -31,7 +31,7 @@ export function createSigningKeys({ algorithm, secret, previousSecrets, privateK
   return [first, ...rest]
 }
 
-/** The digest names the secret without telling it, no more than any token signed by it does. */
+/** The digest identifies the secret, and reveals no more about it than any token that it signed. */
 function fromSecret(secret: string): SigningKey {
   return { kid: hash('sha256', `kid ${secret}`, 'base64url').slice(0, 12), sign: secret, verify: secret }
 }
@@ -40,7 +40,7 @@ function fromPem(pem: string, algorithm: JwtAlgorithm): SigningKey {
   const key = createPrivateKey(pem)
   const publicKey = createPublicKey(key)
   const jwk = publicKey.export({ format: 'jwk' })
-  // The thumbprint of RFC 7638: the required members in alphabetical order.
+  // RFC 7638 thumbprint: the required members in alphabetical order.
   const { crv, e, kty, n, x, y } = jwk
   const kid = hash('sha256', JSON.stringify({ crv, e, kty, n, x, y }), 'base64url')
   return {

@@ -1,4 +1,4 @@
-/** Makes pairs of tokens. A pair is a set of claims; the tokens are signed from it and never stored. */
+/** Creates token pairs. A pair is a set of claims, from which the tokens are signed; the tokens are never stored. */
 import type { Clock } from '../../core/clock.ts'
 import type { Random } from '../../core/random.ts'
 import type { PairClaims } from './sessions.store.ts'
@@ -26,7 +26,7 @@ export function createTokenPairs({ tokens, clock, random, accessTtlSeconds, refr
   return {
     familyTtlSeconds,
 
-    /** When a family that begins now must end, however often it is refreshed. */
+    /** The end of a family that starts now, however often it is refreshed. */
     familyEnd: () => clock.nowSeconds() + familyTtlSeconds,
 
     make(user: { id: number; token_version: number }, family: string, endsAt: number): PairClaims {

@@ -1,4 +1,4 @@
-/** Signs and verifies JWTs. Knows nothing of sessions: whether a genuine token still counts is for others to say. */
+/** Signs and verifies JWTs. Revocation and token versions are checked elsewhere. */
 import { createSigner, createVerifier } from 'fast-jwt'
 import { LRUCache } from 'lru-cache'
 import type { Clock } from '../../core/clock.ts'
@@ -8,13 +8,13 @@ export type TokenType = 'access' | 'refresh' | '2fa_challenge'
 
 export interface Claims {
   iss: string
-  /** Absent in tokens from before there was one. */
+  /** Absent in old tokens. */
   aud?: string
   sub: string
   iat: number
   exp: number
   jti: string
-  /** The user's token version when the token was made. */
+  /** The user's token version at the time of issue. */
   ver: number
   family: string
   type: TokenType
@@ -22,9 +22,9 @@ export interface Claims {
 
 export interface Tokens {
   sign(claims: Omit<Claims, 'iss' | 'aud'>): string
-  /** The claims of a genuine token of that type, expired or not; undefined for everything else. */
+  /** Returns the claims of a genuine token of that type, expired or not. */
   read(token: string, type: TokenType): Claims | undefined
-  /** The same, where it has not expired. */
+  /** Returns undefined for expired tokens too. */
   readLive(token: string, type: TokenType): Claims | undefined
 }
 
@@ -37,20 +37,20 @@ export interface TokenOptions {
 
 type Verify = (token: string) => unknown
 
-/** The header's `typ`. That of access tokens is RFC 9068's; with another, no standard verifier takes one for an access token. */
+/** The header's `typ`. `at+jwt` is RFC 9068's; a standard verifier refuses the others as access tokens. */
 const headerTypes: Record<TokenType, string> = {
   access: 'at+jwt',
   refresh: 'refresh+jwt',
   '2fa_challenge': '2fa-challenge+jwt',
 }
-/** The header's `typ` of tokens from before they told their type there. Those have no `aud` either. */
+/** The header's `typ` of old tokens, which have no `aud` either. */
 const formerHeaderType = 'JWT'
 
-/** Ours are under 600 characters with a secret, under 900 with RSA. */
+/** Issued tokens have less than 600 characters with a secret, and less than 900 with RSA. */
 const maxLength = 4096
-/** An access token comes again and again. Of those that were last seen, the signature is not computed anew. */
-const maxKept = 10_000
-/** Nodes' clocks differ a little; a token from further ahead was not made by us. */
+/** Cache of verified access tokens, so that a signature is not verified at every request. */
+const maxCached = 10_000
+/** Tolerates differing clocks of nodes. */
 const clockSkewSeconds = 5
 
 export function createTokens({ keys, algorithm, issuer, clock }: TokenOptions): Tokens {
@@ -78,14 +78,14 @@ export function createTokens({ keys, algorithm, issuer, clock }: TokenOptions): 
   for (const key of keys) {
     verifiers.set(
       key.kid,
-      // Time is checked below, by a clock that can be moved.
+      // Expiry is checked below, with the injected clock.
       createVerifier({ key: key.verify, algorithms: [algorithm], cache: false, ignoreExpiration: true }) as Verify,
     )
   }
   const readHeader = createHeaderReader(algorithm, verifiers, current.kid)
-  /** Genuine ones alone, so nobody can fill it with what he made up. */
-  const kept = new LRUCache<string, Claims>({ max: maxKept })
-  /** Likewise. Headers of our own tokens are few: one for each type and key. */
+  /** Genuine tokens only, so that forged ones cannot evict them. */
+  const cached = new LRUCache<string, Claims>({ max: maxCached })
+  /** Of genuine tokens only. There are few: one for each type and key. */
   const headers = new LRUCache<string, Header>({ max: 100 })
 
   function verified(token: string, type: TokenType): Claims | undefined {
@@ -106,12 +106,12 @@ export function createTokens({ keys, algorithm, issuer, clock }: TokenOptions): 
         : header.typ === headerTypes[type] && claims.aud === audiences[type]
     if (!expected) return undefined
     headers.set(encoded, header)
-    if (type === 'access') kept.set(token, claims)
+    if (type === 'access') cached.set(token, claims)
     return claims
   }
 
   function read(token: string, type: TokenType): Claims | undefined {
-    const claims = (type === 'access' && kept.get(token)) || verified(token, type)
+    const claims = (type === 'access' && cached.get(token)) || verified(token, type)
     if (!claims) return undefined
     return claims.iat > clock.nowSeconds() + clockSkewSeconds ? undefined : claims
   }
@@ -131,10 +131,7 @@ interface Header {
   verify: Verify
 }
 
-/**
- * Reads a token's header. Only `alg`, `typ` and `kid` are allowed there: a header that brings its own key, or asks for
- * anything else, is not ours.
- */
+/** Allows only `alg`, `typ` and `kid`: a header with its own key (`jwk`, `jku`, `x5u`) or other parameters is refused. */
 function createHeaderReader(algorithm: string, verifiers: Map<string, Verify>, currentKid: string) {
   return (encoded: string): Header | undefined => {
     let given: unknown
@@ -152,15 +149,15 @@ function createHeaderReader(algorithm: string, verifiers: Map<string, Verify>, c
   }
 }
 
-/** As `random.id()` makes them. What else stands there is not asked for: PostgreSQL fails on a null character. */
+/** The form of `random.id()`. Others are not looked up, because PostgreSQL fails on U+0000. */
 const idPattern = /^[\w-]{1,64}$/
 const maxVersion = 2 ** 31 - 1
 /** The last second of the year 9999. */
 const maxTime = 253_402_300_799
 
 /**
- * Whether they can be ours. A genuine signature does not promise that: the secret may sign other things elsewhere, and
- * what no column holds would be an error of the database instead of a refusal.
+ * A genuine signature does not guarantee well-formed claims: the secret may be used to sign other tokens elsewhere. Values
+ * out of range would be database errors instead of a 401.
  */
 function isClaims(value: unknown): value is Claims {
   const { sub, iat, exp, jti, ver, family } = (value ?? {}) as Record<string, unknown>

@@ -1,4 +1,4 @@
-/** Cookies of browsers, kept hashed, each for a token family. */
+/** Browser sessions: hashed cookie values, each with its token family. */
 import type { Clock } from '../../core/clock.ts'
 import type { Database } from '../../platform/database/database.ts'
 import type { PrincipalRow } from './principals.store.ts'
@@ -38,7 +38,7 @@ export function createWebSessionStore({ db, clock }: { db: Database; clock: Cloc
         [idHash, clock.nowSeconds()],
       ),
 
-    /** Writes down a use, and until when the session and its family last now. */
+    /** Records a use, and extends the session and its family. */
     async use({ idHash, family, expiresAt }: { idHash: string; family: string; expiresAt: number }): Promise<void> {
       await db.write(
         {

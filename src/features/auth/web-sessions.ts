@@ -1,6 +1,6 @@
 /**
- * Browsers that are signed in. Their cookie holds an unguessable id, kept hashed, that stands for a token family: what
- * ends the family ends it too. It is not traded at each use as refresh tokens are, so pages may load in parallel.
+ * Browser sessions. The cookie holds a random id, stored as a hash, that belongs to a token family and ends with it. Unlike
+ * refresh tokens it is not rotated, so that pages can load in parallel.
  */
 import { hash } from 'node:crypto'
 import type { Clock } from '../../core/clock.ts'
@@ -13,12 +13,12 @@ export interface WebSessionsDeps {
   store: WebSessionStore
   clock: Clock
   random: Random
-  /** How long it lasts unused. */
+  /** The idle time after which it ends. */
   ttlSeconds: number
   createUser(row: PrincipalRow): Omit<Principal, 'session' | 'token'>
 }
 
-/** Each use would be a write otherwise. */
+/** So that not every request is a write. */
 const usedEverySeconds = 300
 
 export function createWebSessions({ store, clock, random, ttlSeconds, createUser }: WebSessionsDeps) {
@@ -29,7 +29,7 @@ export function createWebSessions({ store, clock, random, ttlSeconds, createUser
     })
 
   return {
-    /** Returns what the cookie holds. */
+    /** Returns the value of the cookie. */
     async begin({ family, version }: { family: string; version: number }): Promise<string> {
       const id = random.bytes(32).toString('base64url')
       await store.insert({ idHash: hashId(id), family, version, ttlSeconds })
@@ -42,14 +42,14 @@ export function createWebSessions({ store, clock, random, ttlSeconds, createUser
       if (!row) return undefined
       const now = clock.nowSeconds()
       if (now - row.used_at >= usedEverySeconds) {
-        // Puts the end off, but not beyond the family's own.
+        // Extends the session, but not beyond the end of its family.
         await store.use({ idHash, family: row.family, expiresAt: Math.min(now + ttlSeconds, row.ends_at) })
       }
       return toPrincipal(idHash, row)
     },
 
-    /** Like `find`, but no use of it: a page that is only left open does not put the end off. */
-    async look(id: string): Promise<Principal | undefined> {
+    /** Like `find`, but does not extend the session: a page that is merely left open does not keep it alive. */
+    async peek(id: string): Promise<Principal | undefined> {
       const idHash = hashId(id)
       const row = await store.find(idHash)
       return row && toPrincipal(idHash, row)

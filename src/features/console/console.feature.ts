@@ -1,4 +1,4 @@
-/** The pages for signing in and for one's own account, and the page at `/`. The frame is platform/pages. */
+/** The pages for signing in and for the user's account, and the page at `/`. Their layout is in platform/pages. */
 import { isPlaygroundOpen } from '../../config/config.ts'
 import { defineFeature } from '../../platform/feature.ts'
 import { auth } from '../auth/auth.feature.ts'

@@ -3,7 +3,6 @@ import type { AuthService } from '../auth/auth.create.ts'
 import type { TwoFactorService } from '../two-factor/two-factor.create.ts'
 import type { UsersService } from '../users/users.create.ts'
 
-/** What the pages work with. */
 export interface ConsoleService {
   users: UsersService
   auth: AuthService
@@ -13,10 +12,9 @@ export interface ConsoleService {
 export type ConsoleParts = PageKit & ConsoleService
 
 export type SignedIn = Awaited<ReturnType<AuthService['login']['verify']>>
-/** A device that is signed in. */
 export type Device = Awaited<ReturnType<AuthService['sessions']['list']>>[number]
-/** Where the message for a forgotten password ends up; `none`: it cannot be sent. */
+/** Where password reset messages go; `none` if they cannot be sent. */
 export type Delivery = AuthService['passwords']['delivery']
 export type TwoFactorStatus = Awaited<ReturnType<TwoFactorService['status']>>
-/** A secret that was shown, and not confirmed by a code yet. */
+/** A secret that is not confirmed by a code yet. */
 export type PendingTwoFactor = Awaited<ReturnType<TwoFactorService['setUp']>>

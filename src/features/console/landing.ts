@@ -1,4 +1,4 @@
-/** The page at `/`: where to go from here. It is the same for everybody, so it looks at no session. */
+/** The page at `/`. It is the same for everybody, so it reads no session and can be cached. */
 import type { FastifyInstance } from 'fastify'
 import { pageHeaders } from '../../platform/http/security-headers.ts'
 import { html } from '../../platform/pages/html.ts'

@@ -1,4 +1,4 @@
-/** Posts: the reference resource of the specification, over REST and GraphQL. */
+/** Posts: the specification's reference resource, over REST and GraphQL. */
 import { join } from 'node:path'
 import { defineFeature } from '../../platform/feature.ts'
 import { postKeys } from './posts.keys.ts'

@@ -1,4 +1,4 @@
-/** The reference schema: posts, createPost and counter. Beside them what the policy guards. */
+/** The specification's reference schema (posts, createPost, counter), and the operations under the policy. */
 
 import { awaitLongResponseSlot, readWithin } from '../../platform/graphql/execution/response-budget.ts'
 import {
@@ -19,7 +19,7 @@ import type { PartOfPost, Post, PostRange } from './posts.store.ts'
 
 export interface PostElementsDeps {
   posts: Posts
-  /** createPost is open to everybody: neither many posts nor long ones may fill the disk. */
+  /** createPost is public, so both the number and the size of posts are limited. */
   limiter: Limiter
   byteLimiter: Limiter
 }
@@ -29,7 +29,7 @@ export const counterTopic = 'counter'
 const defaultLimit = 100
 const maxLimit = 1000
 
-/** They may be long: a list of them is read in parts. */
+/** Bodies may be long, so lists are read in parts. */
 const bodiesAtOnce = 50
 
 export function createPostElements(deps: PostElementsDeps): Element[] {
@@ -68,7 +68,7 @@ function createQueries({ posts }: PostElementsDeps, policy: Policy): Element[] {
     query<{ limit: number | null; after?: string | null }>({
       name: 'posts',
       description: `By id ascending. At most ${maxLimit} at once; "after" is the id of the last one seen.`,
-      // A mistake here leaves the rest of the answer as it is.
+      // Nullable, so that an error here does not void the rest of the response.
       type: '[Post!]',
       args: { limit: { type: 'Int', default: defaultLimit }, after: 'ID' },
       access: 'public',
@@ -76,7 +76,7 @@ function createQueries({ posts }: PostElementsDeps, policy: Policy): Element[] {
       resolve({ limit, after }, context, { selection }) {
         if (limit !== null && limit < 0) throw validationFailed({ limit: ['Must be at least 0'] })
         if (!/^[0-9]+$/.test(after ?? '0')) throw validationFailed({ after: ['Must be an id'] })
-        // What is beyond all ids is beyond the last.
+        // Clamp: larger than any id means beyond the last.
         const range = { after: Math.min(Number(after ?? 0), Number.MAX_SAFE_INTEGER), limit: limitOf(limit) }
         return list(context, selection(), range)
       },
@@ -87,7 +87,7 @@ function createQueries({ posts }: PostElementsDeps, policy: Policy): Element[] {
       type: 'Post',
       args: { id: 'ID!' },
       access: policy('view'),
-      resolve: (_args, context, { entity, selection }) => answer(context, selection(), entity),
+      resolve: (_args, context, { entity, selection }) => withinBudget(context, selection(), entity),
     }),
   ]
 }
@@ -119,7 +119,7 @@ function createMutations({ posts, limiter, byteLimiter }: PostElementsDeps, poli
       access: ['authenticated', policy('update')],
       async resolve({ id, ...change }, context, { selection }) {
         const given = requireValid<PostChangeBody>(validateChange, change)
-        // Counted before: once it is stored, nothing may keep it from being answered.
+        // Counted before the write: once it is stored, the response must not fail.
         await readWithin({ context, selection: selection(), read: async () => [given] })
         return posts.update(Number(id), given)
       },
@@ -138,8 +138,8 @@ function createMutations({ posts, limiter, byteLimiter }: PostElementsDeps, poli
   ]
 }
 
-/** One that was read already. */
-async function answer(context: Context, selection: Selection, post: unknown): Promise<Post> {
+/** Counts a post that is already loaded against the response budget. */
+async function withinBudget(context: Context, selection: Selection, post: unknown): Promise<Post> {
   const [counted] = await readWithin({ context, selection, read: async () => [post as Post] })
   return counted as Post
 }

@@ -1,11 +1,10 @@
-/** Posts, and the number of them, which is told to whoever listens. */
 import { httpErrors } from '../../platform/http/http-errors.ts'
 import type { NewPostBody } from './posts.schema.ts'
 import type { Post, PostStore } from './posts.store.ts'
 
 export interface PostsDeps {
   store: PostStore
-  /** Is told of the number of posts after each new one. */
+  /** Called with the number of posts after each new one. */
   onCounted(count: number): Promise<void>
 }
 

@@ -11,13 +11,13 @@ export interface Post {
   body: string
 }
 
-/** The body is null where it is a long one, which is to be read by itself. */
+/** A long body is null and must be loaded with `readBodies`. */
 export type PartOfPost = Pick<Post, 'id'> & Partial<Pick<Post, 'title'>> & { body?: string | null }
 
 export interface PostRange {
   after: number
   limit: number
-  /** Beside the id. */
+  /** In addition to the id. */
   columns: ReadonlySet<'title' | 'body'>
 }
 
@@ -31,7 +31,7 @@ export interface PostStoreDeps {
 }
 
 export function createPostStore({ db, clock, counts }: PostStoreDeps) {
-  /** In one transaction, so that the lock on their number is held for one commit, not for one after the other. */
+  /** In one transaction, so that the lock on the count is held for one commit instead of one per post. */
   async function insertAll(posts: readonly Omit<Post, 'id'>[]): Promise<{ post: Post; count: number }[]> {
     const now = clock.nowIso()
     const locks = counts.lock('posts')
@@ -51,7 +51,7 @@ export function createPostStore({ db, clock, counts }: PostStoreDeps) {
   return {
     find: (id: number) => db.get<Post>('SELECT id, title, body FROM posts WHERE id = $1', [id]),
 
-    /** By id ascending, those behind `after`, with no more of them than is wanted. */
+    /** By id ascending, after the id `after`. Reads only the given columns. */
     list: ({ after, limit, columns }: PostRange): Promise<PartOfPost[]> =>
       db.all<PartOfPost>(`SELECT ${selected(columns)} FROM posts WHERE id > $1 ORDER BY id LIMIT $2`, [after, limit]),
 
@@ -62,10 +62,10 @@ export function createPostStore({ db, clock, counts }: PostStoreDeps) {
       return new Map(rows.map(({ id, body }) => [id, body]))
     },
 
-    /** Returns how many there are then, too. */
+    /** Also returns the number of posts after the insert. */
     insert: createBatches({ run: insertAll, maxItems: 100, sizeOf: ({ body }) => body.length, maxSize: 1 << 20 }),
 
-    /** Null leaves a column as it is. Returns undefined where the post is gone. */
+    /** Null leaves a column unchanged. Returns undefined if the post does not exist. */
     async update(
       id: number,
       { title, body }: { title: string | null; body: string | null },

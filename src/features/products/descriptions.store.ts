@@ -1,10 +1,10 @@
-/** Descriptions by themselves: each may be as long as a body, so a list of them is measured before it is read. */
+/** Loads descriptions. Each may be as large as a request body, so their total size is determined first. */
 import type { Database } from '../../platform/database/database.ts'
 import { idIsListed, toIdList } from '../../platform/database/id-lists.ts'
 
 export function createDescriptionStore(db: Database) {
   return {
-    /** How many bytes they have together. Neither engine reads a text to tell how long it is. */
+    /** Total bytes. Both engines know the length without reading the text. */
     async measure(ids: readonly number[]): Promise<number> {
       const [measured] = await db.scan<{ bytes: number | null }>(
         `SELECT CAST(SUM(octet_length(description)) AS BIGINT) AS bytes FROM products WHERE ${idIsListed(db)}`,

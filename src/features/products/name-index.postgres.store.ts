@@ -1,13 +1,13 @@
 import { serviceUnavailable } from '../../core/app-error.ts'
-import { type Database, maxAnswerBytes } from '../../platform/database/database.ts'
+import { type Database, maxResultBytes } from '../../platform/database/database.ts'
 import { type Product, toNameKey } from './product.ts'
 import type { NameIndex, Term } from './products.search.ts'
 import { columns as all, keyColumns } from './products.store.ts'
 
-/** About so many names are looked at to tell how common a term is. */
+/** Approximate sample size for estimating how common a term is. */
 const sampled = 1000
 
-/** The server reads and writes so many products in a millisecond. */
+/** Takes the server about a millisecond. */
 const rowsPerPart = 200
 
 interface Found {
@@ -16,18 +16,18 @@ interface Found {
 }
 
 export function createPostgresNameIndex(db: Database, columns = all): NameIndex {
-  /** Along the index of names, of one category or of all. */
+  /** Walks the index of names, of one category or of all. */
   async function along({ text }: Term, limit: number, category?: string): Promise<Product[]> {
     const params = category === undefined ? [text, limit] : [text, limit, category]
-    // First the ids: for those the index is enough, and most of the rows are never looked at.
+    // Ids first: an index-only scan, so most rows are never read.
     const walk = `SELECT id AS found_id, name_key AS found_key FROM products
       WHERE ${category === undefined ? '' : 'category = $3 AND '}active = TRUE AND deleted_at IS NULL
         AND strpos(name_key, $1) > 0
       ORDER BY name_key, id LIMIT $2`
-    // Keys are short, and there may be millions of them.
+    // Keys are short and may be millions, so they are read with one query.
     const products =
       columns === keyColumns ? undefined : await readInParts(await db.scan<Found>(walk, params), category)
-    // Somebody has changed some of them since: then all at once.
+    // If products have changed between the two queries, fall back to one query.
     return (
       products ??
       db.scan<Product>(
@@ -39,8 +39,8 @@ export function createPostgresNameIndex(db: Database, columns = all): NameIndex 
   }
 
   /**
-   * In their order, some at a time: where the server has few cores, others get their turn in between. Returns undefined
-   * where they are no longer what was found.
+   * Reads the products in order, in parts, so that a server with few cores can run other queries in between. Returns
+   * undefined if products have changed since they were found.
    */
   async function readInParts(found: readonly Found[], category?: string): Promise<Product[] | undefined> {
     const products: Product[] = []
@@ -57,7 +57,7 @@ export function createPostgresNameIndex(db: Database, columns = all): NameIndex 
         toNameKey(product.name) === wanted[i]?.found_key && (category ?? product.category) === product.category
       if (part.length < wanted.length || !part.every(isAsFound)) return undefined
       for (const product of part) characters += product.description?.length ?? 0
-      if (characters > maxAnswerBytes) throw serviceUnavailable(new Error('a search found too much'))
+      if (characters > maxResultBytes) throw serviceUnavailable(new Error('a search found too much'))
       products.push(...part)
     }
     return products
@@ -74,8 +74,8 @@ export function createPostgresNameIndex(db: Database, columns = all): NameIndex 
     },
 
     byGrams: (term, limit, category) =>
-      // The index alone decides inside: with more to choose from, the planner may walk along the names and make the
-      // grams of every one of them.
+      // Materialised, so that the planner must use the gram index. Otherwise it may walk the names and compute the grams
+      // of each.
       db.scan<Product>(
         `WITH found AS MATERIALIZED (
            SELECT ${all}, name_key, deleted_at FROM products WHERE name_grams(name_key) @@ CAST($3 AS tsquery)

@@ -3,21 +3,21 @@ import type { Product } from './product.ts'
 import type { NameIndex, Term } from './products.search.ts'
 import { columns as all } from './products.store.ts'
 
-/** Hits come by id: how far so many of them reach tells how many there are about, as if they were spread evenly. */
+/** Hits come in order of ids. From the highest id among so many, the total is extrapolated, assuming an even spread. */
 const sampled = 500
 
 export function createSqliteNameIndex(db: Database, columns = all): NameIndex {
   return {
     async estimate(term, { total, enough }) {
       if (term.isShort) {
-        // A short term is the beginning of many grams. They come gram by gram, so they are counted, up to a bound.
+        // A short term is a prefix of many grams, whose hits are not in order of ids. So they are counted, up to a bound.
         const [row] = await db.scan<{ found: number }>(
           'SELECT count(*) AS found FROM (SELECT 1 FROM product_gram_rows WHERE term >= $1 AND term <= $2 LIMIT $3)',
           [...rangeOf(term), enough + 1],
         )
         return row?.found ?? 0
       }
-      // Having all the grams is not yet having the term: the names are looked at.
+      // A name with all grams need not contain the term, so the names are checked.
       const [row] = await db.scan<{ found: number; reached: number; last: number }>(
         `SELECT count(CASE WHEN instr(name_key, $2) > 0 THEN 1 END) AS found, COALESCE(max(id), 1) AS reached,
                 (SELECT max(id) FROM products) AS last
@@ -56,9 +56,9 @@ export function createSqliteNameIndex(db: Database, columns = all): NameIndex {
   }
 }
 
-/** All grams that begin with the term: behind it may come anything up to the last of all characters. */
+/** The range of all grams that start with the term. */
 function rangeOf({ text }: Term): [string, string] {
-  // The index keeps these two, which are no characters, as the replacement character.
+  // The index stores these two noncharacters as U+FFFD.
   const kept = text.replace(/[\ufffe\uffff]/g, '\ufffd')
   return [kept, `${kept}\u{10ffff}\u{10ffff}`]
 }

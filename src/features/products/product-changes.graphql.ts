@@ -1,4 +1,4 @@
-/** How the lists of the console hear of changes. Not a part of the API: only the console's own socket has it. */
+/** The subscription of console lists to changes. Served only on the console's WebSocket, not in the API. */
 import { objectType, subscription } from '../../platform/graphql/schema/elements.ts'
 import { type ChangeNotices, productChangesTopic } from './product-changes.ts'
 
@@ -11,7 +11,7 @@ export function createProductChangeElements() {
       name: 'changedProducts',
       type: 'ProductChanges!',
       access: 'authenticated',
-      // Everybody who is signed in may see every product.
+      // Every signed-in user may see every product.
       isShared: true,
       subscribe: (_args, { values }) => values<ChangeNotices>(productChangesTopic),
     }),

@@ -1,6 +1,6 @@
 /**
- * Tells the open pages of every node which products have changed. Best effort, for pages that show the new state at
- * once: nothing is kept, nobody waits for it, and a page that was away loads its list anew.
+ * Notifies open console pages on every node of changed products. Best effort: nothing is stored, no request waits for it,
+ * and a page that was disconnected reloads its list.
  */
 import type { Bus } from '../../platform/bus/bus.ts'
 import type { Log } from '../../platform/log/logger.ts'
@@ -10,24 +10,24 @@ export interface ChangeNotice {
   kind: 'created' | 'updated' | 'deleted' | 'restored'
 }
 
-/** What is published. */
+/** The published message. */
 export interface ChangeNotices {
   changes: readonly ChangeNotice[]
-  /** There were more than are told. */
+  /** There were more changes than the message lists. */
   isCut: boolean
 }
 
 export const productChangesTopic = 'product-changes'
 
-/** However many products are written, a node publishes no more often. */
+/** A node publishes at most this often. */
 const gatherMs = 100
-/** Keeps a message below what PostgreSQL carries, which is 8000 bytes. */
+/** Keeps a message below PostgreSQL's limit of 8000 bytes. */
 const maxChanges = 100
 
 export function createChangeFeed({ bus, log }: { bus: Bus; log: Log }) {
   let waiting: ChangeNotice[] = []
   let isCut = false
-  /** Set until what it has published is on its way: a bus that hangs gets one message, not one for each write. */
+  /** Set until the bus has accepted the message, so that a bus that hangs has at most one pending message. */
   let timer: NodeJS.Timeout | undefined
 
   function schedule(): void {
@@ -41,7 +41,7 @@ export function createChangeFeed({ bus, log }: { bus: Bus; log: Log }) {
     try {
       await bus.publish(productChangesTopic, value)
     } catch (error) {
-      log.debug({ err: error }, 'open lists could not be told of changed products')
+      log.debug({ err: error }, 'product changes could not be published')
     }
     timer = undefined
     if (waiting.length > 0) schedule()

@@ -1,4 +1,4 @@
-/** The query `products`: by a part of the name, by category, or by page, within what an answer may hold. */
+/** Resolves the query `products`: search, category or page, within the response budget. */
 import {
   awaitLongResponseSlot,
   readWithin,
@@ -8,7 +8,7 @@ import type { Context } from '../../platform/graphql/schema/elements.ts'
 import type { Selection } from '../../platform/graphql/schema/selection.ts'
 import { metaOf, type Page, pageOf } from '../../platform/http/paging.ts'
 import type { Product } from './product.ts'
-import { toFields } from './product-types.graphql.ts'
+import { toFields } from './product-fields.ts'
 import type { Products, Wanted } from './products.service.ts'
 
 export interface ListArgs {
@@ -21,17 +21,17 @@ export interface ListArgs {
 interface Asked {
   products: Products
   context: Context
-  /** Of each product. */
+  /** The selected fields of each product. */
   selection: Selection | undefined
 }
 
 /**
- * What a search or a category counts as beforehand. How many it finds is not known then: what is answered is limited as
- * it is read, so that whatever REST can be asked for can be asked for here.
+ * The assumed size of a search or a category for the cost limit. The actual size is unknown beforehand; it is limited while
+ * reading, so that everything REST can return is possible here too.
  */
 const assumedProducts = 1000
 
-/** How many products the list counts as before it is read. */
+/** The assumed number of products, for the cost limit. */
 export function sizeOfList(args: ListArgs, collectionLimit: number): number {
   if (!isGiven(args.q) && !isGiven(args.category)) return askedPage(args).perPage
   return collectionLimit === 0 ? assumedProducts : Math.min(collectionLimit, assumedProducts)
@@ -71,7 +71,7 @@ async function collect(asked: Asked, wanted: Wanted) {
   return { data, meta: { total: data.length, truncated } }
 }
 
-/** Their descriptions are read by themselves, where they are asked for. */
+/** Descriptions are loaded separately, and only if selected. */
 function read(asked: Asked, find: (objects: number) => Promise<readonly Product[]>) {
   const { context, selection } = asked
   return readWithin({

@@ -1,6 +1,5 @@
-/** Products as GraphQL has them. */
+/** The GraphQL types of products. */
 import { type Element, inputType, objectType } from '../../platform/graphql/schema/elements.ts'
-import { type Product, toResource } from './product.ts'
 
 export function createProductTypes(): Element[] {
   return [
@@ -55,18 +54,4 @@ export function createProductTypes(): Element[] {
       },
     }),
   ]
-}
-
-/** A product's fields by their names in the schema. */
-export function toFields(product: Product) {
-  const { id, attributes } = toResource(product)
-  const { formatted_price, in_stock, created_at, updated_at, ...rest } = attributes
-  return {
-    id,
-    ...rest,
-    formattedPrice: formatted_price,
-    inStock: in_stock,
-    createdAt: created_at,
-    updatedAt: updated_at,
-  }
 }

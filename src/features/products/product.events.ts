@@ -1,5 +1,8 @@
 import { defineEvent } from '../../platform/events/events.ts'
 import type { Product } from './product.ts'
 
-/** A product was stored. Its maker is answered once every listener has ended. */
+/** The GraphQL subscription topic of new products. */
+export const productCreatedTopic = 'productCreated'
+
+/** Emitted after the product is stored, and before the response: the request waits for all listeners. */
 export const productCreated = defineEvent<Product>('ProductCreated')

@@ -1,4 +1,4 @@
-/** A product as it is stored, and what follows from that. */
+/** The product entity and its derived values. */
 import { createHash, hash } from 'node:crypto'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { lowerByCodePoint } from '../../core/text.ts'
@@ -12,26 +12,25 @@ export interface Product {
   category: string
   active: boolean
   stock: number
-  /** Grows with every change. */
+  /** Incremented with every change. */
   version: number
   created_at: string
   updated_at: string
 }
 
-/** A product of a list. */
 export interface ListedProduct extends Omit<Product, 'description'> {
-  /** Null where it is too long to be read with the others. */
+  /** Null if it is too long to be read with the list. */
   description: string | null
 }
 
-/** What tells one version of a product from another. */
+/** Identifies one version of a product. */
 export type ProductKey = Pick<Product, 'id' | 'version' | 'updated_at'>
 
 export function isWhole(product: ListedProduct): product is Product {
   return product.description !== null
 }
 
-/** In their order: those that are whole together, and each of the others by itself. */
+/** Splits a list, in order, into runs of complete products and single products with long descriptions. */
 export function groupByLength(products: readonly ListedProduct[]): ListedProduct[][] {
   const groups: ListedProduct[][] = []
   let previous: ListedProduct | undefined
@@ -43,7 +42,7 @@ export function groupByLength(products: readonly ListedProduct[]): ListedProduct
   return groups
 }
 
-/** What a product is made from. The price is in whole cents by now. */
+/** Validated input. */
 export interface ProductInput {
   name: string
   description: string
@@ -52,7 +51,6 @@ export interface ProductInput {
   stock: number
 }
 
-/** Only what is given is changed. */
 export type ProductChange = Partial<ProductInput & { active: boolean }>
 
 export interface ProductResource {
@@ -89,12 +87,12 @@ export function toResource(product: Product): ProductResource {
   }
 }
 
-/** Every change has another one, even where a backup was restored in between. */
+/** Unique per change, even after a backup was restored, because it includes the time. */
 export function etagOfProduct({ version, updated_at }: Pick<Product, 'version' | 'updated_at'>): string {
   return `"${version}-${updated_at}"`
 }
 
-/** A hash of the items' versions, not of the answer. */
+/** List ETag: a hash of the items' versions, not of the body. */
 export function etagOfProducts(products: readonly ProductKey[], rest: object): string {
   let state = JSON.stringify(rest)
   for (const product of products) state += stateOf(product)
@@ -103,7 +101,7 @@ export function etagOfProducts(products: readonly ProductKey[], rest: object): s
 
 const hashedPerTurn = 2000
 
-/** The same for a list of any length: the event loop serves others in between. */
+/** Like `etagOfProducts`, but yields to the event loop for long lists. */
 export async function etagOfManyProducts(products: readonly ProductKey[], rest: object): Promise<string> {
   if (products.length <= hashedPerTurn) return etagOfProducts(products, rest)
   const sum = createHash('sha1').update(JSON.stringify(rest))
@@ -124,7 +122,7 @@ function stateOf({ id, version, updated_at }: ProductKey): string {
 }
 
 export function toSlug(name: string): string {
-  // Cut before the last hyphen goes: a few letters become two in lower case, one of which becomes a hyphen.
+  // Lower-casing can add characters that become hyphens, so the slug is cut before its last hyphen is removed.
   return name
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, '-')
@@ -133,7 +131,7 @@ export function toSlug(name: string): string {
     .replace(/-$/, '')
 }
 
-/** What names are searched and sorted by. */
+/** The key for searching and sorting names. */
 export function toNameKey(name: string): string {
   return lowerByCodePoint(name)
 }

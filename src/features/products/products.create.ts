@@ -3,11 +3,10 @@ import { createDescriptionStore } from './descriptions.store.ts'
 import { createPostgresNameIndex } from './name-index.postgres.store.ts'
 import { createSqliteNameIndex } from './name-index.sqlite.store.ts'
 import { createProductForms } from './pages/product-forms.ts'
-import { productCreated } from './product.events.ts'
+import { productCreated, productCreatedTopic } from './product.events.ts'
 import type { Product } from './product.ts'
 import { createChangeFeed } from './product-changes.ts'
-import { toFields } from './product-types.graphql.ts'
-import { productCreatedTopic } from './products.graphql.ts'
+import { toFields } from './product-fields.ts'
 import type { ProductsConfig } from './products.keys.ts'
 import { createProductLists } from './products.lists.ts'
 import { createProductSearch } from './products.search.ts'
@@ -45,12 +44,12 @@ export function createProductsService(infrastructure: Infrastructure<ProductsCon
     }),
     stock: {
       ...createStockStore({ db, clock }),
-      /** Call it once the batch is stored: open lists follow. */
+      /** Call it after the batch is committed, to update open console lists. */
       notify(ids: readonly number[]): void {
         for (const id of ids) feed.announce({ id, kind: 'updated' })
       },
     },
-    /** As the GraphQL type Product has them, in the order of the ids; null for those that are gone. */
+    /** Loads products for the GraphQL type Product, in the order of the ids; null for missing ones. */
     async loadFields(ids: readonly number[]) {
       const rows = await store.readByIds<Product>([...new Set(ids)], columns)
       const byId = new Map(rows.map((row) => [row.id, toFields(row)]))
@@ -58,7 +57,7 @@ export function createProductsService(infrastructure: Infrastructure<ProductsCon
     },
     forms: createProductForms({ writePermission }, products),
     random,
-    /** Tells GraphQL's subscribers, on every node. */
+    /** Publishes to GraphQL subscribers on every node. */
     announceCreated: (product: object) => announce(productCreatedTopic, product),
   }
 }

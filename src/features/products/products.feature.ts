@@ -1,4 +1,4 @@
-/** Products: the REST API, GraphQL, the pages of the console, and import and export. */
+/** Products: REST, GraphQL, console pages, import and export. */
 import { join } from 'node:path'
 import { on } from '../../platform/events/events.ts'
 import { defineFeature } from '../../platform/feature.ts'

@@ -1,13 +1,15 @@
-/** Products by GraphQL: the services and rules of the REST API, its field names in camel case. */
+/** Products in GraphQL, with the services and rules of the REST API, and its field names in camel case. */
 
 import { readWithin } from '../../platform/graphql/execution/response-budget.ts'
 import { type Context, type Element, mutation, query, subscription } from '../../platform/graphql/schema/elements.ts'
 import type { Selection } from '../../platform/graphql/schema/selection.ts'
 import { parseId } from '../../platform/http/ids.ts'
 import { compileBody, requireValid } from '../../platform/validation/body-validation.ts'
+import { productCreatedTopic } from './product.events.ts'
 import type { Product } from './product.ts'
+import { toFields } from './product-fields.ts'
 import { type ListArgs, listProducts, sizeOfList } from './product-list.graphql.ts'
-import { createProductTypes, toFields } from './product-types.graphql.ts'
+import { createProductTypes } from './product-types.graphql.ts'
 import { createWriteAccess } from './products.access.ts'
 import {
   ChangedProduct,
@@ -24,8 +26,6 @@ export interface ProductElementsDeps {
   writePermission: string | undefined
   collectionLimit: number
 }
-
-export const productCreatedTopic = 'productCreated'
 
 export function createProductElements(deps: ProductElementsDeps): Element[] {
   return [
@@ -113,7 +113,7 @@ function createMutations({ products, writePermission }: ProductElementsDeps): El
   ]
 }
 
-/** What is written is counted before: once it is stored, nothing may keep it from being answered. */
+/** Counts against the response budget. Before a write, because once it is stored the response must not fail. */
 async function count(context: Context, selection: Selection, given: object): Promise<void> {
   await readWithin({ context, selection, read: async () => [given] })
 }

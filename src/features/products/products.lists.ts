@@ -1,7 +1,6 @@
 /**
- * Lists of products for REST, of any size. Which products a list has, and in which order, is settled by one statement.
- * Long descriptions are read afterwards, a few at a time: a product that has changed in between is shown as it is then,
- * at the place that it had.
+ * Product lists of any size for REST. One statement determines the products of a list and their order. Long descriptions are
+ * loaded later, a few at a time; a product that has changed in between appears in its new state at its old position.
  */
 import { serviceUnavailable } from '../../core/app-error.ts'
 import { createConcurrencyLimit } from '../../core/concurrency-limit.ts'
@@ -25,25 +24,25 @@ export interface ProductListsDeps {
   search: ProductSearch
   /** Reads `keyColumns`. */
   keySearch: ProductSearch
-  /** 0 means: as many as there are. */
+  /** 0 means no limit. */
   collectionLimit: number
 }
 
 export interface ProductList {
   keys: readonly ProductKey[]
-  /** The same products, where they are not too many. */
+  /** The same products, unless there are too many. */
   products: readonly ListedProduct[] | undefined
   /** There are more than `products.collection_limit`. */
   isCut: boolean
 }
 
-/** More are not held but read as they are sent. */
+/** Longer lists are not held in memory, but read while they are sent. */
 const maxProducts = 2000
 /** With short descriptions, some 100 KB. */
 const productsPerRead = 32
-/** However many clients ask for lists, so many searches for them are asked of the database at once. */
+/** Concurrent searches on the database, for all clients together. */
 const readsAtOnce = 4
-/** The database has a queue too, which is shorter and for everybody. */
+/** Longer than the database's own queue, which is shared with other queries. */
 const maxWaiting = 2000
 
 export function createProductLists({ store, search, keySearch, collectionLimit }: ProductListsDeps) {
@@ -53,7 +52,7 @@ export function createProductLists({ store, search, keySearch, collectionLimit }
 
   async function collect(read: (from: ProductSearch, most: number) => Promise<Product[]>): Promise<ProductList> {
     return inSearchSlot(async () => {
-      // As many as `listedColumns` has: their long descriptions are null.
+      // `search` reads `listedColumns`, in which long descriptions are null.
       const products = (await read(search, Math.min(limit, maxProducts + 1))) as readonly ListedProduct[]
       if (products.length > maxProducts && limit > maxProducts + 1) {
         const keys = await read(keySearch, limit)
@@ -69,13 +68,13 @@ export function createProductLists({ store, search, keySearch, collectionLimit }
     })
   }
 
-  /** Whole products, in the order of the ids. */
+  /** Products with their descriptions, in the order of the ids. */
   async function readWhole(ids: readonly number[]): Promise<Product[]> {
     if (ids.length === 1) return store.readByIds<Product>(ids, columns)
     const products = await store.readByIds<ListedProduct>(ids, listedColumns)
     const whole: Product[] = []
     for (const product of products) {
-      // It has become long since the list was read.
+      // The description has become long since the list was read.
       if (isWhole(product)) whole.push(product)
       else whole.push(...(await readWhole([product.id])))
     }
@@ -109,7 +108,7 @@ export function createProductLists({ store, search, keySearch, collectionLimit }
       return { keys: products, products, total, isCut: false }
     },
 
-    /** In parts, as long descriptions cut the list. */
+    /** Splits the list at long descriptions. */
     async *parts(ids: Float64Array, { held, schedule }: ListReading<ListedProduct>): AsyncGenerator<ListPart> {
       const readListed = (some: readonly number[]) =>
         schedule(() => store.readByIds<ListedProduct>(some, listedColumns))

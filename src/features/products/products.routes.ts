@@ -24,21 +24,21 @@ import type { Products } from './products.service.ts'
 export interface ProductRoutesDeps {
   products: Products
   lists: ProductLists
-  /** Needed to create, change and delete, beside being signed in. */
+  /** Required for writing, in addition to a token. */
   writePermission: string | undefined
 }
 
 export const productsPath = '/api/v2/products'
 const one = '/:id(^[0-9]+$)'
 const maxKeyLength = 255
-/** About so many bytes a product has in a list beside its description. */
+/** The approximate bytes of a listed product without its description. */
 const lengthOfRest = 500
 
-/** A plugin below productsPath, so that what is said of caches holds for all of it. */
+/** A plugin below productsPath, so that the Cache-Control hook applies to all its routes. */
 export async function productRoutes(app: FastifyInstance, deps: ProductRoutesDeps): Promise<void> {
   const { products, lists } = deps
   const access = createWriteAccess(deps.writePermission)
-  // A cache may keep products, but asks again each time: the ETag makes that cheap.
+  // Caches may store products but must revalidate, which the ETag makes cheap.
   app.addHook('onRequest', (_request, reply, next) => {
     reply.header('cache-control', 'no-cache')
     next()
@@ -92,10 +92,10 @@ export async function productRoutes(app: FastifyInstance, deps: ProductRoutesDep
     if (isUnchanged(request, reply, etag)) return reply.send()
     return sendList(request, reply, {
       items: list.products,
-      // Lists with products that are not whole are streamed.
+      // Only called for complete products; other lists are streamed.
       toResource: (product) => toResource(product as Product),
       lengthOf: ({ description }) => (description === null ? undefined : description.length + lengthOfRest),
-      // Not the keys: they are many times as large, and a slow client holds this until the end.
+      // Only the ids: keys are many times as large, and a slow client keeps this in memory until the end.
       parts: (reading) =>
         lists.parts(
           Float64Array.from(keys, ({ id }) => id),
@@ -136,7 +136,7 @@ function sendOne(reply: FastifyReply, product: Product): FastifyReply {
   return reply.header('etag', etagOfProduct(product)).send({ data: toResource(product) })
 }
 
-/** A parameter that is blank counts as absent. Of several the first counts. */
+/** Blank counts as absent. The first of several values counts. */
 function textOf(given: unknown): string | undefined {
   const [text] = [given].flat()
   return typeof text === 'string' && text.trim() !== '' ? text : undefined

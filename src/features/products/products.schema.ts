@@ -24,7 +24,7 @@ export const ChangedProduct = Type.Object({
   active: Type.Optional(Type.Boolean()),
 })
 
-/** All of a product, as a form shows it: a field that was cleared is not one that was left out. */
+/** For forms, which submit all fields: a cleared field is blank, not omitted. */
 export const EditedProduct = Type.Object({
   ...ChangedProduct.properties,
   name: Type.String({ 'x-not-blank': true, ...nameLength }),
@@ -42,12 +42,12 @@ export interface NewProductBody {
 
 export type ChangedProductBody = Partial<NewProductBody & { active: boolean }>
 
-/** From a body that has passed NewProduct. */
+/** Takes a body validated by NewProduct. */
 export function toInput({ name, description, price, category, stock }: NewProductBody): ProductInput {
   return { name, description, price_cents: toCents(price), category: orDefault(category ?? ''), stock }
 }
 
-/** From a body that has passed ChangedProduct. */
+/** Takes a body validated by ChangedProduct. */
 export function toChange({ price, category, ...rest }: ChangedProductBody): ProductChange {
   return {
     ...rest,
@@ -60,7 +60,7 @@ function toCents(price: number): number {
   return roundDecimal(String(price), 2)
 }
 
-/** A product of a blank category could not be asked for. */
+/** A blank category could not be queried, because a blank parameter counts as absent. */
 function orDefault(category: string): string {
   return category.trim() === '' ? defaultCategory : category
 }

@@ -1,4 +1,4 @@
-/** The rules of products, the same for whoever asks: REST, GraphQL or a page. */
+/** The business rules of products, shared by REST, GraphQL and pages. */
 import { hash } from 'node:crypto'
 import { AppError } from '../../core/app-error.ts'
 import type { Clock } from '../../core/clock.ts'
@@ -22,11 +22,11 @@ export interface ProductsDeps {
   briefSearch: ProductSearch
   descriptions: DescriptionStore
   clock: Clock
-  /** 0 means: as many as there are. */
+  /** 0 means no limit. */
   collectionLimit: number
-  /** Is told of a new product before its maker is. */
+  /** Called before the response is sent. */
   onCreated(product: Product): Promise<void>
-  /** Is told of every change, once it is stored. */
+  /** Called after every committed change. */
   onChanged(change: ChangeNotice): void
 }
 
@@ -42,7 +42,7 @@ export interface Wanted {
   category: string | undefined
 }
 
-/** Says whether a product with this ETag is the one that the client means to change. */
+/** The If-Match condition: whether this ETag is the one that the client expects. */
 export type Expectation = ((etag: string) => boolean) | undefined
 
 const keyTtlSeconds = 24 * 3600
@@ -67,49 +67,46 @@ function createReads({ store, briefSearch, descriptions, collectionLimit }: Prod
 
     listCategories: (limit: number) => store.listCategories(limit),
 
-    /**
-     * The first few of a search, of a category, or of a search in a category, in the order that collections have and
-     * without descriptions.
-     */
+    /** The first results of a search, a category, or both, in the order of collections and without descriptions. */
     async find({ q, category, limit: most }: Wanted & { limit: number }): Promise<Product[]> {
       if (q !== undefined) return briefSearch.byName(q, most, category)
       return category === undefined ? [] : briefSearch.byCategory(category, most)
     },
 
-    /** A search or a category without descriptions, of which no more than `most` can be answered. */
+    /** A search or a category without descriptions, with at most `most` products. */
     async collectBrief({ q, category = '' }: Wanted, most: number): Promise<Collection> {
       const enough = Math.min(limit, most + 1)
       const found = await (q === undefined ? briefSearch.byCategory(category, enough) : briefSearch.byName(q, enough))
       return found.length === enough ? { products: found.slice(0, -1), isCut: true } : { products: found, isCut: false }
     },
 
-    /** One whose deletion can be undone. */
+    /** Returns a product whose deletion can be undone. */
     findDeleted: async (id: number | undefined) => (id === undefined ? undefined : store.findDeleted(id)),
   }
 }
 
 function createCreation({ store, clock, onCreated, onChanged }: ProductsDeps) {
   async function create(input: ProductInput): Promise<Product> {
-    return tellCreated(await store.insert(input))
+    return notifyCreated(await store.insert(input))
   }
 
-  async function tellCreated(product: Product): Promise<Product> {
+  async function notifyCreated(product: Product): Promise<Product> {
     onChanged({ id: product.id, kind: 'created' })
     await onCreated(product)
     return product
   }
 
-  /** The same key by the same user with the same input makes one product, however often and in parallel. */
+  /** Idempotent per user and key, also in parallel. Throws 422 if the key was used with another input. */
   async function createOnce(input: ProductInput, { userId, key }: { userId: number; key: string }): Promise<Product> {
     const id = hash('sha256', `${userId} ${key}`, 'hex')
     const bodyHash = hash('sha256', JSON.stringify(input), 'hex')
     const made = await store.insertOnce(input, { id, bodyHash, expiresAt: clock.nowSeconds() + keyTtlSeconds })
-    if (made) return tellCreated(made)
+    if (made) return notifyCreated(made)
     const before = await store.findIdempotent(id)
-    // It has expired just now.
+    // The key expired between the two statements.
     if (!before) return createOnce(input, { userId, key })
     if (before.body_hash !== bodyHash) throw productErrors.keyUsed()
-    // As it was then, whatever has become of it since.
+    // Repeats the first response, even if the product has changed since.
     const { product_id, created_at } = before
     const { name, description, price_cents, category, stock } = input
     const slug = toSlug(name)
@@ -121,7 +118,7 @@ function createCreation({ store, clock, onCreated, onChanged }: ProductsDeps) {
 }
 
 function createChanges({ store, onChanged }: ProductsDeps) {
-  /** The version that a change must find, so that of two with the same expectation one wins. Null means: any. */
+  /** Returns the version for the UPDATE's condition, so that of two parallel changes one fails. Null means any. */
   async function expect(id: number, isExpected: Expectation): Promise<number | null> {
     if (!isExpected) return null
     const key = await store.findKey(id)
@@ -130,7 +127,7 @@ function createChanges({ store, onChanged }: ProductsDeps) {
     return key.version
   }
 
-  /** Nothing was changed: because somebody was quicker, or because there is nothing. */
+  /** The statement found no row: the product has changed, or does not exist. */
   async function refuse(id: number): Promise<never> {
     throw (await store.findKey(id)) ? productErrors.changed() : productErrors.notFound()
   }
@@ -152,7 +149,7 @@ function createChanges({ store, onChanged }: ProductsDeps) {
       onChanged({ id, kind: 'deleted' })
     },
 
-    /** Undoes a deletion. Doing so twice is no mistake. */
+    /** Undoes a deletion. Idempotent. */
     async restore(id: number | undefined): Promise<Product> {
       if (id === undefined) throw productErrors.notFound()
       const product = await store.restore(id)

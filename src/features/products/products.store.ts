@@ -7,18 +7,17 @@ import { type Product, type ProductChange, type ProductInput, type ProductKey, t
 
 export const columns =
   'id, name, slug, description, price_cents, category, active, stock, version, created_at, updated_at'
-/** For lists that show no description: a thousand of them may be a gigabyte. */
+/** Without descriptions, a thousand of which may take a gigabyte. */
 export const briefColumns = columns.replace('description', "'' AS description")
 
-/** For lists that are streamed: null where a description is long. */
+/** For streamed lists: long descriptions are null. */
 export const listedColumns = columns.replace('description', listedText('description'))
-/** What tells one version of a product from another. */
+/** The columns of ProductKey. */
 export const keyColumns = 'id, version, updated_at'
 
-/** For so long a deletion can be taken back. */
+/** How long a deletion can be undone. */
 const undoMs = 3_600_000
 
-/** What a key has made: only the first who comes with it makes anything. */
 export interface IdempotencyRecord {
   body_hash: string
   product_id: number
@@ -51,7 +50,7 @@ function createReads({ db, counts }: ProductStoreDeps) {
   }
 
   return {
-    /** In the order of the ids, deleted or not, without those that are gone. */
+    /** In the order of the ids. Includes soft-deleted products, omits missing ones. */
     async readByIds<Row extends { id: number }>(ids: readonly number[], selected: string): Promise<Row[]> {
       const rows = await db.scan<Row>(`SELECT ${selected} FROM products WHERE ${idIsListed(db)}`, [toIdList(db, ids)])
       const byId = new Map(rows.map((row) => [row.id, row]))
@@ -60,11 +59,11 @@ function createReads({ db, counts }: ProductStoreDeps) {
 
     find: (id: number) => db.get<Product>(`SELECT ${columns} FROM products WHERE id = $1 AND deleted_at IS NULL`, [id]),
 
-    /** Without what may be a megabyte. */
+    /** Does not read the description, which may be a megabyte. */
     findKey: (id: number) =>
       db.get<ProductKey>(`SELECT ${keyColumns} FROM products WHERE id = $1 AND deleted_at IS NULL`, [id]),
 
-    /** By id ascending, active or not. `selected` names other columns than all of them. */
+    /** By id ascending, active or not. */
     async list<Row extends object = Product>(
       { before, limit }: { before: number; limit: number },
       selected = columns,
@@ -73,7 +72,7 @@ function createReads({ db, counts }: ProductStoreDeps) {
       return { products, total }
     },
 
-    /** The newest first, without descriptions. Places are found from the oldest on. */
+    /** Newest first, without descriptions. Positions are counted from the oldest. */
     async listNewest(page: { before: number; limit: number }): Promise<{ products: Product[]; total: number }> {
       const total = await counts.total('products')
       const end = Math.max(0, total - page.before)
@@ -82,7 +81,7 @@ function createReads({ db, counts }: ProductStoreDeps) {
       return { products: products.reverse(), total }
     },
 
-    /** Those that can be bought, in the order of names. */
+    /** Active products, in the order of names. */
     listByCategory: (category: string, limit: number, selected: string) =>
       db.scan<Product>(
         `SELECT ${selected} FROM products
@@ -90,7 +89,7 @@ function createReads({ db, counts }: ProductStoreDeps) {
         [category, limit],
       ),
 
-    /** In their order. From each the index leads to the next: what lies between is not looked at. */
+    /** A loose index scan: jumps from each category to the next without reading the products in between. */
     async listCategories(limit: number): Promise<string[]> {
       const rows = await db.scan<{ category: string }>(
         `WITH RECURSIVE found (category, place) AS (
@@ -115,7 +114,7 @@ function createInsertions({ db, clock }: ProductStoreDeps) {
       return product as Product
     },
 
-    /** The key is used up before the product is made. Returns undefined where it was used up already. */
+    /** Consumes the key, then inserts the product. Returns undefined if the key was used before. */
     async insertOnce(
       input: ProductInput,
       { id, bodyHash, expiresAt }: { id: string; bodyHash: string; expiresAt: number },
@@ -145,7 +144,7 @@ function createChanges({ db, clock }: ProductStoreDeps) {
   const undoableSince = () => new Date(clock.now() - undoMs).toISOString()
 
   return {
-    /** Returns undefined where there is none, or none of that version. */
+    /** Returns undefined if there is no such product, or not of that version. */
     async update(id: number, change: ProductChange, version: number | null): Promise<Product | undefined> {
       const { name, description, price_cents, category, stock, active } = change
       const [[product]] = await db.write<Product>({
@@ -172,7 +171,7 @@ function createChanges({ db, clock }: ProductStoreDeps) {
       return product
     },
 
-    /** The row stays. Returns whether there was one, of that version. */
+    /** Soft delete. Returns whether there was a product of that version. */
     async delete(id: number, version: number | null): Promise<boolean> {
       const [rows] = await db.write({
         sql: `UPDATE products SET deleted_at = $2, updated_at = $2, version = version + 1
@@ -182,14 +181,14 @@ function createChanges({ db, clock }: ProductStoreDeps) {
       return rows.length > 0
     },
 
-    /** Undefined where it was deleted longer ago than `restore` reaches. */
+    /** Returns undefined if it was deleted too long ago for `restore`. */
     findDeleted: (id: number) =>
       db.get<Pick<Product, 'id' | 'name'>>('SELECT id, name FROM products WHERE id = $1 AND deleted_at > $2', [
         id,
         undoableSince(),
       ]),
 
-    /** Takes a deletion back. Returns undefined where there is none of late: what is gone for longer stays so. */
+    /** Undoes a deletion. Returns undefined if there is none, or if it is too long ago. */
     async restore(id: number): Promise<Product | undefined> {
       const [[product]] = await db.write<Product>({
         sql: `UPDATE products SET deleted_at = NULL, updated_at = $2, version = version + 1

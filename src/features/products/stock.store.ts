@@ -1,4 +1,4 @@
-/** Stock that other features take and give back, in batches of their own: both happen with what they are for, or neither. */
+/** Statements for other features to take stock and give it back, in the same transaction as their own changes. */
 import type { Clock } from '../../core/clock.ts'
 import type { Database, Statement } from '../../platform/database/database.ts'
 import { idIsListed, toIdList } from '../../platform/database/id-lists.ts'
@@ -8,7 +8,7 @@ export type StockedProduct = Pick<Product, 'id' | 'name' | 'price_cents' | 'stoc
 
 export function createStockStore({ db, clock }: { db: Database; clock: Clock }) {
   return {
-    /** Those of the products that can be bought. */
+    /** Returns only active products that are not deleted. */
     find: (ids: readonly number[]): Promise<StockedProduct[]> =>
       db.all<StockedProduct>(
         `SELECT id, name, price_cents, stock FROM products
@@ -17,8 +17,8 @@ export function createStockStore({ db, clock }: { db: Database; clock: Clock }) 
       ),
 
     /**
-     * Returns `id`, `name` and `price_cents`. Decides: only where the product can be bought and there is enough of it.
-     * Take several in the order of their ids, so that two batches never wait for each other.
+     * Returns `id`, `name` and `price_cents`. Deciding statement: fails if the product cannot be bought or is short. Take
+     * several products in the order of their ids, so that two batches cannot deadlock.
      */
     take: (id: number, quantity: number): Statement => ({
       sql: `UPDATE products SET stock = stock - $2, version = version + 1, updated_at = $3
@@ -27,7 +27,7 @@ export function createStockStore({ db, clock }: { db: Database; clock: Clock }) 
       decides: true,
     }),
 
-    /** Also to a product that was deleted meanwhile: it may be restored. */
+    /** Works for a deleted product too, because it may be restored. */
     giveBack: (id: number, quantity: number): Statement => ({
       sql: 'UPDATE products SET stock = stock + $2, version = version + 1, updated_at = $3 WHERE id = $1',
       params: [id, quantity, clock.nowIso()],

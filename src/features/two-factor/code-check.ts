@@ -1,4 +1,4 @@
-/** Codes of an authenticator app, and recovery codes: whether one is right, and what uses it up. */
+/** Checks TOTP and recovery codes, and returns the statements that consume them. */
 import { hash } from 'node:crypto'
 import type { Clock } from '../../core/clock.ts'
 import type { Statement } from '../../platform/database/database.ts'
@@ -17,16 +17,16 @@ export interface CodeCheckDeps {
 }
 
 interface Step {
-  /** What it is called once it is used. */
+  /** Its single-use id. */
   name: string
   use: Statement
 }
 
-/** A code is good for three steps at most. */
+/** Longer than the three steps in which a code is valid. */
 const keepStepSeconds = 300
 
 export function createCodeCheck({ clock, store, singleUseIds, encryption, log }: CodeCheckDeps) {
-  /** Returns the statements that use a right code up; undefined for a wrong one. */
+  /** Returns the statements that consume the code; undefined if it is wrong. */
   async function findUse(userId: number, given: string): Promise<Statement[] | undefined> {
     const row = await store.find(userId)
     if (!row?.enabled) return undefined
@@ -41,10 +41,10 @@ export function createCodeCheck({ clock, store, singleUseIds, encryption, log }:
     const step = opened && findCodeStep(userId, opened.text, code)
     if (!opened || !step || (await singleUseIds.isUsed(step.name))) return undefined
     const secret = opened.isOutdated ? encryption.encrypt(opened.text) : ciphertext
-    return [step.use, store.encryptAnew(userId, ciphertext, secret)]
+    return [step.use, store.reEncrypt(userId, ciphertext, secret)]
   }
 
-  /** The time step of a secret that a code is right for: another secret has steps of its own. */
+  /** The time step of a valid code. Its id includes the secret, because another secret has its own steps. */
   function findCodeStep(userId: number, secret: string, code: string): Step | undefined {
     const step = findStep(secret, withoutSpaces(code), clock.now())
     if (step === undefined) return undefined
@@ -52,7 +52,7 @@ export function createCodeCheck({ clock, store, singleUseIds, encryption, log }:
     return { name, use: singleUseIds.use(name, clock.nowSeconds() + keepStepSeconds) }
   }
 
-  /** Where the key is gone, codes of the app are of no use any more; recovery codes still are. */
+  /** If the key is lost, TOTP codes no longer work, but recovery codes do. */
   function open(ciphertext: string): { text: string; isOutdated: boolean } | undefined {
     try {
       return encryption.decrypt(ciphertext)

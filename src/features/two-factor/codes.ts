@@ -1,4 +1,4 @@
-/** Codes of an app (RFC 6238) and codes for recovery. */
+/** TOTP codes (RFC 6238) and recovery codes. */
 import { hash } from 'node:crypto'
 import { Secret, TOTP } from 'otpauth'
 import type { Random } from '../../core/random.ts'
@@ -15,14 +15,14 @@ export function createSecret(random: Random): string {
   return new Secret({ buffer: toArrayBuffer(random.bytes(20)) }).base32
 }
 
-/** The time step that a code belongs to, one step either side of now; undefined for a wrong one. */
+/** Returns the time step of a code, within one step of now; undefined if it is wrong. */
 export function findStep(secret: string, code: string, nowMs: number): number | undefined {
   if (!/^\d{6}$/.test(code)) return undefined
   const delta = totpOf(secret).validate({ token: code, timestamp: nowMs, window: 1 })
   return delta === null ? undefined : Math.floor(nowMs / 1000 / periodSeconds) + delta
 }
 
-/** What an app reads from the QR code. */
+/** The content of the QR code. */
 export function otpauthUrl(secret: string, email: string): string {
   const totp = totpOf(secret)
   totp.issuer = 'Latchkey'
@@ -38,7 +38,7 @@ export function createRecoveryCodes(random: Random): string[] {
   })
 }
 
-/** Case and hyphens do not count. */
+/** Ignores case, spaces and hyphens. */
 export function hashRecoveryCode(code: string): string {
   return hash('sha256', code.toUpperCase().replace(/[\s-]/g, ''), 'hex')
 }

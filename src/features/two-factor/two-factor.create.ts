@@ -19,17 +19,17 @@ export function createTwoFactorService(infrastructure: Infrastructure, { auth }:
       random,
       store,
       codes,
-      accounts: auth.login,
+      login: auth.login,
       encryption,
       passesLock: auth.lockout.passes,
       stillHasVersion: auth.stillHasVersion,
       audit,
     }),
-    /** By user: every one of these costs a hash or a guess. */
+    /** By user, because every request costs a hash or is a guess. */
     limiter: auth.limiters.confirm,
-    /** A picture of a text, as a data URI. */
+    /** Returns a data URI. */
     drawQrCode: async (text: string) => (await import('./qr-code.ts')).toQrCode(text),
-    /** Statements for a batch that takes it from a user. */
+    /** Statements for the batches of other features. */
     remove: store.remove,
   }
 }

@@ -1,4 +1,4 @@
-/** The second factor: codes of an app by the time, and recovery codes. */
+/** Two-factor authentication with TOTP and recovery codes. */
 import { defineFeature } from '../../platform/feature.ts'
 import { auth } from '../auth/auth.feature.ts'
 

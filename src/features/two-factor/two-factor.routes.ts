@@ -16,7 +16,7 @@ type WithCode = { Body: { code: string } }
 
 export interface TwoFactorRoutesDeps {
   twoFactor: TwoFactor
-  /** By user: every one of these costs a hash or a guess. */
+  /** By user, because every request costs a hash or is a guess. */
   limiter: Limiter
 }
 

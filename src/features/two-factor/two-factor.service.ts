@@ -1,4 +1,4 @@
-/** Setting a second factor up, using it, and getting rid of it. */
+/** Sets up, enables and disables the second factor, and renews recovery codes. */
 import { hash } from 'node:crypto'
 import { AppError } from '../../core/app-error.ts'
 import type { Clock } from '../../core/clock.ts'
@@ -18,8 +18,8 @@ export interface Confirmed {
   token_version: number
 }
 
-/** What this feature needs of signing in: the password is asked for again, and every wrong guess counts. */
-export interface Accounts {
+/** From the auth feature: confirms the password again, and counts wrong guesses. */
+export interface LoginChecks {
   confirmPassword(given: { userId: number; password: string; event: AuditEvent; client: Client }): Promise<Confirmed>
   refuseCode(attempt: Attempt): Promise<Error>
   requireOpen(attempt: Attempt): Promise<void>
@@ -38,11 +38,11 @@ export interface TwoFactorStatus {
   recovery_codes_left: number
 }
 
-/** Shown, and not confirmed by a code yet. */
+/** A secret that is not confirmed by a code yet. */
 export interface PendingTwoFactor {
   secret: string
   otpauth_url: string
-  /** Whoever has it gets to see the secret again. */
+  /** Allows to show the secret again. */
   ticket: string
 }
 
@@ -52,11 +52,11 @@ export interface TwoFactorDeps {
   random: Random
   store: TwoFactorStore
   codes: CodeCheck
-  accounts: Accounts
+  login: LoginChecks
   encryption: Encryption
-  /** Begins every batch: decides that nothing happens where the account is locked by then. */
+  /** First statement of every batch: rolls it back if the account has been locked in the meantime. */
   passesLock(email: string): Statement
-  /** Decides that the password which was confirmed is still the password, and takes the user's row. */
+  /** Deciding statement: the confirmed password has not changed. Locks the user's row. */
   stillHasVersion(userId: number, version: number): Statement
   audit: Audit
 }
@@ -68,7 +68,7 @@ interface Actor {
 
 type Change = Actor & { password: string; code: string }
 
-/** A secret that was shown and never confirmed is void after this. */
+/** An unconfirmed secret expires after this. */
 const maxSetUpSeconds = 3600
 
 export function createTwoFactor(deps: TwoFactorDeps) {
@@ -85,13 +85,12 @@ export function createTwoFactor(deps: TwoFactorDeps) {
 
 export type TwoFactor = ReturnType<typeof createTwoFactor>
 
-/** From the secret that is shown to the code that confirms it. */
 function createSetUp(deps: TwoFactorDeps) {
-  const { db, clock, random, store, codes, accounts, encryption, passesLock, stillHasVersion, audit } = deps
+  const { db, clock, random, store, codes, login, encryption, passesLock, stillHasVersion, audit } = deps
 
   async function setUp({ userId, client, password }: Actor & { password: string }) {
     const event = '2fa_setup'
-    const { email, token_version } = await accounts.confirmPassword({ userId, password, event, client })
+    const { email, token_version } = await login.confirmPassword({ userId, password, event, client })
     const secret = createSecret(random)
     const ticket = encryption.encrypt(secret)
     const [passed] = await db.write(
@@ -101,15 +100,15 @@ function createSetUp(deps: TwoFactorDeps) {
       audit.entry({ event, outcome: 'success', userId, actorId: userId, client }),
     )
     if (!passed?.length) {
-      await accounts.requireOpen({ email, event, userId, actorId: userId, client })
+      await login.requireOpen({ email, event, userId, actorId: userId, client })
       throw alreadyEnabled()
     }
     return { secret, otpauth_url: otpauthUrl(secret, email), ticket }
   }
 
   /**
-   * The secret once more for whoever has its ticket, which only the answer of `setUp` tells: a session alone, which
-   * may be stolen, does not get at it. Returns undefined where that secret is not waiting to be confirmed any more.
+   * Shows the secret again. Requires the ticket, which only `setUp` returns: a stolen session alone must not reveal the
+   * secret. Returns undefined if that secret is no longer pending.
    */
   async function showAgain({ userId, email, ticket }: { userId: number; email: string; ticket: string }) {
     const row = await store.find(userId)
@@ -122,7 +121,7 @@ function createSetUp(deps: TwoFactorDeps) {
     return row !== undefined && !row.enabled && clock.nowSeconds() - row.set_up_at <= maxSetUpSeconds
   }
 
-  /** A wrong code here is a slip of the fingers: whoever is here has the secret on the screen. */
+  /** A wrong code is not counted as a failed attempt, because the user has just been shown the secret. */
   async function enable({
     userId,
     version,
@@ -136,7 +135,7 @@ function createSetUp(deps: TwoFactorDeps) {
     if (!row || !step) throw validationFailed({ code: ['Invalid two-factor code'] })
     const recoveryCodes = createRecoveryCodes(random)
     const [enabled] = await db.write(
-      // Takes the user's row, as a login does: neither overlooks the other.
+      // Locks the user's row, as a login does, so that neither misses the other.
       stillHasVersion(userId, version),
       store.enable(userId, row.secret),
       step.use,
@@ -150,14 +149,14 @@ function createSetUp(deps: TwoFactorDeps) {
   return { setUp, showAgain, enable }
 }
 
-/** What asks for the password and a code. */
+/** Changes that require the password and a code. */
 function createChanges(deps: TwoFactorDeps) {
-  const { db, random, store, codes, accounts, passesLock, stillHasVersion, audit } = deps
+  const { db, random, store, codes, login, passesLock, stillHasVersion, audit } = deps
 
-  /** Password and code are both right and the code is used up, or nothing happens. */
+  /** Consumes the code and runs the statements only if both the password and the code are right. */
   async function change(event: AuditEvent, { userId, client, password, code }: Change, statements: Statement[]) {
     await requireEnabled(userId)
-    const { email, token_version } = await accounts.confirmPassword({ userId, password, event, client })
+    const { email, token_version } = await login.confirmPassword({ userId, password, event, client })
     const attempt = { email, event, userId, actorId: userId, client }
     if (code.trim() === '') throw credentialErrors.invalidCode()
     const use = await codes.findUse(userId, code)
@@ -171,19 +170,19 @@ function createChanges(deps: TwoFactorDeps) {
       entry,
     )
     if (passed?.length) return
-    await accounts.requireOpen(attempt)
+    await login.requireOpen(attempt)
     throw await refuseCode(attempt)
   }
 
-  /** Where there is nothing to turn off, no code is wrong: that is no failed attempt. */
+  /** Without a second factor, a code is not a failed attempt. */
   async function requireEnabled(userId: number): Promise<void> {
     if (!(await store.find(userId))?.enabled) throw notEnabled()
   }
 
-  /** It may have been turned off meanwhile. */
+  /** The second factor may have been disabled in the meantime. */
   async function refuseCode(attempt: Attempt): Promise<Error> {
     await requireEnabled(attempt.userId)
-    return accounts.refuseCode(attempt)
+    return login.refuseCode(attempt)
   }
 
   async function disable(given: Change): Promise<void> {

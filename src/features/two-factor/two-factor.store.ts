@@ -19,7 +19,7 @@ export function createTwoFactorStore({ db }: { db: Database }) {
       (await db.get('SELECT user_id FROM recovery_codes WHERE user_id = $1 AND code_hash = $2', [userId, codeHash])) !==
       undefined,
 
-    /** A new secret that is not active yet. Decides: not where one is. */
+    /** Stores a new secret that is not active yet. Deciding statement: fails if one is active. */
     prepare: (userId: number, secret: string, now: number): Statement => ({
       sql: `INSERT INTO two_factor (user_id, secret, enabled, set_up_at) VALUES ($1, $2, FALSE, $3)
             ON CONFLICT (user_id) DO UPDATE SET secret = $2, set_up_at = $3 WHERE two_factor.enabled = FALSE
@@ -28,7 +28,7 @@ export function createTwoFactorStore({ db }: { db: Database }) {
       decides: true,
     }),
 
-    /** Decides: only for the secret that was prepared last. */
+    /** Deciding statement: only for the secret that was prepared last. */
     enable: (userId: number, secret: string): Statement => ({
       sql: `UPDATE two_factor SET enabled = TRUE WHERE user_id = $1 AND secret = $2 AND enabled = FALSE RETURNING user_id`,
       params: [userId, secret],
@@ -41,14 +41,14 @@ export function createTwoFactorStore({ db }: { db: Database }) {
       decides: true,
     }),
 
-    /** Whatever there is of it, active or not. */
+    /** Removes active and pending secrets. */
     remove: (userId: number): Statement[] => [
       { sql: 'DELETE FROM two_factor WHERE user_id = $1', params: [userId] },
       ...replaceRecoveryCodes(userId, []),
     ],
 
-    /** The same secret under today's key. Decides: only where it is still the one that was read. */
-    encryptAnew: (userId: number, from: string, to: string): Statement => ({
+    /** Re-encrypts the secret with the current key. Deciding statement: only if it is still the one that was read. */
+    reEncrypt: (userId: number, from: string, to: string): Statement => ({
       sql: 'UPDATE two_factor SET secret = $1 WHERE user_id = $2 AND secret = $3 AND enabled = TRUE RETURNING user_id',
       params: [to, userId, from],
       decides: true,

@@ -7,7 +7,7 @@ export interface PasswordPolicy {
   requireSymbol: boolean
 }
 
-/** Every rule that a password breaks, in the order in which people are told. */
+/** Returns a message for each violated rule. */
 export function findPasswordProblems(password: string, policy: PasswordPolicy): string[] {
   const problems: string[] = []
   if ([...password].length < policy.minLength) problems.push(`Must be at least ${policy.minLength} characters`)

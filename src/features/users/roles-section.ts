@@ -1,4 +1,4 @@
-/** Reads the roles: a section for each, with `permissions` and, where it builds on others, `inherits`. */
+/** Reads the section auth.roles: one section per role, with `permissions` and optionally `inherits`. */
 
 import type { MlcProblem, MlcSection } from '../../config/mlc.ts'
 import type { Position } from '../../config/mlc-lexer.ts'
@@ -49,7 +49,7 @@ function readTexts(node: MlcValue | MlcSection, what: string, note: Note): strin
   return texts
 }
 
-/** The way from a role back to itself, if there is one. Told once, by the role of it that comes first. */
+/** Returns the inheritance cycle of a role. Reported once, for the first role of the cycle by name. */
 function findCircle(start: string, roles: ReadonlyMap<string, RoleDefinition>): string[] | undefined {
   const seen = new Set<string>()
   const walk = (name: string, way: string[]): string[] | undefined => {

@@ -1,17 +1,14 @@
-/**
- * Roles, compiled once: each knows all it holds, inherited or its own, so a check costs the same however many roles
- * there are and however deep they inherit.
- */
+/** Compiles roles with their inherited permissions, so that the cost of a check does not depend on their depth. */
 import type { RoleDefinitions } from '../../core/permissions.ts'
 
 export interface Roles {
   has(name: string): boolean
   names(): string[]
-  /** Whether anybody with these roles may do that. Names that are no role hold nothing. */
+  /** Whether one of these roles grants the permission. Unknown roles grant nothing. */
   allow(roles: readonly string[], permission: string): boolean
-  /** Whether these roles hold everything that the others do: nobody hands out more than they have. */
+  /** Whether these roles grant everything that the others do. */
   cover(roles: readonly string[], others: readonly string[]): boolean
-  /** The roles that hold `*`. */
+  /** The roles that grant `*`. */
   administrators(): string[]
 }
 
@@ -44,8 +41,8 @@ export function compileRoles(definitions: RoleDefinitions): Roles {
 }
 
 /**
- * `permission` may be a pattern too, which is held where all that it stands for is: `posts.*` by `posts.*` or `*`, and
- * never by a list of single permissions. As text it starts with its own prefix, so one rule does for both.
+ * `permission` may be a pattern too: `posts.*` is granted by `posts.*` or `*`, never by a list of single permissions. As
+ * text a pattern starts with its own prefix, so one rule handles both.
  */
 function holds({ everything, prefixes, exact }: Held, permission: string): boolean {
   if (everything) return true

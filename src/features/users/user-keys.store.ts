@@ -1,4 +1,4 @@
-/** Users from before, who have no key yet, and what brings them up to date. */
+/** Users of older versions, which have no search key yet. */
 import { lowerByCodePoint } from '../../core/text.ts'
 import { ConstraintError, type Database, type Statement } from '../../platform/database/database.ts'
 
@@ -13,15 +13,14 @@ export interface Renaming {
   to: string
 }
 
-/** So many users are read at once. */
 export const batch = 200
 
 export function createUserKeyStore(db: Database) {
   return {
-    /** Most often there is nobody, which an index tells. */
+    /** Usually false. Uses an index. */
     hasKeyless: async () => (await db.get('SELECT id FROM users WHERE name_key IS NULL LIMIT 1')) !== undefined,
 
-    /** Those whose email may have another form: what is in ASCII is in every form. */
+    /** Users whose email may not be normalised. ASCII is the same in every Unicode normalisation form. */
     listForeign: (after: number) =>
       db.scan<KeylessUser>(
         `SELECT id, email FROM users WHERE name_key IS NULL AND id > $1 AND octet_length(email) <> length(email)
@@ -36,7 +35,7 @@ export function createUserKeyStore(db: Database) {
 
     findByEmail: (email: string) => db.get<{ id: number }>('SELECT id FROM users WHERE email = $1', [email]),
 
-    /** All or none. Returns false where an email is taken. */
+    /** All or none. Returns false if an email is taken. */
     async rename(renamings: readonly Renaming[]): Promise<boolean> {
       try {
         await db.write(...renamings.map(toStatement))
@@ -49,7 +48,7 @@ export function createUserKeyStore(db: Database) {
 
     async setKeys(users: readonly { id: number; name: string }[]): Promise<void> {
       const statements = users.map(({ id, name }) => ({
-        // A name that was changed meanwhile has its key.
+        // A user who was renamed in the meantime has a key already.
         sql: 'UPDATE users SET name_key = $1 WHERE id = $2 AND name_key IS NULL',
         params: [lowerByCodePoint(name), id],
       }))

@@ -1,6 +1,6 @@
 /**
- * Brings users from before to how they are kept today: the email in the form that emails are compared in, and the key that
- * names are searched by. Both need what no engine's SQL has. A user without a key is one from before.
+ * Migrates users of older versions: normalises the email and adds the key for name searches. Not in SQL, because neither
+ * engine has the functions. Such users are recognised by their missing key.
  */
 import { isTooLong, normaliseEmail } from '../../core/email.ts'
 import { startPeriodicTask } from '../../core/periodic-task.ts'
@@ -16,15 +16,15 @@ interface UserKeysDeps {
 interface Work {
   store: UserKeyStore
   log: UserKeysDeps['log']
-  /** Users whose email cannot be changed are reported once. */
+  /** Users whose email could not be changed; each is logged once. */
   reported: Set<number>
 }
 
 const everyMs = 60_000
 
 /**
- * Resolves when emails are in their form: before that, nobody may be served, since whoever came first could register the
- * email of another. Keys are filled in the background, over and over, since nodes of an earlier version may still add users.
+ * Resolves when emails are normalised. Requests must not be served before that, because somebody could register the email
+ * of an existing user. Keys are filled in the background, periodically, because nodes of an older version may still add users.
  */
 export async function startUserKeys(deps: UserKeysDeps): Promise<{ close(): Promise<void> }> {
   const { log } = deps
@@ -43,7 +43,7 @@ export async function startUserKeys(deps: UserKeysDeps): Promise<{ close(): Prom
   }
 }
 
-/** Users whose email cannot be changed are kept as they are, and reported. */
+/** Users whose email cannot be changed are left as they are, and logged. */
 export async function normaliseEmails(deps: UserKeysDeps): Promise<void> {
   await normaliseAll(workOf(deps))
 }
@@ -82,7 +82,7 @@ async function rename(store: UserKeyStore, renamings: readonly Renaming[]): Prom
   const possible = renamings.filter(({ to }) => !isTooLong(to))
   const tooLong = renamings.filter(({ to }) => isTooLong(to))
   if (possible.length === 0 || (await store.rename(possible))) return tooLong
-  // Somebody's is taken, so each goes by itself: of two that become one, the older user gets it.
+  // One is taken, so they are renamed one by one: of two that become equal, the older user gets the email.
   const taken: Renaming[] = []
   for (const each of possible) if (!(await store.rename([each]))) taken.push(each)
   return [...taken, ...tooLong]
@@ -100,7 +100,7 @@ async function report({ store, log }: Work, { id, to }: Renaming): Promise<void>
 async function fillKeys(work: Work): Promise<void> {
   for (let isMore = true; isMore; ) {
     const rows = await work.store.listKeyless()
-    // With its key a user is not looked at again.
+    // Before the key is set, because users with a key are not visited again.
     await normaliseSome(work, rows)
     await work.store.setKeys(rows)
     isMore = rows.length === batch

@@ -1,4 +1,3 @@
-/** A user as the rest of the service sees one. */
 export interface UserRow {
   id: number
   email: string
@@ -8,8 +7,7 @@ export interface UserRow {
   roles: string
 }
 
-/** What a user needs to know of roles. */
-export interface RoleBook {
+export interface RolePermissions {
   allow(roles: readonly string[], permission: string): boolean
 }
 
@@ -19,16 +17,16 @@ export class User {
   readonly name: string
   readonly tokenVersion: number
   readonly roles: readonly string[]
-  // Private fields are in no JSON and in no log line.
-  readonly #book: RoleBook
+  // Private, so that it appears neither in JSON nor in the log.
+  readonly #permissions: RolePermissions
 
-  constructor(row: UserRow, book: RoleBook) {
+  constructor(row: UserRow, permissions: RolePermissions) {
     this.id = row.id
     this.email = row.email
     this.name = row.name
     this.tokenVersion = row.token_version
     this.roles = JSON.parse(row.roles) as string[]
-    this.#book = book
+    this.#permissions = permissions
   }
 
   hasRole(role: string): boolean {
@@ -36,6 +34,6 @@ export class User {
   }
 
   can(permission: string): boolean {
-    return this.#book.allow(this.roles, permission)
+    return this.#permissions.allow(this.roles, permission)
   }
 }

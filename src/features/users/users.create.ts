@@ -34,13 +34,13 @@ export function createUsersService(infrastructure: Infrastructure<UsersConfig>) 
     roles,
     passwords,
     Registration,
-    /** Of new users, by address. */
+    /** Limits registrations per client address. */
     registrations: createLimiter('register', auth.rateLimit.register),
-    /** Of users from before, for commands; the service does it before it listens. */
+    /** For commands; the service does it before it listens. */
     normaliseEmails: () => normaliseEmails({ db, log }),
     createUser: (row: UserRow) => new User(row, roles),
     findPasswordProblems: (password: string) => findPasswordProblems(password, auth.password),
-    /** Both throw what is wrong, by field. */
+    /** Both throw the validation error. */
     validateRegistration: (given: object) =>
       requireValid<{ email: string; password: string; name: string }>(validateRegistration, given),
     validateProfile: (given: object) => requireValid<{ name: string }>(validateProfile, given),

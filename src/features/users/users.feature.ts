@@ -1,4 +1,4 @@
-/** People: who they are, their passwords, and the roles they hold. */
+/** Users, their passwords and roles. */
 import { join } from 'node:path'
 import { defineFeature } from '../../platform/feature.ts'
 import { checkUsersConfig, userKeys } from './users.keys.ts'

@@ -4,10 +4,10 @@ import { findPasswordProblems, type PasswordPolicy } from './password-policy.ts'
 
 const Name = Type.Optional(Type.String({ maxLength: 255, default: '' }))
 
-/** What users change of themselves. */
+/** What users may change themselves. */
 export const Profile = Type.Object({ name: Name })
 
-/** What registering asks for, over HTTP and on the command line. */
+/** Used over HTTP and on the command line. */
 export function createRegistrationSchema(policy: PasswordPolicy) {
   return Type.Object({
     email: Type.String({ 'x-not-blank': true, 'x-check': findEmailProblems }),

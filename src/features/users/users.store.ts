@@ -1,4 +1,3 @@
-/** The users table. */
 import type { Clock } from '../../core/clock.ts'
 import { lowerByCodePoint } from '../../core/text.ts'
 import type { Audit } from '../../platform/audit/audit.ts'
@@ -21,7 +20,7 @@ export interface UserStoreDeps {
 
 export function createUserStore({ db, clock, audit }: UserStoreDeps) {
   return {
-    /** Returns the new id, or undefined where the email is taken: the unique index settles who comes first. */
+    /** Returns the new id, or undefined if the email is taken. The unique index settles the race. */
     async insert({ email, name, passwordHash, roles, client }: NewUser): Promise<number | undefined> {
       try {
         const [[row]] = await db.write<{ id: number }, object>(

@@ -1,32 +1,32 @@
-/** Tells every node that a user's tokens have ended or that roles have changed, once that is durable. */
+/** Notifies every node that a user's tokens were revoked or roles have changed. Called after the change is durable. */
 import type { Bus } from '../bus/bus.ts'
 import type { Log } from '../log/logger.ts'
 
-/** Never rejects: what has changed stays changed, whoever hears of it. */
+/** Never rejects: the change is already committed. */
 export type OnAccessChanged = (userId: number) => Promise<void>
 
 export const accessTopic = 'access'
 
 export function createAccessChanges({ bus, log }: { bus: Bus; log: Log }): OnAccessChanged {
-  const untold = new Set<number>()
-  // Only this node's connection may have been away: the others wait for what they have not heard.
+  const unpublished = new Set<number>()
+  // If only this node's connection was lost, the others noticed no gap and must still be notified.
   bus.onGap(async () => {
-    const late = [...untold]
-    untold.clear()
-    for (const userId of late) await tell(userId)
+    const late = [...unpublished]
+    unpublished.clear()
+    for (const userId of late) await publish(userId)
   })
 
-  async function tell(userId: number): Promise<void> {
+  async function publish(userId: number): Promise<void> {
     try {
       await bus.publish(accessTopic, { userId })
     } catch (error) {
-      untold.add(userId)
+      unpublished.add(userId)
       log.warn(
         { err: error, userId },
-        'other nodes could not be told that access has changed; they look for themselves',
+        'a change of access could not be published; other nodes find it by their periodic checks',
       )
     }
   }
 
-  return tell
+  return publish
 }

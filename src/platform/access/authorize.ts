@@ -1,4 +1,4 @@
-/** Whether a requirement is met: the same answer for a route, a field of GraphQL or whatever else asks. */
+/** Checks a requirement, in the same way for routes and for GraphQL fields. */
 
 export type Requirement<FindEntity> =
   | 'public'
@@ -7,14 +7,14 @@ export type Requirement<FindEntity> =
   | { permission: string }
   | { policy: string; action: string; entity: FindEntity }
 
-/** What a check asks of a user. */
+/** What a check needs of a user. */
 export interface Holder {
   hasRole(role: string): boolean
   can(permission: string): boolean
 }
 
 export interface Policies<User extends Holder = Holder> {
-  /** Throws where there is no such policy or action. */
+  /** Throws if there is no such policy or action. */
   requireKnown(policy: string, action: string): void
   allow(asked: { policy: string; action: string; user: User | undefined; entity: unknown }): Promise<boolean>
 }
@@ -24,7 +24,7 @@ export type Verdict = 'allowed' | 'unauthenticated' | 'forbidden' | 'not_found'
 export interface Question<User extends Holder, FindEntity> {
   requirement: Requirement<FindEntity>
   user: User | undefined
-  /** Asked only where a policy needs it. */
+  /** Called only for policies. */
   findEntity(find: FindEntity): Promise<unknown>
   policies: Policies<User>
 }

@@ -1,25 +1,24 @@
-/** The tokens that hold connections open, and the connections of each. */
+/** The tokens of open connections, and the connections of each token. */
 import type { Authenticate, Principal } from './route-guards.ts'
 
 export interface Watched {
   readonly token: string
-  /** How the token is looked up; without, it is an access token. */
+  /** How the token is verified. Defaults to verifying an access token. */
   readonly authenticate?: Authenticate
-  /** What the token was found to stand for. */
   readonly principal: Principal
-  /** The roles are others now. */
+  /** Called when the roles have changed. */
   onChange(principal: Principal): void
-  /** The token is no longer good. Called once; the connection is not watched any more. */
+  /** Called once, when the token is no longer valid. The connection is no longer watched. */
   onEnd(): void
 }
 
-/** A token, with all the connections that it holds open. */
+/** A token and its open connections. */
 export interface Bearer {
   token: string
   authenticate: Authenticate
   userId: number
   expiresAt: number
-  /** Each with the principal as it last heard of it. */
+  /** Each with the principal that it was last notified of. */
   connections: Map<Watched, Principal>
 }
 
@@ -28,7 +27,7 @@ export class Bearers {
   readonly #byUser = new Map<number, Set<Bearer>>()
   readonly #authenticate: Authenticate
 
-  /** `authenticate` is for connections that bring none of their own. */
+  /** `authenticate` is the default for connections without their own. */
   constructor(authenticate: Authenticate) {
     this.#authenticate = authenticate
   }
@@ -63,7 +62,7 @@ export class Bearers {
     return bearer
   }
 
-  /** Returns whether it was the last connection of the bearer, which is then forgotten. */
+  /** Returns whether it was the bearer's last connection; the bearer is then removed too. */
   remove(bearer: Bearer, connection: Watched): boolean {
     if (!bearer.connections.delete(connection) || bearer.connections.size > 0) return false
     this.#byToken.delete(bearer.token)

@@ -1,4 +1,4 @@
-/** The tokens that are to be looked at again, a few at a time. A look that fails is repeated. */
+/** Re-checks tokens in small batches. Failed checks are retried. */
 import { setImmediate as rest, setTimeout as sleep } from 'node:timers/promises'
 import type { Log } from '../log/logger.ts'
 import type { Bearer } from './bearers.ts'
@@ -8,19 +8,20 @@ export interface CheckQueueOptions {
   log: Log
 }
 
-/** How much is done before others get their turn. */
+/** Batch size before yielding to the event loop. */
 const checkedAtOnce = 20
 const retryMs = 400
 
 export function createCheckQueue({ check, log }: CheckQueueOptions) {
-  /** Those that something was told of, and the rest. */
+  /** Tokens that the bus reported as changed. */
   const urgent = new Set<Bearer>()
+  /** Tokens of the periodic check. */
   const due = new Set<Bearer>()
   let isChecking = false
   let isFailing = false
   let isClosed = false
 
-  /** Goes on until nothing is due. */
+  /** Runs until both sets are empty. */
   async function start(): Promise<void> {
     if (isChecking) return
     isChecking = true
@@ -30,13 +31,13 @@ export function createCheckQueue({ check, log }: CheckQueueOptions) {
       const failed = [...taken].filter((_, i) => outcomes[i]?.status === 'rejected')
       for (const [bearer, from] of failed) if (bearer.connections.size > 0) from.add(bearer)
       report(outcomes)
-      // Nobody loses a connection because the database is away: it is asked again.
+      // A database that is unavailable must not disconnect anybody, so the check is retried.
       if (failed.length > 0) await sleep(retryMs, undefined, { ref: false })
     }
     isChecking = false
   }
 
-  /** Takes the next few, and remembers where from. */
+  /** Takes the next batch, with the set that each came from. */
   function take(): Map<Bearer, Set<Bearer>> {
     const taken = new Map<Bearer, Set<Bearer>>()
     if (isClosed) return taken

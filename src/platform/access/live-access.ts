@@ -1,7 +1,7 @@
 /**
- * Keeps watch over connections that stay open, such as sockets and event streams: their user may lose the session, or a
- * role, meanwhile. Changes are told over the bus. For those that nobody tells of, every token is looked at again every
- * ten seconds, a few at a time; a token that expires is noticed by the clock.
+ * Watches long-lived connections, such as WebSockets and event streams, whose user may lose the session or a role while
+ * they are open. The bus reports changes; in case a message was missed, every token is re-checked every ten seconds.
+ * Expired tokens are found by the clock.
  */
 import { setImmediate as rest } from 'node:timers/promises'
 import type { Clock } from '../../core/clock.ts'
@@ -13,7 +13,7 @@ import { createCheckQueue } from './check-queue.ts'
 import type { Authenticate, Principal } from './route-guards.ts'
 
 export interface LiveAccess {
-  /** Returns how to stop watching. */
+  /** Returns a function that stops watching. */
   watch(connection: Watched): () => void
   close(): Promise<void>
 }
@@ -25,11 +25,11 @@ export interface LiveAccessDeps {
   log: Log
 }
 
-/** A look at the expiry of 10,000 tokens in a row takes a fraction of a millisecond: no order need be kept. */
+/** Comparing the expiry of 10,000 tokens takes a fraction of a millisecond, so they need not be sorted. */
 const sweepMs = 400
 const sweepsPerRound = 25
-/** How many are told before others get their turn. */
-const toldAtOnce = 20
+/** Batch size before yielding to the event loop. */
+const notifiedAtOnce = 20
 
 export async function createLiveAccess({ authenticate, bus, clock, log }: LiveAccessDeps): Promise<LiveAccess> {
   const bearers = new Bearers(authenticate)
@@ -44,7 +44,7 @@ export async function createLiveAccess({ authenticate, bus, clock, log }: LiveAc
   async function check(bearer: Bearer): Promise<void> {
     const principal = await bearer.authenticate(bearer.token)
     if (!principal) return end(bearer)
-    // A browser's session ends later the more it is used.
+    // A browser session is extended by use.
     bearer.expiresAt = principal.token.expiresAt
     await inTurns([...bearer.connections.keys()], (connection) => {
       const known = bearer.connections.get(connection)
@@ -62,23 +62,23 @@ export async function createLiveAccess({ authenticate, bus, clock, log }: LiveAc
     })
   }
 
-  /** One token may hold thousands of connections: telling them all must not stop the others. */
-  async function inTurns(connections: Watched[], tell: (connection: Watched) => void): Promise<void> {
+  /** A token may have thousands of connections; notifying them all must not block the event loop. */
+  async function inTurns(connections: Watched[], notify: (connection: Watched) => void): Promise<void> {
     for (const [i, connection] of connections.entries()) {
-      if (i % toldAtOnce === toldAtOnce - 1) await rest()
+      if (i % notifiedAtOnce === notifiedAtOnce - 1) await rest()
       if (isClosed) return
       try {
-        tell(connection)
+        notify(connection)
       } catch (error) {
-        log.error({ err: error }, 'a connection failed to hear of its access')
+        log.error({ err: error }, 'a connection failed to handle its change of access')
       }
     }
   }
 
-  /** Asks no database, so one that is away delays it by nothing. */
+  /** Needs no database, so an unavailable one does not delay it. */
   async function endAll(expired: Bearer[]): Promise<void> {
     for (const [i, bearer] of expired.entries()) {
-      if (i % toldAtOnce === toldAtOnce - 1) await rest()
+      if (i % notifiedAtOnce === notifiedAtOnce - 1) await rest()
       await end(bearer)
     }
   }
@@ -98,7 +98,7 @@ export async function createLiveAccess({ authenticate, bus, clock, log }: LiveAc
   return {
     watch(connection) {
       const bearer = bearers.add(connection)
-      // It may have ended after it was authenticated and before it was watched.
+      // The token may have been revoked between authentication and now.
       checks.addUrgent([bearer])
       return () => forget(bearer, connection)
     },
@@ -113,7 +113,7 @@ export async function createLiveAccess({ authenticate, bus, clock, log }: LiveAc
   }
 }
 
-/** Returns how to take the next part of all bearers; the parts of one round are all of them. */
+/** Returns a function that returns the next slice of all bearers; `sweepsPerRound` slices cover all of them. */
 function createRounds(bearers: Bearers): () => Bearer[] {
   let round = bearers.all()
   let sweeps = 0

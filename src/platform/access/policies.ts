@@ -1,14 +1,12 @@
-/** Policies: for each kind of entity, who may do what to it. */
-
 import type { Policies } from './authorize.ts'
 import type { Principal } from './route-guards.ts'
 
-/** Named actions, each of which answers for a user, or for nobody in particular, and an entity. */
+/** Named actions on one kind of entity. `user` is undefined for anonymous requests. */
 export type Policy<Entity> = Readonly<
   Record<string, (user: Principal | undefined, entity: Entity) => boolean | Promise<boolean>>
 >
 
-/** What is not declared is denied; what is required but not declared stops the start-up. */
+/** Undeclared actions are denied; a route or element that requires one stops the start. */
 export function createPolicies(policies: Readonly<Record<string, Policy<never>>>): Policies<Principal> {
   function find(policy: string, action: string) {
     const actions = Object.hasOwn(policies, policy) ? policies[policy] : undefined
@@ -19,7 +17,7 @@ export function createPolicies(policies: Readonly<Record<string, Policy<never>>>
       if (!find(policy, action)) throw new Error(`there is no action "${action}" in a policy "${policy}"`)
     },
     async allow({ policy, action, user, entity }) {
-      // Which kind of entity a policy is about, its requirement knows, not the types.
+      // The requirement pairs the policy with its kind of entity, which the types cannot express.
       return (await find(policy, action)?.(user, entity as never)) === true
     },
   }

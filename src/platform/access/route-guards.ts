@@ -1,4 +1,4 @@
-/** Every endpoint says who may use it. One that says nothing stops the start-up. */
+/** Every route declares who may use it. A route without a declaration stops the start. */
 import type { FastifyInstance, FastifyRequest, RouteOptions } from 'fastify'
 import type { AuditEvent } from '../audit/audit.ts'
 import { httpErrors } from '../http/http-errors.ts'
@@ -7,12 +7,12 @@ import { authorize, type Requirement as BareRequirement, type Policies } from '.
 export type FindEntity = (request: FastifyRequest) => Promise<unknown>
 
 /**
- * `public`: anybody. `authenticated`: whoever bears a valid access token. A role, a permission: whoever holds it. A
- * policy: whoever its action allows on the entity, which is found before it is asked and 404 where there is none.
+ * `authenticated` requires a valid access token. A policy is checked against the entity, which is loaded first; without
+ * one the response is 404.
  */
 export type Requirement = BareRequirement<FindEntity>
 
-/** All of a list must hold. */
+/** All requirements of a list must be met. */
 export type Access = Requirement | readonly Requirement[]
 
 /** The user behind a valid access token. */
@@ -29,29 +29,29 @@ export interface Principal {
   readonly token: { readonly id: string; readonly expiresAt: number }
 }
 
-/** Returns undefined for a token that is not, or no longer, good. */
+/** Returns undefined for a token that is invalid, expired or revoked. */
 export type Authenticate = (token: string) => Promise<Principal | undefined>
 
 declare module 'fastify' {
   interface FastifyContextConfig {
     access?: Access
-    /** Who is refused for lack of a role or a permission is in the audit trail with this event. */
+    /** The audit event that a 403 of this route is recorded with. */
     audit?: AuditEvent
   }
   interface FastifyRequest {
     principal: Principal | undefined
-    /** Finds the principal by other means than a token in the header. Routes of the API have none. */
+    /** Authenticates by something other than the Authorization header. Never set on routes of the API. */
     identify: ((request: FastifyRequest) => Promise<Principal | undefined>) | undefined
-    /** What the route's policy was asked about. */
+    /** The entity that the route's policy was checked against. */
     entity: unknown
   }
   interface FastifyInstance {
-    /** A requirement for all routes of this plugin, beside their own. Call it before its routes are added. */
+    /** Adds a requirement to all routes of this plugin. Call it before adding routes. */
     requireForAll(access: Access): void
   }
 }
 
-/** How long the check of a token holds, such as while the rest of the request arrives. */
+/** How long the result of a token check is reused, such as while the rest of the request arrives. */
 export const freshMs = 50
 
 type Guard = (request: FastifyRequest) => Promise<void>
@@ -59,13 +59,13 @@ type Guard = (request: FastifyRequest) => Promise<void>
 export interface GuardOptions {
   authenticate: Authenticate
   policies: Policies<Principal>
-  /** Is told of a request before it is refused with 403. */
+  /** Called before a request is refused with 403. */
   onForbidden?(request: FastifyRequest): Promise<void>
 }
 
 /**
- * Call before any route is added. Guards run before the body is read: 401 and 403 come before 422. Returns what a route
- * requires, its plugin's requirements first, once all of it is declared.
+ * Call before adding any route. Guards run before the body is read, so 401 and 403 come before 422. `requirementsOf`
+ * returns the requirements of a route, those of its plugin first; call it once all routes are declared.
  */
 export function guardRoutes(
   app: FastifyInstance,
@@ -79,14 +79,14 @@ export function guardRoutes(
   app.decorateRequest('identify', undefined)
 
   app.addHook('onRoute', (route) => {
-    // The framework makes HEAD from GET and hands the guards of GET along: they are put on anew.
+    // Fastify derives HEAD from GET and copies the guards of GET; they would run twice.
     route.onRequest = [route.onRequest ?? []].flat().filter((handler) => !guards.has(handler as Guard))
     route.preHandler = [route.preHandler ?? []].flat().filter((handler) => !guards.has(handler as Guard))
     const access = route.config?.access
     if (access === undefined || (Array.isArray(access) && access.length === 0)) undeclared.add(nameOf(route))
     else putOn(route, access)
   })
-  // A plugin's hook runs after the one above, and puts its guard in front: its requirement is checked first.
+  // A plugin's hook runs after the one above and prepends its guard, so its requirement is checked first.
   app.decorate('requireForAll', function requireForAll(this: FastifyInstance, access: Access) {
     this.addHook('onRoute', (route) => {
       undeclared.delete(nameOf(route))
@@ -111,7 +111,7 @@ export function guardRoutes(
     }
     guards.add(guard).add(guardAgain)
     route.onRequest = [guard, ...[route.onRequest ?? []].flat()]
-    // Whoever sends a body slowly may have lost a role, or the session, by the time that it is there.
+    // A role or the session may have been lost while a slow body arrived.
     route.preHandler = [guardAgain, ...[route.preHandler ?? []].flat()]
   }
 }
@@ -158,14 +158,14 @@ function createGuard(
   }
 }
 
-/** What each verdict is answered with. */
+/** The error of each verdict. */
 export const refusals = {
   unauthenticated: httpErrors.missingToken,
   forbidden: httpErrors.forbidden,
   not_found: httpErrors.notFound,
 }
 
-/** Whether the header claims to hold a token of ours. Another scheme may be meant for a proxy in front. */
+/** Other schemes are ignored, because they may be meant for a proxy in front of the service. */
 function isBearer(authorization = ''): boolean {
   const scheme = authorization.slice(0, 'bearer '.length).toLowerCase()
   return scheme === 'bearer ' || scheme === 'bearer'
@@ -173,19 +173,18 @@ function isBearer(authorization = ''): boolean {
 
 /** The token of `Bearer …`; undefined for another scheme or no token. */
 export function bearerOf(authorization: string): string | undefined {
-  // No pattern for the token itself: this text comes from anybody, on a socket up to the size of a message.
+  // No pattern for the token itself: on a WebSocket this text can be as large as a message.
   if (!/^Bearer /i.test(authorization)) return undefined
   return authorization.slice('Bearer '.length).trim() || undefined
 }
 
-/** The token of an `Authorization: Bearer` header. */
 export function requireBearer(request: FastifyRequest): string {
   const token = bearerOf(request.headers.authorization ?? '')
   if (token === undefined) throw httpErrors.missingToken()
   return token
 }
 
-/** For handlers behind a guard, which has made sure of it. */
+/** For handlers of routes that require authentication. */
 export function principalOf(request: FastifyRequest): Principal {
   if (!request.principal) throw new Error(`${request.url} asks for its user but does not require one`)
   return request.principal

@@ -1,12 +1,12 @@
-/** The trail of what happened to accounts. Never a secret: only what, to whom, by whom, from where, and how it ended. */
+/** The audit trail: event, user, actor, client and outcome. Entries never contain secrets. */
 import type { Clock } from '../../core/clock.ts'
 import type { Param, Statement } from '../database/database.ts'
 import type { Client } from '../http/client.ts'
 
-/** A code, such as `login`. Features declare theirs, each with its words. */
+/** A code such as `login`. Features declare their events with a description. */
 export type AuditEvent = string
 
-/** `locked`: refused because of a lock-out. `refused`: by a rule on who may do what. `reuse`: of a refresh token. */
+/** `locked`: refused by a lock-out. `refused`: refused by authorization. `reuse`: a refresh token was reused. */
 export type AuditOutcome = 'success' | 'failure' | 'locked' | 'second_factor_required' | 'reuse' | 'refused'
 
 /** By field. */
@@ -15,9 +15,9 @@ export type AuditChanges = Readonly<Record<string, { from: unknown; to: unknown 
 export interface AuditEntry {
   event: AuditEvent
   outcome: AuditOutcome
-  /** To whom. Null where nobody is known, or a reference to the row that makes the user. */
+  /** The user it happened to. Null if unknown; a row reference if the same batch creates the user. */
   userId: Param
-  /** By whom, where that is proven. Null for the command line, for attempts of strangers, and for what happens by itself. */
+  /** The authenticated user who did it. Null for the command line, for unauthenticated attempts and for automatic events. */
   actorId: Param
   changes?: AuditChanges
   client: Client
@@ -26,18 +26,18 @@ export interface AuditEntry {
 export type CountEvent = (event: AuditEvent, outcome: AuditOutcome) => void
 
 export interface Audit {
-  /** A statement for the batch that makes what it tells true. */
+  /** A statement for the same batch as the audited change. */
   entry(entry: AuditEntry): Statement
-  /** For the metrics, once it has happened. */
+  /** For the metrics. Call it after the commit. */
   count: CountEvent
   onCount(listener: CountEvent): void
-  /** An event in words. The code of another version stands for itself. */
+  /** The description of an event. Unknown codes, as of another version, are returned as they are. */
   describe(event: AuditEvent): string
 }
 
 export interface AuditOptions {
   clock: Clock
-  /** All that features have declared, with their words. */
+  /** All events declared by features, with their descriptions. */
   events: Readonly<Record<AuditEvent, string>>
 }
 

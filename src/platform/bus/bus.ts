@@ -1,25 +1,24 @@
-/** Publish and subscribe: a value published to a topic reaches every subscriber of that topic, on every node. */
+/** Publish/subscribe: a value published to a topic reaches every subscriber of that topic, on every node. */
 
 export type Unsubscribe = () => void
 export type Listener = (value: unknown) => void
 
 export interface Bus {
   /**
-   * The value travels as JSON, so subscribers get a copy, which those of one node share. Resolves when it is on its way,
-   * rejects within a second where it is not known to be; values of one publisher to one topic arrive in order.
+   * Sent as JSON; subscribers of one node share one copy. Resolves when the carrier has accepted the value, and rejects
+   * within a second otherwise. Values of one publisher to one topic arrive in order.
    */
   publish(topic: string, value: unknown): Promise<void>
-  /** Resolves when values published from now on, anywhere, will arrive. Rejects while they could not. */
+  /** Resolves once values published from now on, on any node, will arrive. Rejects while the bus is down. */
   subscribe(topic: string, listener: Listener): Promise<Unsubscribe>
-  /** Is told when values may have been missed: the connection was lost and is back. */
+  /** The listener is called when values may have been missed, because the connection was lost and restored. */
   onGap(listener: () => void): Unsubscribe
-  /** False while values cannot arrive, or nobody could be told of them. */
+  /** False while values can be neither received nor published. */
   isUp(): boolean
-  /** Nothing is delivered any more, and what is asked later is refused. */
+  /** Stops delivery; later calls are refused. */
   close(): Promise<void>
 }
 
-/** A value as it travels. */
 export function encode(topic: string, value: unknown): string {
   const text = JSON.stringify(value)
   if (text === undefined) throw new TypeError(`a value for the topic "${topic}" cannot be written as JSON`)

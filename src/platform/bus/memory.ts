@@ -1,4 +1,4 @@
-/** The bus of a single process. Values go through JSON here too, so that nothing works here that would not elsewhere. */
+/** The bus of a single process. Values are serialised here too, so that it behaves like the other buses. */
 import { serviceUnavailable } from '../../core/app-error.ts'
 import type { Log } from '../log/logger.ts'
 import { type Bus, encode } from './bus.ts'
@@ -11,7 +11,7 @@ export function createMemoryBus({ log }: { log: Log }): Bus {
   let isDelivering = false
   let isClosed = false
 
-  /** What a listener publishes waits its turn: every listener sees values in the same order. */
+  /** Values published by a listener are queued, so that every listener sees the same order. */
   function deliverAll(): void {
     if (isDelivering) return
     isDelivering = true

@@ -1,13 +1,13 @@
 /**
- * The bus over PostgreSQL's LISTEN and NOTIFY, on a connection of its own: what is heard belongs to the connection that
- * listens. https://www.postgresql.org/docs/current/sql-notify.html
+ * The bus over PostgreSQL's LISTEN and NOTIFY, on its own connection, because LISTEN is bound to a session.
+ * https://www.postgresql.org/docs/current/sql-notify.html
  */
 import { hash } from 'node:crypto'
 import pg from 'pg'
 import { serviceUnavailable } from '../../core/app-error.ts'
 import { errorMessage } from '../../core/error-message.ts'
 import { exitCodes, FatalError } from '../../core/fatal-error.ts'
-import { answerTimeoutMs, superviseConnection } from '../../core/supervised-connection.ts'
+import { replyTimeoutMs, superviseConnection } from '../../core/supervised-connection.ts'
 import { withTimeout } from '../../core/timeout.ts'
 import { sessionStatement } from '../database/postgres/session.ts'
 import type { Log } from '../log/logger.ts'
@@ -19,12 +19,12 @@ export interface PostgresBusOptions {
   log: Log
 }
 
-/** The server refuses 8000 bytes and more. */
+/** The server's limit for a payload. */
 const maxBytes = 7999
 const connectTimeoutMs = 5000
 
 export async function createPostgresBus({ url, log }: PostgresBusOptions): Promise<Bus> {
-  /** Undefined while there is none. */
+  /** Undefined while disconnected. */
   let client: pg.Client | undefined
   let isClosed = false
   const topicsByChannel = new Map<string, string>()
@@ -33,11 +33,11 @@ export async function createPostgresBus({ url, log }: PostgresBusOptions): Promi
       async listen(topic) {
         const channel = channelOf(topic)
         topicsByChannel.set(channel, topic)
-        await named(() => connection.settle(send(`LISTEN ${channel}`)))
+        await orUnavailable(() => connection.settle(send(`LISTEN ${channel}`)))
       },
       async unlisten(topic) {
         const channel = channelOf(topic)
-        await named(() => connection.settle(send(`UNLISTEN ${channel}`)))
+        await orUnavailable(() => connection.settle(send(`UNLISTEN ${channel}`)))
         topicsByChannel.delete(channel)
       },
       isUp: () => connection.isUp(),
@@ -48,7 +48,7 @@ export async function createPostgresBus({ url, log }: PostgresBusOptions): Promi
   const connection = superviseConnection({
     async connect() {
       const made = new pg.Client(clientConfig(url))
-      // Unheard, the event would end the process; "end" follows it.
+      // Without a listener the event would end the process; it is followed by "end".
       made.on('error', ignore)
       made.on('end', () => {
         if (made === client) connection.lose(new Error('the server ended the connection'))
@@ -60,20 +60,20 @@ export async function createPostgresBus({ url, log }: PostgresBusOptions): Promi
       client = made
       await made.connect()
       await made.query(sessionStatement())
-      topics.forgetWire()
+      topics.forgetSubscriptions()
       await topics.settleAll()
     },
     ping: () => query('SELECT 1'),
     drop() {
       const dropped = client
       client = undefined
-      // Its end() would wait for what the server has not answered.
+      // end() would wait for pending queries.
       dropped?.connection.stream.destroy()
     },
     onLost: (error) => log.warn({ err: error }, 'the PostgreSQL connection of the bus is lost'),
     onBack() {
       log.info('the PostgreSQL connection of the bus is back')
-      topics.tellGap()
+      topics.notifyGap()
     },
   })
 
@@ -83,7 +83,7 @@ export async function createPostgresBus({ url, log }: PostgresBusOptions): Promi
     return client.query(sql, values)
   }
 
-  const query = (sql: string, values?: string[]) => named(() => withTimeout(send(sql, values), answerTimeoutMs))
+  const query = (sql: string, values?: string[]) => orUnavailable(() => withTimeout(send(sql, values), replyTimeoutMs))
 
   try {
     await connection.start(connectTimeoutMs)
@@ -120,13 +120,12 @@ function clientConfig(url: string): pg.ClientConfig {
     application_name: 'latchkey bus',
     connectionTimeoutMillis: connectTimeoutMs,
     keepAlive: true,
-    // Queries do not wait for each other's answers.
+    // Queries are sent without waiting for earlier results.
     pipeline: true,
   } as pg.ClientConfig
 }
 
-/** Names errors as the interface does. */
-async function named(work: () => Promise<unknown>): Promise<void> {
+async function orUnavailable(work: () => Promise<unknown>): Promise<void> {
   try {
     await work()
   } catch (error) {
@@ -134,7 +133,7 @@ async function named(work: () => Promise<unknown>): Promise<void> {
   }
 }
 
-/** A name of a channel is at most 63 bytes of a few kinds; a topic may be anything. */
+/** Hashed, because an identifier has at most 63 bytes and few kinds of characters, while a topic may be any text. */
 export function channelOf(topic: string): string {
   return `latchkey_${hash('sha256', topic, 'hex').slice(0, 40)}`
 }

@@ -1,8 +1,8 @@
-/** The bus over Redis. A connection that subscribes can do little else, so the bus has one of its own for that. */
+/** The bus over Redis. A subscribing connection accepts few other commands, so the bus has its own. */
 import { serviceUnavailable } from '../../core/app-error.ts'
 import { errorMessage } from '../../core/error-message.ts'
 import { exitCodes, FatalError } from '../../core/fatal-error.ts'
-import { answerTimeoutMs } from '../../core/supervised-connection.ts'
+import { replyTimeoutMs } from '../../core/supervised-connection.ts'
 import { withTimeout } from '../../core/timeout.ts'
 import type { Log } from '../log/logger.ts'
 import { type RedisClient, superviseRedis } from '../redis/redis.ts'
@@ -10,10 +10,10 @@ import { type Bus, encode } from './bus.ts'
 import { createTopics } from './topics.ts'
 
 export interface RedisBusOptions {
-  /** Publishes; its owner closes it, after the bus. */
+  /** Used for publishing. Its owner closes it after the bus. */
   client: RedisClient
   log: Log
-  /** Channels of another prefix are another bus. */
+  /** Separates buses on the same Redis. */
   prefix?: string
 }
 
@@ -33,11 +33,11 @@ export async function createRedisBus({ client, log, prefix = 'latchkey:' }: Redi
   let isClosed = false
   const connection = superviseRedis(subscriber, {
     onLost: (error) => log.warn({ err: error }, 'the Redis connection of the bus is lost'),
-    // By then the client has subscribed anew to all that it was subscribed to. What was to end meanwhile ends now.
+    // The client has restored its subscriptions by now; those that were to end in the meantime end here.
     onBack() {
       log.info('the Redis connection of the bus is back')
       topics.settleAll().catch((error: unknown) => log.warn({ err: error }, 'a topic could not be settled'))
-      topics.tellGap()
+      topics.notifyGap()
     },
   })
   try {
@@ -52,7 +52,7 @@ export async function createRedisBus({ client, log, prefix = 'latchkey:' }: Redi
       if (isClosed) throw serviceUnavailable(new Error('the bus is closed'))
       const text = encode(topic, value)
       try {
-        await withTimeout(client.publish(prefix + topic, text), answerTimeoutMs)
+        await withTimeout(client.publish(prefix + topic, text), replyTimeoutMs)
       } catch (error) {
         throw serviceUnavailable(error)
       }

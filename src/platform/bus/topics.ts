@@ -1,13 +1,13 @@
 /**
- * Who listens on this node, and what must be subscribed on the carrier for their sake: one subscription for each topic,
- * however many listen. Every twin has one of these.
+ * The topics that this node listens to. Keeps one subscription per topic on the carrier, however many listeners it has.
+ * Shared by all bus implementations.
  */
 import { serviceUnavailable } from '../../core/app-error.ts'
 import type { Log } from '../log/logger.ts'
 import type { Listener, Unsubscribe } from './bus.ts'
 import { Listeners } from './listeners.ts'
 
-/** What carries values between nodes. Both are called for one topic in turn, never twice at once. */
+/** Transports values between nodes. Calls for one topic never overlap. */
 export interface Carrier {
   listen(topic: string): Promise<unknown>
   unlisten(topic: string): Promise<unknown>
@@ -26,7 +26,7 @@ export function createTopics({ carrier, log }: { carrier: Carrier; log: Log }) {
   const gapListeners = new Listeners('gap', log)
   let isClosed = false
 
-  /** Brings the carrier to what the listeners need. Whoever comes while it is at it waits for the same work. */
+  /** Subscribes or unsubscribes on the carrier as the listeners require. Concurrent calls share the same work. */
   function settle(name: string, topic: Topic): Promise<void> {
     topic.work ??= settleNow(name, topic).finally(() => {
       topic.work = undefined
@@ -35,7 +35,7 @@ export function createTopics({ carrier, log }: { carrier: Carrier; log: Log }) {
   }
 
   async function settleNow(name: string, topic: Topic): Promise<void> {
-    // The last listener may leave, or the first one come, while the carrier is asked: it is looked at again.
+    // Loops, because the last listener may leave, or a first one arrive, during the call to the carrier.
     while (topic.listeners.size > 0 !== topic.isSubscribed) {
       if (topic.isSubscribed) await carrier.unlisten(name)
       else await carrier.listen(name)
@@ -50,7 +50,7 @@ export function createTopics({ carrier, log }: { carrier: Carrier; log: Log }) {
     topics.set(name, topic)
     const remove = topic.listeners.add(listener)
     const unsubscribe = () => {
-      // What cannot be taken off the carrier now, because the connection is away, is when it is back.
+      // If the connection is down, `settleAll` unsubscribes when it is back.
       if (remove() && topic.listeners.size === 0 && !isClosed) settle(name, topic).catch(ignore)
     }
     try {
@@ -75,10 +75,10 @@ export function createTopics({ carrier, log }: { carrier: Carrier; log: Log }) {
     try {
       value = JSON.parse(text)
     } catch (error) {
-      log.warn({ err: error, topic: name }, 'something that is no JSON was published and is left out')
+      log.warn({ err: error, topic: name }, 'ignored a published message that is no JSON')
       return
     }
-    listeners.tell(value)
+    listeners.notify(value)
   }
 
   return {
@@ -90,16 +90,16 @@ export function createTopics({ carrier, log }: { carrier: Carrier; log: Log }) {
       return () => void remove()
     },
 
-    tellGap(): void {
-      gapListeners.tell(undefined)
+    notifyGap(): void {
+      gapListeners.notify(undefined)
     },
 
-    /** Call when a connection is made that knows nothing of what was subscribed over the old one. */
-    forgetWire(): void {
+    /** For a new connection, which has none of the subscriptions of the old one. */
+    forgetSubscriptions(): void {
       for (const topic of topics.values()) topic.isSubscribed = false
     },
 
-    /** Rejects where the connection is lost meanwhile. */
+    /** Rejects if the connection is lost in the meantime. */
     async settleAll(): Promise<void> {
       await Promise.all([...topics].map(([name, topic]) => settle(name, topic)))
     },

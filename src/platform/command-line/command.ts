@@ -3,11 +3,10 @@ import type { Command } from 'commander'
 import type { CoreConfig } from '../../config/config.ts'
 import type { Infrastructure } from '../infrastructure.ts'
 
-/** What a command works with. Nothing is opened before it asks. */
 export interface CommandContext<Service> {
-  /** Also where no database can be reached. */
+  /** Available without a database. */
   config: CoreConfig
-  /** Opens the database, brought to this version's schema, and makes the feature on it. */
+  /** Opens and migrates the database, and creates the feature. */
   open(): Promise<Opened<Service>>
 }
 
@@ -27,11 +26,11 @@ export interface FeatureCommand<in Service = never> {
   name: string
   /** Adds the description, arguments, options and help. */
   describe(command: Command): void
-  /** Import what it needs inside: the command line reads every feature before it knows which command is called. */
+  /** Import dependencies inside of it, because the command line loads every feature, whichever command is run. */
   run(context: CommandContext<Service>, given: Given<never>): Promise<void>
 }
 
-/** Writes a command with the type of its options. */
+/** Infers the type of the options. */
 export function defineCommand<Service, Options = object>(command: {
   name: string
   describe(command: Command): void

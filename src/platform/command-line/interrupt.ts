@@ -1,9 +1,8 @@
-/** Ctrl-C and SIGTERM as an AbortSignal: what is under way ends first. The second one does not wait. */
+/** Ctrl-C and SIGTERM as an AbortSignal, so that work in progress can finish. A second signal exits immediately. */
 import { exitCodes } from '../../core/fatal-error.ts'
 
 export interface Interrupt {
   signal: AbortSignal
-  /** What the process exits with when it was interrupted. */
   exitCode(): number
   release(): void
 }

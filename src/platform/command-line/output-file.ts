@@ -1,12 +1,11 @@
-/** A file that is whole or not there: it gets its name when everything has been written. */
+/** Writes a file atomically: under a temporary name, renamed when it is complete. */
 import { type FileHandle, open, realpath, rename, rm, stat } from 'node:fs/promises'
 import { exitCodes, FatalError } from '../../core/fatal-error.ts'
 
 export interface OutputFile {
   write(text: string): Promise<void>
-  /** Gives the file its name. */
   finish(): Promise<void>
-  /** Leaves no trace of it. */
+  /** Removes the temporary file. */
   discard(): Promise<void>
 }
 
@@ -14,23 +13,23 @@ export async function createOutputFile(path: string, { canReplace }: { canReplac
   const existing = await stat(path).catch(() => undefined)
   if (existing?.isDirectory()) throw cannotWrite(path, 'it is a folder')
   if (existing?.isFile() && !canReplace) throw cannotWrite(path, 'it exists; --force replaces it')
-  // A device or a pipe has no other name, and must not be replaced by a file.
+  // A device or a pipe is written directly; a rename would replace it with a file.
   const isSpecial = existing !== undefined && !existing.isFile()
-  // Through a link to the file that it names.
+  // Replace the target of a symbolic link, not the link.
   const target = existing ? await realpath(path) : path
   const temporary = isSpecial ? target : `${target}.${process.pid}.partial`
-  const told = async <T>(work: () => Promise<T>): Promise<T> => {
+  const orCannotWrite = async <T>(work: () => Promise<T>): Promise<T> => {
     try {
       return await work()
     } catch (error) {
       throw cannotWrite(path, (error as Error).message, error)
     }
   }
-  const file: FileHandle = await told(() => open(temporary, isSpecial ? 'w' : 'wx'))
+  const file: FileHandle = await orCannotWrite(() => open(temporary, isSpecial ? 'w' : 'wx'))
   return {
-    write: (text) => told(() => file.writeFile(text)),
+    write: (text) => orCannotWrite(() => file.writeFile(text)),
     finish: () =>
-      told(async () => {
+      orCannotWrite(async () => {
         if (!isSpecial) await file.sync()
         await file.close()
         if (!isSpecial) await rename(temporary, target)

@@ -1,10 +1,10 @@
-/** How far a long command has come: one line that is redrawn on a terminal, a line now and then elsewhere. */
+/** Progress of a long command: one redrawn line on a terminal, a line every few seconds elsewhere. */
 import type { Clock } from '../../core/clock.ts'
 
 export interface ProgressState {
-  /** Of `total`, in whatever unit: bytes, or rows. */
+  /** In the unit of `total`: bytes or rows. */
   done: number
-  /** Undefined where nobody knows. */
+  /** Undefined if unknown. */
   total: number | undefined
   rows: number
   skipped: number
@@ -13,15 +13,14 @@ export interface ProgressState {
 export interface ProgressOptions {
   clock: Clock
   stream: { write(text: string): unknown; columns?: number }
-  /** A terminal gets a line that is redrawn, a file or a pipe plain lines; `none` gets neither. */
   display: 'terminal' | 'lines' | 'none'
 }
 
 export interface Progress {
   update(change: Partial<ProgressState>): void
-  /** A line of its own, above the one that is redrawn. */
+  /** Prints a line above the progress line. */
   note(line: string): void
-  /** Takes the line away. */
+  /** Clears the progress line. */
   end(): void
 }
 
@@ -54,7 +53,7 @@ export function createProgress({ clock, stream, display }: ProgressOptions): Pro
         return
       }
       clear()
-      // A line that wraps could not be taken away again.
+      // A line that wraps could not be cleared.
       stream.write([...bar(state), ...text].slice(0, (stream.columns ?? 80) - 1).join(''))
       isShown = true
     },
@@ -84,11 +83,6 @@ function describe({ done, total, rows, skipped }: ProgressState, ms: number): st
 /** `1,234,567` */
 export function formatCount(count: number): string {
   return String(count).replace(/\B(?=(?:\d{3})+$)/g, ',')
-}
-
-/** `1 product`, `1,000 products` */
-export function formatProducts(count: number): string {
-  return `${formatCount(count)} ${count === 1 ? 'product' : 'products'}`
 }
 
 /** `3.2 s`, `2 min 05 s`, `1 h 02 min` */

@@ -1,4 +1,4 @@
-/** A password from a person, without showing it, or from standard input. Never from the arguments, which anybody sees. */
+/** Reads a password from the terminal without echo, or from standard input. Never from arguments, which `ps` shows. */
 import { text } from 'node:stream/consumers'
 import { exitCodes, FatalError } from '../../core/fatal-error.ts'
 
@@ -12,7 +12,7 @@ export async function readPassword(): Promise<string> {
   return password
 }
 
-/** What was typed or pasted beyond the end of a line, for the next question. */
+/** Input typed or pasted beyond the end of a line, for the next question. */
 let ahead = ''
 
 async function ask(question: string): Promise<string> {

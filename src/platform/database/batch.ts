@@ -1,7 +1,7 @@
-/** What both engines share about batches: filling in references, and what a deciding statement decides. */
+/** Shared by both engines: row references and deciding statements of a batch. */
 import { type Param, RowReference, type Statement, type Value } from './database.ts'
 
-/** Returns the parameters with every reference replaced by the value it stands for. */
+/** Replaces row references with their values. */
 export function resolveParams(params: readonly Param[] = [], rowsSoFar: readonly object[][]): Value[] {
   return params.map((param) => {
     if (!isRowReference(param)) return param
@@ -14,7 +14,7 @@ export function resolveParams(params: readonly Param[] = [], rowsSoFar: readonly
   })
 }
 
-/** Throws on what is no parameter: an engine would make something of it that nobody asked for. */
+/** Throws on values that are no SQL parameters: a driver would serialise an object or an array in its own way. */
 export function requireParams(statements: readonly Statement[]): void {
   for (const { params = [] } of statements) {
     requireValues(params.filter((param): param is Value => !(param instanceof RowReference)))
@@ -30,7 +30,7 @@ export function requireValues(values: readonly Value[]): void {
 
 const plainTypes: ReadonlySet<string> = new Set(['string', 'number', 'boolean'])
 
-/** On its way to another thread a reference loses its class: only what passed requireParams gets there. */
+/** Not by class, which a reference loses on its way to a worker thread. `requireParams` has checked it before. */
 function isRowReference(param: Param): param is RowReference {
   return typeof param === 'object' && param !== null && 'statement' in param
 }
@@ -39,11 +39,11 @@ export function hasReferences(statement: Statement): boolean {
   return statement.params?.some(isRowReference) ?? false
 }
 
-/** Whether the batch ends here with nothing done. */
+/** Whether the batch must be rolled back here. */
 export function isUndecided(statement: Statement, rows: readonly object[]): boolean {
   return statement.decides === true && rows.length === 0
 }
 
-export function nothing(statements: readonly Statement[]): object[][] {
+export function noRows(statements: readonly Statement[]): object[][] {
   return statements.map(() => [])
 }

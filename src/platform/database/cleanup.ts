@@ -1,4 +1,4 @@
-/** Removes rows that have expired, in the background and in small batches, so that nobody ever waits for it. */
+/** Removes expired rows in the background, in small batches so that requests never wait for it. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Clock } from '../../core/clock.ts'
 import { startPeriodicTask } from '../../core/periodic-task.ts'
@@ -6,8 +6,8 @@ import type { Log } from '../log/logger.ts'
 import type { Database } from './database.ts'
 
 /**
- * A table with a column `expires_at` in Unix seconds, which has an index, or with a column `at`, after which rows are kept
- * for so long. The latter needs none: its keys grow with the time.
+ * A table with an indexed column `expires_at` in Unix seconds or, if `keptSeconds` is given, with a column `at`. The latter
+ * needs no index, because its keys grow with time.
  */
 export interface Expiring {
   table: string
@@ -25,8 +25,8 @@ export interface CleanupOptions {
 const everyMs = 60_000
 const batch = 500
 const pauseMs = 20
-/** The clocks of nodes differ: among so many of the first rows there may be some that are not yet old. */
-const looked = 5000
+/** Rows examined per batch. More than a batch, because with differing clocks of nodes keys are not quite in time order. */
+const maxExamined = 5000
 
 export function startCleanup({ db, clock, log, tables }: CleanupOptions) {
   let isClosed = false
@@ -64,7 +64,7 @@ export function startCleanup({ db, clock, log, tables }: CleanupOptions) {
 }
 
 function removeExpired(table: string, key: string): string {
-  // The time is asked for twice: a row that was renewed while we waited for it is not expired any more.
+  // The condition is repeated, because a row may have been renewed while this statement waited for its lock.
   return `DELETE FROM ${table} WHERE ${key} IN
     (SELECT ${key} FROM ${table} WHERE expires_at <= $1 ORDER BY expires_at LIMIT ${batch})
     AND expires_at <= $1 RETURNING ${key}`
@@ -72,7 +72,7 @@ function removeExpired(table: string, key: string): string {
 
 function removeOld(table: string, key: string): string {
   return `DELETE FROM ${table} WHERE ${key} IN
-    (SELECT ${key} FROM (SELECT ${key}, at FROM ${table} ORDER BY ${key} LIMIT ${looked}) AS first_ones
+    (SELECT ${key} FROM (SELECT ${key}, at FROM ${table} ORDER BY ${key} LIMIT ${maxExamined}) AS first_ones
      WHERE at <= $1 ORDER BY ${key} LIMIT ${batch})
     RETURNING ${key}`
 }

@@ -1,10 +1,10 @@
-/** Begins to maintain the number of rows of tables that features declare as counted (see maintained-counts.ts). */
+/** Creates the triggers that maintain the row counts of `countedLists` (see maintained-counts.ts). */
 import { exitCodes, FatalError } from '../../core/fatal-error.ts'
 import type { MigrationTransaction } from './migrations.ts'
 
 const tablePattern = /^[a-z][a-z0-9_]{0,50}$/
 
-/** Runs behind the migrations, in their transaction. A table that has its triggers already is left as it is. */
+/** Runs after the migrations, in their transaction. Skips tables that already have the triggers. */
 export async function countLists(transaction: MigrationTransaction, tables: readonly string[]): Promise<void> {
   for (const table of tables) {
     if (!tablePattern.test(table)) throw notCounted(table, 'its name is not made of lower-case letters and underscores')
@@ -40,7 +40,7 @@ const sqliteScript = (table: string) => `
       WHERE list = '${table}' AND (level, block) IN (VALUES (7, old.id >> 7), (14, old.id >> 14), (21, old.id >> 21));
   END;`
 
-// Nobody adds a row between being counted and the triggers that count from then on.
+// The lock keeps rows from being added between the count and the creation of the triggers.
 const postgresScript = (table: string) => `
   LOCK TABLE ${table} IN SHARE ROW EXCLUSIVE MODE;
   INSERT INTO kept_counts

@@ -1,16 +1,16 @@
-/** The one way to the data, with two engines behind it: sqlite.ts and postgres.ts. */
+/** The database interface. Its two implementations are sqlite.ts and postgres.ts. */
 
-/** No more than this is gathered from long reads: more could not be sent to anybody. */
-export const maxAnswerBytes = 256 * 1024 * 1024
+/** Global cap on the bytes of results being read. */
+export const maxResultBytes = 256 * 1024 * 1024
 
-/** A long read takes some milliseconds: whoever comes after this many would wait for too long. */
+/** A scan takes some milliseconds; beyond this many, further scans are refused with 503. */
 export const maxWaitingScans = 128
 
 export type Value = string | number | boolean | null | Uint8Array
 
 /**
- * Stands for a column of the first row that an earlier statement of the same batch returned. A class, so that no object
- * of a client's making can pass for one.
+ * A parameter whose value comes from the first row of an earlier statement in the batch. A class, so that parsed JSON of a
+ * client can never be taken for one.
  */
 export class RowReference {
   readonly statement: number
@@ -27,8 +27,8 @@ export interface Statement {
   readonly sql: string
   readonly params?: readonly Param[]
   /**
-   * The batch stands or falls with this statement: where it returns no row, nothing of the batch happens. So a race
-   * settled by `UPDATE … WHERE … RETURNING` settles what follows from it too.
+   * Rolls the whole batch back if this statement returns no row. So a race that is settled by
+   * `UPDATE … WHERE … RETURNING` also settles everything that depends on it.
    */
   readonly decides?: boolean
 }
@@ -37,40 +37,40 @@ export type Dialect = 'sqlite' | 'postgres'
 
 /**
  * Plain SQL, one text for both engines: `$1` placeholders, `RETURNING`, timestamps as ISO 8601 text, booleans as
- * booleans. Texts are constants of the code: each is prepared once and kept.
+ * booleans. Texts must be constants: each is prepared once and kept.
  */
 export interface Database {
   readonly dialect: Dialect
   get<Row extends object>(sql: string, params?: readonly Value[]): Promise<Row | undefined>
   all<Row extends object>(sql: string, params?: readonly Value[]): Promise<Row[]>
-  /** Like `all`, for what may take milliseconds: the event loop does not wait for it. */
+  /** Like `all`, for queries that may take milliseconds. They do not block the event loop. */
   scan<Row extends object>(sql: string, params?: readonly Value[]): Promise<Row[]>
   /**
-   * Runs all statements or none, and resolves once that is durable. Returns each statement's rows; where a deciding
-   * statement returned none, every list is empty.
+   * Runs the statements as one transaction, and resolves once it is durable. Returns the rows of each statement, or only
+   * empty lists if a deciding statement returned no row.
    */
   write<Row extends object>(statement: Statement): Promise<[Row[]]>
   write<A extends object, B extends object>(first: Statement, second: Statement): Promise<[A[], B[]]>
   write<Row extends object>(...statements: Statement[]): Promise<Row[][]>
-  /** Rejects where a write would not be taken now: the database is read-only, has no room, or is away. */
+  /** Rejects if a write would fail now: the database is read-only, full or unreachable. */
   checkWritable(): Promise<void>
-  /** Whether reads or writes have met damaged data, a disk that fails or is full. What does not meet it is served. */
+  /** Whether operations have met damaged pages, or a disk that fails or is full. Other operations are still served. */
   hasFaults(): boolean
-  /** Lets what was asked before end, then closes. What is asked later is refused. */
+  /** Waits for pending operations, then closes. Later operations are refused. */
   close(): Promise<void>
 }
 
-/** Is told the time that each operation took, waiting included. */
+/** Called with the duration of each operation, including the time it waited. */
 export type Observe = (operation: 'read' | 'write', ms: number) => void
 
-/** The value of `column` in the first row that the statement at index `statement` of this batch returned. */
+/** Refers to `column` in the first row of the statement with index `statement` of the same batch. */
 export function rowOf(statement: number, column: string): RowReference {
   return new RowReference(statement, column)
 }
 
 export type ConstraintKind = 'unique' | 'foreign_key' | 'not_null' | 'check'
 
-/** A statement broke a rule of the schema. Nothing of its batch was kept. */
+/** A statement violated a constraint of the schema; its whole batch was rolled back. */
 export class ConstraintError extends Error {
   override readonly name = 'ConstraintError'
   readonly kind: ConstraintKind

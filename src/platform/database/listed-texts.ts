@@ -1,7 +1,7 @@
-/** A longer text is not read with its list but when its turn comes: a thousand of them may be a gigabyte. */
+/** Longer texts are loaded one by one when they are sent: a list of a thousand could take a gigabyte of memory. */
 const maxListedBytes = 4096
 
-/** The column, null where it is long. Neither engine reads a text to tell how many bytes it has. */
+/** Selects the column, or null if its text is long. Both engines know the length without reading the text. */
 export function listedText(column: string): string {
   return `CASE WHEN octet_length(${column}) <= ${maxListedBytes} THEN ${column} END AS ${column}`
 }

@@ -1,6 +1,6 @@
 /**
- * How many rows a list has, and which id stands at which place of it, without counting: the database keeps counts for
- * blocks of ids, at three levels (see the migration "counts").
+ * Row counts and positions of large lists without COUNT(*) and OFFSET. Triggers maintain counts per block of ids, at three
+ * levels (see the migration "counts").
  */
 import { startPeriodicTask } from '../../core/periodic-task.ts'
 import type { Log } from '../log/logger.ts'
@@ -15,7 +15,7 @@ const fanOut = 128
 
 const beyond: Place = { id: Number.MAX_SAFE_INTEGER, skip: 0 }
 
-/** Where to begin reading: at this id, leaving out the first `skip` rows. */
+/** Where to start reading: at this id, skipping `skip` rows. */
 export interface Place {
   id: number
   skip: number
@@ -23,21 +23,21 @@ export interface Place {
 
 export interface MaintainedCounts {
   total(list: CountedList): Promise<number>
-  /** The same as the last statement of a batch: the number is then the one that the batch has led to. */
+  /** As the last statement of a batch: counts the batch's own changes too. */
   totalNow(list: CountedList): Statement
   /**
-   * The first statements of a batch whose total must be unlike that of any other: until it is committed, no other such
-   * batch counts the list. SQLite has one writer, so it needs none.
+   * As the first statements of a batch whose total must be unique: no other such batch counts the list until this one
+   * commits. SQLite has a single writer and needs no lock.
    */
   lock(list: CountedList): Statement[]
-  /** Where the row stands that has `before` rows before it, by id ascending. */
+  /** Finds the row that has `before` rows before it, by id ascending. */
   find(list: CountedList, before: number): Promise<Place>
 }
 
 const totalSql = `SELECT CAST(COALESCE(sum(live), 0) AS BIGINT) AS total FROM current_counts WHERE list = $1 AND level = 21`
 
-// Released by the end of the transaction. A statement that waits for it must not be the one that counts, which would
-// see what there was before it waited.
+// Released at the end of the transaction. A separate statement, because one that waits for the lock and counts would
+// count on a snapshot from before the wait.
 const lockSql = 'SELECT 1 AS locked FROM pg_advisory_xact_lock(71522, hashtext($1))'
 
 export function createMaintainedCounts(db: Database): MaintainedCounts {
@@ -66,7 +66,7 @@ export function createMaintainedCounts(db: Database): MaintainedCounts {
           skip -= live
           return false
         })
-        // Where rows have just gone, right behind the blocks that were left out.
+        // Rows were deleted between the queries: continue right after the skipped blocks.
         if (!found) return level === levels[0] ? beyond : { id: end * 2 ** level, skip }
         first = found.block * fanOut
         end = first + fanOut
@@ -80,15 +80,15 @@ const foldEveryMs = 1000
 const foldAtOnce = 20_000
 
 /**
- * Adds up, now and then, what PostgreSQL's writers have noted (on SQLite there is nothing to do). Whoever reads counts
- * adds the notes, so it is right at any time; this keeps them few.
+ * Folds the count changes of PostgreSQL's writers into kept_counts. Readers add pending changes, so counts are always
+ * exact; folding keeps the changes few. SQLite has none.
  */
 export function startFolding({ db, log }: { db: Database; log: Log }): { close(): Promise<void> } {
   if (db.dialect === 'sqlite') return { close: async () => {} }
   return startPeriodicTask({
     everyMs: foldEveryMs,
     work: () => foldCounts(db),
-    onError: (error) => log.warn({ err: error }, 'adding up the kept counts failed; it is tried again in a second'),
+    onError: (error) => log.warn({ err: error }, 'folding the row counts failed; retrying in a second'),
   })
 }
 
@@ -100,7 +100,7 @@ export async function foldCounts(db: Database): Promise<void> {
   }
 }
 
-// One at a time: a second node finds the lock taken and leaves it at that.
+// One node at a time: if another holds the lock, no row is selected.
 const fold = `
   WITH gone AS (
     DELETE FROM kept_count_changes WHERE ctid = ANY (ARRAY(

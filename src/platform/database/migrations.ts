@@ -1,6 +1,6 @@
 /**
- * Brings a database to the schema of this program. All pending files are applied in one transaction, under a lock that
- * the engine provides: of two processes that start at once, one applies them and the other finds them applied.
+ * Migrates the schema. All pending files are applied in one transaction under a lock of the engine: of two processes that
+ * start at once, one applies them and the other finds nothing pending.
  */
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
@@ -12,17 +12,17 @@ export interface Migration {
   name: string
   sql: string
   checksum: string
-  /** The table that it writes anew, row by row. A line of the file tells: "-- rewrites: products". */
+  /** The table that it rewrites, declared by a line such as "-- rewrites: products". */
   rewrites?: string | undefined
 }
 
-/** A transaction that no other process's migrations can overlap. */
+/** A transaction that excludes the migrations of other processes. */
 export interface MigrationTransaction {
   readonly dialect: Dialect
   query<Row extends object>(sql: string, params?: string[]): Promise<Row[]>
-  /** Runs a text of any number of statements. */
+  /** Runs any number of statements. */
   script(sql: string): Promise<void>
-  /** Comes before the migration. Throws where it would fail. */
+  /** Called before each migration. Throws if it could not succeed. */
   prepare?(migration: Migration): Promise<void>
 }
 
@@ -34,14 +34,14 @@ interface Applied {
 const namePattern = /^\d{4}-[a-z0-9-]+\.sql$/
 const rewritesPattern = /^-- rewrites: (\w+)$/m
 
-/** A folder with a folder of migrations for each engine. */
+/** A folder with one subfolder of migrations per engine. */
 export interface MigrationFolder {
   path: string
-  /** The name space of an extension: its migrations are numbered by themselves. Ours share one, without a name. */
+  /** The namespace of an extension, within which its migrations are numbered. Own features share the unnamed one. */
   space?: string
 }
 
-/** All migrations for an engine: ours by their numbers, then those of each extension. */
+/** All migrations for an engine in order: own ones by number, then those of each extension. */
 export function readMigrations(folders: readonly MigrationFolder[], dialect: Dialect): Migration[] {
   const own = folders.filter(({ space }) => space === undefined)
   const spaces = Map.groupBy(
@@ -59,7 +59,7 @@ function readFolder({ path, space }: MigrationFolder, dialect: Dialect): Migrati
   const directory = join(path, dialect)
   return listSqlFiles(directory).map((file) => {
     if (!namePattern.test(file)) throw badMigration(`migration ${file} is not named NNNN-name.sql`)
-    // Line ends may change on the way through version control; the statements do not.
+    // Version control may change line endings, which must not change the checksum.
     const sql = readFileSync(join(directory, file), 'utf8').replaceAll('\r\n', '\n')
     const name = space === undefined ? file : `${space}/${file}`
     const rewrites = rewritesPattern.exec(sql)?.[1]
@@ -87,7 +87,7 @@ function requireUniqueNumbers(migrations: readonly Migration[]): void {
 const spaceOf = (name: string) => (name.includes('/') ? name.slice(0, name.indexOf('/')) : '')
 const fileOf = (name: string) => name.slice(name.indexOf('/') + 1)
 
-/** Applies what is missing and answers the names of what it applied. */
+/** Applies pending migrations. Returns their names. */
 export async function applyMigrations(
   transaction: MigrationTransaction,
   migrations: Migration[],
@@ -120,7 +120,7 @@ function findPending(migrations: Migration[], applied: Applied[]): Migration[] {
   for (const { name, checksum } of applied) {
     const migration = known.get(name)
     if (!migration) {
-      // The tables of an extension stay when it is taken out of the configuration, and it may come back.
+      // An extension that is no longer configured leaves its tables behind, and may be configured again.
       if (spaceOf(name) !== '' && !migrations.some((each) => spaceOf(each.name) === spaceOf(name))) continue
       throw badMigration(`the database is newer than this program: it has migration ${name}, which is unknown here`)
     }

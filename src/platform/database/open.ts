@@ -1,4 +1,4 @@
-/** Opens the database that a URL names, brought to this program's schema. */
+/** Opens the database of a URL and migrates it. */
 import { isAbsolute, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Clock } from '../../core/clock.ts'
@@ -12,22 +12,22 @@ import { withPostgresMigrations } from './postgres/migrate.ts'
 import { openPostgres } from './postgres/postgres.ts'
 import { damageAdvice, isDamage } from './sqlite/faults.ts'
 import { withSqliteMigrations } from './sqlite/migrate.ts'
-import type { RewriteOptions } from './sqlite/room.ts'
+import type { RewriteOptions } from './sqlite/rewrite-space.ts'
 import { openSqlite } from './sqlite/sqlite.ts'
 
 export interface OpenOptions extends RewriteOptions {
   url: string
   poolSize: number
   statementTimeoutSeconds: number
-  /** Relative paths of SQLite files start here. */
+  /** Base of relative SQLite paths. */
   root: string
   migrations: readonly MigrationFolder[]
-  /** Tables whose number of rows is maintained. */
+  /** Tables with maintained row counts. */
   countedLists?: readonly string[]
   clock: Clock
   random: Random
   onConnectionLost?: (error: Error) => void
-  /** Is told of faults of a SQLite file, once each, with what to do; without it every error carries its cause. */
+  /** Logs each fault of a SQLite file once, with advice. Without it, every error carries its cause. */
   faultLog?: Log | undefined
   observe?: Observe
 }
@@ -38,7 +38,7 @@ export async function openDatabase(options: OpenOptions): Promise<{ db: Database
   const migrations = readMigrations(options.migrations, dialect)
   const path = dialect === 'sqlite' ? sqlitePath(url, options.root) : undefined
 
-  // Opened first: its errors say in one line what is wrong with the place.
+  // Opened before migrating, because its errors are the clearest if the database cannot be reached.
   const { onConnectionLost = () => {}, observe = () => {}, faultLog } = options
   const db =
     path === undefined
@@ -64,7 +64,7 @@ function dialectOf(url: string): Dialect {
   return url.startsWith('file:') ? 'sqlite' : 'postgres'
 }
 
-/** The path that a `file:` URL names, relative ones from `root`. */
+/** The path of a `file:` URL. Relative paths start at `root`. */
 export function sqlitePath(url: string, root: string): string {
   if (url.startsWith('file://')) return fileURLToPath(url)
   const path = url.slice('file:'.length)

@@ -1,8 +1,8 @@
-/** What works once and has been used: whoever comes second with it finds it there. */
+/** Records consumed single-use ids; a second insert returns no row. */
 import type { Database, Statement } from './database.ts'
 
 export interface SingleUseIds {
-  /** Uses it up. Decides: only where it was not used before. `expiresAt` is when it would have been of no use anyway. */
+  /** A deciding statement: the batch runs only if the id was not consumed before. The record is kept until `expiresAt`. */
   use(name: string, expiresAt: number): Statement
   isUsed(name: string): Promise<boolean>
 }

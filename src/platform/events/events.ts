@@ -1,11 +1,11 @@
-/** What happens in this process, told to those who listen. */
+/** Domain events within this process. */
 import { withTimeout } from '../../core/timeout.ts'
 import type { Log } from '../log/logger.ts'
 
-/** An event by its name, which carries the type of its payload. Features declare those that they emit. */
+/** A named event with the type of its payload. Features declare the events they emit. */
 export interface EventType<out Payload = unknown> {
   readonly name: string
-  /** Never there: it carries the type. */
+  /** Never set; carries the type. */
   readonly payload?: Payload
 }
 
@@ -14,11 +14,11 @@ export function defineEvent<Payload>(name: string): EventType<Payload> {
 }
 
 export interface Events {
-  /** Returns how to stop listening. */
+  /** Returns a function that removes the listener. */
   on<Payload>(event: EventType<Payload>, listener: (payload: Payload) => unknown): () => void
   /**
-   * Resolves when every listener has ended, all of them running at once. One that fails, or takes longer than a second,
-   * is logged; it breaks neither the others nor the emitter.
+   * Runs all listeners concurrently and resolves when they are done. A listener that fails, or takes longer than a second,
+   * is logged; it affects neither the others nor the emitter.
    */
   emit<Payload>(event: EventType<Payload>, payload: Payload): Promise<void>
 }
@@ -32,8 +32,8 @@ export interface EventListener {
 
 export interface ListenOptions {
   /**
-   * The name under which its progress is kept, for listeners that must miss nothing. Reserved: the change log that it
-   * reads from is not there yet, and a feature that asks for it stops the start.
+   * The name under which the progress of a listener that must miss nothing is stored. Reserved: there is no change log to
+   * read from yet, so a feature that uses it stops the start.
    */
   durable: string
 }
@@ -70,7 +70,7 @@ export function createEvents({ log }: { log: Log }): Events {
 
   return {
     on({ name }, listener) {
-      // A wrapper of its own: the same function may listen twice, and stop once.
+      // Wrapped, so that a function can be added twice and removed once.
       const own: Listener = (payload) => listener(payload as never)
       const all = listeners.get(name) ?? new Set()
       listeners.set(name, all.add(own))

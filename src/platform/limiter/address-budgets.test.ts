@@ -95,7 +95,7 @@ test('what one connection does with its room may cut off another that waits for 
   busy.addOperation()
   second.hold(90)
   let asked = 0
-  // Its answer takes the address over its budget, and the largest of its connections goes.
+  // Its response exceeds the budget of the address, so the largest connection is cut off.
   first.hasRoomForOperation(() => {
     first.hold(20)
     return false

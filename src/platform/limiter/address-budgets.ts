@@ -1,66 +1,66 @@
 /**
- * What the open connections of one client address may hold together: bytes in memory (received and not yet handled, sent
- * and not yet read), subscriptions, and operations under way. A limit per connection alone would be multiplied by opening
- * more of them. A long answer over HTTP has a share of its own.
+ * Budgets of one client address, shared by all its connections: bytes in memory (received and not yet handled, sent and
+ * not yet read), subscriptions, and running operations. Limits per connection alone could be multiplied by opening more
+ * connections. A long HTTP response counts as a connection.
  */
 import { rateKey } from './limiter.ts'
 
 export interface AddressBudgetOptions {
   maxBytes: number
   maxSubscriptions: number
-  /** Under way at once; the others wait. */
+  /** Running at once; further ones wait. */
   maxOperations: number
 }
 
 export interface AddressBudgets {
-  /** Starts the account of one connection. `onCutOff` must end the connection and close its share. */
+  /** Opens the share of one connection. `onCutOff` must end the connection and close its share. */
   open(address: string, onCutOff: () => void): Share
 }
 
-interface Account {
+interface AddressUsage {
   bytes: number
   subscriptions: number
   operations: number
   readonly shares: Set<Share>
-  /** Those that wait for an operation to end, in their order. */
+  /** Shares that wait for an operation to end, in order. */
   readonly waiting: Map<Share, OnRoom>
 }
 
-/** Is called when there is room for an operation. Returns whether it is going to be used later. */
+/** Called when an operation may start. Returns true if it will start one later, which reserves the slot. */
 type OnRoom = () => boolean
 
 export function createAddressBudgets(limits: AddressBudgetOptions): AddressBudgets {
-  const accounts = new Map<string, Account>()
+  const usages = new Map<string, AddressUsage>()
   return {
     open(address, onCutOff) {
       const key = rateKey(address)
-      const account = accounts.get(key) ?? createAccount()
-      accounts.set(key, account)
+      const usage = usages.get(key) ?? createUsage()
+      usages.set(key, usage)
       const onClose = () => {
-        if (account.shares.size === 0 && accounts.get(key) === account) accounts.delete(key)
+        if (usage.shares.size === 0 && usages.get(key) === usage) usages.delete(key)
       }
-      const share = new Share({ key, account, limits, onCutOff, onClose })
-      account.shares.add(share)
+      const share = new Share({ key, usage, limits, onCutOff, onClose })
+      usage.shares.add(share)
       return share
     },
   }
 }
 
-function createAccount(): Account {
+function createUsage(): AddressUsage {
   return { bytes: 0, subscriptions: 0, operations: 0, shares: new Set(), waiting: new Map() }
 }
 
 interface ShareOptions {
   key: string
-  account: Account
+  usage: AddressUsage
   limits: AddressBudgetOptions
   onCutOff(): void
   onClose(): void
 }
 
-/** The part of its address's budgets that one connection takes. */
+/** What one connection uses of its address's budgets. */
 export class Share {
-  /** The address as limits count it: IPv6 by /64. */
+  /** The address, IPv6 by /64. */
   readonly key: string
   readonly #options: ShareOptions
   #bytes = 0
@@ -74,25 +74,25 @@ export class Share {
   }
 
   /**
-   * Tells how many bytes the connection holds now. Over the budget the connection of the address that holds most is cut
-   * off: behind a shared address that is the one that misbehaves, rather than whoever happens to come next.
+   * Sets the bytes that the connection holds now. Over the budget, the largest connection of the address is cut off: behind
+   * a shared address that is the misbehaving one, not the one that happens to exceed the limit.
    */
   hold(bytes: number): void {
     this.#hold(bytes, undefined)
   }
 
-  /** The same for what has to be sent in any case: over the budget others are cut off, however little they hold. */
+  /** Like `hold`, but never cuts off this connection; over the budget, others are cut off. */
   holdAnyway(bytes: number): void {
     this.#hold(bytes, this)
   }
 
   #hold(bytes: number, spared: Share | undefined): void {
     if (this.#isClosed || bytes === this.#bytes) return
-    const { account, limits } = this.#options
-    account.bytes += bytes - this.#bytes
+    const { usage, limits } = this.#options
+    usage.bytes += bytes - this.#bytes
     this.#bytes = bytes
-    while (account.bytes > limits.maxBytes) {
-      const largest = Share.#largestOf(account.shares, spared)
+    while (usage.bytes > limits.maxBytes) {
+      const largest = Share.#largestOf(usage.shares, spared)
       if (!largest) return
       largest.#options.onCutOff()
       largest.close()
@@ -100,49 +100,49 @@ export class Share {
   }
 
   hasRoomFor(bytes: number): boolean {
-    const { account, limits } = this.#options
-    return account.bytes + bytes <= limits.maxBytes
+    const { usage, limits } = this.#options
+    return usage.bytes + bytes <= limits.maxBytes
   }
 
-  /** Returns false where the address has as many subscriptions as it may. */
+  /** Returns false if the address has reached its limit. */
   addSubscription(): boolean {
-    const { account, limits } = this.#options
-    if (this.#isClosed || account.subscriptions >= limits.maxSubscriptions) return false
+    const { usage, limits } = this.#options
+    if (this.#isClosed || usage.subscriptions >= limits.maxSubscriptions) return false
     this.#subscriptions += 1
-    account.subscriptions += 1
+    usage.subscriptions += 1
     return true
   }
 
   removeSubscription(): void {
     if (this.#isClosed) return
     this.#subscriptions -= 1
-    this.#options.account.subscriptions -= 1
+    this.#options.usage.subscriptions -= 1
   }
 
-  /** Where it returns false, `onRoom` is called once there is room again. */
+  /** If it returns false, `onRoom` is called once an operation may start. */
   hasRoomForOperation(onRoom: OnRoom): boolean {
-    const { account, limits } = this.#options
-    if (account.operations < limits.maxOperations) return true
-    account.waiting.set(this, onRoom)
+    const { usage, limits } = this.#options
+    if (usage.operations < limits.maxOperations) return true
+    usage.waiting.set(this, onRoom)
     return false
   }
 
   addOperation(): void {
     this.#operations += 1
-    this.#options.account.operations += 1
+    this.#options.usage.operations += 1
   }
 
-  /** Operations outlive their connection: what is under way ends when it ends. */
+  /** A running operation counts until it ends, even if its connection has closed. */
   removeOperation(): void {
-    const { account, limits } = this.#options
+    const { usage, limits } = this.#options
     this.#operations -= 1
-    account.operations -= 1
+    usage.operations -= 1
     let promised = 0
-    // Those that find no room wait anew, behind the others.
-    for (const [share, onRoom] of [...account.waiting]) {
-      if (account.operations + promised >= limits.maxOperations) break
-      // What one does with its room may cut off another one.
-      if (account.waiting.delete(share) && onRoom()) promised += 1
+    // A share that finds no room queues again behind the others.
+    for (const [share, onRoom] of [...usage.waiting]) {
+      if (usage.operations + promised >= limits.maxOperations) break
+      // A callback may cut off another waiting connection, so membership is checked again.
+      if (usage.waiting.delete(share) && onRoom()) promised += 1
     }
     this.#settle()
   }
@@ -150,17 +150,17 @@ export class Share {
   close(): void {
     if (this.#isClosed) return
     this.#isClosed = true
-    const { account } = this.#options
-    account.bytes -= this.#bytes
-    account.subscriptions -= this.#subscriptions
-    account.waiting.delete(this)
+    const { usage } = this.#options
+    usage.bytes -= this.#bytes
+    usage.subscriptions -= this.#subscriptions
+    usage.waiting.delete(this)
     this.#settle()
   }
 
   #settle(): void {
-    const { account, onClose } = this.#options
+    const { usage, onClose } = this.#options
     if (!this.#isClosed || this.#operations > 0) return
-    account.shares.delete(this)
+    usage.shares.delete(this)
     onClose()
   }
 

@@ -1,8 +1,8 @@
-/** How many of something an address may have at once, such as open connections. */
+/** Limits how many connections a client address may have open at once. */
 import { rateKey } from './limiter.ts'
 
 export interface ConnectionsPerAddress {
-  /** Returns how to leave again, or undefined where there are as many as there may be. */
+  /** Returns a function that releases the slot, or undefined if the limit is reached. */
   enter(address: string): (() => void) | undefined
 }
 

@@ -1,9 +1,9 @@
-/** How often a client address may try. In memory, or in Redis where several nodes must count together. */
+/** Rate limits per client address, in memory, and in Redis if configured, so that nodes count together. */
 import ipaddr from 'ipaddr.js'
 import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible'
 import { parseAddress, withoutPort } from '../../core/addresses.ts'
 import { AppError } from '../../core/app-error.ts'
-import { answerTimeoutMs } from '../../core/supervised-connection.ts'
+import { replyTimeoutMs } from '../../core/supervised-connection.ts'
 import { withTimeout } from '../../core/timeout.ts'
 import type { Redis } from '../redis/redis.ts'
 
@@ -13,7 +13,7 @@ export interface Rate {
 }
 
 export interface Limiter {
-  /** Throws 429 where the address has used up its share, of which `weight` is taken: 1 for a request. */
+  /** Consumes `weight` points, 1 by default. Throws 429 if the address has used up its points. */
   take(address: string, weight?: number): Promise<void>
 }
 
@@ -23,7 +23,7 @@ interface SharedTake {
   limiter: RateLimiterRedis
 }
 
-/** One limiter for each name: whoever asks for it again shares it, as nodes do that share a Redis. */
+/** Returns the same limiter for the same name. Nodes with the same Redis share it too. */
 export type CreateLimiter = (name: string, rate: Rate) => Limiter
 
 export function createLimiters(redis: Redis | undefined): CreateLimiter {
@@ -36,12 +36,12 @@ export function createLimiters(redis: Redis | undefined): CreateLimiter {
 
   function createLimiter(name: string, { requests, seconds }: Rate): Limiter {
     const options = { keyPrefix: `limit:${name}`, points: requests, duration: seconds }
-    // Counts along at all times. While Redis is away each node goes on from there, so it never hands out a second share;
-    // and what an address has taken from this node alone is refused without asking.
+    // Always counts too. While Redis is down, each node continues from here, so an address never gets a second budget; and
+    // what exceeds the limit on this node alone is refused without asking Redis.
     const own = new RateLimiterMemory(options)
     const shared = redis && new RateLimiterRedis({ ...options, storeClient: redis.client, useRedisPackage: true })
 
-    /** What all nodes have counted together is what this one goes on from. */
+    /** Copies the shared count to this node, as the basis for when Redis is down. */
     function adopt(key: string, counted: RateLimiterRes): void {
       const known = own.get(key)
       void known.then((mine) => {
@@ -59,10 +59,10 @@ export function createLimiters(redis: Redis | undefined): CreateLimiter {
         },
       )
       try {
-        // A Redis that takes the question and never answers must not keep everybody from signing in.
-        await withTimeout(counting, answerTimeoutMs)
+        // A Redis that hangs must not keep everybody from signing in.
+        await withTimeout(counting, replyTimeoutMs)
       } catch (error) {
-        // Anything else than a refusal says nothing about the address: this node's own count has let it through.
+        // Any other error says nothing about the address, and this node's own count has accepted it.
         if (error instanceof RateLimiterRes) throw error
       }
     }
@@ -86,9 +86,9 @@ export function tooManyAttempts(waitSeconds: number): AppError {
   return new AppError(429, 'Too many attempts', { headers: { 'retry-after': String(waitSeconds) } })
 }
 
-/** One customer holds a whole /64 of IPv6 addresses: they count as one. What is no address counts as it is. */
+/** IPv6 addresses count by /64, because one customer holds a whole /64. Text that is no address is its own key. */
 export function rateKey(given: string): string {
-  // Some proxies forward the port along.
+  // Some proxies forward the port too.
   const text = withoutPort(given)
   const address = parseAddress(text)
   if (!address) return text

@@ -1,4 +1,4 @@
-/** The log: JSON lines, or readable ones where a person watches. Secrets never reach a line, whoever logs them. */
+/** The log: JSON lines, or coloured text on a terminal. Secrets are redacted by name, whichever module logs them. */
 import { type DestinationStream, type Logger, pino } from 'pino'
 import { pretty } from './pretty.ts'
 
@@ -6,9 +6,8 @@ export type Log = Logger
 
 export interface LogOptions {
   level: string
-  /** Where a person watches, lines are for people. */
   isTerminal: boolean
-  /** Standard output where none is given. */
+  /** Defaults to standard output. */
   destination?: DestinationStream
 }
 
@@ -25,12 +24,12 @@ export function createLogger({ level, isTerminal, destination }: LogOptions): Lo
       level: (label: string) => ({ level: label }),
       log: (line: object) => hideSecrets(line, 0) as Record<string, unknown>,
     },
-    // Errors have been described by then; pino's own way would look for their fields again.
+    // `hideSecrets` has serialised errors already; pino's own serialiser would add all their fields.
     serializers: { err: (described: unknown) => described },
   }
   const target = destination ?? (isTerminal ? pretty() : pino.destination({ dest: 1, sync: false }))
   const log = pino(options, target)
-  // Pino formats the lines of a child, but not what the child was made with.
+  // Pino applies formatters.log to the lines of a child logger, but not to its bindings.
   const makeChild = log.child
   log.child = function child(this: Log, bindings: object, childOptions?: object) {
     return makeChild.call(this, hideSecrets(bindings, 0) as Record<string, unknown>, childOptions as never)
@@ -38,14 +37,14 @@ export function createLogger({ level, isTerminal, destination }: LogOptions): Lo
   return log
 }
 
-/** Replaces what stands under a telling name, at any depth a line sensibly has. */
+/** Replaces values whose name suggests a secret. */
 function hideSecrets(value: unknown, depth: number): unknown {
   if (typeof value === 'string') return value.includes('//') ? hideCredentials(value) : value
   if (typeof value !== 'object' || value === null) return value
   if (value instanceof Error) return describeError(value, depth)
   if (depth >= maxDepth) return '[too deep]'
   if (Array.isArray(value)) return value.map((item) => hideSecrets(item, depth + 1))
-  // A request or a socket, say, holds its headers in more places than names can tell.
+  // A request or a socket holds its headers in too many places to redact.
   if (!isPlain(value)) return `[${value.constructor?.name ?? 'object'}]`
   return Object.fromEntries(
     Object.entries(value).map(([name, inner]) => [
@@ -55,7 +54,7 @@ function hideSecrets(value: unknown, depth: number): unknown {
   )
 }
 
-/** `//user:password@host` loses what stands before the `@`. In one pass: a line may hold text from anybody. */
+/** Hides the credentials in `//user:password@host`. Linear time, because a line may contain text from clients. */
 function hideCredentials(text: string): string {
   const [first = '', ...authorities] = text.split('//')
   const hiddenOnes = authorities.map((authority) => {
@@ -70,7 +69,7 @@ function isPlain(value: object): boolean {
   return prototype === null || prototype === Object.prototype || prototype.constructor === undefined
 }
 
-/** Only these fields: a driver's error also carries statements and the values that broke them. */
+/** Only these fields, because errors of database drivers also carry statements and values. */
 function describeError(error: Error & { code?: unknown }, depth: number): object {
   return {
     type: error.name,

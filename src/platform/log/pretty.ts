@@ -4,7 +4,7 @@ import type { DestinationStream } from 'pino'
 const require = createRequire(import.meta.url)
 
 export function pretty(): DestinationStream {
-  // Read only where a person watches: a command is done before all of its files are.
+  // Loaded on demand, because loading it takes longer than most commands.
   const { PinoPretty } = require('pino-pretty') as typeof import('pino-pretty')
   return PinoPretty({
     colorize: true,

@@ -1,4 +1,4 @@
-/** Sends mail by SMTP, or writes it to the log where a developer watches. */
+/** Sends mail by SMTP, or writes it to the log in development. */
 import type { Log } from '../log/logger.ts'
 
 export interface Message {
@@ -8,7 +8,6 @@ export interface Message {
 }
 
 export interface Mail {
-  /** Where messages end up: in mailboxes, or in the log of a service that has no mail server. */
   delivery: 'mail' | 'log'
   send(message: Message): Promise<void>
   close(): Promise<void>
@@ -21,7 +20,7 @@ export interface MailOptions {
   log: Log
 }
 
-/** Undefined where there is no way to send any. */
+/** Returns undefined if there is no way to send mail. */
 export async function createMail({
   url,
   from = 'Latchkey <no-reply@localhost>',
@@ -29,10 +28,10 @@ export async function createMail({
   log,
 }: MailOptions): Promise<Mail | undefined> {
   if (url === undefined) return isDevelopment ? createLogMail(log) : undefined
-  // Loaded only where it is needed, which many services do without.
+  // Loaded on demand; many installations have no mail server.
   const { createTransport } = await import('nodemailer')
   const transport = createTransport(
-    // A server that takes the connection and says nothing is given up soon.
+    // Short timeouts, for servers that accept a connection and then hang.
     { url, connectionTimeout: 10_000, greetingTimeout: 10_000, socketTimeout: 15_000 },
     { from, disableFileAccess: true, disableUrlAccess: true },
   )

@@ -1,6 +1,6 @@
 /**
- * A histogram for the hot path. prom-client's own looks its labels up by a hash of their text at every observation
- * (2 µs); here a series is found once and then only counts. prom-client prints it like any other metric.
+ * A histogram for the hot path. prom-client's own hashes the labels at every observation (2 µs); here a series is looked up
+ * once. prom-client's registry prints it like any other metric.
  */
 
 export interface Series {
@@ -23,7 +23,7 @@ export interface HistogramOptions {
 export function createHistogram({ name, help, buckets }: HistogramOptions) {
   const all: Values[] = []
 
-  /** Whoever asks for the same labels again counts on: Prometheus refuses a page that tells a series twice. */
+  /** Returns the same series for the same labels, because Prometheus rejects a page with duplicate series. */
   function series(labels: Record<string, string>): Series {
     const values = all.find((each) => hasLabels(each, labels)) ?? add(labels)
     return {
@@ -37,13 +37,13 @@ export function createHistogram({ name, help, buckets }: HistogramOptions) {
   }
 
   function add(labels: Record<string, string>): Values {
-    // One more than there are bounds: the last counts what lies beyond them all.
+    // The last one is +Inf.
     const values: Values = { labels, counts: new Float64Array(buckets.length + 1), sum: 0 }
     all.push(values)
     return values
   }
 
-  /** Prometheus counts cumulatively: a bucket holds what lies in it and below. */
+  /** Buckets of Prometheus are cumulative. */
   function samplesOf({ labels, counts, sum }: Values) {
     let total = 0
     const bounds: (number | string)[] = [...buckets, '+Inf']
@@ -60,7 +60,7 @@ export function createHistogram({ name, help, buckets }: HistogramOptions) {
 
   return {
     series,
-    /** What prom-client's registry takes. */
+    /** For prom-client's registry. */
     metric: {
       name,
       get: async () => ({ name, help, type: 'histogram', aggregator: 'sum', values: all.flatMap(samplesOf) }),

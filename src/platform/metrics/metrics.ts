@@ -1,16 +1,16 @@
-/** Figures for Prometheus. */
+/** Metrics for Prometheus. */
 import { Counter, collectDefaultMetrics, Gauge, type Metric, Registry } from 'prom-client'
 import { createHistogram, type Series } from './histogram.ts'
 
 export interface Metrics {
   requestSeries(labels: { method: string; route: string; status: string }): Series
   databaseSeries(labels: { operation: 'read' | 'write' }): Series
-  /** A figure that is asked for when somebody reads it, by the values of one label. */
+  /** A gauge that is read on each scrape, by the values of one label. */
   addGauge(gauge: { name: string; help: string; label: string; read(): Figures | Promise<Figures> }): void
-  /** Returns how to add one to it, by the value of its label where it has one. */
+  /** Returns a function that increments the counter, for a value of its label if it has one. */
   addCounter(counter: CounterOptions): (value?: string) => void
   contentType: string
-  /** The page that Prometheus reads. */
+  /** The page for Prometheus. */
   print(): Promise<string>
 }
 
@@ -20,15 +20,15 @@ export interface CounterOptions {
   /** Ends in `_total`. */
   name: string
   help: string
-  /** All its values, which then are there from the start, with 0. */
+  /** All possible values, which start at 0. */
   label?: { name: string; values: readonly string[] }
 }
 
 export function createMetrics(): Metrics {
   const register = new Registry()
-  // The process: CPU, memory, file handles, garbage collection and the event loop's delay.
+  // CPU, memory, file handles, garbage collection and event loop lag.
   collectDefaultMetrics({ register })
-  // Gauges under names of counters, which Prometheus's own check refuses; they are sums of gauges that stay.
+  // Gauges named like counters, which promtool rejects. The gauges that they sum up remain.
   for (const kind of ['handles', 'requests', 'resources']) register.removeSingleMetric(`nodejs_active_${kind}_total`)
   const requests = createHistogram({
     name: 'http_request_duration_seconds',
@@ -41,7 +41,7 @@ export function createMetrics(): Metrics {
     buckets: [0.00001, 0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5],
   })
   for (const { metric } of [requests, database]) {
-    // The registry asks for no more than a name and get(); its types ask for one of its own classes.
+    // The registry only needs a name and get(), but its types require one of its own classes.
     register.registerMetric(metric as unknown as Metric)
   }
   return {

@@ -1,4 +1,4 @@
-/** The description of the API, made from its routes. */
+/** Builds the OpenAPI document from the routes. */
 import type { RouteOptions } from 'fastify'
 import type { TSchema } from 'typebox'
 import type { Requirement } from '../access/route-guards.ts'
@@ -15,12 +15,12 @@ export interface BuildOptions {
 }
 
 export interface AddedRoute {
-  /** As it was when the route was added: where it has a twin with a slash at its end, the framework changes it later. */
+  /** Captured when the route was added, because Fastify changes it later for the variant with a trailing slash. */
   url: string
   route: RouteOptions
 }
 
-/** The chapter of what only those who run the service look at: it comes last. */
+/** For operators. Always the last tag. */
 export const serviceTag = { name: 'Service', description: 'For those who run the service, and their machines.' }
 
 export function buildDocument(routes: readonly AddedRoute[], options: BuildOptions): OpenApiDocument {
@@ -53,24 +53,24 @@ export function buildDocument(routes: readonly AddedRoute[], options: BuildOptio
   }
 }
 
-/** Resolved by clients against the address that they read the description from. */
+/** Clients resolve it against the URL of the document. */
 const sameServer = { url: '/', description: 'Where this description comes from.' }
 
 function selectRoutes(routes: readonly AddedRoute[], { requirementsOf }: BuildOptions): DescribedRoute[] {
   const described = routes.flatMap(({ url, route }) => {
     const docs = route.config?.docs
-    // Plugins of the framework mark what is not for readers by `hide`.
+    // Fastify plugins mark undocumented routes with `hide`.
     const schema = route.schema as { body?: TSchema; hide?: boolean } | undefined
     if (docs === false || schema?.hide) return []
     const shared = { path: toPath(url), requirements: requirementsOf(route), body: schema?.body }
     return methodsOf(route).map((method) => ({ ...shared, method, docs: docs as RouteDocs | undefined }))
   })
   const names = new Set(described.map(nameOf))
-  // A path with a slash at its end, beside the same without, is no other endpoint.
+  // A path with a trailing slash is the same endpoint as the one without.
   return described.filter((route) => !(route.path.endsWith('/') && names.has(nameOf(route).slice(0, -1))))
 }
 
-/** Without HEAD, which the framework makes of GET. */
+/** Without HEAD, which Fastify derives from GET. */
 const describable = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE']
 
 function methodsOf({ method }: RouteOptions): string[] {
@@ -81,7 +81,7 @@ function nameOf({ method, path }: { method: string; path: string }): string {
   return `${method} ${path}`
 }
 
-/** `/users/:id` and `/files/*`, in the words of OpenAPI. A doubled colon stands for itself. */
+/** Converts `/users/:id` and `/files/*` to OpenAPI's path templates. `::` is an escaped colon. */
 export function toPath(url: string): string {
   const path = url
     .replace(/(?<!:):(\w+)(\([^/]*\))?\??/g, '{$1}')

@@ -1,4 +1,4 @@
-/** As much of OpenAPI 3.1 as we write. */
+/** The parts of OpenAPI 3.1 that are used here. */
 export interface OpenApiDocument {
   openapi: '3.1.0'
   info: { title: string; version: string; description: string; license: { name: string; identifier: string } }
@@ -17,7 +17,7 @@ export interface Operation {
   tags: string[]
   summary: string
   description?: string
-  /** Who may use it, in words. */
+  /** Who may use it, for readers. */
   'x-access': string
   security: Record<string, string[]>[]
   parameters?: Parameter[]
@@ -64,7 +64,7 @@ export interface JsonSchema {
 export const schemaPath = '#/components/schemas/'
 export const responsePath = '#/components/responses/'
 
-/** What a reference of this document stands for; what is none stands for itself. */
+/** Returns the schema that a reference points to; any other schema unchanged. */
 export function resolveSchema(document: OpenApiDocument, schema: JsonSchema): JsonSchema {
   const name = schema.$ref?.slice(schemaPath.length)
   return name === undefined ? schema : (document.components.schemas[name] ?? {})

@@ -1,4 +1,4 @@
-/** Errors as part of the description: the very errors that are thrown give their texts, bodies and headers. */
+/** Documents error responses. Texts, bodies and headers come from the same AppError factories that handlers throw. */
 import { STATUS_CODES } from 'node:http'
 import type { TObject, TSchema } from 'typebox'
 import type { AppError } from '../../core/app-error.ts'
@@ -38,11 +38,11 @@ export interface ErrorSource {
   path: string
   body: TSchema | undefined
   hasBody: boolean
-  /** What the route itself names. */
+  /** The errors that the route documents itself. */
   own: readonly AppError[]
 }
 
-/** All errors that a route may answer with, its own and those that follow from what it declares. */
+/** All errors of a route: its own, and those that follow from its access, path and body. */
 export function errorsOf({ requirements, path, body, hasBody, own }: ErrorSource): AppError[] {
   const isGuarded = requirements.some((each) => each !== 'public')
   const isChecked = requirements.some((each) => typeof each === 'object')
@@ -51,11 +51,11 @@ export function errorsOf({ requirements, path, body, hasBody, own }: ErrorSource
     ...own,
     ...(isGuarded ? [httpErrors.missingToken(), httpErrors.invalidToken()] : []),
     ...(isChecked ? [httpErrors.forbidden()] : []),
-    // A route that says what it did not find says it better.
+    // A 404 of the route's own is more specific.
     ...(path.includes('{') && !ownStatuses.has(404) ? [httpErrors.notFound()] : []),
     ...(hasBody ? [httpErrors.malformedBody(), httpErrors.bodyTooLarge(), httpErrors.unsupportedMediaType()] : []),
     ...(body ? [breakBody(body)] : []),
-    // Of every request, before its route is known: what is no HTTP, comes too slowly, or has too many headers.
+    // Any request can fail before it is routed: malformed HTTP, a timeout, too many headers.
     httpErrors.malformedRequest(),
     httpErrors.requestTimeout(),
     httpErrors.headersTooLarge(),
@@ -64,7 +64,7 @@ export function errorsOf({ requirements, path, body, hasBody, own }: ErrorSource
   ]
 }
 
-/** What the route really answers to a body without fields or, where it takes that, with fields of no known type. */
+/** The actual validation error for an empty body or, if that is valid, for fields of a wrong type. */
 function breakBody(schema: TSchema): AppError {
   const generic = validationFailed({ field: ['Must not be blank'] })
   const { properties } = schema as Partial<TObject>
@@ -76,7 +76,7 @@ function breakBody(schema: TSchema): AppError {
       if ('error' in outcome) return outcome.error
     }
   } catch {
-    // A schema that only a validator of the plugin's own understands.
+    // A schema for the custom validator of a plugin.
   }
   return generic
 }
@@ -86,7 +86,7 @@ export function createErrorResponses(schemas: Schemas) {
 
   function respond(errors: readonly AppError[]): ResponseObject | Reference {
     const response = describe(errors)
-    // Which fields can be wrong differs from route to route; all else is written once.
+    // The fields of a 422 differ between routes; every other response is a shared component.
     if (errors.some(({ status }) => status === 422)) return response
     const name = [...new Set(errors.map(({ message }) => toPascalCase(message)))].join('Or')
     components[name] ??= response
@@ -130,7 +130,7 @@ function schemaOf({ extra = {} }: AppError): TSchema {
   return 'details' in extra ? DetailedError : PlainError
 }
 
-/** By its text, which two errors of one status may share. */
+/** Numbered, because two errors of one status may share a text. */
 function nameOf(errors: readonly AppError[], index: number): string {
   const name = toPascalCase(errors[index]?.message ?? '')
   const earlier = errors.slice(0, index).filter(({ message }) => toPascalCase(message) === name).length

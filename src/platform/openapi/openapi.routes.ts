@@ -1,4 +1,4 @@
-/** The description of the API: `/openapi.json` for programs, `/docs` for people. Each is made once, for the first who asks. */
+/** Serves the API description: `/openapi.json` for programs, `/docs` for people. Both are built on the first request. */
 import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import { compressResponse } from '../http/compression.ts'
@@ -20,7 +20,7 @@ const pagePolicy = [
   "frame-ancestors 'none'",
 ].join('; ')
 
-/** Call before any route is added. */
+/** Call before adding routes. */
 export function serveDocs(app: FastifyInstance, options: DocsOptions): void {
   const routes: AddedRoute[] = []
   app.addHook('onRoute', (route) => void routes.push({ url: route.url, route }))

@@ -1,10 +1,10 @@
-/** One operation of the description, from a route and what it says of itself. */
+/** Builds one OpenAPI operation from a route and its `config.docs`. */
 import { STATUS_CODES } from 'node:http'
 import type { TSchema } from 'typebox'
 import type { Requirement } from '../access/route-guards.ts'
 import type { JsonSchema, MediaType, Operation, Parameter, ResponseObject } from './document.ts'
 import { type createErrorResponses, errorsOf } from './error-responses.ts'
-import { type AnswerDocs, otherTag, type RouteDocs } from './route-docs.ts'
+import { otherTag, type ResponseDocs, type RouteDocs } from './route-docs.ts'
 import { mapValues, type Schemas, toPascalCase } from './schemas.ts'
 
 export interface DescribedRoute {
@@ -13,7 +13,7 @@ export interface DescribedRoute {
   path: string
   docs: RouteDocs | undefined
   requirements: readonly Requirement[]
-  /** The schema that checks its bodies. */
+  /** The schema that validates its bodies. */
   body: TSchema | undefined
 }
 
@@ -40,7 +40,7 @@ export function describeOperation(route: DescribedRoute, { schemas, errors }: Pa
     ...(parameters.length > 0 && { parameters }),
     ...(requestBody && { requestBody }),
     responses: {
-      ...describeAnswers(docs, schemas),
+      ...describeResponses(docs, schemas),
       ...errors.byStatus(
         errorsOf({ requirements, path, body: route.body, hasBody: requestBody !== undefined, own: docs?.errors ?? [] }),
       ),
@@ -51,7 +51,7 @@ export function describeOperation(route: DescribedRoute, { schemas, errors }: Pa
 function describeAccess(requirements: readonly Requirement[]): string {
   const guards = requirements.filter((each) => each !== 'public')
   const isHolder = guards.some((each) => typeof each === 'object' && !('policy' in each))
-  // Whoever has a role or a permission is signed in.
+  // A role or a permission implies authentication.
   const telling = guards.filter((each) => !(isHolder && each === 'authenticated'))
   return telling.length === 0 ? 'anybody' : `whoever ${telling.map(nameOf).join(' and ')}`
 }
@@ -66,7 +66,7 @@ function nameOf(requirement: Exclude<Requirement, 'public'>): string {
 function securityOf(requirements: readonly Requirement[]): Record<string, string[]>[] {
   const guards = requirements.filter((each) => each !== 'public')
   if (guards.length === 0) return []
-  // A policy alone asks everybody, those without a token too.
+  // A policy alone also applies to requests without a token.
   const isOptional = guards.every((each) => typeof each === 'object' && 'policy' in each)
   return [...(isOptional ? [{}] : []), { bearer: [] }]
 }
@@ -92,7 +92,7 @@ function describeBody(route: DescribedRoute, schemas: Schemas, name: string) {
   const docs = route.docs?.body
   const given = route.body ?? docs?.schema
   if (!given) return undefined
-  // Under a name of its own, whatever its title: its fields may be told more of than its schema does.
+  // Not shared by its title: the route may add descriptions to the fields.
   const { title = name, ...untitled } = given as JsonSchema
   const schema = withFields(schemas.describe(untitled), docs?.fields ?? {})
   const media: MediaType = { schema: schemas.refer({ title, ...schema }), ...(docs && { example: docs.example }) }
@@ -103,25 +103,25 @@ function describeBody(route: DescribedRoute, schemas: Schemas, name: string) {
 function withFields(schema: JsonSchema, fields: Readonly<Record<string, string>>): JsonSchema {
   if (!schema.properties) return schema
   const properties = Object.entries(schema.properties).map(([name, { default: preset, ...property }]) => {
-    const described = [fields[name], property.description, tellDefault(preset)].filter(Boolean).join(' ')
+    const described = [fields[name], property.description, describeDefault(preset)].filter(Boolean).join(' ')
     return [name, described === '' ? property : { ...property, description: described }]
   })
   return { ...schema, properties: Object.fromEntries(properties) }
 }
 
-/** In words: generators take a field with the keyword `default` for one that is always there, and ask for it. */
-function tellDefault(preset: unknown): string | undefined {
+/** In the description, because client generators treat a field with the keyword `default` as required. */
+function describeDefault(preset: unknown): string | undefined {
   return preset === undefined || preset === '' ? undefined : `Default: \`${JSON.stringify(preset)}\`.`
 }
 
-function describeAnswers(docs: RouteDocs | undefined, schemas: Schemas): Record<string, ResponseObject> {
+function describeResponses(docs: RouteDocs | undefined, schemas: Schemas): Record<string, ResponseObject> {
   if (!docs) return { '2XX': { description: 'Success.' } }
   return Object.fromEntries(
     Object.entries(docs.responses).map(([status, given]) => [status, describeResponse(Number(status), given, schemas)]),
   )
 }
 
-function describeResponse(status: number, given: AnswerDocs, schemas: Schemas): ResponseObject {
+function describeResponse(status: number, given: ResponseDocs, schemas: Schemas): ResponseObject {
   const { description, schema, examples = {}, headers, type = 'application/json' } = given
   const [only, ...more] = Object.values(examples)
   return {

@@ -1,12 +1,12 @@
 /**
- * How a route describes itself: as data in its `config.docs`. What can be told from the route alone (its body, who may
- * use it, the errors that follow from both) is not said again.
+ * The documentation of a route, as data in its `config.docs`. The body, the access and the errors that follow from both are
+ * derived from the route itself.
  */
 import type { Static, TSchema } from 'typebox'
 import type { AppError } from '../../core/app-error.ts'
 import { Type } from '../validation/schema-builder.ts'
 
-/** A chapter of the description. */
+/** An OpenAPI tag: a chapter of the description. */
 export interface Tag {
   name: string
   description: string
@@ -14,80 +14,78 @@ export interface Tag {
 
 export interface RouteDocs {
   /**
-   * What generated clients call it, such as `listProducts`: a verb, then what it is about. Once published it stays. Made
-   * of method and path where it is left out.
+   * The method name in generated clients, a verb and a noun such as `listProducts`. Must not change once published.
+   * Defaults to a name made from method and path.
    */
   operationId?: string
-  /** What it does, in a few words. */
+  /** A few words. */
   summary: string
   description?: string
-  /** The chapter that it stands in. */
   tag: string | Tag
-  /** The responses of success, by status. */
-  responses: Readonly<Record<number, AnswerDocs>>
-  /** The parts of the path that vary. One that is left out is described as a text. */
+  /** Success responses, by status. */
+  responses: Readonly<Record<number, ResponseDocs>>
+  /** Path parameters. Omitted ones are described as strings. */
   params?: Readonly<Record<string, TSchema>>
-  /** None of them is required. */
+  /** All optional. */
   query?: Readonly<Record<string, TSchema>>
-  /** Request headers that it looks at. */
+  /** Request headers that it reads. */
   headers?: Readonly<Record<string, TSchema>>
   body?: BodyDocs
-  /** Who may use it, in words, where the route looks at more than its requirements say. */
+  /** Who may use it, if the handler checks more than the requirements. */
   access?: string
-  /** What it refuses on its own account. Errors that follow from its body, its access or its path come by themselves. */
+  /** Errors that the handler throws. Those that follow from body, access and path are added automatically. */
   errors?: readonly AppError[]
 }
 
-/** The chapter of routes that name none. */
+/** For routes without a tag. */
 export const otherTag = 'Other'
 
-export interface AnswerDocs {
+export interface ResponseDocs {
   description?: string
-  /** None where there is no body. */
+  /** Absent if there is no body. */
   schema?: TSchema
-  /** By name; a single one needs none that says much. */
+  /** By name. The name of a single example is not shown. */
   examples?: Readonly<Record<string, unknown>>
   headers?: Readonly<Record<string, TSchema>>
-  /** The media type, where it is not JSON. */
+  /** The media type; JSON by default. */
   type?: string
 }
 
 export interface BodyDocs {
   /** Must pass the route's own validation. */
   example: unknown
-  /** What there is to say of a field beside its rules. */
+  /** Descriptions of fields, in addition to their rules. */
   fields?: Readonly<Record<string, string>>
-  /** Only for a body that is neither JSON nor a form, and so has no schema in its route. */
+  /** Only for a body that is neither JSON nor a form, whose route therefore has no schema. */
   schema?: TSchema
   types?: readonly string[]
 }
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** False leaves the route out of the description of the API. */
+    /** False omits the route from the API description. */
     docs?: RouteDocs | false
   }
 }
 
-/** A response with one example, which the compiler holds to its schema. */
+/** A response with one example, which is type-checked against its schema. */
 export function response<Schema extends TSchema>(
   schema: Schema,
   example: Static<Schema>,
-  more: Pick<AnswerDocs, 'description' | 'headers' | 'type'> = {},
-): AnswerDocs {
+  more: Pick<ResponseDocs, 'description' | 'headers' | 'type'> = {},
+): ResponseDocs {
   return { schema, examples: { example }, ...more }
 }
 
-export const noContent: AnswerDocs = { description: 'Done. There is no body.' }
+export const noContent: ResponseDocs = { description: 'Done. There is no body.' }
 
-/** A response with a message and nothing else. */
-export function messageResponse(message: string): AnswerDocs {
+/** A response with only a message. */
+export function messageResponse(message: string): ResponseDocs {
   return response(Message, { message })
 }
 
 const Message = Type.Object({ message: Type.String() }, { title: 'Message' })
 
-/** The id of a row, as a part of a path. */
 export const Id = Type.Integer({ format: 'int64', minimum: 1, examples: [1] })
 
 /** Seconds since 1970. */

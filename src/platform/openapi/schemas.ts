@@ -1,12 +1,12 @@
-/** Schemas as clients get to see them: without our own rules, which are told in JSON Schema's words or in ours. */
+/** Converts schemas to plain JSON Schema: the `x-` rules become standard keywords or descriptions. */
 import type { TSchema } from 'typebox'
 import { type JsonSchema, schemaPath } from './document.ts'
 
 export interface Schemas {
-  /** The ones that have a title, which are written once and referred to. */
+  /** Schemas with a title, which others refer to. */
   components: Record<string, JsonSchema>
   describe(schema: TSchema): JsonSchema
-  /** A reference to what has a title, and else the schema itself. */
+  /** Returns a reference if the schema has a title, otherwise the schema itself. */
   refer(schema: JsonSchema): JsonSchema
 }
 
@@ -24,7 +24,7 @@ export function createSchemas(): Schemas {
     return generalise({ ...plain, ...rulesOf(schema) })
   }
 
-  /** Only what holds schemas is looked into: a default, an example or an enumeration is data. */
+  /** Converts only keywords that contain schemas; defaults, examples and enums are data. */
   function convert(keyword: string, value: unknown): unknown {
     switch (keyword) {
       case 'properties':
@@ -47,7 +47,7 @@ export function createSchemas(): Schemas {
     const { title } = schema
     if (typeof title !== 'string' || !/^[\w.-]+$/.test(title)) return schema
     const known = components[title]
-    // Two that share a name and nothing else: the second is written where it stands.
+    // A different schema with the same title is inlined.
     if (known && JSON.stringify(known) !== JSON.stringify(schema)) return schema
     components[title] = schema
     return { $ref: schemaPath + title }
@@ -65,7 +65,7 @@ function rulesOf(schema: JsonSchema): JsonSchema {
   }
 }
 
-/** What is wrong with an empty text, and with a very long one, are the rules that every text must keep, as configured. */
+/** Finds the rules of a check by applying it to an empty text and to a very long one. */
 function checkedRules(check: unknown): string[] {
   if (typeof check !== 'function') return []
   return [...new Set<string>([...check(''), ...check('x'.repeat(veryLong))])]
@@ -73,16 +73,16 @@ function checkedRules(check: unknown): string[] {
 
 const veryLong = 10_000
 
-/** A rule of the API in the words of JSON Schema, as far as it has some. */
+/** The JSON Schema keywords of a rule, if there are any. */
 function keywordsOf(rule: string): JsonSchema {
   if (rule === 'Must be a valid email address') return { format: 'email' }
   const [, bound, length] = /^Must be at (least|most) (\d{1,6}) (?:characters|bytes)$/.exec(rule) ?? []
   if (length === undefined) return {}
-  // No text has fewer bytes than characters.
+  // A limit in bytes is also a limit in characters.
   return bound === 'least' ? { minLength: Number(length) } : { maxLength: Number(length) }
 }
 
-/** In the forms that generators of clients know best. */
+/** Rewrites schemas to the forms that client generators support best. */
 function generalise(schema: JsonSchema): JsonSchema {
   const { patternProperties, anyOf, ...rest } = schema
   const anyName = (patternProperties as Record<string, JsonSchema> | undefined)?.['^.*$']
@@ -96,7 +96,7 @@ export function mapValues<From, To>(given: Readonly<Record<string, From>>, map: 
   return Object.fromEntries(Object.entries(given).map(([name, value]) => [name, map(value)])) as Record<string, To>
 }
 
-/** `/api/auth/login` and `Invalid credentials` as names. */
+/** For names made from `/api/auth/login` or `Invalid credentials`. */
 export function toPascalCase(words: string): string {
   const parts = words.split(/[^a-zA-Z0-9]+/)
   return parts.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('')

@@ -1,4 +1,4 @@
-/** Styles and scripts of the pages: files of our own, asked for again only when they have changed. */
+/** Serves the styles and scripts of the console. */
 import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import { serveFile } from '../http/static-file.ts'

@@ -1,4 +1,4 @@
-/** What features add to the console, and what they get for it. */
+/** The contract between the console and the features that add pages to it. */
 import type { FastifyInstance } from 'fastify'
 import type { Element } from '../graphql/schema/elements.ts'
 import type { Cookies } from './cookies.ts'
@@ -8,19 +8,18 @@ import type { SendPage } from './pages.ts'
 
 export interface ConsolePages {
   navigation?: readonly NavigationEntry[]
-  /** What a page may say after a redirect, by code. */
+  /** Texts shown after a redirect, by code. */
   notices?: Readonly<Record<string, string>>
-  /** Adds the routes below /console. Sessions, the check of `_token` and errors as pages come by themselves. */
+  /** Adds routes below /console. Sessions, the check of `_token` and error pages are provided. */
   routes?(kit: PageKit): (app: FastifyInstance) => void | Promise<void>
-  /** Subscriptions for scripts of the pages, on the socket at /console/live. */
+  /** Subscriptions for the scripts of the pages, on the WebSocket at /console/live. */
   liveElements?: readonly Element[]
 }
 
-/** What pages are made with. */
 export interface PageKit {
   send: SendPage
   notices: Notices
   cookies: Cookies
-  /** Where people go who have signed in. */
+  /** The page after signing in. */
   home: string
 }

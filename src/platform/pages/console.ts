@@ -1,4 +1,4 @@
-/** The frame of the console: the plugin below /console in which the pages of all features are served. */
+/** The plugin below /console that serves the pages of all features. */
 import type { FastifyInstance } from 'fastify'
 import type { Random } from '../../core/random.ts'
 import type { Principal } from '../access/route-guards.ts'
@@ -14,7 +14,7 @@ import { createNotices } from './notices.ts'
 import { addPages } from './pages.ts'
 
 export const consolePath = '/console'
-/** Where its socket is served. */
+/** The path of its WebSocket. */
 export const livePath = `${consolePath}/live`
 
 export interface ConsoleOptions {
@@ -31,7 +31,6 @@ const frameNotices = {
 }
 const defaultOrder = 100
 
-/** A plugin below consolePath. */
 export async function consoleRoutes(app: FastifyInstance, options: ConsoleOptions): Promise<void> {
   const { pages, cookies } = options
   const navigation = pages
@@ -62,10 +61,10 @@ export async function consoleRoutes(app: FastifyInstance, options: ConsoleOption
   }
   app.get('/*', { config }, async (request, reply) => {
     const [path = ''] = request.url.split('?', 1)
-    // With a slash at its end it is the same page's address. A proxy's form of it would name a host.
+    // Redirect to the path without its trailing slash. In absolute form (RFC 9112, 3.2.2) the URL would name a host.
     if (path.startsWith('/') && path.endsWith('/'))
       return reply.redirect(path.slice(0, -1) + request.url.slice(path.length), 308)
-    // A page says so too, not only a line of JSON.
+    // Thrown inside this plugin, so that the error is shown as a page and not as JSON.
     throw httpErrors.notFound()
   })
 }

@@ -1,29 +1,29 @@
-/** The cookies of the pages: who is signed in, which browser got a public form, and what the next page says. */
+/** The cookies of the console: the session, the CSRF binding of anonymous forms, and the notice for the next page. */
 import { fastifyCookie } from '@fastify/cookie'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 
 export interface Cookies {
   session(request: FastifyRequest): string | undefined
-  /** For requests that the framework has not read, such as upgrades: of the header itself. */
+  /** Parses the header itself, for requests that bypass Fastify, such as WebSocket upgrades. */
   sessionIn(header: string | undefined): string | undefined
   setSession(reply: FastifyReply, id: string): void
   clearSession(reply: FastifyReply): void
-  /** Of a browser that is not signed in. */
+  /** The CSRF binding of a browser that is not signed in. */
   form(request: FastifyRequest): string | undefined
   setForm(reply: FastifyReply, id: string): void
   clearForm(reply: FastifyReply): void
-  /** What the page says that a redirect leads to. */
+  /** The notice to show on the page after a redirect. */
   notice(request: FastifyRequest): string | undefined
   setNotice(reply: FastifyReply, text: string): void
   clearNotice(reply: FastifyReply): void
 }
 
-/** A redirect is followed at once, or not at all. */
+/** A redirect is followed immediately or not at all. */
 const noticeSeconds = 60
 
 /**
- * Over https the names begin with `__Host-`, which browsers let nobody but this very host set. Over plain http, as in
- * development, they refuse such a name.
+ * Over https the names have the prefix `__Host-`, so that no other host, such as a sub-domain, can set them. Browsers reject
+ * the prefix over plain http.
  */
 export function createCookies({ isHttps, maxAgeSeconds }: { isHttps: boolean; maxAgeSeconds: number }): Cookies {
   const prefix = isHttps ? '__Host-' : ''
@@ -36,7 +36,7 @@ export function createCookies({ isHttps, maxAgeSeconds }: { isHttps: boolean; ma
   return {
     session: (request) => request.cookies[names.session],
     sessionIn: (header = '') => fastifyCookie.parse(header)[names.session],
-    // Lax: a link in a mail leads a signed-in person to a page, not to the sign-in form. Forms need a token anyway.
+    // Lax, so that a link in a mail opens the page and not the sign-in form. Forms are protected by `_token`.
     setSession: (reply, id) =>
       void reply.setCookie(names.session, id, { ...options, sameSite: 'lax', maxAge: maxAgeSeconds }),
     clearSession: (reply) => void reply.clearCookie(names.session, options),

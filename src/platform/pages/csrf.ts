@@ -1,18 +1,15 @@
-/**
- * The hidden field `_token` of every form. It is bound to what the browser's cookie holds, so a page of another site
- * can neither read one nor make one up.
- */
+/** The hidden field `_token` of every form, an HMAC bound to a cookie: other sites can neither read nor forge it. */
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto'
 import type { Random } from '../../core/random.ts'
 
 export interface Csrf {
-  /** Another one each time: a token that stayed the same could be guessed from the lengths of compressed pages. */
+  /** Different each time, because a constant token could be guessed from the lengths of compressed pages (BREACH). */
   issue(binding: string): string
   isValid(token: unknown, binding: string): boolean
 }
 
 const nonceBytes = 16
-/** Of the nonce, the dot and the signature in base64url, with some room. */
+/** More than the nonce, the dot and the signature in base64url take. */
 const maxLength = 100
 
 export function createCsrf({ secret, random }: { secret: string; random: Random }): Csrf {

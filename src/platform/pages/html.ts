@@ -1,4 +1,4 @@
-/** HTML by template: whatever is put into one is escaped, unless it came out of one. */
+/** HTML templates: values are escaped, unless they are the result of a template. */
 export class Html {
   readonly text: string
 
@@ -19,7 +19,7 @@ function print(value: Value): string {
   return typeof value === 'object' ? value.map(print).join('') : escapeHtml(String(value))
 }
 
-/** A table: to put the names together one by one takes ten times as long, which a megabyte of `<` makes a second. */
+/** A table, because composing each entity takes ten times as long: a second for a megabyte of `<`. */
 const escapes: Readonly<Record<string, string>> = {
   '&': '&#38;',
   '<': '&#60;',
@@ -32,18 +32,18 @@ export function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (char) => escapes[char] ?? '')
 }
 
-/** A sentence, with what stands between backticks as code. */
+/** Renders text between backticks as code. */
 export function prose(text: string): Html {
   return html`${text.split('`').map((part, i) => (i % 2 === 1 ? html`<code>${part}</code>` : part))}`
 }
 
-/** Indented JSON, its keys and values marked for the stylesheet. */
+/** Indented JSON with syntax highlighting. */
 export function json(value: unknown): Html {
   const text = JSON.stringify(value)
   return text === undefined ? html`` : printJson(JSON.parse(text), '\n')
 }
 
-/** `line` begins a line at this depth. */
+/** `line` is a line break with the indentation of this depth. */
 function printJson(value: unknown, line: string): Html {
   if (typeof value !== 'object' || value === null) {
     return html`<span class="${typeof value === 'string' ? 'text' : 'value'}">${JSON.stringify(value)}</span>`

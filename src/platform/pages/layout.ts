@@ -1,4 +1,4 @@
-/** What surrounds every page: the head, the bar at the top, the notice. */
+/** The layout of every page: head, navigation bar, notice and footer. */
 import type { FastifyRequest } from 'fastify'
 import { pathOf } from '../http/request-path.ts'
 import { type Html, html } from './html.ts'
@@ -6,25 +6,25 @@ import type { Page } from './pages.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** What was done on the page before. */
+    /** The result of the action before a redirect. */
     notice: string | undefined
   }
 }
 
 export interface LayoutOptions {
-  /** The playground is on, so there is something to link to. */
+  /** Links to the playground. */
   hasPlayground: boolean
-  /** In the order in which they are shown. */
+  /** In display order. */
   navigation?: readonly NavigationEntry[]
 }
 
-/** A place in the bar at the top. */
+/** An entry of the navigation bar. */
 export interface NavigationEntry {
   path: string
   name: string
-  /** Who lacks it does not see the entry. */
+  /** The entry is hidden from users without it. */
   permission?: string
-  /** From the left; 100 by default. The first one is where people go after they have signed in. */
+  /** Ascending from the left; 100 by default. The first entry is the page after signing in. */
   order?: number
 }
 

@@ -1,18 +1,18 @@
-/** What a page says after something was done, where a redirect leads to it: reloading then does nothing twice. */
+/** Notices shown after an action and its redirect (Post/Redirect/Get, so that reloading repeats nothing). */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { pathOf } from '../http/request-path.ts'
 import type { Cookies } from './cookies.ts'
 
 export interface Notices {
-  /** Leads to a page that says so. The notice is one that the feature's pages declare. */
+  /** Redirects to a page that shows the notice, which the feature's pages must declare. */
   redirect(reply: FastifyReply, to: { address: string; notice: string }): FastifyReply
-  /** What this page says. It is said once. */
+  /** Returns the notice for this page, once. */
   take(request: FastifyRequest, reply: FastifyReply): string | undefined
 }
 
 /**
- * Kept in a cookie, not in the address: nobody can make a link to a page of ours that says what is not true. It names
- * the page, since another one may be opened before the redirect is followed.
+ * In a cookie, not in the URL, so that nobody can craft a link to a page with a false notice. The cookie names the page,
+ * because another one may be opened before the redirect is followed.
  */
 export function createNotices(
   cookies: Pick<Cookies, 'notice' | 'setNotice' | 'clearNotice'>,

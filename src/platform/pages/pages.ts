@@ -1,7 +1,4 @@
-/**
- * Pages for people: whoever registers routes below this plugin gets sessions by cookie, the check of `_token` before
- * any handler, and errors as pages. Nothing has to be remembered for it.
- */
+/** HTML pages: routes in this plugin get cookie sessions, the check of `_token` before any handler, and error pages. */
 import fastifyCookie from '@fastify/cookie'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { AppError } from '../../core/app-error.ts'
@@ -16,16 +13,16 @@ import type { Html } from './html.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** What the browser's cookie holds; forms are bound to it. */
+    /** The cookie value that CSRF tokens are bound to. */
     formBinding: string | undefined
   }
 }
 
-/** A page without what surrounds it. */
+/** A page without its layout. */
 export interface Page {
   title: string
   content: Html
-  /** Where it is to be had again. By default the nearest page above the form that it answers; false if it is not. */
+  /** Its URL after a POST. Defaults to the nearest page above the form's action; false if it cannot be loaded again. */
   address?: string | false
 }
 
@@ -34,11 +31,10 @@ export interface PagesOptions {
   csrf: Csrf
   random: Random
   findSession(id: string): Promise<Principal | undefined>
-  /** The whole document around a page. */
+  /** Renders the whole document. */
   render(page: Page, request: FastifyRequest): Html
-  /** Says in a page what went wrong. */
   renderProblem(error: AppError): Page
-  /** Leads to where people sign in, and from there on to `next`. A form that they posted is not sent again. */
+  /** Redirects to the sign-in form, and from there to `next`. A posted form is not submitted again. */
   askToSignIn(reply: FastifyReply, asked: { next: string; wasPosted: boolean }): FastifyReply
 }
 
@@ -48,7 +44,7 @@ export function formExpired(): AppError {
   return new AppError(403, 'This form has expired. Load the page again and retry.', { code: 'form_expired' })
 }
 
-/** What a page may load: files of our own, and nothing that is written into it. */
+/** Content-Security-Policy: own files only, nothing inline. */
 export const pagePolicy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -60,16 +56,16 @@ export const pagePolicy = [
   "frame-ancestors 'none'",
 ].join('; ')
 
-/** What was typed is shown again, which takes time: nobody types more, and before anybody is known, far less. */
+/** Submitted values are rendered again, which costs time, so the limit is low, and lower for anonymous users. */
 const maxFormBytes = { public: 16 * 1024, other: 128 * 1024 }
 
-/** Call it in a plugin of its own, before its routes are added. Returns how a page is sent. */
+/** Call it in a plugin of its own, before adding its routes. Returns the function that sends a page. */
 export async function addPages(app: FastifyInstance, options: PagesOptions): Promise<SendPage> {
   const { cookies, csrf, random } = options
   const headers = pageHeaders(pagePolicy)
   await app.register(fastifyCookie)
   app.decorateRequest('formBinding', undefined)
-  // Pages send forms: what comes as anything else was made up elsewhere.
+  // Pages only submit forms.
   app.removeContentTypeParser('application/json')
   app.addHook('onRoute', (route) => {
     route.bodyLimit = route.config?.access === 'public' ? maxFormBytes.public : maxFormBytes.other
@@ -87,11 +83,11 @@ export async function addPages(app: FastifyInstance, options: PagesOptions): Pro
     request.formBinding = request.principal ? cookies.session(request) : cookies.form(request)
   })
 
-  // Behind the body, which holds the token, and before whatever the route does.
+  // After the body, which has the token, was parsed, and before validation and handler.
   app.addHook('preValidation', async (request) => {
     if (request.method === 'GET' || request.method === 'HEAD') return
     const { _token: token } = (request.body ?? {}) as { _token?: unknown }
-    // Another port, or another name of the same site, is elsewhere too: over plain http it may have set our cookies.
+    // Other ports and sub-domains of the same site count as foreign: over plain http they can set our cookies.
     const isFromElsewhere = ['cross-site', 'same-site'].includes(String(request.headers['sec-fetch-site']))
     const { formBinding } = request
     if (isFromElsewhere || formBinding === undefined || !csrf.isValid(token, formBinding)) throw formExpired()
@@ -107,7 +103,7 @@ export async function addPages(app: FastifyInstance, options: PagesOptions): Pro
     return send(request, reply.headers(error.headers ?? {}), options.renderProblem(error), error.status)
   })
 
-  /** The page that a form belongs to, as far as its address tells: itself, or the nearest one above. */
+  /** The page of a form, by its URL: the nearest path that has a GET route. */
   function pageAbove(request: FastifyRequest): string {
     const names = pathOf(request.url).split('/')
     const pattern = request.routeOptions.url?.split('/') ?? []
@@ -123,7 +119,7 @@ export async function addPages(app: FastifyInstance, options: PagesOptions): Pro
     return csrf.issue(request.formBinding)
   }
 
-  /** Every form that posts gets its token here: whoever writes one need not think of it. */
+  /** Adds the token to every form that posts, so that views cannot forget it. */
   const send: SendPage = (request, reply, page, status = 200) => {
     const address = request.method === 'POST' && (page.address ?? pageAbove(request))
     const { text } = options.render({ ...page, address }, request)
@@ -135,7 +131,7 @@ export async function addPages(app: FastifyInstance, options: PagesOptions): Pro
   return send
 }
 
-/** Each `<` and `>` of a template is one of its own: those in values are escaped, so a tag ends with the next `>`. */
+/** Values are escaped, so every `<form ` is a tag of a template and ends at the next `>`. */
 function afterEachPostForm(text: string, insert: () => string): string {
   const [before = '', ...forms] = text.split('<form ')
   const written = forms.map((form) => {

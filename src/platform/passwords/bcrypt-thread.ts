@@ -1,4 +1,4 @@
-/** Runs on a thread of the pool. */
+/** Runs on the worker threads of passwords.ts. */
 import { hashSync, verifySync } from '@node-rs/bcrypt'
 
 export type Task =

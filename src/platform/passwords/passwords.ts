@@ -1,6 +1,6 @@
 /**
- * Password hashes. A hash is a quarter of a second of pure work: it runs on threads of its own and of low priority, which
- * client addresses share fairly, so that a storm of logins from one of them delays nobody else.
+ * Password hashing with bcrypt. A hash takes a quarter of a second of CPU time, so it runs on low-priority threads, which
+ * client addresses share fairly: a flood of logins from one address does not delay the others.
  */
 import { availableParallelism } from 'node:os'
 import { Piscina } from 'piscina'
@@ -10,26 +10,25 @@ import type { Client } from '../http/client.ts'
 import { rateKey } from '../limiter/limiter.ts'
 import type { Task } from './bcrypt-thread.ts'
 
-/** For whom it is computed. */
 export type HashClient = Pick<Client, 'address' | 'isGone'>
 
 export interface Passwords {
   hash(password: string, client: HashClient): Promise<string>
-  /** Without a hash, one of equal cost is computed all the same, and the answer is false. Goes before `hash`. */
+  /** Without a hash, computes one of equal cost and returns false, so that timing tells nothing. Served before `hash`. */
   verify(given: { password: string; hash: string | undefined; client: HashClient }): Promise<boolean>
-  /** Whether a hash was made at another cost than today's. */
+  /** Whether the hash has another cost than the configured one. */
   isOutdated(hash: string): boolean
   close(): Promise<void>
 }
 
-/** Bcrypt reads no further than this. */
+/** Bcrypt ignores further bytes. */
 export const maxPasswordBytes = 72
 const maxPerClient = 256
 const maxWaiting = 4096
 const lowPriority = 10
 
-/** Of a long random password that was kept nowhere. What a comparison costs depends on the cost alone. */
-const nobodysSaltAndHash = 'wg8AVmB8.hXBQAVjX/IU2uYbSAD56fTGh5i8OZp4VteOYPF.rPOhe'
+/** The salt and hash of a random password that was discarded. The time of a comparison depends only on the cost. */
+const dummySaltAndHash = 'wg8AVmB8.hXBQAVjX/IU2uYbSAD56fTGh5i8OZp4VteOYPF.rPOhe'
 
 export function createPasswords({ cost }: { cost: number }): Passwords {
   const threads = availableParallelism()
@@ -47,7 +46,7 @@ export function createPasswords({ cost }: { cost: number }): Passwords {
     maxThreads: threads,
     idleTimeout: 30_000,
     niceIncrement: lowPriority,
-    // Sharing memory for messages would keep a thread spinning between tasks.
+    // With Atomics, idle threads would spin between tasks.
     atomics: 'disabled',
   })
 
@@ -56,22 +55,22 @@ export function createPasswords({ cost }: { cost: number }): Passwords {
     return queue.run(ticket, () => pool.run(task) as Promise<T>)
   }
 
-  const nobodysHash = `$2b$${String(cost).padStart(2, '0')}$${nobodysSaltAndHash}`
+  const dummyHash = `$2b$${String(cost).padStart(2, '0')}$${dummySaltAndHash}`
 
   return {
     hash: (password, client) => run<string>({ kind: 'hash', password, cost }, client),
     async verify({ password, hash, client }) {
-      // Beyond bcrypt's limit, or in text that is not Unicode, two passwords could look the same: nobody has such a one.
+      // Different passwords beyond bcrypt's limit, or with lone surrogates, could hash the same. Such ones are never set.
       const isPossible = Buffer.byteLength(password) <= maxPasswordBytes && password.isWellFormed()
-      const compared = hash === undefined || !isPossible ? nobodysHash : hash
-      // A hash of a lower cost is computed as often as makes up for it: the time must not tell who has one.
+      const compared = hash === undefined || !isPossible ? dummyHash : hash
+      // A hash of lower cost is computed repeatedly to take equal time, so that timing does not reveal old accounts.
       const times = 2 ** Math.max(0, cost - costOf(compared))
       const task: Task = { kind: 'verify', password: isPossible ? password : '', hash: compared, times }
       const isRight = await run<boolean>(task, client)
       return isRight && compared === hash
     },
     isOutdated: (hash) => costOf(hash) !== cost,
-    // What still waits is for clients who have been cut off by then.
+    // By now the clients of waiting tasks have been disconnected.
     close() {
       queue.close()
       return pool.close({ force: true })
@@ -83,7 +82,7 @@ function costOf(hash: string): number {
   return Number(/^\$2[aby]\$(\d\d)\$/.exec(hash)?.[1])
 }
 
-/** Only log and metrics see it, by the status that web servers use for this. */
+/** 499 as in nginx. Seen only in log and metrics. */
 function clientGone(): AppError {
   return new AppError(499, 'Client closed the connection', { code: 'client_closed' })
 }

@@ -1,4 +1,4 @@
-/** The connection to Redis that everything but subscriptions shares. */
+/** The Redis connection shared by everything except subscriptions. */
 import type { createClient } from 'redis'
 import { errorMessage } from '../../core/error-message.ts'
 import { exitCodes, FatalError } from '../../core/fatal-error.ts'
@@ -13,27 +13,27 @@ export type RedisClient = ReturnType<typeof createClient>
 
 export interface Redis {
   client: RedisClient
-  /** False while Redis is away: it cannot be reached, or takes commands and does not answer. */
+  /** False while Redis cannot be reached or does not respond. */
   isUp(): boolean
   close(): Promise<void>
 }
 
-/** So many may wait for their answers; those beyond fail at once. A frozen Redis must not fill the memory. */
+/** Further commands fail immediately: a Redis that hangs must not fill the memory. */
 const maxPendingCommands = 10_000
 
 export async function openRedis(url: string, log: Log, connectTimeoutMs = 5000): Promise<Redis> {
-  // Its client is 600 files, which most services do without.
+  // Loaded on demand: the client has 600 files, and most installations have no Redis.
   const { createClient } = await import('redis')
   const client = createClient({
     url,
-    // Asked while the connection is away, a command fails at once instead of waiting in a queue that only grows.
+    // While disconnected, commands fail immediately instead of waiting in a growing queue.
     disableOfflineQueue: true,
     commandsQueueMaxLength: maxPendingCommands,
-    // A timer for each command, which only holds until the command is written.
+    // No timer per command: it would only cover the time until the command is written.
     commandOptions: { timeout: 0 },
-    // The client's own reconnecting waits for ever for a server that takes connections and says nothing.
+    // The client's own reconnect waits for ever for a server that accepts connections and then hangs.
     socket: { connectTimeout: connectTimeoutMs, reconnectStrategy: false },
-  }) as RedisClient // Without modules, scripts or functions of our own the client's type is the plain one.
+  }) as RedisClient // Without custom modules, scripts or functions, this is the client's plain type.
   const connection = superviseRedis(client, {
     onBack: () => log.info('Redis is back'),
     onLost: (error) => log.warn({ err: error }, 'Redis is away: rate limits go on for each node by itself'),
@@ -60,7 +60,7 @@ export function superviseRedis(
     drop: () => client.destroy(),
     ...hooks,
   })
-  // Without a listener an error would end the process.
+  // Without a listener the event would end the process.
   client.on('error', connection.lose)
   return connection
 }

@@ -1,13 +1,10 @@
-/**
- * Encrypts what must be read back (AES-256-GCM). A ciphertext names its key, so that keys can change: the first one
- * encrypts, all of them decrypt.
- */
+/** AES-256-GCM with key rotation. A ciphertext names its key: the first key encrypts, all of them decrypt. */
 import { createCipheriv, createDecipheriv, hash, hkdfSync } from 'node:crypto'
 import type { Random } from '../../core/random.ts'
 
 export interface Encryption {
   encrypt(text: string): string
-  /** Throws where no key fits or the text was tampered with. `isOutdated`: made by a key that no longer encrypts. */
+  /** Throws if no key fits or the text was tampered with. `isOutdated`: encrypted with a previous key. */
   decrypt(ciphertext: string): { text: string; isOutdated: boolean }
 }
 

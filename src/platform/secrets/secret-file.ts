@@ -1,13 +1,13 @@
-/** A random secret that is made once and kept in a file that only its owner can read. */
+/** A random secret, generated once and stored in a file that only its owner can read. */
 import { linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { exitCodes, FatalError } from '../../core/fatal-error.ts'
 import type { Random } from '../../core/random.ts'
 
-/** Of two processes that start at once, both get the secret of the one that came first. */
+/** Two processes that start at once get the same secret. */
 export function findOrCreateSecret(path: string, random: Random): { secret: string; isNew: boolean } {
   const found = readSecret(path)
   if (found !== undefined) return { secret: found, isNew: false }
-  // Written aside and linked into place: nobody ever reads half a secret, and the second to come does not replace it.
+  // Written to a temporary file, then linked: a reader never sees half a secret, and an existing one is not replaced.
   const aside = `${path}.${random.id()}`
   try {
     writeFileSync(aside, `${random.bytes(32).toString('base64url')}\n`, { mode: 0o600, flush: true })

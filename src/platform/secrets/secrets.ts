@@ -1,4 +1,4 @@
-/** The secrets that the service is configured with, and what is derived from them. */
+/** The configured secrets, and the encryption derived from them. */
 import { dirname, join } from 'node:path'
 import type { Random } from '../../core/random.ts'
 import type { Log } from '../log/logger.ts'
@@ -6,11 +6,11 @@ import { createEncryption, type Encryption } from './encryption.ts'
 import { findOrCreateSecret } from './secret-file.ts'
 
 export interface Secrets {
-  /** What tokens are signed with, where no private key is. */
+  /** Signs tokens, unless a private key does. */
   readonly signing: string | undefined
-  /** The secrets of before: what they signed or encrypted is still read. */
+  /** Still verify and decrypt. */
   readonly previous: readonly string[]
-  /** What keys for other purposes are derived from. */
+  /** Keys for other purposes are derived from it. */
   readonly current: string
   readonly encryption: Encryption
 }
@@ -18,9 +18,9 @@ export interface Secrets {
 export interface SecretsOptions {
   signing: string | undefined
   previous: readonly string[]
-  /** Encrypts in place of the signing secret. */
+  /** Encrypts instead of the signing secret. */
   appKey: string | undefined
-  /** Where a secret is made and kept that was not configured; undefined where it has to be. */
+  /** A missing secret is generated beside this file. Undefined if the secret must be configured. */
   databaseFile: string | undefined
   isServing: boolean
   random: Random
@@ -35,9 +35,9 @@ export function createSecrets(options: SecretsOptions): Secrets {
   return { signing, previous, current, encryption: createEncryption(all, random) }
 }
 
-/** In development on SQLite one is made, so that a first start needs nothing. The configuration refuses it elsewhere. */
+/** In development on SQLite one is generated. Elsewhere a missing secret is a configuration error. */
 function findSecret({ databaseFile, isServing, random, log }: SecretsOptions): string | undefined {
-  // A command signs nothing: a secret of its own lets everything be made.
+  // Commands sign nothing, but features need some secret to be created.
   if (!isServing) return random.id()
   if (databaseFile === undefined) return undefined
   const path = join(dirname(databaseFile), 'jwt-secret')

@@ -1,21 +1,21 @@
 /**
- * What the rules of our own do not know (enum, pattern, format, const, unions, …) is checked by Ajv, in the words of the
- * API. It is loaded where a schema needs it: none of the service's own does, and reading it takes 30 ms.
+ * Checks the keywords that plain-values.ts does not support (enum, pattern, format, const, unions, …) with Ajv, in the
+ * API's wording. Loaded on demand, because it takes 30 ms and none of the service's own schemas needs it.
  */
 import { createRequire } from 'node:module'
 import type { Ajv, ErrorObject } from 'ajv'
 import { isStorable } from '../../core/text.ts'
 import { descriptiveFormats, type Property } from './schema-property.ts'
 
-/** Where it is wrong, from the value on (`0.kind`), and how. */
 export interface Refusal {
+  /** Relative to the value: `0.kind`. */
   path: string
   message: string
 }
 
 let ajv: Ajv | undefined
 
-/** Throws on a keyword that nobody checks. */
+/** Throws on an unknown keyword. */
 export function compileByAjv(schema: Property): (value: unknown) => Refusal | undefined {
   ajv ??= createAjv()
   const validate = ajv.compile(schema)
@@ -30,7 +30,7 @@ function createAjv(): Ajv {
   const { Ajv } = require('ajv') as typeof import('ajv')
   const { default: addFormats } = require('ajv-formats') as typeof import('ajv-formats')
   const created = new Ajv({ strict: true, allowUnionTypes: true })
-  // The package is CommonJS, and its types say that it is not.
+  // The package is CommonJS, but its types declare an ES module.
   ;(addFormats as unknown as (ajv: Ajv) => void)(created)
   for (const format of descriptiveFormats) created.addFormat(format as string, true)
   return created
@@ -74,7 +74,7 @@ export function countItems(limit: unknown): string {
   return limit === 1 ? '1 item' : `${String(limit)} items`
 }
 
-/** Of a union every part has its complaint; the one about the whole comes last. */
+/** For a union, Ajv lists the errors of every variant first; the last error is about the union itself. */
 function describe(errors: readonly ErrorObject[]): Refusal {
   const error = errors.at(-1) as ErrorObject
   const params = error.params as Record<string, unknown>

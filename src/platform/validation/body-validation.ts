@@ -1,6 +1,6 @@
 /**
- * Checks bodies against their schema and says what is wrong in the words of the API. The schema that describes a body
- * is the one that checks it; what a schema cannot say, `x-check` does.
+ * Validates bodies, with the API's messages. The same schema documents and validates a body; what JSON Schema cannot
+ * express is checked by `x-check`.
  */
 import type { TObject } from 'typebox'
 import { AppError } from '../../core/app-error.ts'
@@ -11,12 +11,12 @@ import type { Property } from './schema-property.ts'
 
 export type BodyValidator = (body: unknown) => { value: Record<string, unknown> } | { error: AppError }
 
-/** A text for which missing and null stand for an empty one. */
+/** A string; missing and null count as empty. */
 export const OrEmpty = Type.String({ 'x-or-empty': true })
 
 const formBodies = new WeakSet<object>()
 
-/** In a form everything is text: numbers and booleans are read from it. */
+/** In forms, numbers and booleans are parsed from text. */
 export function markAsForm<T extends object>(body: T): T {
   formBodies.add(body)
   return body
@@ -24,7 +24,7 @@ export function markAsForm<T extends object>(body: T): T {
 
 const exactNumbers = new WeakMap<object, ReadonlyMap<string, string>>()
 
-/** For numbers that a float may not hold: how they were written, by field. */
+/** The original text of numbers that a float may not represent exactly, by field. */
 export function rememberExactNumbers(body: object, numbers: ReadonlyMap<string, string>): void {
   exactNumbers.set(body, numbers)
 }
@@ -37,11 +37,11 @@ export function validationFailed(details: Record<string, string[]>): AppError {
   return new AppError(422, 'Validation failed', { extra: { details } })
 }
 
-/** What is wrong, field by field, in one line for a person. Undefined where no field is to blame. */
+/** All validation messages in one line. Undefined if there are none. */
 export function describeDetails({ extra }: AppError): string | undefined {
   const details = Object.entries((extra?.details ?? {}) as Record<string, string[]>)
-  const told = details.map(([field, messages]) => `${field}: ${messages.join('; ')}`)
-  return told.length > 0 ? told.join('; ') : undefined
+  const lines = details.map(([field, messages]) => `${field}: ${messages.join('; ')}`)
+  return lines.length > 0 ? lines.join('; ') : undefined
 }
 
 export function compileBody(schema: TObject): BodyValidator {
@@ -54,13 +54,13 @@ export function compileBody(schema: TObject): BodyValidator {
   }
 }
 
-/** For the parameters of a path or of a query: they are texts, as in a form. */
+/** For path and query parameters, which are text as in a form. */
 export function compileTexts(schema: TObject): BodyValidator {
   const validate = compileBody(schema)
   return (given) => validate(markAsForm({ ...(given as object) }))
 }
 
-/** For what does not come as the body of a request. Throws what is wrong with it. */
+/** Validates input other than request bodies. Throws the validation error. */
 export function requireValid<Body>(validate: BodyValidator, given: object): Body {
   const outcome = validate(given)
   if ('error' in outcome) throw outcome.error

@@ -1,18 +1,18 @@
-/** Compiles a schema, once, to what reads a value by it. A schema with a rule that nobody checks stops the start. */
+/** Compiles a schema to a function that validates and reads values. A keyword that nothing checks stops the start. */
 import { compileByAjv, countItems } from './ajv-rules.ts'
 import { compilePlain, isBlank, isPlain } from './plain-values.ts'
 import type { Problems } from './problems.ts'
 import { descriptive, type Property } from './schema-property.ts'
 
 export interface Source {
-  /** Everything is text: numbers and booleans are read from it. */
+  /** Numbers and booleans are parsed from text. */
   isForm: boolean
-  /** The numbers of the object itself as they were written. Undefined where floats hold them all. */
+  /** The original text of the object's own numbers. Undefined if floats represent them all exactly. */
   written?: ReadonlyMap<string, string> | undefined
   problems: Problems
 }
 
-/** Returns what was read. Where something is wrong, `source.problems` has it. */
+/** Returns the value. Adds problems to `source.problems`. */
 type ReadValue = (raw: unknown, source: Source, path: string, written?: string) => unknown
 
 export type ReadObject = (
@@ -26,7 +26,7 @@ interface Field {
   read: ReadValue
 }
 
-/** Fields that the schema does not name are left out, or refused where it says so. */
+/** Unknown fields are dropped, or refused if `additionalProperties` is false. */
 export function compileObject(schema: Property, path: string): ReadObject {
   requireKnown(schema, ['type', 'properties', 'required', 'additionalProperties'], path)
   const required = new Set(schema.required ?? [])
@@ -54,7 +54,7 @@ export function compileObject(schema: Property, path: string): ReadObject {
   }
 }
 
-/** What holds of every field: whether it may be missing, or blank. */
+/** Handles missing and blank fields, then the value. */
 function compileField(schema: Property, isRequired: boolean, path: string): ReadValue {
   const read = compileValue(schema, path)
   const mustNotBeBlank = schema['x-not-blank'] === true
@@ -97,7 +97,7 @@ function compileValue(schema: Property, path: string): ReadValue {
     }
   }
   if (schema.type === 'array' && schema.items) return compileList(schema, schema.items, path)
-  return compileByOthers(schema, path)
+  return compileWithAjv(schema, path)
 }
 
 function compileList(schema: Property, items: Property, path: string): ReadValue {
@@ -112,7 +112,7 @@ function compileList(schema: Property, items: Property, path: string): ReadValue
       return undefined
     }
     if (raw.length < minItems) problems.add(path, [`Must have at least ${countItems(minItems)}`])
-    // Before any of them is looked at: whoever sends too many is told so at once.
+    // Before any item is checked, so that a long list costs nothing.
     if (raw.length > maxItems) {
       problems.add(path, [`Must have at most ${countItems(maxItems)}`])
       return undefined
@@ -129,7 +129,7 @@ function compileList(schema: Property, items: Property, path: string): ReadValue
   }
 }
 
-function compileByOthers(schema: Property, path: string): ReadValue {
+function compileWithAjv(schema: Property, path: string): ReadValue {
   let findRefusal: ReturnType<typeof compileByAjv>
   try {
     findRefusal = compileByAjv(schema)
@@ -155,7 +155,7 @@ function joinPath(path: string, name: string): string {
 }
 
 function fromForm({ type }: Property, raw: unknown): unknown {
-  // A form has no empty list: a field without a text stands for it.
+  // A form cannot express an empty list; an empty field represents it.
   if (type === 'array' && raw !== undefined) return [raw].flat().filter((item) => item !== '')
   if (typeof raw !== 'string' || type === 'string') return raw
   const text = raw.trim()

@@ -1,7 +1,7 @@
-/** Numbers of JSON as they were written, so that a price is rounded by its digits, not by the float nearest to them. */
+/** Keeps the original text of JSON numbers, so that a price is rounded by its digits and not by the nearest float. */
 import { rememberExactNumbers } from './body-validation.ts'
 
-/** Whether there may be a number with more digits than a float holds, or with an exponent that may be beyond it. */
+/** A cheap test for numbers with more digits than a float holds, or with a large exponent. */
 export function mayHoldLongNumber(text: string): boolean {
   return /\d[\d.]{15}|\d[eE][+-]?\d\d/.test(text)
 }
@@ -16,13 +16,13 @@ const opening: ReadonlySet<number> = new Set([123, 91])
 const closing: ReadonlySet<number> = new Set([125, 93])
 
 /**
- * The numbers that are fields of the object itself, as they are written. The text is known to be JSON. One pass over its
- * characters: a reviver of JSON.parse would be called for every value inside of every list.
+ * The original text of the numbers among the object's own fields. The text must be valid JSON. A single pass over the
+ * characters, because a reviver of JSON.parse would be called for every nested value.
  */
 export function readNumbers(text: string): ReadonlyMap<string, string> {
   const numbers = new Map<string, string>()
   let depth = 0
-  /** The string that was read last at depth 1, and where the value behind it begins. */
+  /** The last string at depth 1, and the start of its value. */
   let key = ''
   let valueStart = -1
   for (let at = 0; at < text.length; at++) {
@@ -36,7 +36,7 @@ export function readNumbers(text: string): ReadonlyMap<string, string> {
       const value = valueStart === -1 ? '' : text.slice(valueStart, at).trim()
       const name = /^[-\d]/.test(value) ? (JSON.parse(key) as string) : undefined
       if (name !== undefined) numbers.set(name, value)
-      // Of a name that is given twice the last value counts.
+      // The last value of a repeated name counts.
       else if (valueStart !== -1 && numbers.size > 0) numbers.delete(JSON.parse(key) as string)
       valueStart = -1
       if (code !== comma) depth -= 1
@@ -46,7 +46,7 @@ export function readNumbers(text: string): ReadonlyMap<string, string> {
   return numbers
 }
 
-/** Where the string that begins at `start` ends. */
+/** Returns the index of the closing quote. */
 function endOfString(text: string, start: number): number {
   for (let at = start + 1; ; at++) {
     at = text.indexOf('"', at)

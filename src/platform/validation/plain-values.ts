@@ -1,11 +1,11 @@
-/** Texts, numbers and booleans: checked by rules of our own, which know exact decimals and what may be blank. */
+/** Validates strings, numbers and booleans, with exact decimals and blank checks. */
 import { compareDecimals, isIntegerDecimal, roundDecimal } from '../../core/decimal.ts'
 import { isStorable } from '../../core/text.ts'
 import { descriptive, descriptiveFormats, type Property } from './schema-property.ts'
 
 export type Outcome = { value: unknown } | { problems: string[] }
 
-/** A value, and a number as it was written where that says more than the number. */
+/** `written` is the original text of a number that a float may not represent exactly. */
 export type ReadPlain = (raw: unknown, written: string | undefined) => Outcome
 
 const rules: Readonly<Record<string, readonly string[]>> = {
@@ -15,13 +15,13 @@ const rules: Readonly<Record<string, readonly string[]>> = {
   boolean: ['x-not-blank'],
 }
 
-/** Whether the rules of our own check all that the schema says. */
+/** Whether every keyword of the schema is supported here. */
 export function isPlain(schema: Property): boolean {
   const known = rules[schema.type ?? '']
   if (!known) return false
   const isDescriptive = (keyword: string) =>
     descriptive.includes(keyword) ||
-    // Where a function checks the text, the format only describes it.
+    // With `x-check`, the format only documents the text.
     (keyword === 'format' && ('x-check' in schema || descriptiveFormats.includes(schema.format)))
   return Object.keys(schema).every((each) => each === 'type' || known.includes(each) || isDescriptive(each))
 }
@@ -44,7 +44,7 @@ export function compilePlain(schema: Property): ReadPlain {
 function readText(schema: Property, text: string): Outcome {
   const problems: string[] = []
   const { minLength, maxLength } = schema
-  // Counting characters of what is far too long would take longer than it is worth.
+  // The code points of a far too long text need not be counted.
   const isCounted = (minLength ?? maxLength) !== undefined && text.length <= 2 * (maxLength ?? text.length)
   const length = isCounted ? [...text].length : text.length
   if (minLength !== undefined && maxLength !== undefined) {
@@ -66,7 +66,7 @@ function readNumber(schema: Property, number: number, written: string | undefine
   return { value: places === undefined ? number : roundDecimal(written ?? String(number), places) / 10 ** places }
 }
 
-/** What is too large for a float is an integer still, of which its limits will tell. */
+/** Infinity, from a number too large for a float, passes as an integer; its maximum then refuses it. */
 function isInteger(raw: unknown, written: string | undefined): raw is number {
   if (typeof raw !== 'number' || Number.isNaN(raw)) return false
   if (written !== undefined) return isIntegerDecimal(written)

@@ -1,4 +1,4 @@
-/** What is wrong with a body, by the path of the field: `items.0.quantity`. */
+/** Validation messages by the path of the field: `items.0.quantity`. */
 const maxFields = 100
 
 export class Problems {
@@ -6,7 +6,7 @@ export class Problems {
   #count = 0
 
   add(path: string, messages: readonly string[]): void {
-    // Whoever sends a hundred mistakes has sent enough of them.
+    // Bounds the size of the response.
     if (messages.length === 0 || this.#count >= maxFields) return
     this.#details ??= {}
     this.#details[path] = [...(this.#details[path] ?? []), ...messages]
@@ -17,7 +17,7 @@ export class Problems {
     return this.#count >= maxFields
   }
 
-  /** Undefined where nothing is wrong. */
+  /** Undefined if there are no problems. */
   get details(): Record<string, string[]> | undefined {
     return this.#details
   }

@@ -5,7 +5,7 @@ import { Type } from './schema-builder.ts'
 
 const options = { description: 'Told', default: 1 }
 
-/** Each of them, made by either. */
+/** Each schema, built by TypeBox and by this module. */
 function make(type: typeof Type): Record<string, object> {
   const properties = { one: type.String(), two: type.Optional(type.Integer({ minimum: 1 })) }
   return {

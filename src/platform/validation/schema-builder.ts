@@ -1,6 +1,6 @@
 /**
- * Schemas as TypeBox makes them, by its types. TypeBox itself is 370 files, which every command would read before it does
- * anything: a fifth of a second, for the dozen functions here. What either makes fits into what the other makes.
+ * Builds TypeBox schemas, with its types. Loading TypeBox itself (370 files) would add a fifth of a second to every command,
+ * for the dozen functions here. Schemas of both can be combined.
  */
 import type { TSchema, Type as TypeBox } from 'typebox'
 
@@ -38,7 +38,7 @@ const builders: Record<Used, unknown> = {
     return plain('Object', { type: 'object', ...(required.length > 0 && { required }), properties })(options)
   },
   Optional: (schema: TSchema) => hide({ ...schema }, { ...hiddenOf(schema), '~optional': true }),
-  /** By texts, which is what fields are named by. */
+  /** The key type is ignored: keys are strings. */
   Record: (_key: TSchema, value: TSchema, options?: Schema) =>
     plain('Record', { type: 'object', patternProperties: { '^.*$': value } })(options),
   String: plain('String', { type: 'string' }),
@@ -48,7 +48,7 @@ const builders: Record<Used, unknown> = {
 
 export const Type = builders as Pick<typeof TypeBox, Used>
 
-/** What is not for readers of the schema. */
+/** Adds properties that do not appear in the serialised schema. */
 function hide(schema: Schema, hidden: Schema): Schema {
   for (const [name, value] of Object.entries(hidden)) {
     Object.defineProperty(schema, name, { value, enumerable: false, configurable: true, writable: true })

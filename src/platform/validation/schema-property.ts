@@ -1,9 +1,9 @@
 import type { TSchema } from 'typebox'
 
-/** Returns what is wrong with a value that has passed the schema's own rules. */
+/** Returns the problems of a text. */
 export type Check = (value: string) => string[]
 
-/** As much of JSON Schema as the rules of our own look at, and what it cannot say. */
+/** The supported keywords of JSON Schema, and our extensions. */
 export interface Property extends TSchema {
   type?: string
   format?: string
@@ -19,19 +19,19 @@ export interface Property extends TSchema {
   required?: string[]
   additionalProperties?: unknown
   default?: unknown
-  /** Missing, null and white space are refused. */
+  /** Refuses missing, null and white space. */
   'x-not-blank'?: boolean
-  /** Missing and null are fine, white space is not. */
+  /** Refuses white space, but not missing and null. */
   'x-not-blank-if-given'?: boolean
-  /** Missing and null stand for an empty string. */
+  /** Missing and null count as an empty string. */
   'x-or-empty'?: boolean
-  /** A number is rounded half up to so many places, as it was written. */
+  /** Rounds half up to so many decimals, by the digits as written. */
   'x-decimals'?: number
   'x-check'?: Check
 }
 
-/** Says something to readers, nothing to be checked. */
+/** Keywords for documentation only. */
 export const descriptive = ['title', 'description', 'examples', 'example', 'default', 'deprecated', 'readOnly', '$id']
 
-/** Of numbers: how many bits a client may need for them. */
+/** Number formats, which tell clients how many bits to use. */
 export const descriptiveFormats: readonly unknown[] = ['int32', 'int64', 'float', 'double']

@@ -1,4 +1,4 @@
-/** The user:* commands. Whoever can run them can do anything: no role is asked for. */
+/** The user:* commands. They check no role: access to the machine is access to everything. */
 
 import { AppError } from '../../../core/app-error.ts'
 import { normaliseEmail } from '../../../core/email.ts'
@@ -15,7 +15,7 @@ const actor: Actor = { id: null, roles: undefined, client }
 
 type Context = Pick<CommandContext<AdminService>, 'open'>
 
-/** Opens what the commands need, and says what goes wrong in one line. */
+/** Turns an AppError into one line. */
 async function withAdmin({ open }: Context, work: (service: AdminService) => Promise<void>): Promise<void> {
   const { service, close } = await open()
   try {
@@ -101,7 +101,7 @@ function wrong(message: string): FatalError {
   return new FatalError(message, exitCodes.badData)
 }
 
-/** Names are anybody's: line breaks and what a terminal would obey are not printed. */
+/** Names come from users: line breaks and terminal control characters are replaced. */
 function print(line: string): void {
   process.stdout.write(`${line.replace(/(?!\t)\p{C}/gu, '\u{fffd}')}\n`)
 }

@@ -1,4 +1,4 @@
-/** Outcomes and changes of the audit trail in words. */
+/** Texts for the outcomes and changes of the audit trail. */
 import type { AuditOutcome } from '../../../platform/audit/audit.ts'
 
 const outcomes: Record<AuditOutcome, string> = {
@@ -10,7 +10,7 @@ const outcomes: Record<AuditOutcome, string> = {
   reuse: 'Old token used again',
 }
 
-/** A code from another version stands for itself. */
+/** Unknown codes, as of another version, are returned as they are. */
 export function wordsOfOutcome(outcome: string): string {
   return Object.hasOwn(outcomes, outcome) ? outcomes[outcome as AuditOutcome] : outcome
 }

@@ -1,4 +1,4 @@
-/** The audit trail: what happened to accounts, the newest first. */
+/** The page of the audit trail, newest first. */
 import type { FastifyInstance } from 'fastify'
 import { principalOf } from '../../../platform/access/route-guards.ts'
 import { metaOf, type PageMeta, pageOf } from '../../../platform/http/paging.ts'
@@ -65,7 +65,7 @@ function changesOf({ changes }: AuditRow) {
   )
 }
 
-/** Below the user, where it was somebody else. */
+/** Shown below the user if they differ. */
 function actorOf(row: AuditRow, canSeeUsers: boolean) {
   if (row.actor_id === null) return row.address === 'local' && html`<br><span class="soft">by the command line</span>`
   const { actor_id: id, actor_email: email } = row

@@ -1,4 +1,4 @@
-/** One user, as administrators see and help them. */
+/** The page of one user, for administrators. */
 
 import { badges } from '../../../platform/pages/components/badges.ts'
 import type { Problems } from '../../../platform/pages/components/forms.ts'
@@ -10,10 +10,10 @@ import type { ListedUser } from '../admin.store.ts'
 
 export interface UserView {
   user: ListedUser
-  /** `view`: only to look at. `beyond`: holds more than whoever looks. */
+  /** `view`: the viewer lacks users.update. `beyond`: the user holds permissions that the viewer lacks. */
   reach: 'view' | 'beyond' | 'change'
   roles: readonly { name: string; canGive: boolean }[]
-  /** What was chosen, where it was refused. */
+  /** The submitted roles, if they were refused. */
   chosen?: readonly string[]
   refusal?: Refusal
 }
@@ -56,7 +56,7 @@ ${facts.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>
 
 function rolesCard({ user, roles, chosen = user.roles, refusal = noRefusal }: UserView): Html {
   const known = roles.map(({ name }) => name)
-  // They hold nothing any more, and may be taken away.
+  // No longer configured: they grant nothing, so anybody may remove them.
   const gone = user.roles.filter((name) => !known.includes(name)).map((name) => ({ name, canGive: true, isGone: true }))
   const all = [...roles.map((role) => ({ ...role, isGone: false })), ...gone]
   return html`<section class="card" aria-labelledby="roles">
@@ -95,8 +95,8 @@ function rolesError({ fields }: Problems): Html | false {
 interface Help {
   path: string
   name: string
-  told: string
-  /** Asked first, where scripts run. */
+  description: string
+  /** For the confirmation dialog. */
   question?: string
 }
 
@@ -105,18 +105,18 @@ function helpCard({ id, email, two_factor, locked_until }: ListedUser): Html {
     locked_until !== null && {
       path: 'unlock',
       name: 'Unlock',
-      told: 'Ends the lock-out after too many failed attempts.',
+      description: 'Ends the lock-out after too many failed attempts.',
     },
     two_factor && {
       path: 'reset-2fa',
       name: 'Reset two-factor',
-      told: 'For who has lost the app and the recovery codes. The password alone signs in then.',
+      description: 'For who has lost the app and the recovery codes. The password alone signs in then.',
       question: `Reset the two-factor of ${email}?`,
     },
     {
       path: 'sign-out',
       name: 'Sign out everywhere',
-      told: 'Ends every session on every device at once.',
+      description: 'Ends every session on every device at once.',
       question: `Sign ${email} out everywhere?`,
     },
   ]
@@ -128,10 +128,10 @@ ${helps.map((help) => help && helpItem(id, help))}
 </section>`
 }
 
-function helpItem(id: number, { path, name, told, question }: Help): Html {
+function helpItem(id: number, { path, name, description, question }: Help): Html {
   const asks = question !== undefined && html` data-confirm="${question}" data-confirm-button="${name}"`
   return html`<li>
-<div><h3>${name}</h3><p class="soft">${told}</p></div>
+<div><h3>${name}</h3><p class="soft">${description}</p></div>
 <form method="post" action="/console/users/${id}/${path}"${asks}><button${asks && html` class="bad"`}>${name}</button></form>
 </li>
 `

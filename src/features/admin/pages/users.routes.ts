@@ -1,4 +1,4 @@
-/** Users, for who may look at them or help them. */
+/** The pages of users, for administrators. */
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { AppError } from '../../../core/app-error.ts'
 import { principalOf } from '../../../platform/access/route-guards.ts'
@@ -16,7 +16,7 @@ import { type UserView, userPage } from './user.views.ts'
 import { usersPage } from './users.views.ts'
 
 const mayView = { access: { permission: 'users.view' }, docs: false } as const
-// What is refused is told on the user's page, which is for who may view it.
+// users.view too, because a refusal is shown on the user's page.
 const mayUpdate = { access: [mayView.access, { permission: 'users.update' }], docs: false } as const
 
 export function addUserPages(app: FastifyInstance, { admin, notices, send, home }: PageKit & AdminService): void {
@@ -44,14 +44,14 @@ export function addUserPages(app: FastifyInstance, { admin, notices, send, home 
     '/users/:id/roles',
     {
       config: { ...mayUpdate, audit: 'roles_changed' },
-      // A form without a tick sends nothing of it.
+      // Unchecked checkboxes are not submitted.
       schema: { body: Type.Object({ roles: Type.Optional(Type.Array(Type.String(), { default: [] })) }) },
     },
     async (request, reply) => {
       const chosen = request.body.roles
       try {
         const { id } = await admin.setRoles(actorOf(request), idOf(request), chosen)
-        // Whoever takes a role from themselves may not be let in here any more.
+        // Administrators who removed their own role may no longer view this page.
         const canStay = (await request.identify?.(request))?.can('users.view') ?? false
         const address = canStay ? `/console/users/${id}` : home
         return notices.redirect(reply, { address, notice: 'roles-saved' })
@@ -89,7 +89,7 @@ const words: Readonly<Record<number, string>> = {
   409: 'This is the last administrator. Somebody has to stay one: give the role to another user first.',
 }
 
-/** What the API says in two words is said to people in a sentence. */
+/** Replaces the short texts of the API with full sentences. */
 function inOtherWords(error: unknown): unknown {
   const text = error instanceof AppError ? words[error.status] : undefined
   return error instanceof AppError && text !== undefined ? new AppError(error.status, text) : error

@@ -1,4 +1,4 @@
-/** One's own name and password. */
+/** The account page: the user's own name and password. */
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { principalOf } from '../../../platform/access/route-guards.ts'
 import { clientOf } from '../../../platform/http/client.ts'
@@ -52,7 +52,7 @@ export function addAccountPages(app: FastifyInstance, parts: ConsoleParts): void
       const { current_password: current, new_password: next } = request.body
       try {
         await limiters.confirm.take(`user ${userId}`)
-        // First: a new password that cannot be must not cost an attempt.
+        // Checked first, so that an invalid new password does not count as a failed attempt.
         const found = next.trim() === '' ? ['Must not be blank'] : users.findPasswordProblems(next)
         if (found.length > 0) throw validationFailed({ new_password: found })
         await passwords.change({ userId, current, next, client: clientOf(request) })

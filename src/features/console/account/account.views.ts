@@ -1,4 +1,4 @@
-/** The page about oneself. */
+/** The account page. */
 
 import type { Principal } from '../../../platform/access/route-guards.ts'
 import { badges } from '../../../platform/pages/components/badges.ts'
@@ -14,7 +14,7 @@ export interface AccountView {
   twoFactor: TwoFactorStatus
   devices: readonly Device[]
   passwordHint: string
-  /** What was typed, where it was refused. */
+  /** The submitted name, if it was refused. */
   name?: string
   profileRefusal?: Refusal
   passwordRefusal?: Refusal

@@ -1,4 +1,4 @@
-/** The devices that are signed in, and how to end one or all. */
+/** Signs out one device or all. */
 import type { FastifyInstance } from 'fastify'
 import { principalOf } from '../../../platform/access/route-guards.ts'
 import { clientOf } from '../../../platform/http/client.ts'

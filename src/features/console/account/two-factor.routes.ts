@@ -1,6 +1,6 @@
 /**
- * The second factor of one's own. Secrets and codes are only ever in the answer to a form: not in an address, which
- * browsers keep, and not behind a redirect.
+ * The pages of the user's own second factor. Secrets and codes appear only in the response to a POST: never in a URL, which
+ * browsers store, and never behind a redirect.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { principalOf } from '../../../platform/access/route-guards.ts'
@@ -65,20 +65,20 @@ export function addTwoFactorPages(app: FastifyInstance, parts: ConsoleParts): vo
         const codes = await twoFactor.enable({ ...actorOf(request), version, code })
         return send(request, reply, codesPage({ codes, isNew: true }))
       } catch (error) {
-        return answerWrongCode({ request, reply, error }, ticket)
+        return refuseCode({ request, reply, error }, ticket)
       }
     },
   )
 
   type Refused = { request: FastifyRequest; reply: FastifyReply; error: unknown }
 
-  /** The same secret once more: the app has it by now, and a slip of the fingers should not cost the scan. */
-  async function answerWrongCode(refused: Refused, ticket: string): Promise<FastifyReply> {
+  /** Shows the same secret again, because the app has scanned it and only the code was mistyped. */
+  async function refuseCode(refused: Refused, ticket: string): Promise<FastifyReply> {
     const { request, reply } = refused
     const { id: userId, email } = principalOf(request)
     const pending = await twoFactor.showAgain({ userId, email, ticket })
     if (pending) return refuse(refused, (refusal) => scan(pending, refusal))
-    // Somebody has loaded the page with the codes anew, which are shown once.
+    // The page with the recovery codes was reloaded; they are shown only once.
     if ((await twoFactor.status(userId)).enabled) return reply.redirect('/console/account', 303)
     return refuse(refused, () =>
       beginPage({ problems: { message: 'That took too long, or was begun anew elsewhere. Begin again.', fields: {} } }),

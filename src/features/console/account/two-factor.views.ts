@@ -1,4 +1,4 @@
-/** Setting the second factor up, the recovery codes, and turning it off. */
+/** The pages to set up and turn off the second factor, and to show recovery codes. */
 
 import { field } from '../../../platform/pages/components/forms.ts'
 import { noRefusal, type Refusal, refusalNote } from '../../../platform/pages/components/refusals.ts'

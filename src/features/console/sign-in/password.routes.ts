@@ -1,4 +1,4 @@
-/** A forgotten password, and the new one that a mail leads to. */
+/** The pages for a forgotten password, and for the link in the mail. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { isAppError } from '../../../core/app-error.ts'
 import { addressOf, clientOf } from '../../../platform/http/client.ts'
@@ -58,7 +58,7 @@ export function addPasswordPages(app: FastifyInstance, parts: ConsoleParts): voi
       const token = request.body.token.trim()
       try {
         await takeTurn(request)
-        // First: nobody should think of a good password for a link that is over.
+        // Checked first, so that nobody thinks of a new password for an expired link.
         if (token !== '' && !(await passwords.isResetValid(token))) return sendOver(request, reply)
         const found = password === '' ? ['Must not be blank'] : findPasswordProblems(password)
         const problems = {
@@ -69,7 +69,7 @@ export function addPasswordPages(app: FastifyInstance, parts: ConsoleParts): voi
         await passwords.reset({ token, password, client: clientOf(request) })
         return notices.redirect(reply, { address: '/console/sign-in', notice: 'password-reset' })
       } catch (error) {
-        // Somebody was quicker with the same link.
+        // The link was used in the meantime.
         if (isAppError(error, 'invalid_reset_token')) return sendOver(request, reply)
         return refuse({ request, reply, error }, ({ problems }) => resetPage({ hint, token, delivery, problems }))
       }

@@ -26,7 +26,7 @@ ${field({ label: 'Email', name: 'email', type: 'email', required: true, autocomp
   }
 }
 
-/** Where nothing can be sent. */
+/** Shown if mail cannot be sent. */
 export function noMailPage(): Page {
   return {
     title: 'Forgotten password',
@@ -39,7 +39,7 @@ you.</p>
   }
 }
 
-/** Why a link is over is not told: that would tell a stranger whether it was ever good. */
+/** Does not say why the link is invalid, because that would reveal whether it was ever valid. */
 export function overPage({ delivery }: { delivery: Delivery }): Page {
   return {
     title: 'New password',
@@ -56,7 +56,7 @@ ${
   }
 }
 
-/** Where no link brings the token, as in a message that is only shown in the log, it is typed in. */
+/** Without a token in the link, as for a message in the log, the form asks for it. */
 export function resetPage(view: { hint: string; token: string; delivery: Delivery; problems?: Problems }): Page {
   const { hint, token, delivery, problems = noProblems } = view
   const tokenHint =

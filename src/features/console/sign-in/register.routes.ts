@@ -44,7 +44,7 @@ export function addRegisterPages(app: FastifyInstance, parts: ConsoleParts): voi
 }
 
 interface RegisterView {
-  /** What a password needs. */
+  /** The password policy in words. */
   hint: string
   next: string
   values: Values

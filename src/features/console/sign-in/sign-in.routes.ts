@@ -19,14 +19,14 @@ export function addSignInPages(app: FastifyInstance, parts: ConsoleParts): void 
   const refuse = createRefuse(send)
   const canReset = auth.passwords.delivery !== 'none'
 
-  /** A new id for the browser: whoever planted the old one is left with nothing. */
+  /** Always issues a new session id, against session fixation. */
   async function begin(
     request: FastifyRequest,
     reply: FastifyReply,
     { signedIn, next }: { signedIn: SignedIn; next: string },
   ): Promise<FastifyReply> {
     const { principal } = request
-    // The browser forgets the session that it has, so nobody could end it any more.
+    // The cookie of the current session is overwritten, so the session is ended.
     if (principal) await sessions.end({ principal, id: principal.session, client: clientOf(request) })
     cookies.setSession(reply, await webSessions.begin(signedIn))
     cookies.clearForm(reply)
@@ -83,7 +83,7 @@ export function addSignInPages(app: FastifyInstance, parts: ConsoleParts): void 
     },
   )
 
-  /** The family ends with the cookie. */
+  /** Ends the token family too, not only the cookie. */
   app.post('/sign-out', { config: { access: 'authenticated', docs: false } }, async (request, reply) => {
     const principal = principalOf(request)
     await sessions.end({ principal, id: principal.session, client: clientOf(request) })

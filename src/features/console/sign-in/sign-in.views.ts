@@ -7,7 +7,7 @@ import type { Page } from '../../../platform/pages/pages.ts'
 interface SignInView {
   email?: string
   next: string
-  /** There is a way to a new password. */
+  /** Password resets are available. */
   canReset: boolean
   refusal?: Refusal
 }

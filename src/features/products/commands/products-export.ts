@@ -27,7 +27,7 @@ export async function exportProducts(
   const format = given.format ?? formatOf(output ?? '') ?? 'csv'
   const interrupt = listenForInterrupt()
   const { infrastructure, close } = await open()
-  // Rows on the terminal and a line that is redrawn there would only disturb each other.
+  // No progress line on a terminal that also shows the rows.
   const isBesideRows = output === undefined && process.stdout.isTTY
   const display = isBesideRows || !process.stderr.isTTY ? 'none' : displayOn(process.stderr, given)
   const progress = createProgress({ clock: infrastructure.clock, stream: process.stderr, display })
@@ -55,7 +55,7 @@ export async function exportProducts(
   }
 }
 
-/** Resolves when whoever reads has taken it. A reader who is gone ends the process, see main.ts. */
+/** Resolves when the reader has consumed the text. A closed pipe ends the process (main.ts). */
 function writeToStandardOutput(text: string): Promise<void> {
   return new Promise((resolve) => process.stdout.write(text, (error) => error ?? resolve()))
 }

@@ -7,7 +7,6 @@ import {
   displayOn,
   formatCount,
   formatDuration,
-  formatProducts,
   type Progress,
 } from '../../../platform/command-line/progress.ts'
 import { keepHeapSmall } from '../../../platform/process/small-heap.ts'
@@ -17,6 +16,7 @@ import type { Counts } from '../transfer/product-import.ts'
 import { createProductTransfer, type ProductTransfer } from '../transfer/product-transfer.ts'
 import { formatOf, readRecords } from '../transfer/record-reader.ts'
 import type { Format, Layout } from '../transfer/records.ts'
+import { formatProducts } from './format-products.ts'
 
 export interface ImportOptions {
   format?: Format
@@ -79,7 +79,7 @@ export async function importProducts(
 
 interface EndedImport extends Counts {
   exitCode: number
-  /** What runs before this one did. */
+  /** Counts of earlier, interrupted runs. */
   before: Counts
 }
 
@@ -131,7 +131,7 @@ function isAbort(error: unknown): boolean {
   return (error as Error).name === 'AbortError'
 }
 
-/** The rows that are wrong, up to a number of them; the rest is counted. */
+/** Shows rejected rows up to `maxErrors`, and counts the rest. */
 function showRejected(progress: Progress, maxErrors: number) {
   let rejected = 0
   return {

@@ -2,16 +2,11 @@ import { exitCodes, FatalError } from '../../../core/fatal-error.ts'
 import type { CommandContext } from '../../../platform/command-line/command.ts'
 import { describeFailure } from '../../../platform/command-line/database-failure.ts'
 import { listenForInterrupt } from '../../../platform/command-line/interrupt.ts'
-import {
-  createProgress,
-  displayOn,
-  formatCount,
-  formatDuration,
-  formatProducts,
-} from '../../../platform/command-line/progress.ts'
+import { createProgress, displayOn, formatCount, formatDuration } from '../../../platform/command-line/progress.ts'
 import { keepHeapSmall } from '../../../platform/process/small-heap.ts'
 import type { ProductsService } from '../products.create.ts'
 import { createProductTransfer } from '../transfer/product-transfer.ts'
+import { formatProducts } from './format-products.ts'
 
 export interface SeedOptions {
   count: number

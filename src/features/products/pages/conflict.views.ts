@@ -1,4 +1,4 @@
-/** Two people changed the same product. What both of them typed is shown, and nothing of it is lost. */
+/** Shows an edit conflict with both versions, so that neither is lost. */
 
 import { time } from '../../../platform/pages/components/times.ts'
 import { type Html, html } from '../../../platform/pages/html.ts'
@@ -16,7 +16,7 @@ const labels = {
 } as const
 const numbers = new Set<string>(['price', 'stock'])
 
-/** Above the form that holds what was typed. */
+/** Shown above the form with the submitted values. */
 export function conflictNote(product: Product, typed: Form): Html {
   const saved = valuesOf(product)
   const differing = Object.entries(labels).filter(([name]) => !isSame(name, typed[name], saved[name]))

@@ -1,9 +1,9 @@
-/** Numbers as people type them: `$1,234.50`, the way the console shows them. */
+/** Parses numbers in the format that the console displays: `$1,234.50`. */
 
-/** No number that is accepted is as long, with room for zeros and spaces. Longer texts are not looked at. */
+/** Longer than any valid number with zeros and spaces. Longer text is returned unchanged. */
 const maxLength = 64
 
-/** Without the sign and the commas, where they stand as we write them. Anything that may mean something else is left alone. */
+/** Removes the dollar sign and thousands separators. Returns ambiguous text unchanged. */
 export function plainNumber(text: string): string {
   if (text.length > maxLength) return text
   const trimmed = text.trim()

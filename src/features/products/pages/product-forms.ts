@@ -1,4 +1,4 @@
-/** Products as the console has them: the services and rules of the API, for forms. */
+/** The product service for console forms, with the same rules as the API. */
 import type { Principal } from '../../../platform/access/route-guards.ts'
 import { compileBody, requireValid } from '../../../platform/validation/body-validation.ts'
 import { etagOfProduct, formatPrice, type Product } from '../product.ts'
@@ -13,7 +13,7 @@ import {
 } from '../products.schema.ts'
 import type { Products } from '../products.service.ts'
 
-/** What a form holds, by field. Everything is text. */
+/** Submitted values by field; all are text. */
 export type Form = Readonly<Record<string, unknown>>
 
 export type ProductForms = ReturnType<typeof createProductForms>
@@ -23,19 +23,17 @@ export function createProductForms({ writePermission }: { writePermission: strin
   const validateEdited = compileBody(EditedProduct)
   return {
     ...products,
-    /** What creating, changing and deleting takes. */
     writeAccess: createWriteAccess(writePermission),
     mayWrite: (principal: Principal) => writePermission === undefined || principal.can(writePermission),
-    /** Throws what is wrong with the form, by field. A form that is sent twice makes one product: `key` tells. */
+    /** Throws validation errors. A form that is submitted twice creates one product, by its `key`. */
     async create(form: Form, { userId, key }: { userId: number; key: string }) {
       const input = toInput(requireValid<NewProductBody>(validateNew, form))
-      // Whoever goes back and types something else means another product.
+      // Part of the key: after "back", other values mean another product.
       return products.createOnce(input, { userId, key: `${key} ${JSON.stringify(input)}` })
     },
-    /** 412 where the product is no longer the one that `tag` stands for. */
+    /** Throws 412 if the product's ETag is no longer `tag`. */
     update: async (id: number | undefined, form: Form, tag: string) =>
       products.update(id, toChange(requireValid<ChangedProductBody>(validateEdited, form)), (etag) => etag === tag),
-    /** Stands for this state of it. */
     tagOf: (product: Product) => etagOfProduct(product),
     formatPrice,
   }

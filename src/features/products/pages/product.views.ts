@@ -1,4 +1,4 @@
-/** One product: the forms to create and change it, and what others see of it. */
+/** The pages of one product: forms to create and edit it, and a read-only view. */
 
 import { field, noProblems, type Problems, problemNote } from '../../../platform/pages/components/forms.ts'
 import { time } from '../../../platform/pages/components/times.ts'
@@ -11,14 +11,14 @@ import { statusBadge } from './products.views.ts'
 interface FormView {
   values?: Form | undefined
   problems?: Problems | undefined
-  /** What is to be known before it is sent. */
+  /** Shown above the form. */
   note?: Html | undefined
   categories?: readonly string[]
 }
 
 const path = '/console/products'
 
-/** `key` tells this form from others: sent twice, it makes one product. */
+/** `key` is the form's idempotency key. */
 export function newPage({ key = '', ...view }: FormView & { key?: string }): Page {
   return {
     title: 'New product',
@@ -35,7 +35,7 @@ ${fields(view, { isNew: true })}
   }
 }
 
-/** `tag` stands for the state that the change is made from. */
+/** `tag` is the ETag of the product that is edited. */
 export function editPage({ id, tag, ...view }: FormView & { id: number; tag: string }): Page {
   const { values = {}, problems = noProblems, note } = view
   const name = String(values.name ?? '')
@@ -58,7 +58,7 @@ ${fields(view, { isNew: false })}
   }
 }
 
-/** For who may look but not write. */
+/** For users who may not write. */
 export function detailsPage(product: Product, price: string): Page {
   const { name, description, category, stock, created_at, updated_at } = product
   const facts: [string, Html | string][] = [
@@ -80,12 +80,12 @@ export function detailsPage(product: Product, price: string): Page {
   }
 }
 
-/** What the form shows of a product. */
+/** The values of the form. */
 export function valuesOf({ name, description, price_cents, category, stock, active }: Product): Form {
   return { name, description, price: (price_cents / 100).toFixed(2), category, stock, active: String(active) }
 }
 
-/** Numbers are fields of text: a browser would not show again what is none. */
+/** Number fields are text inputs, because a number input does not redisplay invalid values. */
 function fields(
   { values = {}, problems = noProblems, categories = [] }: FormView,
   { isNew }: { isNew: boolean },

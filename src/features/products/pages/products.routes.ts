@@ -1,4 +1,4 @@
-/** Products for people: the list, and the forms to create, change and delete them. */
+/** The console pages of products: the list, and forms to create, edit and delete. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { AppError } from '../../../core/app-error.ts'
 import type { Random } from '../../../core/random.ts'
@@ -50,7 +50,7 @@ function addListPage(app: FastifyInstance, { forms: products, send }: ProductPag
         wanted,
         categories,
         mayWrite: products.mayWrite(principalOf(request)),
-        // Anybody can write an address: what it says is looked up.
+        // The parameter is untrusted, so the product is looked up.
         deleted: await products.findDeleted(parseId(textOf(query.deleted) ?? '')),
         formatPrice: products.formatPrice,
       }
@@ -61,7 +61,7 @@ function addListPage(app: FastifyInstance, { forms: products, send }: ProductPag
   )
 }
 
-/** What is found is read up to its page, and one more tells whether there is another. */
+/** Reads results up to the page, plus one to tell whether there is another page. */
 async function findPage(products: ProductForms, wanted: Wanted, asked: number) {
   const page = Math.min(asked, maxFoundPages)
   const found = await products.find({ ...wanted, limit: page * foundPerPage + 1 })
@@ -71,7 +71,7 @@ async function findPage(products: ProductForms, wanted: Wanted, asked: number) {
 
 function addFormPages(app: FastifyInstance, deps: ProductPagesDeps): void {
   const { forms: products, notices, send } = deps
-  const { sendNew, sendRefused } = createFormAnswers(deps)
+  const { sendNew, sendRefused } = createFormResponses(deps)
   const writing = { config: { access: products.writeAccess, docs: false } } as const
 
   app.get('/products/new', writing, (request, reply) => sendNew(request, reply))
@@ -98,7 +98,7 @@ function addFormPages(app: FastifyInstance, deps: ProductPagesDeps): void {
 
   app.post<{ Body: Form }>(one, writing, async (request, reply) => {
     const id = idOf(request)
-    // A browser sends nothing for a box that is not ticked.
+    // Browsers omit unchecked checkboxes.
     const values = readForm({ ...request.body, active: request.body.active ?? 'false' })
     try {
       await products.update(id, values, String(values.tag ?? ''))
@@ -121,8 +121,8 @@ function addFormPages(app: FastifyInstance, deps: ProductPagesDeps): void {
   })
 }
 
-/** The forms, empty or as they were typed. */
-function createFormAnswers({ forms: products, random, send }: ProductPagesDeps) {
+/** Sends the forms, empty or with the submitted values. */
+function createFormResponses({ forms: products, random, send }: ProductPagesDeps) {
   async function sendNew(
     request: FastifyRequest,
     reply: FastifyReply,
@@ -132,7 +132,7 @@ function createFormAnswers({ forms: products, random, send }: ProductPagesDeps) 
     return send(request, reply, newPage({ values, problems, note, categories, key: random.id() }), status)
   }
 
-  /** Whatever the reason, what was typed is in the form again. */
+  /** Keeps the submitted values, whatever the reason. */
   async function sendRefused(
     request: FastifyRequest,
     reply: FastifyReply,
@@ -144,7 +144,7 @@ function createFormAnswers({ forms: products, random, send }: ProductPagesDeps) 
     const hasChanged = status === 412
     const view = {
       id: product.id,
-      // Whoever has seen what is there now may save over it.
+      // The user sees the current version now and may overwrite it.
       tag: hasChanged ? products.tagOf(product) : String(values.tag ?? ''),
       values,
       categories: await products.listCategories(maxCategories),
@@ -165,7 +165,7 @@ async function findProduct(products: ProductForms, id: number | undefined) {
   }
 }
 
-/** Browsers send line breaks as two characters; everybody else stores one. Numbers may be typed as they are shown. */
+/** Normalises line breaks, which browsers submit as CRLF, and numbers in display format. */
 function readForm(body: Form): Form {
   const { description, price, stock } = body
   return markAsForm({
@@ -176,7 +176,7 @@ function readForm(body: Form): Form {
   })
 }
 
-/** As the API reads them: blank counts as absent, and of several the first counts. */
+/** As in the API: blank counts as absent, and the first of several values counts. */
 function textOf(given: unknown): string | undefined {
   const [text] = [given].flat()
   return typeof text === 'string' && text.trim() !== '' ? text : undefined

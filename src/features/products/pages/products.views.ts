@@ -1,4 +1,4 @@
-/** The list of products. The scripts replace what is in `results` and `count`, and write into `news` and `connection`. */
+/** The list of products. Scripts replace `#results` and `#count`, and write to `#news` and `#connection`. */
 
 import type { PageMeta } from '../../../platform/http/paging.ts'
 import { beyondLast, pager } from '../../../platform/pages/components/pager.ts'
@@ -7,7 +7,7 @@ import type { Page } from '../../../platform/pages/pages.ts'
 import type { Product } from '../product.ts'
 import { searchForm, type Wanted } from './search-form.views.ts'
 
-/** So many rows are read and drawn in no time; whoever looks for something types more. */
+/** Fast to read and render; users refine a search rather than page through it. */
 export const foundPerPage = 100
 export const maxFoundPages = 10
 
@@ -24,7 +24,7 @@ export interface ListView {
   /** A product whose deletion can be undone. */
   deleted: Pick<Product, 'id' | 'name'> | undefined
   formatPrice(cents: number): string
-  /** Pages of all products, or what a search has found. */
+  /** Either a page of all products (`listed`), or search results (`found`). */
   listed?: { products: readonly Product[]; meta: PageMeta }
   found?: Found
 }
@@ -34,7 +34,7 @@ const path = '/console/products'
 export function listPage(view: ListView): Page {
   const { wanted, categories, mayWrite, deleted, listed, found } = view
   const products = listed?.products ?? found?.products ?? []
-  // On later pages nothing moves while somebody reads them: rows change where they stand, the rest is told.
+  // On later pages rows are only updated in place, so that the list does not move while it is read.
   const isLive = found !== undefined || listed?.meta.page === 1
   return {
     title: 'Products',
@@ -102,7 +102,7 @@ ${mayWrite ? html`<p><a class="button main" href="${path}/new">Create the first 
   }.</p></div>`
 }
 
-/** How many there are is not counted: that would take longer than finding the first of them. */
+/** Without a total, because counting would take longer than finding the first results. */
 function foundPager({ page, hasMore }: Found, { q, category }: Wanted): Html | false {
   const isLast = page === maxFoundPages
   if (page === 1 && !hasMore) return false

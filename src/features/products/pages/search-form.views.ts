@@ -5,9 +5,9 @@ export interface Wanted {
   category: string | undefined
 }
 
-/** Works by its button; the script asks while somebody types. */
+/** Works without scripts; with them it searches while the user types. */
 export function searchForm({ q, category }: Wanted, categories: readonly string[]): Html {
-  // One that is beyond those listed, or has no product any more, is still what was asked for.
+  // The selected category may be missing in the list, which is limited.
   const known = category === undefined || categories.includes(category) ? categories : [category, ...categories]
   return html`<form method="get" action="/console/products" role="search" class="filter" data-search>
 <div class="field grow"><label for="q">Part of the name</label>

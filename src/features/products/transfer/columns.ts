@@ -1,4 +1,4 @@
-/** The columns of a file of products: which are read, and which are written. */
+/** The columns of imported and exported files. */
 import { exitCodes, FatalError } from '../../../core/fatal-error.ts'
 
 const readColumns: readonly string[] = ['name', 'description', 'price', 'category', 'stock', 'active']
@@ -17,7 +17,7 @@ export const exportedColumns = [
   'updated_at',
 ] as const
 
-/** From a header row, the columns in their order. Those that are not read are undefined. */
+/** Returns the columns of a header row in order; undefined for ignored ones. */
 export function requireColumns(header: readonly string[], delimiter: string): (string | undefined)[] {
   const names = header.map((name) => name.trim().toLowerCase())
   const missing = requiredColumns.filter((name) => !names.includes(name))
@@ -40,7 +40,7 @@ function wrong(message: string): FatalError {
   return new FatalError(message, exitCodes.badData)
 }
 
-/** Whatever the file is, its beginning must not reach a terminal as it is. */
+/** Replaces control characters, because the text of the file is printed to a terminal. */
 function shorten(text: string): string {
   const plain = text.replace(/\p{C}/gu, '\u{fffd}')
   return plain.length > 80 ? `${plain.slice(0, 80)}…` : plain

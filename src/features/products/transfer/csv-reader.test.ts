@@ -7,7 +7,7 @@ import type { SourceRecord } from './records.ts'
 
 const header = 'name,description,price'
 
-/** Read in pieces of `size` bytes. */
+/** Reads the text in chunks of `size` bytes. */
 function read(file: string | Buffer, { size = 64 * 1024, delimiter = ',' } = {}): SourceRecord[] {
   const bytes = Buffer.from(file)
   const reader = createCsvReader({ delimiter, isExact: false })

@@ -1,8 +1,8 @@
 /**
- * CSV for an import: every row knows its line, and a row that is malformed costs that row alone. The parser loses its
- * place behind a stray quote, so it is started anew on the line after it.
+ * Reads CSV with line numbers; a malformed row affects only itself. After a stray quote the parser cannot resynchronise, so
+ * it is restarted on the next line.
  *
- * Bytes are handled as Latin-1 text, one character for each: what is not UTF-8 is noticed rather than replaced.
+ * Bytes are handled as Latin-1 text, one character per byte, so that invalid UTF-8 is detected and not replaced.
  */
 import { type CsvError, type Parser, parse } from 'csv-parse'
 import { createCsvRows } from './csv-rows.ts'
@@ -11,7 +11,7 @@ import { type Layout, maxRecordBytes, type RecordReader, type SourceRecord } fro
 export function createCsvReader(layout: Omit<Layout, 'format'>): RecordReader {
   const rows = createCsvRows(layout)
   const withoutBom = createBomFilter()
-  /** What the parser has been given since it was started, but for the rows at its beginning that are done. */
+  /** The parser's input since it was started, without the rows that are done. */
   let text = ''
   let doneBytes = 0
   let line = 1
@@ -63,11 +63,11 @@ export function createCsvReader(layout: Omit<Layout, 'format'>): RecordReader {
         isCareful = true
         continue
       }
-      // Behind a wrong row line by line: where every row is wrong, each would cost all that follows it.
+      // After a malformed row, line by line: if every row is malformed, each restart would parse the whole rest again.
       const next: string = isCareful ? unread.slice(0, unread.indexOf('\n') + 1) || unread : unread
       parser.write(Buffer.from(next, 'latin1'))
       unread = unread.slice(next.length)
-      // The line alone is given up: what follows it may be well.
+      // Only this line is dropped; the following ones may be valid.
       if (failure) {
         giveUp(failure)
         unread = text
@@ -94,7 +94,7 @@ export function createCsvReader(layout: Omit<Layout, 'format'>): RecordReader {
     end() {
       write(withoutBom.rest())
       parser.end()
-      // The last row may be the one that is wrong, and rows may stand behind it.
+      // An unclosed quote may have swallowed further rows.
       while (failure && !isDiscarding) {
         giveUp(failure)
         write('\n')
@@ -107,12 +107,12 @@ export function createCsvReader(layout: Omit<Layout, 'format'>): RecordReader {
 }
 
 interface ParserEvents {
-  /** `endBytes` counts from where the parser was started. */
+  /** `endBytes` counts from the start of the parser. */
   onRow(fields: string[], endBytes: number): void
   onFailure(error: CsvError): void
 }
 
-/** Events come while the parser is written to, in the order of the file. */
+/** Events are emitted synchronously during `write`, in the order of the file. */
 function createParser(delimiter: string, { onRow, onFailure }: ParserEvents): Parser {
   return parse({
     delimiter,
@@ -134,9 +134,9 @@ function createParser(delimiter: string, { onRow, onFailure }: ParserEvents): Pa
 
 const bom = '\xef\xbb\xbf'
 
-/** Drops a byte order mark at the beginning of a file. */
+/** Removes a byte order mark at the start of the file. */
 function createBomFilter() {
-  /** The first bytes, until there are enough of them to tell. */
+  /** The first bytes, until there are enough to decide. */
   let beginning: string | undefined = ''
   return {
     pass(bytes: string): string {
@@ -147,7 +147,7 @@ function createBomFilter() {
       beginning = undefined
       return passed
     },
-    /** What was held back of a file that is shorter than a mark. */
+    /** The bytes of a file that is shorter than the mark. */
     rest: (): string => beginning ?? '',
   }
 }

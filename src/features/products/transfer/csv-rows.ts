@@ -1,4 +1,4 @@
-/** Rows of CSV as records: the first names the columns. */
+/** Converts CSV rows to records. The first row is the header. */
 import { isUtf8 } from 'node:buffer'
 import { exitCodes, FatalError } from '../../../core/fatal-error.ts'
 import { markAsForm } from '../../../platform/validation/body-validation.ts'
@@ -11,7 +11,7 @@ export function createCsvRows({ delimiter, isExact }: Omit<Layout, 'format'>) {
   let headerProblem: unknown
 
   function readHeader(fields: string[]): void {
-    // Not thrown here: the parser would take it for a fault of its own.
+    // Not thrown here, because the parser would treat it as its own error.
     try {
       columns = requireColumns(fields, delimiter)
     } catch (error) {
@@ -36,7 +36,7 @@ export function createCsvRows({ delimiter, isExact }: Omit<Layout, 'format'>) {
       if (!columns) throw new FatalError('the file is empty: its first row must name the columns', exitCodes.badData)
     },
 
-    /** Throws what is wrong with the header, once it was read. */
+    /** Throws the problem of the header, if any. */
     requireKnownColumns(): void {
       if (headerProblem) throw headerProblem
     },
@@ -59,7 +59,7 @@ export function createCsvRows({ delimiter, isExact }: Omit<Layout, 'format'>) {
 
 const isAscii = /^[\0-\x7f]*$/
 
-/** From one character for each byte to text. Returns false where a field is no UTF-8. */
+/** Decodes Latin-1 fields as UTF-8, in place. Returns false if one is invalid. */
 function decode(fields: string[]): boolean {
   for (const [i, field] of fields.entries()) {
     if (isAscii.test(field)) continue

@@ -1,6 +1,6 @@
 /**
- * Cells that a spreadsheet would take for a formula, as OWASP lists them under "CSV Injection": an apostrophe in front
- * makes them text. Cells that begin with apostrophes and then so get one more, so that what is read is what was written.
+ * Prevents CSV injection (OWASP): a cell that a spreadsheet would run as a formula gets an apostrophe in front. A cell that
+ * already has apostrophes before such a character gets one more, so that the original can be restored.
  */
 const defused = /^'+[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/
 const dangerous = /^'*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/
@@ -9,7 +9,7 @@ export function defuseFormula(cell: string): string {
   return dangerous.test(cell) ? `'${cell}` : cell
 }
 
-/** The cell that `defuseFormula` was given. */
+/** The inverse of `defuseFormula`. */
 export function restoreFormula(cell: string): string {
   return defused.test(cell) ? cell.slice(1) : cell
 }

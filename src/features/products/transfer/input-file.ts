@@ -1,4 +1,4 @@
-/** Where records come from: a file, which can be read again from its beginning, or a stream, which cannot. */
+/** The source of an import: a file, which can be read again, or a stream, which cannot. */
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
@@ -7,11 +7,11 @@ import { exitCodes, FatalError } from '../../../core/fatal-error.ts'
 import type { Layout } from './records.ts'
 
 export interface Source {
-  /** Undefined where nobody knows. */
+  /** Undefined for a stream. */
   size: number | undefined
-  /** Each chunk is valid until the next one is asked for. */
+  /** Each chunk is valid until the next one is requested. */
   chunks(onBytes: (read: number) => void): AsyncIterable<Buffer>
-  /** Tells the content, and how it is read, from any other. Undefined for a stream. */
+  /** A hash of the content and the layout. Undefined for a stream. */
   fingerprint: ((layout: Layout) => Promise<string>) | undefined
   close(): Promise<void>
 }
@@ -31,7 +31,7 @@ export async function openSource(path: string, signal: AbortSignal): Promise<Sou
   if (stats.isFile()) return fileSource(path, file, { size: stats.size, signal })
   await file.close()
   if (stats.isDirectory()) throw cannotRead(path, { code: 'EISDIR' })
-  // A named pipe, or what a shell makes of <(command).
+  // A named pipe, or process substitution: <(command).
   return streamSource(createReadStream(path), signal)
 }
 
@@ -55,7 +55,7 @@ function streamSource(stream: Readable, signal: AbortSignal): Source {
 function fileSource(path: string, file: FileHandle, { size, signal }: { size: number; signal: AbortSignal }): Source {
   const buffer = Buffer.allocUnsafeSlow(chunkBytes)
 
-  /** What is added to the file meanwhile is not read: it is not in the fingerprint either. */
+  /** Data appended in the meantime is not read, as it is not in the fingerprint. */
   async function* chunks(onBytes: (read: number) => void): AsyncGenerator<Buffer> {
     for (let at = 0; at < size; ) {
       signal.throwIfAborted()
@@ -80,7 +80,7 @@ function fileSource(path: string, file: FileHandle, { size, signal }: { size: nu
     chunks,
     async fingerprint({ format, delimiter, isExact }) {
       const layout = format === 'csv' ? `csv ${delimiter}${isExact ? ' exact' : ''}\n` : 'ndjson\n'
-      // All of it: of two files that differ in the middle, none must pass for the other.
+      // The whole content, so that files that differ only in the middle are told apart.
       const sum = createHash('sha256').update(layout)
       for await (const chunk of chunks(() => {})) sum.update(chunk)
       return sum.digest('hex')

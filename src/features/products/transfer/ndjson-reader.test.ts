@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { createNdjsonReader } from './ndjson-reader.ts'
 import type { SourceRecord } from './records.ts'
 
-/** Each piece comes in the same memory, as from a file. */
+/** Reuses one buffer for all chunks, as reading a file does. */
 function read(file: string | Buffer, size = 64 * 1024): SourceRecord[] {
   const bytes = Buffer.from(file)
   const memory = Buffer.alloc(size)

@@ -1,4 +1,4 @@
-/** One JSON object on each line. Values have their own types, as in a request's body. */
+/** Reads one JSON object per line. Values have JSON types, as in a request body. */
 import { isUtf8 } from 'node:buffer'
 import { rememberLongNumbers } from '../../../platform/validation/exact-numbers.ts'
 import { maxRecordBytes, type RecordReader, type SourceRecord } from './records.ts'
@@ -31,7 +31,7 @@ export function createNdjsonReader(): RecordReader {
         line += 1
         at = end + 1
       }
-      // A copy: the chunk is used again for the bytes that come next.
+      // Copied, because the chunk's buffer is reused.
       rest = isDiscarding ? Buffer.alloc(0) : Buffer.from(bytes.subarray(at))
       if (rest.length > maxRecordBytes) {
         records.push({ line, problem: 'longer than 1 MiB' })

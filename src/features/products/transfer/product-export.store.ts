@@ -1,4 +1,3 @@
-/** All products that are not deleted, by id, page by page. */
 import type { Database } from '../../../platform/database/database.ts'
 import type { ListedProduct } from '../product.ts'
 import { listedColumns } from '../products.store.ts'

@@ -1,4 +1,4 @@
-/** All products that are not deleted, by id, as text: page by page, and long ones by themselves, in little memory. */
+/** Exports all products that are not deleted, by id, in pages; long ones one by one, to bound memory. */
 import { stringify } from 'csv-stringify/sync'
 import type { MaintainedCounts } from '../../../platform/database/maintained-counts.ts'
 import { groupByLength, isWhole, type Product } from '../product.ts'
@@ -15,7 +15,7 @@ export interface ExportedPage {
 
 export interface ExportLayout {
   format: Format
-  /** Cells of CSV are written as they are, also those that a spreadsheet takes for formulas. */
+  /** Writes CSV cells as they are, including those that a spreadsheet would run as formulas. */
   isExact: boolean
 }
 
@@ -57,8 +57,8 @@ export function exportText(products: readonly Product[], { format, isExact }: Ex
   return stringify(rows, {
     columns: [...exportedColumns],
     cast: { boolean: String, ...(!isExact && { string: defuseFormula }) },
-    // A carriage return at the end of a row would be taken for half of a line break, and to a spreadsheet of another
-    // locale another sign separates cells: what follows it could begin as a formula does.
+    // A carriage return at the end of a row would be read as half of a line break. The other characters separate cells in
+    // other locales, after which the text could start like a formula.
     quoted_match: /[\r;\t|]/,
   })
 }

@@ -1,4 +1,4 @@
-/** Brings records into the database, many at a time, so that whatever ends it the next run knows where to go on. */
+/** Imports records in batches, with the progress in the same transaction, so that an interrupted import can resume. */
 import type { Clock } from '../../../core/clock.ts'
 import { exitCodes, FatalError } from '../../../core/fatal-error.ts'
 import type { Database, Statement } from '../../../platform/database/database.ts'
@@ -15,21 +15,21 @@ export interface Counts {
 
 export interface ImportJob {
   records: AsyncIterable<SourceRecord[]>
-  /** Undefined where there is nothing to go on with later, as with standard input. */
+  /** Undefined if the import cannot be resumed, as from standard input. */
   id: string | undefined
-  /** So many records at the beginning are done, and so many of them were rejected. */
+  /** Records at the start that an earlier run has processed, and how many of them were rejected. */
   done: { records: number; rejected: number }
   signal: AbortSignal
   onRejected(line: number, problem: string): void
   onProgress(counts: Counts): void
 }
 
-/** What this run has committed. */
+/** The commits of this run. */
 export interface ImportOutcome extends Counts {
   isInterrupted: boolean
 }
 
-/** Rejected rows alone are noted too, but not each by itself. */
+/** Progress over rejected rows is stored too, but only once per so many records. */
 const maxRecordsPerWrite = 10 * rowsPerWrite
 
 export interface ProductImportDeps {
@@ -39,7 +39,7 @@ export interface ProductImportDeps {
 }
 
 export function createProductImport({ db, clock, store }: ProductImportDeps) {
-  /** Returns how many records are wrong, and changes nothing. */
+  /** Validates all records and writes nothing. */
   async function check({ records, signal, onRejected, onProgress }: Omit<ImportJob, 'id' | 'done'>): Promise<Counts> {
     const checkRow = createRowCheck()
     const counts = { imported: 0, rejected: 0 }
@@ -92,11 +92,11 @@ export function createProductImport({ db, clock, store }: ProductImportDeps) {
       onProgress(counts)
     }
 
-    /** The next rows are read and checked while these are written. */
+    /** Does not wait for the write: the next rows are read and validated meanwhile. */
     async function flush(isFinished: boolean): Promise<void> {
       await underWay
       underWay = write(products, { from: seen, to: Math.max(place, seen), rejected }, isFinished)
-      // Whoever waits for it next hears of a failure; until then nobody does.
+      // The next `await underWay` reports a failure; this only avoids an unhandled rejection before it.
       underWay.catch(() => {})
       products = []
       characters = 0
@@ -126,7 +126,7 @@ export function createProductImport({ db, clock, store }: ProductImportDeps) {
     } catch (error) {
       if (!signal.aborted) throw error
       isInterrupted = true
-      // What was being written when the signal came is kept; what had only been read is read again next time.
+      // The pending write is kept; rows that were only read are read again by the next run.
       await underWay
     }
     await bulk.settle(counts.imported)

@@ -1,9 +1,9 @@
-/** How far each file has come. A file is told by its content, so that a copy is the same one. */
+/** The progress of imports. A file is identified by its content, so a copy is the same file. */
 import type { Clock } from '../../../core/clock.ts'
 import type { Database, Statement } from '../../../platform/database/database.ts'
 
 export interface ImportRecord {
-  /** So many of the file's records are done, whether imported or rejected. */
+  /** Processed records, imported or rejected. */
   records: number
   rejected: number
   started_at: string
@@ -32,7 +32,7 @@ export function createProductImportStore({ db, clock }: { db: Database; clock: C
       })
     },
 
-    /** Forgets that the file was imported. */
+    /** Allows the file to be imported again. */
     async reset(id: string): Promise<void> {
       await db.write({
         sql: `UPDATE product_imports SET records = 0, rejected = 0, started_at = $2, finished_at = NULL
@@ -42,8 +42,8 @@ export function createProductImportStore({ db, clock }: { db: Database; clock: C
     },
 
     /**
-     * Goes into the same batch as the rows that it stands for, and decides over it: of two processes that import one
-     * file, only one finds the record where it left it.
+     * Deciding statement for the batch that inserts the rows: of two processes that import the same file, only one finds
+     * the progress where it left it.
      */
     advance: (id: string, { from, to, rejected, isFinished }: Advance): Statement => ({
       sql: `UPDATE product_imports SET records = $3, rejected = $4, finished_at = $5

@@ -1,4 +1,4 @@
-/** Made-up products, the same for the same seed. */
+/** Generates sample products, deterministically by seed. */
 import type { Clock } from '../../../core/clock.ts'
 import type { Database } from '../../../platform/database/database.ts'
 import { type BulkProduct, insertMany, rowsPerWrite } from '../bulk.store.ts'
@@ -27,7 +27,7 @@ export interface SeedJob {
 }
 
 export function createProductSeed({ db, clock }: { db: Database; clock: Clock }) {
-  /** Returns how many it made: fewer than were asked for where the signal came first. */
+  /** Returns the number of products created, which is less than `count` if the signal is aborted. */
   return async ({ count, seed, signal, onProgress }: SeedJob): Promise<number> => {
     const products = inventProducts(seed)
     let made = 0
@@ -59,7 +59,7 @@ function inventProducts(seed: number): { take(count: number): BulkProduct[] } {
     return {
       name: `${pick(adjectives)} ${thing} ${number}`,
       description: `${thing} for ${pick(uses)}, ${qualities[quality]} and ${qualities[another]}.`,
-      // Most things are cheap and a few are not; prices end in 99, as they do.
+      // Many cheap products and a few expensive ones.
       price_cents: Math.floor(5 + 495 * fraction() ** 3) * 100 + 99,
       category,
       stock: below(10) === 0 ? 0 : below(250),
@@ -69,7 +69,7 @@ function inventProducts(seed: number): { take(count: number): BulkProduct[] } {
   return { take: (count) => Array.from({ length: count }, invent) }
 }
 
-/** Mulberry32: numbers from 0 to 1 that depend on nothing but the seed. */
+/** Mulberry32: a seeded pseudo-random generator for numbers in [0, 1). */
 function createNumbers(seed: number): () => number {
   let state = seed >>> 0
   return () => {

@@ -1,4 +1,4 @@
-/** Products by the thousand: what the products:* commands work with. */
+/** Bulk import, export and seed for the products:* commands. */
 
 import type { Infrastructure } from '../../../platform/infrastructure.ts'
 import { createProductStore } from '../products.store.ts'

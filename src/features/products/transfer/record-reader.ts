@@ -1,10 +1,10 @@
-/** What both formats are read into, bytes by bytes. */
+/** Reads records from files of both formats. */
 import { extname } from 'node:path'
 import { createCsvReader } from './csv-reader.ts'
 import { createNdjsonReader } from './ndjson-reader.ts'
 import type { Format, Layout, RecordReader, SourceRecord } from './records.ts'
 
-/** Returns undefined where the ending tells nothing. */
+/** Returns undefined for an unknown file extension. */
 export function formatOf(path: string): Format | undefined {
   return { '.csv': 'csv', '.ndjson': 'ndjson', '.jsonl': 'ndjson' }[extname(path).toLowerCase()] as Format | undefined
 }
@@ -13,7 +13,7 @@ export function createReader({ format, ...layout }: Layout): RecordReader {
   return format === 'csv' ? createCsvReader(layout) : createNdjsonReader()
 }
 
-/** Records in the order of the file, as many at a time as a chunk of it holds. */
+/** Yields the records of each chunk, in the order of the file. */
 export async function* readRecords(chunks: AsyncIterable<Buffer>, layout: Layout): AsyncGenerator<SourceRecord[]> {
   const reader = createReader(layout)
   for await (const chunk of chunks) yield reader.push(chunk)

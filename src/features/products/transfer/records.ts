@@ -1,23 +1,23 @@
-/** What files of both formats are read into. */
+/** The types of import records, for both formats. */
 export const formats = ['csv', 'ndjson'] as const
 export type Format = (typeof formats)[number]
 
 export interface Layout {
   format: Format
-  /** Between the fields of a CSV row. */
+  /** For CSV. */
   delimiter: string
-  /** Cells of CSV are taken as they are. Otherwise an apostrophe in front of a formula is not part of it. */
+  /** Reads CSV cells as they are. Otherwise an apostrophe in front of a formula is removed. */
   isExact: boolean
 }
 
-/** `line` is where it begins. What cannot be read at all is a record too: it has a place, and is reported. */
+/** `line` is where it starts. Malformed input is a record too, so that it is counted and reported. */
 export type SourceRecord = { line: number; row: object } | { line: number; problem: string }
 
 export interface RecordReader {
-  /** Returns the records that these bytes have completed. The chunk is the reader's until then, and no longer. */
+  /** Returns the records that these bytes complete. The chunk must not be used after the call. */
   push(chunk: Buffer): SourceRecord[]
   end(): SourceRecord[]
 }
 
-/** As much as a request's body may have. A quote that is never closed would make a row of the whole file. */
+/** The limit of request bodies. Without a limit, an unclosed quote would turn the whole file into one row. */
 export const maxRecordBytes = 1 << 20

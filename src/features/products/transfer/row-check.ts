@@ -1,6 +1,6 @@
 /**
- * A row is checked as the body of a POST is. Besides it may say whether the product is active, and its description may
- * be blank: a change may have made it so, and what was exported can be imported again.
+ * Validates rows like the body of a POST. In addition, `active` is allowed, and the description may be blank, because an
+ * update can make it so and every export must be importable.
  */
 
 import { compileBody, describeDetails } from '../../../platform/validation/body-validation.ts'
@@ -23,7 +23,7 @@ export function createRowCheck(): (record: SourceRecord) => CheckedRow {
     if ('problem' in record) return record
     const checked = validate(record.row)
     if ('error' in checked) return { problem: describeDetails(checked.error) ?? checked.error.message }
-    // What has passed NewRow is one.
+    // Validated by NewRow.
     const body = checked.value as unknown as NewProductBody & { active: boolean }
     return { product: { ...toInput(body), active: body.active } }
   }

@@ -1,11 +1,11 @@
-/** Connections to PostgreSQL, each lent for a statement or a batch and ended where no answer comes any more. */
+/** A pool of PostgreSQL connections, borrowed per statement or batch, and closed when the server stops responding. */
 import pg from 'pg'
 import { errorMessage } from '../../../core/error-message.ts'
 import { exitCodes, FatalError } from '../../../core/fatal-error.ts'
 import { withTimeout } from '../../../core/timeout.ts'
 import { type Ask, createAsk, readByTurns, streamOf } from './client.ts'
-import { leavesConnectionSound } from './errors.ts'
-import { doesNotAnswer, endLostConnections, type Wait } from './lost-connections.ts'
+import { endLostConnections, serverNotResponding, type Wait } from './lost-connections.ts'
+import { leavesConnectionUsable } from './postgres-error-codes.ts'
 import { placeOf, requireSuitable, type Suitability, sessionStatement, suitabilityQuery } from './session.ts'
 import { parserOf } from './types.ts'
 import { suspectAfterMs, Uses } from './uses.ts'
@@ -18,12 +18,12 @@ export interface ConnectionOptions {
 }
 
 export interface Connections {
-  /** Lends one for so many statements, each of which has the whole time limit for itself. */
+  /** Borrows a connection for so many statements; the time limit applies to each. */
   use<T>(statements: number, work: (ask: Ask) => Promise<T>): Promise<T>
   end(): Promise<void>
 }
 
-/** Waiting for a free connection included: a queue that moves is let be, one that stands still is ended sooner. */
+/** Includes the wait for a free connection. If the server does not respond at all, waits end sooner (lost-connections.ts). */
 const connectTimeoutMs = 10_000
 const graceMs = 5000
 
@@ -33,7 +33,7 @@ export async function openConnections(options: ConnectionOptions): Promise<Conne
   const pids = new WeakMap<pg.ClientBase, number>()
   const setSession = sessionStatement({ statement_timeout: String(options.statementTimeoutSeconds * 1000) })
   const pool = new pg.Pool({ ...poolConfig(options), onConnect: setUp })
-  // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
+  // The pool replaces a broken idle connection; an 'error' event without a listener would end the process.
   pool.on('error', options.onConnectionLost)
   const lost = endLostConnections({ url: options.url, uses, waits, pidOf: (client) => pids.get(client) ?? 0 })
 
@@ -41,22 +41,22 @@ export async function openConnections(options: ConnectionOptions): Promise<Conne
     const stream = streamOf(client)
     readByTurns(stream)
     stream.on('data', ({ length }: Buffer) => uses.noteRead(client, length))
-    const answer = createAsk(client)<{ pid: number }>(setSession)
+    const session = createAsk(client)<{ pid: number }>(setSession)
     try {
-      const [row] = await withTimeout(answer, connectTimeoutMs)
+      const [row] = await withTimeout(session, connectTimeoutMs)
       pids.set(client, row?.pid ?? 0)
     } catch (error) {
       stream.destroy()
-      // The pool ends what failed to be set up, which would wait for the answer to what is under way.
-      await answer.catch(ignore)
+      // The pool would end this client gracefully, that is, wait for the pending query.
+      await session.catch(ignore)
       throw error
     }
   }
 
-  /** By a callback, for the reason that createAsk gives. */
+  /** Uses a callback for the same reason as createAsk. */
   function acquire(suspectAt: number): Promise<pg.PoolClient> {
     return new Promise((resolve, reject) => {
-      if (lost.isFrozen()) throw doesNotAnswer()
+      if (lost.isFrozen()) throw serverNotResponding()
       const wait: Wait = {
         suspectAt,
         missed: 0,
@@ -78,21 +78,21 @@ export async function openConnections(options: ConnectionOptions): Promise<Conne
   async function use<T>(statements: number, work: (ask: Ask) => Promise<T>): Promise<T> {
     const suspectAt = performance.now() + suspectAfterMs
     const client = await acquire(suspectAt)
-    // A connection that is lost fails its queries, which is enough; unheard, the event would end the process.
+    // A lost connection fails its queries; the event only needs a listener, or it would end the process.
     client.on('error', ignore)
     const deadline = performance.now() + statements * options.statementTimeoutSeconds * 1000 + graceMs
     uses.begin(client, { deadline, bytesRead: 0, suspectAt, missed: 0 })
-    let isSound = true
+    let isUsable = true
     try {
       return await work(createAsk(client))
     } catch (error) {
-      isSound = leavesConnectionSound(error)
+      isUsable = leavesConnectionUsable(error)
       throw error
     } finally {
       uses.end(client)
       client.off('error', ignore)
-      // It may have been given up with the last of its answer.
-      client.release(!isSound || streamOf(client).destroyed)
+      // The socket may have been destroyed just as the last of the result arrived.
+      client.release(!isUsable || streamOf(client).destroyed)
     }
   }
 

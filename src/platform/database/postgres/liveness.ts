@@ -1,22 +1,22 @@
 /**
- * Tells a statement that takes long from a server that is frozen and from a connection that fell silent: the connection
- * that waits cannot tell, so the server is asked over another.
+ * Distinguishes a long-running statement from a frozen server and from a dead connection. The waiting connection cannot
+ * tell, so the server is queried over another one.
  */
 import pg from 'pg'
 import { withTimeout } from '../../../core/timeout.ts'
-import { isConnectionError } from './errors.ts'
+import { isConnectionError } from './postgres-error-codes.ts'
 
 const maxAskMs = 1000
 
-/** Which of these server processes are at work on a statement. Rejects where the server does not answer. */
+/** Returns those of the server processes that are executing a statement. Rejects if the server does not respond. */
 export async function findWorking(url: string, pids: readonly number[]): Promise<ReadonlySet<number>> {
   const client = new pg.Client({ connectionString: url, application_name: 'latchkey liveness' })
-  // A lost connection fails the query; unheard, the event would end the process.
+  // A lost connection fails the query; without a listener the event would end the process.
   client.on('error', () => {})
   try {
     return await withTimeout(askServer(client, pids), maxAskMs)
   } catch (error) {
-    // It answers, be it with a refusal: all connections may be taken.
+    // A refusal is a response too, such as "too many connections".
     if (!isConnectionError(error) && hasServerCode(error)) return new Set(pids)
     throw error
   } finally {
@@ -26,7 +26,7 @@ export async function findWorking(url: string, pids: readonly number[]): Promise
 
 async function askServer(client: pg.Client, pids: readonly number[]): Promise<ReadonlySet<number>> {
   await client.connect()
-  // Without track_activities nothing is known of a process but that it is there.
+  // Without track_activities `state` is unknown; such a process counts as working.
   const { rows } = await client.query<{ pid: number }>(
     `SELECT pid FROM pg_stat_activity WHERE pid = ANY($1) AND coalesce(state, '') NOT LIKE 'idle%'`,
     [pids],
@@ -34,7 +34,7 @@ async function askServer(client: pg.Client, pids: readonly number[]): Promise<Re
   return new Set(rows.map(({ pid }) => pid))
 }
 
-/** SQLSTATE, as only the server gives it. */
+/** A SQLSTATE, which only the server sends. */
 function hasServerCode(error: unknown): boolean {
   return /^[0-9A-Z]{5}$/.test(String((error as { code?: unknown }).code ?? ''))
 }

@@ -1,7 +1,7 @@
 /**
- * Ends connections from which no answer comes any more, and sends away those who wait while the server does not answer.
- * One look at all of them, not a timer for each. The server keeps its time limit only while it can be reached, so ours is
- * the last resort.
+ * Closes connections that no longer respond, and fails requests that wait for a connection while the server does not
+ * respond. One periodic check instead of a timer per query. statement_timeout works only while the server is reachable, so
+ * the deadline here is the last resort.
  */
 import type pg from 'pg'
 import { startPeriodicTask } from '../../../core/periodic-task.ts'
@@ -9,7 +9,7 @@ import { streamOf } from './client.ts'
 import { findWorking } from './liveness.ts'
 import { type Suspect, suspectAfterMs, type Use, type Uses } from './uses.ts'
 
-/** Whoever waits for a connection, be it that all are in use or that a new one is being made. */
+/** A request that waits for a connection, because all are in use or a new one is being opened. */
 export interface Wait extends Suspect {
   giveUp(error: Error): void
 }
@@ -18,20 +18,20 @@ export interface LostConnectionsOptions {
   url: string
   uses: Uses
   waits: ReadonlySet<Wait>
-  /** Of the server's process that serves the connection. */
+  /** The process id of the connection's server process. */
   pidOf(client: pg.ClientBase): number
 }
 
-/** Together with the time limit of a look, a server that is frozen holds nobody for longer than five seconds. */
-const lookEveryMs = 500
-const looksBeforeLost = 2
+/** With the timeout of a check, a frozen server delays a request by at most five seconds. */
+const checkEveryMs = 500
+const missesBeforeLost = 2
 
 export function endLostConnections({ url, uses, waits, pidOf }: LostConnectionsOptions) {
-  /** Known not to answer: whoever comes is refused at once, until it does. */
+  /** While true, new requests are refused immediately. */
   let isFrozen = false
-  const looking = startPeriodicTask({ everyMs: lookEveryMs, work: look, onError() {} })
+  const checks = startPeriodicTask({ everyMs: checkEveryMs, work: check, onError() {} })
 
-  async function look(): Promise<void> {
+  async function check(): Promise<void> {
     const now = performance.now()
     const used = uses.all()
     for (const [client, { deadline }] of used) if (now > deadline) streamOf(client).destroy()
@@ -44,40 +44,39 @@ export function endLostConnections({ url, uses, waits, pidOf }: LostConnectionsO
     ).catch(() => undefined)
     if (working) isFrozen = false
     for (const [client, use] of suspects) {
-      // It may have been answered meanwhile, and lent again.
+      // The statement may have finished during the check, and the connection may serve another.
       if (uses.isCurrent(client, use) && use.suspectAt <= now) judgeUse(client, use, working)
     }
     for (const wait of longWaits) judgeWait(wait, working !== undefined)
-    // Those that came later would find out the same.
-    if (isFrozen) for (const wait of waits) wait.giveUp(doesNotAnswer())
+    if (isFrozen) for (const wait of waits) wait.giveUp(serverNotResponding())
   }
 
   function judgeUse(client: pg.ClientBase, use: Use, working: ReadonlySet<number> | undefined): void {
     if (working?.has(pidOf(client))) {
-      acquit(use)
+      clearSuspicion(use)
       return
     }
     use.missed += 1
-    // Not at once: its answer may have been on its way, and a server may be slow to take a connection.
-    if (use.missed < looksBeforeLost) return
+    // One miss is not enough: the result may have been in transit, or the server slow to accept a connection.
+    if (use.missed < missesBeforeLost) return
     isFrozen ||= !working
     streamOf(client).destroy()
   }
 
-  function judgeWait(wait: Wait, isAnswering: boolean): void {
-    if (isAnswering) acquit(wait)
+  function judgeWait(wait: Wait, isResponding: boolean): void {
+    if (isResponding) clearSuspicion(wait)
     else wait.missed += 1
-    isFrozen ||= wait.missed >= looksBeforeLost
+    isFrozen ||= wait.missed >= missesBeforeLost
   }
 
-  return { isFrozen: () => isFrozen, close: looking.close }
+  return { isFrozen: () => isFrozen, close: checks.close }
 }
 
-function acquit(suspect: Suspect): void {
+function clearSuspicion(suspect: Suspect): void {
   suspect.suspectAt = performance.now() + suspectAfterMs
   suspect.missed = 0
 }
 
-export function doesNotAnswer(): Error {
+export function serverNotResponding(): Error {
   return new Error('connection timeout: the server does not answer')
 }

@@ -3,10 +3,10 @@ import { exitCodes, FatalError } from '../../../core/fatal-error.ts'
 import type { MigrationTransaction } from '../migrations.ts'
 import { sessionStatement } from './session.ts'
 
-// Any number will do, as long as every Latchkey takes the same.
+// An arbitrary number, the same in every process.
 const migrationLock = 7_236_114_809
 
-/** The advisory lock ends with the transaction, so it holds behind a connection pooler too. */
+/** The advisory lock is bound to the transaction, not to the session, so it works through a connection pooler. */
 export async function withPostgresMigrations<T>(
   url: string,
   work: (t: MigrationTransaction) => Promise<T>,
@@ -16,7 +16,7 @@ export async function withPostgresMigrations<T>(
     application_name: 'latchkey migrations',
     connectionTimeoutMillis: 5000,
   })
-  // A lost connection fails the query that is under way; unheard, the event would end the process.
+  // A lost connection fails the query; without a listener the event would end the process.
   client.on('error', () => {})
   await client.connect()
   try {
@@ -32,7 +32,7 @@ export async function withPostgresMigrations<T>(
     await client.query('COMMIT')
     return result
   } finally {
-    // Ending the connection rolls back what was not committed.
+    // Closing rolls back an open transaction.
     await client.end()
   }
 }

@@ -1,4 +1,4 @@
-/** The server engine: statements on a pool of connections, repeated where that helps, and counted until they end. */
+/** The PostgreSQL implementation of the database interface. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { serviceUnavailable } from '../../../core/app-error.ts'
 import { createConcurrencyLimit } from '../../../core/concurrency-limit.ts'
@@ -6,7 +6,7 @@ import { requireParams, requireValues } from '../batch.ts'
 import { type Database, maxWaitingScans, type Observe, type Statement, type Value } from '../database.ts'
 import type { Ask } from './client.ts'
 import { type ConnectionOptions, openConnections } from './connections.ts'
-import { fromPostgresError, isConnectionError, isRetriable, refusesWrites } from './errors.ts'
+import { fromPostgresError, isConnectionError, isRetriable, refusesWrites } from './postgres-error-codes.ts'
 import { type Suitability, suitabilityQuery } from './session.ts'
 import { createStatements } from './statements.ts'
 
@@ -23,17 +23,17 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
   const { runSingle, runAll } = createStatements(connections)
   let closing: Promise<void> | undefined
   let underWay = 0
-  /** A write was refused: readiness tries one until it is taken. */
+  /** A write was refused. The readiness check then tries one until it succeeds. */
   let isInDoubt = false
   let onIdle = () => {}
-  // Some connections are always left for what takes microseconds.
+  // Half of the connections stay free for short queries.
   const inScanSlot = createConcurrencyLimit({
     atOnce: Math.ceil(options.poolSize / 2),
     maxWaiting: maxWaitingScans,
     refusal: () => serviceUnavailable(),
   })
 
-  /** Counts what is under way: the pool's own end() would forget those who still wait for a connection. */
+  /** Counts pending operations, because pool.end() does not wait for those that still wait for a connection. */
   async function tracked<T>(operation: 'read' | 'write', work: () => Promise<T>): Promise<T> {
     if (closing) throw serviceUnavailable(new Error('the database is closed'))
     underWay += 1
@@ -72,7 +72,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
     try {
       await connections.use(3, writeAndTakeBack)
     } catch (error) {
-      // Where it fails for another reason, as for want of a privilege, it tells nothing: the next write does.
+      // Any other failure, such as a missing privilege to create tables, proves nothing.
       if (refusesWrites(error) || isConnectionError(error)) throw serviceUnavailable(error)
     }
     isInDoubt = false
@@ -87,7 +87,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
         } catch (error) {
           isInDoubt ||= refusesWrites(error)
           if (attempt === maxAttempts || !isRetriable(error)) throw error
-          // Two that met once should not meet again in step.
+          // Jitter, so that the two transactions do not collide again.
           await sleep(attempt * 20 * options.random())
         }
       }
@@ -99,19 +99,16 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
     get: async <Row extends object>(sql: string, params?: readonly Value[]) => (await query<Row>(sql, params))[0],
     all: query,
     scan,
-    // The interface's overloads only sharpen the type of the rows.
+    // The overloads of the interface only narrow the row types.
     write: write as Database['write'],
     checkWritable,
-    // The server looks after its own files.
+    // The files are the server's concern.
     hasFaults: () => false,
     close: () => (closing ??= shutDown()),
   }
 }
 
-/**
- * On a full disk writes that need no more room pass, so this one needs some: a megabyte in a table of its own, where the
- * others are. Nothing of it stays.
- */
+/** On a full disk small writes still succeed, so this one allocates a megabyte, in a table that is rolled back. */
 async function writeAndTakeBack(ask: Ask): Promise<void> {
   await ask('BEGIN')
   await ask('CREATE TABLE latchkey_write_check AS SELECT generate_series(1, 30000) AS filler')

@@ -1,6 +1,6 @@
 /**
- * What every connection to PostgreSQL sets for itself, whatever the role, the database or the server has as its default,
- * and what cannot be set: a database that does not have it is refused at start.
+ * Session settings of every connection, whatever the defaults of the role, the database or the server are. A database is
+ * refused at start if it lacks what cannot be set per session.
  */
 import { exitCodes, FatalError } from '../../../core/fatal-error.ts'
 
@@ -17,13 +17,13 @@ const settings: Readonly<Record<string, string>> = {
   default_transaction_deferrable: 'off',
   lock_timeout: '0',
   statement_timeout: '0',
-  // Compiling a plan takes longer than any of our queries.
+  // Compiling a plan takes longer than running any of our queries.
   jit: 'off',
 }
 
 /**
- * The first statement of a connection; answers the `pid` of its server process. A statement, not parameters of the
- * connection: poolers such as PgBouncer refuse parameters that they do not know.
+ * The first statement on a connection; returns the `pid` of its server process. Not sent as startup parameters, because
+ * poolers such as PgBouncer refuse unknown ones.
  */
 export function sessionStatement(more: Readonly<Record<string, string>> = {}): string {
   const calls = Object.entries({ ...settings, ...more }).map(
@@ -42,7 +42,7 @@ export interface Suitability {
   read_only: boolean
 }
 
-/** Throws what a person must change, in one line. */
+/** Throws one line that says what to change. */
 export function requireSuitable({ encoding, schema, standby, read_only }: Suitability, url: string): void {
   const name = placeOf(url)
   if (encoding !== 'UTF8') {
@@ -65,7 +65,7 @@ export function requireSuitable({ encoding, schema, standby, read_only }: Suitab
   }
 }
 
-/** The host and the database, without the password that the URL may hold. */
+/** Host and database for messages, without the credentials in the URL. */
 export function placeOf(url: string): string {
   const { host, pathname } = new URL(url)
   return `${host}${pathname}`

@@ -1,10 +1,10 @@
 /** Runs statements, alone or as one transaction. Each text is a named statement, prepared once per connection. */
 import type pg from 'pg'
-import { hasReferences, isUndecided, nothing, resolveParams } from '../batch.ts'
+import { hasReferences, isUndecided, noRows, resolveParams } from '../batch.ts'
 import type { Statement, Value } from '../database.ts'
 import type { Ask } from './client.ts'
 import type { Connections } from './connections.ts'
-import { isConnectionError } from './errors.ts'
+import { isConnectionError } from './postgres-error-codes.ts'
 
 export function createStatements(connections: Pick<Connections, 'use'>) {
   const names = new Map<string, string>()
@@ -20,11 +20,11 @@ export function createStatements(connections: Pick<Connections, 'use'>) {
 
   async function runAll(statements: Statement[]): Promise<object[][]> {
     const [{ sql, params } = { sql: '' }] = statements
-    // A single statement is a transaction by itself; a deciding one that returns no row has changed none.
+    // A single statement is its own transaction; a deciding one without rows has changed nothing.
     if (statements.length === 1) return [await runSingle(sql, resolveParams(params, []))]
     const isIndependent = !statements.some((statement) => statement.decides || hasReferences(statement))
     const run = isIndependent ? pipelined : stepwise
-    // BEGIN and COMMIT take their time too.
+    // BEGIN and COMMIT count as statements too.
     return connections.use(statements.length + 2, (ask) => run(ask, statements))
   }
 
@@ -32,32 +32,32 @@ export function createStatements(connections: Pick<Connections, 'use'>) {
     return connections.use(1, (ask) => ask<Row>(named(sql, values)))
   }
 
-  /** Sends everything at once: one round trip, whatever the number of statements. */
+  /** One round trip, whatever the number of statements. */
   async function pipelined(ask: Ask, statements: Statement[]): Promise<object[][]> {
-    const answers = await Promise.allSettled([
+    const results = await Promise.allSettled([
       ask('BEGIN'),
       ...statements.map(({ sql, params }) => ask(named(sql, resolveParams(params, [])))),
       ask('COMMIT'),
     ])
-    // After a failed statement the server turns COMMIT into ROLLBACK; the first failure is the one that tells why.
-    const failure = answers.find((answer) => answer.status === 'rejected')
+    // After a failed statement the server turns COMMIT into ROLLBACK. The first failure is the cause of the others.
+    const failure = results.find((result) => result.status === 'rejected')
     if (failure) throw failure.reason
-    return answers.slice(1, -1).map((answer) => (answer as PromiseFulfilledResult<object[]>).value)
+    return results.slice(1, -1).map((result) => (result as PromiseFulfilledResult<object[]>).value)
   }
 
-  /** One after the other, where a statement needs what an earlier one returned. */
+  /** For batches in which a statement depends on the rows of an earlier one. */
   async function stepwise(ask: Ask, statements: Statement[]): Promise<object[][]> {
     await ask('BEGIN')
     try {
       const rows: object[][] = []
       for (const statement of statements) {
         const { sql, params } = statement
-        const answer = await ask(named(sql, resolveParams(params, rows)))
-        if (isUndecided(statement, answer)) {
+        const found = await ask(named(sql, resolveParams(params, rows)))
+        if (isUndecided(statement, found)) {
           await ask('ROLLBACK')
-          return nothing(statements)
+          return noRows(statements)
         }
-        rows.push(answer)
+        rows.push(found)
       }
       await ask('COMMIT')
       return rows

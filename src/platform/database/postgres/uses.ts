@@ -1,13 +1,13 @@
-/** The connections that are lent, and how much of their answers has been read. */
+/** Tracks the connections in use and the bytes of their results. */
 import type pg from 'pg'
-import { maxAnswerBytes } from '../database.ts'
+import { maxResultBytes } from '../database.ts'
 import { streamOf } from './client.ts'
 
-/** Whoever waits for the server. */
+/** Something that waits for the server. */
 export interface Suspect {
-  /** When the server is to be asked whether it is still at it. */
+  /** When to check with the server whether the statement is still running. */
   suspectAt: number
-  /** How often in a row the server knew nothing of the statement, or did not answer. */
+  /** Consecutive checks in which the server did not respond, or was not running the statement. */
   missed: number
 }
 
@@ -20,7 +20,7 @@ export const suspectAfterMs = 1500
 
 export class Uses {
   readonly #uses = new Map<pg.ClientBase, Use>()
-  /** Of all answers that are not read to their end. */
+  /** Of all results that are still being read. */
   #bytesRead = 0
 
   all(): [pg.ClientBase, Use][] {
@@ -46,15 +46,15 @@ export class Uses {
     use.bytesRead += bytes
     use.suspectAt = performance.now() + suspectAfterMs
     this.#bytesRead += bytes
-    if (this.#bytesRead > maxAnswerBytes) this.#giveUpLongest()
+    if (this.#bytesRead > maxResultBytes) this.#dropLargest()
   }
 
-  /** Whoever has read the most, not whoever reads the last of it. */
-  #giveUpLongest(): void {
-    let longest: [pg.ClientBase, Use] | undefined
-    for (const each of this.#uses) if (!longest || each[1].bytesRead > longest[1].bytesRead) longest = each
-    if (!longest) return
-    const [client, use] = longest
+  /** Drops the largest result, not the one that happened to exceed the limit. */
+  #dropLargest(): void {
+    let largest: [pg.ClientBase, Use] | undefined
+    for (const each of this.#uses) if (!largest || each[1].bytesRead > largest[1].bytesRead) largest = each
+    if (!largest) return
+    const [client, use] = largest
     this.#bytesRead -= use.bytesRead
     use.bytesRead = 0
     streamOf(client).destroy()

@@ -1,21 +1,21 @@
 /**
- * What goes wrong with the file rather than with a statement: damaged pages, a full disk, a file system that has become
- * read-only. Each is logged once, with what to do, and the requests that meet it are answered 503.
+ * Faults of the file rather than of a statement: damaged pages, a full disk, a file system that has become read-only. Each
+ * is logged once, with advice; requests that meet one get 503.
  */
 import { AppError, serviceUnavailable } from '../../../core/app-error.ts'
 import type { Log } from '../../log/logger.ts'
-import { primaryCodeOf, sqliteCodes } from './codes.ts'
+import { primaryCodeOf, sqliteCodes } from './result-codes.ts'
 
 export interface SqliteFaults {
-  /** Takes note of the fault that an error tells of, if any, and answers the error to go on with. */
+  /** Records the fault behind an error, if any. Returns the error to throw. */
   note(error: Error): Error
-  /** A write was committed: what kept writes from being taken is over. */
+  /** Called after a commit: clears faults that kept writes from succeeding. */
   noteWritten(): void
-  /** Damage is known until the file is opened anew, the rest until writes have been taken for a while. */
+  /** Damage lasts until the file is opened again, other faults until writes have succeeded for a while. */
   hasFaults(): boolean
 }
 
-/** On a disk that is all but full some writes pass and others do not: the log does not tell of each. */
+/** On a disk that is nearly full, writes fail and succeed in turn; this keeps the log from repeating that. */
 const quietMs = 10_000
 
 type Fault = 'damaged' | 'full' | 'readOnly' | 'unreadable'
@@ -30,7 +30,7 @@ const faultsByCode: ReadonlyMap<number | undefined, Fault> = new Map([
 ])
 
 export function createSqliteFaults(path: string, log: Pick<Log, 'error' | 'info'> | undefined): SqliteFaults {
-  /** When each was last met. */
+  /** The time of the last occurrence of each. */
   const known = new Map<Fault, number>()
   return {
     note(error) {
@@ -42,7 +42,7 @@ export function createSqliteFaults(path: string, log: Pick<Log, 'error' | 'info'
       return serviceUnavailable(cause, { isReported: log !== undefined })
     },
     noteWritten() {
-      // On the path of every write: most have nothing to look at.
+      // Fast path, as this runs on every write.
       if (known.size === 0) return
       const before = performance.now() - quietMs
       const over = [...known].filter(([fault, lastAt]) => fault !== 'damaged' && lastAt < before)

@@ -1,6 +1,6 @@
 /**
- * Notices that the database file was removed or replaced under the running service. The open file is then another than
- * the one at its path: what is written to it is gone when the process ends.
+ * Detects that the database file was removed or replaced while the service runs. The open file is then no longer the one
+ * at the path, and everything written to it is lost when the process ends.
  */
 import { type BigIntStats, fstatSync, statSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
@@ -8,14 +8,14 @@ import { startPeriodicTask } from '../../../core/periodic-task.ts'
 import type { Log } from '../../log/logger.ts'
 
 export interface SqliteFileWatch {
-  /** Whether the file at the path is not the one that is open. */
+  /** Whether the file at the path is no longer the open one. */
   isLost(): boolean
   close(): Promise<void>
 }
 
 export interface SqliteFileWatchOptions {
   path: string
-  /** Of the files that were opened, by their paths. */
+  /** Device and inode of the opened files, by path. */
   identities: ReadonlyMap<string, string>
   log: Pick<Log, 'error' | 'info'> | undefined
 }
@@ -39,21 +39,20 @@ export function watchSqliteFile({ path, identities, log }: SqliteFileWatchOption
     if (!isLost && wasLost) log?.info(`the database file ${path} is back`)
   }
 
-  // A look that fails, as on a network file system that is away, tells nothing.
+  // A failed check proves nothing; a network file system may be unavailable.
   const looking = startPeriodicTask({ everyMs, work: look, onError: () => {} })
   void look().catch(() => {})
 
   return { isLost: () => isLost, close: looking.close }
 }
 
-/** Of a file that is open. */
 export function identityOf(descriptor: number): string {
   return toIdentity(fstatSync(descriptor, { bigint: true }))
 }
 
 /**
- * Of the database and of its -wal, which stays the same as long as a connection is open. Right after a connection has read:
- * nothing else of ours runs in between. Undefined where the database is another than `created`.
+ * Identities of the database and its -wal, which stays the same file while a connection is open. Call it synchronously
+ * after the first read. Returns undefined if the database file is not `created`.
  */
 export function identifyOpened(path: string, created: string): ReadonlyMap<string, string> | undefined {
   const identities = new Map<string, string>()

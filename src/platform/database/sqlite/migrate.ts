@@ -2,9 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { exitCodes, FatalError } from '../../../core/fatal-error.ts'
 import type { MigrationTransaction } from '../migrations.ts'
 import { isBusy, openSqliteConnection, type SqliteConnection } from './connection.ts'
-import { prepareRewrite, type RewriteOptions } from './room.ts'
+import { prepareRewrite, type RewriteOptions } from './rewrite-space.ts'
 
-/** BEGIN IMMEDIATE is the lock: a second process waits for it, and then finds everything applied. */
+/** BEGIN IMMEDIATE is the lock: a second process waits for it and then finds nothing pending. */
 export async function withSqliteMigrations<T>(
   path: string,
   work: (t: MigrationTransaction) => Promise<T>,
@@ -22,12 +22,12 @@ export async function withSqliteMigrations<T>(
     connection.exec('COMMIT')
     return result
   } finally {
-    // Closing rolls back what was not committed.
+    // Closing rolls back an open transaction.
     connection.close()
   }
 }
 
-/** Waits between attempts, not inside one: whoever holds the lock may be on this very event loop. */
+/** Sleeps between attempts instead of blocking in one, because the lock may be held by this event loop. */
 async function begin(connection: SqliteConnection): Promise<void> {
   for (let attempt = 0; attempt < maxAttempts; attempt++) {
     try {

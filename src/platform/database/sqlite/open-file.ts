@@ -1,4 +1,4 @@
-/** Opens the database file for reading, and makes it first where there is none. */
+/** Opens the database file for reading; creates it if it does not exist. */
 import { chmodSync, closeSync, existsSync, mkdirSync, openSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { exitCodes, FatalError } from '../../../core/fatal-error.ts'
@@ -7,7 +7,7 @@ import { identifyOpened, identityOf } from './file-watch.ts'
 
 export interface OpenedFile {
   connection: SqliteConnection
-  /** Of the files that were opened, by their paths. */
+  /** Device and inode of the opened files, by path. */
   identities: ReadonlyMap<string, string>
 }
 
@@ -19,11 +19,11 @@ export function openSqliteFile(path: string): OpenedFile {
     connection.close()
     throw cannotOpen(path, 'it was replaced while it was being opened', undefined)
   }
-  closeToOthers(path)
+  makePrivate(path)
   return { connection, identities }
 }
 
-/** Folder by folder: where one cannot be made, as in /proc, mkdir's own recursion tries for ever. */
+/** Not by recursive mkdir, which loops for ever where a folder cannot be created, as in /proc. */
 function createFolder(folder: string): void {
   if (existsSync(folder)) return
   createFolder(dirname(folder))
@@ -35,8 +35,8 @@ function createFolder(folder: string): void {
 }
 
 /**
- * The file holds password hashes: nobody but its owner may read it. SQLite gives its -wal and -shm the same mode. Returns
- * the identity of the file.
+ * Only the owner may read the file, because it holds password hashes. SQLite gives the -wal and -shm the same mode. Returns
+ * the file's identity.
  */
 function createFile(path: string): string {
   try {
@@ -50,8 +50,8 @@ function createFile(path: string): string {
   }
 }
 
-/** Once it is known to be a database: whoever mistypes the path must not find the modes of another file changed. */
-function closeToOthers(path: string): void {
+/** Called once the file is known to be a database, so that a mistyped path does not change the mode of another file. */
+function makePrivate(path: string): void {
   for (const file of [path, `${path}-wal`, `${path}-shm`]) {
     const mode = statSync(file, { throwIfNoEntry: false })?.mode ?? 0
     if ((mode & 0o077) !== 0) chmodSync(file, 0o600)
@@ -61,7 +61,7 @@ function closeToOthers(path: string): void {
 function openReader(path: string): SqliteConnection {
   try {
     const connection = openSqliteConnection(path, { queryOnly: true, busyTimeoutMs: 1000 })
-    // The first read makes and opens the -wal.
+    // The first read creates and opens the -wal.
     connection.get('PRAGMA user_version', [])
     return connection
   } catch (error) {

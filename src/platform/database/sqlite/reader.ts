@@ -1,4 +1,4 @@
-/** Short reads, on the event loop. Those of one turn share a snapshot of the database. */
+/** Short reads on the event loop. Reads of one turn share a snapshot. */
 import { createTickBatcher } from '../../../core/tick-batcher.ts'
 import type { Observe } from '../database.ts'
 import { fromSqliteError, type SqliteConnection } from './connection.ts'
@@ -8,15 +8,15 @@ export interface SqliteReaderOptions {
   connection: SqliteConnection
   faults: SqliteFaults
   observe: Observe
-  /** Throws where the database is not to be read any more. */
+  /** Throws once the database is closed or broken. */
   requireOpen(): void
 }
 
 export interface SqliteReader {
   read<T>(query: () => T): Promise<T>
-  /** What is read next sees all that is committed by now. */
+  /** Makes the next read see everything committed so far. */
   leaveSnapshot(): void
-  /** Lets the reads that are due end. */
+  /** Waits for scheduled reads. */
   close(): Promise<void>
 }
 
@@ -24,8 +24,8 @@ export function createSqliteReader({ connection, faults, observe, requireOpen }:
   const readTogether = createTickBatcher(process.nextTick)
 
   /**
-   * All reads of one turn of the event loop share a transaction: its locks are system calls, and under load they cost
-   * as much as the read itself. It ends before a write is acknowledged, so whoever has written sees it.
+   * Reads of one turn of the event loop share a transaction, because its locks are system calls that under load cost as
+   * much as the read. It ends before a write is acknowledged, so that a client always reads its own writes.
    */
   function enterSnapshot(): void {
     if (connection.isInTransaction()) return
@@ -38,7 +38,7 @@ export function createSqliteReader({ connection, faults, observe, requireOpen }:
     try {
       connection.run('COMMIT')
     } catch (error) {
-      // It repeats the error of a read that failed, whose caller has been told.
+      // COMMIT repeats the error of a failed read, which has been rejected already.
       faults.note(fromSqliteError(error))
       if (connection.isInTransaction()) connection.run('ROLLBACK')
     }

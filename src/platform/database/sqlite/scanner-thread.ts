@@ -1,9 +1,9 @@
 import { readlinkSync } from 'node:fs'
 import { setPriority } from 'node:os'
 import { parentPort, workerData } from 'node:worker_threads'
-import { maxAnswerBytes } from '../database.ts'
-import { sqliteCodes } from './codes.ts'
+import { maxResultBytes } from '../database.ts'
 import { openSqliteConnection, toPlainError } from './connection.ts'
+import { sqliteCodes } from './result-codes.ts'
 import type { FromScanner, ToScanner } from './scanner-messages.ts'
 
 if (!parentPort) throw new Error('sqlite-scanner-thread.ts runs as a worker thread only')
@@ -22,14 +22,14 @@ port.on('message', (message: ToScanner) => {
 })
 
 /**
- * Where there is one core for all, a thread that the kernel lets run may do so for ten milliseconds, whatever its
- * priority. So it takes a rest by itself, in which others get their turn.
+ * On a single core the kernel may let a thread run for ten milliseconds, whatever its priority. So the scan pauses itself
+ * to let the event loop run.
  */
-const maxStretchMs = 0.5
+const maxRunMs = 0.5
 const pauseMs = 0.05
 const pause = new Int32Array(new SharedArrayBuffer(4))
 
-/** Read on the other side in a fraction of a millisecond: rows may be a megabyte each. */
+/** A part is parsed in a fraction of a millisecond. By size too, because a row may be a megabyte. */
 const rowsPerPart = 200
 const charactersPerPart = 512 * 1024
 function scan({ id, sql, params }: Exclude<ToScanner, 'close'>): FromScanner {
@@ -45,14 +45,14 @@ function scan({ id, sql, params }: Exclude<ToScanner, 'close'>): FromScanner {
       if (part.push(values) === rowsPerPart || length > charactersPerPart) {
         const text = JSON.stringify(part)
         total += text.length
-        if (total > maxAnswerBytes) {
+        if (total > maxResultBytes) {
           throw Object.assign(new Error('a scan found too much'), { errcode: sqliteCodes.outOfMemory })
         }
         parts.push(text)
         part = []
         length = 0
       }
-      if (performance.now() - resumedAt > maxStretchMs) {
+      if (performance.now() - resumedAt > maxRunMs) {
         Atomics.wait(pause, 0, 0, pauseMs)
         resumedAt = performance.now()
       }
@@ -63,19 +63,19 @@ function scan({ id, sql, params }: Exclude<ToScanner, 'close'>): FromScanner {
   }
 }
 
-/** About as much as it takes: what is not text is short. */
+/** An estimate: values other than text are short. */
 function lengthOf(values: readonly unknown[]): number {
   let length = 0
   for (const value of values) if (typeof value === 'string') length += value.length
   return length
 }
 
-/** Where cores are few, a search must not hold up the requests of everybody else. */
+/** With few cores, a search must not delay other requests. */
 function yieldToOthers(): void {
   try {
-    // "<pid>/task/<tid>": to Linux a thread has a priority of its own.
+    // "<pid>/task/<tid>": on Linux each thread has its own priority.
     setPriority(Number(readlinkSync('/proc/thread-self').split('/').at(-1)), 10)
   } catch {
-    // Elsewhere it runs like the others.
+    // Not on Linux: normal priority.
   }
 }

@@ -1,4 +1,4 @@
-/** Reads that may take milliseconds, on a thread of their own. */
+/** Reads that may take milliseconds, on their own thread. */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import { serviceUnavailable } from '../../../core/app-error.ts'
@@ -8,7 +8,7 @@ import type { FromScanner, ToScanner } from './scanner-messages.ts'
 
 export interface SqliteScanner {
   all(sql: string, params: readonly Value[]): Promise<object[]>
-  /** Lets what was asked before end. */
+  /** Waits for pending scans. */
   close(): Promise<void>
 }
 
@@ -34,18 +34,18 @@ export function startSqliteScanner(path: string): SqliteScanner {
     return factory
   }
 
-  /** Started by the first who needs it: a command that makes a user does not. */
+  /** Started on first use, because most commands never scan. */
   function start(): Worker {
     const started = new Worker(new URL('./scanner-thread.ts', import.meta.url), { workerData: { path } })
     exited = new Promise((resolve) => started.once('exit', () => resolve()))
-    started.on('message', (answer: FromScanner) => {
-      const request = waiting.get(answer.id)
+    started.on('message', (result: FromScanner) => {
+      const request = waiting.get(result.id)
       if (!request) return
-      waiting.delete(answer.id)
-      if ('parts' in answer) request.resolve(readParts(answer.parts, factoryOf(request.sql, answer.columns)))
-      else request.reject(fromPlainError(answer))
+      waiting.delete(result.id)
+      if ('parts' in result) request.resolve(readParts(result.parts, factoryOf(request.sql, result.columns)))
+      else request.reject(fromPlainError(result))
     })
-    // The next one who asks starts it anew.
+    // The next scan starts a new thread.
     started.once('error', (error) => end(error as Error))
     started.once('exit', () => end(new Error('the thread for long reads ended')))
     function end(error: Error): void {
@@ -74,7 +74,7 @@ export function startSqliteScanner(path: string): SqliteScanner {
   }
 }
 
-/** The event loop serves others between two parts. */
+/** Yields to the event loop between parts. */
 async function readParts(parts: readonly string[], toRow: RowFactory): Promise<object[]> {
   const rows: object[] = []
   for (const [i, part] of parts.entries()) {

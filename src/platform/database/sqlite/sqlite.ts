@@ -1,4 +1,4 @@
-/** The embedded engine: reads on the event loop (microseconds), writes and long reads on a thread of their own each. */
+/** The SQLite implementation of the database interface: short reads on the event loop, writes and scans on threads. */
 import { serviceUnavailable } from '../../../core/app-error.ts'
 import type { Log } from '../../log/logger.ts'
 import { requireValues } from '../batch.ts'
@@ -65,9 +65,9 @@ export function openSqlite({ path, observe, log }: SqliteOptions): Database {
         observe('read', performance.now() - start)
       }
     },
-    // The interface's overloads only sharpen the type of the rows.
+    // The overloads of the interface only narrow the row types.
     write: writer.write as Database['write'],
-    // The same value as before: nothing changes, but a page is written and committed.
+    // Sets the value it already has: nothing changes, but a page is written and committed.
     checkWritable: async () => void (await writer.write({ sql: 'PRAGMA user_version = 0' })),
     hasFaults: faults.hasFaults,
     close: () => (closing ??= shutDown()),

@@ -1,19 +1,19 @@
 /**
- * The writer thread. Everything that waits is committed as one transaction, so one fsync serves many requests; each
- * request has a savepoint of its own, so that one which breaks a constraint takes no neighbour with it.
+ * The writer thread. Waiting requests are committed as one transaction, so that one fsync serves many. Each batch has a
+ * savepoint, so that a violated constraint rolls back only its own request.
  */
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
-import { isUndecided, nothing, resolveParams } from '../batch.ts'
+import { isUndecided, noRows, resolveParams } from '../batch.ts'
 import { ConstraintError, type Statement } from '../database.ts'
 import { fromSqliteError, openSqliteConnection, toPlainError } from './connection.ts'
 import type { FromWriter, ToWriter, WriteResult } from './writer-messages.ts'
 
-/** A commit that took much longer than this would make its first request wait for its last. */
+/** Bounds how long the first request of a transaction waits for the last. */
 const maxGroup = 1000
 
 /**
- * How long a transaction gathers requests: long enough for the commit to be worth it, short enough for the event loop
- * to have something to do meanwhile. Otherwise all clients wait for the one commit, then all for the event loop.
+ * How long a transaction collects requests: long enough to be worth a commit, short enough to keep the event loop busy
+ * meanwhile. Otherwise all clients would wait for the commit first, and then for the event loop.
  */
 const minGatherMs = 1
 const gatherPerCommit = 2
@@ -46,17 +46,16 @@ function take(message: ToWriter): void {
   else waiting = waiting.length === 0 ? message.requests : [...waiting, ...message.requests]
 }
 
-/** Whatever has come in the meantime. */
 function takeAll(): void {
   for (let next = receiveMessageOnPort(port); next; next = receiveMessageOnPort(port)) take(next.message as ToWriter)
 }
 
-/** As many of those waiting as fit into one transaction, in their order. */
+/** Commits as many waiting requests as fit into one transaction, in order. */
 function commitSome(): WriteResult[] {
   try {
     connection.run('BEGIN IMMEDIATE')
   } catch (error) {
-    // Another process holds the lock: waiting again for each request by itself would only multiply the wait.
+    // Another process holds the lock. Retrying per request would multiply the wait.
     return waiting.splice(0).map(() => failure(error))
   }
   const results: WriteResult[] = []
@@ -73,7 +72,7 @@ function commitSome(): WriteResult[] {
     return results
   } catch {
     rollBack()
-    // Nobody has been answered yet, so each request may run again by itself: only those that are to blame fail.
+    // No result has been sent yet, so each request is run again in its own transaction: only the faulty ones fail.
     const tried = waiting.splice(0, results.length + 1)
     return tried.map(commitAlone)
   }
@@ -91,7 +90,7 @@ function commitAlone(request: Statement[]): WriteResult {
   }
 }
 
-/** After an I/O error or a damaged page the transaction may be over, or its end may fail like the rest of it. */
+/** After an I/O error or on a damaged page, SQLite may have rolled back already, or ROLLBACK may fail too. */
 function rollBack(): void {
   try {
     if (connection.isInTransaction()) connection.run('ROLLBACK')
@@ -101,23 +100,23 @@ function rollBack(): void {
 }
 
 function runRequest(statements: Statement[]): WriteResult {
-  // SQLite undoes a failed statement by itself: only a batch needs a savepoint to go back to.
+  // SQLite undoes a failed statement by itself; only a batch needs a savepoint.
   const isBatch = statements.length > 1
   try {
     if (isBatch) connection.run('SAVEPOINT request')
     const rows: object[][] = []
     for (const statement of statements) {
-      const answer = connection.all(statement.sql, resolveParams(statement.params, rows))
-      if (isUndecided(statement, answer)) {
+      const found = connection.all(statement.sql, resolveParams(statement.params, rows))
+      if (isUndecided(statement, found)) {
         if (isBatch) undo()
-        return { rows: nothing(statements) }
+        return { rows: noRows(statements) }
       }
-      rows.push(answer)
+      rows.push(found)
     }
     if (isBatch) connection.run('RELEASE request')
     return { rows }
   } catch (error) {
-    // A full disk or an I/O error ends the whole transaction: then there is nothing to go back to.
+    // A full disk or an I/O error rolls back the whole transaction, savepoints included.
     if (!connection.isInTransaction()) throw error
     if (isBatch) undo()
     return failure(error)

@@ -1,4 +1,4 @@
-/** Writes, on a thread of their own. */
+/** Writes, on their own thread. */
 import { Worker } from 'node:worker_threads'
 import { serviceUnavailable } from '../../../core/app-error.ts'
 import { requireParams } from '../batch.ts'
@@ -11,17 +11,17 @@ export interface SqliteWriterOptions {
   path: string
   faults: SqliteFaults
   observe: Observe
-  /** Throws where the database is not to be written. */
+  /** Throws if the database must not be written. */
   requireWritable(): void
-  /** Is called before the writes are acknowledged. */
+  /** Called before writes are acknowledged. */
   onWritten(): void
 }
 
 export interface SqliteWriter {
   write(...statements: Statement[]): Promise<object[][]>
-  /** What broke the thread, if anything has. It stays broken. */
+  /** The error that ended the thread, if any. It is not restarted. */
   failure(): Error | undefined
-  /** Lets what was asked before end. */
+  /** Waits for pending writes. */
   close(): Promise<void>
 }
 
@@ -35,7 +35,7 @@ export function startSqliteWriter(options: SqliteWriterOptions): SqliteWriter {
   const { path, faults, observe, requireWritable, onWritten } = options
   const worker = new Worker(new URL('./writer-thread.ts', import.meta.url), { workerData: { path } })
   const exited = new Promise<void>((resolve) => worker.once('exit', () => resolve()))
-  /** In the order of their requests, which is the order the writer answers in. */
+  /** In the order of the requests, which is also the order of the results. */
   const waiting: Waiting[] = []
   let outbox: Statement[][] = []
   let failure: Error | undefined
@@ -83,7 +83,7 @@ export function startSqliteWriter(options: SqliteWriterOptions): SqliteWriter {
         requireWritable()
         requireParams(statements)
         waiting.push({ since: performance.now(), resolve, reject })
-        // What this turn of the event loop asks for crosses to the thread as one message.
+        // All writes of one turn of the event loop cross to the thread as one message.
         if (outbox.push(statements) === 1) setImmediate(flush)
       })
     },

@@ -1,5 +1,4 @@
-/** The fields of a schema as rows of a table: their paths, kinds and rules in words. */
-
+/** Renders the fields of a schema as a table of paths, types and rules. */
 import { type Html, html, prose } from '../../pages/html.ts'
 import { type JsonSchema, type OpenApiDocument, resolveSchema } from '../document.ts'
 
@@ -65,7 +64,7 @@ function between(least: unknown, most: unknown): string | undefined {
   return most === undefined ? undefined : `at most ${most}`
 }
 
-/** `tag` stands behind the name: whether a field is required, or where a parameter goes. */
+/** `tag` is shown after the name: `required`, or the location of a parameter. */
 export function fieldTable(caption: string, rows: readonly (Field & { tag: string })[]): Html {
   return html`<div class="scroll" role="region" aria-label="${caption}" tabindex="0"><table class="fields">
 <caption>${caption}</caption>

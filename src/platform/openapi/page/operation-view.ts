@@ -1,5 +1,3 @@
-/** One endpoint on the page. */
-
 import { type Html, html, json, prose } from '../../pages/html.ts'
 import {
   type JsonSchema,
@@ -17,7 +15,7 @@ export interface Endpoint {
   operation: Operation
 }
 
-/** What is longer would be cut off at the edge of its panel. */
+/** Longer examples are indented over several lines, because the panel is narrow. */
 const maxLine = 50
 
 export function badge(method: string): Html {
@@ -136,7 +134,7 @@ function renderErrors(errors: readonly (readonly [string, ResponseObject])[]): H
   )
 }
 
-/** As one types it into a shell. */
+/** A command for the shell. */
 function curl({ method, path, operation }: Endpoint, base: string): string {
   const filled = (operation.parameters ?? [])
     .filter((each) => each.in === 'path')
@@ -163,7 +161,7 @@ function toText(example: unknown): string {
   return line.length <= maxLine ? line : JSON.stringify(example, null, 2).replaceAll('\n', '\n  ')
 }
 
-/** For a shell: bare where nothing in it means anything there. */
+/** Quotes for the shell, unless the text has no special characters. */
 function quote(text: string): string {
   return /^[\w./:@-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
 }

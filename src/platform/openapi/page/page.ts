@@ -1,10 +1,9 @@
-/** The description of the API as a page: nothing but HTML, and a stylesheet. */
-
+/** Renders the API description as a page without scripts. */
 import { html, prose } from '../../pages/html.ts'
 import type { OpenApiDocument } from '../document.ts'
 import { badge, type Endpoint, renderEndpoint } from './operation-view.ts'
 
-/** `base` is where the examples send their requests. Links are relative: a proxy may serve it all under a prefix. */
+/** `base` is the address in the examples. Links are relative, because a proxy may serve the page under a prefix. */
 export function renderPage(document: OpenApiDocument, base: string): string {
   const { info } = document
   const chapters = chaptersOf(document)

@@ -1,7 +1,7 @@
-/** The way back to a list leads to the search and the page that one came from. */
+/** Makes links back to a list return to the search and page that the user came from. */
 const key = 'list'
 
-export function leadBack() {
+export function restoreBackLinks() {
   document.addEventListener('click', ({ target }) => {
     if (target.closest('#results')) sessionStorage.setItem(key, location.pathname + location.search)
   })

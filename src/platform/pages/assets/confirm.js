@@ -1,4 +1,4 @@
-/** Asks before a form is sent that says so by `data-confirm`. Without scripts it is sent at once. */
+/** Asks for confirmation before a form with `data-confirm` is submitted. Without scripts it is submitted directly. */
 export function confirmForms() {
   document.addEventListener('submit', (event) => {
     const form = event.target
@@ -28,7 +28,7 @@ function ask(question, yes, onYes) {
   })
   document.body.append(dialog)
   dialog.showModal()
-  // What is harmless comes first to hand.
+  // Focus the harmless choice.
   row.lastChild.focus()
 }
 

@@ -1,28 +1,28 @@
-/** What scripts add to pages that work without them. Each part looks for what it is about and does nothing elsewhere. */
+/** Progressive enhancement: every page works without scripts. Each module does nothing on pages without its elements. */
 
-import { leadBack } from './back.js'
+import { restoreBackLinks } from './back.js'
 import { confirmForms } from './confirm.js'
 import { keepDrafts } from './drafts.js'
 import { followProducts } from './live.js'
 import { searchAsYouType } from './search.js'
 import { writeTimes } from './times.js'
 
-takeAddress()
+replaceAddress()
 writeTimes(document)
 countDown()
 keepDrafts()
-leadBack()
+restoreBackLinks()
 confirmForms()
 searchAsYouType()
 followProducts()
 
-/** A page that answers a form gets an address of its own: going back to it, or loading it anew, sends nothing twice. */
-function takeAddress() {
+/** Replaces the URL of a page that was sent in response to a POST, so that going back or reloading posts nothing twice. */
+function replaceAddress() {
   const { address } = document.getElementById('content').dataset
   if (address !== undefined) history.replaceState(null, '', address)
 }
 
-/** Until a lock ends. */
+/** Shows the time left until a lock ends. */
 function countDown() {
   for (const each of document.querySelectorAll('[data-countdown]')) {
     const until = Date.parse(each.dataset.countdown)

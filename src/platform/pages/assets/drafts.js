@@ -1,11 +1,11 @@
 /**
- * What was typed into a form whose session had ended waits in this tab until the same person has signed in again.
- * Passwords, codes and tokens are never kept. The next page drops what waits, unless it is on the way there.
+ * Keeps the fields of a form that was submitted after the session had ended, in this tab, until the same user has signed in
+ * again. Passwords, codes and tokens are never kept. A page that is not part of signing in drops the draft.
  */
 const key = 'draft'
 
 export function keepDrafts() {
-  goOn()
+  resumeDraft()
   document.addEventListener('submit', ({ target: form }) => {
     if (form.method !== 'post' || isSignIn(form)) return
     const fields = [...form.elements].filter(isTyped).map(({ name, value, type, checked }) => {
@@ -18,7 +18,7 @@ export function keepDrafts() {
   })
 }
 
-function goOn() {
+function resumeDraft() {
   const draft = JSON.parse(sessionStorage.getItem(key) ?? 'null')
   if (!draft) return
   const forms = [...document.querySelectorAll('main form')]
@@ -48,13 +48,13 @@ function fill(form, fields) {
   note.className = 'notice'
   note.setAttribute('role', 'status')
   form.before(note)
-  // A screen reader speaks what comes into a place that it knows.
+  // Screen readers announce changes of a live region only after it exists.
   requestAnimationFrame(() => {
     note.textContent = 'What you typed is here again. It is not saved yet.'
   })
 }
 
-/** The tag stands for the state that a change was made from: what somebody else saved since must not be lost. */
+/** The ETag is kept too, so that a change that somebody else has saved since is not overwritten. */
 function isTyped({ name, type, autocomplete }) {
   if (name === 'tag') return true
   return name !== '' && !['hidden', 'password', 'submit'].includes(type) && autocomplete !== 'one-time-code'

@@ -1,4 +1,4 @@
-/** What happens to products elsewhere shows by itself, by a subscription over the console's own socket. */
+/** Shows product changes live, by a subscription on the console's WebSocket. */
 import { showResults } from './results.js'
 import { updateRows } from './rows.js'
 
@@ -6,7 +6,7 @@ const subscription = 'subscription { changedProducts { changes { id kind } isCut
 const forbidden = 4403
 const firstRetryMs = 1000
 const lastRetryMs = 30_000
-/** However much happens, the list is fetched no more often. */
+/** The list is fetched at most this often. */
 const restMs = 2000
 const gatherMs = 250
 
@@ -15,11 +15,11 @@ export function followProducts() {
   let retryMs = firstRetryMs
   let isOpen = false
   let wasLost = false
-  /** Since the list was last shown. */
+  /** Counts since the list was last shown. */
   let created = 0
   let deleted = 0
   let moved = 0
-  /** Kinds of changes, by id, that are not shown yet. */
+  /** Kinds of changes that are not shown yet, by id. */
   let changes = new Map()
   let isCut = false
   let isScheduled = false
@@ -31,19 +31,19 @@ export function followProducts() {
       retryMs = firstRetryMs
       isOpen = true
       socket.send(JSON.stringify({ query: subscription }))
-      // What happened meanwhile was not heard.
+      // Changes may have been missed.
       if (wasLost) schedule()
       wasLost = false
     }
     socket.onmessage = ({ data }) => {
-      const told = JSON.parse(data).data?.changedProducts
-      if (!told) return
-      for (const { id, kind } of told.changes) {
+      const received = JSON.parse(data).data?.changedProducts
+      if (!received) return
+      for (const { id, kind } of received.changes) {
         if (kind === 'created') created += 1
         if (kind === 'restored') moved += 1
         changes.set(id, kind)
       }
-      isCut ||= told.isCut
+      isCut ||= received.isCut
       schedule()
     }
     socket.onclose = ({ code }) => {
@@ -52,7 +52,7 @@ export function followProducts() {
         showNews('You are signed out.', `/console/sign-in?next=${next}`, 'Sign in')
         return
       }
-      // Where the service is out of reach altogether, the list says so.
+      // If the service is unreachable, loading the list shows that.
       if (isOpen) schedule()
       isOpen = false
       wasLost = true
@@ -71,15 +71,15 @@ export function followProducts() {
     isScheduled = false
     shownAt = performance.now()
     const results = document.getElementById('results')
-    const told = { changes, isCut }
+    const pending = { changes, isCut }
     changes = new Map()
     isCut = false
-    // Nothing moves under the hands of somebody who is on it.
+    // Rows must not move while the keyboard focus is in the list.
     if (results.dataset.live === undefined || results.contains(document.activeElement)) {
-      const found = await updateRows(results, told)
+      const found = await updateRows(results, pending)
       deleted += found.deleted
-      moved += found.moved + (told.isCut ? 1 : 0)
-      tellNews()
+      moved += found.moved + (pending.isCut ? 1 : 0)
+      summariseNews()
       return
     }
     const known = new Set(idsIn(results))
@@ -89,11 +89,11 @@ export function followProducts() {
     moved = 0
     document.getElementById('news').hidden = true
     for (const row of document.querySelectorAll('#results [data-id]')) {
-      row.classList.toggle('fresh', !known.has(row.dataset.id) || told.changes.has(row.dataset.id))
+      row.classList.toggle('fresh', !known.has(row.dataset.id) || pending.changes.has(row.dataset.id))
     }
   }
 
-  function tellNews() {
+  function summariseNews() {
     const texts = [
       created > 0 && (created === 1 ? '1 new product.' : `${created} new products.`),
       deleted > 0 &&

@@ -1,4 +1,4 @@
-/** Print and Copy for recovery codes. Without it a click selects them all. */
+/** Print and copy buttons for recovery codes. Without scripts a click selects them all. */
 for (const button of document.querySelectorAll('[data-print]')) {
   button.hidden = false
   button.addEventListener('click', () => print())
@@ -6,10 +6,10 @@ for (const button of document.querySelectorAll('[data-print]')) {
 
 for (const button of document.querySelectorAll('[data-copy]')) {
   const list = document.getElementById(button.dataset.copy)
-  const told = document.querySelector('[data-copied]')
+  const status = document.querySelector('[data-copied]')
   button.hidden = false
   button.addEventListener('click', async () => {
-    told.textContent = (await copy(list)) ? 'Copied.' : 'They are selected: copy them now.'
+    status.textContent = (await copy(list)) ? 'Copied.' : 'They are selected: copy them now.'
   })
 }
 
@@ -17,7 +17,7 @@ async function copy(list) {
   getSelection().selectAllChildren(list)
   const text = [...list.children].map((item) => item.textContent.trim()).join('\n')
   try {
-    // Browsers offer it over https and on this machine alone.
+    // Available only over https and on localhost.
     await navigator.clipboard.writeText(text)
     return true
   } catch {

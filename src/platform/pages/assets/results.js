@@ -1,4 +1,4 @@
-/** The part of a list that changes. It is taken out of the whole page, so there is one way to draw it. */
+/** Reloads the results of a list. They are taken from the whole page, so that only the server renders them. */
 import { writeTimes } from './times.js'
 
 const maxWaitMs = 10_000
@@ -7,14 +7,14 @@ const lastRetryMs = 15_000
 
 let latest = 0
 let underWay = new AbortController()
-/** What the rows belong to. */
+/** The URL of the rows on the page. */
 let shownAddress = location.href
-/** What could not be had. */
+/** The URL that could not be loaded. */
 let wantedAddress
 let retryMs = firstRetryMs
 let retry
 
-/** Answers whether it is shown: an answer that a later one has overtaken is not. Without a connection it tries on. */
+/** Returns whether the results are shown; those overtaken by a later call are not. Retries without a connection. */
 export async function showResults(address) {
   latest += 1
   const own = latest
@@ -32,7 +32,7 @@ export async function showResults(address) {
   }
   const fresh = page.getElementById('results')
   if (!fresh) {
-    // Signed out, for one: the page itself says so.
+    // Another page, such as the sign-in form after a sign-out.
     location.assign(address)
     return false
   }
@@ -40,37 +40,37 @@ export async function showResults(address) {
   writeTimes(fresh)
   shownAddress = address
   retryMs = firstRetryMs
-  tell('count', page.getElementById('count').textContent)
-  tell('connection', '')
+  announce('count', page.getElementById('count').textContent)
+  announce('connection', '')
   return true
 }
 
-/** The page at an address, or undefined where it is out of reach. */
+/** Returns undefined if the service is unreachable or overloaded. */
 export async function load(address, signal) {
   try {
     const signals = [AbortSignal.timeout(maxWaitMs), ...(signal ? [signal] : [])]
-    const answer = await fetch(address, { headers: { accept: 'text/html' }, signal: AbortSignal.any(signals) })
-    if (answer.status >= 500 || answer.status === 429) return undefined
-    return new DOMParser().parseFromString(await answer.text(), 'text/html')
+    const response = await fetch(address, { headers: { accept: 'text/html' }, signal: AbortSignal.any(signals) })
+    if (response.status >= 500 || response.status === 429) return undefined
+    return new DOMParser().parseFromString(await response.text(), 'text/html')
   } catch {
     return undefined
   }
 }
 
-/** Screen readers speak what changes there, so what stays the same is left alone. */
-export function tell(id, text) {
+/** Sets the text of a live region. Unchanged text is left alone, because screen readers announce every change. */
+export function announce(id, text) {
   const place = document.getElementById(id)
   if (place.textContent !== text) place.textContent = text
 }
 
-/** Rows of another search would be taken for the answer to this one. Rows that are only old are marked. */
+/** Hides the rows of another search, which would be taken for results of this one. Outdated rows are only marked. */
 function lose(address) {
   const results = document.getElementById('results')
   const isOther = address !== shownAddress
   results.hidden = isOther
   results.classList.add('stale')
-  tell('count', '')
-  tell(
+  announce('count', '')
+  announce(
     'connection',
     isOther
       ? 'No connection. What you look for is shown as soon as it is back.'

@@ -1,15 +1,15 @@
-/** Rows that change where they stand, for who reads the list or has the keyboard in it. */
-import { load, tell } from './results.js'
+/** Updates rows in place, so that the list does not move under the reader. */
+import { announce, load } from './results.js'
 
-/** Answers how many of the rows are deleted, and how many have changed so that this page would not hold them. */
+/** Returns how many rows were deleted, and how many have changed so that they no longer belong on this page. */
 export async function updateRows(results, { changes, isCut }) {
   const rows = [...results.querySelectorAll('[data-id]')].filter(({ dataset: { id } }) => isCut || changes.has(id))
   const count = { deleted: 0, moved: 0 }
   if (rows.length === 0) return count
   const page = await load(location.href)
-  // Another list is shown by now, or none can be had.
+  // The service is unreachable, or another list is shown by now.
   if (!page?.getElementById('results') || !results.isConnected) return count
-  tell('count', page.getElementById('count').textContent)
+  announce('count', page.getElementById('count').textContent)
   for (const row of rows) {
     const fresh = page.querySelector(`#results [data-id="${row.dataset.id}"]`)
     const kind = changes.get(row.dataset.id)
@@ -20,7 +20,7 @@ export async function updateRows(results, { changes, isCut }) {
   return count
 }
 
-/** The link stays the same one: the keyboard may be on it. */
+/** Keeps the link element, which may have the focus. */
 function update(row, fresh) {
   if (row.innerHTML === fresh.innerHTML) return
   for (const [i, cell] of [...row.cells].entries()) {
@@ -32,7 +32,7 @@ function update(row, fresh) {
   row.classList.add('fresh')
 }
 
-/** Answers whether it was not marked so before, as a number. */
+/** Returns 1 if the row was not marked so before, otherwise 0. */
 function mark(row, text) {
   const last = row.cells[row.cells.length - 1]
   if (last.textContent === text) return 0

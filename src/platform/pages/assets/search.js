@@ -1,35 +1,35 @@
-/** Searches while somebody types. */
+/** Searches while the user types. */
 import { showResults } from './results.js'
 
-/** A quick typist's pause. */
+/** Debounce. */
 const pauseMs = 180
 
 export function searchAsYouType() {
   const form = document.querySelector('form[data-search]')
   if (!form) return
   let timer
-  let asked = addressOf(form)
+  let searched = addressOf(form)
 
-  function ask() {
+  function search() {
     clearTimeout(timer)
-    asked = addressOf(form)
-    // No new entry for each letter: going back leads to where one came from.
-    history.replaceState(null, '', asked)
-    showResults(asked)
+    searched = addressOf(form)
+    // No history entry per letter: "back" returns to the previous page.
+    history.replaceState(null, '', searched)
+    showResults(searched)
   }
 
   form.addEventListener('input', ({ target }) => {
     clearTimeout(timer)
     timer = setTimeout(
       () => {
-        if (addressOf(form) !== asked) ask()
+        if (addressOf(form) !== searched) search()
       },
       target.type === 'search' ? pauseMs : 0,
     )
   })
   form.addEventListener('submit', (event) => {
     event.preventDefault()
-    ask()
+    search()
   })
 }
 

@@ -1,4 +1,4 @@
-/** Times in the reader's own zone and manner. */
+/** Formats times in the reader's time zone and locale. */
 export function writeTimes(root) {
   const format = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' })
   for (const each of root.querySelectorAll('time')) {

@@ -1,7 +1,7 @@
 import { type Html, html } from '../html.ts'
 import { describeUserAgent } from './user-agents.ts'
 
-/** A device by the name that people know; what it calls itself is there for who wants to look. */
+/** Shows a readable name; the full User-Agent is in the tooltip. */
 export function device(userAgent: string): Html {
   return html`<span title="${userAgent}">${describeUserAgent(userAgent)}</span>`
 }

@@ -1,21 +1,21 @@
-/** Forms: fields with their labels, and errors tied to them. */
+/** Form fields with labels and their error messages. */
 import { AppError } from '../../../core/app-error.ts'
 import { type Html, html } from '../html.ts'
 
-/** What is wrong with what was sent: in general, and field by field. */
+/** The problems of a submitted form, in general and by field. */
 export interface Problems {
   message?: string
-  /** Of the error that the message is from. */
+  /** The code of the error that the message comes from. */
   code?: string
   fields: Readonly<Record<string, readonly string[]>>
 }
 
 export const noProblems: Problems = { fields: {} }
 
-/** What was typed, by field. */
+/** The submitted values, by field. */
 export type Values = Readonly<Record<string, unknown>>
 
-/** What a service refuses is shown with the form, and the form keeps what was typed. All else is an error page. */
+/** The problems of a 4xx, to be shown with the form. Rethrows any other error, which gets an error page. */
 export function problemsOf(error: unknown): { problems: Problems; status: number } {
   if (!(error instanceof AppError) || error.status >= 500) throw error
   const details = error.extra?.details as Record<string, string[]> | undefined
@@ -46,7 +46,7 @@ export function field(options: FieldOptions): Html {
   const { label, name, type = 'text', value, problems = noProblems, hint, required } = options
   const errors = problems.fields[name] ?? []
   const id = `field-${name}`
-  // Whoever has to mend something begins there, at the first if there are several: a browser takes the first it meets.
+  // Focus the first field with an error. Of several elements with autofocus, browsers focus the first.
   const isFirst = Object.keys(problems.fields).length > 0 ? errors.length > 0 : options.autofocus
   const described = [...(hint === undefined ? [] : [`${id}-hint`]), ...(errors.length > 0 ? [`${id}-error`] : [])]
   const attributes = html` id="${id}" name="${name}"${required && html` required`}${isFirst && html` autofocus`}${
@@ -68,7 +68,7 @@ ${errors.length > 0 && html`<p class="error" id="${id}-error">${errors.join('. '
 </div>`
 }
 
-/** Above a form: what is wrong with all of it. Fields tell their own. */
+/** The note above a form. Errors of fields are shown at the fields. */
 export function problemNote({ message, fields }: Problems): Html | false {
   const isAny = message !== undefined || Object.keys(fields).length > 0
   return isAny && html`<p class="problem" role="alert">${message ?? 'Some fields need another look.'}</p>`

@@ -3,7 +3,7 @@ import { type Html, html } from '../html.ts'
 
 type Query = Readonly<Record<string, string>>
 
-/** Links to the pages around. `query` is what else the address holds. */
+/** Links to the previous and next page. `query` has the other parameters of the URL. */
 export function pager(path: string, { page, last_page, total }: PageMeta, query: Query = {}): Html {
   const link = (to: number, rel: string, text: string) =>
     html`<a rel="${rel}" href="${addressOf(path, query, to)}">${text}</a>`
@@ -14,7 +14,7 @@ ${page < last_page && link(page + 1, 'next', 'Next →')}
 </nav>`
 }
 
-/** For a page that is asked for and does not exist, such as one whose rows are gone. */
+/** For a page number beyond the last page. */
 export function beyondLast(path: string, { page, last_page }: PageMeta, query: Query = {}): Html {
   return html`<div class="card empty"><h2>There is no page ${page.toLocaleString('en')}</h2>
 <p><a href="${addressOf(path, query, last_page)}">Go to the last page</a></p></div>`

@@ -1,10 +1,10 @@
-/** A page for what could not be done, and no form can tell. */
+/** The page for errors that belong to no form. */
 import type { AppError } from '../../../core/app-error.ts'
 import { httpErrors } from '../../http/http-errors.ts'
 import { html } from '../html.ts'
 import { formExpired, type Page } from '../pages.ts'
 
-/** What the API says in two words is said to people in a sentence. */
+/** Longer texts for people than those of the API. */
 const words: Readonly<Record<string, { heading: string; text: string }>> = {
   [httpErrors.forbidden().code]: {
     heading: 'You may not do that',

@@ -1,4 +1,4 @@
-/** What a service refuses, told with the form that was sent. */
+/** Shows why a service refused a form, above the same form. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { AppError } from '../../../core/app-error.ts'
 import { credentialErrors } from '../../../core/credential-errors.ts'
@@ -21,7 +21,7 @@ export interface Refused {
   error: unknown
 }
 
-/** Returns the function that sends the page again, saying why. What is no refusal is thrown on. */
+/** Returns a function that renders the form again with the refusal. Rethrows errors that are no refusals. */
 export function createRefuse(send: SendPage) {
   return async (
     { request, reply, error }: Refused,
@@ -35,12 +35,12 @@ export function createRefuse(send: SendPage) {
   }
 }
 
-/** Above a form: that the account is locked, or what else is wrong with all of it. */
+/** The note above a form: that the account is locked, or the general problem. */
 export function refusalNote({ problems, lockedUntil }: Refusal): Html | false {
   return lockedUntil === undefined ? problemNote(problems) : lockedNote(lockedUntil)
 }
 
-/** For forms of who is signed in: a wrong password or code is told at its field. */
+/** For forms of signed-in users: shows a wrong password or code at its field. */
 export function atFields(refusal: Refusal, names: { password: string; code?: string }): Refusal {
   const { code } = refusal.problems
   if (code === credentialErrors.invalidCredentials().code) {
@@ -52,7 +52,7 @@ export function atFields(refusal: Refusal, names: { password: string; code?: str
   return refusal
 }
 
-/** The script counts down; without it the time is told. A timer, since an alert is spoken whenever it changes. */
+/** A script counts down. In a `timer` role, because screen readers announce every change of an alert. */
 function lockedNote(until: number): Html {
   const iso = new Date(until * 1000).toISOString()
   return html`<p class="problem" role="alert">Too many failed attempts. You can try again at

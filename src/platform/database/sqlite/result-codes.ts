@@ -11,7 +11,7 @@ export const sqliteCodes = {
   notADatabase: 26,
 } as const
 
-/** The low byte is the kind of the error, what is above says more of it. Undefined where SQLite did not fail. */
+/** The low byte of an extended result code. Undefined if the error is not SQLite's. */
 export function primaryCodeOf(error: unknown): number | undefined {
   const { errcode } = (error ?? {}) as { errcode?: unknown }
   return typeof errcode === 'number' ? errcode & 0xff : undefined

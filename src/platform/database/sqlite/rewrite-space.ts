@@ -1,4 +1,4 @@
-/** A migration that rewrites a table of the SQLite file takes time and room: both are told before it begins. */
+/** Checks for disk space before a migration rewrites a SQLite table, and announces that it takes long. */
 import { statfs } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { exitCodes, FatalError } from '../../../core/fatal-error.ts'
@@ -6,18 +6,18 @@ import type { Migration } from '../migrations.ts'
 import type { SqliteConnection } from './connection.ts'
 
 export interface RewriteOptions {
-  /** What is free on the disk of a file, in bytes. Undefined where nobody knows. */
+  /** Free bytes on the file system of a path. Undefined if unknown. */
   freeBytes?: ((path: string) => Promise<number | undefined>) | undefined
-  /** Is told, in a line for people, of work that takes longer than a start should. */
+  /** Called with a line for the operator before long work. */
   onLongWork?: ((line: string) => void) | undefined
 }
 
-/** The new rows, and the -wal, which holds the pages of the old ones and of the new ones until the commit. */
+/** The new rows, plus the -wal, which holds the pages of both old and new rows until the commit. */
 const roomPerByte = 3
 const longBytes = 16 * 1024 * 1024
 const printMs = 50
 
-/** Throws where the disk has no room for it. */
+/** Throws if the disk is too full. */
 export async function prepareRewrite(
   { name, rewrites }: Migration,
   { connection, path, freeBytes = findFreeBytes, onLongWork }: RewriteOptions & Rewritten,
@@ -35,7 +35,7 @@ export async function prepareRewrite(
   onLongWork(
     `migration ${name} rewrites the table ${rewrites}, ${inMegabytes(bytes)}: this may take minutes; where it is interrupted, nothing is changed`,
   )
-  // The rewriting holds the thread, so the line has to be out before.
+  // The rewrite blocks this thread, so the line must be printed before.
   await sleep(printMs)
 }
 
@@ -52,7 +52,7 @@ function sizeOf(connection: SqliteConnection, table: string): number {
 async function findFreeBytes(path: string): Promise<number | undefined> {
   try {
     const { blocks, bavail, bsize } = await statfs(path)
-    // Some file systems do not tell.
+    // Some file systems report no blocks.
     return blocks > 0 ? bavail * bsize : undefined
   } catch {
     return undefined

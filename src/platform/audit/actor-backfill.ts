@@ -1,17 +1,17 @@
 /**
- * Entries of the trail from before it had actors: who did it stood in the outcome, "success, by user 12". They are read
- * as if they were of today, and made so in the background.
+ * Old audit entries have no actor_id; their outcome reads "success, by user 12". Queries translate them on the fly, and a
+ * background task rewrites them.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { startPeriodicTask } from '../../core/periodic-task.ts'
 import type { Database } from '../database/database.ts'
 import type { Log } from '../log/logger.ts'
 
-/** What others do to a user, or happens by itself. The rest a user does to the own account. */
+/** Events caused by another user or automatically. In all other events the actor is the user. */
 const byOthers = `('lock', 'unlock', 'password_forgot', 'roles_changed', '2fa_reset', 'sessions_ended')`
 const lastFormer = `(SELECT last_id FROM backfills WHERE name = 'audit_actors')`
 
-/** The actor of a row of `audit AS a`, whether or not it is of today's form. */
+/** The actor of a row of `audit AS a`, in the old form or the new. */
 export const actorColumn = `
   CASE WHEN a.actor_id IS NOT NULL THEN a.actor_id
        WHEN a.outcome LIKE 'success, by user %' THEN CAST(substr(a.outcome, 18) AS BIGINT)
@@ -27,25 +27,25 @@ interface Progress {
   last_id: number
 }
 
-export interface FormerEntriesOptions {
+export interface ActorBackfillOptions {
   db: Database
   log: Pick<Log, 'info' | 'warn'>
 }
 
-/** Any number of nodes may be at it: each batch is done by one of them, and goes on where the last one ended. */
-export function startFormerEntries({ db, log }: FormerEntriesOptions): { close(): Promise<void> } {
+/** Several nodes may run it: each batch is claimed by one of them and continues where the previous batch ended. */
+export function startActorBackfill({ db, log }: ActorBackfillOptions): { close(): Promise<void> } {
   let isClosed = false
   let isDone = false
 
   async function work(): Promise<void> {
-    let isTold = false
+    let isLogged = false
     while (!isClosed && !isDone) {
       const progress = await db.get<Progress>(`SELECT done_to, last_id FROM backfills WHERE name = 'audit_actors'`)
       isDone = progress === undefined
-      if (isTold && isDone) log.info('the audit trail is up to date')
+      if (isLogged && isDone) log.info('the audit trail is up to date')
       if (!progress) return
-      if (!isTold) log.info(progress, 'bringing the audit trail up to date, in the background')
-      isTold = true
+      if (!isLogged) log.info(progress, 'bringing the audit trail up to date, in the background')
+      isLogged = true
       await updateSome(db, progress)
       await sleep(pauseMs)
     }

@@ -27,7 +27,7 @@ export const graphqlPosts: Benchmark = async () => {
       string,
     ]
     const urls = { ours, mercurius, apollo: apollo.replace(/\/graphql$/, '/') }
-    await requireSameAnswer(Object.values(urls))
+    await requireSameResponse(Object.values(urls))
 
     const body = JSON.stringify({ query })
     const ask = (url: string, seconds: number) => load(url, { connections: 64, seconds, script, env: { BODY: body } })
@@ -62,21 +62,21 @@ async function createPosts(url: string): Promise<void> {
 }
 
 /** Whoever answers something else would be measured at something else. */
-async function requireSameAnswer(urls: string[]): Promise<void> {
-  const answers = await Promise.all(urls.map((url) => post(url, query)))
-  for (const answer of answers) {
-    if (JSON.stringify(answer) !== JSON.stringify(answers[0]))
-      throw new Error(`not the same: ${JSON.stringify(answer)}`)
+async function requireSameResponse(urls: string[]): Promise<void> {
+  const responses = await Promise.all(urls.map((url) => post(url, query)))
+  for (const response of responses) {
+    if (JSON.stringify(response) !== JSON.stringify(responses[0]))
+      throw new Error(`not the same: ${JSON.stringify(response)}`)
   }
 }
 
 async function post(url: string, text: string): Promise<unknown> {
-  const answer = await fetch(url, {
+  const response = await fetch(url, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ query: text }),
   })
-  const { data, errors } = (await answer.json()) as { data: unknown; errors?: unknown }
+  const { data, errors } = (await response.json()) as { data: unknown; errors?: unknown }
   if (errors !== undefined) throw new Error(JSON.stringify(errors))
   return data
 }

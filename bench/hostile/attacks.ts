@@ -69,8 +69,8 @@ export const attacks = {
 
   'a category of 270 products of a megabyte': ({ url }) =>
     forever(2, async () => {
-      const answer = await fetch(`${url}/api/v2/products?category=long`)
-      for await (const _chunk of answer.body ?? []);
+      const response = await fetch(`${url}/api/v2/products?category=long`)
+      for await (const _chunk of response.body ?? []);
     }),
 } satisfies Record<string, Attack>
 
@@ -99,8 +99,8 @@ async function forever(atOnce: number, attempt: () => Promise<unknown>): Promise
 
 async function post(url: string, json: object): Promise<void> {
   const body = JSON.stringify(json)
-  const answer = await fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
-  await answer.arrayBuffer()
+  const response = await fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
+  await response.arrayBuffer()
 }
 
 function sayOnSocket({ url }: Target, message: object): Promise<void> {

@@ -151,18 +151,18 @@ function askForLife(send: Send): Promise<Asked> {
   return firstInLine(async () => {
     const asked = (seconds * 1000) / everyMs
     const start = performance.now()
-    const answers: Promise<number | undefined>[] = []
+    const responses: Promise<number | undefined>[] = []
     for (let i = 0; i < asked; i++) {
       const wait = start + i * everyMs - performance.now()
       if (wait > 1) await sleep(wait)
-      answers.push(
+      responses.push(
         send('GET', '/health/live').then(
           ({ status, ms }) => (status === 200 ? ms : undefined),
           () => undefined,
         ),
       )
     }
-    const times = (await Promise.all(answers)).filter((ms) => ms !== undefined)
+    const times = (await Promise.all(responses)).filter((ms) => ms !== undefined)
     return { asked, answered: times.length, times }
   })
 }

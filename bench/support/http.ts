@@ -30,13 +30,15 @@ export function createClient(
         ...(body !== undefined && { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }),
         ...(token !== undefined && { authorization: `Bearer ${token}` }),
       }
-      const sent = request(new URL(path, base), { method, agent, headers }, (answer) => {
+      const sent = request(new URL(path, base), { method, agent, headers }, (response) => {
         let text = ''
-        answer.setEncoding('utf8')
-        answer.on('data', (chunk) => {
+        response.setEncoding('utf8')
+        response.on('data', (chunk) => {
           text += chunk
         })
-        answer.on('end', () => resolve({ status: answer.statusCode ?? 0, body: text, ms: performance.now() - start }))
+        response.on('end', () =>
+          resolve({ status: response.statusCode ?? 0, body: text, ms: performance.now() - start }),
+        )
       })
       sent.on('error', reject)
       sent.end(body)

@@ -6,10 +6,10 @@ export async function signIn(url: string): Promise<string> {
 }
 
 async function post(url: string, json: object): Promise<unknown> {
-  const answer = await fetch(url, {
+  const response = await fetch(url, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify(json),
   })
-  return answer.json()
+  return response.json()
 }

@@ -126,8 +126,8 @@ onEachEngine('access', (engine) => {
       '',
       'AWS4-HMAC-SHA256 x',
     ]) {
-      const answer = await api.request('GET', '/policy/view', { headers: { authorization } })
-      assert.deepEqual([answer.status, answer.body.user], [200, null], authorization)
+      const response = await api.request('GET', '/policy/view', { headers: { authorization } })
+      assert.deepEqual([response.status, response.body.user], [200, null], authorization)
     }
     assert.equal((await api.get('/policy/none', user.access)).status, 404)
   })

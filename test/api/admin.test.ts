@@ -119,11 +119,11 @@ onEachEngine('administration', (engine) => {
     const [one, two] = [await api.signInAs('admin'), await api.signInAs('admin')]
     const drop = (by: { access: string }, target: { id: number }) =>
       api.put(`/api/admin/users/${target.id}/roles`, { roles: ['viewer'] }, by.access)
-    const answers = await Promise.all([drop(one, two), drop(two, one), drop(one, one), drop(two, two)])
+    const responses = await Promise.all([drop(one, two), drop(two, one), drop(one, one), drop(two, two)])
     const holders = async () =>
       (await api.db.all<{ roles: string }>('SELECT roles FROM users')).filter(({ roles }) => roles.includes('admin'))
         .length
-    assert.equal(await holders(), 1, JSON.stringify(answers.map(({ status }) => status)))
+    assert.equal(await holders(), 1, JSON.stringify(responses.map(({ status }) => status)))
 
     const last = (await isAdmin(one)) ? one : two
     const refused = await drop(last, last)
@@ -154,12 +154,12 @@ onEachEngine('administration', (engine) => {
     const admin = await api.signInAs('admin')
     const user = await api.signInAs()
     await api.db.write({ sql: 'UPDATE users SET roles = $1 WHERE id = $2', params: ['["ghost",  "viewer"]', user.id] })
-    const answer = await api.put(
+    const response = await api.put(
       `/api/admin/users/${user.id}/roles`,
       { roles: ['ghost', 'viewer', 'editor'] },
       admin.access,
     )
-    assert.deepEqual([answer.status, answer.body.data?.roles], [200, ['ghost', 'viewer', 'editor']])
+    assert.deepEqual([response.status, response.body.data?.roles], [200, ['ghost', 'viewer', 'editor']])
   })
 
   test('a body that comes slowly is judged by the roles of when it is there', async (t) => {
@@ -230,8 +230,8 @@ onEachEngine('administration', (engine) => {
       ['roles=&roles=editor&roles=viewer', ['editor', 'viewer']],
       ['roles=&roles=', []],
     ] as const) {
-      const answer = await send(body)
-      assert.deepEqual([answer.status, answer.body.data?.roles], [200, roles], body)
+      const response = await send(body)
+      assert.deepEqual([response.status, response.body.data?.roles], [200, roles], body)
     }
     assert.equal((await send('')).status, 422, 'nothing is not an empty list')
     await api.put(path, { roles: ['editor'] }, admin.access)
@@ -242,10 +242,10 @@ onEachEngine('administration', (engine) => {
     const api = await startApiWithRoles(t, { engine })
     const admin = await api.signInAs('admin')
     const user = await api.signInAs()
-    const answers = await many(10, (i) =>
+    const responses = await many(10, (i) =>
       api.put(`/api/admin/users/${user.id}/roles`, { roles: i % 2 ? ['editor'] : ['viewer'] }, admin.access),
     )
-    assert.ok(answers.some(({ status }) => status === 200))
+    assert.ok(responses.some(({ status }) => status === 200))
     const { roles } = (await api.get('/me', user.access)).body
     assert.ok(JSON.stringify(roles) === '["editor"]' || JSON.stringify(roles) === '["viewer"]')
   })

@@ -203,8 +203,8 @@ onEachEngine('the audit trail', (engine) => {
   test('is not filled by somebody who is refused over and over', async (t) => {
     const api = await startApiWithRoles(t, { engine })
     const nobody = await api.signInAs()
-    const answers = await many(100, () => api.delete('/api/admin/users/1/lock', nobody.access))
-    assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([403]))
+    const responses = await many(100, () => api.delete('/api/admin/users/1/lock', nobody.access))
+    assert.deepEqual(new Set(responses.map(({ status }) => status)), new Set([403]))
     const row = await api.db.get<{ n: number }>("SELECT count(*) AS n FROM audit WHERE outcome = 'refused'")
     assert.equal(row?.n, 60)
   })

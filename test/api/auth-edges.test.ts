@@ -32,8 +32,8 @@ onEachEngine('authentication', (engine) => {
       assert.equal((await api.post('/api/auth/register', { email, password })).status, 422)
     }
     for (const name of ['a\0b', '\ud800']) {
-      const answer = await api.post('/api/auth/register', { email: 'n@example.com', password, name })
-      assert.deepEqual([answer.status, answer.body.details], [422, { name: ['Must be valid text'] }])
+      const response = await api.post('/api/auth/register', { email: 'n@example.com', password, name })
+      assert.deepEqual([response.status, response.body.details], [422, { name: ['Must be valid text'] }])
     }
     for (const id of ['%00', 'a%00b', 'x'.repeat(90), '%F0%9F%97%9D']) {
       assert.equal((await api.delete(`/api/auth/sessions/${id}`, user.access)).status, 404)
@@ -58,8 +58,8 @@ onEachEngine('authentication', (engine) => {
       'a\u00a0b@example.com',
       'a\u202eb@example.com',
     ]) {
-      const answer = await api.post('/api/auth/register', { email, password })
-      assert.deepEqual(answer.body.details, { email: ['Must be a valid email address'] })
+      const response = await api.post('/api/auth/register', { email, password })
+      assert.deepEqual(response.body.details, { email: ['Must be a valid email address'] })
     }
     const long = await api.post('/api/auth/register', { email: 'a'.repeat(300), password })
     assert.deepEqual(long.body.details, { email: ['Must be a valid email address', 'Must be at most 255 characters'] })
@@ -190,8 +190,8 @@ onEachEngine('authentication', (engine) => {
   test('an empty field of a form is a missing one', async (t) => {
     const api = await startApi(t, { engine })
     const user = await signIn(api)
-    const answer = await api.request('POST', '/api/auth/logout', { form: { all_devices: '' }, token: user.access })
-    assert.equal(answer.status, 200)
+    const response = await api.request('POST', '/api/auth/logout', { form: { all_devices: '' }, token: user.access })
+    assert.equal(response.status, 200)
   })
 })
 

@@ -1,7 +1,7 @@
 /** Every answer says whether a cache may keep it. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { startDescribedApi } from '../support/described.ts'
+import { startDescribedApi } from '../support/openapi-document.ts'
 import { logIn, password } from '../support/people.ts'
 
 /** Of what names no user and holds no token. All else must not be kept anywhere. */
@@ -28,14 +28,14 @@ test('every route of the description tells caches what to do, refusals too', asy
     const [media] = Object.values(operation.requestBody?.content ?? {})
     const { access } = await api.signInAs('admin')
     const target = path.replace('{id}', '1')
-    const answer = await api.request(method, target, {
+    const response = await api.request(method, target, {
       ...(media && { json: media.example }),
       ...(operation.security.length > 0 && { token: access }),
     })
-    const isGood = answer.status < 400
+    const isGood = response.status < 400
     if (isGood) succeeded.add(name)
     const expected = (isGood && kept[name]) || 'no-store'
-    assert.equal(answer.headers.get('cache-control'), expected, `${name} ${answer.status}`)
+    assert.equal(response.headers.get('cache-control'), expected, `${name} ${response.status}`)
     for (const refused of [
       await api.request(method, target, { token: 'nonsense', ...(media && { body: '{', headers: json }) }),
       await api.request('PATCH', target),
@@ -64,8 +64,8 @@ test('what carries tokens or names a user is never kept', async (t) => {
   const user = await api.signInAs()
   const signedIn = await logIn(api, user.email, password)
   const refreshed = await api.post('/api/auth/refresh', { refresh_token: signedIn.body.refresh_token })
-  for (const answer of [signedIn, refreshed, await api.get('/me', user.access)]) {
-    assert.deepEqual([answer.status, answer.headers.get('cache-control')], [200, 'no-store'])
+  for (const response of [signedIn, refreshed, await api.get('/me', user.access)]) {
+    assert.deepEqual([response.status, response.headers.get('cache-control')], [200, 'no-store'])
   }
 })
 

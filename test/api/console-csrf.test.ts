@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { Dialect } from '../../src/platform/database/database.ts'
-import { startApiWithActions } from '../support/changes.ts'
 import { type ConsoleBrowser, type Fields, openConsole } from '../support/console.ts'
 import { onEachEngine } from '../support/databases.ts'
+import { startApiWithActions } from '../support/form-actions.ts'
 import { password } from '../support/people.ts'
 
 const account = '/console/account'
@@ -55,9 +55,9 @@ onEachEngine('a forged form', (engine) => {
     const before = await dump()
     for (const action of actions) {
       for (const [how, token] of Object.entries(forged)) {
-        const answer = await victim.post(action, { ...fields, ...token })
-        assert.equal(answer.status, 403, `${action} ${how}`)
-        assert.match(answer.text, /This form has expired .* If it happens again, allow cookies for this site\./)
+        const response = await victim.post(action, { ...fields, ...token })
+        assert.equal(response.status, 403, `${action} ${how}`)
+        assert.match(response.text, /This form has expired .* If it happens again, allow cookies for this site\./)
       }
       for (const site of ['cross-site', 'same-site']) {
         const elsewhere = await victim.post(action, { ...fields, _token: right }, { 'sec-fetch-site': site })
@@ -75,8 +75,11 @@ onEachEngine('a forged form', (engine) => {
     const { actions, signInAsAdmin } = await start(t, engine)
     for (const action of actions) {
       const browser = await signInAsAdmin()
-      const answer = await browser.post(action, { _token: await tokenOf(browser) })
-      assert.ok(answer.status < 500 && !answer.text.includes('This form has expired'), `${action} ${answer.status}`)
+      const response = await browser.post(action, { _token: await tokenOf(browser) })
+      assert.ok(
+        response.status < 500 && !response.text.includes('This form has expired'),
+        `${action} ${response.status}`,
+      )
     }
   })
 

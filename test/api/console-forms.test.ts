@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { startApi } from '../support/api.ts'
-import { startApiWithActions } from '../support/changes.ts'
 import { type ConsoleBrowser, openConsole } from '../support/console.ts'
 import { onEachEngine } from '../support/databases.ts'
+import { startApiWithActions } from '../support/form-actions.ts'
 import { register } from '../support/people.ts'
 
 const kib = 1024

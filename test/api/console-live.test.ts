@@ -9,7 +9,7 @@ import { productCreated } from '../../src/features/products/product.events.ts'
 import type { Dialect } from '../../src/platform/database/database.ts'
 import type { ApiOptions } from '../support/api.ts'
 import { type ConsoleBrowser, openConsole } from '../support/console.ts'
-import { listens } from '../support/console-visits.ts'
+import { listens } from '../support/console-steps.ts'
 import { createDatabaseUrl, engines, onEachEngine, testServer } from '../support/databases.ts'
 import { byMessageMs, eventually } from '../support/eventually.ts'
 import { again, password, type SignedIn, signIn } from '../support/people.ts'
@@ -106,8 +106,8 @@ onEachEngine("the console's socket", (engine) => {
       'mutation { deleteProduct(id: 1) }',
       '{ products { meta { total } } }',
     ]) {
-      const answer = (await socket.ask(query)) as { data?: unknown; errors?: unknown[] }
-      assert.ok(answer.data === undefined && /Cannot query|no mutation/.test(JSON.stringify(answer)), query)
+      const response = (await socket.ask(query)) as { data?: unknown; errors?: unknown[] }
+      assert.ok(response.data === undefined && /Cannot query|no mutation/.test(JSON.stringify(response)), query)
     }
     assert.equal((await api.db.all('SELECT * FROM posts')).length, 0)
   })
@@ -302,8 +302,8 @@ async function openSocket(
       return eventually(() => {
         const i = messages.findIndex((each) => (each as { id?: unknown }).id === own)
         assert.ok(i >= 0, `no answer; closed by ${closedBy}`)
-        const [{ id: _, ...answer }] = messages.splice(i, 1) as [{ id: number }]
-        return answer
+        const [{ id: _, ...response }] = messages.splice(i, 1) as [{ id: number }]
+        return response
       })
     },
   }

@@ -147,13 +147,13 @@ onEachEngine('a link for a new password', (engine) => {
   test('lets nobody find out who is registered, nor is it looked at more often than the limit allows', async (t) => {
     const { api, browser } = await start(t, engine, { RATE_LIMIT_RESET: '3/60' })
     await register(api, 'ada@example.com')
-    const answers = []
+    const responses = []
     for (const email of ['ada@example.com', 'nobody@example.com']) {
       await browser.open(forgot)
       const { status, location, notice } = await browser.submit(forgot, { email })
-      answers.push(JSON.stringify([status, location, notice]))
+      responses.push(JSON.stringify([status, location, notice]))
     }
-    assert.equal(new Set(answers).size, 1)
+    assert.equal(new Set(responses).size, 1)
     await browser.open(forgot)
     await browser.submit(forgot, { email: 'x@example.com' })
     assert.equal((await browser.open(`${reset}?token=${'x'.repeat(43)}`)).status, 429)

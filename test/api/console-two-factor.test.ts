@@ -97,19 +97,19 @@ onEachEngine('two-factor in the console', (engine) => {
     thief.cookies.set('latchkey_session', browser.cookies.get('latchkey_session') ?? assert.fail())
     const { _token = '' } = (await thief.open('/console/account')).hidden('/console/sign-out')
     for (const guess of ['', 'guess', ticket.slice(0, -1)]) {
-      const answer = await thief.post(`${twoFactor}/enable`, { _token, ticket: guess, code: '000000' })
-      assert.equal(answer.status, 422)
-      assert.equal(secretOf(answer), undefined)
-      assert.match(answer.text, /Begin again/)
-      assert.ok(answer.hasForm(`${twoFactor}/set-up`))
+      const response = await thief.post(`${twoFactor}/enable`, { _token, ticket: guess, code: '000000' })
+      assert.equal(response.status, 422)
+      assert.equal(secretOf(response), undefined)
+      assert.match(response.text, /Begin again/)
+      assert.ok(response.hasForm(`${twoFactor}/set-up`))
     }
 
     const stranger = openConsole(api)
     const { email } = await register(api, 'stranger@example.com')
     await stranger.signIn(email)
     const theirs = (await stranger.open('/console/account')).hidden('/console/sign-out')
-    const answer = await stranger.post(`${twoFactor}/enable`, { ...theirs, ticket, code: '000000' })
-    assert.equal(secretOf(answer), undefined)
+    const response = await stranger.post(`${twoFactor}/enable`, { ...theirs, ticket, code: '000000' })
+    assert.equal(secretOf(response), undefined)
     assert.notEqual(user.email, email)
   })
 

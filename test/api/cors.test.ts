@@ -71,17 +71,17 @@ test('a preflight is 204 for every path of the API, and for no other', async (t)
     'access-control-request-headers': 'authorization,content-type,if-match',
   }
   for (const path of shared) {
-    const answer = await api.request('OPTIONS', path, { headers })
-    assert.equal(answer.status, 204, path)
-    assertReadable(answer)
-    assert.equal(answer.headers.get('access-control-max-age'), '600')
-    assert.equal(answer.headers.get('access-control-allow-methods'), 'GET, HEAD, POST, PUT, PATCH, DELETE')
-    assert.equal(answer.headers.get('access-control-allow-headers'), 'authorization,content-type,if-match')
-    assert.match(answer.headers.get('vary') ?? '', /access-control-request-headers/)
+    const response = await api.request('OPTIONS', path, { headers })
+    assert.equal(response.status, 204, path)
+    assertReadable(response)
+    assert.equal(response.headers.get('access-control-max-age'), '600')
+    assert.equal(response.headers.get('access-control-allow-methods'), 'GET, HEAD, POST, PUT, PATCH, DELETE')
+    assert.equal(response.headers.get('access-control-allow-headers'), 'authorization,content-type,if-match')
+    assert.match(response.headers.get('vary') ?? '', /access-control-request-headers/)
   }
   for (const path of unshared) {
-    const answer = await api.request('OPTIONS', path, { headers })
-    for (const [name] of answer.headers) assert.ok(!name.startsWith('access-control-'), `${path} ${name}`)
+    const response = await api.request('OPTIONS', path, { headers })
+    for (const [name] of response.headers) assert.ok(!name.startsWith('access-control-'), `${path} ${name}`)
   }
 })
 
@@ -98,7 +98,7 @@ test('refusals of every kind can be read by a page', async (t) => {
   const post = (path: string, body: string | Uint8Array, headers: Record<string, string> = json) =>
     api.request('POST', path, { body, headers: { origin, ...headers } })
   await post('/api/auth/password/forgot', '{}')
-  const answers: [number, Answer][] = [
+  const responses: [number, Answer][] = [
     [400, await post('/api/auth/login', '{')],
     [400, await post('/graphql', '{')],
     [401, await post('/api/auth/login', '{}')],
@@ -122,9 +122,9 @@ test('refusals of every kind can be read by a page', async (t) => {
     [500, await api.get('/api/fails')],
     [500, await api.get('/api/unsendable')],
   ]
-  for (const [status, answer] of answers) {
-    assert.equal(answer.status, status, JSON.stringify(answer.body))
-    assertReadable(answer)
+  for (const [status, response] of responses) {
+    assert.equal(response.status, status, JSON.stringify(response.body))
+    assertReadable(response)
   }
   for (const path of unshared) {
     const { headers } = await api.request('GET', path, { headers: { origin } })
@@ -165,9 +165,9 @@ test('so is load that is shed, and no preflight is', async (t) => {
   })
   await eventually(async () => {
     for (const path of ['/api/posts/1', '/graphql', '/me', '/api/nowhere']) {
-      const answer = await api.get(path)
-      assert.equal(answer.status, 503)
-      assertReadable(answer)
+      const response = await api.get(path)
+      assert.equal(response.status, 503)
+      assertReadable(response)
       const headers = { origin, 'access-control-request-method': 'GET' }
       assert.equal((await api.request('OPTIONS', path, { headers })).status, 204)
     }
@@ -203,7 +203,7 @@ test('where origins are listed, only those may read, and caches are told', async
     ]) {
       assert.equal(asked.headers.get('access-control-allow-origin'), allowed, String(asked.status))
     }
-    const answer = await sendRaw(api.url, `GET /me HTTP/1.1\r\nhost: x\r\nOrigin: ${asking}\r\n${big}\r\n`)
-    assert.deepEqual([answer.status, answer.headers.get('access-control-allow-origin')], [431, allowed])
+    const response = await sendRaw(api.url, `GET /me HTTP/1.1\r\nhost: x\r\nOrigin: ${asking}\r\n${big}\r\n`)
+    assert.deepEqual([response.status, response.headers.get('access-control-allow-origin')], [431, allowed])
   }
 })

@@ -1,7 +1,7 @@
 /** The page at /docs. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { startDescribedApi } from '../support/described.ts'
+import { startDescribedApi } from '../support/openapi-document.ts'
 
 test('the page is HTML with a policy of its own, and its stylesheet is CSS', async (t) => {
   const api = await startDescribedApi(t)

@@ -5,8 +5,8 @@ import { runOnServer } from '../../src/testing/databases.ts'
 import { type Api, startApi } from '../support/api.ts'
 import { createDatabaseUrl, engines, testServer } from '../support/databases.ts'
 import { eventually } from '../support/eventually.ts'
-import { startOwnPostgres } from '../support/own-servers.ts'
 import { logIn, signIn } from '../support/people.ts'
+import { startPrivatePostgres } from '../support/private-servers.ts'
 import { lamp, productsPath } from '../support/products.ts'
 import { startProxy } from '../support/proxy.ts'
 
@@ -17,7 +17,7 @@ const maxMs = 15_000
 /** More at once than there are connections: some wait for one. */
 async function askAll(api: Api, user: { email: string; access: string }) {
   const startedAt = performance.now()
-  const answers = await Promise.all([
+  const responses = await Promise.all([
     api.get('/me', user.access),
     api.get(productsPath),
     api.get(`${productsPath}?q=lamp`),
@@ -27,12 +27,12 @@ async function askAll(api: Api, user: { email: string; access: string }) {
     logIn(api, user.email),
     api.post('/api/auth/register', { email: 'new@example.com', password: 'Correct-Horse-1' }),
   ])
-  return { answers, tookMs: performance.now() - startedAt }
+  return { responses, tookMs: performance.now() - startedAt }
 }
 
 async function assertHeldBriefly(api: Api, user: { email: string; access: string }): Promise<void> {
-  const { answers, tookMs } = await askAll(api, user)
-  for (const { status, headers, body } of answers) {
+  const { responses, tookMs } = await askAll(api, user)
+  for (const { status, headers, body } of responses) {
     assert.deepEqual([status, body], [503, { error: 'Service unavailable' }])
     assert.ok(headers.get('retry-after'))
   }
@@ -43,7 +43,7 @@ async function assertHeldBriefly(api: Api, user: { email: string; access: string
 
 if (engines.includes('postgres')) {
   test('a frozen PostgreSQL holds requests for some seconds, then 503; it recovers, and no connection is leaked', async (t) => {
-    const server = await startOwnPostgres(t)
+    const server = await startPrivatePostgres(t)
     const api = await startApi(t, { env: { DATABASE_URL: server.url, DATABASE_POOL_SIZE: String(poolSize) } })
     const user = await signIn(api)
     await api.post(productsPath, lamp, user.access)
@@ -53,8 +53,8 @@ if (engines.includes('postgres')) {
       server.thaw()
       await eventually(async () => {
         assert.deepEqual((await api.get('/health/ready')).body, { status: 'ok' })
-        const { answers } = await askAll(api, user)
-        assert.ok(answers.every(({ status }) => status < 300 || status === 409))
+        const { responses } = await askAll(api, user)
+        assert.ok(responses.every(({ status }) => status < 300 || status === 409))
       })
     }
     await eventually(async () => {

@@ -5,13 +5,13 @@ import { type Api, startApi } from '../support/api.ts'
 import { engines } from '../support/databases.ts'
 import { eventually } from '../support/eventually.ts'
 import { send } from '../support/graphql.ts'
-import { startOwnRedis } from '../support/own-servers.ts'
 import { logIn, signIn } from '../support/people.ts'
+import { startPrivateRedis } from '../support/private-servers.ts'
 import { lamp, productsPath } from '../support/products.ts'
 import { openSocket } from '../support/sockets.ts'
 
 async function start(t: TestContext) {
-  const redis = await startOwnRedis(t)
+  const redis = await startPrivateRedis(t)
   const api = await startApi(t, { env: { REDIS_URL: redis.url, GQL_PUBSUB: 'redis' } })
   return { redis, api, user: await signIn(api) }
 }
@@ -72,9 +72,9 @@ if (engines.includes('postgres')) {
     const { body } = await api.get('/metrics')
     assert.match(body, /^dependency_up\{dependency="redis"\} 0$/m)
     assert.match(body, /^dependency_up\{dependency="database"\} 1$/m)
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 40 }, () => api.post('/api/posts', { title: 'A', body: 'B' }, user.access)),
     )
-    assert.ok(answers.every(({ status }) => status === 201))
+    assert.ok(responses.every(({ status }) => status === 201))
   })
 }

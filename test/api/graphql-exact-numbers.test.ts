@@ -73,9 +73,9 @@ onEachEngine('numbers as they are written', (engine) => {
       })
       assert.equal(rest.status, 422, written)
       for (const [way, text] of waysOf(field, written)) {
-        const answer = await sendText(api, text, access)
-        assert.equal(codeOf(answer.body), 'BAD_USER_INPUT', `${written} as ${way}: ${JSON.stringify(answer.body)}`)
-        assert.deepEqual(answer.body.errors[0].extensions.details, rest.body.details, `${written} as ${way}`)
+        const response = await sendText(api, text, access)
+        assert.equal(codeOf(response.body), 'BAD_USER_INPUT', `${written} as ${way}: ${JSON.stringify(response.body)}`)
+        assert.deepEqual(response.body.errors[0].extensions.details, rest.body.details, `${written} as ${way}`)
       }
     }
   })

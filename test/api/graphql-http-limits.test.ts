@@ -97,9 +97,10 @@ test('abuse is refused quickly, and others are answered meanwhile', async (t) =>
       api.request('POST', graphqlPath, { body: sent, headers: { 'content-type': 'application/json', ...newer } }),
     )
     // The connection is closed in the middle of a body that is too large.
-    const answers = await Promise.all(refusals.map((each) => each.catch(() => undefined)))
-    for (const answer of answers) {
-      if (answer) assert.deepEqual([answer.status >= 400, answer.body.errors[0].extensions.code], [true, code], title)
+    const responses = await Promise.all(refusals.map((each) => each.catch(() => undefined)))
+    for (const response of responses) {
+      if (response)
+        assert.deepEqual([response.status >= 400, response.body.errors[0].extensions.code], [true, code], title)
     }
     await requireAlive(api, title)
   }
@@ -239,10 +240,10 @@ test('the answers of a batch share the room of one', async (t) => {
       [list, list, list],
       [{ query: 'mutation { deletePost(id: "999") }' }, list, list, list],
     ]) {
-      const answers = (await batch(requests)).slice(-3)
-      assert.equal(answers.filter(({ data }) => data.posts?.length === 48).length, 2)
+      const responses = (await batch(requests)).slice(-3)
+      assert.equal(responses.filter(({ data }) => data.posts?.length === 48).length, 2)
       assert.deepEqual(
-        answers.filter(({ data }) => data.posts === null).map((refused) => codeOf(refused)),
+        responses.filter(({ data }) => data.posts === null).map((refused) => codeOf(refused)),
         ['ANSWER_TOO_LARGE'],
       )
     }

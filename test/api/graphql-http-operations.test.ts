@@ -45,8 +45,8 @@ onEachEngine('GraphQL operations', (engine) => {
     const longest = await send(api, create, { variables: { title: 'x'.repeat(255), body: 'é'.repeat(65_536) } })
     assert.ok(longest.body.data.createPost > 0)
     for (const id of ['999', 'none', '-1', '99999999999999999999']) {
-      const answer = await ask(api, 'query ($id: ID!) { post(id: $id) { id } }', { variables: { id } })
-      assert.deepEqual([answer.data, codeOf(answer)], [{ post: null }, 'NOT_FOUND'], id)
+      const response = await ask(api, 'query ($id: ID!) { post(id: $id) { id } }', { variables: { id } })
+      assert.deepEqual([response.data, codeOf(response)], [{ post: null }, 'NOT_FOUND'], id)
     }
     const negative = await ask(api, '{ posts(limit: -1) { id } }')
     assert.deepEqual([negative.data, codeOf(negative)], [{ posts: null }, 'BAD_USER_INPUT'])

@@ -36,12 +36,12 @@ onEachEngine('event streams', (engine) => {
     test(`a subscription over ${method} delivers every value until the client goes`, async (t) => {
       const api = await start(t, { engine })
       const stream = await openStream(t, api.url, counter, { method })
-      assert.equal(stream.answer.statusCode, 200)
-      assert.equal(stream.answer.headers['content-type'], 'text/event-stream; charset=utf-8')
-      assert.equal(stream.answer.headers['cache-control'], 'no-store')
-      assert.equal(stream.answer.headers['x-accel-buffering'], 'no')
-      assert.ok(stream.answer.headers['x-request-id'])
-      assert.equal(stream.answer.headers['access-control-allow-origin'], '*')
+      assert.equal(stream.response.statusCode, 200)
+      assert.equal(stream.response.headers['content-type'], 'text/event-stream; charset=utf-8')
+      assert.equal(stream.response.headers['cache-control'], 'no-store')
+      assert.equal(stream.response.headers['x-accel-buffering'], 'no')
+      assert.ok(stream.response.headers['x-request-id'])
+      assert.equal(stream.response.headers['access-control-allow-origin'], '*')
       for (let i = 0; i < 5; i++) await createPost(api)
       await eventually(() => assert.deepEqual(stream.events, [1, 2, 3, 4, 5].map(counted)))
       assert.deepEqual(api.counts(), { subscribers: 1, sources: 1 })
@@ -75,7 +75,7 @@ onEachEngine('event streams', (engine) => {
       assert.deepEqual(listed.events, [{ event: 'next', data: { data: { posts: [{ id: '1' }] } } }, completed])
     }
     const refused = await openStream(t, api.url, mutation, { method: 'GET' })
-    assert.deepEqual([refused.answer.statusCode, refused.answer.headers.allow], [405, 'POST'])
+    assert.deepEqual([refused.response.statusCode, refused.response.headers.allow], [405, 'POST'])
     assert.deepEqual((await send(api, '{ posts { id } }')).body.data.posts, [{ id: '1' }])
   })
 
@@ -91,10 +91,10 @@ onEachEngine('event streams', (engine) => {
       ['subscription { forAdmins }', 'FORBIDDEN', access],
     ] as const) {
       for (const method of ['GET', 'POST'] as const) {
-        const { answer, events, ended } = await openStream(t, api.url, document, { method, token })
+        const { response, events, ended } = await openStream(t, api.url, document, { method, token })
         await ended
-        assert.equal(answer.statusCode, 200)
-        assert.equal(answer.headers['content-type'], 'text/event-stream; charset=utf-8')
+        assert.equal(response.statusCode, 200)
+        assert.equal(response.headers['content-type'], 'text/event-stream; charset=utf-8')
         assert.deepEqual([codeOf(events[0]?.data), events[1], events.length], [code, completed, 2], document)
       }
     }
@@ -154,7 +154,7 @@ onEachEngine('event streams', (engine) => {
     const streams = await Promise.all(Array.from({ length: 20 }, () => openStream(t, api.url, counter)))
     // Reads nothing, not even the last words.
     const silent = await openStream(t, api.url, counter)
-    silent.answer.pause()
+    silent.response.pause()
     const startedAt = performance.now()
     await api.app.close()
     assert.ok(performance.now() - startedAt < 9000, 'not after the ten seconds that requests in flight are given')
@@ -181,14 +181,14 @@ test('an address has only so many streams at once, and refused ones do not count
   first?.close()
   await eventually(async () => {
     const again = await openStream(t, api.url, counter)
-    if (again.answer.statusCode !== 200) again.close()
-    assert.equal(again.answer.statusCode, 200)
+    if (again.response.statusCode !== 200) again.close()
+    assert.equal(again.response.statusCode, 200)
     again.close()
   })
   for (let i = 0; i < 5; i++) assert.equal((await send(api, 'subscription { no }', { headers })).status, 200)
   await eventually(async () => {
     const again = await openStream(t, api.url, '{ __typename }')
-    assert.equal(again.answer.statusCode, 200)
+    assert.equal(again.response.statusCode, 200)
   })
 })
 

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { insertMany } from '../../src/features/products/bulk.store.ts'
 import { onEachEngine } from '../support/databases.ts'
 import { ask } from '../support/graphql.ts'
-import { recordReads } from '../support/reads.ts'
+import { recordReads } from '../support/record-reads.ts'
 import { startApiWithRoles } from '../support/roles.ts'
 
 /** Half of them are long enough to be read by themselves. */

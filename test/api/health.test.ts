@@ -92,9 +92,9 @@ test('without a token, metrics answer this machine alone', async (t) => {
     .flat()
     .find((address) => address?.family === 'IPv4' && !address.internal)
   if (outward) {
-    const answer = await createClient(`http://${outward.address}:${port}`).get('/metrics')
-    assert.equal(answer.status, 403)
-    assert.deepEqual(answer.body, { error: 'Forbidden' })
+    const response = await createClient(`http://${outward.address}:${port}`).get('/metrics')
+    assert.equal(response.status, 403)
+    assert.deepEqual(response.body, { error: 'Forbidden' })
   }
   const local = createClient(`http://127.0.0.1:${port}`)
   assert.equal((await local.get('/metrics')).status, 200)

@@ -63,9 +63,9 @@ test('an empty body counts as none, whatever type it claims', async (t) => {
     { 'content-type': 'application/json' },
     { 'content-type': 'application/x-www-form-urlencoded' },
   ]) {
-    const answer = await api.request('POST', '/echo', { headers, body: '' })
-    assert.equal(answer.status, 200)
-    assert.ok(answer.body.body === null || Object.keys(answer.body.body).length === 0)
+    const response = await api.request('POST', '/echo', { headers, body: '' })
+    assert.equal(response.status, 200)
+    assert.ok(response.body.body === null || Object.keys(response.body.body).length === 0)
   }
   const deleted = await api.request('DELETE', '/echo/1', { headers: { 'content-type': 'application/json' } })
   assert.equal(deleted.status, 204)
@@ -84,9 +84,9 @@ const malformed: [string, string | Uint8Array][] = [
 for (const [what, body] of malformed) {
   test(`a JSON body that is ${what} is 400`, async (t) => {
     const api = await start(t)
-    const answer = await api.request('POST', '/echo', { body, headers: { 'content-type': 'application/json' } })
-    assert.equal(answer.status, 400)
-    assert.deepEqual(answer.body, { error: 'Malformed request body' })
+    const response = await api.request('POST', '/echo', { body, headers: { 'content-type': 'application/json' } })
+    assert.equal(response.status, 400)
+    assert.deepEqual(response.body, { error: 'Malformed request body' })
   })
 }
 
@@ -102,9 +102,9 @@ test('an answer that cannot be sent is a 500, and the service goes on', async (t
     },
   })
   for (const path of ['/snow', '/object', '/long']) {
-    const answer = await api.request('GET', path, { headers: { 'accept-encoding': 'gzip' } })
-    assert.deepEqual([answer.status, answer.body], [500, { error: 'Internal server error' }], path)
-    assert.ok(answer.headers.get('x-request-id'))
+    const response = await api.request('GET', path, { headers: { 'accept-encoding': 'gzip' } })
+    assert.deepEqual([response.status, response.body], [500, { error: 'Internal server error' }], path)
+    assert.ok(response.headers.get('x-request-id'))
   }
   assert.equal((await api.get('/health/live')).status, 200)
   assert.equal(api.log.filter((line) => line.includes('could not be sent')).length, 3)
@@ -178,36 +178,36 @@ test('a body over 1 MiB is 413, one of exactly 1 MiB is read', async (t) => {
   const fits = JSON.stringify({ a: 'x'.repeat(1024 * 1024 - 8) })
   const headers = { 'content-type': 'application/json' }
   assert.equal((await api.request('POST', '/echo', { body: fits, headers })).status, 200)
-  const answer = await api.request('POST', '/echo', { body: `${fits} `, headers })
-  assert.equal(answer.status, 413)
-  assert.deepEqual(answer.body, { error: 'Request body too large' })
+  const response = await api.request('POST', '/echo', { body: `${fits} `, headers })
+  assert.equal(response.status, 413)
+  assert.deepEqual(response.body, { error: 'Request body too large' })
 })
 
 test('a body of another type is 415', async (t) => {
   const api = await start(t)
   for (const type of ['text/plain', 'application/xml', 'multipart/form-data; boundary=x', 'nonsense']) {
-    const answer = await api.request('POST', '/echo', { body: 'x', headers: { 'content-type': type } })
-    assert.equal(answer.status, 415, type)
-    assert.deepEqual(answer.body, { error: 'Unsupported media type' })
+    const response = await api.request('POST', '/echo', { body: 'x', headers: { 'content-type': type } })
+    assert.equal(response.status, 415, type)
+    assert.deepEqual(response.body, { error: 'Unsupported media type' })
   }
 })
 
 test('an unknown path is 404, malformed paths included', async (t) => {
   const api = await start(t)
   for (const path of ['/nowhere', '/echo', '/echo/1/2', '/%zz', '/echo/%', `/echo/${'x'.repeat(5000)}`]) {
-    const answer = await api.get(path)
+    const response = await api.get(path)
     const expected = path === '/echo' ? 405 : 404
-    assert.equal(answer.status, expected, path)
-    if (expected === 404) assert.deepEqual(answer.body, { error: 'Not found' })
+    assert.equal(response.status, expected, path)
+    if (expected === 404) assert.deepEqual(response.body, { error: 'Not found' })
   }
 })
 
 test('a known path with another method is 405 and says what is allowed', async (t) => {
   const api = await start(t)
-  const answer = await api.request('PUT', '/echo/7?x=1')
-  assert.equal(answer.status, 405)
-  assert.deepEqual(answer.body, { error: 'Method not allowed' })
-  assert.equal(answer.headers.get('allow'), 'GET, HEAD, DELETE')
+  const response = await api.request('PUT', '/echo/7?x=1')
+  assert.equal(response.status, 405)
+  assert.deepEqual(response.body, { error: 'Method not allowed' })
+  assert.equal(response.headers.get('allow'), 'GET, HEAD, DELETE')
 })
 
 test('an unknown route is refused before its body is looked at', async (t) => {
@@ -224,9 +224,9 @@ test('HTTP/1.1 has one host, HTTP/1.0 need not have one, and what is expected be
   const ask = (version: string, ...lines: string[]) =>
     sendRaw(api.url, [`GET /health/live HTTP/${version}`, ...lines, 'connection: close', '', ''].join('\r\n'))
   for (const lines of [[], ['host: a', 'host: b'], ['host: a', 'x-other: 1', 'HOST: a']]) {
-    const answer = await ask('1.1', ...lines)
-    assert.deepEqual([answer.status, answer.body], [400, '{"error":"Malformed request"}'], lines.join())
-    assert.ok(answer.headers.get('x-request-id'))
+    const response = await ask('1.1', ...lines)
+    assert.deepEqual([response.status, response.body], [400, '{"error":"Malformed request"}'], lines.join())
+    assert.ok(response.headers.get('x-request-id'))
   }
   assert.equal((await ask('1.0', 'host: a', 'host: b')).status, 400)
   assert.equal((await ask('1.0')).status, 200)
@@ -245,11 +245,11 @@ test('what the parser refuses has the usual body, headers and id, and stands in 
     ['NONSENSE\r\n\r\n', 400, { error: 'Malformed request' }, undefined],
   ]
   for (const [request, status, body, path] of cases) {
-    const answer = await sendRaw(api.url, request)
-    assert.deepEqual([answer.status, JSON.parse(answer.body)], [status, body])
-    assert.equal(answer.headers.get('cache-control'), 'no-store')
-    assert.equal(answer.headers.get('x-content-type-options'), 'nosniff')
-    const id = answer.headers.get('x-request-id')
+    const response = await sendRaw(api.url, request)
+    assert.deepEqual([response.status, JSON.parse(response.body)], [status, body])
+    assert.equal(response.headers.get('cache-control'), 'no-store')
+    assert.equal(response.headers.get('x-content-type-options'), 'nosniff')
+    const id = response.headers.get('x-request-id')
     const line = api.log.map((each) => JSON.parse(each)).find(({ requestId }) => requestId === id)
     assert.deepEqual([line?.msg, line?.status, line?.path], ['request', status, path])
   }
@@ -269,10 +269,10 @@ test('an unforeseen error is 500 without a word about the cause, which the log h
   const api = await start(t)
   const nothing = await api.get('/throws-nothing')
   assert.deepEqual([nothing.status, nothing.body], [500, { error: 'Internal server error' }])
-  const answer = await api.get('/fails')
-  assert.equal(answer.status, 500)
-  assert.deepEqual(answer.body, { error: 'Internal server error' })
-  const id = answer.headers.get('x-request-id')
+  const response = await api.get('/fails')
+  assert.equal(response.status, 500)
+  assert.deepEqual(response.body, { error: 'Internal server error' })
+  const id = response.headers.get('x-request-id')
   assert.ok(api.log.some((line) => line.includes('"level":"error"') && line.includes(`"requestId":"${id}"`)))
 })
 
@@ -280,9 +280,9 @@ test('every answer has an id of its own, a client cannot choose it', async (t) =
   const api = await start(t)
   const ids = new Set<string | null>()
   for (const path of ['/health/live', '/nowhere', '/fails', '/%zz']) {
-    const answer = await api.request('GET', path, { headers: { 'x-request-id': 'mine' } })
-    assert.ok(answer.headers.get('x-request-id'), path)
-    ids.add(answer.headers.get('x-request-id'))
+    const response = await api.request('GET', path, { headers: { 'x-request-id': 'mine' } })
+    assert.ok(response.headers.get('x-request-id'), path)
+    ids.add(response.headers.get('x-request-id'))
   }
   assert.equal(ids.size, 4)
   assert.ok(!ids.has('mine'))
@@ -354,8 +354,8 @@ test('no secret reaches the log, whoever logs it', async (t) => {
 test('forwarding headers of an untrusted peer are ignored, with one warning', async (t) => {
   const api = await start(t)
   for (let i = 0; i < 3; i++) {
-    const answer = await api.request('GET', '/echo/1', { headers: { 'x-forwarded-for': '203.0.113.9' } })
-    assert.equal(answer.body.ip, '127.0.0.1')
+    const response = await api.request('GET', '/echo/1', { headers: { 'x-forwarded-for': '203.0.113.9' } })
+    assert.equal(response.body.ip, '127.0.0.1')
   }
   assert.equal(api.log.filter((line) => line.includes('untrusted peer')).length, 1)
 })
@@ -363,13 +363,13 @@ test('forwarding headers of an untrusted peer are ignored, with one warning', as
 test('a trusted proxy tells the client address and the request id', async (t) => {
   const api = await start(t, { TRUSTED_PROXIES: 'loopback, 10.0.0.0/8' })
   const headers = { 'x-forwarded-for': '198.51.100.1, 203.0.113.9, 10.1.2.3', 'x-request-id': 'from-the-proxy' }
-  const answer = await api.request('GET', '/echo/1', { headers })
+  const response = await api.request('GET', '/echo/1', { headers })
   assert.equal(
-    answer.body.ip,
+    response.body.ip,
     '203.0.113.9',
     'the last address that is not a trusted proxy; what stands before it is forged',
   )
-  assert.equal(answer.headers.get('x-request-id'), 'from-the-proxy')
+  assert.equal(response.headers.get('x-request-id'), 'from-the-proxy')
   const forged = await api.request('GET', '/echo/1', { headers: { 'x-request-id': 'a b" {}' } })
   assert.notEqual(forged.headers.get('x-request-id'), 'a b" {}')
 })
@@ -392,8 +392,8 @@ test('what a trusted proxy forwards is an address, or it is ignored', async (t) 
     ['203.0.113.999', '127.0.0.1'],
     [`${'1'.repeat(10_000)}`, '127.0.0.1'],
   ] as const) {
-    const answer = await api.request('GET', '/echo/1', { headers: { 'x-forwarded-for': forwarded } })
-    assert.equal(answer.body.ip, expected, forwarded.slice(0, 50))
+    const response = await api.request('GET', '/echo/1', { headers: { 'x-forwarded-for': forwarded } })
+    assert.equal(response.body.ip, expected, forwarded.slice(0, 50))
   }
   const sent = { headers: { 'x-forwarded-for': 'evil' } }
   await api.request('GET', '/%zz', sent)
@@ -432,9 +432,13 @@ test('closing lets a request in flight end', async (t) => {
   const slow = api.get('/slow')
   await slowHasBegun.promise
   await api.app.close()
-  const answer = await slow
-  assert.deepEqual(answer.body, { done: true })
-  assert.equal(answer.headers.get('connection'), 'close', 'the client must not reuse a connection that is about to go')
+  const response = await slow
+  assert.deepEqual(response.body, { done: true })
+  assert.equal(
+    response.headers.get('connection'),
+    'close',
+    'the client must not reuse a connection that is about to go',
+  )
   await assert.rejects(fetch(api.url))
 })
 

@@ -12,7 +12,7 @@ import { again, password, type SignedIn, signIn } from '../support/people.ts'
 import { latchkey } from '../support/process.ts'
 import { startProxy } from '../support/proxy.ts'
 import { freePort } from '../support/servers.ts'
-import { startWatchingApi, type WatchingApi } from '../support/watching.ts'
+import { startWatchingApi, type WatchingApi } from '../support/watched-connections.ts'
 
 const log = createLogger({ level: 'silent', isTerminal: false })
 

@@ -39,10 +39,10 @@ onEachEngine('login', (engine) => {
       {},
       { email: null, password: null },
     ]) {
-      const answer = await api.post('/api/auth/login', body)
-      assert.equal(answer.status, 401)
-      assert.deepEqual(answer.body, { error: 'Invalid credentials' })
-      assert.equal(answer.headers.get('www-authenticate'), 'Bearer')
+      const response = await api.post('/api/auth/login', body)
+      assert.equal(response.status, 401)
+      assert.deepEqual(response.body, { error: 'Invalid credentials' })
+      assert.equal(response.headers.get('www-authenticate'), 'Bearer')
     }
     const typed = await api.post('/api/auth/login', { email: 5, password: true })
     assert.deepEqual(
@@ -89,9 +89,9 @@ onEachEngine('login', (engine) => {
   test('of a hundred wrong logins at once four are 401, all others 423 with one locked_until', async (t) => {
     const api = await startApi(t, { engine, env: { RATE_LIMIT_LOGIN: '1000/60' } })
     const { email } = await register(api)
-    const answers = await many(100, () => logIn(api, email, 'wrong'))
-    assert.equal(answers.filter(({ status }) => status === 401).length, 4)
-    const refused = answers.filter(({ status }) => status === 423)
+    const responses = await many(100, () => logIn(api, email, 'wrong'))
+    assert.equal(responses.filter(({ status }) => status === 401).length, 4)
+    const refused = responses.filter(({ status }) => status === 423)
     assert.equal(refused.length, 96)
     assert.equal(new Set(refused.map(({ body }) => body.locked_until)).size, 1)
   })
@@ -100,8 +100,8 @@ onEachEngine('login', (engine) => {
     const api = await startApi(t, { engine, env: { RATE_LIMIT_LOGIN: '1000/60' } })
     const { email } = await register(api)
     for (let i = 0; i < 4; i++) await logIn(api, email, 'wrong')
-    const answers = await many(40, (i) => logIn(api, email, i === 20 ? password : 'wrong'))
-    const told = answers.filter(({ status }) => status !== 423)
+    const responses = await many(40, (i) => logIn(api, email, i === 20 ? password : 'wrong'))
+    const told = responses.filter(({ status }) => status !== 423)
     // The right one may come before the lock and clear the count; then four more wrong ones are told, and no more.
     assert.ok(told.length <= 5, `${told.length} answers told something`)
     assert.ok(told.filter(({ status }) => status === 200).length <= 1)
@@ -110,9 +110,9 @@ onEachEngine('login', (engine) => {
   test('a hundred right logins at once are all 200', async (t) => {
     const api = await startApi(t, { engine, env: { RATE_LIMIT_LOGIN: '1000/60' } })
     const { email } = await register(api)
-    const answers = await many(100, () => logIn(api, email))
-    assert.deepEqual([...new Set(answers.map(({ status }) => status))], [200])
-    assert.equal(new Set(answers.map(({ body }) => claimsOf(body.access_token).family)).size, 100)
+    const responses = await many(100, () => logIn(api, email))
+    assert.deepEqual([...new Set(responses.map(({ status }) => status))], [200])
+    assert.equal(new Set(responses.map(({ body }) => claimsOf(body.access_token).family)).size, 100)
   })
 
   test('an access token lives 1800 seconds, not one more', async (t) => {
@@ -121,17 +121,17 @@ onEachEngine('login', (engine) => {
     api.clock.advance(1798)
     assert.ok(await isSignedIn(api, user.access))
     api.clock.advance(2)
-    const answer = await api.get('/me', user.access)
-    assert.deepEqual([answer.status, answer.body], [401, { error: 'Invalid access token' }])
+    const response = await api.get('/me', user.access)
+    assert.deepEqual([response.status, response.body], [401, { error: 'Invalid access token' }])
   })
 
   test('logout ends the presented access token alone', async (t) => {
     const api = await startApi(t, { engine })
     const user = await signIn(api)
     const other = await again(api, user)
-    const answer = await api.post('/api/auth/logout', {}, user.access)
-    assert.equal(answer.status, 200)
-    assert.equal(typeof answer.body.message, 'string')
+    const response = await api.post('/api/auth/logout', {}, user.access)
+    assert.equal(response.status, 200)
+    assert.equal(typeof response.body.message, 'string')
     assert.equal(await isSignedIn(api, user.access), false)
     assert.ok(await isSignedIn(api, other.access))
     const refreshed = await api.post('/api/auth/refresh', { refresh_token: user.refresh })

@@ -9,7 +9,7 @@ import { playgroundFiles } from '../../src/platform/graphql/playground/playgroun
 import { resolveResponse, resolveSchema } from '../../src/platform/openapi/document.ts'
 import { toPascalCase } from '../../src/platform/openapi/schemas.ts'
 import type { Answer, RequestOptions } from '../../src/testing/client.ts'
-import { answerProblems, examplesOf, problemsOf, startDescribedApi } from '../support/described.ts'
+import { examplesOf, problemsOf, responseProblems, startDescribedApi } from '../support/openapi-document.ts'
 import { again, logIn, password, signIn, totp } from '../support/people.ts'
 
 /** Of the routes, those that are for no reader of the description. */
@@ -133,12 +133,12 @@ test('whatever is answered is described, rate limits too', async (t) => {
   for (const { name, method, path, operation } of operations) {
     const [media] = Object.values(operation.requestBody?.content ?? {})
     for (let i = 0; i < 8; i++) {
-      const answer = await api.request(method, path.replace('{id}', '7'), {
+      const response = await api.request(method, path.replace('{id}', '7'), {
         ...(media && { json: i % 2 === 0 ? media.example : {} }),
         ...(operation.security.length > 0 && { token: access }),
       })
-      seen.add(answer.status)
-      assert.deepEqual(answerProblems(api.document, { method, path }, answer), [], `${name} ${answer.status}`)
+      seen.add(response.status)
+      assert.deepEqual(responseProblems(api.document, { method, path }, response), [], `${name} ${response.status}`)
     }
   }
   for (const status of [200, 401, 404, 422, 429]) assert.ok(seen.has(status), String(status))
@@ -285,22 +285,25 @@ test('every example of a request passes, as JSON and as a form', async (t) => {
     for (const [type, media] of Object.entries(operation.requestBody?.content ?? {})) {
       assert.deepEqual(problemsOf(api.document, media.schema, media.example), [], name)
       const { access } = await api.signInAs('admin')
-      const answer = await api.request(method, path.replace('{id}', '1'), {
+      const response = await api.request(method, path.replace('{id}', '1'), {
         token: operation.security.length > 0 ? access : undefined,
         ...asRequest(type, media.example),
       })
-      const isWrongCode = path === '/api/auth/2fa/enable' && answer.body.details.code[0] === 'Invalid two-factor code'
-      assert.ok(isWrongCode || ![400, 413, 415, 422, 500].includes(answer.status), `${name} ${type} ${answer.status}`)
-      assert.deepEqual(answerProblems(api.document, { method, path }, answer), [], name)
+      const isWrongCode = path === '/api/auth/2fa/enable' && response.body.details.code[0] === 'Invalid two-factor code'
+      assert.ok(
+        isWrongCode || ![400, 413, 415, 422, 500].includes(response.status),
+        `${name} ${type} ${response.status}`,
+      )
+      assert.deepEqual(responseProblems(api.document, { method, path }, response), [], name)
     }
   }
 })
 
 test('what the service answers is what is described, field by field', async (t) => {
   const api = await startDescribedApi(t)
-  const fits = (method: string, path: string, answer: Answer, status: number) => {
-    assert.equal(answer.status, status, `${method} ${path} ${JSON.stringify(answer.body)}`)
-    assert.deepEqual(answerProblems(api.document, { method, path }, answer), [], `${method} ${path}`)
+  const fits = (method: string, path: string, response: Answer, status: number) => {
+    assert.equal(response.status, status, `${method} ${path} ${JSON.stringify(response.body)}`)
+    assert.deepEqual(responseProblems(api.document, { method, path }, response), [], `${method} ${path}`)
   }
   const email = 'grace@example.com'
   fits('POST', '/api/auth/register', await api.post('/api/auth/register', { email, password }), 201)
@@ -341,9 +344,9 @@ test('so is what is told of products', async (t) => {
   const api = await startDescribedApi(t)
   const { access } = await signIn(api)
   const [all, one] = ['/api/v2/products', '/api/v2/products/{id}']
-  const fits = (method: string, path: string, answer: Answer, status: number) => {
-    assert.equal(answer.status, status, `${method} ${path} ${JSON.stringify(answer.body)}`)
-    assert.deepEqual(answerProblems(api.document, { method, path }, answer), [], `${method} ${path}`)
+  const fits = (method: string, path: string, response: Answer, status: number) => {
+    assert.equal(response.status, status, `${method} ${path} ${JSON.stringify(response.body)}`)
+    assert.deepEqual(responseProblems(api.document, { method, path }, response), [], `${method} ${path}`)
   }
   const lamp = { name: 'Desk Lamp', description: 'Bright', price: 5 }
   fits('POST', all, await api.post(all, lamp, access), 201)
@@ -368,10 +371,10 @@ test('so is what the second factor, sessions and administrators get', async (t) 
     options: RequestOptions,
     id = '',
   ) => {
-    const answer = await api.request(method, path.replace('{id}', id), options)
-    assert.equal(answer.status, status, `${method} ${path} ${JSON.stringify(answer.body)}`)
-    assert.deepEqual(answerProblems(api.document, { method, path }, answer), [], `${method} ${path}`)
-    return answer
+    const response = await api.request(method, path.replace('{id}', id), options)
+    assert.equal(response.status, status, `${method} ${path} ${JSON.stringify(response.body)}`)
+    assert.deepEqual(responseProblems(api.document, { method, path }, response), [], `${method} ${path}`)
+    return response
   }
   const user = await signIn(api)
   const token = user.access

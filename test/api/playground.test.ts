@@ -8,9 +8,9 @@ const paths = Object.keys(playgroundFiles)
 
 async function statuses(t: TestContext, env: Record<string, string>): Promise<number[]> {
   const api = await startApi(t, { env })
-  const answers = await Promise.all(paths.map((path) => api.get(path)))
-  for (const { status, body } of answers) if (status !== 200) assert.deepEqual(body, { error: 'Not found' })
-  return [...new Set(answers.map(({ status }) => status))]
+  const responses = await Promise.all(paths.map((path) => api.get(path)))
+  for (const { status, body } of responses) if (status !== 200) assert.deepEqual(body, { error: 'Not found' })
+  return [...new Set(responses.map(({ status }) => status))]
 }
 
 test('the playground is there in development, and elsewhere only on request', async (t) => {

@@ -42,8 +42,8 @@ onEachEngine('posts', (engine) => {
     const api = await startApiWithRoles(t, { engine })
     const editor = await api.signInAs('editor')
     await api.post('/api/posts', { title: 'Hello', body: 'World' }, editor.access)
-    const answer = await api.put('/api/posts/1', { body: '', title: null }, editor.access)
-    assert.deepEqual(answer.body, { data: { id: 1, title: 'Hello', body: '' } })
+    const response = await api.put('/api/posts/1', { body: '', title: null }, editor.access)
+    assert.deepEqual(response.body, { data: { id: 1, title: 'Hello', body: '' } })
   })
 
   test('are checked: 401 before 403 before 404 before 422', async (t) => {

@@ -10,23 +10,23 @@ import { createProduct, lamp, productsPath } from '../support/products.ts'
 
 onEachEngine('ProductCreated', (engine) => {
   test('is told after the product is saved and before the answer is sent', async (t) => {
-    const told: { product: Product; isSaved: boolean; isAnswered: boolean }[] = []
-    let isAnswered = false
+    const told: { product: Product; isSaved: boolean; isResponded: boolean }[] = []
+    let isResponded = false
     const api = await startApi(t, {
       engine,
       extend: (_, { db, events }) => {
         events.on(productCreated, async (product) => {
           await sleep(50)
           const row = await db.get('SELECT id FROM products WHERE id = $1', [product.id])
-          told.push({ product, isSaved: row !== undefined, isAnswered })
+          told.push({ product, isSaved: row !== undefined, isResponded })
         })
       },
     })
     const { access } = await signIn(api)
     const id = await createProduct(api, access)
-    isAnswered = true
+    isResponded = true
     assert.equal(told.length, 1)
-    assert.deepEqual([told[0]?.isSaved, told[0]?.isAnswered, told[0]?.product.id], [true, false, id])
+    assert.deepEqual([told[0]?.isSaved, told[0]?.isResponded, told[0]?.product.id], [true, false, id])
     assert.deepEqual([told[0]?.product.name, told[0]?.product.price_cents], [lamp.name, 123_450])
   })
 

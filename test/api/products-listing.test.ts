@@ -74,8 +74,8 @@ onEachEngine('the listing of products', (engine) => {
       [3, [link(1, 'first'), link(2, 'prev'), link(3, 'last')]],
       [9, [link(1, 'first'), link(3, 'prev'), link(3, 'last')]],
     ] as const) {
-      const answer = await api.get(`${productsPath}?page=${page}&per_page=2`)
-      assert.equal(answer.headers.get('link'), links.join(', '))
+      const response = await api.get(`${productsPath}?page=${page}&per_page=2`)
+      assert.equal(response.headers.get('link'), links.join(', '))
     }
   })
 
@@ -98,10 +98,10 @@ onEachEngine('the listing of products', (engine) => {
     )
     const last = Math.ceil(live.length / 100)
     for (const page of [1, 2, 3, 100, 155, 156, 157, 158, 159, 180, last - 1, last, last + 1]) {
-      const answer = await api.get(`${productsPath}?per_page=100&page=${page}`)
-      assert.deepEqual(idsOf(answer), live.slice((page - 1) * 100, page * 100), `page ${page}`)
-      assert.equal(answer.body.meta.total, live.length)
-      assert.equal(answer.body.meta.last_page, last)
+      const response = await api.get(`${productsPath}?per_page=100&page=${page}`)
+      assert.deepEqual(idsOf(response), live.slice((page - 1) * 100, page * 100), `page ${page}`)
+      assert.equal(response.body.meta.total, live.length)
+      assert.equal(response.body.meta.last_page, last)
     }
   })
 

@@ -96,9 +96,9 @@ onEachEngine('search', (engine) => {
         )
       }
       if (i % 10 === 0) {
-        const answer = await api.get(`${productsPath}?q=${encodeURIComponent(term)}`)
+        const response = await api.get(`${productsPath}?q=${encodeURIComponent(term)}`)
         assert.deepEqual(
-          answer.body.data.map(({ id }: { id: number }) => id),
+          response.body.data.map(({ id }: { id: number }) => id),
           expected.slice(0, 1000),
           JSON.stringify(term),
         )
@@ -131,9 +131,9 @@ onEachEngine('search', (engine) => {
       ['x'.repeat(5000), []],
       ['a\0b', []],
     ] as const) {
-      const answer = await api.get(`${productsPath}?q=${encodeURIComponent(q)}`)
-      assert.deepEqual([answer.status, namesOf(answer)], [200, expected], q.slice(0, 20))
-      assert.deepEqual(answer.body.meta, { total: expected.length })
+      const response = await api.get(`${productsPath}?q=${encodeURIComponent(q)}`)
+      assert.deepEqual([response.status, namesOf(response)], [200, expected], q.slice(0, 20))
+      assert.deepEqual(response.body.meta, { total: expected.length })
     }
   })
 

@@ -13,8 +13,8 @@ function refresh(api: Api, refresh_token: string, idempotencyKey?: string) {
 
 async function assertDead(api: Api, access: string, refreshToken: string): Promise<void> {
   assert.equal(await isSignedIn(api, access), false)
-  const answer = await refresh(api, refreshToken)
-  assert.deepEqual([answer.status, answer.body], [401, { error: 'Invalid refresh token' }])
+  const response = await refresh(api, refreshToken)
+  assert.deepEqual([response.status, response.body], [401, { error: 'Invalid refresh token' }])
 }
 
 onEachEngine('refresh', (engine) => {
@@ -48,8 +48,8 @@ onEachEngine('refresh', (engine) => {
   test('of fifty at once one wins, then everything of the family is dead', async (t) => {
     const api = await startApi(t, { engine })
     const user = await signIn(api)
-    const answers = await many(50, () => refresh(api, user.refresh))
-    const winners = answers.filter(({ status }) => status === 200)
+    const responses = await many(50, () => refresh(api, user.refresh))
+    const winners = responses.filter(({ status }) => status === 200)
     assert.equal(winners.length, 1)
     await assertDead(api, user.access, user.refresh)
     await assertDead(api, winners[0]?.body.access_token, winners[0]?.body.refresh_token)
@@ -89,8 +89,8 @@ onEachEngine('refresh', (engine) => {
     const api = await startApi(t, { engine })
     const user = await signIn(api)
     for (const token of [user.access, '', 'nonsense', 'a.b.c']) {
-      const answer = await refresh(api, token)
-      assert.deepEqual([answer.status, answer.body], [401, { error: 'Invalid refresh token' }])
+      const response = await refresh(api, token)
+      assert.deepEqual([response.status, response.body], [401, { error: 'Invalid refresh token' }])
     }
     assert.equal((await api.post('/api/auth/refresh', { refresh_token: 7 })).status, 422)
     assert.equal((await api.get('/me', user.refresh)).status, 401)
@@ -113,9 +113,9 @@ onEachEngine('refresh', (engine) => {
   test('with a key, fifty at once are one request', async (t) => {
     const api = await startApi(t, { engine })
     const user = await signIn(api)
-    const answers = await many(50, () => refresh(api, user.refresh, key))
-    assert.deepEqual([...new Set(answers.map(({ status }) => status))], [200])
-    assert.equal(new Set(answers.map(({ body }) => claimsOf(body.refresh_token).jti)).size, 1)
+    const responses = await many(50, () => refresh(api, user.refresh, key))
+    assert.deepEqual([...new Set(responses.map(({ status }) => status))], [200])
+    assert.equal(new Set(responses.map(({ body }) => claimsOf(body.refresh_token).jti)).size, 1)
   })
 
   const reuses: [string, (api: Api, token: string) => Promise<{ status: number }>][] = [

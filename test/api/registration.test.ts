@@ -28,25 +28,25 @@ async function prepareFormer(t: TestContext, engine: Dialect, emails: readonly s
 onEachEngine('registration', (engine) => {
   test('answers 201 with id, email and message, the email trimmed and in lower case', async (t) => {
     const api = await startApi(t, { engine })
-    const answer = await api.post('/api/auth/register', { email: '  Ada@Example.COM ', password, name: 'Ada' })
-    assert.equal(answer.status, 201)
-    assert.deepEqual(answer.body, { data: { id: 1, email: 'ada@example.com' }, message: 'Registration successful' })
+    const response = await api.post('/api/auth/register', { email: '  Ada@Example.COM ', password, name: 'Ada' })
+    assert.equal(response.status, 201)
+    assert.deepEqual(response.body, { data: { id: 1, email: 'ada@example.com' }, message: 'Registration successful' })
     assert.equal((await logIn(api, ' ADA@example.com')).status, 200)
   })
 
   test('takes a form, and needs no name', async (t) => {
     const api = await startApi(t, { engine })
-    const answer = await api.request('POST', '/api/auth/register', { form: { email: 'a@example.com', password } })
-    assert.equal(answer.status, 201)
+    const response = await api.request('POST', '/api/auth/register', { form: { email: 'a@example.com', password } })
+    assert.equal(response.status, 201)
   })
 
   test('refuses a taken email, whatever its case, and of twenty at once takes one', async (t) => {
     const api = await startApi(t, { engine })
-    const answers = await many(20, (i) =>
+    const responses = await many(20, (i) =>
       api.post('/api/auth/register', { email: i % 2 ? 'one@example.com' : 'ONE@example.com ', password }),
     )
-    assert.equal(answers.filter(({ status }) => status === 201).length, 1)
-    const refused = answers.filter(({ status }) => status === 409)
+    assert.equal(responses.filter(({ status }) => status === 201).length, 1)
+    const refused = responses.filter(({ status }) => status === 409)
     assert.equal(refused.length, 19)
     assert.equal(refused[0]?.body.error, 'Email already registered')
     assert.ok(Array.isArray(refused[0]?.body.details.email))
@@ -77,9 +77,9 @@ onEachEngine('registration', (engine) => {
       ],
     ]
     for (const [body, details] of cases) {
-      const answer = await api.post('/api/auth/register', body)
-      assert.equal(answer.status, 422)
-      assert.deepEqual(answer.body, { error: 'Validation failed', details })
+      const response = await api.post('/api/auth/register', body)
+      assert.equal(response.status, 422)
+      assert.deepEqual(response.body, { error: 'Validation failed', details })
     }
   })
 
@@ -95,8 +95,8 @@ onEachEngine('registration', (engine) => {
   ]) {
     test(`refuses ${email.slice(0, 30)} as an email`, async (t) => {
       const api = await startApi(t, { engine })
-      const answer = await api.post('/api/auth/register', { email, password })
-      assert.deepEqual(answer.body.details, { email: ['Must be a valid email address'] })
+      const response = await api.post('/api/auth/register', { email, password })
+      assert.deepEqual(response.body.details, { email: ['Must be a valid email address'] })
     })
   }
 
@@ -111,8 +111,8 @@ onEachEngine('registration', (engine) => {
 
   test('emails are compared in NFKC: spellings that look alike are one user', async (t) => {
     const api = await startApi(t, { engine })
-    const answer = await api.post('/api/auth/register', { email: 'ＡＤＡ@example.com', password })
-    assert.deepEqual([answer.status, answer.body.data.email], [201, 'ada@example.com'])
+    const response = await api.post('/api/auth/register', { email: 'ＡＤＡ@example.com', password })
+    assert.deepEqual([response.status, response.body.data.email], [201, 'ada@example.com'])
     for (const email of ['ada@example.com', '𝒶da@example.com']) {
       assert.equal((await api.post('/api/auth/register', { email, password })).status, 409)
       assert.equal((await logIn(api, email)).status, 200)
@@ -134,9 +134,9 @@ onEachEngine('registration', (engine) => {
       '\u2800',
     ]) {
       const email = `a${character}da@example.com`
-      const answer = await api.post('/api/auth/register', { email, password })
+      const response = await api.post('/api/auth/register', { email, password })
       assert.deepEqual(
-        [answer.status, answer.body.details],
+        [response.status, response.body.details],
         [422, { email: ['Must be a valid email address'] }],
         JSON.stringify(character),
       )
@@ -222,13 +222,13 @@ onEachEngine('registration', (engine) => {
   test('is rate limited for each address, with Retry-After, and a forged X-Forwarded-For changes nothing', async (t) => {
     const api = await startApi(t, { engine, env: { RATE_LIMIT_REGISTER: '3/60' } })
     for (let i = 0; i < 3; i++) await register(api, `u${i}@example.com`)
-    const answer = await api.request('POST', '/api/auth/register', {
+    const response = await api.request('POST', '/api/auth/register', {
       json: { email: 'u4@example.com', password },
       headers: { 'x-forwarded-for': '203.0.113.7' },
     })
-    assert.equal(answer.status, 429)
-    assert.deepEqual(answer.body, { error: 'Too many attempts' })
-    assert.ok(Number(answer.headers.get('retry-after')) > 0)
+    assert.equal(response.status, 429)
+    assert.deepEqual(response.body, { error: 'Too many attempts' })
+    assert.ok(Number(response.headers.get('retry-after')) > 0)
   })
 
   test('gives the configured roles', async (t) => {

@@ -37,9 +37,9 @@ onEachEngine('signing in beside a flood from another address', (engine) => {
     await eventually(() => assert.ok(answered > 0))
 
     const before = answered
-    const answer = await postFrom(api, somebody, '/api/auth/login', { email, password })
+    const response = await postFrom(api, somebody, '/api/auth/login', { email, password })
     const overtakenBy = answered - before
-    assert.equal(answer.status, 200, JSON.stringify(answer.body))
+    assert.equal(response.status, 200, JSON.stringify(response.body))
     assert.ok(overtakenBy <= 3 * availableParallelism() + 4, `${overtakenBy} of the flood were answered before it`)
     assert.ok(answered < flood.length, 'the flood was still waiting')
     const statuses = new Set((await Promise.all(flood)).map(({ status }) => status))
@@ -55,9 +55,9 @@ onEachEngine('signing in beside a flood from another address', (engine) => {
     )
     const refused = await Promise.any(
       flood.map(async (each) => {
-        const answer = await each
-        assert.equal(answer.status, 503)
-        return answer
+        const response = await each
+        assert.equal(response.status, 503)
+        return response
       }),
     )
     assert.deepEqual(refused.body, { error: 'Service unavailable' })

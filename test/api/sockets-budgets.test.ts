@@ -5,10 +5,10 @@ import { objectType, query, subscription } from '../../src/platform/graphql/sche
 import { openStream } from '../support/event-stream.ts'
 import { eventually } from '../support/eventually.ts'
 import { codeOf, send } from '../support/graphql.ts'
-import { serveOwnSockets } from '../support/own-sockets.ts'
 import { signIn } from '../support/people.ts'
 import { clientFrame, openRaw } from '../support/raw-socket.ts'
 import { openSocket, openTransport, startSocketApi } from '../support/sockets.ts'
+import { serveStandaloneSockets } from '../support/standalone-sockets.ts'
 
 const counter = 'subscription { counter { count } }'
 /** A proxy that the service trusts speaks for clients of any address. */
@@ -102,7 +102,7 @@ test('a message that is too long is refused by its head, in one frame or in many
 })
 
 test('a message that is left unfinished closes its socket with 4408; one that is only slow does not', async (t) => {
-  const { url } = await serveOwnSockets(t, { messageWithinMs: 2000 })
+  const { url } = await serveStandaloneSockets(t, { messageWithinMs: 2000 })
   const ask = clientFrame(JSON.stringify({ query: '{ me { id } }' }))
   const unfinished: Record<string, Buffer> = {
     'one byte of a head': ask.subarray(0, 1),
@@ -276,7 +276,7 @@ test('what waits for clients that do not read is counted by address, of sockets 
     deaf.send({ query: wanted })
     deaf.ws.pause()
     const stream = await openStream(t, api.url, wanted, attacker)
-    stream.answer.pause()
+    stream.response.pause()
   }
   await api.subscribed(7)
   const text = 'x'.repeat(50_000)

@@ -4,19 +4,19 @@ import { type TestContext, test } from 'node:test'
 import { query } from '../../src/platform/graphql/schema/elements.ts'
 import { createStandaloneServer } from '../../src/platform/graphql/websocket/standalone-server.ts'
 import { eventually } from '../support/eventually.ts'
-import { createOwnSockets } from '../support/own-sockets.ts'
 import { sendRaw } from '../support/raw-http.ts'
 import { clientFrame, openRaw } from '../support/raw-socket.ts'
 import { openSocket, startSocketApi } from '../support/sockets.ts'
+import { createStandaloneSockets } from '../support/standalone-sockets.ts'
 
 const upgrade = 'connection: Upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13\r\n'
 const key = 'sec-websocket-key: AAAAAAAAAAAAAAAAAAAAAA==\r\n'
 const host = 'host: x\r\n'
 
 async function assertRefused(url: string, request: string, [status, error]: readonly [number, string]): Promise<void> {
-  const { headers, body, ...answer } = await sendRaw(url, request)
+  const { headers, body, ...response } = await sendRaw(url, request)
   const name = JSON.stringify(request).slice(0, 120)
-  assert.equal(answer.status, status, name)
+  assert.equal(response.status, status, name)
   assert.deepEqual(JSON.parse(body), { error }, name)
   assert.match(headers.get('x-request-id') ?? '', /./, name)
   assert.match(headers.get('content-type') ?? '', /^application\/json/, name)
@@ -27,7 +27,7 @@ const required = [426, 'Upgrade required'] as const
 
 test('whatever the port of the sockets refuses has the usual body and an id', async (t) => {
   const api = await startSocketApi(t, { env: { CORS_ORIGINS: 'https://shop.example', GQL_WS_MAX_PER_ADDRESS: '2' } })
-  const cases: [request: string, answer: readonly [number, string]][] = [
+  const cases: [request: string, response: readonly [number, string]][] = [
     [`GET / HTTP/1.1\r\n${host}\r\n`, required],
     ['GET / HTTP/1.0\r\n\r\n', required],
     [`DELETE /any HTTP/1.1\r\n${host}\r\n`, required],
@@ -47,7 +47,7 @@ test('whatever the port of the sockets refuses has the usual body and an id', as
     [`CONNECT x:80 HTTP/1.1\r\n${host}\r\n`, [405, 'Method not allowed']],
     [`GET / HTTP/1.1\r\n${host}origin: https://evil.example\r\n${upgrade}${key}\r\n`, [403, 'Forbidden']],
   ]
-  for (const [request, answer] of cases) await assertRefused(api.wsUrl, request, answer)
+  for (const [request, response] of cases) await assertRefused(api.wsUrl, request, response)
   for (let i = 0; i < 2; i++) await openSocket(t, api.wsUrl)
   await assertRefused(api.wsUrl, `GET / HTTP/1.1\r\n${host}${upgrade}${key}\r\n`, [429, 'Too many attempts'])
 })
@@ -55,7 +55,7 @@ test('whatever the port of the sockets refuses has the usual body and an id', as
 test('an upgrade that is refused on the HTTP port has the usual body and an id', async (t) => {
   const api = await startSocketApi(t, { env: { CORS_ORIGINS: 'https://shop.example', GQL_WS_MAX_PER_ADDRESS: '2' } })
   const ask = (path: string, headers: string) => `GET ${path} HTTP/1.1\r\n${headers}\r\n`
-  const cases: [request: string, answer: readonly [number, string]][] = [
+  const cases: [request: string, response: readonly [number, string]][] = [
     [ask('/elsewhere', host + upgrade + key), [404, 'Not found']],
     [ask('/graphql', upgrade + key), malformed],
     [ask('/graphql', host + host + upgrade + key), malformed],
@@ -63,7 +63,7 @@ test('an upgrade that is refused on the HTTP port has the usual body and an id',
     [ask('/graphql', `${host}origin: https://evil.example\r\n${upgrade}${key}`), [403, 'Forbidden']],
     [ask('/console/live', host + upgrade + key), [403, 'Forbidden']],
   ]
-  for (const [request, answer] of cases) await assertRefused(api.url, request, answer)
+  for (const [request, response] of cases) await assertRefused(api.url, request, response)
   for (let i = 0; i < 2; i++) await openSocket(t, api.wsUrl)
   await assertRefused(api.url, ask('/graphql', host + upgrade + key), [429, 'Too many attempts'])
 })
@@ -86,7 +86,7 @@ test('what a trusted proxy forwards and is no address makes nobody another clien
 /** With limits of time that a test can wait for. */
 async function startServer(t: TestContext, { maxPerAddress = 10 } = {}) {
   const long = query({ name: 'long', type: 'String', access: 'public', resolve: () => 'x'.repeat(16_000_000) })
-  const { sockets, log, lines } = await createOwnSockets(t, { elements: [long] })
+  const { sockets, log, lines } = await createStandaloneSockets(t, { elements: [long] })
   const server = createStandaloneServer({
     sockets,
     log,

@@ -35,9 +35,9 @@ onEachEngine('a client of graphql-ws', (engine) => {
       assert.deepEqual((await second).value, { data: { counter: { count: 2 } } })
       await values.return?.()
       await api.subscribed(0)
-      const answers = []
-      for await (const answer of client.iterate({ query: '{ posts { title } }' })) answers.push(answer)
-      assert.deepEqual(answers, [{ data: { posts: [{ title: 'one' }, { title: 'two' }] } }])
+      const responses = []
+      for await (const response of client.iterate({ query: '{ posts { title } }' })) responses.push(response)
+      assert.deepEqual(responses, [{ data: { posts: [{ title: 'one' }, { title: 'two' }] } }])
     })
   }
 

@@ -69,9 +69,9 @@ test('a damaged page: what needs it is 503, the fault is logged once with what t
   const { api, file, user, damagedId, soundId } = await startDamaged(t)
   assert.deepEqual((await api.get('/health/ready')).body, { status: 'ok' })
   for (let round = 0; round < 3; round++) {
-    const answer = await api.get(`${productsPath}/${damagedId}`)
-    assert.deepEqual([answer.status, answer.body], [503, { error: 'Service unavailable' }])
-    assert.ok(answer.headers.get('retry-after'))
+    const response = await api.get(`${productsPath}/${damagedId}`)
+    assert.deepEqual([response.status, response.body], [503, { error: 'Service unavailable' }])
+    assert.ok(response.headers.get('retry-after'))
     // The event loop, the thread of long reads and the writer each meet it.
     assert.equal((await api.get(`${productsPath}?q=lamp`)).status, 503)
     assert.equal((await api.put(`${productsPath}/${damagedId}`, { stock: 5 }, user.access)).status, 503)

@@ -82,8 +82,8 @@ onEachEngine('access tokens', (engine) => {
       'not a token': 'x',
     }
     for (const [what, token] of Object.entries(forged)) {
-      const answer = await api.get('/me', token)
-      assert.deepEqual([answer.status, answer.body], [401, { error: 'Invalid access token' }], what)
+      const response = await api.get('/me', token)
+      assert.deepEqual([response.status, response.body], [401, { error: 'Invalid access token' }], what)
     }
     await sleep(20)
     const log = api.log.filter((line) => line.includes('"requestId"')).join('')

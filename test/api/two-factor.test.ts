@@ -49,10 +49,10 @@ onEachEngine('two-factor', (engine) => {
     assert.deepEqual(Object.keys(login.body).sort(), ['challenge_token', 'requires_2fa'])
     assert.equal(login.body.requires_2fa, true)
     assert.equal((await api.get('/me', login.body.challenge_token)).status, 401)
-    const answer = await verify(api, login.body.challenge_token, totp(api, secret))
-    assert.equal(answer.status, 200)
-    assert.deepEqual(Object.keys(answer.body).sort(), ['access_token', 'expires_at', 'refresh_token'])
-    assert.ok(await isSignedIn(api, answer.body.access_token))
+    const response = await verify(api, login.body.challenge_token, totp(api, secret))
+    assert.equal(response.status, 200)
+    assert.deepEqual(Object.keys(response.body).sort(), ['access_token', 'expires_at', 'refresh_token'])
+    assert.ok(await isSignedIn(api, response.body.access_token))
     const again = await verify(api, login.body.challenge_token, totp(api, secret, 30))
     assert.deepEqual([again.status, again.body], [401, { error: 'Invalid challenge token' }])
   })
@@ -66,8 +66,8 @@ onEachEngine('two-factor', (engine) => {
     assert.equal((await verify(api, challenge, totp(api, secret))).status, 200)
     const late = await challengeOf(api, user.email)
     api.clock.advance(300)
-    const answer = await verify(api, late, totp(api, secret))
-    assert.deepEqual([answer.status, answer.body], [401, { error: 'Invalid challenge token' }])
+    const response = await verify(api, late, totp(api, secret))
+    assert.deepEqual([response.status, response.body], [401, { error: 'Invalid challenge token' }])
   })
 
   test('takes the codes of one step either side, each step once', async (t) => {
@@ -90,23 +90,23 @@ onEachEngine('two-factor', (engine) => {
     api.clock.advance(1000)
     const challenges = await many(20, () => challengeOf(api, user.email))
     const next = totp(api, secret)
-    const answers = await many(20, (i) => verify(api, challenges[i] ?? '', next))
-    assert.equal(answers.filter(({ status }) => status === 200).length, 1)
+    const responses = await many(20, (i) => verify(api, challenges[i] ?? '', next))
+    assert.equal(responses.filter(({ status }) => status === 200).length, 1)
   })
 
   test('a recovery code works once, whatever its case and hyphens, also twenty times at once', async (t) => {
     const { api, user, recoveryCodes } = await start(t, engine)
     const [first = '', second = ''] = recoveryCodes
-    const answer = await verify(api, await challengeOf(api, user.email), first.toLowerCase().replaceAll('-', ''))
-    assert.equal(answer.status, 200)
-    assert.deepEqual((await api.get('/api/auth/2fa', answer.body.access_token)).body, {
+    const response = await verify(api, await challengeOf(api, user.email), first.toLowerCase().replaceAll('-', ''))
+    assert.equal(response.status, 200)
+    assert.deepEqual((await api.get('/api/auth/2fa', response.body.access_token)).body, {
       enabled: true,
       recovery_codes_left: 9,
     })
     assert.equal((await verify(api, await challengeOf(api, user.email), first)).status, 401)
     const challenges = await many(20, () => challengeOf(api, user.email))
-    const answers = await many(20, (i) => verify(api, challenges[i] ?? '', second))
-    assert.equal(answers.filter(({ status }) => status === 200).length, 1)
+    const responses = await many(20, (i) => verify(api, challenges[i] ?? '', second))
+    assert.equal(responses.filter(({ status }) => status === 200).length, 1)
   })
 
   test('wrong codes count towards the lock, and the right password alone clears nothing', async (t) => {
@@ -128,8 +128,8 @@ onEachEngine('two-factor', (engine) => {
     const challenge = await challengeOf(api, user.email)
     const change = { current_password: password, new_password: 'Another-Pass-2' }
     assert.equal((await api.post('/api/auth/password', change, user.access)).status, 200)
-    const answer = await verify(api, challenge, totp(api, secret))
-    assert.deepEqual([answer.status, answer.body], [401, { error: 'Invalid challenge token' }])
+    const response = await verify(api, challenge, totp(api, secret))
+    assert.deepEqual([response.status, response.body], [401, { error: 'Invalid challenge token' }])
   })
 
   test('is turned off by password and code together, and then login is one step again', async (t) => {
@@ -151,8 +151,8 @@ onEachEngine('two-factor', (engine) => {
     const user = await signIn(api)
     for (const path of ['disable', 'recovery-codes']) {
       for (const body of [{ password, code: '000000' }, { password: 'wrong', code: '' }, {}]) {
-        const answer = await api.post(`/api/auth/2fa/${path}`, body, user.access)
-        assert.deepEqual([answer.status, answer.body], [409, { error: 'Two-factor not enabled' }])
+        const response = await api.post(`/api/auth/2fa/${path}`, body, user.access)
+        assert.deepEqual([response.status, response.body], [409, { error: 'Two-factor not enabled' }])
       }
     }
     assert.equal((await logIn(api, user.email)).status, 200)
@@ -160,22 +160,22 @@ onEachEngine('two-factor', (engine) => {
 
   test('parallel requests to turn it off with one code count no failure', async (t) => {
     const { api, user, recoveryCodes } = await start(t, engine)
-    const answers = await many(8, () =>
+    const responses = await many(8, () =>
       api.post('/api/auth/2fa/disable', { password, code: recoveryCodes[0] }, user.access),
     )
-    assert.equal(answers.filter(({ status }) => status === 200).length, 1)
-    assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([200, 409]))
+    assert.equal(responses.filter(({ status }) => status === 200).length, 1)
+    assert.deepEqual(new Set(responses.map(({ status }) => status)), new Set([200, 409]))
   })
 
   test('an empty code is refused and not counted', async (t) => {
     const { api, user, secret } = await start(t, engine)
     const challenge = await challengeOf(api, user.email)
     for (let i = 0; i < 6; i++) {
-      for (const answer of [
+      for (const response of [
         await verify(api, challenge, ' '),
         await api.post('/api/auth/2fa/disable', { password }, user.access),
       ]) {
-        assert.deepEqual([answer.status, answer.body], [401, { error: 'Invalid two-factor code' }])
+        assert.deepEqual([response.status, response.body], [401, { error: 'Invalid two-factor code' }])
       }
     }
     assert.equal((await verify(api, challenge, totp(api, secret))).status, 200)

@@ -5,9 +5,9 @@ import { type AddressInfo, isIPv4 } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { openBrowser } from '../support/browser.ts'
-import { startApiWithActions } from '../support/changes.ts'
 import { openConsole } from '../support/console.ts'
-import { enter, sees } from '../support/console-visits.ts'
+import { enter, sees } from '../support/console-steps.ts'
+import { startApiWithActions } from '../support/form-actions.ts'
 import { password, register } from '../support/people.ts'
 import { createProduct } from '../support/products.ts'
 
@@ -92,7 +92,7 @@ async function send(page: Page, evil: Evil, { url, fields }: Sent) {
 <script>document.forms[0].submit()</script>`
   const answered = page.waitForResponse((response) => response.request().method() === 'POST')
   await page.goto(evil.url, { waitUntil: 'commit' })
-  const answer = await answered
+  const response = await answered
   await page.waitForURL((address) => !address.href.startsWith(evil.url), { waitUntil: 'commit' })
-  return { status: answer.status(), cookie: (await answer.allHeaders())['set-cookie'] }
+  return { status: response.status(), cookie: (await response.allHeaders())['set-cookie'] }
 }

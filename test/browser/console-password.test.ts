@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { startApi } from '../support/api.ts'
 import { findBarriers } from '../support/axe.ts'
 import { openBrowser, widths } from '../support/browser.ts'
-import { fits, go, isClean, sees, tells } from '../support/console-visits.ts'
+import { fits, go, isClean, sees, tells } from '../support/console-steps.ts'
 
 for (const [device, width] of Object.entries(widths)) {
   test(`is not offered in production, and the page says whom to ask, on a ${device}`, async (t) => {

@@ -46,8 +46,8 @@ test('HOST leaves no port open to the network, and the log tells the address tha
   const open = await startProcess(t, { env: { ...env, HOST: '0.0.0.0' } })
   for (const each of [open.url, open.wsUrl]) {
     assert.equal(new URL(each).hostname, '0.0.0.0')
-    const answer = await fetch(`${each.replace('ws:', 'http:').replace('0.0.0.0', '127.0.0.2')}/health/live`)
-    assert.equal(answer.status, 200)
+    const response = await fetch(`${each.replace('ws:', 'http:').replace('0.0.0.0', '127.0.0.2')}/health/live`)
+    assert.equal(response.status, 200)
   }
   const sockets = await startProcess(t, { command: 'graphql:ws', env })
   assert.equal(new URL(sockets.wsUrl).hostname, '127.0.0.1')

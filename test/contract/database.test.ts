@@ -9,7 +9,7 @@ import { openDatabase } from '../../src/platform/database/open.ts'
 import { createDatabaseUrl, engines, onEachEngine, temporaryFolder } from '../support/databases.ts'
 import { eventually } from '../support/eventually.ts'
 import { openOptions, writeMigrations } from '../support/migrations.ts'
-import { connectionOf, countOwners, insertOwner, open, ownersIn, schema } from '../support/owners.ts'
+import { connectionOf, countOwners, insertOwner, open, ownersIn, schema } from '../support/owners-schema.ts'
 import { startProxy } from '../support/proxy.ts'
 
 const insertThing = 'INSERT INTO things (owner_id, label) VALUES ($1, $2) RETURNING id, owner_id, label'
@@ -148,8 +148,8 @@ onEachEngine('the database', (engine) => {
   test('settles a race in one statement: of fifty takers one wins', async (t) => {
     const db = await open(t, engine)
     const take = { sql: `UPDATE owners SET name = 'taken' WHERE id = 1 AND name = 'first' RETURNING id` }
-    const answers = await Promise.all(Array.from({ length: 50 }, () => db.write(take)))
-    assert.equal(answers.filter(([rows]) => rows.length === 1).length, 1)
+    const responses = await Promise.all(Array.from({ length: 50 }, () => db.write(take)))
+    assert.equal(responses.filter(([rows]) => rows.length === 1).length, 1)
   })
 
   test('names the broken constraint, and the neighbours of the same commit are kept', async (t) => {
@@ -181,10 +181,10 @@ onEachEngine('the database', (engine) => {
 
   test('takes a thousand parallel writes and loses none', async (t) => {
     const db = await open(t, engine)
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 1000 }, (_, i) => db.write<{ id: number }>({ sql: insertOwner, params: [`n${i}`] })),
     )
-    assert.equal(new Set(answers.map(([[row]]) => row?.id)).size, 1000)
+    assert.equal(new Set(responses.map(([[row]]) => row?.id)).size, 1000)
     assert.equal(await ownersIn(db), 1001)
   })
 

@@ -9,7 +9,7 @@ import { openRedis } from '../../src/platform/redis/redis.ts'
 import { startApi } from '../support/api.ts'
 import { engines, testServer } from '../support/databases.ts'
 import { eventually } from '../support/eventually.ts'
-import { startOwnRedis } from '../support/own-servers.ts'
+import { startPrivateRedis } from '../support/private-servers.ts'
 
 const log = createLogger({ level: 'silent', isTerminal: false })
 const twins = engines.includes('postgres') ? (['memory', 'redis'] as const) : (['memory'] as const)
@@ -115,7 +115,7 @@ if (twins.length > 1) {
   })
 
   test('redis: while it is away a node goes on from what was counted, and has no second budget when it is back', async (t) => {
-    const server = await startOwnRedis(t)
+    const server = await startPrivateRedis(t)
     const [one, two] = await createNodes(t, 2, server.url)
     assert.ok(one && two)
     for (let i = 0; i < 6; i++) assert.equal(await outcome(one.limiter, '203.0.113.1'), 200)

@@ -5,11 +5,11 @@ import { createLogger } from '../../src/platform/log/logger.ts'
 import { openRedis } from '../../src/platform/redis/redis.ts'
 import { engines } from '../support/databases.ts'
 import { eventually } from '../support/eventually.ts'
-import { startOwnRedis } from '../support/own-servers.ts'
+import { startPrivateRedis } from '../support/private-servers.ts'
 
 if (engines.includes('postgres')) {
   test('commands to a frozen Redis are bounded in number, fail by themselves, and work again when it is back', async (t) => {
-    const server = await startOwnRedis(t)
+    const server = await startPrivateRedis(t)
     const redis = await openRedis(server.url, createLogger({ level: 'silent', isTerminal: false }))
     t.after(() => redis.close())
     assert.equal(await redis.client.incr('n'), 1)

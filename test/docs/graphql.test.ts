@@ -18,11 +18,11 @@ test('the commands on the page run, one after the other, and answer what it says
   const api = await startApi(t)
   const env = { PATH: process.env.PATH ?? '', BASE: api.url }
   const { stdout } = await promisify(execFile)('sh', ['-e', '-c', blocksOf(page, 'sh').join('\n')], { env })
-  const answers = stdout
+  const responses = stdout
     .split('\n')
     .filter((line) => line !== '')
     .map((line) => JSON.parse(line))
-  const [created, posts, post, byGet, , me, mug, anonymous, refused] = answers
+  const [created, posts, post, byGet, , me, mug, anonymous, refused] = responses
   assert.deepEqual(created, { data: { createPost: 1 } })
   assert.deepEqual(posts, { data: { posts: [{ id: '1', title: 'Hello', body: 'World' }] } })
   assert.deepEqual(post, { data: { post: { title: 'Hello' } } })
@@ -32,7 +32,7 @@ test('the commands on the page run, one after the other, and answer what it says
   assert.equal(anonymous.errors[0].extensions.code, 'UNAUTHENTICATED')
   const [told = ''] = blocksOf(page, 'json')
   assert.deepEqual(refused, JSON.parse(told))
-  assert.equal(answers.length, 9)
+  assert.equal(responses.length, 9)
 })
 
 test('the element on the page is that of docs/examples/likes.ts, and does what it says', async (t) => {

@@ -49,9 +49,9 @@ describe('pasted into a shell', { concurrency: true }, () => {
         .replaceAll('event: ', '\nevent: ')
         .split('\n')
         .filter((line) => line.startsWith('{'))
-      const answers = said.map((line) => JSON.parse(line))
+      const responses = said.map((line) => JSON.parse(line))
       const [ready, registered, me, sessions, pair, reused, dead, lamp, found, page, hello, both, again, ...rest] =
-        answers
+        responses
       assert.deepEqual(ready, { status: 'ok' })
       assert.equal(registered.data.email, 'ada@example.com')
       assert.equal(me.name, 'Ada')

@@ -48,12 +48,12 @@ export function openConsole(api: Pick<Api, 'url'>, { userAgent = 'Test/1.0' } = 
 
   async function request(method: string, path: string, options: { body?: string; headers?: Record<string, string> }) {
     const cookie = [...cookies].map(([name, { value }]) => `${name}=${value}`).join('; ')
-    const answer = await client.request(method, path, {
+    const response = await client.request(method, path, {
       ...options,
       headers: { 'user-agent': userAgent, ...(cookie !== '' && { cookie }), ...options.headers },
     })
-    for (const line of answer.headers.getSetCookie()) keep(cookies, line)
-    last = readPage(answer)
+    for (const line of response.headers.getSetCookie()) keep(cookies, line)
+    last = readPage(response)
     return last
   }
 
@@ -88,20 +88,20 @@ export function openConsole(api: Pick<Api, 'url'>, { userAgent = 'Test/1.0' } = 
   }
 }
 
-function readPage(answer: { status: number; headers: Headers; body: unknown }): ConsolePage {
-  const html = typeof answer.body === 'string' ? answer.body : JSON.stringify(answer.body)
+function readPage(response: { status: number; headers: Headers; body: unknown }): ConsolePage {
+  const html = typeof response.body === 'string' ? response.body : JSON.stringify(response.body)
   const forms = new Map(
     [...html.matchAll(/<form\b(?=[^>]* method="post")[^>]* action="([^"]*)"[^>]*>(.*?)<\/form>/gs)].map(
       ([, action = '', inner = '']) => [unescapeHtml(action), inner],
     ),
   )
   return {
-    status: answer.status,
-    headers: answer.headers,
+    status: response.status,
+    headers: response.headers,
     html,
     text: unescapeHtml(html.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ')),
-    location: answer.headers.get('location') ?? undefined,
-    notice: /latchkey_notice=([^%;]+)%20/.exec(answer.headers.getSetCookie().join('\n'))?.[1],
+    location: response.headers.get('location') ?? undefined,
+    notice: /latchkey_notice=([^%;]+)%20/.exec(response.headers.getSetCookie().join('\n'))?.[1],
     hasForm: (action) => forms.has(action),
     hidden(action) {
       const form =

@@ -14,9 +14,9 @@ export interface SignedIn {
 }
 
 export async function register(api: Api, email = `user${Math.floor(performance.now() * 1000)}@example.com`) {
-  const answer = await api.post('/api/auth/register', { email, password, name: 'Ada' })
-  assert.equal(answer.status, 201, JSON.stringify(answer.body))
-  return { id: answer.body.data.id as number, email: answer.body.data.email as string }
+  const response = await api.post('/api/auth/register', { email, password, name: 'Ada' })
+  assert.equal(response.status, 201, JSON.stringify(response.body))
+  return { id: response.body.data.id as number, email: response.body.data.email as string }
 }
 
 export function logIn(api: Api, email: string, given = password): Promise<Answer> {

@@ -1,7 +1,7 @@
 /** Requests as bytes, for what no client would send. */
 import { connect } from 'node:net'
 
-export interface RawAnswer {
+export interface RawResponse {
   status: number
   headers: Headers
   body: string
@@ -10,7 +10,7 @@ export interface RawAnswer {
 }
 
 /** Sends the bytes, and reads until the service closes the connection. */
-export async function sendRaw(url: string, request: string | Buffer): Promise<RawAnswer> {
+export async function sendRaw(url: string, request: string | Buffer): Promise<RawResponse> {
   const { hostname, port } = new URL(url)
   const socket = connect(Number(port), hostname)
   // What is refused in the middle may be refused by a reset, after the answer.

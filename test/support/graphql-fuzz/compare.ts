@@ -95,9 +95,9 @@ export async function compareSeed(seed: number, tally: Tally): Promise<string | 
       }
       if (expected.errors) await settle()
       if (isRefused) return `time ${time}: not refused, but ${text}\n\nexpected ${JSON.stringify(expected)}`
-      const answer = JSON.parse(text)
+      const response = JSON.parse(text)
       const problem = findDifference(
-        outcomeOf(answer.data, answer.errors ?? []),
+        outcomeOf(response.data, response.errors ?? []),
         outcomeOf(JSON.parse(JSON.stringify(expected.data)), (expected.errors ?? []).map(toFormatted)),
       )
       if (problem) return `time ${time}: ${problem}\n\n${text}\n\nexpected ${JSON.stringify(expected)}`

@@ -1,12 +1,12 @@
-import { press, tells } from '../console-visits.ts'
-import { at, goTo, type Place } from './place.ts'
+import { press, tells } from '../console-steps.ts'
+import { at, goTo, type PageState } from './page-state.ts'
 
-export const adminPlaces: readonly Place[] = [
+export const adminStates: readonly PageState[] = [
   at('admin', 'users', '/console/users', 'Users'),
   at('admin', 'users, nobody found', '/console/users?q=nobody-has-this', 'Users'),
   at('admin', 'users, a page that is not', '/console/users?page=9', 'Users'),
   ...(['member', 'careful', 'locked'] as const).map(
-    (who): Place => ({
+    (who): PageState => ({
       name: `user, ${who}`,
       as: 'admin',
       async open(page, { api, people }) {
@@ -17,7 +17,7 @@ export const adminPlaces: readonly Place[] = [
     }),
   ),
   ...(['admin', 'locked'] as const).map(
-    (who): Place => ({
+    (who): PageState => ({
       name: `user, ${who}, for who has less to give`,
       as: 'viewer',
       open: (page, { api, people }) => goTo(page, `${api.url}/console/users/${people[who].id}`, people[who].email),

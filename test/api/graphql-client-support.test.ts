@@ -17,12 +17,12 @@ test('the hash of a query without the query is answered so that clients send the
   const api = await startSocketApi(t)
   for (const accept of ['application/json', 'application/graphql-response+json']) {
     const extensions = encodeURIComponent(JSON.stringify(persisted.extensions))
-    for (const answer of [
+    for (const response of [
       await api.request('POST', graphqlPath, { json: persisted, headers: { accept } }),
       await api.request('POST', graphqlPath, { json: { ...persisted, query: null }, headers: { accept } }),
       await api.request('GET', `${graphqlPath}?extensions=${extensions}`, { headers: { accept } }),
     ]) {
-      assert.deepEqual([answer.status, answer.body], [200, notSupported])
+      assert.deepEqual([response.status, response.body], [200, notSupported])
     }
   }
   const whole = await api.request('POST', graphqlPath, { json: { ...persisted, query: '{ __typename }' } })
@@ -43,8 +43,8 @@ test('a byte order mark before a body is skipped', async (t) => {
   const { access: token } = await signIn(api)
   const post = (text: string) =>
     api.request('POST', graphqlPath, { body: `\ufeff${text}`, token, headers: { 'content-type': 'application/json' } })
-  const answer = await post(JSON.stringify({ query: '{ __typename }' }))
-  assert.deepEqual([answer.status, answer.body], [200, { data: { __typename: 'Query' } }])
+  const response = await post(JSON.stringify({ query: '{ __typename }' }))
+  assert.deepEqual([response.status, response.body], [200, { data: { __typename: 'Query' } }])
   // What comes behind it is read like any other body, with all digits of its numbers.
   const query = 'mutation ($i: CreateProductInput!) { createProduct(input: $i) { id } }'
   const { body } = await post(`{"query":"${query}","variables":{"i":{"price":0.0099999999999999999999}}}`)

@@ -6,23 +6,23 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { findBarriers } from '../support/axe.ts'
 import { widths } from '../support/browser.ts'
-import { startConsoleGround } from '../support/console-ground.ts'
-import { fits, isClean } from '../support/console-visits.ts'
-import { hostileWords, isHarmless } from '../support/hostile.ts'
-import { placesByPart } from '../support/places/places.ts'
+import { startConsoleFixture } from '../support/console-fixture.ts'
+import { fits, isClean } from '../support/console-steps.ts'
+import { hostileWords, isHarmless } from '../support/hostile-words.ts'
+import { pageStatesByPart } from '../support/page-states/page-states.ts'
 
 /** Four looks at each of many pages take a while where the machine has other things to do. */
 const timeout = 900_000
 
-for (const [part, places] of Object.entries(placesByPart)) {
+for (const [part, states] of Object.entries(pageStatesByPart)) {
   test(`no page of ${part} keeps anybody out, runs what was typed, or is wider than its window`, {
     timeout,
   }, async (t) => {
-    const ground = await startConsoleGround(t, hostileWords)
-    for (const { name, as, open } of places) {
+    const fixture = await startConsoleFixture(t, hostileWords)
+    for (const { name, as, open } of states) {
       await t.test(name, async () => {
-        const { page } = await ground.visit(as)
-        await open(page, ground)
+        const { page } = await fixture.visit(as)
+        await open(page, fixture)
         await isHarmless(page)
         for (const width of [widths.phone, widths.desktop]) {
           await page.setViewportSize({ width, height: 800 })
@@ -35,6 +35,6 @@ for (const [part, places] of Object.entries(placesByPart)) {
         assert.deepEqual(await findBarriers(page, ['color-contrast']), [], `${name}, dark`)
       })
     }
-    isClean(...ground.visits)
+    isClean(...fixture.visits)
   })
 }

@@ -1,15 +1,15 @@
-/** Long repetitive texts at every place where the service takes text: none makes it work longer than its length explains. */
+/** Long repetitive texts in every input of the service: none makes it work longer than its length explains. */
 import assert from 'node:assert/strict'
 import { request } from 'node:http'
 import { describe, type TestContext, test } from 'node:test'
 import fc from 'fast-check'
 import type { JsonSchema } from '../../src/platform/openapi/document.ts'
 import { openConsole } from '../support/console.ts'
+import { findGrowth, type Send } from '../support/cpu-growth.ts'
 import { onEachEngine } from '../support/databases.ts'
-import { type Described, startDescribedApi } from '../support/described.ts'
+import { type Described, startDescribedApi } from '../support/openapi-document.ts'
 import { forHeader, type RepetitiveText, repeat, repetitiveTexts } from '../support/repetitive-texts.ts'
 import { openSocket } from '../support/sockets.ts'
-import { findGrowth, type Send } from '../support/work.ts'
 
 /** Of a body or a message. */
 const longLength = 64 * 1024
@@ -20,20 +20,20 @@ const env = Object.fromEntries(
   ['LOGIN', 'REGISTER', 'REFRESH', 'VERIFY', 'RESET'].map((name) => [`RATE_LIMIT_${name}`, '1000000/60']),
 )
 
-/** A place that takes text, and how to put some there. */
-interface Place {
+/** An input that takes text, and how to send some to it. */
+interface TextInput {
   name: string
   length: number
   send(text: string): Promise<unknown>
 }
 
-async function findSlowPlaces(places: readonly Place[], texts: readonly RepetitiveText[] = repetitiveTexts) {
+async function findSlowInputs(inputs: readonly TextInput[], texts: readonly RepetitiveText[] = repetitiveTexts) {
   const complaints: string[] = []
-  for (const place of places) {
+  for (const input of inputs) {
     for (const { name, make } of texts) {
-      const send: Send = (length) => place.send(make(length))
-      const complaint = await findGrowth(send, place.length)
-      if (complaint !== undefined) complaints.push(`${place.name}, ${name}: ${complaint}`)
+      const send: Send = (length) => input.send(make(length))
+      const complaint = await findGrowth(send, input.length)
+      if (complaint !== undefined) complaints.push(`${input.name}, ${name}: ${complaint}`)
     }
   }
   return complaints
@@ -49,9 +49,9 @@ interface Sent {
 /** Resolves with the status, whatever it is, and also where the connection is cut. */
 function exchange(url: string, { method, path, headers = {}, body }: Sent): Promise<number> {
   return new Promise((resolve) => {
-    const sent = request(new URL(url), { method, path, headers, agent: false }, (answer) => {
-      answer.resume()
-      answer.on('close', () => resolve(answer.statusCode ?? 0))
+    const sent = request(new URL(url), { method, path, headers, agent: false }, (response) => {
+      response.resume()
+      response.on('close', () => resolve(response.statusCode ?? 0))
     })
     sent.on('error', () => resolve(0))
     sent.end(body)
@@ -62,10 +62,10 @@ const json = { 'content-type': 'application/json' }
 const form = { 'content-type': 'application/x-www-form-urlencoded' }
 
 /** The parameters and fields of one operation, by its description. */
-function placesOf(url: string, { name, method, path, operation }: Described, token: string): Place[] {
+function inputsOf(url: string, { name, method, path, operation }: Described, token: string): TextInput[] {
   const authorization = { authorization: `Bearer ${token}` }
   const filled = path.replace(/\{\w+\}/g, '1')
-  const parameters = (operation.parameters ?? []).map((parameter): Place => {
+  const parameters = (operation.parameters ?? []).map((parameter): TextInput => {
     const title = `${name}: ${parameter.in} ${parameter.name}`
     if (parameter.in === 'header') {
       const send = (text: string) =>
@@ -83,7 +83,7 @@ function placesOf(url: string, { name, method, path, operation }: Described, tok
     return { name: title, length: shortLength, send }
   })
   const fields = Object.entries(operation.requestBody?.content ?? {}).flatMap(([type, { schema }]) =>
-    fieldsOf(schema).map((field): Place => {
+    fieldsOf(schema).map((field): TextInput => {
       const isForm = type.includes('form')
       const send = (text: string) =>
         exchange(url, {
@@ -118,9 +118,9 @@ async function start(t: TestContext, engine: 'sqlite' | 'postgres') {
 onEachEngine('long repetitive texts', (engine) => {
   test('in every parameter and field that the description names', async (t) => {
     const { url, operations, access } = await start(t, engine)
-    const places = operations.flatMap((operation) => placesOf(url, operation, access))
-    assert.ok(places.length > 60, `${places.length} places`)
-    assert.deepEqual(await findSlowPlaces(places), [])
+    const inputs = operations.flatMap((operation) => inputsOf(url, operation, access))
+    assert.ok(inputs.length > 60, `${inputs.length} inputs`)
+    assert.deepEqual(await findSlowInputs(inputs), [])
   })
 })
 
@@ -138,9 +138,9 @@ describe('long repetitive texts', () => {
       { method: 'POST', path: '/api/auth/login', body: '{"email":"a@example.com","password":"b"}' },
       { method: 'GET', path: '/console/sign-in' },
     ]
-    const places = routes.flatMap((route) =>
+    const inputs = routes.flatMap((route) =>
       headerNames.flatMap((header) =>
-        (headerPrefixes[header] ?? ['']).map((prefix): Place => {
+        (headerPrefixes[header] ?? ['']).map((prefix): TextInput => {
           const send = (text: string) =>
             exchange(url, {
               ...route,
@@ -155,7 +155,7 @@ describe('long repetitive texts', () => {
         }),
       ),
     )
-    assert.deepEqual(await findSlowPlaces(places, headerTexts), [])
+    assert.deepEqual(await findSlowInputs(inputs, headerTexts), [])
   })
 
   test('as whole bodies, and as documents, variables and names of GraphQL', async (t) => {
@@ -163,7 +163,7 @@ describe('long repetitive texts', () => {
     const graphql = (body: object) =>
       exchange(url, { method: 'POST', path: '/graphql', headers: json, body: JSON.stringify(body) })
     const query = 'query ($id: ID!, $input: CreateProductInput) { product(id: $id) { name } }'
-    const places: Place[] = [
+    const inputs: TextInput[] = [
       ...['/api/auth/login', '/graphql', '/api/v2/products'].flatMap((path) =>
         [json, form].map((headers) => ({
           name: `${path} as ${headers['content-type']}`,
@@ -205,7 +205,7 @@ describe('long repetitive texts', () => {
         send: (text) => graphql({ query: '{ __typename }', extensions: { [text]: text } }),
       },
     ]
-    assert.deepEqual(await findSlowPlaces(places), [])
+    assert.deepEqual(await findSlowInputs(inputs), [])
   })
 
   test('in every field of every form of the console', async (t) => {
@@ -224,13 +224,13 @@ describe('long repetitive texts', () => {
       .filter((route) => /^POST \/console\b/.test(route) && !route.includes('/sign-out'))
       .map((route) => route.replace('POST ', '').replace(/\{\w+\}/g, '1'))
     assert.ok(actions.length >= 16, actions.join(' '))
-    const places = actions.flatMap((path, i) =>
-      // What all forms have is read in one place for all of them.
-      [...fieldsOfForm(path), ...(i === 0 ? commonFields : [])].map((field): Place => {
+    const inputs = actions.flatMap((path, i) =>
+      // What all forms have is parsed by the same code.
+      [...fieldsOfForm(path), ...(i === 0 ? commonFields : [])].map((field): TextInput => {
         return { name: `${path}: ${field}`, length: longLength, send: (text) => send(path, { [field]: text }) }
       }),
     )
-    assert.deepEqual(await findSlowPlaces(places), [])
+    assert.deepEqual(await findSlowInputs(inputs), [])
     assert.equal((await browser.open('/console/account')).status, 200, 'the session has lasted')
   })
 
@@ -251,7 +251,7 @@ describe('long repetitive texts', () => {
     const init = { type: 'connection_init' }
     const transport = 'graphql-transport-ws'
     const query = '{ __typename }'
-    const places: [string, (text: string) => Promise<void>][] = [
+    const inputs: [string, (text: string) => Promise<void>][] = [
       ['plain message', (text) => say('', undefined, text)],
       ['plain query', (text) => say('', undefined, { query: text })],
       ['plain id', (text) => say('', undefined, { query, id: text })],
@@ -266,22 +266,22 @@ describe('long repetitive texts', () => {
       ['subscribe query', (text) => say(transport, init, { type: 'subscribe', id: '1', payload: { query: text } })],
       ['ping', (text) => say(transport, init, { type: 'ping', payload: { text } })],
     ]
-    const all = places.map(([name, send]) => ({ name, length: longLength, send }))
-    assert.deepEqual(await findSlowPlaces(all), [])
+    const all = inputs.map(([name, send]) => ({ name, length: longLength, send }))
+    assert.deepEqual(await findSlowInputs(all), [])
   })
 
   test('of pieces that nobody thought of', async (t) => {
     const { url, operations, access } = await start(t, engine)
-    const places = operations.flatMap((operation) => placesOf(url, operation, access))
+    const inputs = operations.flatMap((operation) => inputsOf(url, operation, access))
     const piece = fc.string({
       unit: fc.constantFrom(...' \t\n.,;:-_\'"\\/<>[]{}()$@%=+*?aA1é\u0301'),
       minLength: 1,
       maxLength: 4,
     })
     await fc.assert(
-      fc.asyncProperty(fc.constantFrom(...places), piece, async (place, given) => {
+      fc.asyncProperty(fc.constantFrom(...inputs), piece, async (input, given) => {
         const text = { name: JSON.stringify(given), make: (length: number) => repeat(given, length) }
-        assert.deepEqual(await findSlowPlaces([place], [text]), [])
+        assert.deepEqual(await findSlowInputs([input], [text]), [])
       }),
       { numRuns: 200 },
     )

@@ -1,16 +1,16 @@
 /** A page of the console in one of its states, and how somebody comes there. */
 import type { Page } from 'playwright-core'
-import type { ConsoleGround, Kind } from '../console-ground.ts'
-import { sees } from '../console-visits.ts'
+import type { ConsoleFixture, Kind } from '../console-fixture.ts'
+import { sees } from '../console-steps.ts'
 
-export interface Place {
+export interface PageState {
   name: string
   as: Kind
-  open(page: Page, ground: ConsoleGround): Promise<void>
+  open(page: Page, fixture: ConsoleFixture): Promise<void>
 }
 
 /** A page that its address alone leads to. */
-export function at(as: Kind, name: string, path: string, heading: string): Place {
+export function at(as: Kind, name: string, path: string, heading: string): PageState {
   return { name, as, open: (page, { api }) => goTo(page, `${api.url}${path}`, heading) }
 }
 

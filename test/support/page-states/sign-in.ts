@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
-import { enter, fill, press, sees, tells } from '../console-visits.ts'
+import { enter, fill, press, sees, tells } from '../console-steps.ts'
 import { eventually } from '../eventually.ts'
 import { password } from '../people.ts'
-import { at, goTo, type Place } from './place.ts'
+import { at, goTo, type PageState } from './page-state.ts'
 
-export const signInPlaces: readonly Place[] = [
+export const signInStates: readonly PageState[] = [
   at('nobody', 'welcome', '/', 'Latchkey'),
   at('nobody', 'sign in', '/console/sign-in', 'Sign in'),
   {

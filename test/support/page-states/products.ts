@@ -1,9 +1,9 @@
-import { fill, listens, press, tells } from '../console-visits.ts'
+import { fill, listens, press, tells } from '../console-steps.ts'
 import { password } from '../people.ts'
 import { productsPath } from '../products.ts'
-import { at, goTo, type Place } from './place.ts'
+import { at, goTo, type PageState } from './page-state.ts'
 
-export const productsPlaces: readonly Place[] = [
+export const productStates: readonly PageState[] = [
   at('member', 'products, none yet', '/console/products', 'Products'),
   at('viewer', 'products, none yet, to look at', '/console/products', 'Products'),
   {

@@ -1,12 +1,12 @@
-import { secretOn } from '../console-ground.ts'
-import { fill, press, sees, tells } from '../console-visits.ts'
+import { secretOn } from '../console-fixture.ts'
+import { fill, press, sees, tells } from '../console-steps.ts'
 import { password, totp } from '../people.ts'
-import { at, goTo, type Place } from './place.ts'
+import { at, goTo, type PageState } from './page-state.ts'
 
 const setUp = '/console/account/two-factor/set-up'
 const off = '/console/account/two-factor/disable'
 
-export const accountPlaces: readonly Place[] = [
+export const accountStates: readonly PageState[] = [
   at('member', 'account', '/console/account', 'Account'),
   {
     name: 'account, refused',

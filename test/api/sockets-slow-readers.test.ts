@@ -6,8 +6,8 @@ import { test } from 'node:test'
 import { WebSocket } from 'ws'
 import { objectType, subscription } from '../../src/platform/graphql/schema/elements.ts'
 import { eventually } from '../support/eventually.ts'
-import { serveOwnSockets } from '../support/own-sockets.ts'
 import { openSocket, startSocketApi } from '../support/sockets.ts'
+import { serveStandaloneSockets } from '../support/standalone-sockets.ts'
 
 const wide = [
   objectType({ name: 'Wide', fields: { text: 'String' } }),
@@ -69,7 +69,7 @@ test('who floods with pings and reads no answer is cut off too', async (t) => {
 })
 
 test('who answers no ping is gone after the next one; who does stays', async (t) => {
-  const { parts, url } = await serveOwnSockets(t, { pingEveryMs: 1000 })
+  const { parts, url } = await serveStandaloneSockets(t, { pingEveryMs: 1000 })
   const lively = await openSocket(t, url)
   let pings = 0
   lively.ws.on('ping', () => {

@@ -1,7 +1,7 @@
 /** Words that would run if anything took them for more than words, and whether they have. */
 import assert from 'node:assert/strict'
 import type { Page } from 'playwright-core'
-import type { Words } from './console-ground.ts'
+import type { Words } from './console-fixture.ts'
 
 export const hostileWords: Words = {
   person: '<script>window.ran = true</script>"><svg/onload=ran=true>',

@@ -131,11 +131,11 @@ test('what is no request gets errors, with its id, and the socket stays open', a
   ]
   for (const [message, id, code] of cases) {
     socket.send(message)
-    const answer = await socket.next()
-    assert.equal(answer.errors[0].extensions.code, code, JSON.stringify(message).slice(0, 100))
-    assert.equal(answer.id, id)
-    assert.equal('id' in answer, id !== undefined)
-    assert.equal('data' in answer, false)
+    const response = await socket.next()
+    assert.equal(response.errors[0].extensions.code, code, JSON.stringify(message).slice(0, 100))
+    assert.equal(response.id, id)
+    assert.equal('id' in response, id !== undefined)
+    assert.equal('data' in response, false)
   }
   socket.ws.send(Buffer.from('{}'))
   assert.equal((await socket.next()).errors[0].extensions.code, 'BAD_REQUEST', 'nor are bytes a text')

@@ -6,7 +6,7 @@ import type { TestContext } from 'node:test'
 import { registerProcess } from './run-folder.ts'
 import { type Started, startPostgresProcess, startRedis } from './servers.ts'
 
-export interface OwnServer {
+export interface PrivateServer {
   url: string
   /** Stops all of its processes where they are: connections stay open, and nothing is answered. */
   freeze(): void
@@ -14,11 +14,14 @@ export interface OwnServer {
   kill(): void
 }
 
-export async function startOwnRedis(t: TestContext): Promise<OwnServer> {
+export async function startPrivateRedis(t: TestContext): Promise<PrivateServer> {
   return own(t, await startRedis(ownFolder()))
 }
 
-export async function startOwnPostgres(t: TestContext, settings: Record<string, string> = {}): Promise<OwnServer> {
+export async function startPrivatePostgres(
+  t: TestContext,
+  settings: Record<string, string> = {},
+): Promise<PrivateServer> {
   return own(t, await startPostgresProcess(ownFolder(), settings))
 }
 
@@ -31,10 +34,10 @@ function ownFolder(): string {
   return folder
 }
 
-function own(t: TestContext, { url, pid }: Started): OwnServer {
+function own(t: TestContext, { url, pid }: Started): PrivateServer {
   const forget = registerProcess(runFolder, pid)
   let frozen: number[] = []
-  const server: OwnServer = {
+  const server: PrivateServer = {
     url,
     freeze() {
       // The first one first: it can start no further ones then.

@@ -69,15 +69,19 @@ export function problemsOf(document: OpenApiDocument, schema: JsonSchema, value:
 }
 
 /** The same for an answer of the service, by the operation that gave it. */
-export function answerProblems(
+export function responseProblems(
   document: OpenApiDocument,
   where: { method: string; path: string },
-  answer: { status: number; body: unknown },
+  response: { status: number; body: unknown },
 ): unknown[] {
-  const response = document.paths[where.path]?.[where.method.toLowerCase()]?.responses[answer.status]
-  if (!response) return [`${answer.status} is not described`]
-  const [media] = Object.values(resolveResponse(document, response).content ?? {})
-  return media ? problemsOf(document, media.schema, answer.body) : answer.body === '' ? [] : ['a body is not described']
+  const described = document.paths[where.path]?.[where.method.toLowerCase()]?.responses[response.status]
+  if (!described) return [`${response.status} is not described`]
+  const [media] = Object.values(resolveResponse(document, described).content ?? {})
+  return media
+    ? problemsOf(document, media.schema, response.body)
+    : response.body === ''
+      ? []
+      : ['a body is not described']
 }
 
 function close(node: unknown): unknown {

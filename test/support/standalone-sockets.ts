@@ -14,7 +14,7 @@ import { startSocketApi } from './sockets.ts'
 type OwnOptions = Pick<ApiOptions, 'elements'> & Pick<UpgradeServerOptions, 'timing'>
 
 /** They go with the test. A server has yet to hand them its upgrades. */
-export async function createOwnSockets(t: TestContext, { elements = [], timing = {} }: OwnOptions = {}) {
+export async function createStandaloneSockets(t: TestContext, { elements = [], timing = {} }: OwnOptions = {}) {
   const { parts } = await startSocketApi(t, { elements })
   const lines: string[] = []
   const destination = { write: (line: string) => void lines.push(line) }
@@ -37,8 +37,8 @@ export async function createOwnSockets(t: TestContext, { elements = [], timing =
 }
 
 /** The same, at a path of a server for HTTP. */
-export async function serveOwnSockets(t: TestContext, timing: NonNullable<UpgradeServerOptions['timing']>) {
-  const { parts, sockets } = await createOwnSockets(t, { timing })
+export async function serveStandaloneSockets(t: TestContext, timing: NonNullable<UpgradeServerOptions['timing']>) {
+  const { parts, sockets } = await createStandaloneSockets(t, { timing })
   const server = createServer()
   sockets.serveAt(server, '/graphql')
   server.listen(0, '127.0.0.1')

@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { describe, test } from 'node:test'
 import { AppError } from '../../src/core/app-error.ts'
 import { createDatabaseUrl, engines } from '../support/databases.ts'
-import { connectionOf, insertOwner, open } from '../support/owners.ts'
+import { connectionOf, insertOwner, open } from '../support/owners-schema.ts'
 import { startProxy } from '../support/proxy.ts'
 
 describe('a database that keeps one waiting', { concurrency: true }, () => {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import type { ApiOptions } from './api.ts'
-import { readRoutes } from './described.ts'
+import { readRoutes } from './openapi-document.ts'
 import { type ApiWithRoles, startApiWithRoles } from './roles.ts'
 
 const tables = [

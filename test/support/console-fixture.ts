@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core'
 import { insertMany } from '../../src/features/products/bulk.store.ts'
 import { openBrowser, type Visit } from './browser.ts'
 import { createConfig } from './config.ts'
-import { enter, sees } from './console-visits.ts'
+import { enter, sees } from './console-steps.ts'
 import { enableTwoFactor, logIn, password, signIn, totp } from './people.ts'
 import { createProduct } from './products.ts'
 import { type ApiWithRoles, startApiWithRoles } from './roles.ts'
@@ -31,7 +31,7 @@ export const plainWords: Words = {
 /** `member` may write products, `viewer` may look at them and help users who hold no more than that. */
 export type Kind = 'nobody' | 'member' | 'viewer' | 'admin'
 
-export interface ConsoleGround {
+export interface ConsoleFixture {
   api: ApiWithRoles
   words: Words
   /** Somebody of this kind in front of the console: opened when first asked for, and the same from then on. */
@@ -45,7 +45,7 @@ export interface ConsoleGround {
   nextCode(): string
 }
 
-export async function startConsoleGround(t: TestContext, words = plainWords): Promise<ConsoleGround> {
+export async function startConsoleFixture(t: TestContext, words = plainWords): Promise<ConsoleFixture> {
   const config = createConfig(t, files)
   const api = await startApiWithRoles(t, { config, env: { MAIL_FROM: 'latchkey@example.com' } })
   async function add(mailbox: string, ...roles: string[]) {

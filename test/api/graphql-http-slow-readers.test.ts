@@ -43,8 +43,8 @@ async function askWithoutReading(t: TestContext, api: Api): Promise<Socket> {
 function askFrom(localAddress: string, api: Api): Promise<number | undefined> {
   const headers = { 'content-type': 'application/json' }
   return new Promise((resolve, reject) => {
-    request(api.url + graphqlPath, { method: 'POST', headers, localAddress, agent: false }, (answer) => {
-      answer.resume().on('end', () => resolve(answer.statusCode))
+    request(api.url + graphqlPath, { method: 'POST', headers, localAddress, agent: false }, (response) => {
+      response.resume().on('end', () => resolve(response.statusCode))
     })
       .on('error', reject)
       .end(JSON.stringify({ query: list }))

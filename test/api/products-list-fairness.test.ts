@@ -69,29 +69,29 @@ function holdReads(db: Database) {
 
 interface Asked {
   sent: ClientRequest
-  answer: Promise<IncomingMessage | undefined>
+  response: Promise<IncomingMessage | undefined>
 }
 
 /** The product with this id, as a list. */
 function ask(url: string, id: number, localAddress = '127.0.0.1'): Asked {
   const sent = request(`${url}${productsPath}?per_page=1&page=${id}`, { localAddress, agent: false })
-  const answer = new Promise<IncomingMessage | undefined>((resolve) => {
+  const response = new Promise<IncomingMessage | undefined>((resolve) => {
     sent.on('response', (response) => resolve(response.resume())).on('error', () => resolve(undefined))
   })
   sent.end()
-  return { sent, answer }
+  return { sent, response }
 }
 
 test('an address whose lists wait in great number is refused more of them, and another has the next turn', async (t) => {
   const tooMany = 20
   const most = atOnce + maxWaiting
   const { url, gate } = await start(t, most + tooMany + 1)
-  const answers: (IncomingMessage | undefined)[] = []
+  const responses: (IncomingMessage | undefined)[] = []
   const flood = Array.from({ length: most + tooMany }, (_, i) =>
-    ask(url, i + 1).answer.then((answer) => answers.push(answer)),
+    ask(url, i + 1).response.then((response) => responses.push(response)),
   )
-  await eventually(() => assert.equal(answers.length, tooMany))
-  for (const refused of answers) {
+  await eventually(() => assert.equal(responses.length, tooMany))
+  for (const refused of responses) {
     assert.equal(refused?.statusCode, 503)
     assert.ok(Number(refused.headers['retry-after']) > 0)
   }
@@ -106,9 +106,9 @@ test('an address whose lists wait in great number is refused more of them, and a
   assert.ok(gate.begun.length < most, 'before the flood has been read')
 
   gate.open()
-  assert.equal((await other.answer)?.statusCode, 200)
+  assert.equal((await other.response)?.statusCode, 200)
   await Promise.all(flood)
-  assert.ok(answers.slice(tooMany).every((answer) => answer?.statusCode === 200))
+  assert.ok(responses.slice(tooMany).every((response) => response?.statusCode === 200))
 })
 
 test('nothing is read for who has left', async (t) => {
@@ -120,7 +120,7 @@ test('nothing is read for who has left', async (t) => {
   await eventually(async () => assert.equal(await connections(), atOnce))
   const next = ask(url, 30)
   gate.open()
-  assert.equal((await next.answer)?.statusCode, 200)
+  assert.equal((await next.response)?.statusCode, 200)
   assert.deepEqual(
     gate.begun.filter((id) => !stay.has(id)),
     [30],

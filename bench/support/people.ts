@@ -1,4 +1,4 @@
-/** A user's token at a service. */
+/** Registers a user and returns an access token. */
 export async function signIn(url: string): Promise<string> {
   const person = { email: 'bench@example.com', password: 'Correct-Horse-1' }
   await post(`${url}/api/auth/register`, person)

@@ -28,12 +28,12 @@ const sources: Source[] = readdirSync(src, { recursive: true, encoding: 'utf8' }
 const partsOf = (path: string) => path.replace(/\.ts$/, '').split('/')
 const layerOf = (path: string) => layers.indexOf(partsOf(path)[0] as string)
 
-test('there is something to look at', () => {
+test('sources are found', () => {
   assert.ok(sources.length > 20)
   assert.ok(sources.some(({ imports }) => imports.length > 5))
 })
 
-test('every file stands in a known layer', () => {
+test('every file is in a known layer', () => {
   assert.deepEqual(
     sources.map(({ path }) => path).filter((path) => layerOf(path) === -1),
     [],
@@ -50,7 +50,7 @@ test('imports run one way, from main down to core', () => {
 /** Where the contract of features says what a key and a configuration are. */
 const knowConfiguration = ['platform/feature.ts', 'platform/infrastructure.ts', 'platform/command-line/command.ts']
 
-test('the platform is handed its options, it does not know the configuration', () => {
+test('the platform does not import the configuration', () => {
   const known = sources.flatMap(({ path, imports }) =>
     path.startsWith('platform/') && !knowConfiguration.includes(path)
       ? imports.filter((target) => target.startsWith('config/')).map((target) => `${path} → ${target}`)
@@ -68,7 +68,7 @@ test('every feature has a definition, and app/features.ts lists it', () => {
   assert.deepEqual(features.filter((name) => !list?.imports.includes(definitionOf(name))).sort(), [])
 })
 
-test('a feature imports another only by its front door, and where it needs it', () => {
+test('a feature imports another only through its feature file, and only if it lists it in needs', () => {
   const frontDoors = (feature: string) => [definitionOf(feature), `features/${feature}/${feature}.create.ts`]
   const crossing = sources.flatMap(({ path, imports }) => {
     const own = featureOf(path)
@@ -83,7 +83,7 @@ test('a feature imports another only by its front door, and where it needs it', 
   assert.deepEqual(crossing, [])
 })
 
-test('nothing below features/ names a feature or a table of one', () => {
+test('nothing below features/ mentions a feature or its tables', () => {
   const lower = sources.filter(({ path }) => layerOf(path) < layers.indexOf('features'))
   const tables = features.flatMap(tablesOf).filter((table) => !platformTables.includes(table))
   assert.ok(tables.includes('products') && tables.includes('sessions'))
@@ -145,7 +145,7 @@ for (const [what, pattern, allowed] of doors) {
   })
 }
 
-test('files stay small enough to read', () => {
+test('files stay short enough to read', () => {
   const long = sources.filter(({ text }) => text.split('\n').length > 301).map(({ path }) => path)
   assert.deepEqual(long, [])
 })
@@ -160,7 +160,7 @@ test('functions stay short enough to read', () => {
   )
 })
 
-test('SQL of features stands in stores alone', () => {
+test('SQL of features is only in stores', () => {
   const ofFeatures = sources.filter(({ path }) => path.startsWith('features/'))
   const sql = /\bSELECT\b.*\bFROM\b|\bINSERT INTO\b|\bUPDATE\b.*\bSET\b|\bDELETE FROM\b/s
   const withSql = ofFeatures.filter(({ text }) => findTexts(text).some((each) => sql.test(each)))

@@ -21,7 +21,7 @@ function managerRoles(t: TestContext): string {
 }
 
 onEachEngine('administration', (engine) => {
-  test('lists users by page and by search, for whoever may view them', async (t) => {
+  test('lists users by page and by search, with the permission', async (t) => {
     const api = await startApiWithRoles(t, { engine })
     const admin = await api.signInAs('admin')
     const user = await api.signInAs('viewer')
@@ -49,7 +49,7 @@ onEachEngine('administration', (engine) => {
     assert.deepEqual((await api.get('/api/admin/users?page=9', admin.access)).body.data, [])
   })
 
-  test('gives and takes roles, from the very next request on', async (t) => {
+  test('grants and removes roles, effective with the next request', async (t) => {
     const api = await startApiWithRoles(t, { engine })
     const admin = await api.signInAs('admin')
     const user = await api.signInAs()
@@ -93,7 +93,7 @@ onEachEngine('administration', (engine) => {
     }
   })
 
-  test('nobody hands out, or takes from, more than they have', async (t) => {
+  test('nobody can grant or remove more than they have', async (t) => {
     const api = await startApiWithRoles(t, { engine, config: managerRoles(t) })
     const admin = await api.signInAs('admin')
     const manager = await api.signInAs('manager')
@@ -114,7 +114,7 @@ onEachEngine('administration', (engine) => {
     assert.deepEqual((await api.get('/me', admin.access)).body.roles, ['admin'])
   })
 
-  test('the last administrator stays one, also when two take the role from each other at once', async (t) => {
+  test('the last administrator stays one, even if two remove each other in parallel', async (t) => {
     const api = await startApiWithRoles(t, { engine })
     const [one, two] = [await api.signInAs('admin'), await api.signInAs('admin')]
     const drop = (by: { access: string }, target: { id: number }) =>
@@ -149,7 +149,7 @@ onEachEngine('administration', (engine) => {
     assert.equal((await api.put(`/api/admin/users/${admin.id}/roles`, { roles: [] }, admin.access)).status, 409)
   })
 
-  test('roles that were written by hand, or are no longer configured, are no obstacle', async (t) => {
+  test('roles written by hand, or no longer configured, are no obstacle', async (t) => {
     const api = await startApiWithRoles(t, { engine })
     const admin = await api.signInAs('admin')
     const user = await api.signInAs()
@@ -162,7 +162,7 @@ onEachEngine('administration', (engine) => {
     assert.deepEqual([response.status, response.body.data?.roles], [200, ['ghost', 'viewer', 'editor']])
   })
 
-  test('a body that comes slowly is judged by the roles of when it is there', async (t) => {
+  test('access is checked again when a slow body has arrived', async (t) => {
     const api = await startApiWithRoles(t, { engine })
     const [root, demoted] = [await api.signInAs('admin'), await api.signInAs('admin')]
     const body = JSON.stringify({ roles: ['admin'] })
@@ -183,7 +183,7 @@ onEachEngine('administration', (engine) => {
     assert.deepEqual((await api.get('/me', demoted.access)).body.roles, [])
   })
 
-  test('searches names beyond ASCII, and finds nothing by a null character', async (t) => {
+  test('searches names beyond ASCII, and finds nothing for a null character', async (t) => {
     const api = await startApiWithRoles(t, { engine })
     const admin = await api.signInAs('admin')
     await api.post('/api/auth/register', {
@@ -212,7 +212,7 @@ onEachEngine('administration', (engine) => {
     }
   })
 
-  test('a form clears all roles by an empty field, and sets them by repeated ones', async (t) => {
+  test('a form removes all roles with an empty field, and sets several with repeated fields', async (t) => {
     const api = await startApiWithRoles(t, { engine })
     const admin = await api.signInAs('admin')
     const user = await api.signInAs('editor')
@@ -238,7 +238,7 @@ onEachEngine('administration', (engine) => {
     assert.deepEqual((await api.put(path, { roles: [] }, admin.access)).body.data.roles, [])
   })
 
-  test('parallel changes of one user’s roles leave one of them, whole', async (t) => {
+  test('of parallel changes of one user’s roles one wins completely', async (t) => {
     const api = await startApiWithRoles(t, { engine })
     const admin = await api.signInAs('admin')
     const user = await api.signInAs()

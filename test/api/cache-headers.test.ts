@@ -17,7 +17,7 @@ const kept: Readonly<Record<string, string>> = {
 
 const json = { 'content-type': 'application/json' }
 
-test('every route of the description tells caches what to do, refusals too', async (t) => {
+test('every documented route sends Cache-Control, with errors too', async (t) => {
   const api = await startDescribedApi(t)
   const { access: token } = await api.signInAs('admin')
   const lamp = { name: 'Lamp', description: 'Bright', price: 5 }
@@ -48,7 +48,7 @@ test('every route of the description tells caches what to do, refusals too', asy
   for (const name of Object.keys(kept)) assert.ok(succeeded.has(name), `${name} was not seen to succeed`)
 })
 
-test('a product that has not changed says so, and that it is to be asked for again', async (t) => {
+test('an unchanged product is 304 with Cache-Control: no-cache', async (t) => {
   const api = await startDescribedApi(t)
   const { access } = await api.signInAs()
   await api.post('/api/v2/products', { name: 'Lamp', description: 'Bright', price: 5 }, access)
@@ -59,7 +59,7 @@ test('a product that has not changed says so, and that it is to be asked for aga
   }
 })
 
-test('what carries tokens or names a user is never kept', async (t) => {
+test('responses with tokens or user data are never cached', async (t) => {
   const api = await startDescribedApi(t)
   const user = await api.signInAs()
   const signedIn = await logIn(api, user.email, password)
@@ -69,7 +69,7 @@ test('what carries tokens or names a user is never kept', async (t) => {
   }
 })
 
-test('so do pages, their files, GraphQL and what is unknown', async (t) => {
+test('pages, their assets, GraphQL and unknown paths send Cache-Control too', async (t) => {
   const api = await startDescribedApi(t)
   for (const [path, expected] of [
     ['/', 'no-cache'],

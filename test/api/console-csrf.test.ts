@@ -71,7 +71,7 @@ onEachEngine('a forged form', (engine) => {
     assert.deepEqual(await dump(), before)
   })
 
-  test('is told from a real one: with its own token each route does its work', async (t) => {
+  test('with the right token, every route works', async (t) => {
     const { actions, signInAsAdmin } = await start(t, engine)
     for (const action of actions) {
       const browser = await signInAsAdmin()
@@ -83,7 +83,7 @@ onEachEngine('a forged form', (engine) => {
     }
   })
 
-  test('is refused where nobody is signed in, the public forms included', async (t) => {
+  test('is refused without signing in too, including on the public forms', async (t) => {
     const { api, actions, dump } = await start(t, engine)
     const visitor = openConsole(api)
     const foreign = await tokenOf(openConsole(api))
@@ -103,7 +103,7 @@ onEachEngine('a forged form', (engine) => {
     assert.deepEqual([made.location, made.notice], ['/console/sign-in', 'registered'])
   })
 
-  test('cannot be made of a token from before signing in, nor of one from after signing out', async (t) => {
+  test('cannot be forged with a token from before sign-in or after sign-out', async (t) => {
     const { api, signInAsAdmin, dump } = await start(t, engine)
     const { email } = await api.signInAs()
     const browser = openConsole(api)
@@ -123,7 +123,7 @@ onEachEngine('a forged form', (engine) => {
     assert.equal((await admin.post('/console/register', { ...fields, _token: late })).status, 403)
   })
 
-  test('learns nothing from the length of pages: each form has another token, and all are good', async (t) => {
+  test('the length of compressed pages reveals nothing: each form has a different, valid token', async (t) => {
     const { signInAsAdmin } = await start(t, engine)
     const browser = await signInAsAdmin()
     const tokens = [await tokenOf(browser), await tokenOf(browser), await tokenOf(browser)]

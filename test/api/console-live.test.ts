@@ -48,7 +48,7 @@ const endings: Record<string, (person: Person) => Promise<unknown>> = {
 }
 
 onEachEngine("the console's socket", (engine) => {
-  test('is opened by the session, and hears of every change of a product, by whatever way it is made', async (t) => {
+  test('is opened with the session, and receives every change of a product, however it is made', async (t) => {
     const { api, user, headers, browser } = await start(t, { engine })
     let created = 0
     api.parts.events.on(productCreated, () => {
@@ -84,7 +84,7 @@ onEachEngine("the console's socket", (engine) => {
     assert.equal(created, 2, 'of the event ProductCreated nothing has changed')
   })
 
-  test('hears of many changes in few messages, and of an import in none', async (t) => {
+  test('receives many changes in few messages, and none for an import', async (t) => {
     const { api, user, headers } = await start(t, { engine })
     const { socket, heard } = await openList(t, { api, headers })
     await Promise.all(Array.from({ length: 150 }, () => createProduct(api, user.access)))
@@ -98,7 +98,7 @@ onEachEngine("the console's socket", (engine) => {
     assert.ok(socket.messages.length <= 75, `${socket.messages.length} messages`)
   })
 
-  test('is for listening: nothing can be changed by it', async (t) => {
+  test('is read-only: it offers no mutation', async (t) => {
     const { api, headers } = await start(t, { engine })
     const socket = await openSocket(t, `${api.url}/console/live`, headers)
     for (const query of [
@@ -112,7 +112,7 @@ onEachEngine("the console's socket", (engine) => {
     assert.equal((await api.db.all('SELECT * FROM posts')).length, 0)
   })
 
-  test('is refused to pages of other origins, and to whoever tells none', async (t) => {
+  test('is refused to pages of other origins, and without an Origin header', async (t) => {
     const { api, headers } = await start(t, { engine })
     const { port } = new URL(api.url)
     const foreign = [
@@ -133,7 +133,7 @@ onEachEngine("the console's socket", (engine) => {
     }
   })
 
-  test('is closed to who has no session, whatever else is brought along', async (t) => {
+  test('is refused without a session, whatever else is sent', async (t) => {
     const { api, user, headers } = await start(t, { engine })
     const { origin } = headers
     const strangers = [
@@ -154,7 +154,7 @@ onEachEngine("the console's socket", (engine) => {
   })
 
   for (const [name, end] of Object.entries(endings)) {
-    test(`is closed at once after ${name}, and nobody else's is`, async (t) => {
+    test(`is closed at once after ${name}, but only that of this user`, async (t) => {
       const person = await start(t, { engine })
       const { api, headers } = person
       const path = `${api.url}/console/live`
@@ -186,7 +186,7 @@ onEachEngine("the console's socket", (engine) => {
     await eventually(() => assert.deepEqual([socket.closedBy(), second.closedBy()], [4403, 4403]), byMessageMs)
   })
 
-  test('is the only one that looks at cookies: to /graphql and /api they are nothing', async (t) => {
+  test('is the only one that accepts cookies: /graphql and /api ignore them', async (t) => {
     const { api, headers } = await start(t, { engine })
     const socket = await openSocket(t, `${api.url}/graphql`, headers)
     assert.deepEqual(await socket.ask(me), { data: { me: null } })
@@ -199,7 +199,7 @@ onEachEngine("the console's socket", (engine) => {
     }
   })
 
-  test('knows its own pages by the public address, and over https no page that came without', async (t) => {
+  test('accepts its own pages by the public URL, and over https no page loaded without it', async (t) => {
     const env = { PUBLIC_URL: 'https://console.example' }
     const { api, headers } = await start(t, { engine, env })
     const path = `${api.url}/console/live`
@@ -221,7 +221,7 @@ const shared: readonly { by: string; engine: Dialect; env: () => Record<string, 
   { by: 'Redis', engine: 'sqlite', env: () => ({ REDIS_URL: testServer('TEST_REDIS_URL') }) },
 ]
 for (const { by, engine, env } of engines.length > 1 ? shared : []) {
-  test(`a change on one node is heard of on another, by ${by}`, async (t) => {
+  test(`a change on one node reaches another, over ${by}`, async (t) => {
     const options = { env: { DATABASE_URL: await createDatabaseUrl(t, engine), ...env() } }
     const { api, headers } = await start(t, options)
     const other = await startApiWithRoles(t, options)

@@ -68,7 +68,7 @@ onEachEngine('two-factor in the console', (engine) => {
     for (const hidden of [secret, ...codes]) assert.ok(!log.includes(hidden))
   })
 
-  test('is asked for when signing in: a code of the app or a recovery code, each once', async (t) => {
+  test('is required at sign-in: a code from the app or a recovery code, each once', async (t) => {
     const { api, user, browser } = await start(t, engine)
     const { secret } = await setUp(browser)
     const codes = codesOf(await browser.submit(`${twoFactor}/enable`, { code: totp(api, secret) }))
@@ -89,7 +89,7 @@ onEachEngine('two-factor in the console', (engine) => {
     }
   })
 
-  test('shows a waiting secret to nobody who has but the session', async (t) => {
+  test('shows an unconfirmed secret only after the password', async (t) => {
     const { api, user, browser } = await start(t, engine)
     const { page } = await setUp(browser)
     const { ticket = '' } = page.hidden(`${twoFactor}/enable`)
@@ -113,7 +113,7 @@ onEachEngine('two-factor in the console', (engine) => {
     assert.notEqual(user.email, email)
   })
 
-  test('begins again after an hour, and where it was begun anew', async (t) => {
+  test('starts over after an hour, and when it is started again', async (t) => {
     const { api, browser } = await start(t, engine)
     const first = await setUp(browser)
     const second = await setUp(browser)

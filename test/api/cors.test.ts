@@ -85,7 +85,7 @@ test('a preflight is 204 for every path of the API, and for no other', async (t)
   }
 })
 
-test('OPTIONS that is no preflight tells the methods of a path', async (t) => {
+test('OPTIONS without a preflight returns the allowed methods', async (t) => {
   const api = await start(t)
   const known = await api.request('OPTIONS', '/api/posts/1')
   assert.deepEqual([known.status, known.headers.get('allow')], [204, 'GET, HEAD, PUT, DELETE, OPTIONS'])
@@ -132,7 +132,7 @@ test('refusals of every kind can be read by a page', async (t) => {
   }
 })
 
-test('so can what the parser refuses, as far as the path is known', async (t) => {
+test('parser errors can be read by a page too, as far as the path is known', async (t) => {
   const api = await start(t)
   const big = `x-big: ${'x'.repeat(20_000)}\r\n`
   const tooLarge = await sendRaw(api.url, `GET /api/posts/1 HTTP/1.1\r\nhost: x\r\norigin: ${origin}\r\n${big}\r\n`)
@@ -153,7 +153,7 @@ test('so can what the parser refuses, as far as the path is known', async (t) =>
   }
 })
 
-test('so is load that is shed, and no preflight is', async (t) => {
+test('load shedding can be read too, and never affects preflights', async (t) => {
   const api = await start(t, {
     env: { MAX_EVENT_LOOP_DELAY_MS: '1' },
     extend(app) {
@@ -174,7 +174,7 @@ test('so is load that is shed, and no preflight is', async (t) => {
   }, 30_000)
 })
 
-test('where origins are listed, only those may read, and caches are told', async (t) => {
+test('if origins are listed, only those may read, and Vary is sent', async (t) => {
   const other = 'http://localhost:8080'
   const api = await start(t, { env: { CORS_ORIGINS: `${origin}, ${other}` } })
   for (const path of [...shared, '/api/fails', '/api/unsendable', '/api/%zz']) {

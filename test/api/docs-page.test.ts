@@ -43,7 +43,7 @@ test('the page runs no script and loads nothing from elsewhere', async (t) => {
   assert.ok(!/https?:|\/\/\w/.test(markup))
 })
 
-test('whatever a route says of itself is text on the page', async (t) => {
+test('the documentation of a route is escaped on the page', async (t) => {
   const evil = '<script>alert(1)</script>"\'&'
   const api = await startDescribedApi(t, {
     extend(app) {

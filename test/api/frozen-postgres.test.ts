@@ -42,7 +42,7 @@ async function assertHeldBriefly(api: Api, user: { email: string; access: string
 }
 
 if (engines.includes('postgres')) {
-  test('a frozen PostgreSQL holds requests for some seconds, then 503; it recovers, and no connection is leaked', async (t) => {
+  test('with PostgreSQL frozen, requests wait some seconds and get 503; it recovers without leaking connections', async (t) => {
     const server = await startPrivatePostgres(t)
     const api = await startApi(t, { env: { DATABASE_URL: server.url, DATABASE_POOL_SIZE: String(poolSize) } })
     const user = await signIn(api)
@@ -64,7 +64,7 @@ if (engines.includes('postgres')) {
     assert.match((await api.get('/metrics')).body, /^dependency_up\{dependency="notifications"\} 1$/m)
   })
 
-  test('connections that all fall silent, with no new ones to be had, are given up as soon', async (t) => {
+  test('if all connections go silent and no new one can be opened, they are dropped as quickly', async (t) => {
     const proxy = await startProxy(t, await createDatabaseUrl(t, 'postgres'))
     const api = await startApi(t, { env: { DATABASE_URL: proxy.url, DATABASE_POOL_SIZE: String(poolSize) } })
     const user = await signIn(api)
@@ -75,7 +75,7 @@ if (engines.includes('postgres')) {
     await eventually(async () => assert.equal((await api.get('/me', user.access)).status, 200))
   })
 
-  test('a database that has become read-only is not ready until it takes writes again', async (t) => {
+  test('a read-only database makes the service not ready until it accepts writes again', async (t) => {
     const url = await createDatabaseUrl(t, 'postgres')
     const api = await startApi(t, { env: { DATABASE_URL: url } })
     const user = await signIn(api)

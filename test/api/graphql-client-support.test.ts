@@ -13,7 +13,7 @@ const notSupported = {
   errors: [{ message: 'PersistedQueryNotSupported', extensions: { code: 'PERSISTED_QUERY_NOT_SUPPORTED' } }],
 }
 
-test('the hash of a query without the query is answered so that clients send the whole of it', async (t) => {
+test('a query hash without the query gets an error that makes clients send the whole query', async (t) => {
   const api = await startSocketApi(t)
   for (const accept of ['application/json', 'application/graphql-response+json']) {
     const extensions = encodeURIComponent(JSON.stringify(persisted.extensions))
@@ -38,7 +38,7 @@ test('the hash of a query without the query is answered so that clients send the
   assert.deepEqual(await transport.next(), { id: 'a', type: 'error', payload: notSupported.errors })
 })
 
-test('a byte order mark before a body is skipped', async (t) => {
+test('a byte order mark at the start of a body is skipped', async (t) => {
   const api = await startApi(t)
   const { access: token } = await signIn(api)
   const post = (text: string) =>

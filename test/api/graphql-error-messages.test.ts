@@ -66,7 +66,7 @@ test('no message repeats more than 200 characters of a request, on a socket', as
   }
 })
 
-test('an object with more keys than its type has fields is refused without a word about them', async (t) => {
+test('an object with more keys than its type has fields is refused without listing them', async (t) => {
   const api = await startApi(t)
   const many = Object.fromEntries(Array.from({ length: 80_000 }, (_, i) => [`k${i}`, 1]))
   const { body } = await send(api, create, { variables: { i: many } })
@@ -77,7 +77,7 @@ test('an object with more keys than its type has fields is refused without a wor
   )
 })
 
-test('one wrong variable is one error, however much is wrong with it', async (t) => {
+test('an invalid variable is one error, however many mistakes it has', async (t) => {
   const api = await startApi(t)
   const { body } = await send(api, create, { variables: { i: { name: 1, description: 2, price: 'a', stock: 'b' } } })
   assert.equal(codeOf(body), 'BAD_USER_INPUT')
@@ -90,7 +90,7 @@ test('one wrong variable is one error, however much is wrong with it', async (t)
   )
 })
 
-test('a conflict of very many fields names some of the places', async (t) => {
+test('a conflict of very many fields lists only some of the locations', async (t) => {
   const api = await startApi(t)
   const half = (i: number) =>
     `posts { ${Array.from({ length: 140 }, (_, n) => `f${n}: ${i ? 'id' : 'title'}`).join(' ')} }`

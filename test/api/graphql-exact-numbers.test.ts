@@ -97,7 +97,7 @@ onEachEngine('numbers as they are written', (engine) => {
   })
 })
 
-test('on a socket too', async (t) => {
+test('on a socket', async (t) => {
   const api = await startSocketApi(t)
   const { access } = await signIn(api)
   const socket = await openSocket(t, api.wsUrl, { token: access })

@@ -12,7 +12,7 @@ const create = 'mutation ($title: String!) { createPost(title: $title, body: "b"
 const list = 'query ($n: Int) { posts(limit: $n) { id title } }'
 
 onEachEngine('clients', (engine) => {
-  test('urql queries and mutates, over POST and over GET, and learns of errors', async (t) => {
+  test('urql queries and mutates, over POST and GET, and receives errors', async (t) => {
     const api = await startApi(t, { engine })
     const { access } = await signIn(api)
     for (const preferGetMethod of [false, 'force'] as const) {

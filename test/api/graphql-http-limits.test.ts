@@ -19,7 +19,7 @@ const exploding = (levels: number) =>
   `{ posts { ...F0 } } ${many(levels, (i) => `fragment F${i} on Post { ...F${i + 1} ...F${i + 1} }`)}
    fragment F${levels} on Post { id title }`
 
-test('depth, aliases, tokens, bytes and cost have limits, up to which everything is answered', async (t) => {
+test('depth, aliases, tokens, bytes and cost are limited, and documents up to the limits work', async (t) => {
   const config = createConfig(t, {
     graphql: 'graphql { limits { bytes = 4000, tokens = 300, depth = 3, aliases = 5, cost = 1000 } }'.replaceAll(
       ',',
@@ -89,7 +89,7 @@ function deepVariables(): string {
   return `{"query":"mutation ($i: UpdateProductInput!) { updateProduct(id: 1, input: $i) { id } }","variables":{"i":${deep}}}`
 }
 
-test('abuse is refused quickly, and others are answered meanwhile', async (t) => {
+test('abusive documents are refused quickly, and other clients are served meanwhile', async (t) => {
   const api = await startApi(t)
   for (const [title, code, body] of abuses) {
     const sent = body()
@@ -106,7 +106,7 @@ test('abuse is refused quickly, and others are answered meanwhile', async (t) =>
   }
 })
 
-test('what is repeated is the same, counts each time, and is refused where it is too often', async (t) => {
+test('repeated fields return the same, count each time, and are refused beyond a limit', async (t) => {
   const api = await startApi(t)
   const few = await send(
     api,
@@ -127,7 +127,7 @@ test('what is repeated is the same, counts each time, and is refused where it is
   }
 })
 
-test('a small question for a very long answer is refused, and others are answered meanwhile', async (t) => {
+test('a small query for a very long response is refused, and other clients are served meanwhile', async (t) => {
   const api = await startApi(t)
   const create = 'mutation ($body: String!) { createPost(title: "long", body: $body) }'
   for (let i = 0; i < 70; i++) await send(api, create, { variables: { body: 'x'.repeat(65_536) } })
@@ -140,7 +140,7 @@ test('a small question for a very long answer is refused, and others are answere
   assert.deepEqual(codes, Array(16).fill('ANSWER_TOO_LARGE'))
 })
 
-test('long posts of strangers are in nobody else’s way: what is not asked for costs nothing', async (t) => {
+test('long posts do not slow down others: unselected fields cost nothing', async (t) => {
   const api = await startApi(t)
   const create = 'mutation ($body: String!) { createPost(title: "long", body: $body) }'
   for (let i = 0; i < 70; i++) await send(api, create, { variables: { body: 'x'.repeat(65_536) } })
@@ -169,7 +169,7 @@ test('createPost is limited in bytes, too', async (t) => {
 })
 
 onEachEngine('collections', (engine) => {
-  test('collection_limit = 0 and any other finds by GraphQL what REST finds', async (t) => {
+  test('GraphQL finds the same products as REST, with collection_limit = 0 and with any other', async (t) => {
     for (const [limit, found] of [
       [0, 1200],
       [1100, 1100],
@@ -194,7 +194,7 @@ onEachEngine('collections', (engine) => {
     }
   })
 
-  test('descriptions of a megabyte are in nobody’s way who does not ask for them', async (t) => {
+  test('descriptions of a megabyte do not slow down queries that do not select them', async (t) => {
     const api = await startApi(t, { engine })
     const { access } = await signIn(api)
     for (let i = 0; i < 10; i++)
@@ -225,7 +225,7 @@ test('the cost of a batch is that of all its requests', async (t) => {
   assert.equal(codeOf(body), 'OPERATION_TOO_EXPENSIVE')
 })
 
-test('the answers of a batch share the room of one', async (t) => {
+test('the responses of a batch share the size limit of one', async (t) => {
   const api = await startApi(t)
   const create = 'mutation ($body: String!) { createPost(title: "long", body: $body) }'
   for (let i = 0; i < 48; i++) await send(api, create, { variables: { body: 'x'.repeat(65_536) } })
@@ -271,7 +271,7 @@ async function requireAlive(api: Api, title: string): Promise<void> {
   assert.deepEqual([status, body], [200, { data: { __typename: 'Query' } }], title)
 }
 
-test('what would be too long to answer is not stored, and what is stored is answered', async (t) => {
+test('a mutation whose response would be too long is not stored, and a stored one gets its response', async (t) => {
   const api = await startApiWithRoles(t, {})
   const { access: token } = await api.signInAs('editor')
   const names = Array.from({ length: 10 }, (_, i) => `a${i}: description`).join(' ')

@@ -54,7 +54,7 @@ function askFrom(localAddress: string, api: Api): Promise<number | undefined> {
 const sendBatch = (api: Api, queries: string[]): Promise<Answer> =>
   api.request('POST', graphqlPath, { json: queries.map((query) => ({ query })) })
 
-test('beyond what an address may hold, long answers of queries are refused to it alone', async (t) => {
+test('beyond the byte limit of an address, long query responses are refused for this address only', async (t) => {
   const api = await start(t)
   assert.equal((await send(api, list)).body.data.posts.length, 60)
   const deaf = await askWithoutReading(t, api)
@@ -68,7 +68,7 @@ test('beyond what an address may hold, long answers of queries are refused to it
   await eventually(async () => assert.equal((await send(api, list)).status, 200))
 })
 
-test('what a mutation has stored is answered, and whoever does not read is cut off for it', async (t) => {
+test('the response to a stored mutation is always sent, and slow readers are disconnected for it', async (t) => {
   const api = await start(t)
   const { access: token } = await api.signInAs('editor')
   const id = await createProduct(api, token)

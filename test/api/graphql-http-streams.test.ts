@@ -33,7 +33,7 @@ const createPost = (api: ApiWithRoles) => send(api, 'mutation { createPost(title
 
 onEachEngine('event streams', (engine) => {
   for (const method of ['POST', 'GET'] as const) {
-    test(`a subscription over ${method} delivers every value until the client goes`, async (t) => {
+    test(`a subscription over ${method} delivers every value until the client disconnects`, async (t) => {
       const api = await start(t, { engine })
       const stream = await openStream(t, api.url, counter, { method })
       assert.equal(stream.response.statusCode, 200)
@@ -51,7 +51,7 @@ onEachEngine('event streams', (engine) => {
     })
   }
 
-  test('productCreated tells of products made over REST', async (t) => {
+  test('productCreated delivers products created over REST', async (t) => {
     const api = await start(t, { engine })
     const { access } = await signIn(api)
     const stream = await openStream(t, api.url, 'subscription { productCreated { name price inStock } }')
@@ -63,7 +63,7 @@ onEachEngine('event streams', (engine) => {
     )
   })
 
-  test('queries and mutations are answered by one event and the end, mutations only by POST', async (t) => {
+  test('queries and mutations return one event and the end, mutations only over POST', async (t) => {
     const api = await start(t, { engine })
     const mutation = 'mutation { createPost(title: "a", body: "b") }'
     const made = await openStream(t, api.url, mutation)
@@ -79,7 +79,7 @@ onEachEngine('event streams', (engine) => {
     assert.deepEqual((await send(api, '{ posts { id } }')).body.data.posts, [{ id: '1' }])
   })
 
-  test('what is wrong with a document is an event, as the protocol of graphql-sse has it; a token is refused by its status', async (t) => {
+  test('an error in a document is sent as an event, as in graphql-sse; an invalid token gets a status', async (t) => {
     const api = await start(t, { engine, elements: guarded })
     const { access } = await signIn(api)
     for (const [document, code, token] of [
@@ -104,7 +104,7 @@ onEachEngine('event streams', (engine) => {
     assert.deepEqual(api.counts(), { subscribers: 0, sources: 0 })
   })
 
-  test('a subscription that ends by itself completes, one that fails says so first', async (t) => {
+  test('a subscription that ends sends complete, one that fails sends the error first', async (t) => {
     const api = await start(t, { engine, elements: [...guarded, ...ending] })
     const ended = await openStream(t, api.url, 'subscription { two }')
     await ended.ended
@@ -125,7 +125,7 @@ onEachEngine('event streams', (engine) => {
     assert.deepEqual(api.counts(), { subscribers: 0, sources: 0 })
   })
 
-  test('a stream ends when its session does, and when the role that it needs is taken away', async (t) => {
+  test('a stream ends with its session, and when the user loses the required role', async (t) => {
     const api = await start(t, { engine, elements: guarded })
     const [user, editor, admin] = [await signIn(api), await api.signInAs('editor'), await api.signInAs('admin')]
     const own = await openStream(t, api.url, counter, { token: user.access })
@@ -149,7 +149,7 @@ onEachEngine('event streams', (engine) => {
     assert.deepEqual(api.counts(), { subscribers: 1, sources: 1 })
   })
 
-  test('streams are cut off at once when the service stops, without an end, so that clients come again', async (t) => {
+  test('streams are cut off when the service stops, without complete, so that clients reconnect', async (t) => {
     const api = await start(t, { engine })
     const streams = await Promise.all(Array.from({ length: 20 }, () => openStream(t, api.url, counter)))
     // Reads nothing, not even the last words.
@@ -165,13 +165,13 @@ onEachEngine('event streams', (engine) => {
   })
 })
 
-test('those who ask for the same share a source, whatever else they send along', async (t) => {
+test('identical subscriptions share a source, whatever else they send', async (t) => {
   const api = await start(t, {})
   for (let n = 0; n < 3; n++) await openStream(t, api.url, counter, { variables: { n, filling: 'x'.repeat(1000) } })
   assert.deepEqual(api.counts(), { subscribers: 3, sources: 1 })
 })
 
-test('an address has only so many streams at once, and refused ones do not count', async (t) => {
+test('an address has a limit of open streams, and refused ones do not count', async (t) => {
   const api = await start(t, { env: { GQL_WS_MAX_PER_ADDRESS: '2' } })
   const [first] = [await openStream(t, api.url, counter), await openStream(t, api.url, counter)]
   const headers = { accept: 'text/event-stream' }
@@ -192,7 +192,7 @@ test('an address has only so many streams at once, and refused ones do not count
   })
 })
 
-test('a silent stream is kept alive by a comment every 12 seconds', async (t) => {
+test('an idle stream gets a comment every 12 seconds as a keep-alive', async (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] })
   const api = await start(t, {})
   const streams = [await openStream(t, api.url, counter), await openStream(t, api.url, counter)]
@@ -202,7 +202,7 @@ test('a silent stream is kept alive by a comment every 12 seconds', async (t) =>
   }
 })
 
-test('one who does not read is cut off, and the others are not held up', async (t) => {
+test('a client that does not read is disconnected, and the others are not delayed', async (t) => {
   const big = 'x'.repeat(100_000)
   const api = await start(t, {
     elements: [
@@ -232,7 +232,7 @@ test('one who does not read is cut off, and the others are not held up', async (
   await eventually(() => assert.deepEqual(reader.events, [counted(1)]))
 })
 
-test('clients that come and go in the middle leave nothing behind', async (t) => {
+test('clients that disconnect midway leave nothing behind', async (t) => {
   const api = await start(t, {})
   for (let round = 0; round < 10; round++) {
     const sockets = Array.from({ length: 20 }, (_, i) => {
@@ -250,7 +250,7 @@ test('clients that come and go in the middle leave nothing behind', async (t) =>
   await eventually(() => assert.deepEqual(after.events, [counted(1)]))
 })
 
-test('a stream that waits behind another on the same connection is gone with the connection', async (t) => {
+test('a stream that waits behind another on the same connection ends with the connection', async (t) => {
   const api = await start(t, { env: { GQL_WS_MAX_PER_ADDRESS: '3' } })
   const ask = `GET ${graphqlPath}?query=${encodeURIComponent(counter)} HTTP/1.1\r\nhost: x\r\naccept: text/event-stream\r\n\r\n`
   for (let round = 0; round < 3; round++) {

@@ -31,7 +31,7 @@ test('GET takes the query, its variables as JSON and the name of the operation',
   assert.deepEqual([head.status, head.headers.get('content-length'), head.body], [200, '31', ''])
 })
 
-test('a mutation over GET is 405, says POST, and does nothing', async (t) => {
+test('a mutation over GET is 405 with Allow: POST, and does nothing', async (t) => {
   const api = await startApi(t)
   const document = 'mutation M { createPost(title: "a", body: "b") } query Q { posts { id } }'
   for (const method of ['GET', 'HEAD']) {
@@ -43,7 +43,7 @@ test('a mutation over GET is 405, says POST, and does nothing', async (t) => {
   assert.deepEqual((await get(api, { query: document, operationName: 'Q' })).body, { data: { posts: [] } })
 })
 
-test('what is no request is 400 whatever the client accepts', async (t) => {
+test('an invalid request is 400, whatever the client accepts', async (t) => {
   const api = await startApi(t)
   for (const accept of [older, newer]) {
     for (const json of [
@@ -75,7 +75,7 @@ test('what is no request is 400 whatever the client accepts', async (t) => {
   assert.equal(twice.status, 400)
 })
 
-test('a document that cannot be executed is 200 in the older type and 400 in the newer', async (t) => {
+test('an invalid document is 200 as application/json and 400 as application/graphql-response+json', async (t) => {
   const api = await startApi(t)
   for (const [document, code] of [
     ['{', 'GRAPHQL_PARSE_FAILED'],
@@ -99,7 +99,7 @@ test('a document that cannot be executed is 200 in the older type and 400 in the
   assert.deepEqual([partly.status, partly.body.data, codeOf(partly.body)], [200, { post: null }, 'NOT_FOUND'])
 })
 
-test('the type of the answer is the one that the client likes best', () => {
+test('the response has the content type that the client prefers', () => {
   for (const [accept, json, stream] of [
     ['application/json', older, 'refused'],
     ['application/*', older, 'refused'],
@@ -127,7 +127,7 @@ test('the type of the answer is the one that the client likes best', () => {
   }
 })
 
-test('who accepts neither type is told so before anything is done', async (t) => {
+test('a client that accepts neither content type gets 406 before anything is executed', async (t) => {
   const api = await startApi(t)
   const response = await send(api, 'mutation { createPost(title: "a", body: "b") }', {
     headers: { accept: 'text/html' },
@@ -136,7 +136,7 @@ test('who accepts neither type is told so before anything is done', async (t) =>
   assert.deepEqual((await send(api, '{ posts { id } }')).body.data.posts, [])
 })
 
-test('a POST is JSON in UTF-8: forms and all else are 415', async (t) => {
+test('a POST must be JSON in UTF-8; forms and other types are 415', async (t) => {
   const api = await startApi(t)
   const body = '{"query":"{ __typename }"}'
   const postAs = (type: string) => api.request('POST', graphqlPath, { body, headers: { 'content-type': type } })
@@ -166,7 +166,7 @@ test('a POST is JSON in UTF-8: forms and all else are 415', async (t) => {
   assert.equal(form.status, 415)
 })
 
-test('errors have the form of GraphQL here, whoever refuses, and their own everywhere else', async (t) => {
+test('all errors on /graphql have the GraphQL format, and the REST format everywhere else', async (t) => {
   const api = await startApi(t)
   for (const method of ['PUT', 'DELETE', 'PATCH']) {
     const response = await api.request(method, graphqlPath, { json: { query: '{ __typename }' } })
@@ -185,7 +185,7 @@ test('errors have the form of GraphQL here, whoever refuses, and their own every
   assert.deepEqual((await api.request('PUT', '/me')).body, { error: 'Method not allowed' })
 })
 
-test('load is shed in the form of GraphQL', async (t) => {
+test('load shedding uses the GraphQL error format', async (t) => {
   const api = await startApi(t, {
     env: { MAX_EVENT_LOOP_DELAY_MS: '1' },
     extend(app) {
@@ -204,7 +204,7 @@ test('load is shed in the form of GraphQL', async (t) => {
   assert.fail('no load was shed')
 })
 
-test('a token is optional; one that is not good is 401, before the body is looked at', async (t) => {
+test('a token is optional; an invalid one is 401 before the body is parsed', async (t) => {
   const api = await startApi(t)
   const user = await signIn(api)
   const me = { query: '{ me { id } }' }
@@ -249,7 +249,7 @@ test('a session that ends while the body arrives is noticed', async (t) => {
   assert.equal(response.status, 401)
 })
 
-test('cookies are never looked at', async (t) => {
+test('cookies are ignored', async (t) => {
   const api = await startApi(t)
   const { access } = await signIn(api)
   for (const cookie of [`access_token=${access}`, `Authorization=Bearer ${access}`, `token=${access}; session=x`]) {
@@ -257,7 +257,7 @@ test('cookies are never looked at', async (t) => {
   }
 })
 
-test('no cache keeps what was asked with a token, or takes it for the answer to another', async (t) => {
+test('responses to requests with a token are not cached, and caches vary by Authorization', async (t) => {
   const api = await startApi(t)
   const { access } = await signIn(api)
   const mine = await get(api, { query: '{ me { id } }' }, { authorization: `Bearer ${access}` })
@@ -267,7 +267,7 @@ test('no cache keeps what was asked with a token, or takes it for the answer to 
   for (const { headers } of [mine, open]) assert.match(headers.get('vary') ?? '', /accept, authorization/)
 })
 
-test('a long answer is compressed where the client asks for it', async (t) => {
+test('a long response is compressed if the client accepts it', async (t) => {
   const api = await startApi(t, {
     elements: [query({ name: 'long', type: 'String', access: 'public', resolve: () => 'x'.repeat(10_000) })],
   })
@@ -285,7 +285,7 @@ test('a long answer is compressed where the client asks for it', async (t) => {
   assert.equal(JSON.parse(bytes.text).data.long.length, 10_000)
 })
 
-test('a batch is answered in its order, each request as if it had come alone', async (t) => {
+test('a batch returns its results in order, each as if it had been sent alone', async (t) => {
   const api = await startApi(t)
   const batch = (json: unknown, headers = {}) => api.request('POST', graphqlPath, { json, headers })
   const { status, body } = await batch([
@@ -325,7 +325,7 @@ test('a batch is answered in its order, each request as if it had come alone', a
   assert.equal((await batch([one], { accept: newer })).headers.get('content-type'), `${newer}; charset=utf-8`)
 })
 
-test('a subscription without an event stream is refused, and told what it needs', async (t) => {
+test('a subscription without an event stream is refused with a message that says what it needs', async (t) => {
   const api = await startApi(t)
   for (const accept of [older, newer, '*/*']) {
     const response = await send(api, 'subscription { counter { count } }', { headers: { accept } })
@@ -334,7 +334,7 @@ test('a subscription without an event stream is refused, and told what it needs'
   }
 })
 
-test('the schema is told where the playground is open, and not by a word where it is closed', async (t) => {
+test('introspection works if the playground is on, and reveals nothing if it is off', async (t) => {
   const open = await startApi(t)
   assert.equal((await send(open, '{ __schema { queryType { name } } }')).body.data.__schema.queryType.name, 'Query')
   assert.match((await send(open, '{ post { id } }')).body.errors[0].message, /id/)

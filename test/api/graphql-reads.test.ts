@@ -11,7 +11,7 @@ import { startApiWithRoles } from '../support/roles.ts'
 const textOf = (i: number) => 'x'.repeat(i % 2 === 0 ? 3000 : 50_000)
 
 onEachEngine('a list in GraphQL', (engine) => {
-  test('reads what is asked for, and no long text that is not', async (t) => {
+  test('reads the selected fields, and no long text that is not selected', async (t) => {
     const api = await startApiWithRoles(t, { engine })
     const at = '2026-01-01T00:00:00.000Z'
     const common = { price_cents: 100, category: 'general', stock: 1, active: true }

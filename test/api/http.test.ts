@@ -56,7 +56,7 @@ test('JSON and form bodies are read alike', async (t) => {
   assert.deepEqual(form.body.body, { a: 'ü & x', b: '' })
 })
 
-test('an empty body counts as none, whatever type it claims', async (t) => {
+test('an empty body counts as no body, whatever its content type', async (t) => {
   const api = await start(t)
   for (const headers of [
     {},
@@ -90,7 +90,7 @@ for (const [what, body] of malformed) {
   })
 }
 
-test('an answer that cannot be sent is a 500, and the service goes on', async (t) => {
+test('a response that cannot be sent is a 500, and the service keeps running', async (t) => {
   const api = await startApi(t, {
     extend(app) {
       const config = { access: 'public' } as const
@@ -110,7 +110,7 @@ test('an answer that cannot be sent is a 500, and the service goes on', async (t
   assert.equal(api.log.filter((line) => line.includes('could not be sent')).length, 3)
 })
 
-test('clients that hang up at once leave no trace in the log', async (t) => {
+test('clients that disconnect at once leave no trace in the log', async (t) => {
   const api = await startApi(t)
   const { port } = new URL(api.url)
   await Promise.all(
@@ -143,7 +143,7 @@ test('a byte order mark in front of a body is skipped', async (t) => {
   assert.deepEqual(login.body, { error: 'Invalid credentials' })
 })
 
-test('a key that would poison a prototype is ignored, wherever in a body it stands', async (t) => {
+test('a key that would poison a prototype is ignored, anywhere in a body', async (t) => {
   const api = await start(t)
   const { access: token } = await signIn(api)
   const inner = ['"__proto__": {"isAdmin": true}', '"constructor": {"prototype": {"isAdmin": true}}']
@@ -202,7 +202,7 @@ test('an unknown path is 404, malformed paths included', async (t) => {
   }
 })
 
-test('a known path with another method is 405 and says what is allowed', async (t) => {
+test('a known path with another method is 405 with an Allow header', async (t) => {
   const api = await start(t)
   const response = await api.request('PUT', '/echo/7?x=1')
   assert.equal(response.status, 405)
@@ -210,7 +210,7 @@ test('a known path with another method is 405 and says what is allowed', async (
   assert.equal(response.headers.get('allow'), 'GET, HEAD, DELETE')
 })
 
-test('an unknown route is refused before its body is looked at', async (t) => {
+test('an unknown route is refused before its body is parsed', async (t) => {
   const api = await start(t)
   const text = { body: 'x', headers: { 'content-type': 'text/plain' } }
   assert.equal((await api.request('POST', '/nowhere', text)).status, 404)
@@ -219,7 +219,7 @@ test('an unknown route is refused before its body is looked at', async (t) => {
   assert.equal(wrongMethod.headers.get('allow'), 'POST')
 })
 
-test('HTTP/1.1 has one host, HTTP/1.0 need not have one, and what is expected beside is not looked at', async (t) => {
+test('HTTP/1.1 requires one Host header, HTTP/1.0 none, and Expect is ignored', async (t) => {
   const api = await start(t)
   const ask = (version: string, ...lines: string[]) =>
     sendRaw(api.url, [`GET /health/live HTTP/${version}`, ...lines, 'connection: close', '', ''].join('\r\n'))
@@ -234,7 +234,7 @@ test('HTTP/1.1 has one host, HTTP/1.0 need not have one, and what is expected be
   assert.equal((await ask('1.1', 'host: x', 'expect: foo')).status, 200)
 })
 
-test('what the parser refuses has the usual body, headers and id, and stands in the log and the metrics', async (t) => {
+test('parser errors have the usual body, headers and id, and are in the log and the metrics', async (t) => {
   const api = await start(t)
   const big = `host: x\r\nx-big: ${'x'.repeat(20_000)}\r\n\r\n`
   const graphql = { errors: [{ message: 'Request headers too large', extensions: { code: 'HEADERS_TOO_LARGE' } }] }
@@ -265,7 +265,7 @@ test('what the parser refuses has the usual body, headers and id, and stands in 
   assert.deepEqual(series, [...new Set(series)])
 })
 
-test('an unforeseen error is 500 without a word about the cause, which the log has', async (t) => {
+test('an unexpected error is 500 without its cause, which is logged', async (t) => {
   const api = await start(t)
   const nothing = await api.get('/throws-nothing')
   assert.deepEqual([nothing.status, nothing.body], [500, { error: 'Internal server error' }])
@@ -276,7 +276,7 @@ test('an unforeseen error is 500 without a word about the cause, which the log h
   assert.ok(api.log.some((line) => line.includes('"level":"error"') && line.includes(`"requestId":"${id}"`)))
 })
 
-test('every answer has an id of its own, a client cannot choose it', async (t) => {
+test('every response has its own id, which a client cannot choose', async (t) => {
   const api = await start(t)
   const ids = new Set<string | null>()
   for (const path of ['/health/live', '/nowhere', '/fails', '/%zz']) {
@@ -288,7 +288,7 @@ test('every answer has an id of its own, a client cannot choose it', async (t) =
   assert.ok(!ids.has('mine'))
 })
 
-test('answers carry security headers', async (t) => {
+test('responses have security headers', async (t) => {
   const api = await start(t, { PUBLIC_URL: 'https://api.example.com' })
   const { headers } = await api.get('/nowhere')
   assert.equal(headers.get('x-content-type-options'), 'nosniff')
@@ -297,7 +297,7 @@ test('answers carry security headers', async (t) => {
   assert.equal(headers.get('x-powered-by'), null)
 })
 
-test('browsers are told to use https, for sub-domains too where that is configured, and never over http', async (t) => {
+test('HSTS is sent over https, with subdomains if configured, and never over http', async (t) => {
   for (const [env, expected] of [
     [{ PUBLIC_URL: 'https://api.example.com', HSTS: 'subdomains' }, 'max-age=31536000; includeSubDomains'],
     [{ PUBLIC_URL: 'https://api.example.com', HSTS: 'off' }, null],
@@ -309,7 +309,7 @@ test('browsers are told to use https, for sub-domains too where that is configur
   }
 })
 
-test('no window of another origin keeps a hold on our pages', async (t) => {
+test('windows of other origins get no reference to our pages', async (t) => {
   const api = await start(t)
   for (const path of ['/', '/docs', '/graphiql', '/console/login', '/console/nowhere']) {
     const { headers } = await api.get(path)
@@ -318,7 +318,7 @@ test('no window of another origin keeps a hold on our pages', async (t) => {
   }
 })
 
-test('no secret reaches the log, whoever logs it', async (t) => {
+test('no secret reaches the log', async (t) => {
   const api = await start(t)
   const secret = 'hush-hush-4711'
   const body = Object.fromEntries(
@@ -360,7 +360,7 @@ test('forwarding headers of an untrusted peer are ignored, with one warning', as
   assert.equal(api.log.filter((line) => line.includes('untrusted peer')).length, 1)
 })
 
-test('a trusted proxy tells the client address and the request id', async (t) => {
+test('a trusted proxy sets the client address and the request id', async (t) => {
   const api = await start(t, { TRUSTED_PROXIES: 'loopback, 10.0.0.0/8' })
   const headers = { 'x-forwarded-for': '198.51.100.1, 203.0.113.9, 10.1.2.3', 'x-request-id': 'from-the-proxy' }
   const response = await api.request('GET', '/echo/1', { headers })
@@ -374,7 +374,7 @@ test('a trusted proxy tells the client address and the request id', async (t) =>
   assert.notEqual(forged.headers.get('x-request-id'), 'a b" {}')
 })
 
-test('what a trusted proxy forwards is an address, or it is ignored', async (t) => {
+test('a forwarded address must be valid, or it is ignored', async (t) => {
   const api = await start(t, { TRUSTED_PROXIES: 'loopback, 10.0.0.0/8' })
   for (const [forwarded, expected] of [
     ['evil', '127.0.0.1'],
@@ -400,7 +400,7 @@ test('what a trusted proxy forwards is an address, or it is ignored', async (t) 
   assert.ok(!api.log.join('').includes('evil'))
 })
 
-test('while the event loop is far behind, requests are answered 503 with Retry-After, but it is alive', async (t) => {
+test('while the event loop is far behind, requests get 503 with Retry-After, but the service is live', async (t) => {
   const api = await start(t, { MAX_EVENT_LOOP_DELAY_MS: '50' })
   const blocking = Promise.all(Array.from({ length: 6 }, () => api.get('/blocks')))
   await blocking
@@ -415,7 +415,7 @@ test('while the event loop is far behind, requests are answered 503 with Retry-A
   assert.equal((await api.get('/health/live')).status, 200)
 })
 
-test('a slow start is not taken for overload: the first request is served', async (t) => {
+test('a slow start is not treated as overload: the first request is served', async (t) => {
   const api = await startApi(t, {
     env: { MAX_EVENT_LOOP_DELAY_MS: '1000' },
     extend() {
@@ -426,7 +426,7 @@ test('a slow start is not taken for overload: the first request is served', asyn
   assert.equal((await api.get('/health/ready')).status, 200)
 })
 
-test('closing lets a request in flight end', async (t) => {
+test('closing lets a request in flight finish', async (t) => {
   const api = await start(t)
   slowHasBegun = Promise.withResolvers()
   const slow = api.get('/slow')
@@ -442,7 +442,7 @@ test('closing lets a request in flight end', async (t) => {
   await assert.rejects(fetch(api.url))
 })
 
-test('a route that declares no access stops the start-up and is named', async (t) => {
+test('a route without a declared access stops the start with an error that names it', async (t) => {
   const start = startApi(t, {
     extend(app) {
       app.get('/forgotten', async () => ({}))

@@ -7,7 +7,7 @@ import { again, claimsOf, isSignedIn, logIn, many, password, register, signIn } 
 const locked = 'Account temporarily locked after too many failed attempts'
 
 onEachEngine('login', (engine) => {
-  test('answers a token pair with the decided claims', async (t) => {
+  test('returns a token pair with the specified claims', async (t) => {
     const api = await startApi(t, { engine })
     const user = await register(api)
     const { status, body, headers } = await logIn(api, user.email)
@@ -75,7 +75,7 @@ onEachEngine('login', (engine) => {
     })
   }
 
-  test('a completed login clears the failures, and so does a day', async (t) => {
+  test('a completed login clears the failure count, and so does a day', async (t) => {
     const api = await startApi(t, { engine })
     const { email } = await register(api)
     for (let round = 0; round < 3; round++) {
@@ -86,7 +86,7 @@ onEachEngine('login', (engine) => {
     assert.equal((await logIn(api, email)).status, 200)
   })
 
-  test('of a hundred wrong logins at once four are 401, all others 423 with one locked_until', async (t) => {
+  test('of a hundred parallel wrong logins four are 401, all others 423 with the same locked_until', async (t) => {
     const api = await startApi(t, { engine, env: { RATE_LIMIT_LOGIN: '1000/60' } })
     const { email } = await register(api)
     const responses = await many(100, () => logIn(api, email, 'wrong'))
@@ -96,7 +96,7 @@ onEachEngine('login', (engine) => {
     assert.equal(new Set(refused.map(({ body }) => body.locked_until)).size, 1)
   })
 
-  test('of wrong and right logins at once no more than five tell anything once the lock is set', async (t) => {
+  test('of parallel wrong and right logins no more than five reveal anything once the email is locked', async (t) => {
     const api = await startApi(t, { engine, env: { RATE_LIMIT_LOGIN: '1000/60' } })
     const { email } = await register(api)
     for (let i = 0; i < 4; i++) await logIn(api, email, 'wrong')
@@ -107,7 +107,7 @@ onEachEngine('login', (engine) => {
     assert.ok(told.filter(({ status }) => status === 200).length <= 1)
   })
 
-  test('a hundred right logins at once are all 200', async (t) => {
+  test('a hundred parallel logins with the right password all succeed', async (t) => {
     const api = await startApi(t, { engine, env: { RATE_LIMIT_LOGIN: '1000/60' } })
     const { email } = await register(api)
     const responses = await many(100, () => logIn(api, email))
@@ -115,7 +115,7 @@ onEachEngine('login', (engine) => {
     assert.equal(new Set(responses.map(({ body }) => claimsOf(body.access_token).family)).size, 100)
   })
 
-  test('an access token lives 1800 seconds, not one more', async (t) => {
+  test('an access token is valid for 1800 seconds, not one more', async (t) => {
     const api = await startApi(t, { engine })
     const user = await signIn(api)
     api.clock.advance(1798)
@@ -125,7 +125,7 @@ onEachEngine('login', (engine) => {
     assert.deepEqual([response.status, response.body], [401, { error: 'Invalid access token' }])
   })
 
-  test('logout ends the presented access token alone', async (t) => {
+  test('logout ends only the access token it was sent with', async (t) => {
     const api = await startApi(t, { engine })
     const user = await signIn(api)
     const other = await again(api, user)
@@ -154,7 +154,7 @@ onEachEngine('login', (engine) => {
     assert.equal(claimsOf(anew.access).ver, 2)
   })
 
-  test('logout needs a token, and a body only of the right kind', async (t) => {
+  test('logout needs a token, and a valid body if there is one', async (t) => {
     const api = await startApi(t, { engine })
     assert.deepEqual((await api.post('/api/auth/logout')).body, { error: 'Missing access token' })
     const basic = await api.request('POST', '/api/auth/logout', { headers: { authorization: 'Basic eDp5' } })
@@ -183,7 +183,7 @@ onEachEngine('login', (engine) => {
     assert.equal((await logIn(api, user.email, 'Another-Pass-2')).status, 200)
   })
 
-  test('wrong passwords count wherever one is asked for, and the lock holds there too', async (t) => {
+  test('wrong passwords count on every endpoint that asks for one, and the lock-out applies there too', async (t) => {
     const api = await startApi(t, { engine })
     const user = await signIn(api)
     const change = (current_password: string) =>

@@ -46,7 +46,7 @@ test("redocly's recommended rules find nothing in it", async (t) => {
   )
 })
 
-test('operations have names that a person would give them, and keep them', async (t) => {
+test('operations have readable, stable names', async (t) => {
   const { operations } = await startDescribedApi(t)
   const names = Object.fromEntries(operations.map(({ name, operation }) => [name, operation.operationId]))
   for (const [route, name] of Object.entries({
@@ -75,7 +75,7 @@ test('operations have names that a person would give them, and keep them', async
   }
 })
 
-test('schemas are of the kind that generators of clients understand', async (t) => {
+test('schemas work with client generators', async (t) => {
   const { document, operations } = await startDescribedApi(t)
   const { schemas } = document.components
   assert.ok(!('Error' in schemas))
@@ -103,7 +103,7 @@ test('schemas are of the kind that generators of clients understand', async (t) 
   }
 })
 
-test('fields are told the lengths, limits and formats that they are checked by, and what is optional', async (t) => {
+test('fields are documented with the lengths, limits and formats they are validated by, and as optional if they are', async (t) => {
   const { document } = await startDescribedApi(t)
   const { CreateProductBody, RegisterBody, CreatePostBody, LogoutBody } = document.components.schemas
   assert.deepEqual(CreateProductBody?.required, ['name', 'description', 'price'])
@@ -120,7 +120,7 @@ test('fields are told the lengths, limits and formats that they are checked by, 
   assert.equal(LogoutBody?.required, undefined)
 })
 
-test('whatever is answered is described, rate limits too', async (t) => {
+test('every response is documented, including rate limits', async (t) => {
   const once = Object.fromEntries(
     ['LOGIN', 'REGISTER', 'REFRESH', 'VERIFY', 'RESET'].map((name) => [`RATE_LIMIT_${name}`, '6/600']),
   )
@@ -144,7 +144,7 @@ test('whatever is answered is described, rate limits too', async (t) => {
   for (const status of [200, 401, 404, 422, 429]) assert.ok(seen.has(status), String(status))
 })
 
-test('it is for everybody, is JSON, and names the public address where there is one', async (t) => {
+test('it is public JSON, and contains the public URL if there is one', async (t) => {
   const api = await startDescribedApi(t, { env: { PUBLIC_URL: 'https://api.example.com/' } })
   const { status, headers } = await api.get('/openapi.json')
   assert.deepEqual(
@@ -165,7 +165,7 @@ test('every route that the router knows is described, and nothing else is', asyn
   )
 })
 
-test('every operation has a summary, a chapter, a name of its own, and answers with examples that fit', async (t) => {
+test('every operation has a summary, a tag, a unique name, and responses with valid examples', async (t) => {
   const { document, operations } = await startDescribedApi(t)
   const tags = document.tags.map(({ name }) => name)
   for (const { name, operation } of operations) {
@@ -217,7 +217,7 @@ const texts: Record<string, string[]> = {
   503: ['Service unavailable'],
 }
 
-test('errors are those of the table, each where it can happen', async (t) => {
+test('documented errors are those of the table, on the operations where they can happen', async (t) => {
   const { document, operations } = await startDescribedApi(t)
   const found = new Set<string>()
   for (const { name, path, operation } of operations) {
@@ -256,7 +256,7 @@ test('errors are those of the table, each where it can happen', async (t) => {
   )
 })
 
-test('who may use what is told', async (t) => {
+test('access requirements are documented', async (t) => {
   const { document } = await startDescribedApi(t)
   const at = (path: string, method: string) => {
     const operation = document.paths[path]?.[method]
@@ -299,7 +299,7 @@ test('every example of a request passes, as JSON and as a form', async (t) => {
   }
 })
 
-test('what the service answers is what is described, field by field', async (t) => {
+test('responses match the documentation, field by field', async (t) => {
   const api = await startDescribedApi(t)
   const fits = (method: string, path: string, response: Answer, status: number) => {
     assert.equal(response.status, status, `${method} ${path} ${JSON.stringify(response.body)}`)
@@ -340,7 +340,7 @@ test('what the service answers is what is described, field by field', async (t) 
   fits('DELETE', '/api/posts/{id}', await api.delete('/api/posts/1', admin.access), 204)
 })
 
-test('so is what is told of products', async (t) => {
+test('product events are announced too', async (t) => {
   const api = await startDescribedApi(t)
   const { access } = await signIn(api)
   const [all, one] = ['/api/v2/products', '/api/v2/products/{id}']
@@ -362,7 +362,7 @@ test('so is what is told of products', async (t) => {
   fits('DELETE', one, await api.delete(`${all}/1`, access), 204)
 })
 
-test('so is what the second factor, sessions and administrators get', async (t) => {
+test('responses about two-factor, sessions and administration are not cached either', async (t) => {
   const api = await startDescribedApi(t)
   const fits = async (
     method: 'POST' | 'PUT' | 'DELETE',
@@ -415,7 +415,7 @@ test('so is what the second factor, sessions and administrators get', async (t) 
   await fits('POST', '/api/auth/logout', 200, { ...asAdmin, json: {} })
 })
 
-test('the rules of a body are told as they are configured, and none of ours leaks', async (t) => {
+test('the rules of a body are documented as configured, and no internal keyword leaks', async (t) => {
   const { document } = await startDescribedApi(t)
   assert.ok(!/"x-(check|decimals|not-blank|or-empty)/.test(JSON.stringify(document)))
   const { RegisterBody: body } = document.components.schemas
@@ -430,7 +430,7 @@ test('the rules of a body are told as they are configured, and none of ours leak
   })
 })
 
-test("a user's own routes are described by what can be told, or not at all where they say so", async (t) => {
+test('routes of extensions are documented with what is known, or left out if they ask for it', async (t) => {
   const api = await startDescribedApi(t, {
     async extend(app) {
       const body = Type.Object({ text: Type.String({ 'x-not-blank': true }) })

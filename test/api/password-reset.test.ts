@@ -66,7 +66,7 @@ async function tokenFor(api: Api, mailbox: Mailbox, email: string): Promise<stri
 }
 
 onEachEngine('password reset', (engine) => {
-  test('mails a link of the configured address, and the token sets a new password once', async (t) => {
+  test('mails a link to the configured URL, and the token sets a new password once', async (t) => {
     const { api, mailbox } = await start(t, engine)
     const user = await signIn(api)
     const token = await tokenFor(api, mailbox, ` ${user.email.toUpperCase()}`)
@@ -89,7 +89,7 @@ onEachEngine('password reset', (engine) => {
     assert.deepEqual([twice.status, twice.body], [401, { error: 'Invalid reset token' }])
   })
 
-  test('says the same to every email, and mails no stranger', async (t) => {
+  test('returns the same for every email, and sends no mail to unknown ones', async (t) => {
     const { api, mailbox } = await start(t, engine)
     const user = await signIn(api)
     const known = await forgot(api, user.email)
@@ -103,7 +103,7 @@ onEachEngine('password reset', (engine) => {
     assert.equal(mailbox.messages.length, 1)
   })
 
-  test('sends three mails an hour to an account, however many are asked for at once', async (t) => {
+  test('sends at most three mails an hour to an account, however many are requested in parallel', async (t) => {
     const { api, mailbox } = await start(t, engine)
     const user = await signIn(api)
     await many(10, () => forgot(api, user.email))
@@ -115,7 +115,7 @@ onEachEngine('password reset', (engine) => {
     await waitForMails(mailbox, 4)
   })
 
-  test('a token lives an hour, and of twenty uses at once one counts', async (t) => {
+  test('a reset token is valid for an hour, and of twenty parallel uses one succeeds', async (t) => {
     const { api, mailbox } = await start(t, engine)
     const user = await signIn(api)
     const late = await tokenFor(api, mailbox, user.email)
@@ -127,7 +127,7 @@ onEachEngine('password reset', (engine) => {
     for (const wrong of ['', 'x', `${token}x`]) assert.equal((await reset(api, wrong, 'Another-Pass-2')).status, 401)
   })
 
-  test('using one token voids the others', async (t) => {
+  test('using one token invalidates the others', async (t) => {
     const { api, mailbox } = await start(t, engine)
     const user = await signIn(api)
     const first = await tokenFor(api, mailbox, user.email)
@@ -162,7 +162,7 @@ test('in development without mail the message goes to the log', async (t) => {
   assert.equal((await reset(api, token, 'Another-Pass-2')).status, 200)
 })
 
-test('in production without mail it is 503, and an unreachable mail server changes no answer', async (t) => {
+test('in production without mail it is 503, and an unreachable mail server does not change the response', async (t) => {
   const none = await startApi(t, { env: { NODE_ENV: 'production' } })
   const refused = await forgot(none, 'a@example.com')
   assert.deepEqual([refused.status, refused.body], [503, { error: 'Service unavailable' }])

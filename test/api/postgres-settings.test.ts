@@ -95,7 +95,7 @@ if (engines.includes('postgres')) {
     })
   }
 
-  test('a search_path that leads to another schema is followed', async (t) => {
+  test('a search_path to another schema is used', async (t) => {
     const url = await createDatabaseUrl(t, 'postgres')
     const name = new URL(url).pathname.slice(1)
     await runOnServer(url, `CREATE SCHEMA app; ALTER DATABASE ${name} SET search_path = app`)

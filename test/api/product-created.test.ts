@@ -9,7 +9,7 @@ import { signIn } from '../support/people.ts'
 import { createProduct, lamp, productsPath } from '../support/products.ts'
 
 onEachEngine('ProductCreated', (engine) => {
-  test('is told after the product is saved and before the answer is sent', async (t) => {
+  test('is emitted after the product is saved and before the response is sent', async (t) => {
     const told: { product: Product; isSaved: boolean; isResponded: boolean }[] = []
     let isResponded = false
     const api = await startApi(t, {
@@ -30,7 +30,7 @@ onEachEngine('ProductCreated', (engine) => {
     assert.deepEqual([told[0]?.product.name, told[0]?.product.price_cents], [lamp.name, 123_450])
   })
 
-  test('is told for creates alone', async (t) => {
+  test('is emitted for creates only', async (t) => {
     let told = 0
     const api = await startApi(t, {
       engine,
@@ -46,7 +46,7 @@ onEachEngine('ProductCreated', (engine) => {
     assert.equal(told, 1)
   })
 
-  test('breaks neither the answer nor the other listeners when one of them fails', async (t) => {
+  test('a failing listener affects neither the response nor the other listeners', async (t) => {
     const told: string[] = []
     const api = await startApi(t, {
       engine,
@@ -69,7 +69,7 @@ onEachEngine('ProductCreated', (engine) => {
     assert.ok(lines.every((line) => line.includes('ProductCreated') && line.includes('is broken')))
   })
 
-  test('holds the answer for a second at most where a listener does not end', async (t) => {
+  test('a listener that never ends delays the response by one second at most', async (t) => {
     const api = await startApi(t, {
       engine,
       extend: (_, { events }) => void events.on(productCreated, () => new Promise(() => {})),

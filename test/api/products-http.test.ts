@@ -68,7 +68,7 @@ onEachEngine('what clients know of a product', (engine) => {
     }
   })
 
-  test('guards a change: only the product that the client has seen is changed', async (t) => {
+  test('protects an update: only the version that the client has seen is changed', async (t) => {
     const api = await startApi(t, { engine })
     const { access } = await signIn(api)
     const etag = (await api.post(productsPath, lamp, access)).headers.get('etag') ?? ''
@@ -120,7 +120,7 @@ onEachEngine('what clients know of a product', (engine) => {
     assert.equal((await raw(api, `${productsPath}/2`, {}, 'HEAD')).status, 404)
   })
 
-  test('comes compressed where the client asks and it pays', async (t) => {
+  test('is compressed if the client accepts it and it is long enough', async (t) => {
     const api = await startApi(t, { engine })
     const { access } = await signIn(api)
     await many(10, () => createProduct(api, access))
@@ -176,7 +176,7 @@ onEachEngine('an Idempotency-Key', (engine) => {
   const post = (api: Api, token: string, key: string, json: object = lamp) =>
     api.request('POST', productsPath, { headers: { 'idempotency-key': key }, json, token })
 
-  test('makes one product of many parallel requests, and each gets the same answer', async (t) => {
+  test('creates one product from many parallel requests, which all get the same response', async (t) => {
     const told: number[] = []
     const api = await startApi(t, {
       engine,
@@ -194,7 +194,7 @@ onEachEngine('an Idempotency-Key', (engine) => {
     assert.equal(told.length, 1)
   })
 
-  test('answers as at first, whatever has become of the product', async (t) => {
+  test('returns the first response again, even if the product has changed since', async (t) => {
     const api = await startApi(t, { engine })
     const { access } = await signIn(api)
     const first = await post(api, access, 'order-1')
@@ -222,7 +222,7 @@ onEachEngine('an Idempotency-Key', (engine) => {
     assert.deepEqual(long.body.details, { idempotency_key: ['Must be at most 255 characters'] })
   })
 
-  test('is not used up by a refusal, and is forgotten after a day', async (t) => {
+  test('is not consumed by a refused request, and expires after a day', async (t) => {
     const api = await startApi(t, { engine, env: { JWT_ACCESS_TTL: '200000' } })
     const { access } = await signIn(api)
     assert.equal((await post(api, access, 'order-1', {})).status, 422)

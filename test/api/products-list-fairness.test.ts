@@ -82,7 +82,7 @@ function ask(url: string, id: number, localAddress = '127.0.0.1'): Asked {
   return { sent, response }
 }
 
-test('an address whose lists wait in great number is refused more of them, and another has the next turn', async (t) => {
+test('an address with many waiting lists is refused further ones, and another address gets the next turn', async (t) => {
   const tooMany = 20
   const most = atOnce + maxWaiting
   const { url, gate } = await start(t, most + tooMany + 1)
@@ -111,7 +111,7 @@ test('an address whose lists wait in great number is refused more of them, and a
   assert.ok(responses.slice(tooMany).every((response) => response?.statusCode === 200))
 })
 
-test('nothing is read for who has left', async (t) => {
+test('nothing is read for clients that have disconnected', async (t) => {
   const { url, gate, connections } = await start(t, 30)
   const some = Array.from({ length: 20 }, (_, i) => ask(url, i + 1))
   await eventually(() => assert.equal(gate.begun.length, atOnce))

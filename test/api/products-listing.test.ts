@@ -119,7 +119,7 @@ onEachEngine('the listing of products', (engine) => {
 })
 
 onEachEngine('a collection of products', (engine) => {
-  test('of a category has those that are active, by name', async (t) => {
+  test('of a category has the active products, by name', async (t) => {
     const api = await startApi(t, { engine })
     const { access } = await signIn(api)
     for (const name of ['banana', 'Apple', 'cherry', 'Zebra', 'éclair', 'apple', 'Date']) {
@@ -136,7 +136,7 @@ onEachEngine('a collection of products', (engine) => {
     assert.deepEqual((await api.get(`${productsPath}?category=a%00b`)).body, { data: [], meta: { total: 0 } })
   })
 
-  test('by a term comes before one by category, and both before pages', async (t) => {
+  test('by term takes precedence over category, and both over pages', async (t) => {
     const api = await startApi(t, { engine })
     const { access } = await signIn(api)
     await createProduct(api, access, { name: 'Red Lamp', category: 'home' })
@@ -167,7 +167,7 @@ onEachEngine('a collection of products', (engine) => {
     }
   })
 
-  test('has no limit where that is 0', async (t) => {
+  test('has no limit if it is 0', async (t) => {
     const config = createConfig(t, { products: 'products {\n  collection_limit = 0\n}\n' })
     const api = await startApi(t, { engine, config })
     const { access } = await signIn(api)

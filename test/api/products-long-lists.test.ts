@@ -54,7 +54,7 @@ async function bytesOf(response: IncomingMessage): Promise<Buffer> {
 }
 
 onEachEngine('a long list', (engine) => {
-  test('of 270 products of a megabyte each is answered', async (t) => {
+  test('with 270 products of a megabyte each is served completely', async (t) => {
     const api = await startApiWithRoles(t, { engine })
     await fill(api, 1)
     await api.db.write({ sql: `UPDATE products SET description = $1`, params: ['x'.repeat(megabyte)] })
@@ -75,7 +75,7 @@ onEachEngine('a long list', (engine) => {
     assert.match(end, /\}\],"meta":\{"total":270\}\}$/)
   })
 
-  test('has byte for byte what its products are, by search, by category and by page', async (t) => {
+  test('is byte for byte the JSON of its products, by search, by category and by page', async (t) => {
     const api = await startApiWithRoles(t, { engine })
     await fill(api, 40, mixed)
     const data: object[] = []
@@ -124,7 +124,7 @@ onEachEngine('a long list', (engine) => {
     await bytesOf(changed)
   })
 
-  test('shows each product once and as it was at some time, whatever changes while it is read', async (t) => {
+  test('shows each product once, in one of its versions, whatever changes during the read', async (t) => {
     const api = await startApiWithRoles(t, { engine })
     await fill(api, 30, (i) => `${i} `.repeat(250_000))
     const { access } = await signIn(api)
@@ -155,7 +155,7 @@ onEachEngine('a long list', (engine) => {
     }
   })
 
-  test('has no limit where that is 0, and comes in the order of names', async (t) => {
+  test('has no limit if it is 0, and is ordered by name', async (t) => {
     const config = createConfig(t, { products: 'products {\n  collection_limit = 0\n}\n' })
     const api = await startApiWithRoles(t, { engine, config })
     await fill(api, 5000, (i) => (i === 4321 ? 'x'.repeat(100_000) : 'short'))
@@ -171,7 +171,7 @@ onEachEngine('a long list', (engine) => {
     assert.equal(etags.size, 1)
   })
 
-  test('is cut at the limit, which it says, where that is beyond what is held', async (t) => {
+  test('is cut off at the limit and marked as truncated, even if the limit exceeds the memory bound', async (t) => {
     const config = createConfig(t, { products: 'products {\n  collection_limit = 2500\n}\n' })
     const api = await startApiWithRoles(t, { engine, config })
     await fill(api, 2501)
@@ -183,7 +183,7 @@ onEachEngine('a long list', (engine) => {
   })
 })
 
-test('many who read slowly are all served, and whoever asks for little meanwhile is too', async (t) => {
+test('many slow readers are all served, and so are small requests meanwhile', async (t) => {
   const api = await startApiWithRoles(t, {})
   await fill(api, 20, () => 'x'.repeat(megabyte))
   // More than may wait for long reads of the database.
@@ -200,7 +200,7 @@ test('many who read slowly are all served, and whoever asks for little meanwhile
   )
 })
 
-test('a client that stops reading is cut off, one that reads slowly is not', async (t) => {
+test('a client that stops reading is disconnected, one that reads slowly is not', async (t) => {
   const api = await startApiWithRoles(t, {
     env: { UNREAD_TIMEOUT: '1' },
     extend(app) {

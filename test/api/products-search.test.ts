@@ -106,7 +106,7 @@ onEachEngine('search', (engine) => {
     }
   })
 
-  test('knows no case, in any alphabet, and no wildcards', async (t) => {
+  test('ignores case, in any alphabet, and has no wildcards', async (t) => {
     const api = await startApi(t, { engine })
     const { access } = await signIn(api)
     for (const name of ['Éclair au chocolat', '100% cotton', 'snake_case', 'ΟΔΥΣΣΕΥΣ', 'O\'Brien "quoted"', '😀 mug']) {
@@ -154,7 +154,7 @@ onEachEngine('search', (engine) => {
   })
 
   if (engine !== 'postgres') return
-  test('answers in parts what there is at one moment, even where a product changes between two of them', async (t) => {
+  test('returns a consistent result in parts, even if a product changes between two of them', async (t) => {
     const api = await startApiWithRoles(t, { engine })
     await fill(api, engine, ['Lamp', ...Array.from({ length: 450 }, (_, i) => `Lamp ${i + 100}`)])
     const walk = (db: Database) => createPostgresNameIndex(db).alongNames(toTerm('lamp'), 1000)

@@ -75,7 +75,7 @@ const onUpdate: Case[] = [
 ]
 
 onEachEngine('a product that is not right', (engine) => {
-  test('is refused with everything that is wrong with it, and is not made', async (t) => {
+  test('is refused with all its errors, and is not created', async (t) => {
     const api = await startApi(t, { engine })
     const { access } = await signIn(api)
     for (const [body, details] of onCreate) {
@@ -97,14 +97,14 @@ onEachEngine('a product that is not right', (engine) => {
     assert.deepEqual((await api.get(`${productsPath}/${id}`)).body, before.body)
   })
 
-  test('is refused before anybody looks whether there is such a product', async (t) => {
+  test('is refused before the product is looked up', async (t) => {
     const api = await startApi(t, { engine })
     const { access } = await signIn(api)
     assert.equal((await api.put(`${productsPath}/5`, { price: 0 }, access)).status, 422)
     assert.equal((await api.put(`${productsPath}/5`, { price: 1 }, access)).status, 404)
   })
 
-  test('is measured by the number as it is written, with all of its digits', async (t) => {
+  test('is validated by the number as written, with all its digits', async (t) => {
     const api = await startApi(t, { engine })
     const { access } = await signIn(api)
     const [least, most] = ['Must be at least 0.01', 'Must be at most 99999999.99']
@@ -148,7 +148,7 @@ onEachEngine('a product that is not right', (engine) => {
     }
   })
 
-  test('is right where its numbers are, however they are written', async (t) => {
+  test('is valid if its numbers are, however they are written', async (t) => {
     const api = await startApi(t, { engine })
     const { access } = await signIn(api)
     for (const [price, stock, stored] of [
@@ -201,7 +201,7 @@ onEachEngine('a product that is not right', (engine) => {
     assert.equal((await api.post(productsPath, least, access)).status, 201)
   })
 
-  test('is told in the words of the table when its body is none', async (t) => {
+  test('a missing body is reported with the messages of the table', async (t) => {
     const api = await startApi(t, { engine })
     const { access } = await signIn(api)
     const json = { 'content-type': 'application/json' }

@@ -10,7 +10,7 @@ import { startApiWithRoles } from '../support/roles.ts'
 const isoTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 
 onEachEngine('a product', (engine) => {
-  test('is made by whoever is signed in, and comes back in its envelope', async (t) => {
+  test('is created by a signed-in user and returned in its envelope', async (t) => {
     const api = await startApi(t, { engine })
     const { access } = await signIn(api)
     const made = await api.post(`${productsPath}/`, lamp, access)
@@ -133,7 +133,7 @@ onEachEngine('a product', (engine) => {
     assert.deepEqual([nothing.status, nothing.body.data.attributes], [200, after])
   })
 
-  test('is in stock only while it is active and there are some', async (t) => {
+  test('is in stock only if it is active and its stock is above 0', async (t) => {
     const api = await startApi(t, { engine })
     const { access } = await signIn(api)
     const id = await createProduct(api, access)
@@ -147,7 +147,7 @@ onEachEngine('a product', (engine) => {
     }
   })
 
-  test('does not let itself be told what it tells', async (t) => {
+  test('ignores computed fields in the body', async (t) => {
     const api = await startApi(t, { engine })
     const { access } = await signIn(api)
     const readOnly = {
@@ -197,7 +197,7 @@ onEachEngine('a product', (engine) => {
     assert.match(row?.deleted_at ?? '', isoTime)
   })
 
-  test('that does not exist is 404, and so is an id beyond all integers', async (t) => {
+  test('that does not exist is 404, and so is an id that is too large', async (t) => {
     const api = await startApi(t, { engine })
     const { access } = await signIn(api)
     for (const id of ['1', '0', '9007199254740993', '99999999999999999999999']) {
@@ -215,7 +215,7 @@ onEachEngine('a product', (engine) => {
     }
   })
 
-  test('is written by nobody without a token, and that is said before anything else', async (t) => {
+  test('cannot be changed without a token, which is checked before anything else', async (t) => {
     const api = await startApi(t, { engine })
     for (const response of [
       await api.post(productsPath, {}),
@@ -245,7 +245,7 @@ onEachEngine('a product', (engine) => {
     assert.equal((await api.delete(`${productsPath}/1`, editor.access)).status, 204)
   })
 
-  test('may come as a form', async (t) => {
+  test('may be sent as a form', async (t) => {
     const api = await startApi(t, { engine })
     const { access } = await signIn(api)
     const form = { name: 'Desk Lamp', description: 'Bright', price: '19.99', stock: '4', category: 'home' }

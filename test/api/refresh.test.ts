@@ -18,7 +18,7 @@ async function assertDead(api: Api, access: string, refreshToken: string): Promi
 }
 
 onEachEngine('refresh', (engine) => {
-  test('answers a new pair of the same family, and the old access token lives on', async (t) => {
+  test('returns a new pair of the same family, and the old access token stays valid', async (t) => {
     const api = await startApi(t, { engine })
     const user = await signIn(api)
     const { status, body, headers } = await refresh(api, user.refresh)
@@ -45,7 +45,7 @@ onEachEngine('refresh', (engine) => {
     assert.ok(await isSignedIn(api, other.access))
   })
 
-  test('of fifty at once one wins, then everything of the family is dead', async (t) => {
+  test('of fifty in parallel one wins, then the whole family is revoked', async (t) => {
     const api = await startApi(t, { engine })
     const user = await signIn(api)
     const responses = await many(50, () => refresh(api, user.refresh))
@@ -55,7 +55,7 @@ onEachEngine('refresh', (engine) => {
     await assertDead(api, winners[0]?.body.access_token, winners[0]?.body.refresh_token)
   })
 
-  test('an expired token is refused; one that is not the live one ends the family even so', async (t) => {
+  test('an expired token is refused; a superseded one still ends the family', async (t) => {
     const api = await startApi(t, { engine, env: { JWT_ACCESS_TTL: '2000000' } })
     const expired = await signIn(api)
     const used = await signIn(api)
@@ -85,7 +85,7 @@ onEachEngine('refresh', (engine) => {
     assert.equal((await refresh(api, token)).status, 401)
   })
 
-  test('only refresh tokens are taken', async (t) => {
+  test('only refresh tokens are accepted', async (t) => {
     const api = await startApi(t, { engine })
     const user = await signIn(api)
     for (const token of [user.access, '', 'nonsense', 'a.b.c']) {
@@ -140,7 +140,7 @@ onEachEngine('refresh', (engine) => {
     })
   }
 
-  test('a retry after the successor was used is reuse: nobody gets a superseded pair', async (t) => {
+  test('a retry after the successor was used is reuse; nobody gets a superseded pair', async (t) => {
     const api = await startApi(t, { engine })
     const user = await signIn(api)
     const second = (await refresh(api, user.refresh, key)).body

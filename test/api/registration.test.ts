@@ -26,7 +26,7 @@ async function prepareFormer(t: TestContext, engine: Dialect, emails: readonly s
 }
 
 onEachEngine('registration', (engine) => {
-  test('answers 201 with id, email and message, the email trimmed and in lower case', async (t) => {
+  test('returns 201 with id, email and message, the email trimmed and in lower case', async (t) => {
     const api = await startApi(t, { engine })
     const response = await api.post('/api/auth/register', { email: '  Ada@Example.COM ', password, name: 'Ada' })
     assert.equal(response.status, 201)
@@ -34,13 +34,13 @@ onEachEngine('registration', (engine) => {
     assert.equal((await logIn(api, ' ADA@example.com')).status, 200)
   })
 
-  test('takes a form, and needs no name', async (t) => {
+  test('accepts a form, and needs no name', async (t) => {
     const api = await startApi(t, { engine })
     const response = await api.request('POST', '/api/auth/register', { form: { email: 'a@example.com', password } })
     assert.equal(response.status, 201)
   })
 
-  test('refuses a taken email, whatever its case, and of twenty at once takes one', async (t) => {
+  test('refuses a taken email in any case, and accepts one of twenty in parallel', async (t) => {
     const api = await startApi(t, { engine })
     const responses = await many(20, (i) =>
       api.post('/api/auth/register', { email: i % 2 ? 'one@example.com' : 'ONE@example.com ', password }),
@@ -52,7 +52,7 @@ onEachEngine('registration', (engine) => {
     assert.ok(Array.isArray(refused[0]?.body.details.email))
   })
 
-  test('tells every broken rule at once', async (t) => {
+  test('reports all violated rules at once', async (t) => {
     const api = await startApi(t, { engine })
     const cases: [object, Record<string, string[]>][] = [
       [{}, { email: ['Must not be blank'], password: ['Must not be blank'] }],
@@ -119,7 +119,7 @@ onEachEngine('registration', (engine) => {
     }
   })
 
-  test('an email with an invisible character is refused, and signing in with one is as with any unknown', async (t) => {
+  test('an email with an invisible character is refused at registration, and unknown at login', async (t) => {
     const api = await startApi(t, { engine })
     await register(api, 'ada@example.com')
     for (const character of [
@@ -148,7 +148,7 @@ onEachEngine('registration', (engine) => {
     }
   })
 
-  test('users from before are brought to how emails and names are compared today', async (t) => {
+  test('existing users are converted to the current form of emails and names', async (t) => {
     const first = await startApiWithRoles(t, { engine })
     const [ada, taken, admin] = [await register(first), await register(first), await first.signInAs('admin')]
     await register(first, 'taken@example.com')
@@ -171,7 +171,7 @@ onEachEngine('registration', (engine) => {
     assert.ok(api.log.some((line) => line.includes('"level":"warn"') && line.includes(`"userId":${taken.id}`)))
   })
 
-  test('of an email is refused from the first request on, where a user from before has it in another form', async (t) => {
+  test('of an email is refused from the first request on if an existing user has it in another spelling', async (t) => {
     const former = await prepareFormer(t, engine)
     const api = await startApi(t, { engine, env: { DATABASE_URL: former.url } })
     const given = { email: 'victim@example.com', password, name: 'Mallory' }
@@ -180,14 +180,14 @@ onEachEngine('registration', (engine) => {
     assert.ok(told?.includes(`"users":${former.changed},`))
   })
 
-  test('by a command is refused the same way', async (t) => {
+  test('from a command is refused in the same way', async (t) => {
     const { url } = await prepareFormer(t, engine)
     const args = ['user:create', '--email', 'victim@example.com']
     const { code, stderr } = await latchkey(args, { env: { DATABASE_URL: url }, input: password })
     assert.deepEqual([code, stderr], [1, 'latchkey: email: Email already registered\n'])
   })
 
-  test('keeps users from before whose emails become one, or too long, and tells who they are', async (t) => {
+  test('keeps existing users whose emails would collide or become too long, and logs them', async (t) => {
     const former = await prepareFormer(t, engine, [
       'ｔwin@example.com',
       'tｗin@example.com',
@@ -231,7 +231,7 @@ onEachEngine('registration', (engine) => {
     assert.ok(Number(response.headers.get('retry-after')) > 0)
   })
 
-  test('gives the configured roles', async (t) => {
+  test('assigns the configured roles', async (t) => {
     const api = await startApi(t, { engine, env: { DEFAULT_ROLES: 'viewer' } })
     const user = await signIn(api)
     assert.deepEqual((await api.get('/me', user.access)).body.roles, ['viewer'])

@@ -25,7 +25,7 @@ async function startWithDatabase(t: TestContext, engine: 'sqlite' | 'postgres'):
 }
 
 onEachEngine('signing in beside a flood from another address', (engine) => {
-  test('a right login waits for hardly any of the 200 that came first', async (t) => {
+  test('a login from another address overtakes most of the 200 logins that came first', async (t) => {
     const api = await startApi(t, { engine, env })
     const { email } = await register(api)
     let answered = 0
@@ -46,7 +46,7 @@ onEachEngine('signing in beside a flood from another address', (engine) => {
     assert.deepEqual(statuses, new Set([401, 201]))
   })
 
-  test('what is too much for one address is 503 there, and another one signs in meanwhile', async (t) => {
+  test('an overloading address gets 503, and another one can sign in meanwhile', async (t) => {
     // Load is not shed: only the line of the hashes is to be full.
     const api = await startApi(t, { engine, env: { ...env, MAX_EVENT_LOOP_DELAY_MS: '0' } })
     const { email } = await register(api)
@@ -68,7 +68,7 @@ onEachEngine('signing in beside a flood from another address', (engine) => {
     assert.ok(statuses.filter((status) => status === 401).length >= 256)
   })
 
-  test('work whose client has hung up is not done', async (t) => {
+  test('work of disconnected clients is not done', async (t) => {
     const api = await startWithDatabase(t, engine)
     const flood = Array.from({ length: 60 }, (_, i) =>
       postFrom(api, flooder, '/api/auth/login', { email: `busy${i}@example.com`, password }),

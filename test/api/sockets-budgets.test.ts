@@ -19,7 +19,7 @@ const [attacker, other] = [from('198.51.100.1'), from('198.51.100.2')]
 /** The beginning of a message that is to be longer. */
 const halfOf = (bytes: number) => clientFrame(Buffer.alloc(bytes, 'x'), { announced: bytes * 2 })
 
-test('unfinished messages of one address hold no more than its budget; another address notices nothing', async (t) => {
+test('unfinished messages of an address are limited by its budget; another address is not affected', async (t) => {
   const api = await startSocketApi(t, { env: { ...asProxy, GQL_WS_MAX_BYTES_PER_ADDRESS: '1000000' } })
   const { sockets } = api.parts
   const victim = await openRaw(t, api.wsUrl, other)
@@ -42,7 +42,7 @@ test('unfinished messages of one address hold no more than its budget; another a
   assert.deepEqual(await again.next(), { data: { me: null } }, 'what was held is given back')
 })
 
-test('over the budget the socket that holds most is cut off, not the neighbour that comes next', async (t) => {
+test('above the limit the socket that holds most is disconnected, not the next one', async (t) => {
   const api = await startSocketApi(t, { env: { GQL_WS_MAX_BYTES_PER_ADDRESS: '500000' } })
   const greedy = await openRaw(t, api.wsUrl)
   greedy.socket.write(clientFrame(Buffer.alloc(300_000), { announced: 320_000 }))
@@ -91,7 +91,7 @@ test('before a token messages are small, after it they may have 1 MiB', async (t
   assert.equal((await stranger.closed).code, 1009)
 })
 
-test('a message that is too long is refused by its head, in one frame or in many', async (t) => {
+test('a message that is too long is refused by its frame header, in one frame or in many', async (t) => {
   const api = await startSocketApi(t)
   const [one, many] = [await openRaw(t, api.wsUrl), await openRaw(t, api.wsUrl)]
   one.socket.write(clientFrame('x', { announced: 400_000 }))
@@ -101,7 +101,7 @@ test('a message that is too long is refused by its head, in one frame or in many
   for (const each of [one, many]) await eventually(() => assert.equal(each.closeCode(), 1009))
 })
 
-test('a message that is left unfinished closes its socket with 4408; one that is only slow does not', async (t) => {
+test('an unfinished message closes its socket with 4408; a slow one does not', async (t) => {
   const { url } = await serveStandaloneSockets(t, { messageWithinMs: 2000 })
   const ask = clientFrame(JSON.stringify({ query: '{ me { id } }' }))
   const unfinished: Record<string, Buffer> = {
@@ -207,7 +207,7 @@ function countTurns(t: TestContext): void {
   t.after(() => clearImmediate(timer))
 }
 
-test('a value to thousands of different subscriptions is delivered bit by bit, in order, and nobody waits for it', async (t) => {
+test('a value for thousands of different subscriptions is delivered in slices, in order, without blocking others', async (t) => {
   const perTurn = new Map<number, number>()
   const elements = costly((now) => perTurn.set(now, (perTurn.get(now) ?? 0) + 1))
   const api = await startSocketApi(t, { elements })
@@ -234,7 +234,7 @@ test('a value to thousands of different subscriptions is delivered bit by bit, i
   }
 })
 
-test('whoever has one subscription is served before all those of an address that has thousands', async (t) => {
+test('a client with one subscription is served before an address with thousands', async (t) => {
   let executed = 0
   const elements = costly(() => {
     executed += 1
@@ -265,7 +265,7 @@ const wide = [
   query({ name: 'long', type: 'String', access: 'public', resolve: () => 'x'.repeat(8_000_000) }),
 ]
 
-test('what waits for clients that do not read is counted by address, of sockets and streams together', async (t) => {
+test('unread data is counted per address, across sockets and streams', async (t) => {
   const env = { ...asProxy, GQL_WS_MAX_BYTES_PER_ADDRESS: '500000' }
   const api = await startSocketApi(t, { elements: wide, env })
   const wanted = 'subscription { wide { text } }'
@@ -294,7 +294,7 @@ test('what waits for clients that do not read is counted by address, of sockets 
   }
 })
 
-test('an answer that is longer than what may wait arrives whole, with its end', async (t) => {
+test('a response longer than the buffer limit arrives complete', async (t) => {
   const api = await startSocketApi(t, { elements: wide })
   const transport = await openTransport(t, api.wsUrl)
   transport.send({ id: '1', type: 'subscribe', payload: { query: '{ long }' } })
@@ -308,7 +308,7 @@ test('an answer that is longer than what may wait arrives whole, with its end', 
   )
 })
 
-test('who asks on and on without reading is not read from, and is answered once it reads', async (t) => {
+test('a client that sends without reading is not read from, and gets its responses once it reads', async (t) => {
   const text = 'y'.repeat(200_000)
   const asked = query({ name: 'asked', type: 'String', access: 'public', resolve: () => text })
   const api = await startSocketApi(t, { elements: [asked] })
@@ -322,7 +322,7 @@ test('who asks on and on without reading is not read from, and is answered once 
   for (let i = 0; i < 100; i++) assert.equal((await socket.next()).data.asked, text)
 })
 
-test('long texts where a token is expected are refused without being looked at', async (t) => {
+test('long texts in place of a token are refused without being parsed', async (t) => {
   const api = await startSocketApi(t)
   for (const authorization of [' '.repeat(60_000), `Bearer ${' '.repeat(60_000)}\n`, `Bearer ${'x'.repeat(200_000)}`]) {
     const socket = await openSocket(t, api.wsUrl, { protocol: 'graphql-transport-ws' })
@@ -337,7 +337,7 @@ test('long texts where a token is expected are refused without being looked at',
   assert.equal((await send(api, '{ me { id } }')).status, 200)
 })
 
-test('of the operations of one address fifty run at once, on however many sockets; another address does not wait', async (t) => {
+test('fifty operations of an address run at once, across all its sockets; another address does not wait', async (t) => {
   let running = 0
   let most = 0
   let release = () => {}

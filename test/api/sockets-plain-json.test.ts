@@ -28,7 +28,7 @@ onEachEngine('a socket without a sub-protocol', (engine) => {
     })
   }
 
-  test('answers queries and mutations once, with the id that was given', async (t) => {
+  test('returns the result of a query or mutation once, with the given id', async (t) => {
     const api = await startSocketApi(t, { engine })
     const socket = await openSocket(t, api.wsUrl)
     socket.send({ query: create('one'), id: 'a' })
@@ -40,7 +40,7 @@ onEachEngine('a socket without a sub-protocol', (engine) => {
     assert.equal(socket.waiting(), 0)
   })
 
-  test('tells who bears the token of the upgrade, and of nobody without one', async (t) => {
+  test("knows the user of the upgrade's token, and nobody without one", async (t) => {
     const api = await startSocketApi(t, { engine })
     const user = await signIn(api)
     const socket = await openSocket(t, api.wsUrl, { token: user.access })
@@ -52,7 +52,7 @@ onEachEngine('a socket without a sub-protocol', (engine) => {
     assert.deepEqual(await anonymous.next(), { data: { me: null } })
   })
 
-  test('products created over REST are told to their subscribers', async (t) => {
+  test('products created over REST reach subscribers', async (t) => {
     const api = await startSocketApi(t, { engine })
     const user = await signIn(api)
     const socket = await openSocket(t, api.wsUrl)
@@ -63,7 +63,7 @@ onEachEngine('a socket without a sub-protocol', (engine) => {
     assert.deepEqual(await socket.next(), { id: 'p', data: { productCreated: { name: 'Lamp', price: 9.5 } } })
   })
 
-  test('a role taken away ends what it guarded with FORBIDDEN, then complete, and leaves the socket', async (t) => {
+  test('losing a role ends the subscriptions that need it with FORBIDDEN and complete; the socket stays', async (t) => {
     const api = await startSocketApi(t, { engine, elements: secretElements })
     const [editor, admin] = [await api.signInAs('editor'), await api.signInAs('admin')]
     const query = 'subscription { secret { text } }'
@@ -94,7 +94,7 @@ onEachEngine('a socket without a sub-protocol', (engine) => {
   })
 })
 
-test('what is no request gets errors, with its id, and the socket stays open', async (t) => {
+test('an invalid request gets errors with its id, and the socket stays open', async (t) => {
   const api = await startSocketApi(t)
   const socket = await openSocket(t, api.wsUrl)
   const cases: [message: unknown, id: unknown, code: string][] = [
@@ -144,7 +144,7 @@ test('what is no request gets errors, with its id, and the socket stays open', a
   assert.equal(api.log.filter((line) => line.includes('"level":"error"')).length, 0)
 })
 
-test('a live id is not taken twice: errors, and the first goes on; 1 and "1" are two ids', async (t) => {
+test('an id in use is refused and the first operation continues; 1 and "1" are different ids', async (t) => {
   const api = await startSocketApi(t)
   const socket = await openSocket(t, api.wsUrl)
   socket.send({ id: 1, query: counter })
@@ -159,7 +159,7 @@ test('a live id is not taken twice: errors, and the first goes on; 1 and "1" are
   assert.deepEqual(await socket.next(), { id: '1', data: { counter: { count: 9 } } })
 })
 
-test('of parallel creates each tells its own number, one after the other, and a post as long as may be fits', async (t) => {
+test('parallel creates each publish their own number, in order, and a post of maximum length fits', async (t) => {
   const api = await startSocketApi(t)
   const socket = await openSocket(t, api.wsUrl)
   socket.send({ query: counter })
@@ -198,7 +198,7 @@ test("the client's complete ends one subscription and is not echoed; the id is f
   assert.equal(socket.waiting(), 0)
 })
 
-test('a subscription that ends by itself is told so, with its id or without; one that fails with errors first', async (t) => {
+test('a subscription that ends sends complete, with its id or without; one that fails sends errors first', async (t) => {
   const elements = [
     objectType({ name: 'Tick', fields: { n: 'Int' } }),
     subscription({

@@ -25,7 +25,7 @@ async function assertRefused(url: string, request: string, [status, error]: read
 const malformed = [400, 'Malformed request'] as const
 const required = [426, 'Upgrade required'] as const
 
-test('whatever the port of the sockets refuses has the usual body and an id', async (t) => {
+test('everything the WebSocket port refuses has the usual error body and an id', async (t) => {
   const api = await startSocketApi(t, { env: { CORS_ORIGINS: 'https://shop.example', GQL_WS_MAX_PER_ADDRESS: '2' } })
   const cases: [request: string, response: readonly [number, string]][] = [
     [`GET / HTTP/1.1\r\n${host}\r\n`, required],
@@ -52,7 +52,7 @@ test('whatever the port of the sockets refuses has the usual body and an id', as
   await assertRefused(api.wsUrl, `GET / HTTP/1.1\r\n${host}${upgrade}${key}\r\n`, [429, 'Too many attempts'])
 })
 
-test('an upgrade that is refused on the HTTP port has the usual body and an id', async (t) => {
+test('a refused upgrade on the HTTP port has the usual error body and an id', async (t) => {
   const api = await startSocketApi(t, { env: { CORS_ORIGINS: 'https://shop.example', GQL_WS_MAX_PER_ADDRESS: '2' } })
   const ask = (path: string, headers: string) => `GET ${path} HTTP/1.1\r\n${headers}\r\n`
   const cases: [request: string, response: readonly [number, string]][] = [
@@ -68,7 +68,7 @@ test('an upgrade that is refused on the HTTP port has the usual body and an id',
   await assertRefused(api.url, ask('/graphql', host + upgrade + key), [429, 'Too many attempts'])
 })
 
-test('what a trusted proxy forwards and is no address makes nobody another client', async (t) => {
+test('an invalid forwarded address does not change the client', async (t) => {
   const api = await startSocketApi(t, { env: { TRUSTED_PROXIES: '127.0.0.1', GQL_WS_MAX_PER_ADDRESS: '2' } })
   const from = (forwarded: string) => `x-forwarded-for: ${forwarded}\r\n`
   for (const forwarded of ['evil', '203.0.113.9, unknown']) {
@@ -101,14 +101,14 @@ async function startServer(t: TestContext, { maxPerAddress = 10 } = {}) {
   return { url, sockets, lines }
 }
 
-test('a request that is not finished, or never begun, is given up with 408', async (t) => {
+test('a request that is never finished, or never started, gets 408', async (t) => {
   const { url } = await startServer(t)
   for (const half of ['', 'GET / HT', `GET / HTTP/1.1\r\n${host}${upgrade}`]) {
     await assertRefused(url, half, [408, 'Request timeout'])
   }
 })
 
-test('an address may have so many connections that are not sockets yet', async (t) => {
+test('an address has a limit of connections that are not upgraded yet', async (t) => {
   const { url } = await startServer(t, { maxPerAddress: 3 })
   const waiting = Array.from({ length: 3 }, () => sendRaw(url, ''))
   await eventually(() => assertRefused(url, '', [429, 'Too many attempts']))
@@ -116,7 +116,7 @@ test('an address may have so many connections that are not sockets yet', async (
   for (let i = 0; i < 5; i++) await eventually(() => openSocket(t, url))
 })
 
-test('who does not read its answer is cut off, even if it still talks; who reads gets all of it', async (t) => {
+test('a client that does not read its response is disconnected, even if it still sends; one that reads gets all of it', async (t) => {
   const { url, sockets, lines } = await startServer(t)
   const ask = clientFrame(JSON.stringify({ query: '{ long }' }))
   const [deaf, keen] = [await openRaw(t, url), await openRaw(t, url)]

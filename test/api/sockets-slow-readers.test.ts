@@ -47,7 +47,7 @@ for (const isBack of [true, false]) {
   })
 }
 
-test('who floods with pings and reads no answer is cut off too', async (t) => {
+test('a client that floods with pings and reads no pongs is disconnected too', async (t) => {
   const api = await startSocketApi(t)
   const { hostname, port } = new URL(api.wsUrl)
   const socket = connect(Number(port), hostname)
@@ -68,7 +68,7 @@ test('who floods with pings and reads no answer is cut off too', async (t) => {
   assert.equal((await api.get('/health/live')).status, 200)
 })
 
-test('who answers no ping is gone after the next one; who does stays', async (t) => {
+test('a client that does not respond to a ping is disconnected at the next one; others stay', async (t) => {
   const { parts, url } = await serveStandaloneSockets(t, { pingEveryMs: 1000 })
   const lively = await openSocket(t, url)
   let pings = 0

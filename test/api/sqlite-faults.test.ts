@@ -65,7 +65,7 @@ async function startDamaged(t: TestContext) {
   return { api, file, db, user, damagedId: ids[6] as number, soundId: ids[1] as number }
 }
 
-test('a damaged page: what needs it is 503, the fault is logged once with what to do, and everything else is served', async (t) => {
+test('a damaged page: requests that need it are 503, the fault is logged once with instructions, everything else works', async (t) => {
   const { api, file, user, damagedId, soundId } = await startDamaged(t)
   assert.deepEqual((await api.get('/health/ready')).body, { status: 'ok' })
   for (let round = 0; round < 3; round++) {
@@ -92,7 +92,7 @@ test('a damaged page: what needs it is 503, the fault is logged once with what t
   assert.ok(lines[0]?.includes(`sqlite3 ${file} `) && lines[0].includes('PRAGMA integrity_check'))
 })
 
-test('one write that meets a damaged page takes no neighbour of the same commit with it', async (t) => {
+test('a write that hits a damaged page does not fail the others of the same commit', async (t) => {
   const { db, damagedId, soundId } = await startDamaged(t)
   const update = (id: number, stock: number) =>
     db.write({ sql: 'UPDATE products SET stock = $1 WHERE id = $2 RETURNING id', params: [stock, id] })
@@ -104,7 +104,7 @@ test('one write that meets a damaged page takes no neighbour of the same commit 
   assert.deepEqual(await db.get('SELECT stock FROM products WHERE id = $1', [soundId]), { stock: 3 })
 })
 
-test('a file whose schema is damaged stops the start in one line that says what to do', async (t) => {
+test('a damaged schema stops the start with one line that says what to do', async (t) => {
   const { api, file } = await start(t)
   await api.app.close()
   new DatabaseSync(file).close()
@@ -114,7 +114,7 @@ test('a file whose schema is damaged stops the start in one line that says what 
   assert.match(stderr, /^latchkey: the database file .* is damaged: .*integrity_check.*\n$/)
 })
 
-test('a file that is removed or replaced is noticed: writes are refused instead of lost, until it is back', async (t) => {
+test('a removed or replaced file is noticed: writes are refused instead of lost, until it is back', async (t) => {
   const { api, file } = await start(t)
   const user = await signIn(api)
   assert.equal((await api.get('/health/ready')).status, 200)
@@ -150,7 +150,7 @@ for (const swapped of ['', '-wal']) {
   })
 }
 
-test('a disk that is full: writes are 503 and lose nothing, reads are served, and it recovers with the room', async (t) => {
+test('on a full disk writes are 503 and nothing is lost, reads work, and it recovers once there is space', async (t) => {
   const { api, db } = await start(t)
   const user = await signIn(api)
   const id = (await api.post(productsPath, lamp, user.access)).body.data.id
@@ -171,7 +171,7 @@ test('a disk that is full: writes are 503 and lose nothing, reads are served, an
   assert.equal((await api.post(productsPath, long, user.access)).status, 201)
 })
 
-test('a database that has become read-only is not ready, and says so once', async (t) => {
+test('a read-only database makes the service not ready, and is logged once', async (t) => {
   const { api, db } = await start(t)
   const user = await signIn(api)
   assert.equal((await api.get('/health/ready')).status, 200)

@@ -43,7 +43,7 @@ onEachEngine('two-factor', (engine) => {
     assert.deepEqual([twice.status, twice.body], [409, { error: 'Two-factor already enabled' }])
   })
 
-  test('makes login answer a challenge, which a code turns into a pair without token_type', async (t) => {
+  test('makes login return a challenge, which a code exchanges for a pair without token_type', async (t) => {
     const { api, user, secret } = await start(t, engine)
     const login = await logIn(api, user.email)
     assert.deepEqual(Object.keys(login.body).sort(), ['challenge_token', 'requires_2fa'])
@@ -70,7 +70,7 @@ onEachEngine('two-factor', (engine) => {
     assert.deepEqual([response.status, response.body], [401, { error: 'Invalid challenge token' }])
   })
 
-  test('takes the codes of one step either side, each step once', async (t) => {
+  test('accepts the codes of one step either side, each once', async (t) => {
     const { api, user, secret } = await start(t, engine)
     for (const offset of [-60, 60]) {
       assert.equal((await verify(api, await challengeOf(api, user.email), totp(api, secret, offset))).status, 401)
@@ -80,7 +80,7 @@ onEachEngine('two-factor', (engine) => {
     assert.equal((await verify(api, await challengeOf(api, user.email), totp(api, secret, 30))).status, 401)
   })
 
-  test('a code works once when it is sent twenty times at once, with one challenge or with many', async (t) => {
+  test('a code sent twenty times in parallel works once, with one challenge or with many', async (t) => {
     const { api, user, secret } = await start(t, engine)
     const one = await challengeOf(api, user.email)
     const code = totp(api, secret)
@@ -94,7 +94,7 @@ onEachEngine('two-factor', (engine) => {
     assert.equal(responses.filter(({ status }) => status === 200).length, 1)
   })
 
-  test('a recovery code works once, whatever its case and hyphens, also twenty times at once', async (t) => {
+  test('a recovery code works once, in any case and with or without hyphens, even when sent twenty times in parallel', async (t) => {
     const { api, user, recoveryCodes } = await start(t, engine)
     const [first = '', second = ''] = recoveryCodes
     const response = await verify(api, await challengeOf(api, user.email), first.toLowerCase().replaceAll('-', ''))
@@ -123,7 +123,7 @@ onEachEngine('two-factor', (engine) => {
     assert.equal((await logIn(api, user.email)).status, 423)
   })
 
-  test('a password change voids a challenge', async (t) => {
+  test('a password change invalidates challenges', async (t) => {
     const { api, user, secret } = await start(t, engine)
     const challenge = await challengeOf(api, user.email)
     const change = { current_password: password, new_password: 'Another-Pass-2' }
@@ -132,7 +132,7 @@ onEachEngine('two-factor', (engine) => {
     assert.deepEqual([response.status, response.body], [401, { error: 'Invalid challenge token' }])
   })
 
-  test('is turned off by password and code together, and then login is one step again', async (t) => {
+  test('is turned off with password and code, and login is one step again', async (t) => {
     const { api, user, secret } = await start(t, engine)
     const disable = (body: object) => api.post('/api/auth/2fa/disable', body, user.access)
     assert.deepEqual((await disable({ password: 'wrong', code: totp(api, secret) })).body, {
@@ -146,7 +146,7 @@ onEachEngine('two-factor', (engine) => {
     assert.deepEqual((await api.get('/api/auth/2fa', user.access)).body, { enabled: false, recovery_codes_left: 0 })
   })
 
-  test('turning off what is off is no failed attempt, whatever password and code come with it', async (t) => {
+  test('turning two-factor off when it is off does not count as a failed attempt', async (t) => {
     const api = await startApi(t, { engine })
     const user = await signIn(api)
     for (const path of ['disable', 'recovery-codes']) {
@@ -181,7 +181,7 @@ onEachEngine('two-factor', (engine) => {
     assert.equal((await verify(api, challenge, totp(api, secret))).status, 200)
   })
 
-  test('new recovery codes void the old ones', async (t) => {
+  test('new recovery codes replace the old ones', async (t) => {
     const { api, user, secret, recoveryCodes } = await start(t, engine)
     const renewed = await api.post('/api/auth/2fa/recovery-codes', { password, code: totp(api, secret) }, user.access)
     assert.equal(renewed.status, 200)

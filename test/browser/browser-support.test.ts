@@ -25,12 +25,12 @@ test('requests and sockets to other hosts, errors of the console and of scripts 
   for (const part of ['told to the console', 'thrown by the page']) await includes(errors, part)
 })
 
-test('a breach of the policy is an error', async (t) => {
+test('a violation of the content security policy is an error', async (t) => {
   const { errors } = await visit(t, "default-src 'self'")
   await includes(errors, 'Content Security Policy')
 })
 
-test('every visit is the first one', async (t) => {
+test('every visit starts with an empty profile', async (t) => {
   for (let i = 0; i < 2; i++) {
     const { page } = await visit(t)
     await page.waitForFunction('document.title === "Visit 1"')

@@ -33,7 +33,7 @@ for (const [where, host] of Object.entries(hosts)) {
   })
 }
 
-test('another origin can neither frame the console nor listen on its socket', async (t) => {
+test('another origin can neither frame the console nor open its socket', async (t) => {
   const { api, page, evil } = await start(t, '127.0.0.1')
   const socket = `${api.url.replace('http', 'ws')}/console/live`
   evil.html = `<iframe src="${api.url}/console/products"></iframe><p>Waiting</p>

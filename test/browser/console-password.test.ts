@@ -7,7 +7,7 @@ import { openBrowser, widths } from '../support/browser.ts'
 import { fits, go, isClean, sees, tells } from '../support/console-steps.ts'
 
 for (const [device, width] of Object.entries(widths)) {
-  test(`is not offered in production, and the page says whom to ask, on a ${device}`, async (t) => {
+  test(`is not offered in production, and the page says to ask an administrator, on a ${device}`, async (t) => {
     const api = await startApi(t, { env: { NODE_ENV: 'production' } })
     const visit = await openBrowser(t, { url: api.url, path: '/console/sign-in', width })
     const { page } = visit

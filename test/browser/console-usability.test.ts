@@ -10,7 +10,7 @@ import { logIn, password, register } from '../support/people.ts'
 import { createProduct } from '../support/products.ts'
 import { startApiWithRoles } from '../support/roles.ts'
 
-test('the keyboard alone signs in, creates a product, and deletes it', async (t) => {
+test('signing in, creating and deleting a product work with the keyboard alone', async (t) => {
   const { page, user, visit } = await start(t)
   const { keyboard } = page
   await isAt(page, 'Email', 'one can type at once')
@@ -68,7 +68,7 @@ for (const hasScripts of [true, false])
     assert.match(String(told), /At least 8 characters.*Must be at least 8 characters/, 'it says why')
   })
 
-test('times are told in the zone of who reads them, and in UTC without scripts', async (t) => {
+test("times are shown in the reader's time zone, and in UTC without scripts", async (t) => {
   const open = async (hasScripts: boolean) => {
     const { page, user } = await start(t, '/console/account', { timezone: 'Asia/Tokyo', hasScripts })
     await enter(page, user.email)
@@ -84,7 +84,7 @@ test('times are told in the zone of who reads them, and in UTC without scripts',
   assert.match(await (await open(false)).innerText(), /^\d{4}-\d\d-\d\d \d\d:\d\d UTC$/)
 })
 
-test('whoever is locked out sees the time run down', async (t) => {
+test('a locked-out user sees a countdown', async (t) => {
   const { page, user, api } = await start(t)
   for (let i = 0; i < 5; i++) await logIn(api, user.email, 'wrong')
   await enter(page, user.email)
@@ -95,7 +95,7 @@ test('whoever is locked out sees the time run down', async (t) => {
   assert.equal(await page.getByRole('timer').count(), 1, 'no screen reader speaks every second of it')
 })
 
-test('whoever was locked out is told when it is over', async (t) => {
+test('a locked-out user is notified when the lock-out ends', async (t) => {
   const { page, user, api } = await start(t)
   for (let i = 0; i < 5; i++) await logIn(api, user.email, 'wrong')
   await page.clock.install()
@@ -105,7 +105,7 @@ test('whoever was locked out is told when it is over', async (t) => {
   await tells(page, 'You can try again now.')
 })
 
-test('going back asks nobody to send a form again', async (t) => {
+test('going back does not ask to resubmit a form', async (t) => {
   const { page, user } = await start(t, '/console/products/new')
   await enter(page, user.email)
   await sees(page, 'New product')
@@ -121,7 +121,7 @@ test('going back asks nobody to send a form again', async (t) => {
   await sees(page, 'New product')
 })
 
-test('what was typed when the session ended is there again after signing in', async (t) => {
+test('input typed when the session ended is restored after signing in', async (t) => {
   const { api, page, user } = await start(t, '/console/products/new')
   await enter(page, user.email)
   await sees(page, 'New product')
@@ -142,7 +142,7 @@ test('what was typed when the session ended is there again after signing in', as
   assert.equal(await page.getByLabel('Name').inputValue(), '', 'and waits no longer')
 })
 
-test('what was typed into a form of an earlier session is there again, and saves over nobody', async (t) => {
+test("input from an earlier session is restored, and overwrites nobody's changes", async (t) => {
   const { api, page, user } = await start(t)
   const { body } = await logIn(api, user.email)
   const address = `${api.url}/console/products/${await createProduct(api, body.access_token)}`
@@ -166,7 +166,7 @@ test('what was typed into a form of an earlier session is there again, and saves
   await tells(page, 'Somebody else changed this product')
 })
 
-test('nobody else gets to see what was typed', async (t) => {
+test('another user does not see what was typed', async (t) => {
   const { api, page, user } = await start(t, '/console/account')
   const other = await register(api, 'other@example.com')
   await enter(page, user.email)
@@ -183,7 +183,7 @@ test('nobody else gets to see what was typed', async (t) => {
   assert.equal(await page.evaluate('sessionStorage.length'), 0)
 })
 
-test('the way back to the list leads to the search that one came from', async (t) => {
+test('the link back to the list leads to the previous search', async (t) => {
   const { api, page, user } = await start(t, '/console/products?q=lamp')
   const { body } = await logIn(api, user.email)
   await createProduct(api, body.access_token)
@@ -199,7 +199,7 @@ test('the way back to the list leads to the search that one came from', async (t
   assert.equal(await page.getByLabel('Part of the name').inputValue(), 'lamp')
 })
 
-test('what was done is told once, not again by loading the page anew or by coming back to it', async (t) => {
+test('a notice is shown once, not again after a reload or going back', async (t) => {
   const { page, user } = await start(t, '/console/products/new')
   await enter(page, user.email)
   await sees(page, 'New product')
@@ -223,7 +223,7 @@ const sizes = [
   { name: 'with text of twice the size, on a phone', width: 375, textSize: '200%' },
 ]
 for (const { name, width, textSize } of sizes) {
-  test(`nothing lies beside the window or on something else, ${name}`, async (t) => {
+  test(`nothing overflows the window or overlaps, ${name}`, async (t) => {
     const api = await startApiWithRoles(t, {})
     const user = await api.signInAs('admin')
     await createProduct(api, user.access)

@@ -46,7 +46,7 @@ async function useApi({ api, email, password: secret }: { api: string; email: st
   }
 }
 
-test('a page of another origin signs in, acts as its user, and reads what is refused', async (t) => {
+test('a page of another origin signs in, acts as its user, and can read errors', async (t) => {
   const api = await startApi(t)
   const user = await signIn(api)
   const shop = await servePage(t)
@@ -61,7 +61,7 @@ test('a page of another origin signs in, acts as its user, and reads what is ref
   assert.deepEqual(seen.queried, { data: { me: { email: user.email } } })
 })
 
-test('a page of an origin that is not listed gets nothing, one that is listed does', async (t) => {
+test('a page of an unlisted origin is refused, a listed one is allowed', async (t) => {
   const shop = await servePage(t)
   const other = await servePage(t)
   const api = await startApi(t, { env: { CORS_ORIGINS: shop } })

@@ -12,7 +12,7 @@ const orders = join(root, 'examples', 'orders', 'orders.ts')
 const notes = join(root, 'examples', 'notes')
 
 onEachEngine('an extension', (engine) => {
-  test('is known to migrate, graphql:schema, --help, its own commands and start', async (t) => {
+  test('is loaded by migrate, graphql:schema, --help, its own commands and start', async (t) => {
     const DATABASE_URL = await createDatabaseUrl(t, engine)
     const env = { DATABASE_URL, LATCHKEY_EXTENSIONS: `${orders},${notes}` }
     const migrated = await latchkey(['migrate'], { env })
@@ -33,7 +33,7 @@ onEachEngine('an extension', (engine) => {
   })
 })
 
-test('is found by a path from the configuration folder, in a folder, or as a package', async (t) => {
+test('is found by a path relative to the configuration folder, as a folder, or as a package', async (t) => {
   const config = createConfig(t, { extensions: 'extensions = ["../shop", "some-package"]' })
   const shop = join(config, '..', 'shop')
   mkdirSync(shop)
@@ -94,7 +94,7 @@ test('that cannot be loaded, or clashes, stops every command with its name and t
   assert.ok(!existsSync(join(folder, 'test.db')))
 })
 
-test('latchkey new writes one that works, under another name', async (t) => {
+test('latchkey new creates a working one under another name', async (t) => {
   const folder = temporaryFolder(t)
   const made = await latchkey(['new', 'tickets'], { cwd: folder })
   assert.equal(made.code, 0, made.stderr)

@@ -75,13 +75,13 @@ async function isDone(db: Database): Promise<void> {
 }
 
 onEachEngine('an audit trail from before', (engine) => {
-  test('is not rewritten by the migration, and shown in the form of today from the start', async (t) => {
+  test('is not rewritten by the migration, and is shown in the current format from the start', async (t) => {
     const db = await migrate(t, engine)
     assert.deepEqual(await stored(db), repeated(former))
     assert.deepEqual(await shown(db), repeated(ofToday))
   })
 
-  test('is brought up to date in the background, once, and entries of today stay as they are', async (t) => {
+  test('is converted in the background, once, and current entries stay unchanged', async (t) => {
     const db = await migrate(t, engine)
     // No actor: such an entry is none that the user made.
     await db.write(insert(['login', 'success', 7, null]))
@@ -96,7 +96,7 @@ onEachEngine('an audit trail from before', (engine) => {
     assert.deepEqual(await shown(db), all)
   })
 
-  test('is brought up to date from where a crash left it', async (t) => {
+  test('is converted from where a crash left off', async (t) => {
     const db = await migrate(t, engine)
     const { lines, log } = recordLog()
     let writes = 0

@@ -7,8 +7,8 @@ import { createDatabaseUrl, engines } from '../support/databases.ts'
 import { connectionOf, insertOwner, open } from '../support/owners-schema.ts'
 import { startProxy } from '../support/proxy.ts'
 
-describe('a database that keeps one waiting', { concurrency: true }, () => {
-  test('a SQLite file that another process keeps locked: every write is refused after one wait, not after one each', async (t) => {
+describe('a slow database', { concurrency: true }, () => {
+  test('if another process keeps the SQLite file locked, waiting writes are refused after one timeout in total', async (t) => {
     const db = await open(t, 'sqlite')
     const [{ file = '' } = {}] = await db.all<{ file: string }>('PRAGMA database_list')
     const other = new DatabaseSync(file)
@@ -23,7 +23,7 @@ describe('a database that keeps one waiting', { concurrency: true }, () => {
   })
 
   if (engines.includes('postgres')) {
-    test('a connection that falls silent in a query is given up as 503, and the next query has another', async (t) => {
+    test('a connection that goes silent during a query gives 503, and the next query uses another one', async (t) => {
       const proxy = await startProxy(t, await createDatabaseUrl(t, 'postgres'))
       const db = await open(t, 'postgres', { url: proxy.url, poolSize: 1, statementTimeoutSeconds: 1 })
       const asked = await connectionOf(db)
@@ -38,7 +38,7 @@ describe('a database that keeps one waiting', { concurrency: true }, () => {
       assert.notEqual(await connectionOf(db), asked)
     })
 
-    test('a connection that falls silent alone is given up long before the time limit of its statement', async (t) => {
+    test('a silent connection is dropped long before the time limit of its statement', async (t) => {
       const proxy = await startProxy(t, await createDatabaseUrl(t, 'postgres'))
       const db = await open(t, 'postgres', { url: proxy.url, poolSize: 1, statementTimeoutSeconds: 3600 })
       const asked = await connectionOf(db)
@@ -50,7 +50,7 @@ describe('a database that keeps one waiting', { concurrency: true }, () => {
       assert.notEqual(await connectionOf(db), asked)
     })
 
-    test('a statement that takes long is left at it', async (t) => {
+    test('a long statement is allowed to finish', async (t) => {
       const db = await open(t, 'postgres', { poolSize: 1 })
       assert.equal((await db.scan('SELECT pg_sleep(6)')).length, 1)
     })

@@ -28,7 +28,7 @@ async function fill(db: Database, ids: readonly number[]): Promise<void> {
 }
 
 onEachEngine('kept counts', (engine) => {
-  test('know the total and every place, with gaps, far ids and rows that went', async (t) => {
+  test('give the total and every position, with gaps, distant ids and deleted rows', async (t) => {
     const db = await open(t, engine)
     const counts = createMaintainedCounts(db)
     assert.deepEqual([await counts.total('posts'), (await counts.find('posts', 0)).skip], [0, 0])
@@ -81,7 +81,7 @@ onEachEngine('kept counts', (engine) => {
     if (engine === 'postgres') assert.deepEqual(await db.all('SELECT * FROM kept_count_changes'), [])
   })
 
-  test('follow what is done by hand too', async (t) => {
+  test('follow changes made by hand in the database too', async (t) => {
     const db = await open(t, engine)
     const counts = createMaintainedCounts(db)
     const insert = `INSERT INTO products (name, name_key, slug, description, price_cents, deleted_at, created_at, updated_at)
@@ -98,7 +98,7 @@ onEachEngine('kept counts', (engine) => {
     assert.equal(await counts.total('products'), 0)
   })
 
-  test('of each list are its own', async (t) => {
+  test('of different lists are separate', async (t) => {
     const db = await open(t, engine)
     const counts = createMaintainedCounts(db)
     await fill(db, [1, 2, 3])

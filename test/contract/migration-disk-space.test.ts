@@ -27,7 +27,7 @@ async function prepare(t: TestContext, products: number) {
 
 const sum = 'SELECT count(*) AS n, sum(length(description)) AS length FROM products'
 
-test('a disk without the room for it is told in one line before it begins, and nothing is changed', async (t) => {
+test('too little disk space is reported in one line before the migration starts, and nothing is changed', async (t) => {
   const { url, former } = await prepare(t, 20)
   const lines: string[] = []
   const options = openOptions({ url, migrations, onLongWork: (line) => void lines.push(line) })
@@ -53,7 +53,7 @@ test('a disk without the room for it is told in one line before it begins, and n
   assert.match(lines[0] ?? '', /rewrites the table products, 2\d MB/)
 })
 
-test('a small table is rewritten without a word', async (t) => {
+test('a small table is rewritten without a log message', async (t) => {
   const { url } = await prepare(t, 1)
   const lines: string[] = []
   const { db } = await openDatabase(openOptions({ url, migrations, onLongWork: (line) => void lines.push(line) }))
@@ -61,7 +61,7 @@ test('a small table is rewritten without a word', async (t) => {
   assert.deepEqual(lines, [])
 })
 
-test('an empty database needs hardly any room for it, and a disk that does not tell is no hindrance', async (t) => {
+test('an empty database needs hardly any disk space, and an unknown free space is no obstacle', async (t) => {
   for (const free of [20_000, undefined]) {
     const { url } = await prepare(t, free === undefined ? 1 : 0)
     const { db } = await openDatabase(openOptions({ url, migrations, freeBytes: async () => free }))
@@ -69,7 +69,7 @@ test('an empty database needs hardly any room for it, and a disk that does not t
   }
 })
 
-test('a command tells of it, too', async (t) => {
+test('a command announces changes too', async (t) => {
   const { url } = await prepare(t, 20)
   const { code, stdout, stderr } = await latchkey(['migrate'], { env: { DATABASE_URL: url } })
   assert.equal(code, 0, stderr)

@@ -8,7 +8,7 @@ import { eventually } from '../support/eventually.ts'
 import { startPrivateRedis } from '../support/private-servers.ts'
 
 if (engines.includes('postgres')) {
-  test('commands to a frozen Redis are bounded in number, fail by themselves, and work again when it is back', async (t) => {
+  test('commands to a frozen Redis are limited in number, time out, and work again when it is back', async (t) => {
     const server = await startPrivateRedis(t)
     const redis = await openRedis(server.url, createLogger({ level: 'silent', isTerminal: false }))
     t.after(() => redis.close())

@@ -14,7 +14,7 @@ import { openSocket } from '../support/sockets.ts'
 
 const page = readFileSync(join(root, 'docs', 'graphql.md'), 'utf8')
 
-test('the commands on the page run, one after the other, and answer what it says', async (t) => {
+test('the commands on the page run, one after another, and print what it says', async (t) => {
   const api = await startApi(t)
   const env = { PATH: process.env.PATH ?? '', BASE: api.url }
   const { stdout } = await promisify(execFile)('sh', ['-e', '-c', blocksOf(page, 'sh').join('\n')], { env })
@@ -53,7 +53,7 @@ test('the element on the page is that of docs/examples/likes.ts, and does what i
   assert.deepEqual(await socket.next(), { data: { liked: { count: 1 } } })
 })
 
-test('every key and default of the table of limits is that of the configuration', () => {
+test('the table of limits matches the keys and defaults of the configuration', () => {
   const file = readFileSync(join(root, 'config', 'graphql.mlc'), 'utf8')
   for (const [, key = '', value = ''] of file.matchAll(/^ {4}(\w+) = (\d+)\b/gm)) {
     if (key !== 'port') assert.ok(page.includes(key) && page.includes(value), `${key} = ${value}`)

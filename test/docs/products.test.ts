@@ -12,7 +12,7 @@ import { blocksOf } from '../support/docs.ts'
 
 const page = readFileSync(join(root, 'docs', 'products.md'), 'utf8')
 
-test('the commands on the page run, one after the other, and answer what it says', async (t) => {
+test('the commands on the page run, one after another, and print what it says', async (t) => {
   const api = await startApi(t, { extensions: [announce] })
   const script = blocksOf(page, 'sh').join('\n')
   const env = { PATH: process.env.PATH ?? '', BASE: api.url }

@@ -11,7 +11,7 @@ const commands = pages.flatMap((page) =>
   blocksOf(readFileSync(join(root, page), 'utf8'), 'sh').map((block) => ({ page, block })),
 )
 
-test('no command has a comment: zsh takes it for arguments', () => {
+test('no command has a comment, which zsh would take for arguments', () => {
   for (const { page, block } of commands) {
     // What is quoted is no comment, here-documents aside, which have none.
     const bare = block.replace(/'[^']*'|"(?:\\.|[^"\\])*"/g, '')

@@ -1,4 +1,4 @@
-/** Holds the arrows of the design: main → commands → app → features → platform → config → core. */
+/** Checks the direction of imports: main → commands → app → features → platform → config → core. */
 import assert from 'node:assert/strict'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { findFunctions, findTexts } from './support/source-code.ts'
 
 const src = join(import.meta.dirname, '..', 'src')
-/** `testing` and `public` are for others: nothing of ours stands above them but the commands. */
+/** `testing` and `public` are for extensions: only commands may import them. */
 const layers = ['core', 'config', 'platform', 'features', 'app', 'testing', 'public', 'commands', 'main']
 
 interface Source {
@@ -47,7 +47,7 @@ test('imports run one way, from main down to core', () => {
   assert.deepEqual(upward, [])
 })
 
-/** Where the contract of features says what a key and a configuration are. */
+/** The feature contract, which uses the types of keys and configuration. */
 const knowConfiguration = ['platform/feature.ts', 'platform/infrastructure.ts', 'platform/command-line/command.ts']
 
 test('the platform does not import the configuration', () => {
@@ -92,7 +92,7 @@ test('nothing below features/ mentions a feature or its tables', () => {
   assert.deepEqual(named, [])
 })
 
-/** Made by migrations from before features were units; the platform works with them. */
+/** Tables created by early migrations of features, and used by the platform. */
 const platformTables = ['audit', 'used_once']
 
 function tablesOf(feature: string): string[] {
@@ -129,7 +129,7 @@ test('relative imports name the .ts file', () => {
   assert.deepEqual(bare, [])
 })
 
-/** What reaches outside the program has one door each. */
+/** Each way to reach outside the program is used in one module only. */
 const doors: [what: string, pattern: RegExp, doors: string[]][] = [
   ['the time', /\bDate\.now\(|new Date\(\)/, ['core/clock.ts']],
   ['randomness', /\brandom(Bytes|UUID|Int)\b|Math\.random/, ['core/random.ts']],

@@ -1,4 +1,4 @@
-/** No regular expression of the service takes longer than linear time, whatever text it meets. */
+/** Every regular expression of the service takes linear time on any text. */
 import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -35,7 +35,7 @@ test('no regular expression is built from a text', () => {
 })
 
 function isLinear(regexp: RegExp): boolean {
-  // A sticky pattern is tried at one place only, which the checker does not know by itself.
+  // A sticky pattern is tried at one position only, which the checker does not know.
   const tried = regexp.sticky ? new RegExp(`^(?:${regexp.source})`, regexp.flags.replace('y', '')) : regexp
   return isSafe(tried, { timeout: Number.POSITIVE_INFINITY }).safe
 }

@@ -8,7 +8,7 @@ import { startApiWithRoles } from '../support/roles.ts'
 
 const entity = async (request: { url: string }) => (request.url.includes('none') ? null : { owner: 'nobody' })
 
-/** Every kind of requirement, once on a route and once on a plugin. */
+/** Every kind of requirement, on a route and on a plugin. */
 const requirements = {
   authenticated: 'authenticated',
   role: { role: 'editor' },
@@ -97,7 +97,7 @@ onEachEngine('access', (engine) => {
         'only what the plugin asks',
       )
       const adminOnly = await api.get(path, (await api.signInAs('admin')).access)
-      // A role is held or not: an administrator may do everything, but is no editor.
+      // `*` covers permissions, not roles: an administrator is not an editor.
       assert.equal(adminOnly.status, name === 'role' ? 403 : 200)
       assert.equal((await api.get(path, (await api.signInAs('admin', 'editor')).access)).status, 200)
     })

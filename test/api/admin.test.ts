@@ -8,7 +8,7 @@ import { onEachEngine } from '../support/databases.ts'
 import { challengeOf, enableTwoFactor, isSignedIn, logIn, many } from '../support/people.ts'
 import { startApiWithRoles } from '../support/roles.ts'
 
-/** Roles with a manager, who may administer but does not hold everything. */
+/** Roles with a manager, who may administer but does not have every permission. */
 function managerRoles(t: TestContext): string {
   return createConfig(t, {
     auth: `auth { roles {
@@ -226,7 +226,7 @@ onEachEngine('administration', (engine) => {
     for (const [body, roles] of [
       ['roles=', []],
       ['roles=editor', ['editor']],
-      // As a page sends it that has a hidden field before its boxes.
+      // As sent by a page with a hidden field before its checkboxes.
       ['roles=&roles=editor&roles=viewer', ['editor', 'viewer']],
       ['roles=&roles=', []],
     ] as const) {

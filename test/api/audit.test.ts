@@ -239,7 +239,7 @@ test('metrics count logins, failures, locks, reuse, registrations, resets and se
   const change = { current_password: 'wrong', new_password: 'Another-Pass-2' }
   await api.post('/api/auth/password', change, user.access)
   const { secret } = await enableTwoFactor(api, user)
-  // The second comes to a family that is dead by then.
+  // By the second attempt the family is revoked.
   for (let i = 0; i < 2; i++) await api.post('/api/auth/refresh', { refresh_token: user.refresh })
   api.clock.advance(60)
   const challenge_token = await challengeOf(api, user.email)

@@ -1,4 +1,4 @@
-/** Attacks and accidents that have worked once, or nearly. */
+/** Regression tests for attacks and accidents. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -109,7 +109,7 @@ onEachEngine('authentication', (engine) => {
       { current_password: password, new_password: 'Another-Pass-2' },
       user.access,
     )
-    // Under way while the change is: whichever comes first, the old password must not win after it.
+    // Runs in parallel with the change: in either order, the old password must not work afterwards.
     const disabling = api.post('/api/auth/2fa/disable', { password, code: recoveryCodes[0] }, user.access)
     const [changed, disabled] = await Promise.all([changing, disabling])
     assert.equal(changed.status, 200)

@@ -1,10 +1,10 @@
-/** Every answer says whether a cache may keep it. */
+/** Every response has Cache-Control. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { startDescribedApi } from '../support/openapi-document.ts'
 import { logIn, password } from '../support/people.ts'
 
-/** Of what names no user and holds no token. All else must not be kept anywhere. */
+/** Responses without user data or tokens. All others must not be cached. */
 const kept: Readonly<Record<string, string>> = {
   'GET /api/v2/products': 'no-cache',
   'GET /api/v2/products/{id}': 'no-cache',

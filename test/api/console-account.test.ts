@@ -9,7 +9,7 @@ import { startApiWithRoles } from '../support/roles.ts'
 const account = '/console/account'
 const script = '<script>alert(1)</script>'
 
-/** A browser whose user is signed in and looks at the account. */
+/** A signed-in browser on the account page. */
 async function start(t: TestContext, engine: 'sqlite' | 'postgres', env: Record<string, string> = {}) {
   const api = await startApi(t, { engine, env })
   const user = await register(api)

@@ -8,7 +8,7 @@ import { startApiWithRoles } from '../support/roles.ts'
 
 const users = '/console/users'
 
-/** Roles with some who may administer but do not hold everything. */
+/** Roles that may administer but do not have every permission. */
 async function start(t: TestContext, engine: 'sqlite' | 'postgres') {
   const config = createConfig(t, {
     auth: `auth { roles {

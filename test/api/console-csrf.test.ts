@@ -1,4 +1,4 @@
-/** Forms that somebody else made up: no route below /console takes one, whatever pages are added. */
+/** CSRF: no route below /console accepts a forged form, including pages added later. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { Dialect } from '../../src/platform/database/database.ts'
@@ -25,7 +25,7 @@ async function start(t: TestContext, engine: Dialect) {
   }
 }
 
-/** A token that this browser's forms carry. */
+/** A token from this browser's forms. */
 async function tokenOf(browser: ConsoleBrowser): Promise<string> {
   const page = await browser.open(browser.cookies.has('latchkey_session') ? account : '/console/register')
   const { _token } = page.hidden(page.hasForm('/console/sign-out') ? '/console/sign-out' : '/console/register')

@@ -1,4 +1,4 @@
-/** What no form of ours would send. */
+/** Requests that no form of the console sends. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { startApi } from '../support/api.ts'

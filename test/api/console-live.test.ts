@@ -1,4 +1,4 @@
-/** The console's own socket: opened by the session of a browser, from the console's own pages alone. */
+/** The WebSocket of the console: authenticated by the browser session, for the console's own pages only. */
 
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -175,7 +175,7 @@ onEachEngine("the console's socket", (engine) => {
     await socket.ask(me)
     api.clock.advance(600)
     await browser.open('/console/products')
-    // A second socket has the session looked at, as a round of the watch would later.
+    // A second socket triggers the check of the session that the periodic check would do later.
     const second = await openSocket(t, `${api.url}/console/live`, headers)
     await second.ask(me)
     api.clock.advance(600)
@@ -215,7 +215,7 @@ onEachEngine("the console's socket", (engine) => {
   })
 })
 
-/** What nodes share, beside the database. */
+/** What the nodes share, in addition to the database. */
 const shared: readonly { by: string; engine: Dialect; env: () => Record<string, string> }[] = [
   { by: 'PostgreSQL', engine: 'postgres', env: () => ({}) },
   { by: 'Redis', engine: 'sqlite', env: () => ({ REDIS_URL: testServer('TEST_REDIS_URL') }) },
@@ -241,7 +241,7 @@ interface Change {
   kind: string
 }
 
-/** A page with a list of products, as far as its socket goes. */
+/** The socket of a page with a product list. */
 async function openList(t: TestContext, { api, headers }: Pick<Person, 'api' | 'headers'>) {
   const heard: Change[] = []
   const socket = await openSocket(t, `${api.url}/console/live`, headers, (message) => {
@@ -290,11 +290,11 @@ async function openSocket(
   })
   await once(ws, 'open')
   return {
-    /** What came without having an id. */
+    /** Messages without an id. */
     messages,
     closedBy: () => closedBy,
     send: (query: string) => ws.send(JSON.stringify({ query })),
-    /** Returns what is answered. */
+    /** Returns the response. */
     async ask(query: string): Promise<unknown> {
       asked += 1
       const own = asked

@@ -1,4 +1,4 @@
-/** What a page says was done is what was done: no address makes it say anything else. */
+/** Notices tell the truth: no URL can forge one. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { Dialect } from '../../src/platform/database/database.ts'

@@ -1,4 +1,4 @@
-/** A forgotten password in the console: what the pages offer, and what they say of a link that is over. */
+/** Forgotten passwords in the console: what the pages offer, and what they show for an expired link. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { Dialect } from '../../src/platform/database/database.ts'
@@ -13,7 +13,7 @@ const forgot = '/console/password/forgot'
 const reset = '/console/password/reset'
 const next = 'Another-Horse-2'
 
-/** What the log says instead of a mail. */
+/** The message that is logged instead of mailed. */
 async function tokenIn(api: Api, count = 1): Promise<string> {
   return eventually(() => {
     const tokens = [...api.log.join('').matchAll(/Reset token: ([\w-]{43})/g)].map(([, token = '']) => token)

@@ -1,4 +1,4 @@
-/** The product pages of the console, as a browser without scripts has them. */
+/** The product pages of the console, in a browser without scripts. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { insertMany } from '../../src/features/products/bulk.store.ts'
@@ -143,7 +143,7 @@ onEachEngine('products in the console', (engine) => {
     })
     assert.match(page.text, /Must be true or false\./)
     assert.equal((await api.get(`${productsPath}/${id}`)).body.data.attributes.name, 'Desk Lamp')
-    // The form can be put right and sent again.
+    // The form can be corrected and submitted again.
     assert.equal((await browser.submit(`${list}/${id}`, { ...lamp, price: '5', active: 'true' })).status, 303)
   })
 
@@ -159,7 +159,7 @@ onEachEngine('products in the console', (engine) => {
     assert.doesNotMatch(page.text, /Name Desk Lamp Desk Lamp/)
     assert.equal((await api.get(`${productsPath}/${id}`)).body.data.attributes.price, 20)
     assert.ok(page.html.includes('>Mine</textarea>') && page.html.includes('value="30"'))
-    // Having seen it, saving again is meant; the form from before still is not.
+    // After the conflict was shown, saving overwrites; the old form still does not.
     assert.equal((await browser.submit(`${list}/${id}`, mine)).status, 303)
     assert.equal((await api.get(`${productsPath}/${id}`)).body.data.attributes.price, 30)
     assert.equal((await browser.post(`${list}/${id}`, { ...form.hidden(`${list}/${id}`), ...mine })).status, 412)
@@ -189,7 +189,7 @@ onEachEngine('products in the console', (engine) => {
     assert.equal((await api.get(`${productsPath}/${id}`)).status, 200)
     assert.equal((await api.get(`${productsPath}/`)).body.meta.total, 1)
     assert.equal((await api.get(`${productsPath}/?q=lamp`)).body.meta.total, 1)
-    // Once more is no mistake; of what never was there is nothing to undo.
+    // Undoing twice is fine; a product that never existed cannot be restored.
     const { _token = '' } = (await browser.open(list)).hidden('/console/sign-out')
     assert.equal((await browser.post(`${list}/${id}/restore`, { _token })).status, 303)
     const stale = await browser.open(`${list}?deleted=${id}`)
@@ -372,7 +372,7 @@ onEachEngine('products in the console', (engine) => {
   })
 })
 
-/** A service and somebody who is signed in to both its API and its console, as an editor. */
+/** A service and an editor who is signed in to its API and its console. */
 async function start(t: TestContext, options: ApiOptions) {
   const api = await startApiWithRoles(t, options)
   const user = await signIn(api)
@@ -405,7 +405,7 @@ function namesIn({ html }: ConsolePage): string[] {
   return [...html.matchAll(/<td class="title"><a [^>]*>([^<]*)<\/a>/g)].map(([, name = '']) => name)
 }
 
-/** What is said at each field, which names it by `aria-describedby`. */
+/** The message of each field, found by `aria-describedby`. */
 function errorsIn({ html }: ConsolePage): Record<string, string> {
   const errors = [...html.matchAll(/<p class="error" id="field-(\w+)-error">([^<]*)<\/p>/g)]
   for (const [, name] of errors) {

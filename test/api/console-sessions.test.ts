@@ -1,4 +1,4 @@
-/** Whoever is signed in to the console is so by a cookie. What it is, how it ends, and what it is not good for. */
+/** The session cookie of the console: its attributes, how it ends, and what it cannot be used for. */
 import assert from 'node:assert/strict'
 import { createHmac, hash } from 'node:crypto'
 import { test } from 'node:test'
@@ -90,7 +90,7 @@ onEachEngine('a session of the console', (engine) => {
     assert.equal(await isIn(planted), false)
   })
 
-  test('ends with its family when somebody else signs in in the same browser', async (t) => {
+  test('ends with its family when the same browser signs in again', async (t) => {
     const api = await startApi(t, { engine })
     const { email } = await register(api)
     const browser = openConsole(api)

@@ -89,7 +89,7 @@ onEachEngine('two-factor in the console', (engine) => {
     }
   })
 
-  test('shows an unconfirmed secret only after the password', async (t) => {
+  test('does not show an unconfirmed secret to a stolen session', async (t) => {
     const { api, user, browser } = await start(t, engine)
     const { page } = await setUp(browser)
     const { ticket = '' } = page.hidden(`${twoFactor}/enable`)

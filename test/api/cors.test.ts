@@ -1,4 +1,4 @@
-/** Pages of other origins may use the API, and read whatever it answers. */
+/** CORS: pages of other origins may use the API and read all responses. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { FastifyInstance } from 'fastify'

@@ -38,7 +38,7 @@ test('the page runs no script and loads nothing from elsewhere', async (t) => {
   const api = await startDescribedApi(t)
   const { body: page } = (await api.get('/docs')) as { body: string }
   assert.ok(!/<script|<iframe|<object|<img| on\w+=| style=|javascript:/i.test(page))
-  // Addresses stand in examples alone, as text.
+  // URLs appear only in examples, as text.
   const markup = (page.match(/<[^>]+>/g) ?? []).join('\n')
   assert.ok(!/https?:|\/\/\w/.test(markup))
 })

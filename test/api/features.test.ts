@@ -1,4 +1,4 @@
-/** A feature is one value: whatever it adds is served, and nothing else has to be touched. */
+/** A feature is one value: everything it adds is served without further registration. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { defineEvent, on } from '../../src/platform/events/events.ts'

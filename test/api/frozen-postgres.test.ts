@@ -1,4 +1,4 @@
-/** A PostgreSQL that keeps its connections open and answers nothing, or that takes no writes any more. */
+/** PostgreSQL is frozen (connections stay open, no responses) or read-only. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { runOnServer } from '../../src/testing/databases.ts'
@@ -11,10 +11,10 @@ import { lamp, productsPath } from '../support/products.ts'
 import { startProxy } from '../support/proxy.ts'
 
 const poolSize = 3
-/** Five seconds are promised; the rest is for a machine that is busy. It was 36 seconds, and is the test's only clock. */
+/** Five seconds are promised; the rest allows for a busy machine. It used to be 36 seconds. */
 const maxMs = 15_000
 
-/** More at once than there are connections: some wait for one. */
+/** More than there are connections: some have to wait. */
 async function askAll(api: Api, user: { email: string; access: string }) {
   const startedAt = performance.now()
   const responses = await Promise.all([

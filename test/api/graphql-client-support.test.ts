@@ -1,4 +1,4 @@
-/** What clients of GraphQL take for granted, and what those who run the service count. */
+/** What GraphQL clients expect, and error metrics. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { query } from '../../src/platform/graphql/schema/elements.ts'
@@ -45,7 +45,7 @@ test('a byte order mark at the start of a body is skipped', async (t) => {
     api.request('POST', graphqlPath, { body: `\ufeff${text}`, token, headers: { 'content-type': 'application/json' } })
   const response = await post(JSON.stringify({ query: '{ __typename }' }))
   assert.deepEqual([response.status, response.body], [200, { data: { __typename: 'Query' } }])
-  // What comes behind it is read like any other body, with all digits of its numbers.
+  // The rest is parsed like any other body, with exact numbers.
   const query = 'mutation ($i: CreateProductInput!) { createProduct(input: $i) { id } }'
   const { body } = await post(`{"query":"${query}","variables":{"i":{"price":0.0099999999999999999999}}}`)
   assert.deepEqual(body.errors[0].extensions.details.price, ['Must be at least 0.01'])

@@ -1,4 +1,4 @@
-/** What errors repeat of a request, and what it costs to find them. */
+/** How much of a request errors repeat, and the cost of finding them. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { startApi } from '../support/api.ts'

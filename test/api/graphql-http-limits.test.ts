@@ -1,4 +1,4 @@
-/** What is too large is refused, quickly, while others are answered. */
+/** Oversized requests are refused quickly, while other clients are served. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { insertMany } from '../../src/features/products/bulk.store.ts'
@@ -34,7 +34,7 @@ test('depth, aliases, tokens, bytes and cost are limited, and documents up to th
     `{ __typename ${'# comment '.repeat(150)}\n }`,
     `{ ${'__typename '.repeat(190)} }`,
     '{ posts(limit: 499) { id title } }',
-    // Describing the schema is deep by nature.
+    // Introspection is deep by nature.
     '{ __schema { types { fields { type { ofType { ofType { name } } } } } } }',
   ]) {
     const { status, body } = await send(api, document, { headers: newer })
@@ -96,7 +96,7 @@ test('abusive documents are refused quickly, and other clients are served meanwh
     const refusals = Array.from({ length: 10 }, () =>
       api.request('POST', graphqlPath, { body: sent, headers: { 'content-type': 'application/json', ...newer } }),
     )
-    // The connection is closed in the middle of a body that is too large.
+    // The connection is closed during a body that is too large.
     const responses = await Promise.all(refusals.map((each) => each.catch(() => undefined)))
     for (const response of responses) {
       if (response)
@@ -230,7 +230,7 @@ test('the responses of a batch share the size limit of one', async (t) => {
   const create = 'mutation ($body: String!) { createPost(title: "long", body: $body) }'
   for (let i = 0; i < 48; i++) await send(api, create, { variables: { body: 'x'.repeat(65_536) } })
   const list = { query: '{ posts { body } }' }
-  // Fails when it is compiled, and is run anew: what was read for nothing must not count.
+  // Fails when compiled and runs again: the discarded reads must not count.
   const withError = { query: '{ posts { body } post(id: "999") { id } }' }
   const batch = async (requests: object[]): Promise<Answer['body'][]> =>
     (await api.request('POST', graphqlPath, { json: requests })).body

@@ -1,4 +1,4 @@
-/** Queries and mutations over HTTP, each asked until it is compiled: the answers must stay the same. */
+/** Queries and mutations over HTTP, each repeated until it is compiled: the response must stay the same. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Element, objectType, query } from '../../src/platform/graphql/schema/elements.ts'
@@ -246,7 +246,7 @@ const failing: Element[] = [
           throw 'a secret that is no error'
         },
       },
-      // Breaks its own schema: the message would tell the value.
+      // Violates its own schema: the message would contain the value.
       count: { type: 'Int', resolve: () => 'a secret that is no number' },
       needed: { type: 'String!', resolve: fail },
       nothing: { type: 'String!', resolve: () => null },

@@ -1,4 +1,4 @@
-/** Answers that nobody reads are held up to a limit, for each address. */
+/** Unread responses are buffered up to a limit per address. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { request } from 'node:http'
@@ -11,7 +11,7 @@ import { codeOf, graphqlPath, send } from '../support/graphql.ts'
 import { createProduct } from '../support/products.ts'
 import { startApiWithRoles } from '../support/roles.ts'
 
-/** Answered with 3.9 million characters. */
+/** The response has 3.9 million characters. */
 const list = '{ posts { body } }'
 
 async function start(t: TestContext) {
@@ -23,7 +23,7 @@ async function start(t: TestContext) {
   return api
 }
 
-/** Asks for the list until more of its answers wait than the system takes. */
+/** Requests the list until more responses are buffered than the system accepts. */
 async function askWithoutReading(t: TestContext, api: Api): Promise<Socket> {
   const { port } = new URL(api.url)
   const socket = connect(Number(port), '127.0.0.1')
@@ -33,7 +33,7 @@ async function askWithoutReading(t: TestContext, api: Api): Promise<Socket> {
   await once(socket, 'connect')
   await eventually(async () => {
     socket.write(`GET ${graphqlPath}?query=${encodeURIComponent(list)} HTTP/1.1\r\nhost: x\r\n\r\n`)
-    // More than once: an answer on its way to the system is held for a moment.
+    // Repeated, because a response on its way to the system is buffered for a moment.
     for (let i = 0; i < 5; i++) assert.equal((await send(api, list)).status, 503)
   })
   return socket

@@ -1,4 +1,4 @@
-/** Server-sent events, by the "distinct connections mode" of graphql-sse. */
+/** Server-sent events, in the "distinct connections mode" of graphql-sse. */
 import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import { test } from 'node:test'
@@ -152,7 +152,7 @@ onEachEngine('event streams', (engine) => {
   test('streams are cut off when the service stops, without complete, so that clients reconnect', async (t) => {
     const api = await start(t, { engine })
     const streams = await Promise.all(Array.from({ length: 20 }, () => openStream(t, api.url, counter)))
-    // Reads nothing, not even the last words.
+    // Reads nothing, not even the close message.
     const silent = await openStream(t, api.url, counter)
     silent.response.pause()
     const startedAt = performance.now()

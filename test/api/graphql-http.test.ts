@@ -1,4 +1,4 @@
-/** /graphql as HTTP sees it: methods, media types, tokens and the form of errors. No database matters here. */
+/** /graphql over HTTP: methods, media types, tokens and the error format. Independent of the database. */
 import assert from 'node:assert/strict'
 import { request } from 'node:http'
 import { test } from 'node:test'
@@ -94,7 +94,7 @@ test('an invalid document is 200 as application/json and 400 as application/grap
       assert.ok(!('data' in response.body))
     }
   }
-  // A field that fails is an answer all the same.
+  // A failed field is still a valid response.
   const partly = await send(api, '{ post(id: 1) { id } }', { headers: { accept: newer } })
   assert.deepEqual([partly.status, partly.body.data, codeOf(partly.body)], [200, { post: null }, 'NOT_FOUND'])
 })

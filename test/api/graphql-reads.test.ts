@@ -1,4 +1,4 @@
-/** What a list in GraphQL reads from the database. */
+/** What a GraphQL list reads from the database. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { insertMany } from '../../src/features/products/bulk.store.ts'
@@ -7,7 +7,7 @@ import { ask } from '../support/graphql.ts'
 import { recordReads } from '../support/record-reads.ts'
 import { startApiWithRoles } from '../support/roles.ts'
 
-/** Half of them are long enough to be read by themselves. */
+/** Half of them are long enough to be read separately. */
 const textOf = (i: number) => 'x'.repeat(i % 2 === 0 ? 3000 : 50_000)
 
 onEachEngine('a list in GraphQL', (engine) => {

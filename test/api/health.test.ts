@@ -62,7 +62,7 @@ onEachEngine('readiness', (engine) => {
 })
 let database: Database
 
-/** Whatever needs more room meets the error that PostgreSQL has for a full disk. The rest is answered as ever. */
+/** Statements that need disk space fail with PostgreSQL's error for a full disk. All others work. */
 const noRoom = `BEGIN RAISE 'could not extend file: No space left on device' USING ERRCODE = '53100'; END`
 const fillDisk = `
   CREATE FUNCTION no_room_for_rows() RETURNS trigger LANGUAGE plpgsql AS $$ ${noRoom} $$;

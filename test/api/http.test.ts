@@ -1,4 +1,4 @@
-/** What holds for every route: bodies, error answers, headers, ids, the log. */
+/** What applies to every route: bodies, errors, headers, ids, the log. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect } from 'node:net'

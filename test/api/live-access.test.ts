@@ -1,4 +1,4 @@
-/** Connections that stay open follow what becomes of their user. */
+/** Open connections follow changes of their user's access. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -50,7 +50,7 @@ const endings: Record<string, (api: WatchingApi, user: SignedIn) => Promise<unkn
   },
 }
 
-/** Each waits for what must not come. */
+/** Each test waits to see that something does not happen. */
 const concurrency = 4
 
 onEachEngine(
@@ -60,7 +60,7 @@ onEachEngine(
       const api = await startWatchingApi(t, { engine })
       const user = await api.signInAs('editor')
       const connections = await Promise.all(Array.from({ length: 60 }, () => api.open(user.access)))
-      // Past the bus, as by the command line on SQLite.
+      // Bypasses the bus, as the command line does on SQLite.
       await sleep(500)
       await api.grant(user, 'viewer')
       await eventually(() => assert.ok(connections.every(({ changes }) => changes.length === 1)))
@@ -146,7 +146,7 @@ onEachEngine(
   { concurrency },
 )
 
-/** A watch of its own, over the real service of `api`, that counts what it asks for and can be made to fail. */
+/** A separate watch over the real service of `api`, which counts its queries and can be made to fail. */
 async function startWatch(t: TestContext, api: WatchingApi, bus = createMemoryBus({ log })) {
   const asked: string[] = []
   let failure: Error | undefined
@@ -178,7 +178,7 @@ test('a message about a user costs one query per token, however many connections
   asked.length = 0
   await bus.publish('access', { userId: user.id })
   await eventually(() => assert.ok(tokens.every((token) => asked.includes(token))), byMessageMs)
-  // One for the message, perhaps one of the opening and one of the periodic check; not fifty.
+  // One for the message, perhaps one for opening and one for the periodic check; not fifty.
   assert.ok(asked.filter((token) => token === user.access).length <= 3, String(asked.length))
 })
 

@@ -69,7 +69,7 @@ onEachEngine('login', (engine) => {
       assert.equal((await logIn(api, email)).status, 423)
       api.clock.advance(3)
       assert.equal((await logIn(api, email)).status, who === 'a known' ? 200 : 401)
-      // The count begins anew.
+      // The count starts over.
       for (let i = who === 'a known' ? 0 : 1; i < 4; i++) assert.equal((await logIn(api, email, 'wrong')).status, 401)
       assert.equal((await logIn(api, email, 'wrong')).status, 423)
     })
@@ -102,7 +102,7 @@ onEachEngine('login', (engine) => {
     for (let i = 0; i < 4; i++) await logIn(api, email, 'wrong')
     const responses = await many(40, (i) => logIn(api, email, i === 20 ? password : 'wrong'))
     const told = responses.filter(({ status }) => status !== 423)
-    // The right one may come before the lock and clear the count; then four more wrong ones are told, and no more.
+    // The right one may come before the lock and reset the count; then four more wrong ones get 401, and no more.
     assert.ok(told.length <= 5, `${told.length} answers told something`)
     assert.ok(told.filter(({ status }) => status === 200).length <= 1)
   })

@@ -1,4 +1,4 @@
-/** The description of the API is valid, complete, and tells the truth. It does not depend on the database. */
+/** The OpenAPI document is valid, complete and correct. Independent of the database. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createConfig, lintFromString } from '@redocly/openapi-core'
@@ -12,18 +12,18 @@ import type { Answer, RequestOptions } from '../../src/testing/client.ts'
 import { examplesOf, problemsOf, responseProblems, startDescribedApi } from '../support/openapi-document.ts'
 import { again, logIn, password, signIn, totp } from '../support/people.ts'
 
-/** Of the routes, those that are for no reader of the description. */
+/** Routes that are deliberately undocumented. */
 const hidden = [
   'POST /graphql',
   ...['/docs', '/docs/style.css', '/openapi.json', '/graphql', ...Object.keys(playgroundFiles)].map(
     (path) => `GET ${path}`,
   ),
 ]
-/** Pages are for people. */
+/** Pages are not part of the API. */
 const isPage = (route: string) => /^\w+ \/(console(\/.*)?)?$/.test(route)
 const isPreflight = (route: string) => route.startsWith('OPTIONS ')
 
-/** The same path with a slash at its end is no endpoint of its own. */
+/** The same path with a trailing slash is not a separate endpoint. */
 const isTwin = (route: string, routes: readonly string[]) => route.endsWith('/') && routes.includes(route.slice(0, -1))
 
 test('the description is valid OpenAPI 3.1, of this version', async (t) => {
@@ -69,7 +69,7 @@ test('operations have readable, stable names', async (t) => {
     assert.equal(names[route], name)
   }
   for (const { name, method, path, operation } of operations) {
-    // Of a path of one word that is what a person would write: getMe.
+    // For a path of one word, that is the natural name: getMe.
     if (path.lastIndexOf('/') === 0) continue
     assert.notEqual(operation.operationId, method.toLowerCase() + toPascalCase(path), `${name} is named by nobody`)
   }
@@ -127,7 +127,7 @@ test('every response is documented, including rate limits', async (t) => {
   const api = await startDescribedApi(t, { env: once })
   const { access } = await api.signInAs('admin')
   const seen = new Set<number>()
-  // Signing out comes last: the others need the token.
+  // Logout comes last: the others need the token.
   const isLast = ({ path }: { path: string }) => path === '/api/auth/logout'
   const operations = api.operations.toSorted((a, b) => Number(isLast(a)) - Number(isLast(b)))
   for (const { name, method, path, operation } of operations) {
@@ -443,7 +443,7 @@ test('routes of extensions are documented with what is known, or left out if the
         },
         { prefix: '/both' },
       )
-      // A schema that only the validator of its plugin understands.
+      // A schema that only its plugin's validator understands.
       await app.register(async (inner) => {
         inner.setValidatorCompiler(() => () => true)
         inner.post('/odd', { config: { access: 'public' }, schema: { body: { type: 'string' } } }, async () => ({}))

@@ -12,7 +12,7 @@ interface Mailbox {
   messages: string[]
 }
 
-/** A real SMTP server on loopback that keeps what it gets. */
+/** A real SMTP server on loopback that stores the mails it receives. */
 async function startSmtp(t: TestContext): Promise<Mailbox> {
   const messages: string[] = []
   const server = new SMTPServer({

@@ -1,4 +1,4 @@
-/** Requests that are sent without waiting for the answers before them. */
+/** Requests that are sent without waiting for earlier responses. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { startApi } from '../support/api.ts'

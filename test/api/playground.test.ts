@@ -1,4 +1,4 @@
-/** The playground over HTTP; what it does in a browser is in test/browser/. */
+/** The playground over HTTP. Its browser tests are in test/browser/. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { playgroundFiles } from '../../src/platform/graphql/playground/playground.ts'

@@ -49,7 +49,7 @@ onEachEngine('counter', (engine) => {
     const { access } = await first.signInAs()
     const rounds = 30
     const perRound = 4
-    // A few at a time: many at once are written together, and the nodes hardly meet.
+    // A few at a time: many at once would be written in one batch, and the nodes would hardly conflict.
     for (let round = 0; round < rounds; round++) {
       await many(perRound, async (i) => {
         const { status } = await (i % 2 ? first : second).post('/api/posts', { title: 'A', body: 'B' }, access)

@@ -1,4 +1,4 @@
-/** Errors as RFC 9457 has them, for who asks. */
+/** Errors in the RFC 9457 format, on request. */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -8,7 +8,7 @@ import { onEachEngine } from '../support/databases.ts'
 import { many, signIn } from '../support/people.ts'
 import { createProduct, lamp, namesOf, productsPath } from '../support/products.ts'
 
-/** As the bytes come: fetch would ask for compression by itself, and undo it. */
+/** Raw bytes: fetch would request compression and decompress. */
 function raw(api: Api, path: string, headers: Record<string, string>, method = 'GET') {
   return new Promise<{ status: number; headers: Record<string, unknown>; body: Buffer }>((resolve, reject) => {
     const sent = request(api.url + path, { method, headers }, (response) => {
@@ -148,7 +148,7 @@ onEachEngine('what clients know of a product', (engine) => {
             : response.body
       assert.equal(body.toString(), plain.body.toString())
       assert.equal(Number(response.headers['content-length']), response.body.length)
-      // Other bytes have another ETag, which is as good as the first.
+      // Other bytes have another ETag, which is also accepted.
       assert.equal(response.headers.etag === plain.headers.etag, encoding === undefined)
       const again = await raw(api, productsPath, {
         'accept-encoding': accept,

@@ -1,4 +1,4 @@
-/** Who reads long lists waits for the database by turns: between addresses, and only while somebody reads the answer. */
+/** Long lists are read from the database in turns between addresses, and only while the client reads. */
 import assert from 'node:assert/strict'
 import { type ClientRequest, type IncomingMessage, request, type Server } from 'node:http'
 import { type TestContext, test } from 'node:test'
@@ -9,12 +9,12 @@ import { eventually } from '../support/eventually.ts'
 import { productsPath } from '../support/products.ts'
 import { startApiWithRoles } from '../support/roles.ts'
 
-/** As many parts of lists are read at once. */
+/** The number of list parts that are read in parallel. */
 const atOnce = 4
-/** As many wait of one address. */
+/** The number of parts of one address that may wait. */
 const maxWaiting = 512
 
-/** Products with long descriptions, so that each is a list of its own to be streamed, which is read when the test says. */
+/** Products with long descriptions, each in a streamed list of its own, which is read when the test allows it. */
 async function start(t: TestContext, count: number) {
   let server: Server | undefined
   const api = await startApiWithRoles(t, {
@@ -42,7 +42,7 @@ async function start(t: TestContext, count: number) {
   return { ...api, gate, connections }
 }
 
-/** Whole products are read only when they are let through, in their order. `begun` has their ids. */
+/** Whole products are read only when they are let through, in order. `begun` has their ids. */
 function holdReads(db: Database) {
   const begun: number[] = []
   const waiting: (() => void)[] = []

@@ -186,7 +186,7 @@ onEachEngine('a long list', (engine) => {
 test('many slow readers are all served, and so are small requests meanwhile', async (t) => {
   const api = await startApiWithRoles(t, {})
   await fill(api, 20, () => 'x'.repeat(megabyte))
-  // More than may wait for long reads of the database.
+  // More than the queue for long reads allows.
   const responses = await many(140, () => open(api, `${productsPath}?category=general`))
   for (const response of responses) response.pause()
   assert.ok(responses.every(({ statusCode }) => statusCode === 200))
@@ -228,7 +228,7 @@ test('a client that stops reading is disconnected, one that reads slowly is not'
     const slow = await open(api, path)
     let read = 0
     for await (const chunk of slow as AsyncIterable<Buffer>) {
-      // Longer than the limit in all, never for so long at once.
+      // Pauses longer than the limit in total, but never in one pause.
       if (read < 8 * megabyte && read % 4 === 0) await sleep(20)
       read += chunk.length
     }

@@ -12,13 +12,13 @@ import { signIn } from '../support/people.ts'
 import { createProduct, namesOf, productsPath } from '../support/products.ts'
 import { type ApiWithRoles, startApiWithRoles } from '../support/roles.ts'
 
-/** The rule as DECISIONS writes it, with no index and no database. */
+/** The search rule of the specification, without an index or a database. */
 const lower = (text: string) => Array.from(text, (character) => character.toLowerCase()).join('')
 const codePoints = (text: string) => Array.from(text, (character) => character.codePointAt(0) as number)
 
 interface Named {
   id: number
-  /** The name, lowered. */
+  /** The name in lower case. */
   key: string
 }
 
@@ -30,7 +30,7 @@ function byKeyThenId(a: Named, b: Named): number {
   return x.length - y.length || a.id - b.id
 }
 
-// Few characters, so that terms are found often, and the awkward ones among them.
+// Few characters, so that terms match often, including awkward ones.
 const alphabet = [...'aAbBcC  %_\'"\\*:&|!()<>^-+~.,0', 'é', 'É', 'e\u0301', 'İ', 'i', 'ı', 'Σ', 'σ', 'ς', 'ß', 'ẞ']
 const exotic = [
   '😀',
@@ -86,7 +86,7 @@ onEachEngine('search', (engine) => {
     for (const [i, term] of terms.entries()) {
       const wanted = lower(term)
       const expected = found.filter(({ key }) => key.includes(wanted)).map(({ id }) => id)
-      // Both ways must find the same, whichever the service would take.
+      // Both ways must find the same, whichever the service would choose.
       for (const way of [index.byGrams, index.alongNames]) {
         const products = await way(toTerm(term), 200)
         assert.deepEqual(
@@ -166,7 +166,7 @@ onEachEngine('search', (engine) => {
     ]) {
       let asked = 0
       const scan: Database['scan'] = async (sql, params) => {
-        // Behind the ids and the first part.
+        // After the ids and the first part.
         if (asked++ === 2) await api.db.write({ sql: `UPDATE products ${change}` })
         return api.db.scan(sql, params)
       }

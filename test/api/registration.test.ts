@@ -10,7 +10,7 @@ import { claimsOf, logIn, many, password, register, signIn } from '../support/pe
 import { latchkey } from '../support/process.ts'
 import { startApiWithRoles } from '../support/roles.ts'
 
-/** A database of a version that kept emails in any form: many users, the last of whom is the victim, and some more. */
+/** A database of a version without normalized emails, with many users, the last of whom is the victim. */
 async function prepareFormer(t: TestContext, engine: Dialect, emails: readonly string[] = []) {
   const url = await createDatabaseUrl(t, engine)
   const { db } = await openDatabase(openOptions({ url, migrations: migrationsBefore(t, '0007') }))

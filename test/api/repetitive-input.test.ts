@@ -11,9 +11,9 @@ import { type Described, startDescribedApi } from '../support/openapi-document.t
 import { forHeader, type RepetitiveText, repeat, repetitiveTexts } from '../support/repetitive-texts.ts'
 import { openSocket } from '../support/sockets.ts'
 
-/** Of a body or a message. */
+/** Length of a body or a message. */
 const longLength = 64 * 1024
-/** Of a path, a query or a header, which share 16 KiB. */
+/** Length of a path, a query or a header, which share 16 KiB. */
 const shortLength = 12 * 1024
 
 const env = Object.fromEntries(
@@ -46,7 +46,7 @@ interface Sent {
   body?: string
 }
 
-/** Resolves with the status, whatever it is, and also where the connection is cut. */
+/** Resolves with any status, and also if the connection is cut. */
 function exchange(url: string, { method, path, headers = {}, body }: Sent): Promise<number> {
   return new Promise((resolve) => {
     const sent = request(new URL(url), { method, path, headers, agent: false }, (response) => {
@@ -109,7 +109,7 @@ function fieldsOf(schema: JsonSchema): string[] {
 async function start(t: TestContext, engine: 'sqlite' | 'postgres') {
   const api = await startDescribedApi(t, { engine, env })
   schemas = api.document.components.schemas as Record<string, JsonSchema>
-  // The first of the users is somebody else: what is done to number 1 does not end this session.
+  // The first user is another one, so that actions on user 1 do not end this session.
   await api.signInAs('viewer')
   const { access, email } = await api.signInAs('admin')
   return { ...api, access, email }
@@ -124,7 +124,7 @@ onEachEngine('long repetitive texts', (engine) => {
   })
 })
 
-// What is read before any database is asked takes the same time with either.
+// Parsing happens before any query and takes the same time on both engines.
 describe('long repetitive texts', () => {
   const engine = 'sqlite'
 
@@ -237,7 +237,7 @@ describe('long repetitive texts', () => {
   test('in every part of a message on a socket', async (t) => {
     const { url } = await start(t, engine)
     const socketUrl = `${url.replace('http', 'ws')}/graphql`
-    /** Sends one message, and waits for what comes: an answer, or the end. */
+    /** Sends one message and waits for a response or the end. */
     const say = async (protocol: string, first: object | undefined, message: unknown) => {
       const socket = await openSocket(t, socketUrl, protocol === '' ? {} : { protocol })
       if (first !== undefined) {
@@ -288,7 +288,7 @@ describe('long repetitive texts', () => {
   })
 })
 
-/** Those that still differ once a header can carry them. */
+/** The texts that still differ when reduced to valid header characters. */
 const headerTexts = repetitiveTexts.filter(({ make }, i) => {
   const carried = (text: RepetitiveText) => forHeader(text.make(shortLength))
   return repetitiveTexts.findIndex((text) => carried(text) === forHeader(make(shortLength))) === i
@@ -315,7 +315,7 @@ const headerNames = [
   'x-request-id',
 ]
 
-/** What must stand first for the rest to be read. */
+/** The prefix that is needed for the rest to be parsed. */
 const headerPrefixes: Record<string, string[]> = {
   authorization: ['', 'Bearer ', 'Basic '],
   'content-type': ['', 'application/json;', 'application/json; charset='],

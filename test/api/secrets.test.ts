@@ -1,4 +1,4 @@
-/** What the files on the disk give away, and what they must not. */
+/** What the files on the disk reveal, and what they must not. */
 import assert from 'node:assert/strict'
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'

@@ -1,4 +1,4 @@
-/** What one address may hold of the memory and of the event loop, with however many sockets and streams. */
+/** Limits per address on memory and event-loop time, across all its sockets and streams. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { objectType, query, subscription } from '../../src/platform/graphql/schema/elements.ts'
@@ -11,12 +11,12 @@ import { openSocket, openTransport, startSocketApi } from '../support/sockets.ts
 import { serveStandaloneSockets } from '../support/standalone-sockets.ts'
 
 const counter = 'subscription { counter { count } }'
-/** A proxy that the service trusts speaks for clients of any address. */
+/** A trusted proxy can set any client address. */
 const asProxy = { TRUSTED_PROXIES: '127.0.0.1' }
 const from = (address: string) => ({ headers: { 'x-forwarded-for': address } })
 const [attacker, other] = [from('198.51.100.1'), from('198.51.100.2')]
 
-/** The beginning of a message that is to be longer. */
+/** The start of a longer message. */
 const halfOf = (bytes: number) => clientFrame(Buffer.alloc(bytes, 'x'), { announced: bytes * 2 })
 
 test('unfinished messages of an address are limited by its budget; another address is not affected', async (t) => {
@@ -77,7 +77,7 @@ test('before a token messages are small, after it they may have 1 MiB', async (t
   const refused = await anonymous.next().catch(() => anonymous.closed)
   assert.deepEqual(refused, { code: 1009, reason: 'Message too long' })
   const known = await openSocket(t, api.wsUrl, { token: access })
-  // Sent at once: it waits until the token has been checked.
+  // Sent immediately: it waits until the token has been checked.
   known.send(long(1_000_000))
   assert.ok((await known.next()).data.me)
   known.send(long(1_050_000))
@@ -161,7 +161,7 @@ test('subscriptions of an address are counted over all of its sockets and stream
   await api.subscribed(5)
 })
 
-/** Each execution takes a while, and notes in which turn of the event loop it was. */
+/** Each execution takes a while and records its turn of the event loop. */
 function costly(executedIn: (turn: number) => void) {
   return [
     objectType<{ n: number }>({
@@ -244,7 +244,7 @@ test('a client with one subscription is served before an address with thousands'
   for (const [s, socket] of sockets.entries()) for (let i = 0; i < 100; i++) socket.send(askCostly(i, s * 100 + i))
   await api.subscribed(1000)
   const victim = await openSocket(t, api.wsUrl, other)
-  // What an address that misbehaves has asked for too, and first.
+  // The same subscription that a misbehaving address has opened first.
   for (const id of [0, 5000]) victim.send(askCostly(id, id))
   await api.subscribed(1002)
   await api.parts.topics.publish('costly', { n: 1 })
@@ -363,7 +363,7 @@ test('fifty operations of an address run at once, across all its sockets; anothe
   const neighbour = await openSocket(t, api.wsUrl, other)
   neighbour.send({ query: '{ me { id } }' })
   assert.deepEqual(await neighbour.next(), { data: { me: null } })
-  // Whoever hangs up leaves what is under way, and the others their turn.
+  // A client that disconnects abandons its operations, and the others get their turn.
   for (const { ws } of sockets.splice(0, 3)) ws.terminate()
   release()
   for (const socket of sockets) for (let i = 0; i < 10; i++) assert.equal((await socket.next()).data.slow, 1)

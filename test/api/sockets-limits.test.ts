@@ -1,4 +1,4 @@
-/** What a socket may not do, who may not open one, and what becomes of those who try. */
+/** Limits of sockets, refused upgrades, and their cleanup. */
 import assert from 'node:assert/strict'
 import { request } from 'node:http'
 import { connect } from 'node:net'
@@ -12,7 +12,7 @@ import { openSocket, openTransport, refusedUpgrade, type SocketApi, startSocketA
 const counter = 'subscription { counter { count } }'
 const nothing = { subscribers: 0, sources: 0 }
 
-/** The service answers others, and nothing is left of whoever misbehaved. */
+/** The service works for others, and nothing is left of the misbehaving client. */
 async function assertUnharmed(t: TestContext, api: SocketApi): Promise<void> {
   const other = await openSocket(t, api.wsUrl)
   other.send({ query: '{ me { id } }' })
@@ -87,7 +87,7 @@ test('an address has a limit of sockets; a closed one makes room', async (t) => 
   await first.closed
   await eventually(() => openSocket(t, api.wsUrl))
 
-  // A trusted proxy speaks for its clients; those of one /64 are one.
+  // A trusted proxy sets the client address; all addresses of a /64 count as one.
   const from = (address: string) => ({ headers: { 'x-forwarded-for': address } })
   for (let i = 1; i <= 3; i++) await openSocket(t, api.wsUrl, from(`2001:db8:1:1::${i}`))
   assert.equal((await refusedUpgrade(api.wsUrl, from('2001:db8:1:1:ffff::9'))).status, 429)
@@ -257,7 +257,7 @@ test('a client that closes, disconnects or vanishes leaves nothing behind, whate
     transport.send({ id: '1', type: 'subscribe', payload: { query: counter } })
     await api.subscribed(3)
     for (const { ws } of [raw, transport]) {
-      // Not yet begun when it ends.
+      // Not started yet when it ends.
       ws.send(JSON.stringify({ id: '2', type: 'subscribe', query: counter, payload: { query: counter } }))
       end(ws)
     }

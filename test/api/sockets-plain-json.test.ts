@@ -1,4 +1,4 @@
-/** The socket without a sub-protocol: what SPEC.md says of it, and what it leaves open. */
+/** The plain JSON protocol, without a sub-protocol. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { mutation, objectType, subscription } from '../../src/platform/graphql/schema/elements.ts'
@@ -44,7 +44,7 @@ onEachEngine('a socket without a sub-protocol', (engine) => {
     const api = await startSocketApi(t, { engine })
     const user = await signIn(api)
     const socket = await openSocket(t, api.wsUrl, { token: user.access })
-    // Sent at once: it waits until the token has been checked.
+    // Sent immediately: it waits until the token has been checked.
     socket.send({ query: '{ me { email } }' })
     assert.deepEqual(await socket.next(), { data: { me: { email: user.email } } })
     const anonymous = await openSocket(t, api.wsUrl)
@@ -189,7 +189,7 @@ test("the client's complete ends one subscription and is not echoed; the id is f
   assert.deepEqual(await socket.next(), { id: 'b', data: { counter: { count: 1 } } })
   socket.send({ id: 'a', query: counter })
   await api.subscribed(2)
-  // Together with what it ends, so that nothing of it has begun yet.
+  // Sent together with the subscription it ends, so that it has not started yet.
   socket.send({ id: 'c', query: counter })
   socket.send({ id: 'c', type: 'complete' })
   socket.send({ id: 'd', query: '{ me { id } }' })

@@ -1,4 +1,4 @@
-/** What the port of the sockets refuses, and upgrades elsewhere: each with the usual body and an id. */
+/** Refusals of the WebSocket port, and refused upgrades: each with the usual error body and an id. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { query } from '../../src/platform/graphql/schema/elements.ts'
@@ -83,7 +83,7 @@ test('an invalid forwarded address does not change the client', async (t) => {
   await openSocket(t, api.wsUrl, { headers: { 'x-forwarded-for': 'evil, 203.0.113.9:5555' } })
 })
 
-/** With limits of time that a test can wait for. */
+/** With time limits short enough for a test. */
 async function startServer(t: TestContext, { maxPerAddress = 10 } = {}) {
   const long = query({ name: 'long', type: 'String', access: 'public', resolve: () => 'x'.repeat(16_000_000) })
   const { sockets, log, lines } = await createStandaloneSockets(t, { elements: [long] })

@@ -1,4 +1,4 @@
-/** Clients that do not keep up, or are not there any more. */
+/** Slow and vanished clients. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect } from 'node:net'
@@ -83,7 +83,7 @@ test('a client that does not respond to a ping is disconnected at the next one; 
   assert.equal(await closed, 1006)
   assert.equal(parts.engine.counts().subscribers, 0)
   const before = pings
-  // Who has not answered one is gone before the next.
+  // A client without a pong is disconnected before the next ping.
   await eventually(() => assert.ok(pings >= before + 2, `${pings} pings`))
   assert.equal(lively.ws.readyState, WebSocket.OPEN)
 })

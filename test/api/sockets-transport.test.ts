@@ -1,4 +1,4 @@
-/** The socket with the sub-protocol graphql-transport-ws, as the clients made for it use it. */
+/** The sub-protocol graphql-transport-ws, as its clients use it. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { type Client, type ClientOptions, createClient } from 'graphql-ws'
@@ -85,7 +85,7 @@ onEachEngine('a client of graphql-ws', (engine) => {
     const patient = await openTransport(t, api.wsUrl, { authorization: `Bearer ${waiting.access}` })
     sockets[0]?.send({ id: '1', type: 'subscribe', payload: { query: counter } })
     await api.subscribed(1)
-    // Only once its token has been checked is the second one watched.
+    // The second socket is watched only after its token has been checked.
     sockets[1]?.send({ query: '{ me { email } }' })
     await sockets[1]?.next()
     await api.post('/api/auth/logout', {}, leaving.access)

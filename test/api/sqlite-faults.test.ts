@@ -37,7 +37,7 @@ async function start(t: TestContext, file = join(temporaryFolder(t), 'test.db'))
   return { api, file, db }
 }
 
-/** Overwrites the first page that holds the text, with the service stopped. */
+/** Overwrites the first page that contains the text, while the service is stopped. */
 function damage(file: string, text: string): void {
   const found = readFileSync(file).indexOf(text)
   assert.ok(found > pageBytes, 'the text is in the file')
@@ -46,7 +46,7 @@ function damage(file: string, text: string): void {
   closeSync(handle)
 }
 
-/** A service that was stopped, and started again on a file of which one page of products is damaged. */
+/** A service restarted on a file with one damaged page of products. */
 async function startDamaged(t: TestContext) {
   const before = await start(t)
   const author = await signIn(before.api)
@@ -56,11 +56,11 @@ async function startDamaged(t: TestContext) {
     ids.push((await before.api.post(productsPath, body, author.access)).body.data.id)
   }
   await before.api.app.close()
-  // All of it into the file itself.
+  // Checkpoint the WAL into the file.
   new DatabaseSync(before.file).close()
   damage(before.file, 'unique-6-')
   const { api, file, db } = await start(t, before.file)
-  // Its clock is another one, which may be behind.
+  // Its clock is a different one, which may be behind.
   const user = await again(api, author)
   return { api, file, db, user, damagedId: ids[6] as number, soundId: ids[1] as number }
 }
@@ -72,7 +72,7 @@ test('a damaged page: requests that need it are 503, the fault is logged once wi
     const response = await api.get(`${productsPath}/${damagedId}`)
     assert.deepEqual([response.status, response.body], [503, { error: 'Service unavailable' }])
     assert.ok(response.headers.get('retry-after'))
-    // The event loop, the thread of long reads and the writer each meet it.
+    // The event loop, the scan thread and the writer each hit it.
     assert.equal((await api.get(`${productsPath}?q=lamp`)).status, 503)
     assert.equal((await api.put(`${productsPath}/${damagedId}`, { stock: 5 }, user.access)).status, 503)
     const { body } = await send(api, `{ product(id: "${damagedId}") { name } }`)
@@ -139,7 +139,7 @@ for (const swapped of ['', '-wal']) {
   test(`a database${swapped} that is replaced right after it was opened is noticed, too`, async (t) => {
     const file = join(temporaryFolder(t), 'test.db')
     new DatabaseSync(file).close()
-    // All threads that look at files are at work, so no look comes before the swap.
+    // All file-system threads are busy, so no check happens before the swap.
     const busy = Array.from({ length: 16 }, () => hashSlowly('password', 'salt', 100_000, 64, 'sha512'))
     const db = openSqlite({ path: file, observe: () => {}, log: undefined })
     t.after(() => db.close())
@@ -156,7 +156,7 @@ test('on a full disk writes are 503 and nothing is lost, reads work, and it reco
   const id = (await api.post(productsPath, lamp, user.access)).body.data.id
   const [pages] = await db.all<{ page_count: number }>('PRAGMA page_count')
   assert.ok(pages)
-  // What SQLite answers then is what it answers on a full disk.
+  // SQLite then fails as on a full disk.
   await db.write({ sql: `PRAGMA max_page_count = ${pages.page_count}` })
   const long = { ...lamp, description: 'x'.repeat(100_000) }
   for (let i = 0; i < 3; i++) {
@@ -164,7 +164,7 @@ test('on a full disk writes are 503 and nothing is lost, reads work, and it reco
     assert.deepEqual([refused.status, refused.headers.get('retry-after')], [503, '5'])
   }
   assert.equal((await api.get(`${productsPath}/${id}`)).status, 200)
-  // Writes that need no more room are taken.
+  // Writes that need no more space succeed.
   assert.deepEqual((await api.get('/health/ready')).body, { status: 'ok', degraded: ['database'] })
   assert.equal(api.log.filter((line) => line.includes('no room is left')).length, 1)
   await db.write({ sql: 'PRAGMA max_page_count = 1000000' })

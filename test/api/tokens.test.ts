@@ -1,4 +1,4 @@
-/** Tokens that must not be taken, and the keys that sign those that must. */
+/** Tokens that must be refused, and the signing keys. */
 import assert from 'node:assert/strict'
 import { createHmac, createPublicKey, generateKeyPairSync, sign, verify } from 'node:crypto'
 import { writeFileSync } from 'node:fs'

@@ -1,11 +1,11 @@
-/** What the other tests here rely on: nothing that a page does behind its user's back goes unnoticed. */
+/** Tests of openBrowser: it records requests to other hosts, and errors. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { startApi } from '../support/api.ts'
 import { openBrowser } from '../support/browser.ts'
 import { eventually } from '../support/eventually.ts'
 
-// The discard port of this machine: another host to the page, and no one is there.
+// The discard port of this machine: another host for the page, where nothing listens.
 const elsewhere = '127.0.0.2:9'
 const misbehaving = `<!doctype html><title>Misbehaving</title><link rel="icon" href="data:,"><p>Loaded</p>
 <script src="http://${elsewhere}/tracker.js"></script>
@@ -37,7 +37,7 @@ test('every visit starts with an empty profile', async (t) => {
   }
 })
 
-/** A browser tells of them some time after they happened. */
+/** The browser reports them with a delay. */
 async function includes(errors: readonly string[], part: string): Promise<void> {
   await eventually(() => assert.ok(errors.join('\n').includes(part), errors.join('\n')))
 }

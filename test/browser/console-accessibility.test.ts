@@ -1,6 +1,6 @@
 /**
- * Every page of the console, filled with words that look like scripts: looked at by axe-core, light and dark, and for
- * what might have run. None is too wide for a phone.
+ * Every page of the console, filled with text that looks like scripts: checked with axe-core in light and dark mode,
+ * for scripts that ran, and for overflow on a phone.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -11,7 +11,7 @@ import { fits, isClean } from '../support/console-steps.ts'
 import { hostileWords, isHarmless } from '../support/hostile-words.ts'
 import { pageStatesByPart } from '../support/page-states/page-states.ts'
 
-/** Four looks at each of many pages take a while where the machine has other things to do. */
+/** Four checks of each page take a while on a busy machine. */
 const timeout = 900_000
 
 for (const [part, states] of Object.entries(pageStatesByPart)) {
@@ -30,7 +30,7 @@ for (const [part, states] of Object.entries(pageStatesByPart)) {
         }
         await page.emulateMedia({ colorScheme: 'light' })
         assert.deepEqual(await findBarriers(page), [], name)
-        // The dark differs by its colours alone.
+        // Dark mode differs only in its colours.
         await page.emulateMedia({ colorScheme: 'dark' })
         assert.deepEqual(await findBarriers(page, ['color-contrast']), [], `${name}, dark`)
       })

@@ -1,4 +1,4 @@
-/** What somebody typed is text, wherever the console shows it: it never runs. That no page of all runs it is in console-accessibility.test.ts. */
+/** User input is shown as text and never runs. console-accessibility.test.ts checks this on all pages. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { startApi } from '../support/api.ts'

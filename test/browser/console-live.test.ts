@@ -1,4 +1,4 @@
-/** Open lists of products follow what happens elsewhere, and say so when they cannot. */
+/** Product lists update live, and show when they cannot. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { Page } from 'playwright-core'

@@ -1,4 +1,4 @@
-/** A forgotten password where the service cannot send mail. */
+/** Forgotten passwords if the service cannot send mail. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { startApi } from '../support/api.ts'

@@ -1,4 +1,4 @@
-/** What makes the console easy to use: the keyboard, one's own time, problems that are told where they are. */
+/** Usability of the console: keyboard, time zones, error messages at their fields. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { Page } from 'playwright-core'
@@ -112,7 +112,7 @@ test('going back does not ask to resubmit a form', async (t) => {
   await fill(page, { Name: 'Kettle', Description: 'Whistles', 'Price in dollars': 'dear' })
   await press(page, 'Create')
   await tells(page, 'Must be a number.')
-  // The script that keeps the answered form out of the history runs once the page is there.
+  // The script that removes the submitted form from the history runs after the page has loaded.
   await page.waitForLoadState('load')
   await fill(page, { 'Price in dollars': '20' })
   await press(page, 'Create')
@@ -189,7 +189,7 @@ test('the link back to the list leads to the previous search', async (t) => {
   await createProduct(api, body.access_token)
   await enter(page, user.email)
   await sees(page, 'Products')
-  // The scripts of a page have run by then; a click before that is one without them.
+  // By then the scripts of the page have run; an earlier click would work without them.
   await page.waitForLoadState()
   await page.locator('#results td.title a').first().click()
   await sees(page, 'Edit product')
@@ -242,7 +242,7 @@ for (const { name, width, textSize } of sizes) {
   })
 }
 
-/** What is written beyond the edge of a card, where nobody sees it. */
+/** Text that overflows its card and is not visible. */
 const cutOff = `[...document.querySelectorAll('.card')].flatMap((card) => [...card.querySelectorAll('time, code, .badge')]
   .filter((each) => each.getBoundingClientRect().right > card.getBoundingClientRect().right + 1)
   .map((each) => each.textContent))`
@@ -259,7 +259,7 @@ async function start(t: TestContext, path = '/console/sign-in', options: Partial
   return { api, user, visit, page: visit.page }
 }
 
-/** This, by its name, has the keyboard: a browser gives it away some time after the page is there. */
+/** Waits until the element with this name has the focus, which the browser sets after loading. */
 async function isAt(page: Page, name: string, because = 'that is where one goes on'): Promise<void> {
   const named = '(document.activeElement.labels?.[0] ?? document.activeElement).firstChild?.textContent.trim()'
   await eventually(async () => assert.equal(await page.evaluate(named), name, because))

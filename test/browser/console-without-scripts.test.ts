@@ -110,7 +110,7 @@ async function keepsProducts(page: Page): Promise<void> {
   await press(page, 'Save')
   await tells(page, 'The product is saved.')
   assert.equal(await page.getByRole('checkbox', { name: 'Active' }).isChecked(), false)
-  // Nobody asks first, so it can be undone.
+  // There is no confirmation, so it can be undone.
   await press(page, 'Delete this product')
   await tells(page, 'is deleted.')
   await lists(page, ['Desk Lamp'])
@@ -118,7 +118,7 @@ async function keepsProducts(page: Page): Promise<void> {
   await tells(page, 'The product is back.')
 }
 
-/** What another browser did is there at the next look, and is not written over unseen. */
+/** Changes of another browser appear on the next page, and are not overwritten. */
 async function noticesOthers(api: ApiWithRoles, page: Page): Promise<void> {
   await api.db.write({
     sql: "UPDATE products SET stock = 99, updated_at = $1 WHERE name = 'Tea Kettle'",

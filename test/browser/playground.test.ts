@@ -1,4 +1,4 @@
-/** The playground as a person uses it, in a browser. */
+/** The playground in a browser. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { Page, WebSocket } from 'playwright-core'
@@ -19,7 +19,7 @@ test('a query runs and its result is shown, and nothing is loaded from other hos
 test('a subscription shows what a mutation publishes', async (t) => {
   const { page, strays, errors, createPost } = await openPlayground(t)
   await run(page, 'subscription { counter { count } }')
-  // It is under way once a first value arrives; from then on none is missed.
+  // It is subscribed once the first value arrives.
   let created = 0
   await eventually(async () => {
     await createPost('Early')
@@ -117,7 +117,7 @@ async function openPlayground(t: TestContext, options: ApiOptions = {}) {
   }
 }
 
-/** Replaces what stands in one of the editors. */
+/** Replaces the text of an editor. */
 async function write(page: Page, editor: string, text: string): Promise<void> {
   await page.getByRole('region', { name: editor }).locator('.CodeMirror:visible').click()
   await page.keyboard.press('ControlOrMeta+A')
@@ -126,7 +126,7 @@ async function write(page: Page, editor: string, text: string): Promise<void> {
 
 async function run(page: Page, query: string): Promise<void> {
   await write(page, 'Query Editor', query)
-  // The page reads a moment after the last key; by then the tab has the name of the operation.
+  // The page parses shortly after the last key; by then the tab shows the operation name.
   const [, name = '<untitled>'] = /^\w+ (\w+)/.exec(query) ?? []
   await page.getByRole('tab', { name }).waitFor()
   await execute(page)

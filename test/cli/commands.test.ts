@@ -1,4 +1,4 @@
-/** The command line as a person meets it: help, clear errors, the right exit codes, no stack traces. */
+/** The command line: help, clear errors, exit codes, no stack traces. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { statSync, symlinkSync, writeFileSync } from 'node:fs'

@@ -1,4 +1,4 @@
-/** Extensions, as somebody who runs the service has them. */
+/** Extensions, loaded by the configuration. */
 import assert from 'node:assert/strict'
 import { cpSync, existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -27,7 +27,7 @@ onEachEngine('an extension', (engine) => {
     assert.deepEqual([cancelled.code, cancelled.stdout], [0, 'cancelled 0 orders\n'], cancelled.stderr)
     const { url } = await startProcess(t, { env: { ...env, JWT_SECRET: 'x'.repeat(32) } })
     assert.equal((await fetch(`${url}/api/orders`)).status, 401)
-    // Without it, its tables stay, and nothing else minds.
+    // Without it, its tables stay and everything else works.
     const without = await latchkey(['migrate'], { env: { DATABASE_URL } })
     assert.match(without.stdout, /nothing to do/, without.stderr)
   })

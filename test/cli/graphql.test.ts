@@ -109,7 +109,7 @@ if (engines.includes('postgres')) {
     const { body } = await api.post('/api/auth/login', user)
     const socket = await openSocket(t, wsUrl, { token: body.access_token })
     socket.send({ query: counter })
-    // Until it has begun: nothing tells a client when that is.
+    // Until it is subscribed: the client is not notified of that.
     await eventually(async () => {
       await api.post('/graphql', { query: create })
       assert.ok(socket.waiting() > 0)

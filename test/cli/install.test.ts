@@ -1,4 +1,4 @@
-/** Installing: only where it is asked for, whole or not at all, and visible. */
+/** Installing: only on request, all or nothing, and visible. */
 import assert from 'node:assert/strict'
 import type { ChildProcess } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, symlinkSync, utimesSync } from 'node:fs'
@@ -15,7 +15,7 @@ const anyPort = { HOST: '127.0.0.1', PORT: '0', GQL_WS_HOST: '127.0.0.1', GQL_WS
 /** What a start does first. */
 const beforeStart: [string, string[]] = ['bin/install', ['--automatic']]
 
-/** Returns where it serves. */
+/** Returns the URL of the service. */
 async function listening(child: ChildProcess): Promise<{ url: string; said: string }> {
   let said = ''
   child.stdout?.on('data', (chunk) => {
@@ -38,7 +38,7 @@ async function serves(child: ChildProcess): Promise<string> {
   return said
 }
 
-/** Installed, with all that the tests need or without. */
+/** An installed project, with or without development dependencies. */
 async function createInstalled(t: TestContext, options: string[] = []): Promise<Project> {
   const project = createProject(t)
   const ended = await project.run('bin/install', options)
@@ -137,7 +137,7 @@ test('with the registry unreachable and nothing installed, start says what to do
 test('nothing is installed in production: one line says what to run, and then it starts', async (t) => {
   const project = createProject(t)
   const env = { ...anyPort, NODE_ENV: 'production', JWT_SECRET: 'x'.repeat(40) }
-  // First what ends in any case: a start that installs would go on to serve.
+  // First a command that ends in any case: a start that installs would then serve.
   assert.equal((await project.run(...beforeStart, env)).code, 69)
   const refused = await project.run('bin/latchkey', ['start'], env)
   assert.equal(refused.code, 69)

@@ -1,4 +1,4 @@
-/** An import that is interrupted, by whatever, goes on: every row once. */
+/** Interrupted imports resume: every row is imported once. */
 
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'

@@ -1,4 +1,4 @@
-/** products:import, products:export and products:seed, as people run them. */
+/** products:import, products:export and products:seed. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -264,7 +264,7 @@ test('the disk is full during an import: one clear line, and the next run resume
   const rows = Array.from({ length: 30_000 }, (_, i) => `Item ${i},${'text '.repeat(10)},1`)
   const path = file('many.csv', [header, ...rows].join('\n'))
   await run(['migrate'])
-  // No file of this process may be larger: writing fails as it does on a full disk.
+  // Limits the file size of this process, so that writing fails as on a full disk.
   const limited = spawnSync('sh', ['-c', `ulimit -f 12000; exec "${root}/bin/latchkey" products:import "${path}"`], {
     env: { PATH: process.env.PATH ?? '', ...env },
     encoding: 'utf8',

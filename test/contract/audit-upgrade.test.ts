@@ -1,4 +1,4 @@
-/** The audit trail of an earlier version, in which the actor stood in the outcome. */
+/** The audit trail of an earlier version, which stored the actor in the outcome. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { systemClock } from '../../src/core/clock.ts'
@@ -37,7 +37,7 @@ const insert = ([event, outcome, userId]: Entry) => ({
   params: ['2026-01-01T00:00:00.000Z', event, outcome, userId],
 })
 
-/** A database of this version, with a trail of the earlier one that is several batches long. */
+/** A current database with an audit trail of the earlier version, several batches long. */
 async function migrate(t: TestContext, engine: Dialect): Promise<Database> {
   const url = await createDatabaseUrl(t, engine)
   const before = await openDatabase(openOptions({ url, migrations: migrationsBefore(t, '0007') }))
@@ -63,7 +63,7 @@ async function stored(db: Database): Promise<Entry[]> {
   return (await db.all<Stored>('SELECT event, outcome, user_id, actor_id FROM audit ORDER BY id')).map(toEntry)
 }
 
-/** As administrators read it, the oldest first. */
+/** As the API returns it, oldest first. */
 async function shown(db: Database): Promise<Entry[]> {
   const store = createAdminStore({ db, clock: systemClock, counts: createMaintainedCounts(db), administrators: [] })
   const { rows } = await store.listAudit({ page: 1, perPage: 5000 })
@@ -83,7 +83,7 @@ onEachEngine('an audit trail from before', (engine) => {
 
   test('is converted in the background, once, and current entries stay unchanged', async (t) => {
     const db = await migrate(t, engine)
-    // No actor: such an entry is none that the user made.
+    // No actor: the user did not cause this entry.
     await db.write(insert(['login', 'success', 7, null]))
     const { lines, log } = recordLog()
     // Two nodes at once.

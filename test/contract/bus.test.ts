@@ -1,4 +1,4 @@
-/** What all twins of the bus promise. */
+/** The contract of all bus implementations. */
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -88,7 +88,7 @@ for (const twin of busTwins) {
       const kept: Awaited<ReturnType<typeof listenTo>>[] = []
       const comings = Array.from({ length: 60 }, async (_, i) => {
         const listener = await listenTo(node, topic)
-        // Each way of leaving meets others that are still being subscribed.
+        // Each way of unsubscribing happens while others are still subscribing.
         if (i % 3 === 0) kept.push(listener)
         else listener.unsubscribe()
         if (i % 7 === 0) await node.bus.publish(newTopic(), i)

@@ -1,4 +1,4 @@
-/** Locks that are not let go, connections that fall silent and statements that take long. Most of each test is waiting. */
+/** Locks that are held, silent connections and long statements. Most of each test is waiting. */
 import assert from 'node:assert/strict'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, test } from 'node:test'

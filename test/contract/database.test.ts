@@ -1,4 +1,4 @@
-/** What every engine of the database interface promises. */
+/** The contract of both database engines. */
 import assert from 'node:assert/strict'
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -55,7 +55,7 @@ onEachEngine('the database', (engine) => {
     const lengths = parse.mock.calls.map(({ arguments: [part] }) => part.length)
     assert.deepEqual([found.length, found[89]?.i, found[89]?.long.length], [90, 90, 300_000])
     assert.ok(Math.max(0, ...lengths) < 1_500_000, `${lengths.length} parts of up to ${Math.max(...lengths)}`)
-    // More than any answer could hold is not even gathered.
+    // More than any response could contain is not even collected.
     await assert.rejects(db.scan(rows, [20_000_000, 1000]), { status: 503 })
     assert.equal((await db.scan(rows, [300_000, 2])).length, 2)
   })
@@ -257,7 +257,7 @@ if (engines.includes('postgres')) {
         db.write(...statements),
         (error) => error instanceof AppError && error.status === 503,
       )
-      // Once it is under way.
+      // Once it has started.
       await eventually(async () => {
         const ended = await db.all(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
           WHERE datname = current_database() AND query LIKE '%pg_sleep(5)%' AND pid <> pg_backend_pid()`)

@@ -1,4 +1,4 @@
-/** What both twins of the rate limiter promise. */
+/** The contract of both rate limiters. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { AppError } from '../../src/core/app-error.ts'
@@ -82,7 +82,7 @@ if (twins.length > 1) {
   const budget = 20
   const rate = { requests: budget, seconds: 120 }
 
-  /** Stands for so many nodes, each with a connection of its own. */
+  /** Simulates several nodes, each with its own connection. */
   async function createNodes(t: TestContext, count: number, url = testServer('TEST_REDIS_URL')) {
     const shared = name()
     const nodes = await Promise.all(
@@ -122,7 +122,7 @@ if (twins.length > 1) {
     for (let i = 0; i < 6; i++) assert.equal(await outcome(two.limiter, '203.0.113.1'), 200)
 
     server.freeze()
-    // Some find out by waiting for it, others after it is known.
+    // Some notice by waiting, others after the outage is known.
     const early = await Promise.all([one, one, two].map(({ limiter }) => outcome(limiter, '203.0.113.1')))
     assert.deepEqual(early, [200, 200, 200])
     await eventually(() => assert.deepEqual([one.redis.isUp(), two.redis.isUp()], [false, false]))

@@ -72,7 +72,7 @@ onEachEngine('kept counts', (engine) => {
       const [[row]] = await db.write<{ id: number }>({ sql: insert })
       if (i % 4 === 0) await db.write({ sql: 'DELETE FROM posts WHERE id = $1', params: [row?.id ?? 0] })
       if (i % 10 === 0) await foldCounts(db)
-      // Refused, so it counts for nothing.
+      // Refused, so it is not counted.
       if (i % 5 === 0) await assert.rejects(db.write({ sql: insert }, { sql: 'SELECT nothing FROM nowhere' }))
     })
     assert.equal(await counts.total('posts'), 75)

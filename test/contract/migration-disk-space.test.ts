@@ -10,7 +10,7 @@ import { latchkey } from '../support/process.ts'
 const migrations = ownMigrations
 const megabyte = 1_000_000
 
-/** A database of a version that had no such migration, with so many products of a megabyte. */
+/** A database of an earlier version, with `count` products of a megabyte. */
 async function prepare(t: TestContext, products: number) {
   const url = await createDatabaseUrl(t, 'sqlite')
   const former = openOptions({ url, migrations: migrationsBefore(t, '0009') })

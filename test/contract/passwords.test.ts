@@ -36,7 +36,7 @@ test('an address can queue at least 256 jobs; further ones are refused at once w
   const passwords = createPasswords({ cost: 4 })
   t.after(() => passwords.close())
   const { verify } = tools(passwords)
-  // One network of IPv6 is one client.
+  // An IPv6 /64 network is one client.
   const flood = Array.from({ length: 1200 }, (_, i) =>
     verify('x', undefined, { address: `2001:db8::${i.toString(16)}` }),
   )

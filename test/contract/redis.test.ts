@@ -1,4 +1,4 @@
-/** What the connection to Redis promises. */
+/** The contract of the Redis connection. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createLogger } from '../../src/platform/log/logger.ts'

@@ -1,4 +1,4 @@
-/** The verifier of docs/authentication.md does what the page says. */
+/** The verifier of docs/authentication.md works as documented. */
 import assert from 'node:assert/strict'
 import { createPrivateKey, generateKeyPairSync, sign } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -36,7 +36,7 @@ test('a service that verifies as documented accepts access tokens and nothing el
   await assert.rejects(verify(challenge), /not an access token/)
   await assert.rejects(verify(user.access, Number(claims.exp)), /expired/)
 
-  // With the header of an access token and a right signature, `aud` still tells them apart.
+  // With the header of an access token and a valid signature, `aud` still distinguishes them.
   const [head = ''] = user.access.split('.')
   for (const token of [user.refresh, challenge]) {
     const input = `${head}.${token.split('.')[1]}`

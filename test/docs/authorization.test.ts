@@ -35,7 +35,7 @@ test('the commands on the page run, one after another', (t) => {
     BCRYPT_COST: '10',
   }
   const shown = blocks('sh').map((script) => {
-    // Each command that prompts is in a block of its own.
+    // Each command that prompts is in a separate block.
     const options = { cwd: folder, env, input: 'Correct-Horse-1\n', encoding: 'utf8' } as const
     const { status, stdout, stderr } = spawnSync('sh', ['-e', '-c', script], options)
     assert.equal(status, 0, stderr)

@@ -1,4 +1,4 @@
-/** The pictures of docs/console.md are there, and its example works. */
+/** The pictures of docs/console.md exist, and its example works. */
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'

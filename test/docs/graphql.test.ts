@@ -44,7 +44,7 @@ test('the element on the page is that of docs/examples/likes.ts, and does what i
   const ask = async (query: string, token?: string) => (await api.post('/graphql', { query }, token)).body
   const socket = await openSocket(t, api.wsUrl)
   socket.send({ query: 'subscription { liked(post: 7) { count } }' })
-  // Answered after what was asked before it: by then the subscription is there.
+  // Messages are handled in order: by this response the subscription exists.
   socket.send({ query: '{ likes(post: 7) { count isPopular } }' })
   assert.deepEqual(await socket.next(), { data: { likes: { count: 0, isPopular: false } } })
   assert.equal((await ask('mutation { like(post: 7) { count } }')).errors[0].extensions.code, 'UNAUTHENTICATED')

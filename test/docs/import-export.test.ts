@@ -1,4 +1,4 @@
-/** The commands of docs/import-export.md run, one after the other. */
+/** The commands of docs/import-export.md run, one after another. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { readFileSync, symlinkSync, writeFileSync } from 'node:fs'

@@ -13,7 +13,7 @@ const commands = pages.flatMap((page) =>
 
 test('no command has a comment, which zsh would take for arguments', () => {
   for (const { page, block } of commands) {
-    // What is quoted is no comment, here-documents aside, which have none.
+    // Ignores quoted text; here-documents contain no comments.
     const bare = block.replace(/'[^']*'|"(?:\\.|[^"\\])*"/g, '')
     assert.doesNotMatch(bare, /(^|\s)#/m, page)
   }

@@ -17,7 +17,7 @@ test('the unit on the page is the file that the page says to copy', () => {
 
 test('systemd-analyze accepts the unit without warnings and rates it as hardened', (t) => {
   const file = join(temporaryFolder(t), 'latchkey.service')
-  // It looks for the program, which is elsewhere here.
+  // systemd-analyze looks for the program, which is in another folder here.
   writeFileSync(file, unit.replaceAll('/srv/latchkey', root))
   const analyze = (...args: string[]) => {
     const { status, stdout, stderr } = spawnSync(getProgram('systemd-analyze'), [...args, file], { encoding: 'utf8' })

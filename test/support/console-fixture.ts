@@ -1,4 +1,4 @@
-/** A service with people and products in it, and somebody of each kind to come to the console. */
+/** A service with users and products, and a signed-in browser for each kind of user. */
 import type { TestContext } from 'node:test'
 import type { Page } from 'playwright-core'
 import { insertMany } from '../../src/features/products/bulk.store.ts'
@@ -9,7 +9,7 @@ import { enableTwoFactor, logIn, password, signIn, totp } from './people.ts'
 import { createProduct } from './products.ts'
 import { type ApiWithRoles, startApiWithRoles } from './roles.ts'
 
-/** What people have typed somewhere, or their browsers have sent. */
+/** Text from users and their browsers. */
 export interface Words {
   person: string
   mailbox: string
@@ -28,20 +28,20 @@ export const plainWords: Words = {
   category: 'home',
 }
 
-/** `member` may write products, `viewer` may look at them and help users who hold no more than that. */
+/** `member` may change products; `viewer` may view them and manage users without further permissions. */
 export type Kind = 'nobody' | 'member' | 'viewer' | 'admin'
 
 export interface ConsoleFixture {
   api: ApiWithRoles
   words: Words
-  /** Somebody of this kind in front of the console: opened when first asked for, and the same from then on. */
+  /** The browser of this kind of user, opened on the first call. */
   visit(kind: Kind): Promise<Visit>
-  /** Those that were. */
+  /** All opened browsers. */
   visits: readonly Visit[]
   people: Record<'member' | 'viewer' | 'admin' | 'locked' | 'careful', { id: number; email: string }>
-  /** Makes products until there are more than one page of them. Returns the id of the one with the words. */
+  /** Creates more than one page of products, once. Returns the id of the one with the words. */
   stock(): Promise<number>
-  /** What the app of the one who has a second factor shows. Each is shown once: time goes on. */
+  /** The next code of the user with two-factor. Advances the clock. */
   nextCode(): string
 }
 

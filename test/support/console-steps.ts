@@ -1,4 +1,4 @@
-/** What people do in the console over and over, by its pages. */
+/** Common steps in the console. */
 import assert from 'node:assert/strict'
 import type { Page } from 'playwright-core'
 import type { Visit } from './browser.ts'
@@ -28,18 +28,18 @@ export async function tells(page: Page, text: string): Promise<void> {
   await page.getByText(text).waitFor()
 }
 
-/** From the form up to the page behind it. */
+/** Signs in, up to the next page. */
 export async function enter(page: Page, email: string): Promise<void> {
   await fill(page, { Email: email, Password: password })
   await press(page, 'Sign in')
 }
 
-/** Waits until a list of products hears of changes: what happens before it does not appear by itself. */
+/** Waits until a product list receives changes; earlier changes do not appear live. */
 export function listens({ parts }: ApiWithRoles): Promise<void> {
   return eventually(() => assert.ok(parts.consoleEngine.counts().subscribers > 0, 'a page listens'))
 }
 
-/** By the button that is on every page. */
+/** Signs out with the button that is on every page. */
 export async function leave(page: Page): Promise<void> {
   await page.getByRole('banner').getByRole('button', { name: 'Sign out' }).click()
   await tells(page, 'You are signed out.')
@@ -51,9 +51,9 @@ export async function lists(page: Page, names: readonly string[]): Promise<void>
   await eventually(async () => assert.deepEqual(await titles.allInnerTexts(), names))
 }
 
-/** No part of the page lies beside the window. */
+/** The page does not overflow the window. */
 export async function fits(page: Page): Promise<void> {
-  // Before its styles are there, a page is as wide as it likes.
+  // Before its styles have loaded, a page may have any width.
   await page.waitForLoadState('load')
   const { whole, window, widest } = (await page.evaluate(`(() => {
     const { scrollWidth: whole, clientWidth: window } = document.documentElement
@@ -64,7 +64,7 @@ export async function fits(page: Page): Promise<void> {
   assert.ok(whole <= window, `${page.url()} is ${whole} wide in a window of ${window}, by ${widest}`)
 }
 
-/** Nothing came from elsewhere, and nothing went wrong behind anybody's back. */
+/** No requests to other hosts, and no errors. */
 export function isClean(...visits: Pick<Visit, 'strays' | 'errors'>[]): void {
   for (const { strays, errors } of visits) assert.deepEqual({ strays, errors }, { strays: [], errors: [] })
 }

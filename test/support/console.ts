@@ -1,4 +1,4 @@
-/** A browser as far as the console needs one: it keeps cookies, reads forms out of pages and sends them back. */
+/** A minimal browser for the console: it keeps cookies, parses forms and submits them. */
 import assert from 'node:assert/strict'
 import { createClient } from '../../src/testing/client.ts'
 import type { Api } from './api.ts'
@@ -6,7 +6,7 @@ import { password } from './people.ts'
 
 export interface Cookie {
   value: string
-  /** As the service set it: `HttpOnly`, `Path=/` … */
+  /** Attributes as set by the service: `HttpOnly`, `Path=/` … */
   attributes: string[]
 }
 
@@ -15,13 +15,13 @@ export interface ConsolePage {
   headers: Headers
   /** As it was sent. */
   html: string
-  /** What a reader sees, in one line. */
+  /** The visible text, in one line. */
   text: string
   /** Where a redirect leads. */
   location: string | undefined
-  /** The name of what the page says that it leads to. */
+  /** The name of the notice on the page it leads to. */
   notice: string | undefined
-  /** The hidden fields of the form that posts to this path, `_token` among them. Fails where there is none. */
+  /** The hidden fields of the form that posts to this path, including `_token`. Fails if there is none. */
   hidden(action: string): Record<string, string>
   hasForm(action: string): boolean
 }
@@ -33,11 +33,11 @@ export interface ConsoleBrowser {
   open(path: string): Promise<ConsolePage>
   /** Sends a form of the page that was opened last, with its hidden fields. */
   submit(action: string, fields?: Fields): Promise<ConsolePage>
-  /** Sends these fields and nothing else, as a page of another site could. */
+  /** Sends only these fields, as a page of another site could. */
   post(path: string, fields?: Fields, headers?: Record<string, string>): Promise<ConsolePage>
   /** Opens the page that a redirect leads to. */
   follow(page: ConsolePage): Promise<ConsolePage>
-  /** By the form, up to the page behind it. */
+  /** Signs in with the form, up to the next page. */
   signIn(email: string, given?: string): Promise<ConsolePage>
 }
 

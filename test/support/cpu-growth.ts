@@ -1,14 +1,17 @@
-/** How much work the event loop does for a request, in processor time: a busy machine does not change it. */
+/** Measures the CPU time of requests, which does not depend on how busy the machine is. */
 
-/** Less is never looked at: garbage is collected at any time, and some kernels count processor time by the 10 ms. */
+/**
+ * Shorter times are ignored: garbage collection happens at any time, and some kernels count CPU time in steps of 10
+ * ms.
+ */
 const noticeableMs = 40
-/** A linear cost grows with the length, a quadratic one with its square: 8 against 64. */
+/** A linear cost grows by 8, a quadratic one by 64. */
 const growth = 8
 const tolerance = 3
 
 export type Send = (length: number) => Promise<unknown>
 
-/** Returns a complaint where eight times the text is far more than eight times the work. */
+/** Returns a complaint if eight times the text takes far more than eight times the work. */
 export async function findGrowth(send: Send, length: number): Promise<string | undefined> {
   if ((await workOf(send, length)) <= noticeableMs) return undefined
   const long = await leastWorkOf(send, length)
@@ -23,7 +26,7 @@ async function leastWorkOf(send: Send, length: number): Promise<number> {
   return Math.min(...works)
 }
 
-/** Of this thread, which serves and asks: what hashes or writes to the disk has threads of its own. */
+/** CPU time of this thread, which runs server and client; hashing and disk writes run in other threads. */
 async function workOf(send: Send, length: number): Promise<number> {
   const before = process.threadCpuUsage()
   await send(length)

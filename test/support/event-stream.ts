@@ -1,4 +1,4 @@
-/** Reads an event stream as a browser's EventSource does, and tells of every event. */
+/** Reads an event stream like a browser's EventSource. */
 import { type ClientRequest, type IncomingMessage, request } from 'node:http'
 import type { TestContext } from 'node:test'
 
@@ -11,9 +11,9 @@ export interface StreamedEvent {
 export interface OpenStream {
   response: IncomingMessage
   events: StreamedEvent[]
-  /** How many comments there were. */
+  /** The number of comments so far. */
   comments(): number
-  /** Resolves when the connection is over. */
+  /** Resolves when the connection has ended. */
   ended: Promise<void>
   close(): void
 }

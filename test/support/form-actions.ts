@@ -1,4 +1,4 @@
-/** What can be changed by forms, and whether it was. */
+/** Everything that forms can change, and whether they did. */
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import type { ApiOptions } from './api.ts'
@@ -19,9 +19,9 @@ const tables = [
 ]
 
 export interface ApiWithActions extends ApiWithRoles {
-  /** Every path below /console that takes something else than a look at it. */
+  /** Every path below /console that accepts anything but GET. */
   actions: string[]
-  /** All that there is to change. */
+  /** A snapshot of everything that can be changed. */
   dump(): Promise<unknown[]>
 }
 

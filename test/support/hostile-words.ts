@@ -1,4 +1,4 @@
-/** Words that would run if anything took them for more than words, and whether they have. */
+/** Text that would run if it were not escaped, and a check that it has not. */
 import assert from 'node:assert/strict'
 import type { Page } from 'playwright-core'
 import type { Words } from './console-fixture.ts'
@@ -12,7 +12,7 @@ export const hostileWords: Words = {
   category: `' autofocus onfocus='ran = true'></select><svg onload="ran = true">`,
 }
 
-/** Nothing of it ran, and nothing is there that could: no script, no handler, no element that we did not write. */
+/** Nothing ran, and nothing on the page could: no foreign script, handler or element. */
 export async function isHarmless(page: Page): Promise<void> {
   const found = await page.evaluate(`({
     ran: 'ran' in window,

@@ -1,4 +1,4 @@
-/** The description of the API, and what tests ask of it. */
+/** The OpenAPI document, and checks against it. */
 import type { TestContext } from 'node:test'
 import { Check, Errors } from 'typebox/schema'
 import { toPath } from '../../src/platform/openapi/build.ts'
@@ -43,7 +43,7 @@ function operationsOf(document: OpenApiDocument): Described[] {
   )
 }
 
-/** Every method and path that the router itself knows, from its own drawing of them. */
+/** Every method and path of the router, from its printed routes. */
 export function readRoutes(tree: string): string[] {
   const above: string[] = []
   return tree.split('\n').flatMap((line) => {
@@ -62,13 +62,13 @@ export function examplesOf({ example, examples = {} }: MediaType): unknown[] {
   return [...(example === undefined ? [] : [example]), ...Object.values(examples).map(({ value }) => value)]
 }
 
-/** What is wrong with a value by a schema of the document; a field that it does not name is wrong too. */
+/** Errors of a value against a schema of the document; undocumented fields are errors too. */
 export function problemsOf(document: OpenApiDocument, schema: JsonSchema, value: unknown): unknown[] {
   const whole = close({ ...schema, components: document.components }) as Record<string, unknown>
   return Check(whole, value) ? [] : Errors(whole, value)[1]
 }
 
-/** The same for an answer of the service, by the operation that gave it. */
+/** The same for a response of an operation. */
 export function responseProblems(
   document: OpenApiDocument,
   where: { method: string; path: string },

@@ -1,4 +1,4 @@
-/** A database of its own schema, owners and their things, for what the database interface promises. */
+/** A small schema of owners and things, for the contract tests of the database. */
 import type { TestContext } from 'node:test'
 import type { Database, Dialect } from '../../src/platform/database/database.ts'
 import { type OpenOptions, openDatabase } from '../../src/platform/database/open.ts'

@@ -1,4 +1,4 @@
-/** A Redis or PostgreSQL of a test's own, which it may freeze and kill. It goes with the test. */
+/** A private Redis or PostgreSQL that a test may freeze and kill. It is removed after the test. */
 import { chmodSync, mkdtempSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -8,7 +8,7 @@ import { type Started, startPostgresProcess, startRedis } from './servers.ts'
 
 export interface PrivateServer {
   url: string
-  /** Stops all of its processes where they are: connections stay open, and nothing is answered. */
+  /** Pauses all of its processes: connections stay open, but nothing responds. */
   freeze(): void
   thaw(): void
   kill(): void
@@ -27,7 +27,7 @@ export async function startPrivatePostgres(
 
 const runFolder = process.env.TEST_RUN_FOLDER ?? tmpdir()
 
-/** Goes with the folder of the run: a server that was killed may take a moment to leave it. */
+/** Removed with the folder of the run: a killed server may take a moment to release it. */
 function ownFolder(): string {
   const folder = mkdtempSync(join(runFolder, 'server-'))
   chmodSync(folder, 0o755)
@@ -40,7 +40,7 @@ function own(t: TestContext, { url, pid }: Started): PrivateServer {
   const server: PrivateServer = {
     url,
     freeze() {
-      // The first one first: it can start no further ones then.
+      // The parent first, so that it cannot start further ones.
       signal([pid], 'SIGSTOP')
       frozen = [pid, ...childrenOf(pid)]
       signal(frozen, 'SIGSTOP')
@@ -70,7 +70,7 @@ function signal(pids: readonly number[], name: NodeJS.Signals): void {
     try {
       process.kill(pid, name)
     } catch {
-      // It has ended by itself.
+      // It has already ended.
     }
   }
 }

@@ -1,4 +1,4 @@
-/** How much is read from the database. */
+/** Records how much is read from the database. */
 import type { Database, Value } from '../../src/platform/database/database.ts'
 
 /** The length of each read from now on, as JSON. */

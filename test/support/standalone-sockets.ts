@@ -1,4 +1,4 @@
-/** Sockets beside those of the service, with limits of time that a test can wait for. */
+/** Separate socket servers with time limits short enough for tests. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
@@ -13,7 +13,7 @@ import { startSocketApi } from './sockets.ts'
 
 type OwnOptions = Pick<ApiOptions, 'elements'> & Pick<UpgradeServerOptions, 'timing'>
 
-/** They go with the test. A server has yet to hand them its upgrades. */
+/** Closed after the test. The caller has to pass upgrades to them. */
 export async function createStandaloneSockets(t: TestContext, { elements = [], timing = {} }: OwnOptions = {}) {
   const { parts } = await startSocketApi(t, { elements })
   const lines: string[] = []
@@ -36,7 +36,7 @@ export async function createStandaloneSockets(t: TestContext, { elements = [], t
   return { parts, sockets, log, lines }
 }
 
-/** The same, at a path of a server for HTTP. */
+/** The same, at a path of an HTTP server. */
 export async function serveStandaloneSockets(t: TestContext, timing: NonNullable<UpgradeServerOptions['timing']>) {
   const { parts, sockets } = await createStandaloneSockets(t, { timing })
   const server = createServer()

@@ -1,4 +1,4 @@
-/** A service that tells its test what becomes of connections that stay open. */
+/** A service that reports to its test what happens to open connections. */
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import type { LiveAccess } from '../../src/platform/access/live-access.ts'
@@ -7,13 +7,13 @@ import { type ApiWithRoles, startApiWithRoles } from './roles.ts'
 
 export interface Open {
   ends: number
-  /** The roles that it was told of. */
+  /** The roles it was notified of. */
   changes: string[][]
   stop(): void
 }
 
 export interface WatchingApi extends ApiWithRoles {
-  /** Holds a connection open by this token. */
+  /** Opens a connection with this token. */
   open(token: string, liveAccess?: LiveAccess): Promise<Open>
 }
 

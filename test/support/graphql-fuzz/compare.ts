@@ -1,4 +1,4 @@
-/** One random schema and some documents for it, asked of the engine five times and of plain graphql-js once. */
+/** Runs random documents on a random schema: five times on the engine, once on plain graphql-js. */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
 import { execute, type GraphQLError, type GraphQLFormattedError, Kind, parse, printSchema, validate } from 'graphql'
@@ -33,7 +33,7 @@ interface Outcome {
 /** Whose promises are being rejected. graphql-js forgets some of its own. */
 export const phase: { current: 'plain' | 'engine' } = { current: 'plain' }
 
-/** What was begun for an answer that has failed goes on for so many turns at most. */
+/** Work for a failed response continues for at most this many turns. */
 const turnsLeft = 12
 
 export interface Tally {

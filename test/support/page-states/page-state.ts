@@ -1,4 +1,4 @@
-/** A page of the console in one of its states, and how somebody comes there. */
+/** A page of the console in one of its states, and how to get there. */
 import type { Page } from 'playwright-core'
 import type { ConsoleFixture, Kind } from '../console-fixture.ts'
 import { sees } from '../console-steps.ts'
@@ -9,7 +9,7 @@ export interface PageState {
   open(page: Page, fixture: ConsoleFixture): Promise<void>
 }
 
-/** A page that its address alone leads to. */
+/** A page that is opened by its URL. */
 export function at(as: Kind, name: string, path: string, heading: string): PageState {
   return { name, as, open: (page, { api }) => goTo(page, `${api.url}${path}`, heading) }
 }

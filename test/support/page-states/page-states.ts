@@ -1,6 +1,6 @@
 /**
- * Every page of the console in every state. A new page is added to its part, and is then looked at by all tests that go
- * through the list. They go in this order: what one leaves behind the next may need.
+ * Every page of the console in every state. Add a new page to its part; all tests that use the list then check it. The
+ * order matters: a state may depend on the one before.
  */
 import { accountStates } from './account.ts'
 import { adminStates } from './admin.ts'
@@ -8,7 +8,7 @@ import type { PageState } from './page-state.ts'
 import { productStates } from './products.ts'
 import { signInStates } from './sign-in.ts'
 
-/** Each part stands for itself. */
+/** The parts are independent. */
 export const pageStatesByPart: Readonly<Record<string, readonly PageState[]>> = {
   'sign-in': signInStates,
   products: productStates,

@@ -1,10 +1,10 @@
-/** Writes of 64 callers through the interface, beside the same that wait for no disk, and beside one commit each. */
+/** Durable writes of 64 callers, compared with writes without fsync and with one commit per write. */
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { cpus, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { atLeast, type Benchmark, median, perSecond, told } from './support/benchmark.ts'
+import { atLeast, type Benchmark, median, perSecond, reported } from './support/benchmark.ts'
 import { measureSync } from './support/disk.ts'
 
 const rounds = 5
@@ -15,20 +15,20 @@ export const durableWrites: Benchmark = async () => {
   const folder = mkdtempSync(join(tmpdir(), 'latchkey-bench-'))
   const file = join(folder, 'bench.db')
   try {
-    const careless = { NODE_OPTIONS: `--import ${join(support, 'no-sync.ts')}` }
+    const unsynced = { NODE_OPTIONS: `--import ${join(support, 'no-sync.ts')}` }
     const measured = Array.from({ length: rounds }, () => ({
       durable: grouped(file),
-      careless: grouped(file, careless),
+      unsynced: grouped(file, unsynced),
       alone: oneByOne(file),
     }))
-    const rate = (way: 'durable' | 'careless' | 'alone') => perSecond(median(measured.map((round) => round[way])))
-    const disk = `this disk keeps a page in ${measureSync().toFixed(2)} ms`
+    const rate = (way: 'durable' | 'unsynced' | 'alone') => perSecond(median(measured.map((round) => round[way])))
+    const disk = `fsync of a page takes ${measureSync().toFixed(2)} ms`
     return [
-      atLeast('durable writes of 64 callers, of the same with synchronous=OFF', 0.5, {
-        ratios: measured.map((round) => round.durable / round.careless),
-        note: `${rate('durable')} of ${rate('careless')}; ${disk}`,
+      atLeast('durable writes of 64 callers, as a fraction of synchronous=OFF', 0.5, {
+        ratios: measured.map((round) => round.durable / round.unsynced),
+        note: `${rate('durable')} of ${rate('unsynced')}; ${disk}`,
       }),
-      told('durable writes of 64 callers, times one commit each on the same file', {
+      reported('durable writes of 64 callers, as a multiple of one commit per write', {
         ratios: measured.map((round) => round.durable / round.alone),
         note: `${rate('durable')} of ${rate('alone')}`,
       }),
@@ -38,7 +38,7 @@ export const durableWrites: Benchmark = async () => {
   }
 }
 
-/** In a process of its own, on all cores: the event loop and the writer are two threads. */
+/** Runs in a separate process on all cores: the event loop and the writer are two threads. */
 function grouped(file: string, env: Record<string, string> = {}): number {
   const script = join(support, 'grouped-writes.ts')
   const output = execFileSync('taskset', ['-c', `0-${cpus().length - 1}`, process.execPath, script], {

@@ -1,4 +1,4 @@
-/** One value to thousands of subscribers, beside a loop over bare sockets of the library with the same bytes. */
+/** One value to thousands of subscribers, compared with a loop over bare `ws` sockets that sends the same bytes. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { atLeast, type Benchmark, median, perSecond } from './support/benchmark.ts'
 import { firstCount, openSubscribers, type Subscribers } from './support/fan-out.ts'
@@ -32,9 +32,9 @@ export const fanOut: Benchmark = async () => {
       measured.push({ service: await measure(service), bare: await measure(bare) })
     }
     const rate = (name: 'service' | 'bare') => perSecond(median(measured.map((each) => each[name])))
-    const memory = `${service.bytesEach} bytes for each subscriber, a bare socket ${bare.bytesEach}`
+    const memory = `${service.bytesEach} bytes per subscriber, per bare socket ${bare.bytesEach}`
     return [
-      atLeast(`a value to ${count.toLocaleString('en')} subscribers, of a loop over bare sockets`, 0.6, {
+      atLeast(`a value to ${count.toLocaleString('en')} subscribers, as a fraction of a loop over bare sockets`, 0.6, {
         ratios: measured.map((each) => each.service / each.bare),
         note: `${rate('service')} of ${rate('bare')}; ${memory}`,
       }),

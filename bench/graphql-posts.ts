@@ -1,8 +1,8 @@
-/** Twenty posts by GraphQL, beside Apollo Server and Mercurius on the same file. */
+/** Twenty posts over GraphQL, compared with Apollo Server and Mercurius on the same file. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { atLeast, type Benchmark, median, perSecond, told } from './support/benchmark.ts'
+import { atLeast, type Benchmark, median, perSecond, reported } from './support/benchmark.ts'
 import { type BenchServer, load, startServer } from './support/load.ts'
 import { script } from './support/post.ts'
 import { startService } from './support/service.ts'
@@ -27,7 +27,7 @@ export const graphqlPosts: Benchmark = async () => {
       string,
     ]
     const urls = { ours, mercurius, apollo: apollo.replace(/\/graphql$/, '/') }
-    await requireSameAnswer(Object.values(urls))
+    await requireSameResponse(Object.values(urls))
 
     const body = JSON.stringify({ query })
     const ask = (url: string, seconds: number) => load(url, { connections: 64, seconds, script, env: { BODY: body } })
@@ -39,11 +39,11 @@ export const graphqlPosts: Benchmark = async () => {
     }))
     const rate = (name: keyof typeof urls) => perSecond(median(measured.map((round) => round[name])))
     return [
-      atLeast('20 posts, of bare Mercurius with JIT', 1.5, {
+      atLeast('20 posts, as a multiple of Mercurius with JIT', 1.5, {
         ratios: measured.map((round) => round.ours / round.mercurius),
         note: `${rate('ours')} of ${rate('mercurius')}`,
       }),
-      told('20 posts, times Apollo Server', {
+      reported('20 posts, as a multiple of Apollo Server', {
         ratios: measured.map((round) => round.ours / round.apollo),
         note: `${rate('ours')} of ${rate('apollo')}`,
       }),
@@ -61,22 +61,22 @@ async function createPosts(url: string): Promise<void> {
   }
 }
 
-/** Whoever answers something else would be measured at something else. */
-async function requireSameAnswer(urls: string[]): Promise<void> {
-  const answers = await Promise.all(urls.map((url) => post(url, query)))
-  for (const answer of answers) {
-    if (JSON.stringify(answer) !== JSON.stringify(answers[0]))
-      throw new Error(`not the same: ${JSON.stringify(answer)}`)
+/** All servers must return the same response, or the comparison is meaningless. */
+async function requireSameResponse(urls: string[]): Promise<void> {
+  const responses = await Promise.all(urls.map((url) => post(url, query)))
+  for (const response of responses) {
+    if (JSON.stringify(response) !== JSON.stringify(responses[0]))
+      throw new Error(`not the same: ${JSON.stringify(response)}`)
   }
 }
 
 async function post(url: string, text: string): Promise<unknown> {
-  const answer = await fetch(url, {
+  const response = await fetch(url, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ query: text }),
   })
-  const { data, errors } = (await answer.json()) as { data: unknown; errors?: unknown }
+  const { data, errors } = (await response.json()) as { data: unknown; errors?: unknown }
   if (errors !== undefined) throw new Error(JSON.stringify(errors))
   return data
 }

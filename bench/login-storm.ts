@@ -1,4 +1,4 @@
-/** What a storm of logins does to everybody else, and what hashing in the service costs beside hashing alone. */
+/** The effect of a storm of logins on other requests, and the throughput of logins compared with plain bcrypt. */
 import { availableParallelism } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { hash } from '@node-rs/bcrypt'
@@ -39,12 +39,12 @@ export const loginStorm: Benchmark = async () => {
     const allowed = Math.max(5 * quietP99, quietP99 + 10)
     return [
       {
-        claim: `p99 of ${readsPerSecond} reads a second beside a storm of ${connections} logins (at most ${allowed.toFixed(1)} ms: the larger of 5 times quiet and quiet + 10 ms)`,
+        claim: `p99 of ${readsPerSecond} reads a second during a storm of ${connections} logins (at most ${allowed.toFixed(1)} ms: the larger of 5 times quiet and quiet + 10 ms)`,
         measured: `${stormyP99.toFixed(1)} ms, quiet ${quietP99.toFixed(1)} ms; medians ${percentile(stormy, 0.5).toFixed(1)} and ${percentile(quiet, 0.5).toFixed(1)} ms`,
         isMet: stormyP99 <= allowed,
       },
       {
-        claim: 'logins, of bare bcrypt on as many threads (at least 0.85)',
+        claim: 'logins, as a fraction of plain bcrypt on as many threads (at least 0.85)',
         measured: `${(logins / bare).toFixed(2)}; ${logins.toFixed(2)}/s of ${bare.toFixed(2)}/s`,
         isMet: logins / bare >= 0.85,
       },
@@ -56,7 +56,7 @@ export const loginStorm: Benchmark = async () => {
   }
 }
 
-/** Hashes per second of nothing but bcrypt, on as many threads as the service has. */
+/** Hashes per second of plain bcrypt, on as many threads as the service has. */
 async function bareHashes(): Promise<number> {
   const threads = availableParallelism()
   const pool = new Piscina({
@@ -90,7 +90,7 @@ function startStorm(send: Send, email: string) {
     Array.from({ length: connections }, async () => {
       while (!isOver) {
         const { status } = await send('POST', '/api/auth/login', { json: { email, password } })
-        if (status !== 200) throw new Error(`a login was answered ${status}`)
+        if (status !== 200) throw new Error(`a login returned ${status}`)
         done += 1
       }
     }),

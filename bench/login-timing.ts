@@ -1,4 +1,4 @@
-/** Whether the time of an answer tells if an email is known. */
+/** Checks that the response time of a login does not reveal whether an email is registered. */
 import { type Benchmark, median } from './support/benchmark.ts'
 import { createClient } from './support/http.ts'
 import { startService } from './support/service.ts'
@@ -31,7 +31,7 @@ export const loginTiming: Benchmark = async () => {
     const ratio = Math.max(...all) / Math.min(...all)
     return [
       {
-        claim: `slowest of known email, unknown email and empty password, of the fastest (at most ${limit}), same bodies`,
+        claim: `slowest of known email, unknown email and empty password, relative to the fastest (at most ${limit}), same bodies`,
         measured: `${ratio.toFixed(3)}; medians of ${rounds} rounds: ${medians.map(({ name, ms }) => `${name} ${ms.toFixed(1)} ms`).join(', ')}; ${bodies.size} body`,
         isMet: ratio <= limit && bodies.size === 1,
       },

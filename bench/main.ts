@@ -1,4 +1,4 @@
-/** Runs the benchmarks, all or those named, and exits non-zero where one misses its target. */
+/** Runs all benchmarks, or those named as arguments. Exits with 1 if one misses its target. */
 
 import { durableWrites } from './durable-writes.ts'
 import { fanOut } from './fan-out.ts'

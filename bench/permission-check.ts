@@ -1,4 +1,4 @@
-/** What a permission check costs in the request path, with few roles and with many. */
+/** The cost of a permission check, with few roles and with many. */
 
 import { compileRoles } from '../src/features/users/roles.ts'
 import { User } from '../src/features/users/user.ts'
@@ -25,7 +25,7 @@ export const permissionCheck: Benchmark = async () => {
   return results
 }
 
-/** Each role inherits the one before it; the user holds the last, and the permission sits at the very bottom. */
+/** Each role inherits the one before it; the user holds the last, and the permission is in the first. */
 async function measure(count: number): Promise<number> {
   const definitions = Object.fromEntries(
     Array.from({ length: count }, (_, i) => [
@@ -55,6 +55,6 @@ async function measure(count: number): Promise<number> {
     const { verdict } = await authorize(questions[i % questions.length] as (typeof questions)[number])
     if (verdict === 'allowed') allowed += 1
   }
-  if (allowed === 0 || allowed === checks) throw new Error('the checks did not tell right from wrong')
+  if (allowed === 0 || allowed === checks) throw new Error('the checks allowed everything or nothing')
   return ((performance.now() - start) * 1000) / checks
 }

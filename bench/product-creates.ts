@@ -1,6 +1,6 @@
-/** Creates that are on the disk before they are answered, beside the same ones that wait for no disk. */
+/** Durable creates of products, compared with creates without fsync and with one commit per request. */
 import { join } from 'node:path'
-import { atLeast, type Benchmark, median, perSecond, told } from './support/benchmark.ts'
+import { atLeast, type Benchmark, median, perSecond, reported } from './support/benchmark.ts'
 import { measureSync } from './support/disk.ts'
 import { load } from './support/load.ts'
 import { signIn } from './support/people.ts'
@@ -10,17 +10,17 @@ import { startService } from './support/service.ts'
 export const body = JSON.stringify({ name: 'Desk Lamp', description: 'Bright and warm', price: 19.99, stock: 3 })
 
 const noSync = join(import.meta.dirname, 'support', 'no-sync.ts')
-const ways = ['durable', 'careless', 'alone'] as const
+const ways = ['durable', 'unsynced', 'alone'] as const
 
 export const productCreates: Benchmark = async () => {
-  // Their threads share the two cores with the load: what a commit costs is what is measured.
+  // Not pinned: their threads share the two cores with the load, because this measures the cost of a commit.
   const durable = await startService('one-commit.ts', {}, { isPinned: false })
-  const careless = await startService('service.ts', { NODE_OPTIONS: `--import ${noSync}` }, { isPinned: false })
+  const unsynced = await startService('service.ts', { NODE_OPTIONS: `--import ${noSync}` }, { isPinned: false })
   try {
-    const tokens = { durable: await signIn(durable.url), careless: await signIn(careless.url) }
+    const tokens = { durable: await signIn(durable.url), unsynced: await signIn(unsynced.url) }
     const targets = {
       durable: { url: `${durable.url}/api/v2/products`, token: tokens.durable },
-      careless: { url: `${careless.url}/api/v2/products`, token: tokens.careless },
+      unsynced: { url: `${unsynced.url}/api/v2/products`, token: tokens.unsynced },
       alone: { url: `${durable.url}/one-commit`, token: tokens.durable },
     }
     const create = (way: (typeof ways)[number], seconds: number) => {
@@ -30,23 +30,23 @@ export const productCreates: Benchmark = async () => {
     for (const way of ways) create(way, 4)
     const rounds = Array.from({ length: 5 }, () => ({
       alone: create('alone', 3),
-      careless: create('careless', 3),
+      unsynced: create('unsynced', 3),
       durable: create('durable', 3),
     }))
     const rate = (way: (typeof ways)[number]) => perSecond(median(rounds.map((round) => round[way])))
-    const disk = `this disk keeps a page in ${measureSync().toFixed(2)} ms`
+    const disk = `fsync of a page takes ${measureSync().toFixed(2)} ms`
     return [
-      atLeast('durable creates over 64 connections, of the same with synchronous=OFF', 0.5, {
-        ratios: rounds.map((round) => round.durable / round.careless),
-        note: `${rate('durable')} of ${rate('careless')}; ${disk}`,
+      atLeast('durable creates over 64 connections, as a fraction of synchronous=OFF', 0.5, {
+        ratios: rounds.map((round) => round.durable / round.unsynced),
+        note: `${rate('durable')} of ${rate('unsynced')}; ${disk}`,
       }),
-      told('durable creates over 64 connections, times one commit per request', {
+      reported('durable creates over 64 connections, as a multiple of one commit per request', {
         ratios: rounds.map((round) => round.durable / round.alone),
         note: `${rate('durable')} of ${rate('alone')}`,
       }),
     ]
   } finally {
     await durable.stop()
-    await careless.stop()
+    await unsynced.stop()
   }
 }

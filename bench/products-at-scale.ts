@@ -1,4 +1,4 @@
-/** What a million products cost beside a thousand, over HTTP: nothing may grow with the table. */
+/** Requests on a million products compared with a thousand: no cost may grow with the table. */
 import { atMost, type Benchmark, median, type Result } from './support/benchmark.ts'
 import { createSqliteDataset, type Dataset, finds } from './support/dataset.ts'
 import { createClient, percentile, steadyReads } from './support/http.ts'
@@ -34,7 +34,7 @@ export const productsAtScale: Benchmark = async () => {
   }
 }
 
-/** The same on either engine: the small one first. */
+/** Runs on either engine, on the small database first. */
 export async function compare([few, many]: readonly [Dataset, Dataset]): Promise<Result[]> {
   const [a, b] = [
     await startService('service.ts', { DATABASE_URL: few.url }),
@@ -53,7 +53,7 @@ export async function compare([few, many]: readonly [Dataset, Dataset]): Promise
   }
 }
 
-/** A search that finds something else than it should would measure nothing. */
+/** A search with the wrong result would make the measurement meaningless. */
 async function checkFinds({ url }: BenchServer): Promise<void> {
   for (const [name, count] of [
     ['page 40,000', 20],
@@ -67,7 +67,7 @@ async function checkFinds({ url }: BenchServer): Promise<void> {
   }
 }
 
-/** Milliseconds that each of them costs the server, with all that it has on one core. */
+/** Milliseconds per request, with the whole server on one core. */
 function measure({ url }: BenchServer, seconds: number): Costs {
   const costs = Object.entries(requests).map(([name, request]) => [
     name,
@@ -79,12 +79,12 @@ function measure({ url }: BenchServer, seconds: number): Costs {
 function judge(measured: { few: Costs; many: Costs }[]): Result[] {
   const cost = (size: 'few' | 'many', name: Name) => median(measured.map((round) => round[size][name])).toFixed(3)
   const ofItself = (name: Name, target: number) =>
-    atMost(`${name} of a million products, times what it costs of a thousand`, target, {
+    atMost(`${name} of a million products, relative to a thousand products`, target, {
       ratios: measured.map((round) => round.many[name] / round.few[name]),
       note: `${cost('many', name)} ms and ${cost('few', name)} ms`,
     })
   const ofFirstPage = (name: Name, target: number) =>
-    atMost(`${name} of a million products, times the first page`, target, {
+    atMost(`${name} of a million products, relative to the first page`, target, {
       ratios: measured.map((round) => round.many[name] / round.many['the first page']),
       note: `${cost('many', name)} ms and ${cost('many', 'the first page')} ms`,
     })
@@ -99,7 +99,7 @@ function judge(measured: { few: Costs; many: Costs }[]): Result[] {
   ]
 }
 
-/** Reads by id while one client asks for each of the others without a pause. */
+/** Reads by id while one client continuously sends one of the other requests. */
 async function readsBeside({ url }: BenchServer): Promise<Result[]> {
   const readers = createClient(url, { connections: 50 })
   const reads = (seconds: number) => steadyReads(readers.send, requests['by id'], { perSecond: 200, seconds })
@@ -116,7 +116,7 @@ async function readsBeside({ url }: BenchServer): Promise<Result[]> {
       }
       const ms = (which: 'quiet' | 'beside') => median(pairs.map((pair) => pair[which])).toFixed(2)
       results.push(
-        atMost(`p99 of 200 reads by id a second beside ${name}, times quiet`, 5, {
+        atMost(`p99 of 200 reads by id a second during ${name}, relative to an idle service`, 5, {
           ratios: pairs.map(({ quiet, beside }) => beside / quiet),
           note: `${ms('beside')} ms and ${ms('quiet')} ms`,
         }),

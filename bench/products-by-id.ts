@@ -1,6 +1,6 @@
-/** A product by its id, beside bare node:http with the same bytes and Express 5 with the same query; and the listing. */
+/** A product by id and the listing, compared with bare node:http (same bytes) and Express 5 (same queries). */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { atLeast, type Benchmark, median, perSecond, told } from './support/benchmark.ts'
+import { atLeast, type Benchmark, median, perSecond, reported } from './support/benchmark.ts'
 import { createPlainCopy, createSqliteDataset } from './support/dataset.ts'
 import { type BenchServer, load, startServer } from './support/load.ts'
 import { startService } from './support/service.ts'
@@ -30,15 +30,15 @@ export const productsById: Benchmark = async () => {
       perSecond(median(all.map((round) => round[name] as number)))
 
     return [
-      atLeast('a product by id, of bare node:http with the same bytes', 0.65, {
+      atLeast('a product by id, as a fraction of bare node:http with the same bytes', 0.65, {
         ratios: rounds.map((round) => round.service / round.bare),
         note: `${rate(rounds, 'service')} of ${rate(rounds, 'bare')}`,
       }),
-      told('a product by id, times Express 5 with the same query', {
+      reported('a product by id, as a multiple of Express 5 with the same query', {
         ratios: rounds.map((round) => round.service / round.express),
         note: `${rate(rounds, 'service')} of ${rate(rounds, 'express')}`,
       }),
-      atLeast(`the listing of ${count.toLocaleString('en')} products, times Express 5 with COUNT(*)`, 50, {
+      atLeast(`the listing of ${count.toLocaleString('en')} products, as a multiple of Express 5 with COUNT(*)`, 50, {
         ratios: listRounds.map((round) => round.service / round.express),
         note: `${rate(listRounds, 'service')} of ${rate(listRounds, 'express')}`,
       }),
@@ -49,13 +49,13 @@ export const productsById: Benchmark = async () => {
   }
 }
 
-/** Each of them in turn, five times, once V8 has compiled what it will. */
+/** Measures each of them in turn, five times, after a warm-up for V8 to compile. */
 async function measure<Name extends string>(urls: Record<Name, string>): Promise<Record<Name, number>[]> {
   const rates = async (seconds: number) => {
     const measured: Partial<Record<Name, number>> = {}
     for (const name of Object.keys(urls) as Name[]) {
       measured[name] = load(urls[name], { connections: 64, seconds })
-      // 64 counts that nobody waits for any more take Express a second, on the core that the next one needs.
+      // After the run, Express still works for a second on 64 abandoned counts, on the core that the next server needs.
       await sleep(1500)
     }
     return measured as Record<Name, number>

@@ -1,4 +1,4 @@
-/** The same shapes on PostgreSQL, and what keeping the counts costs those who write. */
+/** The same requests on PostgreSQL, and the cost of maintained counts for writes. */
 import { runOnServer } from '../src/testing/databases.ts'
 import { createRunFolder } from '../test/support/run-folder.ts'
 import { startPostgres } from '../test/support/servers.ts'
@@ -14,7 +14,7 @@ import { startService } from './support/service.ts'
 export const productsOnPostgres: Benchmark = async () => {
   const folder = createRunFolder()
   try {
-    // As safe as it comes: what a commit costs is a part of what is measured.
+    // Fully durable: the cost of a commit is part of the measurement.
     const server = await startPostgres(folder.path, { fsync: 'on', full_page_writes: 'on', shared_buffers: '512MB' })
     const shapes = await compare([await createDataset(server, small), await createDataset(server, large)])
     return [...shapes, await maintainedCounts(server)]
@@ -36,7 +36,7 @@ async function createDatabase(server: string, name: string): Promise<string> {
   return url.href
 }
 
-/** Creates with the trigger that counts, beside the same ones without. */
+/** Creates with the counting trigger, compared with creates without it. */
 async function maintainedCounts(server: string): Promise<Result> {
   const url = await createDatabase(server, 'creates')
   const service = await startService('service.ts', { DATABASE_URL: url }, { isPinned: false })
@@ -53,7 +53,7 @@ async function maintainedCounts(server: string): Promise<Result> {
       await counting('ENABLE')
       rounds.push({ without, kept: creates() })
     }
-    return atLeast('creates over 64 connections with kept counts, of the same without', 0.7, {
+    return atLeast('creates over 64 connections with maintained counts, as a fraction of those without', 0.7, {
       ratios: rounds.map(({ kept, without }) => kept / without),
       note: `${perSecond(median(rounds.map(({ kept }) => kept)))} of ${perSecond(median(rounds.map(({ without }) => without)))}`,
     })

@@ -1,4 +1,4 @@
-/** What the framework and the database interface cost: a row by its key, beside bare node:http with the same bytes. */
+/** The overhead of the framework and the database interface: a row by key, compared with bare node:http. */
 import { atLeast, type Benchmark, median, perSecond } from './support/benchmark.ts'
 import { load, startServer } from './support/load.ts'
 import { startService } from './support/service.ts'
@@ -16,7 +16,7 @@ export const rowByKey: Benchmark = async () => {
       service: load(url, { connections: 64, seconds: 3 }),
     }))
     return [
-      atLeast('a row by key, of bare node:http with the same bytes', 0.5, {
+      atLeast('a row by key, as a fraction of bare node:http with the same bytes', 0.5, {
         ratios: rounds.map((round) => round.service / round.bare),
         note: `${perSecond(median(rounds.map((round) => round.service)))} of ${perSecond(median(rounds.map((round) => round.bare)))}`,
       }),

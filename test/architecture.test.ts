@@ -1,4 +1,4 @@
-/** Holds the arrows of the design: main → commands → app → features → platform → config → core. */
+/** Checks the direction of imports: main → commands → app → features → platform → config → core. */
 import assert from 'node:assert/strict'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { findFunctions, findTexts } from './support/source-code.ts'
 
 const src = join(import.meta.dirname, '..', 'src')
-/** `testing` and `public` are for others: nothing of ours stands above them but the commands. */
+/** `testing` and `public` are for extensions: only commands may import them. */
 const layers = ['core', 'config', 'platform', 'features', 'app', 'testing', 'public', 'commands', 'main']
 
 interface Source {
@@ -28,12 +28,12 @@ const sources: Source[] = readdirSync(src, { recursive: true, encoding: 'utf8' }
 const partsOf = (path: string) => path.replace(/\.ts$/, '').split('/')
 const layerOf = (path: string) => layers.indexOf(partsOf(path)[0] as string)
 
-test('there is something to look at', () => {
+test('sources are found', () => {
   assert.ok(sources.length > 20)
   assert.ok(sources.some(({ imports }) => imports.length > 5))
 })
 
-test('every file stands in a known layer', () => {
+test('every file is in a known layer', () => {
   assert.deepEqual(
     sources.map(({ path }) => path).filter((path) => layerOf(path) === -1),
     [],
@@ -47,10 +47,10 @@ test('imports run one way, from main down to core', () => {
   assert.deepEqual(upward, [])
 })
 
-/** Where the contract of features says what a key and a configuration are. */
+/** The feature contract, which uses the types of keys and configuration. */
 const knowConfiguration = ['platform/feature.ts', 'platform/infrastructure.ts', 'platform/command-line/command.ts']
 
-test('the platform is handed its options, it does not know the configuration', () => {
+test('the platform does not import the configuration', () => {
   const known = sources.flatMap(({ path, imports }) =>
     path.startsWith('platform/') && !knowConfiguration.includes(path)
       ? imports.filter((target) => target.startsWith('config/')).map((target) => `${path} → ${target}`)
@@ -68,7 +68,7 @@ test('every feature has a definition, and app/features.ts lists it', () => {
   assert.deepEqual(features.filter((name) => !list?.imports.includes(definitionOf(name))).sort(), [])
 })
 
-test('a feature imports another only by its front door, and where it needs it', () => {
+test('a feature imports another only through its feature file, and only if it lists it in needs', () => {
   const frontDoors = (feature: string) => [definitionOf(feature), `features/${feature}/${feature}.create.ts`]
   const crossing = sources.flatMap(({ path, imports }) => {
     const own = featureOf(path)
@@ -83,7 +83,7 @@ test('a feature imports another only by its front door, and where it needs it', 
   assert.deepEqual(crossing, [])
 })
 
-test('nothing below features/ names a feature or a table of one', () => {
+test('nothing below features/ mentions a feature or its tables', () => {
   const lower = sources.filter(({ path }) => layerOf(path) < layers.indexOf('features'))
   const tables = features.flatMap(tablesOf).filter((table) => !platformTables.includes(table))
   assert.ok(tables.includes('products') && tables.includes('sessions'))
@@ -92,7 +92,7 @@ test('nothing below features/ names a feature or a table of one', () => {
   assert.deepEqual(named, [])
 })
 
-/** Made by migrations from before features were units; the platform works with them. */
+/** Tables created by early migrations of features, and used by the platform. */
 const platformTables = ['audit', 'used_once']
 
 function tablesOf(feature: string): string[] {
@@ -129,7 +129,7 @@ test('relative imports name the .ts file', () => {
   assert.deepEqual(bare, [])
 })
 
-/** What reaches outside the program has one door each. */
+/** Each way to reach outside the program is used in one module only. */
 const doors: [what: string, pattern: RegExp, doors: string[]][] = [
   ['the time', /\bDate\.now\(|new Date\(\)/, ['core/clock.ts']],
   ['randomness', /\brandom(Bytes|UUID|Int)\b|Math\.random/, ['core/random.ts']],
@@ -145,7 +145,7 @@ for (const [what, pattern, allowed] of doors) {
   })
 }
 
-test('files stay small enough to read', () => {
+test('files stay short enough to read', () => {
   const long = sources.filter(({ text }) => text.split('\n').length > 301).map(({ path }) => path)
   assert.deepEqual(long, [])
 })
@@ -160,7 +160,7 @@ test('functions stay short enough to read', () => {
   )
 })
 
-test('SQL of features stands in stores alone', () => {
+test('SQL of features is only in stores', () => {
   const ofFeatures = sources.filter(({ path }) => path.startsWith('features/'))
   const sql = /\bSELECT\b.*\bFROM\b|\bINSERT INTO\b|\bUPDATE\b.*\bSET\b|\bDELETE FROM\b/s
   const withSql = ofFeatures.filter(({ text }) => findTexts(text).some((each) => sql.test(each)))

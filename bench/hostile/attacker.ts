@@ -1,4 +1,4 @@
-/** One attack, in a process of its own: `attacker.ts <name> <target as JSON>`. */
+/** Runs one attack in a separate process: `attacker.ts <name> <target as JSON>`. */
 import { type Attack, attacks } from './attacks.ts'
 
 const [name = '', target = '{}'] = process.argv.slice(2)

@@ -1,4 +1,4 @@
-/** What one address can do to the service, at full rate. Each goes on until its process is ended. */
+/** Attacks from one address at full rate. Each runs until its process is ended. */
 import { connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { WebSocket } from 'ws'
@@ -8,7 +8,7 @@ import { openRawSocket } from '../support/raw-socket.ts'
 
 export interface Target {
   url: string
-  /** Of a user who has registered like anybody else. */
+  /** Credentials of an ordinary user. */
   email: string
   password: string
   token: string
@@ -69,8 +69,8 @@ export const attacks = {
 
   'a category of 270 products of a megabyte': ({ url }) =>
     forever(2, async () => {
-      const answer = await fetch(`${url}/api/v2/products?category=long`)
-      for await (const _chunk of answer.body ?? []);
+      const response = await fetch(`${url}/api/v2/products?category=long`)
+      for await (const _chunk of response.body ?? []);
     }),
 } satisfies Record<string, Attack>
 
@@ -88,7 +88,7 @@ export async function logInAndRegister({ url, email }: Target): Promise<void> {
 
 const spaces = `${' '.repeat(60_000)}\n`
 
-/** So many at a time. What is refused or cut off is tried again, after a moment. */
+/** Keeps `count` calls running. Calls that are refused or cut off are retried after a pause. */
 async function forever(atOnce: number, attempt: () => Promise<unknown>): Promise<void> {
   await Promise.all(
     Array.from({ length: atOnce }, async () => {
@@ -99,8 +99,8 @@ async function forever(atOnce: number, attempt: () => Promise<unknown>): Promise
 
 async function post(url: string, json: object): Promise<void> {
   const body = JSON.stringify(json)
-  const answer = await fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
-  await answer.arrayBuffer()
+  const response = await fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
+  await response.arrayBuffer()
 }
 
 function sayOnSocket({ url }: Target, message: object): Promise<void> {
@@ -129,7 +129,7 @@ async function sendUnfinished({ url }: Target, bytes: number): Promise<void> {
   await forever(1, () => sleep(1000))
 }
 
-/** All of a message but its end. */
+/** A message without its end. */
 async function startMessage(url: string, bytes: number): Promise<void> {
   const socket = await openRawSocket(url)
   socket.write(clientFrame(Buffer.alloc(bytes - 1000, ' '), { announced: bytes }))

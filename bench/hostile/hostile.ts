@@ -1,4 +1,4 @@
-/** One address attacks at full rate. Others ask on: are they answered, how long do they wait, how large does it grow? */
+/** Measures availability, latency and memory for other clients while one address attacks at full rate. */
 import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -15,7 +15,7 @@ const everyMs = 20
 /** Attacks come from 127.0.0.1. */
 const otherAddress = '127.0.0.2'
 const megabyte = 1024 * 1024
-/** Enough that the address is held back by its share of the work, not by a count. */
+/** High enough that the address is limited by fair scheduling, not by a rate limit. */
 const rates = {
   RATE_LIMIT_LOGIN: '100000/60',
   RATE_LIMIT_REGISTER: '100000/60',
@@ -35,23 +35,23 @@ export const hostile: Benchmark = async () => {
   return [...results, await loginsBesideAnAttack()]
 }
 
-/** A service of its own for each attack: none pays for what another has left. */
+/** A new service for each attack, so that one does not affect the next. */
 async function underAttack(name: AttackName): Promise<Result> {
   const started = await start()
   const { service, target, other, close } = started
   try {
     await prepare(name, started)
-    const quiet = await askForLife(other)
+    const quiet = await pingLiveness(other)
     const memoryBefore = peakMemory(service)
     const stop = startAttack(name, target)
-    const beside = await askForLife(other)
+    const during = await pingLiveness(other)
     await stop()
-    const waits = `longest wait ${longest(beside)}, quiet ${longest(quiet)}; median ${percentile(beside.times, 0.5).toFixed(1)} ms`
+    const waits = `longest wait ${longest(during)}, quiet ${longest(quiet)}; median ${percentile(during.times, 0.5).toFixed(1)} ms`
     const memory = `memory at most ${peakMemory(service)} MB, before ${memoryBefore} MB`
     return {
-      claim: `${name}: /health/live every ${everyMs} ms is answered each time`,
-      measured: `${beside.answered} of ${beside.asked}; ${waits}; ${memory}`,
-      isMet: beside.answered === beside.asked,
+      claim: `${name}: /health/live every ${everyMs} ms always gets a response`,
+      measured: `${during.responded} of ${during.sent}; ${waits}; ${memory}`,
+      isMet: during.responded === during.sent,
     }
   } finally {
     await close()
@@ -64,7 +64,7 @@ async function loginsBesideAnAttack(): Promise<Result> {
     const logIn = async () => {
       const { email, password } = target
       const { status, ms } = await other('POST', '/api/auth/login', { json: { email: `other-${email}`, password } })
-      if (status !== 200) throw new Error(`a login was answered ${status}`)
+      if (status !== 200) throw new Error(`a login returned ${status}`)
       return ms
     }
     await other('POST', '/api/auth/register', { json: { email: `other-${target.email}`, password: target.password } })
@@ -76,12 +76,16 @@ async function loginsBesideAnAttack(): Promise<Result> {
     const quiet = median(await times(8))
     const stop = startAttack('100 logins and 100 registrations at once', target)
     await sleep(2000)
-    const beside = await times(12)
+    const during = await times(12)
     await stop()
-    return atMost("another address's logins, beside 100 logins and 100 registrations at once, times quiet", 8, {
-      ratios: beside.map((ms) => ms / quiet),
-      note: `${median(beside).toFixed(0)} ms, longest ${Math.max(...beside).toFixed(0)} ms, quiet ${quiet.toFixed(0)} ms`,
-    })
+    return atMost(
+      "another address's logins, during 100 logins and 100 registrations at once, relative to an idle service",
+      8,
+      {
+        ratios: during.map((ms) => ms / quiet),
+        note: `${median(during).toFixed(0)} ms, longest ${Math.max(...during).toFixed(0)} ms, quiet ${quiet.toFixed(0)} ms`,
+      },
+    )
   } finally {
     await close()
   }
@@ -111,7 +115,7 @@ async function start(): Promise<Started> {
   }
 }
 
-/** What the attack finds in the database, which anybody could have put there. */
+/** Data that the attack needs, and that any user could have created. */
 async function prepare(name: AttackName, { other, target: { token } }: Started): Promise<void> {
   const query = 'mutation ($body: String!) { createPost(title: "Long", body: $body) }'
   const post = { query, variables: { body: 'x'.repeat(65_536) } }
@@ -123,7 +127,8 @@ async function prepare(name: AttackName, { other, target: { token } }: Started):
 async function repeat(times: number, send: () => Promise<Timed>): Promise<void> {
   for (let i = 0; i < times; i++) {
     const { status, body } = await send()
-    if (status >= 300 || body.includes('"errors"')) throw new Error(`it was answered ${status}: ${body.slice(0, 200)}`)
+    if (status >= 300 || body.includes('"errors"'))
+      throw new Error(`the request returned ${status}: ${body.slice(0, 200)}`)
   }
 }
 
@@ -140,38 +145,38 @@ function startAttack(name: AttackName, target: Target): () => Promise<void> {
   }
 }
 
-interface Asked {
-  asked: number
-  answered: number
+interface Pings {
+  sent: number
+  responded: number
   times: number[]
 }
 
-/** By the clock, whether or not earlier ones have come back. */
-function askForLife(send: Send): Promise<Asked> {
+/** Sends requests at a fixed rate, without waiting for earlier ones. */
+function pingLiveness(send: Send): Promise<Pings> {
   return firstInLine(async () => {
-    const asked = (seconds * 1000) / everyMs
+    const sent = (seconds * 1000) / everyMs
     const start = performance.now()
-    const answers: Promise<number | undefined>[] = []
-    for (let i = 0; i < asked; i++) {
+    const responses: Promise<number | undefined>[] = []
+    for (let i = 0; i < sent; i++) {
       const wait = start + i * everyMs - performance.now()
       if (wait > 1) await sleep(wait)
-      answers.push(
+      responses.push(
         send('GET', '/health/live').then(
           ({ status, ms }) => (status === 200 ? ms : undefined),
           () => undefined,
         ),
       )
     }
-    const times = (await Promise.all(answers)).filter((ms) => ms !== undefined)
-    return { asked, answered: times.length, times }
+    const times = (await Promise.all(responses)).filter((ms) => ms !== undefined)
+    return { sent, responded: times.length, times }
   })
 }
 
-function longest({ times }: Asked): string {
+function longest({ times }: Pings): string {
   return `${Math.max(...times).toFixed(1)} ms`
 }
 
-/** In megabytes, of the process and all of its threads, since it started. */
+/** Peak memory of the process and its threads since the start, in megabytes. */
 function peakMemory({ pid }: BenchServer): number {
   const kilobytes = /^VmHWM:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]
   return Math.round(Number(kilobytes) / 1024)

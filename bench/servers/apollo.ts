@@ -1,4 +1,4 @@
-/** Apollo Server as its guide starts it: the same schema of posts, the same query on the same file. */
+/** Apollo Server as in its getting-started guide, with the same schema and the same query on the same file. */
 import { ApolloServer } from '@apollo/server'
 import { startStandaloneServer } from '@apollo/server/standalone'
 import { findPosts, schema } from '../support/bare-posts.ts'

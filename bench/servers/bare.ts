@@ -1,4 +1,4 @@
-/** node:http and nothing else, answering the bytes it is given. */
+/** Bare node:http, which responds with the given bytes. */
 import { createServer } from 'node:http'
 
 const body = process.env.BODY ?? ''

@@ -1,4 +1,4 @@
-/** The library and nothing else: the same bytes to every socket. */
+/** Bare `ws`: sends the same bytes to every socket. */
 import { createServer } from 'node:http'
 import { setImmediate as turn } from 'node:timers/promises'
 import { WebSocketServer } from 'ws'

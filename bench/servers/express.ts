@@ -1,4 +1,4 @@
-/** What people write by hand: Express 5 and the same queries on a plain table of the same products, with COUNT(*). */
+/** A typical hand-written server: Express 5, a plain table with the same products, the same queries, and COUNT(*). */
 import { DatabaseSync } from 'node:sqlite'
 import express from 'express'
 import { type Product, toResource } from '../../src/features/products/product.ts'
@@ -8,7 +8,7 @@ const db = new DatabaseSync(process.env.DATABASE_FILE ?? '', { readOnly: true })
 const one = db.prepare(`SELECT ${columns} FROM products WHERE id = ? AND deleted_at IS NULL`)
 const page = db.prepare(`SELECT ${columns} FROM products WHERE deleted_at IS NULL ORDER BY id LIMIT ? OFFSET ?`)
 const count = db.prepare('SELECT COUNT(*) AS total FROM products WHERE deleted_at IS NULL')
-// What node:sqlite answers has no type of its own.
+// node:sqlite returns untyped rows.
 const toProduct = (row: unknown) => ({ ...(row as Product), active: Boolean((row as Product).active) })
 
 const app = express()

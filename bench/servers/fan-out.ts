@@ -1,4 +1,4 @@
-/** The service with two more routes: one publishes values, the other tells how many wait for them. */
+/** The service with two more routes: one publishes values, the other returns the number of subscribers. */
 import { setImmediate as turn } from 'node:timers/promises'
 import { firstCount, memoryNow } from '../support/fan-out.ts'
 import { serve } from '../support/serve.ts'

@@ -1,4 +1,4 @@
-/** Mercurius with its JIT and nothing else: the same schema of posts, the same query on the same file. */
+/** Plain Mercurius with its JIT, with the same schema and the same query on the same file. */
 import fastify from 'fastify'
 import mercurius from 'mercurius'
 import { findPosts, schema } from '../support/bare-posts.ts'

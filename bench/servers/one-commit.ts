@@ -1,4 +1,4 @@
-/** The service with one more route: a create that commits by itself, on the event loop, as durably as the others. */
+/** The service with one more route: a durable create with a commit of its own, on the event loop. */
 import { DatabaseSync } from 'node:sqlite'
 import { type Product, toNameKey, toResource, toSlug } from '../../src/features/products/product.ts'
 import { NewProduct, type NewProductBody, OneProduct, toInput } from '../../src/features/products/products.schema.ts'
@@ -6,7 +6,7 @@ import { columns } from '../../src/features/products/products.store.ts'
 import { serve } from '../support/serve.ts'
 
 await serve((http) => {
-  // The service may still be writing what was asked for before.
+  // The service may still be writing earlier requests.
   const db = new DatabaseSync((process.env.DATABASE_URL ?? '').replace(/^file:/, ''), { timeout: 5000 })
   db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL')
   const insert = db.prepare(

@@ -1,4 +1,4 @@
-/** The service as it is. */
+/** The unmodified service. */
 import { serve } from '../support/serve.ts'
 
 await serve()

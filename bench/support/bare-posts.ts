@@ -1,4 +1,4 @@
-/** The posts of a database file, for servers that are not ours. */
+/** The posts of a database file, for the servers we compare with. */
 import { DatabaseSync } from 'node:sqlite'
 
 export const schema = `

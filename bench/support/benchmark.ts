@@ -1,10 +1,10 @@
 export interface Result {
   claim: string
-  /** What was measured, and against what. */
+  /** What is measured, and against what. */
   measured: string
   isMet: boolean
   /** It has no target. */
-  isTold?: boolean
+  isInformative?: boolean
 }
 
 export type Benchmark = () => Promise<Result[]>
@@ -18,14 +18,14 @@ export function atLeast(claim: string, target: number, measured: Measured): Resu
   return judge(`${claim} (at least ${target})`, measured, (ratio) => ratio >= target)
 }
 
-/** For a cost that may be so many times another at most. */
+/** A cost that may be at most `target` times another. */
 export function atMost(claim: string, target: number, measured: Measured): Result {
   return judge(`${claim} (at most ${target})`, measured, (ratio) => ratio <= target)
 }
 
-/** For a figure of interest that depends on the machine more than on us: it has no target. */
-export function told(claim: string, measured: Measured): Result {
-  return { ...judge(claim, measured, () => true), isTold: true }
+/** An informative figure without a target: it depends on the machine more than on the code. */
+export function reported(claim: string, measured: Measured): Result {
+  return { ...judge(claim, measured, () => true), isInformative: true }
 }
 
 function judge(claim: string, { ratios, note }: Measured, isMet: (ratio: number) => boolean): Result {
@@ -46,8 +46,8 @@ export function printTitle(name: string): void {
   process.stdout.write(`\n${name}\n`)
 }
 
-export function printResult({ claim, measured, isMet, isTold = false }: Result): void {
-  const verdict = isTold ? '      ' : isMet ? 'met   ' : 'MISSED'
+export function printResult({ claim, measured, isMet, isInformative = false }: Result): void {
+  const verdict = isInformative ? '      ' : isMet ? 'met   ' : 'MISSED'
   process.stdout.write(`  ${verdict} ${claim}\n         ${measured}\n`)
 }
 

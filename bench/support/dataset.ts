@@ -1,4 +1,4 @@
-/** Products by the million, the same every time: with terms and a category that are rare, and one term that is common. */
+/** Generates millions of products deterministically, with rare terms, a rare category and one common term. */
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -13,7 +13,7 @@ import { foldCounts } from '../../src/platform/database/maintained-counts.ts'
 import { openDatabase } from '../../src/platform/database/open.ts'
 import { ownMigrations } from '../../test/support/migrations.ts'
 
-/** Each of these finds 50 products, but `common`, which finds 7 in 100. */
+/** Each of these matches 50 products, except `common`, which matches 7 in 100. */
 export const finds = { rare: 'qzx', short: 'jq', common: 'deluxe', category: 'rarities' } as const
 
 const rareCount = 50
@@ -24,7 +24,7 @@ export interface Dataset {
   remove(): void
 }
 
-/** A SQLite file with so many products. */
+/** Creates a SQLite file with `count` products. */
 export async function createSqliteDataset(count: number): Promise<Dataset> {
   const folder = mkdtempSync(join(tmpdir(), 'latchkey-bench-'))
   const url = `file:${join(folder, 'products.db')}`
@@ -32,7 +32,7 @@ export async function createSqliteDataset(count: number): Promise<Dataset> {
   return { url, remove: () => rmSync(folder, { recursive: true }) }
 }
 
-/** The same products as a table by the specification's words: its columns, its two indexes and nothing else. */
+/** The same products in the table of the specification: its columns and its two indexes, nothing else. */
 export function createPlainCopy(dataset: Dataset): string {
   const path = dataset.url.replace('file:', '').replace('products.db', 'plain.db')
   const db = new DatabaseSync(path)
@@ -117,7 +117,7 @@ const nouns = [
 ]
 
 function productAt(i: number, count: number): BulkProduct {
-  // Multiplied by a prime, so that what is rare or common lies all over the names and the ids.
+  // Multiplying by a prime spreads rare and common terms over all names and ids.
   const mixed = (i * 7919) % 1_000_003
   const step = Math.floor(count / rareCount)
   const isRare = (offset: number) => i % step === offset

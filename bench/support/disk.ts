@@ -6,7 +6,7 @@ import { median } from './benchmark.ts'
 const times = 200
 const page = Buffer.alloc(4096)
 
-/** Milliseconds until the disk has kept a page: what committing together saves the more of, the longer it takes. */
+/** Milliseconds for an fsync of one page. The longer it takes, the more a group commit saves. */
 export function measureSync(): number {
   const folder = mkdtempSync(join(tmpdir(), 'latchkey-bench-'))
   const file = openSync(join(folder, 'pages'), 'w')

@@ -1,12 +1,12 @@
-/** Thousands of subscribers that do no more than count bytes. */
+/** Thousands of subscribers that only count bytes. */
 import type { Socket } from 'node:net'
 import { clientFrame } from '../../test/support/raw-socket.ts'
 import { openRawSocket } from './raw-socket.ts'
 
-/** So that every value has as many digits. */
+/** High enough that all values have the same number of digits. */
 export const firstCount = 1_000_000
 
-/** Of the process, after garbage is collected where that can be asked for. */
+/** Memory of the process, after a garbage collection if --expose-gc is set. */
 export function memoryNow(): { heap: number; resident: number } {
   globalThis.gc?.()
   const { heapUsed, external, rss } = process.memoryUsage()
@@ -14,12 +14,12 @@ export function memoryNow(): { heap: number; resident: number } {
 }
 
 export interface Subscribers {
-  /** Resolves when all of them together have got so many bytes since it was called. */
+  /** Resolves when all sockets together have received this many bytes since the call. */
   receive(bytes: number): Promise<void>
   close(): void
 }
 
-/** `message` is sent by each, if any is given. */
+/** Each socket sends `message`, if given. */
 export async function openSubscribers(url: string, count: number, message: string): Promise<Subscribers> {
   const sockets: Socket[] = []
   let received = 0
@@ -29,7 +29,7 @@ export async function openSubscribers(url: string, count: number, message: strin
     received += chunk.length
     if (received >= expected) onDone()
   }
-  // A hundred at a time: the queue of connections not yet accepted is short.
+  // A hundred at a time: the accept queue is short.
   while (sockets.length < count) {
     const missing = Math.min(100, count - sockets.length)
     sockets.push(...(await Promise.all(Array.from({ length: missing }, () => openSubscriber(url, message)))))

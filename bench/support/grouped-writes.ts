@@ -1,4 +1,4 @@
-/** Prints how many writes a second 64 callers get through the interface, on the file of `DATABASE_FILE`. */
+/** Prints the writes per second of 64 callers through the database interface, on the file in `DATABASE_FILE`. */
 
 import { systemClock } from '../../src/core/clock.ts'
 import { systemRandom } from '../../src/core/random.ts'
@@ -32,7 +32,7 @@ async function measure(): Promise<number> {
   return (written - before) / ((performance.now() - start) / 1000)
 }
 
-// Once for V8 to compile what it will.
+// Warm-up, for V8 to compile.
 await measure()
 process.stdout.write(String(await measure()))
 await db.close()

@@ -1,4 +1,4 @@
-/** A small client on kept connections, and the times its requests take. */
+/** A small keep-alive client that measures the duration of its requests. */
 import { Agent, request } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { firstInLine } from './priority.ts'
@@ -13,7 +13,7 @@ export type Send = (method: string, path: string, options?: { json?: object; tok
 
 export interface ClientOptions {
   connections: number
-  /** The address that the service sees. */
+  /** The client address that the service sees. */
   localAddress?: string
 }
 
@@ -30,13 +30,15 @@ export function createClient(
         ...(body !== undefined && { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }),
         ...(token !== undefined && { authorization: `Bearer ${token}` }),
       }
-      const sent = request(new URL(path, base), { method, agent, headers }, (answer) => {
+      const sent = request(new URL(path, base), { method, agent, headers }, (response) => {
         let text = ''
-        answer.setEncoding('utf8')
-        answer.on('data', (chunk) => {
+        response.setEncoding('utf8')
+        response.on('data', (chunk) => {
           text += chunk
         })
-        answer.on('end', () => resolve({ status: answer.statusCode ?? 0, body: text, ms: performance.now() - start }))
+        response.on('end', () =>
+          resolve({ status: response.statusCode ?? 0, body: text, ms: performance.now() - start }),
+        )
       })
       sent.on('error', reject)
       sent.end(body)
@@ -49,7 +51,7 @@ export function percentile(numbers: number[], share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN
 }
 
-/** The times of reads sent by the clock, whether or not earlier ones have come back: a slow service does not slow the asking. */
+/** Durations of reads sent at a fixed rate, without waiting for earlier ones: a slow service does not reduce the load. */
 export function steadyReads(send: Send, path: string, options: SteadyReads): Promise<number[]> {
   return firstInLine(() => readSteadily(send, path, options))
 }
@@ -69,7 +71,7 @@ async function readSteadily(send: Send, path: string, { token, perSecond, second
     if (wait > 1) await sleep(wait)
     times.push(
       send('GET', path, token === undefined ? {} : { token }).then(({ status, ms }) => {
-        if (status !== 200) throw new Error(`a read was answered ${status}`)
+        if (status !== 200) throw new Error(`a read returned ${status}`)
         return ms
       }),
     )

@@ -1,4 +1,4 @@
-/** A server on one core, the load generator and all else on the other: neither steals the other's time. */
+/** Runs the server on one core and the load generator on the other, so that neither takes CPU time from the other. */
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { cpus } from 'node:os'
 import { join } from 'node:path'
@@ -10,11 +10,11 @@ export interface BenchServer {
 }
 
 export interface ServerOptions {
-  /** On core 0 alone, the load being on the other. Not where the server's threads are what is measured. */
+  /** Pins the server to core 0. Turn it off to measure the threads of the server. */
   isPinned: boolean
 }
 
-/** Starts a script of bench/servers. It prints its URL when it listens. */
+/** Starts a script of bench/servers, which prints its URL when it listens. */
 export async function startServer(
   script: string,
   env: Record<string, string> = {},
@@ -44,13 +44,13 @@ export async function startServer(
 export interface LoadOptions {
   connections: number
   seconds: number
-  /** A file of Lua that tells wrk what to send. */
+  /** A Lua script for wrk. */
   script?: string
-  /** What the script reads. */
+  /** Environment of the Lua script. */
   env?: Record<string, string>
 }
 
-/** Requests per second over `seconds`, by wrk. */
+/** Requests per second over `seconds`, measured with wrk. */
 export function load(url: string, { connections, seconds, script, env }: LoadOptions): number {
   requireWrk()
   const scripted = script === undefined ? [] : ['-s', script]
@@ -61,7 +61,7 @@ export function load(url: string, { connections, seconds, script, env }: LoadOpt
   return Number(/Requests\/sec:\s+([\d.]+)/.exec(output)?.[1])
 }
 
-/** Asks over and over on one connection, in a process of its own. Returns how to stop it. */
+/** Sends requests continuously on one connection, in a separate process. Returns a function that stops it. */
 export function keepAsking(url: string): () => Promise<void> {
   requireWrk()
   const child = spawn('wrk', ['-t1', '-c1', '-d600s', '--timeout', '10s', url], { stdio: 'ignore' })

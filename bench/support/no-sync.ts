@@ -1,4 +1,4 @@
-/** Preloaded into a service, its database waits for no disk. For measuring what durability costs, and nothing else. */
+/** Preload this to make the database skip fsync. Only for measuring the cost of durability. */
 import { DatabaseSync } from 'node:sqlite'
 
 const { exec } = DatabaseSync.prototype

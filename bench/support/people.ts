@@ -1,4 +1,4 @@
-/** A user's token at a service. */
+/** Registers a user and returns an access token. */
 export async function signIn(url: string): Promise<string> {
   const person = { email: 'bench@example.com', password: 'Correct-Horse-1' }
   await post(`${url}/api/auth/register`, person)
@@ -6,10 +6,10 @@ export async function signIn(url: string): Promise<string> {
 }
 
 async function post(url: string, json: object): Promise<unknown> {
-  const answer = await fetch(url, {
+  const response = await fetch(url, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify(json),
   })
-  return answer.json()
+  return response.json()
 }

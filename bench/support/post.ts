@@ -1,4 +1,4 @@
 import { join } from 'node:path'
 
-/** Makes wrk post BODY, as the user of TOKEN where there is one. */
+/** Makes wrk post BODY, with TOKEN if it is set. */
 export const script = join(import.meta.dirname, 'post.lua')

@@ -1,11 +1,11 @@
 import { spawnSync } from 'node:child_process'
 
 /**
- * Does the work ahead of everything else on its core, where the machine allows that. Whoever measures must not wait for
- * what is measured: it would take its own waiting for that of the service.
+ * Runs the work with a higher priority than everything else on its core, if the machine allows it. Otherwise the client
+ * would measure its own waiting time as that of the service.
  */
 export async function firstInLine<T>(work: () => Promise<T>): Promise<T> {
-  // With the threads that it may have to wait for, but without the processes that it starts.
+  // Includes the threads of this process, but not the processes it starts.
   schedule('--reset-on-fork', '--fifo', '--all-tasks', '--pid', '1')
   try {
     return await work()

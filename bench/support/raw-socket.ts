@@ -1,7 +1,7 @@
-/** A WebSocket without a library: thousands of them cost their process little, and none has to keep to the rules. */
+/** A WebSocket without a library: cheap enough for thousands, and free to violate the protocol. */
 import { connect, type Socket } from 'node:net'
 
-/** Resolves once the service has answered the upgrade. Rejects where it cannot be reached. */
+/** Resolves once the upgrade has a response. Rejects if the service is unreachable. */
 export function openRawSocket(url: string): Promise<Socket> {
   const { hostname, port } = new URL(url)
   return new Promise((resolve, reject) => {

@@ -1,4 +1,4 @@
-/** Serves in this process, configured by the environment, and prints the address for whoever started it. */
+/** Runs the service in this process, configured by the environment, and prints its URL for the parent process. */
 import { createApp, type OnCreated } from '../../src/app/create-app.ts'
 import { loadConfig } from '../../src/app/load-config.ts'
 import { root } from '../../src/config/root.ts'

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type BenchServer, type ServerOptions, startServer } from './load.ts'
 
-/** A script of bench/servers on a SQLite file of its own, unless another database is named; quiet but for warnings. */
+/** Starts a script of bench/servers on a new SQLite file, unless another database is given. Logs only warnings. */
 export async function startService(
   script: string,
   env: Record<string, string> = {},

@@ -1,4 +1,4 @@
-/** Tells of every new product. The example of docs/products.md. */
+/** Announces every new product. The example of docs/products.md. */
 import { productCreated } from 'latchkey'
 import { defineFeature, on } from 'latchkey/feature'
 

@@ -1,4 +1,4 @@
-/** A page with a form, as docs/console.md shows it. */
+/** A page with a form, the example of docs/console.md. */
 import type { FastifyInstance } from 'fastify'
 import { field, html, OrEmpty, principalOf, type SendPage, Type } from 'latchkey/feature'
 

@@ -1,4 +1,4 @@
-/** Opens the console in Chromium and takes the pictures. */
+/** Opens the console in Chromium and takes the screenshots. */
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
@@ -7,7 +7,7 @@ import { type Picture, pictures } from './pictures.ts'
 import { type Shop, startShop } from './shop.ts'
 
 const widths = { desktop: 1120, phone: 375 }
-/** Where the browsers of the pictures stand, and what they call themselves. */
+/** Client address and User-Agent of the browsers in the screenshots. */
 const addresses = { desktop: '203.0.113.7', phone: '198.51.100.24' }
 const userAgents = {
   desktop: 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36',
@@ -43,7 +43,7 @@ async function take(
   await page.emulateMedia({ colorScheme: scheme })
   await page.goto(`${shop.url}/console/products`)
   await picture.open(page, shop)
-  // Nothing blinks, and nothing is under the pointer.
+  // No blinking cursor, and no hover styles.
   await page.mouse.move(0, 0)
   await page.evaluate('document.fonts.ready')
   const png = await page.screenshot({ path: join(folder, `${name}.png`), animations: 'disabled', caret: 'hide' })

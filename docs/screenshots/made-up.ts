@@ -1,4 +1,4 @@
-/** Who and what is in the pictures. */
+/** The users, products and devices shown in the screenshots. */
 export const people = [
   { email: 'ada@example.com', name: 'Ada Lovelace', roles: ['admin'] },
   { email: 'grace@example.com', name: 'Grace Hopper', roles: ['editor'] },
@@ -8,7 +8,7 @@ export const people = [
 
 const webkit = 'AppleWebKit/537.36 (KHTML, like Gecko)'
 
-/** Addresses are of the ranges that are kept for examples. */
+/** Addresses are from the ranges reserved for documentation. */
 export const devices = [
   { userAgent: 'Mozilla/5.0 (Windows NT 10.0; rv:142.0) Gecko/20100101 Firefox/142.0', address: '203.0.113.40' },
   {

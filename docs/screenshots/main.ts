@@ -1,4 +1,4 @@
-/** `npm run screenshots`: takes the pictures of docs/console.md from a running console. */
+/** `npm run screenshots`: retakes the screenshots of docs/console.md. */
 import { join } from 'node:path'
 import { root } from '../../src/config/root.ts'
 import { takePictures } from './camera.ts'

@@ -1,15 +1,15 @@
-/** The pictures of docs/console.md, in the order in which they are taken. */
+/** The screenshots of docs/console.md, in the order in which they are taken. */
 import type { Page } from 'playwright-core'
 import type { Shop } from './shop.ts'
 
 export interface Picture {
-  /** Of the file, without its ending. */
+  /** File name without its extension. */
   name: string
   device: 'desktop' | 'phone'
-  /** Of the window. */
+  /** Size of the window. */
   height: number
   scheme: 'light' | 'dark'
-  /** Leads from the list of products to what is shown. */
+  /** Navigates from the product list to the page to show. */
   open(page: Page, shop: Shop): Promise<void>
 }
 

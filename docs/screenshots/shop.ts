@@ -1,6 +1,6 @@
 /**
- * A service with made-up people and products, on a database that goes when it is closed. Its clock stands where it is
- * put and its randomness is none, so that pictures of it look the same each time.
+ * A service with generated users and products, on a database that is deleted on close. The clock is fixed and the random
+ * numbers are deterministic, so that the screenshots look the same each time.
  */
 import { createHash } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -19,7 +19,7 @@ export interface Shop {
   url: string
   /** The administrator. */
   ada: { email: string; password: string }
-  /** As somebody else does it, meanwhile. */
+  /** Changes a product as another user would. */
   changeProduct(name: string, fields: { stock: number }): Promise<void>
   close(): Promise<void>
 }

@@ -8,7 +8,7 @@ import { startApiWithRoles } from '../support/roles.ts'
 
 const entity = async (request: { url: string }) => (request.url.includes('none') ? null : { owner: 'nobody' })
 
-/** Every kind of requirement, once on a route and once on a plugin. */
+/** Every kind of requirement, on a route and on a plugin. */
 const requirements = {
   authenticated: 'authenticated',
   role: { role: 'editor' },
@@ -38,7 +38,7 @@ async function routes(app: FastifyInstance): Promise<void> {
 }
 
 onEachEngine('access', (engine) => {
-  test('a permission is any text: only `*` and what ends in `.*` stand for more than themselves', async (t) => {
+  test('a permission is any text; only `*` and a trailing `.*` are wildcards', async (t) => {
     const held = ['posts:publish', 'with spaces', 'ünï✓', 'posts*', '*.view']
     const asked = [...held, 'posts', 'posts:publishing', 'posts.view', 'media.view', 'UNÏ✓']
     const api = await startApiWithRoles(t, {
@@ -87,7 +87,7 @@ onEachEngine('access', (engine) => {
       }
     })
 
-    test(`${name} on a plugin and a role on its method hold together`, async (t) => {
+    test(`${name} on a plugin and a role on its route are both required`, async (t) => {
       const api = await startApiWithRoles(t, { engine, extend: routes })
       const path = `/plugin/${name}/admin`
       assert.equal((await api.get(path)).status, 401)
@@ -97,13 +97,13 @@ onEachEngine('access', (engine) => {
         'only what the plugin asks',
       )
       const adminOnly = await api.get(path, (await api.signInAs('admin')).access)
-      // A role is held or not: an administrator may do everything, but is no editor.
+      // `*` covers permissions, not roles: an administrator is not an editor.
       assert.equal(adminOnly.status, name === 'role' ? 403 : 200)
       assert.equal((await api.get(path, (await api.signInAs('admin', 'editor')).access)).status, 200)
     })
   }
 
-  test('a role taken away while a token lives is gone at the next request', async (t) => {
+  test('a removed role is gone at the next request, even with a valid token', async (t) => {
     const api = await startApiWithRoles(t, { engine, extend: routes })
     const user = await api.signInAs('editor')
     assert.equal((await api.get('/method/permission', user.access)).status, 200)
@@ -126,8 +126,8 @@ onEachEngine('access', (engine) => {
       '',
       'AWS4-HMAC-SHA256 x',
     ]) {
-      const answer = await api.request('GET', '/policy/view', { headers: { authorization } })
-      assert.deepEqual([answer.status, answer.body.user], [200, null], authorization)
+      const response = await api.request('GET', '/policy/view', { headers: { authorization } })
+      assert.deepEqual([response.status, response.body.user], [200, null], authorization)
     }
     assert.equal((await api.get('/policy/none', user.access)).status, 404)
   })
@@ -148,7 +148,7 @@ test('an unknown policy or action stops the start-up', async (t) => {
   }
 })
 
-test('an empty list of requirements declares nothing', async (t) => {
+test('an empty list of requirements counts as undeclared', async (t) => {
   const start = startApi(t, {
     extend(app) {
       app.get('/empty', { config: { access: [] } }, async () => ({}))

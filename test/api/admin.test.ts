@@ -8,7 +8,7 @@ import { onEachEngine } from '../support/databases.ts'
 import { challengeOf, enableTwoFactor, isSignedIn, logIn, many } from '../support/people.ts'
 import { startApiWithRoles } from '../support/roles.ts'
 
-/** Roles with a manager, who may administer but does not hold everything. */
+/** Roles with a manager, who may administer but does not have every permission. */
 function managerRoles(t: TestContext): string {
   return createConfig(t, {
     auth: `auth { roles {
@@ -21,7 +21,7 @@ function managerRoles(t: TestContext): string {
 }
 
 onEachEngine('administration', (engine) => {
-  test('lists users by page and by search, for whoever may view them', async (t) => {
+  test('lists users by page and by search, with the permission', async (t) => {
     const api = await startApiWithRoles(t, { engine })
     const admin = await api.signInAs('admin')
     const user = await api.signInAs('viewer')
@@ -49,7 +49,7 @@ onEachEngine('administration', (engine) => {
     assert.deepEqual((await api.get('/api/admin/users?page=9', admin.access)).body.data, [])
   })
 
-  test('gives and takes roles, from the very next request on', async (t) => {
+  test('grants and removes roles, effective with the next request', async (t) => {
     const api = await startApiWithRoles(t, { engine })
     const admin = await api.signInAs('admin')
     const user = await api.signInAs()
@@ -93,7 +93,7 @@ onEachEngine('administration', (engine) => {
     }
   })
 
-  test('nobody hands out, or takes from, more than they have', async (t) => {
+  test('nobody can grant or remove more than they have', async (t) => {
     const api = await startApiWithRoles(t, { engine, config: managerRoles(t) })
     const admin = await api.signInAs('admin')
     const manager = await api.signInAs('manager')
@@ -114,16 +114,16 @@ onEachEngine('administration', (engine) => {
     assert.deepEqual((await api.get('/me', admin.access)).body.roles, ['admin'])
   })
 
-  test('the last administrator stays one, also when two take the role from each other at once', async (t) => {
+  test('the last administrator stays one, even if two remove each other in parallel', async (t) => {
     const api = await startApiWithRoles(t, { engine })
     const [one, two] = [await api.signInAs('admin'), await api.signInAs('admin')]
     const drop = (by: { access: string }, target: { id: number }) =>
       api.put(`/api/admin/users/${target.id}/roles`, { roles: ['viewer'] }, by.access)
-    const answers = await Promise.all([drop(one, two), drop(two, one), drop(one, one), drop(two, two)])
+    const responses = await Promise.all([drop(one, two), drop(two, one), drop(one, one), drop(two, two)])
     const holders = async () =>
       (await api.db.all<{ roles: string }>('SELECT roles FROM users')).filter(({ roles }) => roles.includes('admin'))
         .length
-    assert.equal(await holders(), 1, JSON.stringify(answers.map(({ status }) => status)))
+    assert.equal(await holders(), 1, JSON.stringify(responses.map(({ status }) => status)))
 
     const last = (await isAdmin(one)) ? one : two
     const refused = await drop(last, last)
@@ -149,20 +149,20 @@ onEachEngine('administration', (engine) => {
     assert.equal((await api.put(`/api/admin/users/${admin.id}/roles`, { roles: [] }, admin.access)).status, 409)
   })
 
-  test('roles that were written by hand, or are no longer configured, are no obstacle', async (t) => {
+  test('roles written by hand, or no longer configured, are no obstacle', async (t) => {
     const api = await startApiWithRoles(t, { engine })
     const admin = await api.signInAs('admin')
     const user = await api.signInAs()
     await api.db.write({ sql: 'UPDATE users SET roles = $1 WHERE id = $2', params: ['["ghost",  "viewer"]', user.id] })
-    const answer = await api.put(
+    const response = await api.put(
       `/api/admin/users/${user.id}/roles`,
       { roles: ['ghost', 'viewer', 'editor'] },
       admin.access,
     )
-    assert.deepEqual([answer.status, answer.body.data?.roles], [200, ['ghost', 'viewer', 'editor']])
+    assert.deepEqual([response.status, response.body.data?.roles], [200, ['ghost', 'viewer', 'editor']])
   })
 
-  test('a body that comes slowly is judged by the roles of when it is there', async (t) => {
+  test('access is checked again when a slow body has arrived', async (t) => {
     const api = await startApiWithRoles(t, { engine })
     const [root, demoted] = [await api.signInAs('admin'), await api.signInAs('admin')]
     const body = JSON.stringify({ roles: ['admin'] })
@@ -183,7 +183,7 @@ onEachEngine('administration', (engine) => {
     assert.deepEqual((await api.get('/me', demoted.access)).body.roles, [])
   })
 
-  test('searches names beyond ASCII, and finds nothing by a null character', async (t) => {
+  test('searches names beyond ASCII, and finds nothing for a null character', async (t) => {
     const api = await startApiWithRoles(t, { engine })
     const admin = await api.signInAs('admin')
     await api.post('/api/auth/register', {
@@ -212,7 +212,7 @@ onEachEngine('administration', (engine) => {
     }
   })
 
-  test('a form clears all roles by an empty field, and sets them by repeated ones', async (t) => {
+  test('a form removes all roles with an empty field, and sets several with repeated fields', async (t) => {
     const api = await startApiWithRoles(t, { engine })
     const admin = await api.signInAs('admin')
     const user = await api.signInAs('editor')
@@ -226,26 +226,26 @@ onEachEngine('administration', (engine) => {
     for (const [body, roles] of [
       ['roles=', []],
       ['roles=editor', ['editor']],
-      // As a page sends it that has a hidden field before its boxes.
+      // As sent by a page with a hidden field before its checkboxes.
       ['roles=&roles=editor&roles=viewer', ['editor', 'viewer']],
       ['roles=&roles=', []],
     ] as const) {
-      const answer = await send(body)
-      assert.deepEqual([answer.status, answer.body.data?.roles], [200, roles], body)
+      const response = await send(body)
+      assert.deepEqual([response.status, response.body.data?.roles], [200, roles], body)
     }
     assert.equal((await send('')).status, 422, 'nothing is not an empty list')
     await api.put(path, { roles: ['editor'] }, admin.access)
     assert.deepEqual((await api.put(path, { roles: [] }, admin.access)).body.data.roles, [])
   })
 
-  test('parallel changes of one user’s roles leave one of them, whole', async (t) => {
+  test('of parallel changes of one user’s roles one wins completely', async (t) => {
     const api = await startApiWithRoles(t, { engine })
     const admin = await api.signInAs('admin')
     const user = await api.signInAs()
-    const answers = await many(10, (i) =>
+    const responses = await many(10, (i) =>
       api.put(`/api/admin/users/${user.id}/roles`, { roles: i % 2 ? ['editor'] : ['viewer'] }, admin.access),
     )
-    assert.ok(answers.some(({ status }) => status === 200))
+    assert.ok(responses.some(({ status }) => status === 200))
     const { roles } = (await api.get('/me', user.access)).body
     assert.ok(JSON.stringify(roles) === '["editor"]' || JSON.stringify(roles) === '["viewer"]')
   })

@@ -19,7 +19,7 @@ interface Row {
 }
 
 onEachEngine('the audit trail', (engine) => {
-  test('tells what happened, to whom, from where and how it ended, and never a secret', async (t) => {
+  test('records event, user, address and outcome, and never a secret', async (t) => {
     let read = async (): Promise<Row[]> => []
     const api = await startApi(t, {
       engine,
@@ -76,7 +76,7 @@ onEachEngine('the audit trail', (engine) => {
     for (const hidden of [password, user.refresh, challenge, secret]) assert.ok(!text.includes(hidden))
   })
 
-  test('a User-Agent with line breaks or of any length forges nothing', async (t) => {
+  test('a User-Agent with line breaks or of any length cannot forge log entries', async (t) => {
     let read = async (): Promise<Row[]> => []
     const api = await startApi(t, {
       engine,
@@ -117,7 +117,7 @@ onEachEngine('the audit trail', (engine) => {
     )
   })
 
-  test('so do attempts with a code under a lock', async (t) => {
+  test('attempts with a code during a lock-out name the account too', async (t) => {
     const api = await startApiWithRoles(t, { engine })
     const user = await signIn(api)
     const { secret } = await enableTwoFactor(api, user)
@@ -137,7 +137,7 @@ onEachEngine('the audit trail', (engine) => {
     ])
   })
 
-  test('tells who did what to whom, and from what to what', async (t) => {
+  test('records actor, user, and old and new values', async (t) => {
     const api = await startApiWithRoles(t, { engine })
     const admin = await api.signInAs('admin')
     const user = await api.signInAs('viewer')
@@ -163,7 +163,7 @@ onEachEngine('the audit trail', (engine) => {
     )
   })
 
-  test('has what administrators were refused, and what was tried by who is none', async (t) => {
+  test('records refused actions of administrators, and attempts by other users', async (t) => {
     const config = createConfig(t, {
       auth: `auth { roles {
         admin { permissions = ["*"] }
@@ -200,11 +200,11 @@ onEachEngine('the audit trail', (engine) => {
     )
   })
 
-  test('is not filled by somebody who is refused over and over', async (t) => {
+  test('cannot be filled by repeated refused attempts', async (t) => {
     const api = await startApiWithRoles(t, { engine })
     const nobody = await api.signInAs()
-    const answers = await many(100, () => api.delete('/api/admin/users/1/lock', nobody.access))
-    assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([403]))
+    const responses = await many(100, () => api.delete('/api/admin/users/1/lock', nobody.access))
+    assert.deepEqual(new Set(responses.map(({ status }) => status)), new Set([403]))
     const row = await api.db.get<{ n: number }>("SELECT count(*) AS n FROM audit WHERE outcome = 'refused'")
     assert.equal(row?.n, 60)
   })
@@ -239,7 +239,7 @@ test('metrics count logins, failures, locks, reuse, registrations, resets and se
   const change = { current_password: 'wrong', new_password: 'Another-Pass-2' }
   await api.post('/api/auth/password', change, user.access)
   const { secret } = await enableTwoFactor(api, user)
-  // The second comes to a family that is dead by then.
+  // By the second attempt the family is revoked.
   for (let i = 0; i < 2; i++) await api.post('/api/auth/refresh', { refresh_token: user.refresh })
   api.clock.advance(60)
   const challenge_token = await challengeOf(api, user.email)

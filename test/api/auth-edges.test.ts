@@ -1,4 +1,4 @@
-/** Attacks and accidents that have worked once, or nearly. */
+/** Regression tests for attacks and accidents. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -18,7 +18,7 @@ import {
 } from '../support/people.ts'
 
 onEachEngine('authentication', (engine) => {
-  test('null characters, broken Unicode and endless emails are answered like anything else that is wrong', async (t) => {
+  test('null characters, invalid Unicode and endless emails get the usual errors', async (t) => {
     const api = await startApi(t, { engine })
     const user = await signIn(api)
     for (const email of [
@@ -32,8 +32,8 @@ onEachEngine('authentication', (engine) => {
       assert.equal((await api.post('/api/auth/register', { email, password })).status, 422)
     }
     for (const name of ['a\0b', '\ud800']) {
-      const answer = await api.post('/api/auth/register', { email: 'n@example.com', password, name })
-      assert.deepEqual([answer.status, answer.body.details], [422, { name: ['Must be valid text'] }])
+      const response = await api.post('/api/auth/register', { email: 'n@example.com', password, name })
+      assert.deepEqual([response.status, response.body.details], [422, { name: ['Must be valid text'] }])
     }
     for (const id of ['%00', 'a%00b', 'x'.repeat(90), '%F0%9F%97%9D']) {
       assert.equal((await api.delete(`/api/auth/sessions/${id}`, user.access)).status, 404)
@@ -42,7 +42,7 @@ onEachEngine('authentication', (engine) => {
     assert.ok(!api.log.join('').includes('"level":"error"'))
   })
 
-  test('an over-long email is locked like any other, by itself', async (t) => {
+  test('an overlong email is locked out like any other', async (t) => {
     const api = await startApi(t, { engine })
     const email = `${'x'.repeat(5000)}@example.com`
     for (let i = 0; i < 4; i++) assert.equal((await logIn(api, email)).status, 401)
@@ -50,7 +50,7 @@ onEachEngine('authentication', (engine) => {
     assert.equal((await logIn(api, `y${email}`)).status, 401)
   })
 
-  test('control characters and invisible ones make no email, and every broken rule is told', async (t) => {
+  test('emails with control or invisible characters are refused, and every violated rule is reported', async (t) => {
     const api = await startApi(t, { engine })
     for (const email of [
       'a\u0001@example.com',
@@ -58,14 +58,14 @@ onEachEngine('authentication', (engine) => {
       'a\u00a0b@example.com',
       'a\u202eb@example.com',
     ]) {
-      const answer = await api.post('/api/auth/register', { email, password })
-      assert.deepEqual(answer.body.details, { email: ['Must be a valid email address'] })
+      const response = await api.post('/api/auth/register', { email, password })
+      assert.deepEqual(response.body.details, { email: ['Must be a valid email address'] })
     }
     const long = await api.post('/api/auth/register', { email: 'a'.repeat(300), password })
     assert.deepEqual(long.body.details, { email: ['Must be a valid email address', 'Must be at most 255 characters'] })
   })
 
-  test('a Bearer header with more than a token is an invalid one, without any a missing one', async (t) => {
+  test('a Bearer header with extra text is an invalid token, an empty one a missing token', async (t) => {
     const api = await startApi(t, { engine })
     const ask = async (authorization: string) =>
       (await api.request('GET', '/me', { headers: { authorization } })).body.error
@@ -87,7 +87,7 @@ onEachEngine('authentication', (engine) => {
     assert.equal(claimsOf(first.body.refresh_token).jti, claimsOf(second.body.refresh_token).jti)
   })
 
-  test('a login under way while the second factor is turned on ends in a challenge', async (t) => {
+  test('a login that is running while two-factor is turned on ends in a challenge', async (t) => {
     const api = await startApi(t, { engine, env: { BCRYPT_COST: '12' } })
     const user = await signIn(api)
     const { secret } = (await api.post('/api/auth/2fa/setup', { password }, user.access)).body
@@ -100,7 +100,7 @@ onEachEngine('authentication', (engine) => {
     assert.equal(body.requires_2fa, true)
   })
 
-  test('an old password turns no second factor off once the new one is set', async (t) => {
+  test('the old password cannot turn two-factor off after a password change', async (t) => {
     const api = await startApi(t, { engine, env: { BCRYPT_COST: '11' } })
     const user = await signIn(api)
     const { recoveryCodes } = await enableTwoFactor(api, user)
@@ -109,7 +109,7 @@ onEachEngine('authentication', (engine) => {
       { current_password: password, new_password: 'Another-Pass-2' },
       user.access,
     )
-    // Under way while the change is: whichever comes first, the old password must not win after it.
+    // Runs in parallel with the change: in either order, the old password must not work afterwards.
     const disabling = api.post('/api/auth/2fa/disable', { password, code: recoveryCodes[0] }, user.access)
     const [changed, disabled] = await Promise.all([changing, disabling])
     assert.equal(changed.status, 200)
@@ -135,7 +135,7 @@ onEachEngine('authentication', (engine) => {
     }
   })
 
-  test('recovery codes work even where the key to the secret is gone', async (t) => {
+  test('recovery codes work even if the key of the secret is lost', async (t) => {
     const first = await startApi(t, { engine })
     const user = await signIn(first)
     const { secret, recoveryCodes } = await enableTwoFactor(first, user)
@@ -148,7 +148,7 @@ onEachEngine('authentication', (engine) => {
     assert.equal(await verify(recoveryCodes[0] ?? ''), 200)
   })
 
-  test('a set-up that was never confirmed is void after an hour', async (t) => {
+  test('a set-up that was never confirmed expires after an hour', async (t) => {
     const api = await startApi(t, { engine, env: { JWT_ACCESS_TTL: '7200' } })
     const user = await signIn(api)
     const { secret } = (await api.post('/api/auth/2fa/setup', { password }, user.access)).body
@@ -156,7 +156,7 @@ onEachEngine('authentication', (engine) => {
     assert.equal((await api.post('/api/auth/2fa/enable', { code: totp(api, secret) }, user.access)).status, 422)
   })
 
-  test('what asks for the password again is limited for each user', async (t) => {
+  test('endpoints that ask for the password again are rate limited per user', async (t) => {
     const api = await startApi(t, { engine, env: { RATE_LIMIT_VERIFY: '3/60' } })
     const user = await signIn(api)
     const other = await signIn(api)
@@ -170,7 +170,7 @@ onEachEngine('authentication', (engine) => {
     assert.ok(await isSignedIn(api, user.access))
   })
 
-  test('users of the second factor get a hash of today’s cost too', async (t) => {
+  test('users with two-factor get a hash with the current cost too', async (t) => {
     const first = await startApi(t, { engine, env: { BCRYPT_COST: '4' } })
     const user = await signIn(first)
     await enableTwoFactor(first, user)
@@ -187,11 +187,11 @@ onEachEngine('authentication', (engine) => {
     assert.match((await read())[0]?.password_hash ?? '', /^\$2b\$05\$/)
   })
 
-  test('an empty field of a form is a missing one', async (t) => {
+  test('an empty form field counts as missing', async (t) => {
     const api = await startApi(t, { engine })
     const user = await signIn(api)
-    const answer = await api.request('POST', '/api/auth/logout', { form: { all_devices: '' }, token: user.access })
-    assert.equal(answer.status, 200)
+    const response = await api.request('POST', '/api/auth/logout', { form: { all_devices: '' }, token: user.access })
+    assert.equal(response.status, 200)
   })
 })
 

@@ -1,10 +1,10 @@
-/** Every answer says whether a cache may keep it. */
+/** Every response has Cache-Control. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { startDescribedApi } from '../support/described.ts'
+import { startDescribedApi } from '../support/openapi-document.ts'
 import { logIn, password } from '../support/people.ts'
 
-/** Of what names no user and holds no token. All else must not be kept anywhere. */
+/** Responses without user data or tokens. All others must not be cached. */
 const kept: Readonly<Record<string, string>> = {
   'GET /api/v2/products': 'no-cache',
   'GET /api/v2/products/{id}': 'no-cache',
@@ -17,7 +17,7 @@ const kept: Readonly<Record<string, string>> = {
 
 const json = { 'content-type': 'application/json' }
 
-test('every route of the description tells caches what to do, refusals too', async (t) => {
+test('every documented route sends Cache-Control, with errors too', async (t) => {
   const api = await startDescribedApi(t)
   const { access: token } = await api.signInAs('admin')
   const lamp = { name: 'Lamp', description: 'Bright', price: 5 }
@@ -28,14 +28,14 @@ test('every route of the description tells caches what to do, refusals too', asy
     const [media] = Object.values(operation.requestBody?.content ?? {})
     const { access } = await api.signInAs('admin')
     const target = path.replace('{id}', '1')
-    const answer = await api.request(method, target, {
+    const response = await api.request(method, target, {
       ...(media && { json: media.example }),
       ...(operation.security.length > 0 && { token: access }),
     })
-    const isGood = answer.status < 400
+    const isGood = response.status < 400
     if (isGood) succeeded.add(name)
     const expected = (isGood && kept[name]) || 'no-store'
-    assert.equal(answer.headers.get('cache-control'), expected, `${name} ${answer.status}`)
+    assert.equal(response.headers.get('cache-control'), expected, `${name} ${response.status}`)
     for (const refused of [
       await api.request(method, target, { token: 'nonsense', ...(media && { body: '{', headers: json }) }),
       await api.request('PATCH', target),
@@ -48,7 +48,7 @@ test('every route of the description tells caches what to do, refusals too', asy
   for (const name of Object.keys(kept)) assert.ok(succeeded.has(name), `${name} was not seen to succeed`)
 })
 
-test('a product that has not changed says so, and that it is to be asked for again', async (t) => {
+test('an unchanged product is 304 with Cache-Control: no-cache', async (t) => {
   const api = await startDescribedApi(t)
   const { access } = await api.signInAs()
   await api.post('/api/v2/products', { name: 'Lamp', description: 'Bright', price: 5 }, access)
@@ -59,17 +59,17 @@ test('a product that has not changed says so, and that it is to be asked for aga
   }
 })
 
-test('what carries tokens or names a user is never kept', async (t) => {
+test('responses with tokens or user data are never cached', async (t) => {
   const api = await startDescribedApi(t)
   const user = await api.signInAs()
   const signedIn = await logIn(api, user.email, password)
   const refreshed = await api.post('/api/auth/refresh', { refresh_token: signedIn.body.refresh_token })
-  for (const answer of [signedIn, refreshed, await api.get('/me', user.access)]) {
-    assert.deepEqual([answer.status, answer.headers.get('cache-control')], [200, 'no-store'])
+  for (const response of [signedIn, refreshed, await api.get('/me', user.access)]) {
+    assert.deepEqual([response.status, response.headers.get('cache-control')], [200, 'no-store'])
   }
 })
 
-test('so do pages, their files, GraphQL and what is unknown', async (t) => {
+test('pages, their assets, GraphQL and unknown paths send Cache-Control too', async (t) => {
   const api = await startDescribedApi(t)
   for (const [path, expected] of [
     ['/', 'no-cache'],

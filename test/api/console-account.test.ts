@@ -9,7 +9,7 @@ import { startApiWithRoles } from '../support/roles.ts'
 const account = '/console/account'
 const script = '<script>alert(1)</script>'
 
-/** A browser whose user is signed in and looks at the account. */
+/** A signed-in browser on the account page. */
 async function start(t: TestContext, engine: 'sqlite' | 'postgres', env: Record<string, string> = {}) {
   const api = await startApi(t, { engine, env })
   const user = await register(api)
@@ -28,7 +28,7 @@ function errorAt(page: ConsolePage, field: string): string | undefined {
 }
 
 onEachEngine('the account page', (engine) => {
-  test('shows who I am, and nobody else anything', async (t) => {
+  test('shows the signed-in user, and nothing to anybody else', async (t) => {
     const api = await startApiWithRoles(t, { engine })
     const user = await api.signInAs('editor', 'viewer')
     const browser = openConsole(api)
@@ -93,7 +93,7 @@ onEachEngine('the account page', (engine) => {
     assert.equal((await browser.open(account)).status, 200)
   })
 
-  test('says how long the account is locked after five wrong passwords, and changes nothing meanwhile', async (t) => {
+  test('shows how long the account is locked after five wrong passwords, and changes nothing meanwhile', async (t) => {
     const { browser, api, user } = await start(t, engine)
     const change = (current_password: string) =>
       browser.submit(`${account}/password`, { current_password, new_password: 'Another-Horse-2' })
@@ -112,7 +112,7 @@ onEachEngine('the account page', (engine) => {
     assert.equal((await logIn(api, user.email)).status, 200)
   })
 
-  test('shares its limit with the API, by user, and says when to come back', async (t) => {
+  test('shares its rate limit with the API, per user, and shows when to retry', async (t) => {
     const { browser, api, user } = await start(t, engine, { RATE_LIMIT_VERIFY: '2/60' })
     const { access } = await again(api, user)
     const body = { current_password: password, new_password: 'weak' }
@@ -181,7 +181,7 @@ onEachEngine('the devices', (engine) => {
     assert.ok(await isSignedIn(api, stranger.access))
   })
 
-  test('include this one: signing it out leads to the form', async (t) => {
+  test('include the current one: signing it out leads to the sign-in form', async (t) => {
     const { browser, page } = await start(t, engine)
     const [, id] = /action="\/console\/account\/devices\/([\w-]+)\/sign-out"/.exec(page.html) ?? []
     const out = await browser.submit(`${account}/devices/${id}/sign-out`)

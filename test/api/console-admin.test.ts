@@ -8,7 +8,7 @@ import { startApiWithRoles } from '../support/roles.ts'
 
 const users = '/console/users'
 
-/** Roles with some who may administer but do not hold everything. */
+/** Roles that may administer but do not have every permission. */
 async function start(t: TestContext, engine: 'sqlite' | 'postgres') {
   const config = createConfig(t, {
     auth: `auth { roles {
@@ -32,7 +32,7 @@ async function start(t: TestContext, engine: 'sqlite' | 'postgres') {
 }
 
 onEachEngine('users in the console', (engine) => {
-  test('are listed by page and by search, for whoever may view them', async (t) => {
+  test('are listed by page and by search, to users with the permission', async (t) => {
     const { api, browse } = await start(t, engine)
     const reader = await browse('reader')
     const nobody = await browse('viewer')
@@ -64,7 +64,7 @@ onEachEngine('users in the console', (engine) => {
     assert.ok(!none.html.includes('<script>alert'))
   })
 
-  test('have a page that only shows, to whoever may only view', async (t) => {
+  test('have a read-only page for users who may only view', async (t) => {
     const { api, browse } = await start(t, engine)
     const reader = await browse('reader')
     const user = await register(api, 'bob@example.com')
@@ -120,7 +120,7 @@ onEachEngine('users in the console', (engine) => {
     assert.equal((await admin.post(`${users}/999/roles`, token)).status, 404)
   })
 
-  test('who give away the role that brought them here are led to what is left to them', async (t) => {
+  test('administrators who remove their own role are redirected to a page they may see', async (t) => {
     const { browse } = await start(t, engine)
     await browse('admin')
     const admin = await browse('admin')
@@ -167,7 +167,7 @@ onEachEngine('users in the console', (engine) => {
     assert.deepEqual(await rolesOf(user), [])
   })
 
-  test('leave a line of the audit trail for each form that is refused, whether sent by an administrator or by who is none', async (t) => {
+  test('add an audit entry for each refused form, whether sent by an administrator or another user', async (t) => {
     const { api, browse } = await start(t, engine)
     const admin = await browse('admin')
     const senders = [await browse('manager'), await browse('reader'), await browse('viewer')]
@@ -188,7 +188,7 @@ onEachEngine('users in the console', (engine) => {
     )
   })
 
-  test('are unlocked, freed of a lost second factor and signed out', async (t) => {
+  test('are unlocked, signed out, and have two-factor reset', async (t) => {
     const { api, browse } = await start(t, engine)
     const manager = await browse('manager')
     const user = await again(api, await register(api, 'bob@example.com'))
@@ -218,7 +218,7 @@ onEachEngine('users in the console', (engine) => {
 })
 
 onEachEngine('the audit trail in the console', (engine) => {
-  test('is read by whoever may, the newest first, and nothing in it runs', async (t) => {
+  test('is shown to users with the permission, newest first, and escapes everything', async (t) => {
     const { api, browse } = await start(t, engine)
     const auditor = await browse('auditor')
     const manager = await browse('manager')

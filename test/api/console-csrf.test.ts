@@ -1,10 +1,10 @@
-/** Forms that somebody else made up: no route below /console takes one, whatever pages are added. */
+/** CSRF: no route below /console accepts a forged form, including pages added later. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { Dialect } from '../../src/platform/database/database.ts'
-import { startApiWithActions } from '../support/changes.ts'
 import { type ConsoleBrowser, type Fields, openConsole } from '../support/console.ts'
 import { onEachEngine } from '../support/databases.ts'
+import { startApiWithActions } from '../support/form-actions.ts'
 import { password } from '../support/people.ts'
 
 const account = '/console/account'
@@ -25,7 +25,7 @@ async function start(t: TestContext, engine: Dialect) {
   }
 }
 
-/** A token that this browser's forms carry. */
+/** A token from this browser's forms. */
 async function tokenOf(browser: ConsoleBrowser): Promise<string> {
   const page = await browser.open(browser.cookies.has('latchkey_session') ? account : '/console/register')
   const { _token } = page.hidden(page.hasForm('/console/sign-out') ? '/console/sign-out' : '/console/register')
@@ -55,9 +55,9 @@ onEachEngine('a forged form', (engine) => {
     const before = await dump()
     for (const action of actions) {
       for (const [how, token] of Object.entries(forged)) {
-        const answer = await victim.post(action, { ...fields, ...token })
-        assert.equal(answer.status, 403, `${action} ${how}`)
-        assert.match(answer.text, /This form has expired .* If it happens again, allow cookies for this site\./)
+        const response = await victim.post(action, { ...fields, ...token })
+        assert.equal(response.status, 403, `${action} ${how}`)
+        assert.match(response.text, /This form has expired .* If it happens again, allow cookies for this site\./)
       }
       for (const site of ['cross-site', 'same-site']) {
         const elsewhere = await victim.post(action, { ...fields, _token: right }, { 'sec-fetch-site': site })
@@ -71,16 +71,19 @@ onEachEngine('a forged form', (engine) => {
     assert.deepEqual(await dump(), before)
   })
 
-  test('is told from a real one: with its own token each route does its work', async (t) => {
+  test('with the right token, every route works', async (t) => {
     const { actions, signInAsAdmin } = await start(t, engine)
     for (const action of actions) {
       const browser = await signInAsAdmin()
-      const answer = await browser.post(action, { _token: await tokenOf(browser) })
-      assert.ok(answer.status < 500 && !answer.text.includes('This form has expired'), `${action} ${answer.status}`)
+      const response = await browser.post(action, { _token: await tokenOf(browser) })
+      assert.ok(
+        response.status < 500 && !response.text.includes('This form has expired'),
+        `${action} ${response.status}`,
+      )
     }
   })
 
-  test('is refused where nobody is signed in, the public forms included', async (t) => {
+  test('is refused without signing in too, including on the public forms', async (t) => {
     const { api, actions, dump } = await start(t, engine)
     const visitor = openConsole(api)
     const foreign = await tokenOf(openConsole(api))
@@ -100,7 +103,7 @@ onEachEngine('a forged form', (engine) => {
     assert.deepEqual([made.location, made.notice], ['/console/sign-in', 'registered'])
   })
 
-  test('cannot be made of a token from before signing in, nor of one from after signing out', async (t) => {
+  test('cannot be forged with a token from before sign-in or after sign-out', async (t) => {
     const { api, signInAsAdmin, dump } = await start(t, engine)
     const { email } = await api.signInAs()
     const browser = openConsole(api)
@@ -120,7 +123,7 @@ onEachEngine('a forged form', (engine) => {
     assert.equal((await admin.post('/console/register', { ...fields, _token: late })).status, 403)
   })
 
-  test('learns nothing from the length of pages: each form has another token, and all are good', async (t) => {
+  test('the length of compressed pages reveals nothing: each form has a different, valid token', async (t) => {
     const { signInAsAdmin } = await start(t, engine)
     const browser = await signInAsAdmin()
     const tokens = [await tokenOf(browser), await tokenOf(browser), await tokenOf(browser)]

@@ -1,10 +1,10 @@
-/** What no form of ours would send. */
+/** Requests that no form of the console sends. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { startApi } from '../support/api.ts'
-import { startApiWithActions } from '../support/changes.ts'
 import { type ConsoleBrowser, openConsole } from '../support/console.ts'
 import { onEachEngine } from '../support/databases.ts'
+import { startApiWithActions } from '../support/form-actions.ts'
 import { register } from '../support/people.ts'
 
 const kib = 1024
@@ -14,7 +14,7 @@ async function tokenOf(browser: ConsoleBrowser, path: string, action: string): P
 }
 
 onEachEngine('a form of the console', (engine) => {
-  test('is a form: the same as JSON is refused, whatever is in it', async (t) => {
+  test('must be a form: the same as JSON is refused', async (t) => {
     const { actions, dump, ...api } = await startApiWithActions(t, { engine })
     const { email } = await api.signInAs('admin')
     const browser = openConsole(api)
@@ -32,7 +32,7 @@ onEachEngine('a form of the console', (engine) => {
     assert.deepEqual(await dump(), before)
   })
 
-  test('is short, and shorter still where anybody may send it', async (t) => {
+  test('has a size limit, which is lower before signing in', async (t) => {
     const api = await startApi(t, { engine })
     const visitor = openConsole(api)
     const early = await tokenOf(visitor, '/console/sign-in', '/console/sign-in')

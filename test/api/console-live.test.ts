@@ -1,4 +1,4 @@
-/** The console's own socket: opened by the session of a browser, from the console's own pages alone. */
+/** The WebSocket of the console: authenticated by the browser session, for the console's own pages only. */
 
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -9,7 +9,7 @@ import { productCreated } from '../../src/features/products/product.events.ts'
 import type { Dialect } from '../../src/platform/database/database.ts'
 import type { ApiOptions } from '../support/api.ts'
 import { type ConsoleBrowser, openConsole } from '../support/console.ts'
-import { listens } from '../support/console-visits.ts'
+import { listens } from '../support/console-steps.ts'
 import { createDatabaseUrl, engines, onEachEngine, testServer } from '../support/databases.ts'
 import { byMessageMs, eventually } from '../support/eventually.ts'
 import { again, password, type SignedIn, signIn } from '../support/people.ts'
@@ -48,7 +48,7 @@ const endings: Record<string, (person: Person) => Promise<unknown>> = {
 }
 
 onEachEngine("the console's socket", (engine) => {
-  test('is opened by the session, and hears of every change of a product, by whatever way it is made', async (t) => {
+  test('is opened with the session, and receives every change of a product, however it is made', async (t) => {
     const { api, user, headers, browser } = await start(t, { engine })
     let created = 0
     api.parts.events.on(productCreated, () => {
@@ -84,7 +84,7 @@ onEachEngine("the console's socket", (engine) => {
     assert.equal(created, 2, 'of the event ProductCreated nothing has changed')
   })
 
-  test('hears of many changes in few messages, and of an import in none', async (t) => {
+  test('receives many changes in few messages, and none for an import', async (t) => {
     const { api, user, headers } = await start(t, { engine })
     const { socket, heard } = await openList(t, { api, headers })
     await Promise.all(Array.from({ length: 150 }, () => createProduct(api, user.access)))
@@ -98,7 +98,7 @@ onEachEngine("the console's socket", (engine) => {
     assert.ok(socket.messages.length <= 75, `${socket.messages.length} messages`)
   })
 
-  test('is for listening: nothing can be changed by it', async (t) => {
+  test('is read-only: it offers no mutation', async (t) => {
     const { api, headers } = await start(t, { engine })
     const socket = await openSocket(t, `${api.url}/console/live`, headers)
     for (const query of [
@@ -106,13 +106,13 @@ onEachEngine("the console's socket", (engine) => {
       'mutation { deleteProduct(id: 1) }',
       '{ products { meta { total } } }',
     ]) {
-      const answer = (await socket.ask(query)) as { data?: unknown; errors?: unknown[] }
-      assert.ok(answer.data === undefined && /Cannot query|no mutation/.test(JSON.stringify(answer)), query)
+      const response = (await socket.ask(query)) as { data?: unknown; errors?: unknown[] }
+      assert.ok(response.data === undefined && /Cannot query|no mutation/.test(JSON.stringify(response)), query)
     }
     assert.equal((await api.db.all('SELECT * FROM posts')).length, 0)
   })
 
-  test('is refused to pages of other origins, and to whoever tells none', async (t) => {
+  test('is refused to pages of other origins, and without an Origin header', async (t) => {
     const { api, headers } = await start(t, { engine })
     const { port } = new URL(api.url)
     const foreign = [
@@ -133,7 +133,7 @@ onEachEngine("the console's socket", (engine) => {
     }
   })
 
-  test('is closed to who has no session, whatever else is brought along', async (t) => {
+  test('is refused without a session, whatever else is sent', async (t) => {
     const { api, user, headers } = await start(t, { engine })
     const { origin } = headers
     const strangers = [
@@ -154,7 +154,7 @@ onEachEngine("the console's socket", (engine) => {
   })
 
   for (const [name, end] of Object.entries(endings)) {
-    test(`is closed at once after ${name}, and nobody else's is`, async (t) => {
+    test(`is closed at once after ${name}, but only that of this user`, async (t) => {
       const person = await start(t, { engine })
       const { api, headers } = person
       const path = `${api.url}/console/live`
@@ -175,7 +175,7 @@ onEachEngine("the console's socket", (engine) => {
     await socket.ask(me)
     api.clock.advance(600)
     await browser.open('/console/products')
-    // A second socket has the session looked at, as a round of the watch would later.
+    // A second socket triggers the check of the session that the periodic check would do later.
     const second = await openSocket(t, `${api.url}/console/live`, headers)
     await second.ask(me)
     api.clock.advance(600)
@@ -186,7 +186,7 @@ onEachEngine("the console's socket", (engine) => {
     await eventually(() => assert.deepEqual([socket.closedBy(), second.closedBy()], [4403, 4403]), byMessageMs)
   })
 
-  test('is the only one that looks at cookies: to /graphql and /api they are nothing', async (t) => {
+  test('is the only one that accepts cookies: /graphql and /api ignore them', async (t) => {
     const { api, headers } = await start(t, { engine })
     const socket = await openSocket(t, `${api.url}/graphql`, headers)
     assert.deepEqual(await socket.ask(me), { data: { me: null } })
@@ -199,7 +199,7 @@ onEachEngine("the console's socket", (engine) => {
     }
   })
 
-  test('knows its own pages by the public address, and over https no page that came without', async (t) => {
+  test('accepts its own pages by the public URL, and over https no page loaded without it', async (t) => {
     const env = { PUBLIC_URL: 'https://console.example' }
     const { api, headers } = await start(t, { engine, env })
     const path = `${api.url}/console/live`
@@ -215,13 +215,13 @@ onEachEngine("the console's socket", (engine) => {
   })
 })
 
-/** What nodes share, beside the database. */
+/** What the nodes share, in addition to the database. */
 const shared: readonly { by: string; engine: Dialect; env: () => Record<string, string> }[] = [
   { by: 'PostgreSQL', engine: 'postgres', env: () => ({}) },
   { by: 'Redis', engine: 'sqlite', env: () => ({ REDIS_URL: testServer('TEST_REDIS_URL') }) },
 ]
 for (const { by, engine, env } of engines.length > 1 ? shared : []) {
-  test(`a change on one node is heard of on another, by ${by}`, async (t) => {
+  test(`a change on one node reaches another, over ${by}`, async (t) => {
     const options = { env: { DATABASE_URL: await createDatabaseUrl(t, engine), ...env() } }
     const { api, headers } = await start(t, options)
     const other = await startApiWithRoles(t, options)
@@ -241,7 +241,7 @@ interface Change {
   kind: string
 }
 
-/** A page with a list of products, as far as its socket goes. */
+/** The socket of a page with a product list. */
 async function openList(t: TestContext, { api, headers }: Pick<Person, 'api' | 'headers'>) {
   const heard: Change[] = []
   const socket = await openSocket(t, `${api.url}/console/live`, headers, (message) => {
@@ -290,11 +290,11 @@ async function openSocket(
   })
   await once(ws, 'open')
   return {
-    /** What came without having an id. */
+    /** Messages without an id. */
     messages,
     closedBy: () => closedBy,
     send: (query: string) => ws.send(JSON.stringify({ query })),
-    /** Returns what is answered. */
+    /** Returns the response. */
     async ask(query: string): Promise<unknown> {
       asked += 1
       const own = asked
@@ -302,8 +302,8 @@ async function openSocket(
       return eventually(() => {
         const i = messages.findIndex((each) => (each as { id?: unknown }).id === own)
         assert.ok(i >= 0, `no answer; closed by ${closedBy}`)
-        const [{ id: _, ...answer }] = messages.splice(i, 1) as [{ id: number }]
-        return answer
+        const [{ id: _, ...response }] = messages.splice(i, 1) as [{ id: number }]
+        return response
       })
     },
   }

@@ -1,4 +1,4 @@
-/** What a page says was done is what was done: no address makes it say anything else. */
+/** Notices tell the truth: no URL can forge one. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { Dialect } from '../../src/platform/database/database.ts'
@@ -20,7 +20,7 @@ async function start(t: TestContext, engine: Dialect) {
 }
 
 onEachEngine('a notice', (engine) => {
-  test('is made by no address', async (t) => {
+  test('cannot be forged with a URL', async (t) => {
     const { api, browser } = await start(t, engine)
     const names = ['product-created', 'product-saved', 'profile-saved', 'roles-saved', 'password-changed', 'signed-out']
     for (const name of [...names, 'session-over', 'registered', 'reset-sent', 'two-factor-off', 'unlocked']) {
@@ -35,7 +35,7 @@ onEachEngine('a notice', (engine) => {
     }
   })
 
-  test('is told once, and on the page that it is about', async (t) => {
+  test('is shown once, and on the page it belongs to', async (t) => {
     const { browser } = await start(t, engine)
     await browser.open(account)
     const saved = await browser.submit(`${account}/profile`, { name: 'Grace' })
@@ -51,7 +51,7 @@ onEachEngine('a notice', (engine) => {
     assert.doesNotMatch((await browser.open(account)).text, /is saved/, 'once more')
   })
 
-  test('that names nothing of ours says nothing', async (t) => {
+  test('with an unknown name shows nothing', async (t) => {
     const { browser } = await start(t, engine)
     for (const name of ['', 'toString', '__proto__', 'x', '<b>', 'x'.repeat(4000)]) {
       browser.cookies.set('latchkey_notice', { value: encodeURIComponent(`${name} ${account}`), attributes: [] })
@@ -60,7 +60,7 @@ onEachEngine('a notice', (engine) => {
     }
   })
 
-  test('that a product is deleted, with a button to undo it, is there only while that is so', async (t) => {
+  test('the notice of a deletion, with its undo button, is shown only while the product is deleted', async (t) => {
     const { api, user, browser } = await start(t, engine)
     const id = await createProduct(api, user.access, { name: 'Desk Lamp' })
     const claims = async (address: unknown = id) => {

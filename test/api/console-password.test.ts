@@ -1,4 +1,4 @@
-/** A forgotten password in the console: what the pages offer, and what they say of a link that is over. */
+/** Forgotten passwords in the console: what the pages offer, and what they show for an expired link. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { Dialect } from '../../src/platform/database/database.ts'
@@ -13,7 +13,7 @@ const forgot = '/console/password/forgot'
 const reset = '/console/password/reset'
 const next = 'Another-Horse-2'
 
-/** What the log says instead of a mail. */
+/** The message that is logged instead of mailed. */
 async function tokenIn(api: Api, count = 1): Promise<string> {
   return eventually(() => {
     const tokens = [...api.log.join('').matchAll(/Reset token: ([\w-]{43})/g)].map(([, token = '']) => token)
@@ -29,7 +29,7 @@ async function start(t: TestContext, engine: Dialect, env: Record<string, string
 }
 
 onEachEngine('a forgotten password', (engine) => {
-  test('without a mail server in development: the page says that the message goes to the log, and leads on', async (t) => {
+  test('without a mail server in development: the page says that the message goes to the log, and links to the next step', async (t) => {
     const { api, user, browser } = await start(t, engine)
     assert.match((await browser.open(signInPath)).html, new RegExp(`href="${forgot}"`))
     assert.match((await browser.open(forgot)).text, /No mail server is configured.*written to the log/)
@@ -53,7 +53,7 @@ onEachEngine('a forgotten password', (engine) => {
     assert.deepEqual([sent.location, sent.notice], [signInPath, 'reset-sent'])
   })
 
-  test('without a mail server in production: it is not offered, and the page says whom to ask', async (t) => {
+  test('without a mail server in production: it is not offered, and the page says to ask an administrator', async (t) => {
     const { api, user, browser } = await start(t, engine, { NODE_ENV: 'production' })
     const form = await browser.open(signInPath)
     assert.doesNotMatch(form.html, /password\/forgot|Forgotten/)
@@ -73,7 +73,7 @@ onEachEngine('a forgotten password', (engine) => {
 })
 
 onEachEngine('a link for a new password', (engine) => {
-  test('that is over says so as soon as it is opened, whatever the reason, and tells no more than that', async (t) => {
+  test('that is no longer valid is reported when it is opened, without the reason', async (t) => {
     const { api, user, browser, ask } = await start(t, engine)
     const over = new Set<string>()
     async function isOver(token: string) {
@@ -109,7 +109,7 @@ onEachEngine('a link for a new password', (engine) => {
     assert.equal(over.size, 1, 'the same page for all')
   })
 
-  test('that is over by the time it is sent says so, before anything else', async (t) => {
+  test('that expired before the form was submitted is reported before anything else', async (t) => {
     const { api, browser, ask } = await start(t, engine)
     await ask()
     const token = await tokenIn(api)
@@ -129,7 +129,7 @@ onEachEngine('a link for a new password', (engine) => {
     }
   })
 
-  test('may be missing: the token is typed in then', async (t) => {
+  test('may be missing: the token can then be typed in', async (t) => {
     const { api, browser, ask } = await start(t, engine)
     const page = await browser.open(reset)
     assert.match(page.text, /Reset token It is in the log of the service\. New password/)
@@ -144,16 +144,16 @@ onEachEngine('a link for a new password', (engine) => {
     assert.equal((await browser.submit(reset, { token: await tokenIn(api), password: next })).status, 303)
   })
 
-  test('lets nobody find out who is registered, nor is it looked at more often than the limit allows', async (t) => {
+  test('does not reveal who is registered, and is rate limited', async (t) => {
     const { api, browser } = await start(t, engine, { RATE_LIMIT_RESET: '3/60' })
     await register(api, 'ada@example.com')
-    const answers = []
+    const responses = []
     for (const email of ['ada@example.com', 'nobody@example.com']) {
       await browser.open(forgot)
       const { status, location, notice } = await browser.submit(forgot, { email })
-      answers.push(JSON.stringify([status, location, notice]))
+      responses.push(JSON.stringify([status, location, notice]))
     }
-    assert.equal(new Set(answers).size, 1)
+    assert.equal(new Set(responses).size, 1)
     await browser.open(forgot)
     await browser.submit(forgot, { email: 'x@example.com' })
     assert.equal((await browser.open(`${reset}?token=${'x'.repeat(43)}`)).status, 429)

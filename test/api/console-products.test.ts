@@ -1,4 +1,4 @@
-/** The product pages of the console, as a browser without scripts has them. */
+/** The product pages of the console, in a browser without scripts. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { insertMany } from '../../src/features/products/bulk.store.ts'
@@ -14,7 +14,7 @@ const list = '/console/products'
 const lamp = { name: 'Desk Lamp', description: 'Bright and warm', price: '1234.5', category: 'home', stock: '3' }
 
 onEachEngine('products in the console', (engine) => {
-  test('are for whoever is signed in, and the way leads back to the page that was asked for', async (t) => {
+  test('require signing in, which leads back to the requested page', async (t) => {
     const api = await startApiWithRoles(t, { engine })
     const browser = openConsole(api)
     for (const path of [list, `${list}/new`, `${list}/1`]) {
@@ -54,7 +54,7 @@ onEachEngine('products in the console', (engine) => {
     assert.ok(!JSON.stringify(read).includes(lamp.description))
   })
 
-  test('that break a rule are refused by the words of the API, at their fields, and nothing typed is lost', async (t) => {
+  test('that are invalid are refused with the messages of the API, at their fields, and no input is lost', async (t) => {
     const { api, browser } = await start(t, { engine })
     await browser.open(`${list}/new`)
     const typed = { name: 'x', description: ' ', price: 'cheap', category: 'c'.repeat(101), stock: '-1' }
@@ -73,7 +73,7 @@ onEachEngine('products in the console', (engine) => {
     assert.equal((await api.get(`${productsPath}/`)).body.meta.total, 1)
   })
 
-  test('may be typed as they are shown, with the sign and the commas', async (t) => {
+  test('may be typed as shown, with the dollar sign and commas', async (t) => {
     const { browser } = await start(t, { engine })
     await browser.open(`${list}/new`)
     const page = await browser.follow(await browser.submit(list, { ...lamp, price: ' $1,234,567.5 ', stock: '12,345' }))
@@ -86,7 +86,7 @@ onEachEngine('products in the console', (engine) => {
     }
   })
 
-  test('whose price is made to be slow to read take no longer than any form of that length', async (t) => {
+  test('with a price crafted to be slow to parse take no longer than any form of that length', async (t) => {
     const { browser } = await start(t, { engine })
     const { _token = '' } = (await browser.open(`${list}/new`)).hidden(list)
     const send = async (field: string, value: string) => {
@@ -125,7 +125,7 @@ onEachEngine('products in the console', (engine) => {
     assert.equal((await api.get(`${productsPath}/${id}`)).body.data.attributes.active, true)
   })
 
-  test('that are changed into what breaks a rule stay as they are', async (t) => {
+  test('stay unchanged if the new values are invalid', async (t) => {
     const { api, browser, id } = await startWithLamp(t, { engine })
     await browser.open(`${list}/${id}`)
     const page = await browser.submit(`${list}/${id}`, {
@@ -143,11 +143,11 @@ onEachEngine('products in the console', (engine) => {
     })
     assert.match(page.text, /Must be true or false\./)
     assert.equal((await api.get(`${productsPath}/${id}`)).body.data.attributes.name, 'Desk Lamp')
-    // The form can be put right and sent again.
+    // The form can be corrected and submitted again.
     assert.equal((await browser.submit(`${list}/${id}`, { ...lamp, price: '5', active: 'true' })).status, 303)
   })
 
-  test('that somebody else changed meanwhile are not overwritten: both values are shown, and one may choose', async (t) => {
+  test('that somebody else changed are not overwritten: both versions are shown to choose from', async (t) => {
     const { api, browser, id, user } = await startWithLamp(t, { engine })
     const form = await browser.open(`${list}/${id}`)
     await api.put(`${productsPath}/${id}`, { price: 20, stock: 7 }, user.access)
@@ -159,13 +159,13 @@ onEachEngine('products in the console', (engine) => {
     assert.doesNotMatch(page.text, /Name Desk Lamp Desk Lamp/)
     assert.equal((await api.get(`${productsPath}/${id}`)).body.data.attributes.price, 20)
     assert.ok(page.html.includes('>Mine</textarea>') && page.html.includes('value="30"'))
-    // Having seen it, saving again is meant; the form from before still is not.
+    // After the conflict was shown, saving overwrites; the old form still does not.
     assert.equal((await browser.submit(`${list}/${id}`, mine)).status, 303)
     assert.equal((await api.get(`${productsPath}/${id}`)).body.data.attributes.price, 30)
     assert.equal((await browser.post(`${list}/${id}`, { ...form.hidden(`${list}/${id}`), ...mine })).status, 412)
   })
 
-  test('that were deleted meanwhile leave what was typed in a form for a new one', async (t) => {
+  test('that were deleted meanwhile keep the input in a form for a new product', async (t) => {
     const { api, browser, id, user } = await startWithLamp(t, { engine })
     await browser.open(`${list}/${id}`)
     await api.delete(`${productsPath}/${id}`, user.access)
@@ -189,7 +189,7 @@ onEachEngine('products in the console', (engine) => {
     assert.equal((await api.get(`${productsPath}/${id}`)).status, 200)
     assert.equal((await api.get(`${productsPath}/`)).body.meta.total, 1)
     assert.equal((await api.get(`${productsPath}/?q=lamp`)).body.meta.total, 1)
-    // Once more is no mistake; of what never was there is nothing to undo.
+    // Undoing twice is fine; a product that never existed cannot be restored.
     const { _token = '' } = (await browser.open(list)).hidden('/console/sign-out')
     assert.equal((await browser.post(`${list}/${id}/restore`, { _token })).status, 303)
     const stale = await browser.open(`${list}?deleted=${id}`)
@@ -198,7 +198,7 @@ onEachEngine('products in the console', (engine) => {
     assert.equal((await api.delete(`${productsPath}/${id}`, user.access)).status, 204)
   })
 
-  test('that were deleted more than an hour ago stay so, whoever finds their number', async (t) => {
+  test('that were deleted more than an hour ago cannot be restored', async (t) => {
     const { api, browser, id } = await startWithLamp(t, { engine })
     await browser.open(`${list}/${id}`)
     await browser.submit(`${list}/${id}/delete`)
@@ -231,7 +231,7 @@ onEachEngine('products in the console', (engine) => {
     assert.match(none.html, /<option value="office" selected>/)
   })
 
-  test('of a search come a hundred at a time, and it is told that there are more', async (t) => {
+  test('found by a search are shown a hundred at a time, with a note that there are more', async (t) => {
     const { browser, insert } = await start(t, { engine })
     await insert(250)
     const first = await browser.open(`${list}?q=thing`)
@@ -266,7 +266,7 @@ onEachEngine('products in the console', (engine) => {
     }
   })
 
-  test('can be asked for by anything without harm', async (t) => {
+  test('can be requested with any input without harm', async (t) => {
     const { browser } = await startWithLamp(t, { engine })
     const hostile = [
       '%',
@@ -304,7 +304,7 @@ onEachEngine('products in the console', (engine) => {
     assert.deepEqual([slashed.status, slashed.location], [308, `${list}?q=lamp/`])
   })
 
-  test('may be called anything: no name, category or description becomes a part of the page', async (t) => {
+  test('may have any text: names, categories and descriptions are escaped', async (t) => {
     const { api, browser, user } = await start(t, { engine })
     const evil = `"'><script>alert(1)</script><img src=x onerror=alert(1)>`
     const id = await createProduct(api, user.access, { name: evil, description: `</textarea>${evil}`, category: evil })
@@ -328,7 +328,7 @@ onEachEngine('products in the console', (engine) => {
     }
   })
 
-  test('are written only by who has the permission, where one is configured; others see no buttons', async (t) => {
+  test('are changed only with the permission, if one is configured; other users see no buttons', async (t) => {
     const config = createConfig(t, { products: 'products {\n  write_permission = "posts.edit"\n}\n' })
     const { api, browser, id } = await startWithLamp(t, { engine, config })
     const reader = openConsole(api)
@@ -372,7 +372,7 @@ onEachEngine('products in the console', (engine) => {
   })
 })
 
-/** A service and somebody who is signed in to both its API and its console, as an editor. */
+/** A service and an editor who is signed in to its API and its console. */
 async function start(t: TestContext, options: ApiOptions) {
   const api = await startApiWithRoles(t, options)
   const user = await signIn(api)
@@ -405,7 +405,7 @@ function namesIn({ html }: ConsolePage): string[] {
   return [...html.matchAll(/<td class="title"><a [^>]*>([^<]*)<\/a>/g)].map(([, name = '']) => name)
 }
 
-/** What is said at each field, which names it by `aria-describedby`. */
+/** The message of each field, found by `aria-describedby`. */
 function errorsIn({ html }: ConsolePage): Record<string, string> {
   const errors = [...html.matchAll(/<p class="error" id="field-(\w+)-error">([^<]*)<\/p>/g)]
   for (const [, name] of errors) {

@@ -1,4 +1,4 @@
-/** Whoever is signed in to the console is so by a cookie. What it is, how it ends, and what it is not good for. */
+/** The session cookie of the console: its attributes, how it ends, and what it cannot be used for. */
 import assert from 'node:assert/strict'
 import { createHmac, hash } from 'node:crypto'
 import { test } from 'node:test'
@@ -15,7 +15,7 @@ const idOf = (browser: ConsoleBrowser, name = 'latchkey_session') => browser.coo
 const isIn = async (browser: ConsoleBrowser) => (await browser.open(account)).status === 200
 
 onEachEngine('a session of the console', (engine) => {
-  test('is a cookie that no script reads and no other site sends along with a form', async (t) => {
+  test('is a cookie that scripts cannot read and other sites cannot send with a form', async (t) => {
     const api = await startApi(t, { engine })
     const { email } = await register(api)
     const browser = openConsole(api)
@@ -31,7 +31,7 @@ onEachEngine('a session of the console', (engine) => {
     ])
   })
 
-  test('is bound to this host alone where the service is reached over https', async (t) => {
+  test('is bound to this host if the service uses https', async (t) => {
     const api = await startApi(t, { engine, env: { PUBLIC_URL: 'https://latchkey.example.com' } })
     const { email } = await register(api)
     const browser = openConsole(api)
@@ -46,7 +46,7 @@ onEachEngine('a session of the console', (engine) => {
     assert.equal(await isIn(plain), false, 'another name is no name')
   })
 
-  test('is not bound to https without its address, and in production the log says so', async (t) => {
+  test('is not bound to https without a public URL, which is logged in production', async (t) => {
     const warned = async (env: Record<string, string>) =>
       (await startApi(t, { engine, env })).log.filter((line) => line.includes('server.public_url is not https')).length
     assert.equal(await warned({ NODE_ENV: 'production' }), 1)
@@ -55,7 +55,7 @@ onEachEngine('a session of the console', (engine) => {
     assert.equal(await warned({ NODE_ENV: 'development' }), 0)
   })
 
-  test('is kept as a hash, and stands for a token family like any other', async (t) => {
+  test('is stored as a hash, and belongs to a token family like any other', async (t) => {
     const api = await startApiWithRoles(t, { engine })
     const user = await register(api)
     const browser = openConsole(api)
@@ -74,7 +74,7 @@ onEachEngine('a session of the console', (engine) => {
     assert.ok(body.data.some((session: { id: string }) => session.id === row?.family))
   })
 
-  test('gets a new id at sign-in, whatever was planted before', async (t) => {
+  test('gets a new id at sign-in, even if one was planted before', async (t) => {
     const api = await startApi(t, { engine })
     const { email } = await register(api)
     const browser = openConsole(api)
@@ -90,7 +90,7 @@ onEachEngine('a session of the console', (engine) => {
     assert.equal(await isIn(planted), false)
   })
 
-  test('ends with its family where somebody signs in over it', async (t) => {
+  test('ends with its family when the same browser signs in again', async (t) => {
     const api = await startApi(t, { engine })
     const { email } = await register(api)
     const browser = openConsole(api)
@@ -103,7 +103,7 @@ onEachEngine('a session of the console', (engine) => {
     assert.deepEqual([await isIn(browser), await isIn(old)], [true, false])
   })
 
-  test('carries any number of pages at once: that is no reuse', async (t) => {
+  test('allows parallel page loads: that is not token reuse', async (t) => {
     const api = await startApi(t, { engine })
     const { email } = await register(api)
     const browser = openConsole(api)
@@ -116,7 +116,7 @@ onEachEngine('a session of the console', (engine) => {
     assert.equal(idOf(browser), id)
   })
 
-  test('ends with its family when one signs out, and the access token of the family with it', async (t) => {
+  test('ends with its family at sign-out, together with the access token of the family', async (t) => {
     const api = await startApiWithRoles(t, { engine })
     const user = await register(api)
     const browser = openConsole(api)
@@ -191,7 +191,7 @@ onEachEngine('a session of the console', (engine) => {
     assert.equal(await isIn(browser), false, 'unused for seven days')
   })
 
-  test('that has expired leads to the form, and from there to where one wanted to go', async (t) => {
+  test('that has expired leads to the sign-in form, and from there to the requested page', async (t) => {
     const api = await startApi(t, { engine })
     const { email } = await register(api)
     const browser = openConsole(api)
@@ -221,7 +221,7 @@ onEachEngine('a session of the console', (engine) => {
     )
   })
 
-  test('needs no second account: who is signed in is not asked to register', async (t) => {
+  test('is not offered to signed-in users', async (t) => {
     const api = await startApi(t, { engine })
     const { email } = await register(api)
     const browser = openConsole(api)
@@ -229,7 +229,7 @@ onEachEngine('a session of the console', (engine) => {
     assert.equal((await browser.open('/console/register')).location, '/console')
   })
 
-  test('begins where one wanted to go, whatever the address holds, and by way of registering too', async (t) => {
+  test('leads to the requested page, whatever its URL contains, also by way of registration', async (t) => {
     const api = await startApi(t, { engine })
     const browser = openConsole(api)
     const wanted = '/console/users?q=neil+(ada)@example.com,:;!*~$&page=2'
@@ -280,7 +280,7 @@ onEachEngine('a session of the console', (engine) => {
     assert.equal((await browser.submit('/console/sign-in', { email, password })).location, '/console')
   })
 
-  test('is nothing to the API and to GraphQL', async (t) => {
+  test('is ignored by the API and by GraphQL', async (t) => {
     const api = await startApiWithRoles(t, { engine })
     const admin = await api.signInAs('admin')
     const browser = openConsole(api)

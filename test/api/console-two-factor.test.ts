@@ -68,7 +68,7 @@ onEachEngine('two-factor in the console', (engine) => {
     for (const hidden of [secret, ...codes]) assert.ok(!log.includes(hidden))
   })
 
-  test('is asked for when signing in: a code of the app or a recovery code, each once', async (t) => {
+  test('is required at sign-in: a code from the app or a recovery code, each once', async (t) => {
     const { api, user, browser } = await start(t, engine)
     const { secret } = await setUp(browser)
     const codes = codesOf(await browser.submit(`${twoFactor}/enable`, { code: totp(api, secret) }))
@@ -89,7 +89,7 @@ onEachEngine('two-factor in the console', (engine) => {
     }
   })
 
-  test('shows a waiting secret to nobody who has but the session', async (t) => {
+  test('does not show an unconfirmed secret to a stolen session', async (t) => {
     const { api, user, browser } = await start(t, engine)
     const { page } = await setUp(browser)
     const { ticket = '' } = page.hidden(`${twoFactor}/enable`)
@@ -97,23 +97,23 @@ onEachEngine('two-factor in the console', (engine) => {
     thief.cookies.set('latchkey_session', browser.cookies.get('latchkey_session') ?? assert.fail())
     const { _token = '' } = (await thief.open('/console/account')).hidden('/console/sign-out')
     for (const guess of ['', 'guess', ticket.slice(0, -1)]) {
-      const answer = await thief.post(`${twoFactor}/enable`, { _token, ticket: guess, code: '000000' })
-      assert.equal(answer.status, 422)
-      assert.equal(secretOf(answer), undefined)
-      assert.match(answer.text, /Begin again/)
-      assert.ok(answer.hasForm(`${twoFactor}/set-up`))
+      const response = await thief.post(`${twoFactor}/enable`, { _token, ticket: guess, code: '000000' })
+      assert.equal(response.status, 422)
+      assert.equal(secretOf(response), undefined)
+      assert.match(response.text, /Begin again/)
+      assert.ok(response.hasForm(`${twoFactor}/set-up`))
     }
 
     const stranger = openConsole(api)
     const { email } = await register(api, 'stranger@example.com')
     await stranger.signIn(email)
     const theirs = (await stranger.open('/console/account')).hidden('/console/sign-out')
-    const answer = await stranger.post(`${twoFactor}/enable`, { ...theirs, ticket, code: '000000' })
-    assert.equal(secretOf(answer), undefined)
+    const response = await stranger.post(`${twoFactor}/enable`, { ...theirs, ticket, code: '000000' })
+    assert.equal(secretOf(response), undefined)
     assert.notEqual(user.email, email)
   })
 
-  test('begins again after an hour, and where it was begun anew', async (t) => {
+  test('starts over after an hour, and when it is started again', async (t) => {
     const { api, browser } = await start(t, engine)
     const first = await setUp(browser)
     const second = await setUp(browser)

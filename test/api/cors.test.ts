@@ -1,4 +1,4 @@
-/** Pages of other origins may use the API, and read whatever it answers. */
+/** CORS: pages of other origins may use the API and read all responses. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { FastifyInstance } from 'fastify'
@@ -71,21 +71,21 @@ test('a preflight is 204 for every path of the API, and for no other', async (t)
     'access-control-request-headers': 'authorization,content-type,if-match',
   }
   for (const path of shared) {
-    const answer = await api.request('OPTIONS', path, { headers })
-    assert.equal(answer.status, 204, path)
-    assertReadable(answer)
-    assert.equal(answer.headers.get('access-control-max-age'), '600')
-    assert.equal(answer.headers.get('access-control-allow-methods'), 'GET, HEAD, POST, PUT, PATCH, DELETE')
-    assert.equal(answer.headers.get('access-control-allow-headers'), 'authorization,content-type,if-match')
-    assert.match(answer.headers.get('vary') ?? '', /access-control-request-headers/)
+    const response = await api.request('OPTIONS', path, { headers })
+    assert.equal(response.status, 204, path)
+    assertReadable(response)
+    assert.equal(response.headers.get('access-control-max-age'), '600')
+    assert.equal(response.headers.get('access-control-allow-methods'), 'GET, HEAD, POST, PUT, PATCH, DELETE')
+    assert.equal(response.headers.get('access-control-allow-headers'), 'authorization,content-type,if-match')
+    assert.match(response.headers.get('vary') ?? '', /access-control-request-headers/)
   }
   for (const path of unshared) {
-    const answer = await api.request('OPTIONS', path, { headers })
-    for (const [name] of answer.headers) assert.ok(!name.startsWith('access-control-'), `${path} ${name}`)
+    const response = await api.request('OPTIONS', path, { headers })
+    for (const [name] of response.headers) assert.ok(!name.startsWith('access-control-'), `${path} ${name}`)
   }
 })
 
-test('OPTIONS that is no preflight tells the methods of a path', async (t) => {
+test('OPTIONS without a preflight returns the allowed methods', async (t) => {
   const api = await start(t)
   const known = await api.request('OPTIONS', '/api/posts/1')
   assert.deepEqual([known.status, known.headers.get('allow')], [204, 'GET, HEAD, PUT, DELETE, OPTIONS'])
@@ -98,7 +98,7 @@ test('refusals of every kind can be read by a page', async (t) => {
   const post = (path: string, body: string | Uint8Array, headers: Record<string, string> = json) =>
     api.request('POST', path, { body, headers: { origin, ...headers } })
   await post('/api/auth/password/forgot', '{}')
-  const answers: [number, ClientResponse][] = [
+  const responses: [number, ClientResponse][] = [
     [400, await post('/api/auth/login', '{')],
     [400, await post('/graphql', '{')],
     [401, await post('/api/auth/login', '{}')],
@@ -122,9 +122,9 @@ test('refusals of every kind can be read by a page', async (t) => {
     [500, await api.get('/api/fails')],
     [500, await api.get('/api/unsendable')],
   ]
-  for (const [status, answer] of answers) {
-    assert.equal(answer.status, status, JSON.stringify(answer.body))
-    assertReadable(answer)
+  for (const [status, response] of responses) {
+    assert.equal(response.status, status, JSON.stringify(response.body))
+    assertReadable(response)
   }
   for (const path of unshared) {
     const { headers } = await api.request('GET', path, { headers: { origin } })
@@ -132,7 +132,7 @@ test('refusals of every kind can be read by a page', async (t) => {
   }
 })
 
-test('so can what the parser refuses, as far as the path is known', async (t) => {
+test('parser errors can be read by a page too, as far as the path is known', async (t) => {
   const api = await start(t)
   const big = `x-big: ${'x'.repeat(20_000)}\r\n`
   const tooLarge = await sendRaw(api.url, `GET /api/posts/1 HTTP/1.1\r\nhost: x\r\norigin: ${origin}\r\n${big}\r\n`)
@@ -153,7 +153,7 @@ test('so can what the parser refuses, as far as the path is known', async (t) =>
   }
 })
 
-test('so is load that is shed, and no preflight is', async (t) => {
+test('load shedding can be read too, and never affects preflights', async (t) => {
   const api = await start(t, {
     env: { MAX_EVENT_LOOP_DELAY_MS: '1' },
     extend(app) {
@@ -165,16 +165,16 @@ test('so is load that is shed, and no preflight is', async (t) => {
   })
   await eventually(async () => {
     for (const path of ['/api/posts/1', '/graphql', '/me', '/api/nowhere']) {
-      const answer = await api.get(path)
-      assert.equal(answer.status, 503)
-      assertReadable(answer)
+      const response = await api.get(path)
+      assert.equal(response.status, 503)
+      assertReadable(response)
       const headers = { origin, 'access-control-request-method': 'GET' }
       assert.equal((await api.request('OPTIONS', path, { headers })).status, 204)
     }
   }, 30_000)
 })
 
-test('where origins are listed, only those may read, and caches are told', async (t) => {
+test('if origins are listed, only those may read, and Vary is sent', async (t) => {
   const other = 'http://localhost:8080'
   const api = await start(t, { env: { CORS_ORIGINS: `${origin}, ${other}` } })
   for (const path of [...shared, '/api/fails', '/api/unsendable', '/api/%zz']) {
@@ -203,7 +203,7 @@ test('where origins are listed, only those may read, and caches are told', async
     ]) {
       assert.equal(asked.headers.get('access-control-allow-origin'), allowed, String(asked.status))
     }
-    const answer = await sendRaw(api.url, `GET /me HTTP/1.1\r\nhost: x\r\nOrigin: ${asking}\r\n${big}\r\n`)
-    assert.deepEqual([answer.status, answer.headers.get('access-control-allow-origin')], [431, allowed])
+    const response = await sendRaw(api.url, `GET /me HTTP/1.1\r\nhost: x\r\nOrigin: ${asking}\r\n${big}\r\n`)
+    assert.deepEqual([response.status, response.headers.get('access-control-allow-origin')], [431, allowed])
   }
 })

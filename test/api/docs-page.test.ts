@@ -1,7 +1,7 @@
 /** The page at /docs. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { startDescribedApi } from '../support/described.ts'
+import { startDescribedApi } from '../support/openapi-document.ts'
 
 test('the page is HTML with a policy of its own, and its stylesheet is CSS', async (t) => {
   const api = await startDescribedApi(t)
@@ -38,12 +38,12 @@ test('the page runs no script and loads nothing from elsewhere', async (t) => {
   const api = await startDescribedApi(t)
   const { body: page } = (await api.get('/docs')) as { body: string }
   assert.ok(!/<script|<iframe|<object|<img| on\w+=| style=|javascript:/i.test(page))
-  // Addresses stand in examples alone, as text.
+  // URLs appear only in examples, as text.
   const markup = (page.match(/<[^>]+>/g) ?? []).join('\n')
   assert.ok(!/https?:|\/\/\w/.test(markup))
 })
 
-test('whatever a route says of itself is text on the page', async (t) => {
+test('the documentation of a route is escaped on the page', async (t) => {
   const evil = '<script>alert(1)</script>"\'&'
   const api = await startDescribedApi(t, {
     extend(app) {

@@ -1,4 +1,4 @@
-/** A feature is one value: whatever it adds is served, and nothing else has to be touched. */
+/** A feature is one value: everything it adds is served without further registration. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { defineEvent, on } from '../../src/platform/events/events.ts'
@@ -13,7 +13,7 @@ import { writeMigrations } from '../support/migrations.ts'
 import { signIn } from '../support/people.ts'
 
 onEachEngine('a feature', (engine) => {
-  test('adds a table, a route, an element, a policy, an event, a page, a figure and background work', async (t) => {
+  test('adds a table, a route, an element, a policy, an event, a page, a metric and background work', async (t) => {
     const migrations = writeMigrations(temporaryFolder(t), {
       '0001-visits': {
         sqlite: 'CREATE TABLE visits (id INTEGER PRIMARY KEY AUTOINCREMENT, at TEXT NOT NULL);',

@@ -1,23 +1,23 @@
-/** A PostgreSQL that keeps its connections open and answers nothing, or that takes no writes any more. */
+/** PostgreSQL is frozen (connections stay open, no responses) or read-only. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { runOnServer } from '../../src/testing/databases.ts'
 import { type Api, startApi } from '../support/api.ts'
 import { createDatabaseUrl, engines, testServer } from '../support/databases.ts'
 import { eventually } from '../support/eventually.ts'
-import { startOwnPostgres } from '../support/own-servers.ts'
 import { logIn, signIn } from '../support/people.ts'
+import { startPrivatePostgres } from '../support/private-servers.ts'
 import { lamp, productsPath } from '../support/products.ts'
 import { startProxy } from '../support/proxy.ts'
 
 const poolSize = 3
-/** Five seconds are promised; the rest is for a machine that is busy. It was 36 seconds, and is the test's only clock. */
+/** Five seconds are promised; the rest allows for a busy machine. It used to be 36 seconds. */
 const maxMs = 15_000
 
-/** More at once than there are connections: some wait for one. */
+/** More than there are connections: some have to wait. */
 async function askAll(api: Api, user: { email: string; access: string }) {
   const startedAt = performance.now()
-  const answers = await Promise.all([
+  const responses = await Promise.all([
     api.get('/me', user.access),
     api.get(productsPath),
     api.get(`${productsPath}?q=lamp`),
@@ -27,12 +27,12 @@ async function askAll(api: Api, user: { email: string; access: string }) {
     logIn(api, user.email),
     api.post('/api/auth/register', { email: 'new@example.com', password: 'Correct-Horse-1' }),
   ])
-  return { answers, tookMs: performance.now() - startedAt }
+  return { responses, tookMs: performance.now() - startedAt }
 }
 
 async function assertHeldBriefly(api: Api, user: { email: string; access: string }): Promise<void> {
-  const { answers, tookMs } = await askAll(api, user)
-  for (const { status, headers, body } of answers) {
+  const { responses, tookMs } = await askAll(api, user)
+  for (const { status, headers, body } of responses) {
     assert.deepEqual([status, body], [503, { error: 'Service unavailable' }])
     assert.ok(headers.get('retry-after'))
   }
@@ -42,8 +42,8 @@ async function assertHeldBriefly(api: Api, user: { email: string; access: string
 }
 
 if (engines.includes('postgres')) {
-  test('a frozen PostgreSQL holds requests for some seconds, then 503; it recovers, and no connection is leaked', async (t) => {
-    const server = await startOwnPostgres(t)
+  test('with PostgreSQL frozen, requests wait some seconds and get 503; it recovers without leaking connections', async (t) => {
+    const server = await startPrivatePostgres(t)
     const api = await startApi(t, { env: { DATABASE_URL: server.url, DATABASE_POOL_SIZE: String(poolSize) } })
     const user = await signIn(api)
     await api.post(productsPath, lamp, user.access)
@@ -53,8 +53,8 @@ if (engines.includes('postgres')) {
       server.thaw()
       await eventually(async () => {
         assert.deepEqual((await api.get('/health/ready')).body, { status: 'ok' })
-        const { answers } = await askAll(api, user)
-        assert.ok(answers.every(({ status }) => status < 300 || status === 409))
+        const { responses } = await askAll(api, user)
+        assert.ok(responses.every(({ status }) => status < 300 || status === 409))
       })
     }
     await eventually(async () => {
@@ -64,7 +64,7 @@ if (engines.includes('postgres')) {
     assert.match((await api.get('/metrics')).body, /^dependency_up\{dependency="notifications"\} 1$/m)
   })
 
-  test('connections that all fall silent, with no new ones to be had, are given up as soon', async (t) => {
+  test('if all connections go silent and no new one can be opened, they are dropped as quickly', async (t) => {
     const proxy = await startProxy(t, await createDatabaseUrl(t, 'postgres'))
     const api = await startApi(t, { env: { DATABASE_URL: proxy.url, DATABASE_POOL_SIZE: String(poolSize) } })
     const user = await signIn(api)
@@ -75,7 +75,7 @@ if (engines.includes('postgres')) {
     await eventually(async () => assert.equal((await api.get('/me', user.access)).status, 200))
   })
 
-  test('a database that has become read-only is not ready until it takes writes again', async (t) => {
+  test('a read-only database makes the service not ready until it accepts writes again', async (t) => {
     const url = await createDatabaseUrl(t, 'postgres')
     const api = await startApi(t, { env: { DATABASE_URL: url } })
     const user = await signIn(api)

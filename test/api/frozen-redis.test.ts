@@ -1,17 +1,17 @@
-/** Redis that takes connections and commands and answers nothing, or that is gone: the service goes on without it. */
+/** Redis is frozen or gone: the service works without it. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { type Api, startApi } from '../support/api.ts'
 import { engines } from '../support/databases.ts'
 import { eventually } from '../support/eventually.ts'
 import { send } from '../support/graphql.ts'
-import { startOwnRedis } from '../support/own-servers.ts'
 import { logIn, signIn } from '../support/people.ts'
+import { startPrivateRedis } from '../support/private-servers.ts'
 import { lamp, productsPath } from '../support/products.ts'
 import { openSocket } from '../support/sockets.ts'
 
 async function start(t: TestContext) {
-  const redis = await startOwnRedis(t)
+  const redis = await startPrivateRedis(t)
   const api = await startApi(t, { env: { REDIS_URL: redis.url, GQL_PUBSUB: 'redis' } })
   return { redis, api, user: await signIn(api) }
 }
@@ -19,7 +19,7 @@ async function start(t: TestContext) {
 const isReady = async (api: Api) => (await api.get('/health/ready')).body
 
 if (engines.includes('postgres')) {
-  test('while Redis is frozen everything is answered as it was stored, nothing waits for it for long, and its return is noticed', async (t) => {
+  test('while Redis is frozen stored changes are reported as stored, nothing waits long, and its return is noticed', async (t) => {
     const { redis, api, user } = await start(t)
     redis.freeze()
 
@@ -38,7 +38,7 @@ if (engines.includes('postgres')) {
       assert.equal((await api.get(`/api/posts/${created.body.data.createPost}`)).status, 200)
       assert.equal(product.status, 201)
       assert.equal(login.status, 200)
-      // Two time limits in a row, of under a second each; the rest is the machine's.
+      // Two time limits of less than a second each; the rest allows for a busy machine.
       assert.ok(took < 15_000, `${round}: ${took} ms`)
       await eventually(async () => assert.deepEqual(await isReady(api), { status: 'ok', degraded: ['redis'] }))
     }
@@ -56,12 +56,12 @@ if (engines.includes('postgres')) {
     })
     const away = api.log.filter((line) => line.includes('Redis is away'))
     assert.equal(away.length, 1, 'told once')
-    // The limits themselves, as the log tells them: how long a request took tells more of the machine than of them.
+    // Checks the limits in the log: the duration of a request says more about the machine.
     const limits = [...api.log.join('').matchAll(/no answer within (\d+) ms/g)].map(([, ms]) => Number(ms))
     assert.ok(limits.length > 0 && Math.max(...limits) <= 1000, `${limits} ms`)
   })
 
-  test('a Redis that is gone leaves the node ready; the metrics and the body tell of it', async (t) => {
+  test('without Redis the node stays ready; metrics and body report it', async (t) => {
     const { redis, api, user } = await start(t)
     assert.match((await api.get('/metrics')).body, /^dependency_up\{dependency="redis"\} 1$/m)
     redis.kill()
@@ -72,9 +72,9 @@ if (engines.includes('postgres')) {
     const { body } = await api.get('/metrics')
     assert.match(body, /^dependency_up\{dependency="redis"\} 0$/m)
     assert.match(body, /^dependency_up\{dependency="database"\} 1$/m)
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 40 }, () => api.post('/api/posts', { title: 'A', body: 'B' }, user.access)),
     )
-    assert.ok(answers.every(({ status }) => status === 201))
+    assert.ok(responses.every(({ status }) => status === 201))
   })
 }

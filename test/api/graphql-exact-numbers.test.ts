@@ -1,4 +1,4 @@
-/** Numbers are checked as they are written, with the rules and the details that REST has. */
+/** Numbers are validated as written, with the rules and details of REST. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Api, startApi } from '../support/api.ts'
@@ -23,7 +23,7 @@ const cases: [field: 'price' | 'stock', written: string][] = [
   ['stock', '99999999999999999999999999999999'],
 ]
 
-/** The same fields every way that a client may send them; numbers go as they are written here. */
+/** The same fields in every way that a client can send them, with the numbers as written here. */
 function waysOf(field: string, written: string): [way: string, body: string][] {
   const rest = field === 'price' ? '"stock":1' : '"price":1'
   const literal = rest.replaceAll('"', '')
@@ -73,9 +73,9 @@ onEachEngine('numbers as they are written', (engine) => {
       })
       assert.equal(rest.status, 422, written)
       for (const [way, text] of waysOf(field, written)) {
-        const answer = await sendText(api, text, access)
-        assert.equal(codeOf(answer.body), 'BAD_USER_INPUT', `${written} as ${way}: ${JSON.stringify(answer.body)}`)
-        assert.deepEqual(answer.body.errors[0].extensions.details, rest.body.details, `${written} as ${way}`)
+        const response = await sendText(api, text, access)
+        assert.equal(codeOf(response.body), 'BAD_USER_INPUT', `${written} as ${way}: ${JSON.stringify(response.body)}`)
+        assert.deepEqual(response.body.errors[0].extensions.details, rest.body.details, `${written} as ${way}`)
       }
     }
   })
@@ -97,7 +97,7 @@ onEachEngine('numbers as they are written', (engine) => {
   })
 })
 
-test('on a socket too', async (t) => {
+test('on a socket', async (t) => {
   const api = await startSocketApi(t)
   const { access } = await signIn(api)
   const socket = await openSocket(t, api.wsUrl, { token: access })

@@ -1,4 +1,4 @@
-/** Clients that others wrote, as their users use them. */
+/** Third-party clients. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Client, fetchExchange } from '@urql/core'
@@ -12,7 +12,7 @@ const create = 'mutation ($title: String!) { createPost(title: $title, body: "b"
 const list = 'query ($n: Int) { posts(limit: $n) { id title } }'
 
 onEachEngine('clients', (engine) => {
-  test('urql queries and mutates, over POST and over GET, and learns of errors', async (t) => {
+  test('urql queries and mutates, over POST and GET, and receives errors', async (t) => {
     const api = await startApi(t, { engine })
     const { access } = await signIn(api)
     for (const preferGetMethod of [false, 'force'] as const) {
@@ -50,7 +50,7 @@ onEachEngine('clients', (engine) => {
       .subscription('subscription { counter { count } }', {})
       .subscribe((result) => void seen.push(result.error ?? result.data.counter.count))
     t.after(unsubscribe)
-    // It cannot tell when it is subscribed.
+    // The client cannot tell when it is subscribed.
     await eventually(async () => {
       await client.mutation(create, { title: 'urql' }).toPromise()
       assert.ok(seen.length > 0)

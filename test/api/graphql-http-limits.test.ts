@@ -1,4 +1,4 @@
-/** What is too large is refused, quickly, while others are answered. */
+/** Oversized requests are refused quickly, while other clients are served. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { insertMany } from '../../src/features/products/bulk.store.ts'
@@ -19,7 +19,7 @@ const exploding = (levels: number) =>
   `{ posts { ...F0 } } ${many(levels, (i) => `fragment F${i} on Post { ...F${i + 1} ...F${i + 1} }`)}
    fragment F${levels} on Post { id title }`
 
-test('depth, aliases, tokens, bytes and cost have limits, up to which everything is answered', async (t) => {
+test('depth, aliases, tokens, bytes and cost are limited, and documents up to the limits work', async (t) => {
   const config = createConfig(t, {
     graphql: 'graphql { limits { bytes = 4000, tokens = 300, depth = 3, aliases = 5, cost = 1000 } }'.replaceAll(
       ',',
@@ -34,7 +34,7 @@ test('depth, aliases, tokens, bytes and cost have limits, up to which everything
     `{ __typename ${'# comment '.repeat(150)}\n }`,
     `{ ${'__typename '.repeat(190)} }`,
     '{ posts(limit: 499) { id title } }',
-    // Describing the schema is deep by nature.
+    // Introspection is deep by nature.
     '{ __schema { types { fields { type { ofType { ofType { name } } } } } } }',
   ]) {
     const { status, body } = await send(api, document, { headers: newer })
@@ -89,23 +89,24 @@ function deepVariables(): string {
   return `{"query":"mutation ($i: UpdateProductInput!) { updateProduct(id: 1, input: $i) { id } }","variables":{"i":${deep}}}`
 }
 
-test('abuse is refused quickly, and others are answered meanwhile', async (t) => {
+test('abusive documents are refused quickly, and other clients are served meanwhile', async (t) => {
   const api = await startApi(t)
   for (const [title, code, body] of abuses) {
     const sent = body()
     const refusals = Array.from({ length: 10 }, () =>
       api.request('POST', graphqlPath, { body: sent, headers: { 'content-type': 'application/json', ...newer } }),
     )
-    // The connection is closed in the middle of a body that is too large.
-    const answers = await Promise.all(refusals.map((each) => each.catch(() => undefined)))
-    for (const answer of answers) {
-      if (answer) assert.deepEqual([answer.status >= 400, answer.body.errors[0].extensions.code], [true, code], title)
+    // The connection is closed during a body that is too large.
+    const responses = await Promise.all(refusals.map((each) => each.catch(() => undefined)))
+    for (const response of responses) {
+      if (response)
+        assert.deepEqual([response.status >= 400, response.body.errors[0].extensions.code], [true, code], title)
     }
     await requireAlive(api, title)
   }
 })
 
-test('what is repeated is the same, counts each time, and is refused where it is too often', async (t) => {
+test('repeated fields return the same, count each time, and are refused beyond a limit', async (t) => {
   const api = await startApi(t)
   const few = await send(
     api,
@@ -126,7 +127,7 @@ test('what is repeated is the same, counts each time, and is refused where it is
   }
 })
 
-test('a small question for a very long answer is refused, and others are answered meanwhile', async (t) => {
+test('a small query for a very long response is refused, and other clients are served meanwhile', async (t) => {
   const api = await startApi(t)
   const create = 'mutation ($body: String!) { createPost(title: "long", body: $body) }'
   for (let i = 0; i < 70; i++) await send(api, create, { variables: { body: 'x'.repeat(65_536) } })
@@ -139,7 +140,7 @@ test('a small question for a very long answer is refused, and others are answere
   assert.deepEqual(codes, Array(16).fill('ANSWER_TOO_LARGE'))
 })
 
-test('long posts of strangers are in nobody else’s way: what is not asked for costs nothing', async (t) => {
+test('long posts do not slow down others: unselected fields cost nothing', async (t) => {
   const api = await startApi(t)
   const create = 'mutation ($body: String!) { createPost(title: "long", body: $body) }'
   for (let i = 0; i < 70; i++) await send(api, create, { variables: { body: 'x'.repeat(65_536) } })
@@ -168,7 +169,7 @@ test('createPost is limited in bytes, too', async (t) => {
 })
 
 onEachEngine('collections', (engine) => {
-  test('collection_limit = 0 and any other finds by GraphQL what REST finds', async (t) => {
+  test('GraphQL finds the same products as REST, with collection_limit = 0 and with any other', async (t) => {
     for (const [limit, found] of [
       [0, 1200],
       [1100, 1100],
@@ -193,7 +194,7 @@ onEachEngine('collections', (engine) => {
     }
   })
 
-  test('descriptions of a megabyte are in nobody’s way who does not ask for them', async (t) => {
+  test('descriptions of a megabyte do not slow down queries that do not select them', async (t) => {
     const api = await startApi(t, { engine })
     const { access } = await signIn(api)
     for (let i = 0; i < 10; i++)
@@ -224,12 +225,12 @@ test('the cost of a batch is that of all its requests', async (t) => {
   assert.equal(codeOf(body), 'OPERATION_TOO_EXPENSIVE')
 })
 
-test('the answers of a batch share the room of one', async (t) => {
+test('the responses of a batch share the size limit of one', async (t) => {
   const api = await startApi(t)
   const create = 'mutation ($body: String!) { createPost(title: "long", body: $body) }'
   for (let i = 0; i < 48; i++) await send(api, create, { variables: { body: 'x'.repeat(65_536) } })
   const list = { query: '{ posts { body } }' }
-  // Fails when it is compiled, and is run anew: what was read for nothing must not count.
+  // Fails when compiled and runs again: the discarded reads must not count.
   const withError = { query: '{ posts { body } post(id: "999") { id } }' }
   const batch = async (requests: object[]): Promise<ClientResponse['body'][]> =>
     (await api.request('POST', graphqlPath, { json: requests })).body
@@ -239,10 +240,10 @@ test('the answers of a batch share the room of one', async (t) => {
       [list, list, list],
       [{ query: 'mutation { deletePost(id: "999") }' }, list, list, list],
     ]) {
-      const answers = (await batch(requests)).slice(-3)
-      assert.equal(answers.filter(({ data }) => data.posts?.length === 48).length, 2)
+      const responses = (await batch(requests)).slice(-3)
+      assert.equal(responses.filter(({ data }) => data.posts?.length === 48).length, 2)
       assert.deepEqual(
-        answers.filter(({ data }) => data.posts === null).map((refused) => codeOf(refused)),
+        responses.filter(({ data }) => data.posts === null).map((refused) => codeOf(refused)),
         ['ANSWER_TOO_LARGE'],
       )
     }
@@ -270,7 +271,7 @@ async function requireAlive(api: Api, title: string): Promise<void> {
   assert.deepEqual([status, body], [200, { data: { __typename: 'Query' } }], title)
 }
 
-test('what would be too long to answer is not stored, and what is stored is answered', async (t) => {
+test('a mutation whose response would be too long is not stored, and a stored one gets its response', async (t) => {
   const api = await startApiWithRoles(t, {})
   const { access: token } = await api.signInAs('editor')
   const names = Array.from({ length: 10 }, (_, i) => `a${i}: description`).join(' ')

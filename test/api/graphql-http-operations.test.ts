@@ -1,4 +1,4 @@
-/** Queries and mutations over HTTP, each asked until it is compiled: the answers must stay the same. */
+/** Queries and mutations over HTTP, each repeated until it is compiled: the response must stay the same. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Element, objectType, query } from '../../src/platform/graphql/schema/elements.ts'
@@ -10,7 +10,7 @@ import { lamp, productsPath } from '../support/products.ts'
 import { startApiWithRoles } from '../support/roles.ts'
 
 onEachEngine('GraphQL operations', (engine) => {
-  test('createPost is public, answers an integer, and posts lists by id', async (t) => {
+  test('createPost is public and returns an integer, and posts are listed by id', async (t) => {
     const api = await startApiWithRoles(t, { engine })
     const create = 'mutation ($title: String!, $body: String!) { createPost(title: $title, body: $body) }'
     const ids: unknown[] = []
@@ -45,8 +45,8 @@ onEachEngine('GraphQL operations', (engine) => {
     const longest = await send(api, create, { variables: { title: 'x'.repeat(255), body: 'é'.repeat(65_536) } })
     assert.ok(longest.body.data.createPost > 0)
     for (const id of ['999', 'none', '-1', '99999999999999999999']) {
-      const answer = await ask(api, 'query ($id: ID!) { post(id: $id) { id } }', { variables: { id } })
-      assert.deepEqual([answer.data, codeOf(answer)], [{ post: null }, 'NOT_FOUND'], id)
+      const response = await ask(api, 'query ($id: ID!) { post(id: $id) { id } }', { variables: { id } })
+      assert.deepEqual([response.data, codeOf(response)], [{ post: null }, 'NOT_FOUND'], id)
     }
     const negative = await ask(api, '{ posts(limit: -1) { id } }')
     assert.deepEqual([negative.data, codeOf(negative)], [{ posts: null }, 'BAD_USER_INPUT'])
@@ -57,7 +57,7 @@ onEachEngine('GraphQL operations', (engine) => {
     assert.deepEqual((await ask(api, '{ me { id } posts(after: "x") { id } }')).data, { me: null, posts: null })
   })
 
-  test('the policy guards posts: update for editors, delete for administrators', async (t) => {
+  test('the policy protects posts: update for editors, delete for administrators', async (t) => {
     const api = await startApiWithRoles(t, { engine })
     const { body } = await send(api, 'mutation { createPost(title: "a", body: "b") }')
     const id = body.data.createPost
@@ -146,7 +146,7 @@ onEachEngine('GraphQL operations', (engine) => {
     assert.deepEqual([gone.data, codeOf(gone)], [{ product: null }, 'NOT_FOUND'])
   })
 
-  test('products.write_permission holds here too', async (t) => {
+  test('products.write_permission applies here too', async (t) => {
     const config = createConfig(t, { products: 'products { write_permission = "products.write" }' })
     const api = await startApiWithRoles(t, { engine, config })
     const { access: token } = await signIn(api)
@@ -163,7 +163,7 @@ onEachEngine('GraphQL operations', (engine) => {
     }
   })
 
-  test('variables are read as the schema says, and what is wrong with them is told', async (t) => {
+  test('variables are coerced by the schema, and errors in them are reported', async (t) => {
     const api = await startApiWithRoles(t, { engine })
     const posts = 'query ($n: Int!) { posts(limit: $n) { id } }'
     for (const variables of [{}, { n: null }, { n: 'many' }, { n: 1.5 }, { n: 2 ** 40 }]) {
@@ -181,7 +181,7 @@ onEachEngine('GraphQL operations', (engine) => {
     assert.equal(codeOf(await ask(api, optional, { variables: { yes: null } })), 'BAD_USER_INPUT')
   })
 
-  test('a variable that must be, but has a default, is its default every time', async (t) => {
+  test('a non-null variable with a default value always gets the default', async (t) => {
     const api = await startApiWithRoles(t, { engine })
     await send(api, 'mutation { a: createPost(title: "a", body: "") b: createPost(title: "b", body: "") }')
     const posts = 'query ($n: Int! = 1) { posts(limit: $n) { id } }'
@@ -208,7 +208,7 @@ onEachEngine('GraphQL operations', (engine) => {
     assert.equal(codeOf(await ask(api, document, { operationName: 'C' })), 'OPERATION_RESOLUTION_FAILURE')
   })
 
-  test('an unforeseen error is masked, wherever it happens, and the log has its cause', async (t) => {
+  test('an unexpected error is masked, wherever it happens, and its cause is logged', async (t) => {
     const api = await startApiWithRoles(t, { engine, elements: failing })
     for (const [document, data] of [
       ['{ failing { sync } }', { failing: { sync: null } }],
@@ -246,7 +246,7 @@ const failing: Element[] = [
           throw 'a secret that is no error'
         },
       },
-      // Breaks its own schema: the message would tell the value.
+      // Violates its own schema: the message would contain the value.
       count: { type: 'Int', resolve: () => 'a secret that is no number' },
       needed: { type: 'String!', resolve: fail },
       nothing: { type: 'String!', resolve: () => null },

@@ -1,4 +1,4 @@
-/** Server-sent events, by the "distinct connections mode" of graphql-sse. */
+/** Server-sent events, in the "distinct connections mode" of graphql-sse. */
 import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import { test } from 'node:test'
@@ -33,15 +33,15 @@ const createPost = (api: ApiWithRoles) => send(api, 'mutation { createPost(title
 
 onEachEngine('event streams', (engine) => {
   for (const method of ['POST', 'GET'] as const) {
-    test(`a subscription over ${method} delivers every value until the client goes`, async (t) => {
+    test(`a subscription over ${method} delivers every value until the client disconnects`, async (t) => {
       const api = await start(t, { engine })
       const stream = await openStream(t, api.url, counter, { method })
-      assert.equal(stream.answer.statusCode, 200)
-      assert.equal(stream.answer.headers['content-type'], 'text/event-stream; charset=utf-8')
-      assert.equal(stream.answer.headers['cache-control'], 'no-store')
-      assert.equal(stream.answer.headers['x-accel-buffering'], 'no')
-      assert.ok(stream.answer.headers['x-request-id'])
-      assert.equal(stream.answer.headers['access-control-allow-origin'], '*')
+      assert.equal(stream.response.statusCode, 200)
+      assert.equal(stream.response.headers['content-type'], 'text/event-stream; charset=utf-8')
+      assert.equal(stream.response.headers['cache-control'], 'no-store')
+      assert.equal(stream.response.headers['x-accel-buffering'], 'no')
+      assert.ok(stream.response.headers['x-request-id'])
+      assert.equal(stream.response.headers['access-control-allow-origin'], '*')
       for (let i = 0; i < 5; i++) await createPost(api)
       await eventually(() => assert.deepEqual(stream.events, [1, 2, 3, 4, 5].map(counted)))
       assert.deepEqual(api.counts(), { subscribers: 1, sources: 1 })
@@ -51,7 +51,7 @@ onEachEngine('event streams', (engine) => {
     })
   }
 
-  test('productCreated tells of products made over REST', async (t) => {
+  test('productCreated delivers products created over REST', async (t) => {
     const api = await start(t, { engine })
     const { access } = await signIn(api)
     const stream = await openStream(t, api.url, 'subscription { productCreated { name price inStock } }')
@@ -63,7 +63,7 @@ onEachEngine('event streams', (engine) => {
     )
   })
 
-  test('queries and mutations are answered by one event and the end, mutations only by POST', async (t) => {
+  test('queries and mutations return one event and the end, mutations only over POST', async (t) => {
     const api = await start(t, { engine })
     const mutation = 'mutation { createPost(title: "a", body: "b") }'
     const made = await openStream(t, api.url, mutation)
@@ -75,11 +75,11 @@ onEachEngine('event streams', (engine) => {
       assert.deepEqual(listed.events, [{ event: 'next', data: { data: { posts: [{ id: '1' }] } } }, completed])
     }
     const refused = await openStream(t, api.url, mutation, { method: 'GET' })
-    assert.deepEqual([refused.answer.statusCode, refused.answer.headers.allow], [405, 'POST'])
+    assert.deepEqual([refused.response.statusCode, refused.response.headers.allow], [405, 'POST'])
     assert.deepEqual((await send(api, '{ posts { id } }')).body.data.posts, [{ id: '1' }])
   })
 
-  test('what is wrong with a document is an event, as the protocol of graphql-sse has it; a token is refused by its status', async (t) => {
+  test('an error in a document is sent as an event, as in graphql-sse; an invalid token gets a status', async (t) => {
     const api = await start(t, { engine, elements: guarded })
     const { access } = await signIn(api)
     for (const [document, code, token] of [
@@ -91,10 +91,10 @@ onEachEngine('event streams', (engine) => {
       ['subscription { forAdmins }', 'FORBIDDEN', access],
     ] as const) {
       for (const method of ['GET', 'POST'] as const) {
-        const { answer, events, ended } = await openStream(t, api.url, document, { method, token })
+        const { response, events, ended } = await openStream(t, api.url, document, { method, token })
         await ended
-        assert.equal(answer.statusCode, 200)
-        assert.equal(answer.headers['content-type'], 'text/event-stream; charset=utf-8')
+        assert.equal(response.statusCode, 200)
+        assert.equal(response.headers['content-type'], 'text/event-stream; charset=utf-8')
         assert.deepEqual([codeOf(events[0]?.data), events[1], events.length], [code, completed, 2], document)
       }
     }
@@ -104,7 +104,7 @@ onEachEngine('event streams', (engine) => {
     assert.deepEqual(api.counts(), { subscribers: 0, sources: 0 })
   })
 
-  test('a subscription that ends by itself completes, one that fails says so first', async (t) => {
+  test('a subscription that ends sends complete, one that fails sends the error first', async (t) => {
     const api = await start(t, { engine, elements: [...guarded, ...ending] })
     const ended = await openStream(t, api.url, 'subscription { two }')
     await ended.ended
@@ -125,7 +125,7 @@ onEachEngine('event streams', (engine) => {
     assert.deepEqual(api.counts(), { subscribers: 0, sources: 0 })
   })
 
-  test('a stream ends when its session does, and when the role that it needs is taken away', async (t) => {
+  test('a stream ends with its session, and when the user loses the required role', async (t) => {
     const api = await start(t, { engine, elements: guarded })
     const [user, editor, admin] = [await signIn(api), await api.signInAs('editor'), await api.signInAs('admin')]
     const own = await openStream(t, api.url, counter, { token: user.access })
@@ -149,12 +149,12 @@ onEachEngine('event streams', (engine) => {
     assert.deepEqual(api.counts(), { subscribers: 1, sources: 1 })
   })
 
-  test('streams are cut off at once when the service stops, without an end, so that clients come again', async (t) => {
+  test('streams are cut off when the service stops, without complete, so that clients reconnect', async (t) => {
     const api = await start(t, { engine })
     const streams = await Promise.all(Array.from({ length: 20 }, () => openStream(t, api.url, counter)))
-    // Reads nothing, not even the last words.
+    // Reads nothing, not even the close message.
     const silent = await openStream(t, api.url, counter)
-    silent.answer.pause()
+    silent.response.pause()
     const startedAt = performance.now()
     await api.app.close()
     assert.ok(performance.now() - startedAt < 9000, 'not after the ten seconds that requests in flight are given')
@@ -165,13 +165,13 @@ onEachEngine('event streams', (engine) => {
   })
 })
 
-test('those who ask for the same share a source, whatever else they send along', async (t) => {
+test('identical subscriptions share a source, whatever else they send', async (t) => {
   const api = await start(t, {})
   for (let n = 0; n < 3; n++) await openStream(t, api.url, counter, { variables: { n, filling: 'x'.repeat(1000) } })
   assert.deepEqual(api.counts(), { subscribers: 3, sources: 1 })
 })
 
-test('an address has only so many streams at once, and refused ones do not count', async (t) => {
+test('an address has a limit of open streams, and refused ones do not count', async (t) => {
   const api = await start(t, { env: { GQL_WS_MAX_PER_ADDRESS: '2' } })
   const [first] = [await openStream(t, api.url, counter), await openStream(t, api.url, counter)]
   const headers = { accept: 'text/event-stream' }
@@ -181,18 +181,18 @@ test('an address has only so many streams at once, and refused ones do not count
   first?.close()
   await eventually(async () => {
     const again = await openStream(t, api.url, counter)
-    if (again.answer.statusCode !== 200) again.close()
-    assert.equal(again.answer.statusCode, 200)
+    if (again.response.statusCode !== 200) again.close()
+    assert.equal(again.response.statusCode, 200)
     again.close()
   })
   for (let i = 0; i < 5; i++) assert.equal((await send(api, 'subscription { no }', { headers })).status, 200)
   await eventually(async () => {
     const again = await openStream(t, api.url, '{ __typename }')
-    assert.equal(again.answer.statusCode, 200)
+    assert.equal(again.response.statusCode, 200)
   })
 })
 
-test('a silent stream is kept alive by a comment every 12 seconds', async (t) => {
+test('an idle stream gets a comment every 12 seconds as a keep-alive', async (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] })
   const api = await start(t, {})
   const streams = [await openStream(t, api.url, counter), await openStream(t, api.url, counter)]
@@ -202,7 +202,7 @@ test('a silent stream is kept alive by a comment every 12 seconds', async (t) =>
   }
 })
 
-test('one who does not read is cut off, and the others are not held up', async (t) => {
+test('a client that does not read is disconnected, and the others are not delayed', async (t) => {
   const big = 'x'.repeat(100_000)
   const api = await start(t, {
     elements: [
@@ -232,7 +232,7 @@ test('one who does not read is cut off, and the others are not held up', async (
   await eventually(() => assert.deepEqual(reader.events, [counted(1)]))
 })
 
-test('clients that come and go in the middle leave nothing behind', async (t) => {
+test('clients that disconnect midway leave nothing behind', async (t) => {
   const api = await start(t, {})
   for (let round = 0; round < 10; round++) {
     const sockets = Array.from({ length: 20 }, (_, i) => {
@@ -250,7 +250,7 @@ test('clients that come and go in the middle leave nothing behind', async (t) =>
   await eventually(() => assert.deepEqual(after.events, [counted(1)]))
 })
 
-test('a stream that waits behind another on the same connection is gone with the connection', async (t) => {
+test('a stream that waits behind another on the same connection ends with the connection', async (t) => {
   const api = await start(t, { env: { GQL_WS_MAX_PER_ADDRESS: '3' } })
   const ask = `GET ${graphqlPath}?query=${encodeURIComponent(counter)} HTTP/1.1\r\nhost: x\r\naccept: text/event-stream\r\n\r\n`
   for (let round = 0; round < 3; round++) {

@@ -1,4 +1,4 @@
-/** /graphql as HTTP sees it: methods, media types, tokens and the form of errors. No database matters here. */
+/** /graphql over HTTP: methods, media types, tokens and the error format. Independent of the database. */
 import assert from 'node:assert/strict'
 import { request } from 'node:http'
 import { test } from 'node:test'
@@ -17,13 +17,13 @@ const get = (api: Api, parameters: Record<string, string>, headers: Record<strin
 
 test('GET takes the query, its variables as JSON and the name of the operation', async (t) => {
   const api = await startApi(t)
-  const answer = await get(api, {
+  const response = await get(api, {
     query: 'query A($n: Int) { posts(limit: $n) { id } } query B { me { id } }',
     variables: '{"n": 1}',
     operationName: 'A',
   })
-  assert.deepEqual([answer.status, answer.body], [200, { data: { posts: [] } }])
-  assert.equal(answer.headers.get('content-type'), 'application/json; charset=utf-8')
+  assert.deepEqual([response.status, response.body], [200, { data: { posts: [] } }])
+  assert.equal(response.headers.get('content-type'), 'application/json; charset=utf-8')
   for (const path of [graphqlPath, `${graphqlPath}/`]) {
     assert.equal((await api.get(`${path}?query={__typename}`)).status, 200, path)
   }
@@ -31,19 +31,19 @@ test('GET takes the query, its variables as JSON and the name of the operation',
   assert.deepEqual([head.status, head.headers.get('content-length'), head.body], [200, '31', ''])
 })
 
-test('a mutation over GET is 405, says POST, and does nothing', async (t) => {
+test('a mutation over GET is 405 with Allow: POST, and does nothing', async (t) => {
   const api = await startApi(t)
   const document = 'mutation M { createPost(title: "a", body: "b") } query Q { posts { id } }'
   for (const method of ['GET', 'HEAD']) {
     const path = `${graphqlPath}?${new URLSearchParams({ query: document, operationName: 'M' })}`
-    const answer = await api.request(method, path)
-    assert.deepEqual([answer.status, answer.headers.get('allow')], [405, 'POST'])
-    if (method === 'GET') assert.equal(codeOf(answer.body), 'METHOD_NOT_ALLOWED')
+    const response = await api.request(method, path)
+    assert.deepEqual([response.status, response.headers.get('allow')], [405, 'POST'])
+    if (method === 'GET') assert.equal(codeOf(response.body), 'METHOD_NOT_ALLOWED')
   }
   assert.deepEqual((await get(api, { query: document, operationName: 'Q' })).body, { data: { posts: [] } })
 })
 
-test('what is no request is 400 whatever the client accepts', async (t) => {
+test('an invalid request is 400, whatever the client accepts', async (t) => {
   const api = await startApi(t)
   for (const accept of [older, newer]) {
     for (const json of [
@@ -63,8 +63,8 @@ test('what is no request is 400 whatever the client accepts', async (t) => {
     }
     for (const body of ['', '{', 'null', '"x"', '7', new Uint8Array([0x22, 0xff, 0x22])]) {
       const headers = { accept, 'content-type': older }
-      const answer = await api.request('POST', graphqlPath, { body, headers })
-      assert.deepEqual([answer.status, codeOf(answer.body)], [400, 'BAD_REQUEST'], String(body))
+      const response = await api.request('POST', graphqlPath, { body, headers })
+      assert.deepEqual([response.status, codeOf(response.body)], [400, 'BAD_REQUEST'], String(body))
     }
     assert.equal((await get(api, {}, { accept })).status, 400)
     for (const variables of ['{', '[]', '"x"', '7']) {
@@ -75,7 +75,7 @@ test('what is no request is 400 whatever the client accepts', async (t) => {
   assert.equal(twice.status, 400)
 })
 
-test('a document that cannot be executed is 200 in the older type and 400 in the newer', async (t) => {
+test('an invalid document is 200 as application/json and 400 as application/graphql-response+json', async (t) => {
   const api = await startApi(t)
   for (const [document, code] of [
     ['{', 'GRAPHQL_PARSE_FAILED'],
@@ -89,17 +89,17 @@ test('a document that cannot be executed is 200 in the older type and 400 in the
       [newer, 400],
       [`${newer}, ${older};q=0.9`, 400],
     ] as const) {
-      const answer = await send(api, document, { headers: { accept } })
-      assert.deepEqual([answer.status, codeOf(answer.body)], [status, code], `${document} ${accept}`)
-      assert.ok(!('data' in answer.body))
+      const response = await send(api, document, { headers: { accept } })
+      assert.deepEqual([response.status, codeOf(response.body)], [status, code], `${document} ${accept}`)
+      assert.ok(!('data' in response.body))
     }
   }
-  // A field that fails is an answer all the same.
+  // A failed field is still a valid response.
   const partly = await send(api, '{ post(id: 1) { id } }', { headers: { accept: newer } })
   assert.deepEqual([partly.status, partly.body.data, codeOf(partly.body)], [200, { post: null }, 'NOT_FOUND'])
 })
 
-test('the type of the answer is the one that the client likes best', () => {
+test('the response has the content type that the client prefers', () => {
   for (const [accept, json, stream] of [
     ['application/json', older, 'refused'],
     ['application/*', older, 'refused'],
@@ -127,14 +127,16 @@ test('the type of the answer is the one that the client likes best', () => {
   }
 })
 
-test('who accepts neither type is told so before anything is done', async (t) => {
+test('a client that accepts neither content type gets 406 before anything is executed', async (t) => {
   const api = await startApi(t)
-  const answer = await send(api, 'mutation { createPost(title: "a", body: "b") }', { headers: { accept: 'text/html' } })
-  assert.deepEqual([answer.status, codeOf(answer.body)], [406, 'NOT_ACCEPTABLE'])
+  const response = await send(api, 'mutation { createPost(title: "a", body: "b") }', {
+    headers: { accept: 'text/html' },
+  })
+  assert.deepEqual([response.status, codeOf(response.body)], [406, 'NOT_ACCEPTABLE'])
   assert.deepEqual((await send(api, '{ posts { id } }')).body.data.posts, [])
 })
 
-test('a POST is JSON in UTF-8: forms and all else are 415', async (t) => {
+test('a POST must be JSON in UTF-8; forms and other types are 415', async (t) => {
   const api = await startApi(t)
   const body = '{"query":"{ __typename }"}'
   const postAs = (type: string) => api.request('POST', graphqlPath, { body, headers: { 'content-type': type } })
@@ -157,23 +159,23 @@ test('a POST is JSON in UTF-8: forms and all else are 415', async (t) => {
     'application/json; charset=utf-16',
     'nonsense',
   ]) {
-    const answer = await postAs(type)
-    assert.deepEqual([answer.status, codeOf(answer.body)], [415, 'UNSUPPORTED_MEDIA_TYPE'], type)
+    const response = await postAs(type)
+    assert.deepEqual([response.status, codeOf(response.body)], [415, 'UNSUPPORTED_MEDIA_TYPE'], type)
   }
   const form = await api.request('POST', graphqlPath, { form: { query: '{ __typename }' } })
   assert.equal(form.status, 415)
 })
 
-test('errors have the form of GraphQL here, whoever refuses, and their own everywhere else', async (t) => {
+test('all errors on /graphql have the GraphQL format, and the REST format everywhere else', async (t) => {
   const api = await startApi(t)
   for (const method of ['PUT', 'DELETE', 'PATCH']) {
-    const answer = await api.request(method, graphqlPath, { json: { query: '{ __typename }' } })
-    assert.equal(answer.status, 405, method)
-    assert.equal(answer.headers.get('allow'), 'GET, HEAD, POST, OPTIONS')
-    assert.deepEqual(answer.body, {
+    const response = await api.request(method, graphqlPath, { json: { query: '{ __typename }' } })
+    assert.equal(response.status, 405, method)
+    assert.equal(response.headers.get('allow'), 'GET, HEAD, POST, OPTIONS')
+    assert.deepEqual(response.body, {
       errors: [{ message: 'Method not allowed', extensions: { code: 'METHOD_NOT_ALLOWED' } }],
     })
-    assert.ok(answer.headers.get('x-request-id'))
+    assert.ok(response.headers.get('x-request-id'))
   }
   const large = await api.request('POST', graphqlPath, { json: { query: 'x'.repeat(1024 * 1024) } })
   assert.deepEqual([large.status, codeOf(large.body)], [413, 'REQUEST_TOO_LARGE'])
@@ -183,7 +185,7 @@ test('errors have the form of GraphQL here, whoever refuses, and their own every
   assert.deepEqual((await api.request('PUT', '/me')).body, { error: 'Method not allowed' })
 })
 
-test('load is shed in the form of GraphQL', async (t) => {
+test('load shedding uses the GraphQL error format', async (t) => {
   const api = await startApi(t, {
     env: { MAX_EVENT_LOOP_DELAY_MS: '1' },
     extend(app) {
@@ -202,7 +204,7 @@ test('load is shed in the form of GraphQL', async (t) => {
   assert.fail('no load was shed')
 })
 
-test('a token is optional; one that is not good is 401, before the body is looked at', async (t) => {
+test('a token is optional; an invalid one is 401 before the body is parsed', async (t) => {
   const api = await startApi(t)
   const user = await signIn(api)
   const me = { query: '{ me { id } }' }
@@ -212,13 +214,13 @@ test('a token is optional; one that is not good is 401, before the body is looke
 
   for (const authorization of ['Bearer nonsense', `Bearer ${user.refresh}`, 'Basic dTpw', 'Bearer', user.access]) {
     for (const accept of [older, newer, 'text/event-stream']) {
-      const answer = await api.request('POST', graphqlPath, {
+      const response = await api.request('POST', graphqlPath, {
         body: 'not even JSON',
         headers: { authorization, accept, 'content-type': older },
       })
-      assert.deepEqual([answer.status, codeOf(answer.body)], [401, 'UNAUTHENTICATED'], authorization)
+      assert.deepEqual([response.status, codeOf(response.body)], [401, 'UNAUTHENTICATED'], authorization)
       const hasToken = authorization.startsWith('Bearer ')
-      assert.equal(answer.headers.get('www-authenticate'), hasToken ? 'Bearer error="invalid_token"' : 'Bearer')
+      assert.equal(response.headers.get('www-authenticate'), hasToken ? 'Bearer error="invalid_token"' : 'Bearer')
     }
     assert.equal((await get(api, me, { authorization })).status, 401)
   }
@@ -238,16 +240,16 @@ test('a session that ends while the body arrives is noticed', async (t) => {
       controller.close()
     },
   })
-  const answer = await fetch(api.url + graphqlPath, {
+  const response = await fetch(api.url + graphqlPath, {
     method: 'POST',
     headers: { authorization: `Bearer ${user.access}`, 'content-type': older },
     body,
     duplex: 'half',
   } as RequestInit)
-  assert.equal(answer.status, 401)
+  assert.equal(response.status, 401)
 })
 
-test('cookies are never looked at', async (t) => {
+test('cookies are ignored', async (t) => {
   const api = await startApi(t)
   const { access } = await signIn(api)
   for (const cookie of [`access_token=${access}`, `Authorization=Bearer ${access}`, `token=${access}; session=x`]) {
@@ -255,7 +257,7 @@ test('cookies are never looked at', async (t) => {
   }
 })
 
-test('no cache keeps what was asked with a token, or takes it for the answer to another', async (t) => {
+test('responses to requests with a token are not cached, and caches vary by Authorization', async (t) => {
   const api = await startApi(t)
   const { access } = await signIn(api)
   const mine = await get(api, { query: '{ me { id } }' }, { authorization: `Bearer ${access}` })
@@ -265,17 +267,17 @@ test('no cache keeps what was asked with a token, or takes it for the answer to 
   for (const { headers } of [mine, open]) assert.match(headers.get('vary') ?? '', /accept, authorization/)
 })
 
-test('a long answer is compressed where the client asks for it', async (t) => {
+test('a long response is compressed if the client accepts it', async (t) => {
   const api = await startApi(t, {
     elements: [query({ name: 'long', type: 'String', access: 'public', resolve: () => 'x'.repeat(10_000) })],
   })
   const headers = { 'content-type': older, 'accept-encoding': 'br' }
   const body = '{"query":"{ long }"}'
   const bytes = await new Promise<{ encoding: unknown; text: string }>((resolve, reject) => {
-    const sent = request(api.url + graphqlPath, { method: 'POST', headers }, async (answer) => {
-      const chunks = await answer.toArray()
+    const sent = request(api.url + graphqlPath, { method: 'POST', headers }, async (response) => {
+      const chunks = await response.toArray()
       const text = brotliDecompressSync(Buffer.concat(chunks)).toString()
-      resolve({ encoding: answer.headers['content-encoding'], text })
+      resolve({ encoding: response.headers['content-encoding'], text })
     })
     sent.on('error', reject).end(body)
   })
@@ -283,7 +285,7 @@ test('a long answer is compressed where the client asks for it', async (t) => {
   assert.equal(JSON.parse(bytes.text).data.long.length, 10_000)
 })
 
-test('a batch is answered in its order, each request as if it had come alone', async (t) => {
+test('a batch returns its results in order, each as if it had been sent alone', async (t) => {
   const api = await startApi(t)
   const batch = (json: unknown, headers = {}) => api.request('POST', graphqlPath, { json, headers })
   const { status, body } = await batch([
@@ -315,24 +317,24 @@ test('a batch is answered in its order, each request as if it had come alone', a
   assert.deepEqual([most.status, most.body.length], [200, 10])
   for (const wrong of [[], Array(11).fill(one)]) {
     for (const accept of [older, newer]) {
-      const answer = await batch(wrong, { accept })
-      assert.deepEqual([answer.status, codeOf(answer.body)], [400, 'BAD_REQUEST'], `${wrong.length} ${accept}`)
+      const response = await batch(wrong, { accept })
+      assert.deepEqual([response.status, codeOf(response.body)], [400, 'BAD_REQUEST'], `${wrong.length} ${accept}`)
     }
   }
   assert.equal((await batch([one], { accept: 'text/event-stream' })).status, 406)
   assert.equal((await batch([one], { accept: newer })).headers.get('content-type'), `${newer}; charset=utf-8`)
 })
 
-test('a subscription without an event stream is refused, and told what it needs', async (t) => {
+test('a subscription without an event stream is refused with a message that says what it needs', async (t) => {
   const api = await startApi(t)
   for (const accept of [older, newer, '*/*']) {
-    const answer = await send(api, 'subscription { counter { count } }', { headers: { accept } })
-    assert.equal(answer.status, 400)
-    assert.match(answer.body.errors[0].message, /text\/event-stream.*WebSocket/)
+    const response = await send(api, 'subscription { counter { count } }', { headers: { accept } })
+    assert.equal(response.status, 400)
+    assert.match(response.body.errors[0].message, /text\/event-stream.*WebSocket/)
   }
 })
 
-test('the schema is told where the playground is open, and not by a word where it is closed', async (t) => {
+test('introspection works if the playground is on, and reveals nothing if it is off', async (t) => {
   const open = await startApi(t)
   assert.equal((await send(open, '{ __schema { queryType { name } } }')).body.data.__schema.queryType.name, 'Query')
   assert.match((await send(open, '{ post { id } }')).body.errors[0].message, /id/)

@@ -1,17 +1,17 @@
-/** What a list in GraphQL reads from the database. */
+/** What a GraphQL list reads from the database. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { insertMany } from '../../src/features/products/bulk.store.ts'
 import { onEachEngine } from '../support/databases.ts'
 import { ask } from '../support/graphql.ts'
-import { recordReads } from '../support/reads.ts'
+import { recordReads } from '../support/record-reads.ts'
 import { startApiWithRoles } from '../support/roles.ts'
 
-/** Half of them are long enough to be read by themselves. */
+/** Half of them are long enough to be read separately. */
 const textOf = (i: number) => 'x'.repeat(i % 2 === 0 ? 3000 : 50_000)
 
 onEachEngine('a list in GraphQL', (engine) => {
-  test('reads what is asked for, and no long text that is not', async (t) => {
+  test('reads the selected fields, and no long text that is not selected', async (t) => {
     const api = await startApiWithRoles(t, { engine })
     const at = '2026-01-01T00:00:00.000Z'
     const common = { price_cents: 100, category: 'general', stock: 1, active: true }

@@ -21,7 +21,7 @@ onEachEngine('health', (engine) => {
     assert.deepEqual(ready.body, { status: 'ok' })
   })
 
-  test('a service whose database is gone is alive but not ready, and says so as 503', async (t) => {
+  test('a service without its database is alive but not ready (503)', async (t) => {
     const api = await startApi(t, {
       engine,
       extend: (_app, { db }) => {
@@ -39,7 +39,7 @@ onEachEngine('health', (engine) => {
 let closeDatabase = async () => {}
 
 onEachEngine('readiness', (engine) => {
-  test('asks the database no more often, however often it is asked itself', async (t) => {
+  test('queries the database at most once a second, however often it is called', async (t) => {
     let asked = 0
     const api = await startApi(t, {
       engine,
@@ -62,7 +62,7 @@ onEachEngine('readiness', (engine) => {
 })
 let database: Database
 
-/** Whatever needs more room meets the error that PostgreSQL has for a full disk. The rest is answered as ever. */
+/** Statements that need disk space fail with PostgreSQL's error for a full disk. All others work. */
 const noRoom = `BEGIN RAISE 'could not extend file: No space left on device' USING ERRCODE = '53100'; END`
 const fillDisk = `
   CREATE FUNCTION no_room_for_rows() RETURNS trigger LANGUAGE plpgsql AS $$ ${noRoom} $$;
@@ -70,7 +70,7 @@ const fillDisk = `
   CREATE FUNCTION no_room_for_tables() RETURNS event_trigger LANGUAGE plpgsql AS $$ ${noRoom} $$;
   CREATE EVENT TRIGGER no_room ON ddl_command_start WHEN TAG IN ('CREATE TABLE AS') EXECUTE FUNCTION no_room_for_tables();`
 
-test('metrics tell requests by route and status, the event loop, the database and the process', async (t) => {
+test('metrics cover requests by route and status, the event loop, the database and the process', async (t) => {
   const api = await startApi(t)
   await api.get('/health/ready')
   await api.get('/api/v2/products/1')
@@ -85,16 +85,16 @@ test('metrics tell requests by route and status, the event loop, the database an
   assert.match(body, /process_resident_memory_bytes /)
 })
 
-test('without a token, metrics answer this machine alone', async (t) => {
+test('without a token, metrics are available only to this machine', async (t) => {
   const api = await startApi(t, { env: { HOST: '0.0.0.0' } })
   const { port } = new URL(api.url)
   const outward = Object.values(networkInterfaces())
     .flat()
     .find((address) => address?.family === 'IPv4' && !address.internal)
   if (outward) {
-    const answer = await createClient(`http://${outward.address}:${port}`).get('/metrics')
-    assert.equal(answer.status, 403)
-    assert.deepEqual(answer.body, { error: 'Forbidden' })
+    const response = await createClient(`http://${outward.address}:${port}`).get('/metrics')
+    assert.equal(response.status, 403)
+    assert.deepEqual(response.body, { error: 'Forbidden' })
   }
   const local = createClient(`http://127.0.0.1:${port}`)
   assert.equal((await local.get('/metrics')).status, 200)
@@ -102,7 +102,7 @@ test('without a token, metrics answer this machine alone', async (t) => {
   assert.equal(proxied.status, 403, 'a proxy on this machine forwards requests from anywhere')
 })
 
-test('with a token, metrics answer whoever bears it and nobody else', async (t) => {
+test('with a token configured, metrics require it', async (t) => {
   const api = await startApi(t, { env: { METRICS_TOKEN: 'read-the-figures' } })
   const missing = await api.get('/metrics')
   assert.equal(missing.status, 401)
@@ -127,7 +127,7 @@ test('in production there are no metrics without a token, not even for this mach
   assert.equal((await api.get('/metrics', 'read-the-figures')).status, 200)
 })
 
-test("a load balancer's check is answered: HTTP/1.0, without a host, by OPTIONS or GET", async (t) => {
+test("a load balancer's health check succeeds: HTTP/1.0, without a host, with OPTIONS or GET", async (t) => {
   const api = await startApi(t, {
     extend: (_app, { db }) => {
       closeDatabase = () => db.close()
@@ -150,7 +150,7 @@ if (engines.includes('postgres')) {
     assert.deepEqual((await api.get('/health/ready')).body, { status: 'ok' })
   })
 
-  test('a node that hears nothing of the others is ready, and degraded until it does again', async (t) => {
+  test('a node that receives nothing from the others is ready, but degraded until it does again', async (t) => {
     const server = testServer('TEST_REDIS_URL')
     const proxy = await startProxy(t, server)
     const api = await startApi(t, { env: { REDIS_URL: proxy.url } })
@@ -164,7 +164,7 @@ if (engines.includes('postgres')) {
     await eventually(async () => assert.deepEqual((await api.get('/health/ready')).body, { status: 'ok' }))
   })
 
-  test('a node whose PostgreSQL has no room on its disk is not ready, until there is some', async (t) => {
+  test('a node whose PostgreSQL has a full disk is not ready until there is space', async (t) => {
     const api = await startApi(t, { engine: 'postgres' })
     const author = await signIn(api)
     assert.equal((await api.get('/health/ready')).status, 200)
@@ -182,7 +182,7 @@ if (engines.includes('postgres')) {
     )
   })
 
-  test('without Redis, a node that hears no notifications of PostgreSQL is ready, and degraded until it does', async (t) => {
+  test('without Redis, a node that receives no notifications of PostgreSQL is ready, but degraded until it does', async (t) => {
     const proxy = await startProxy(t, await createDatabaseUrl(t, 'postgres'))
     const api = await startApi(t, { env: { DATABASE_URL: proxy.url } })
     assert.deepEqual((await api.get('/health/ready')).body, { status: 'ok' })

@@ -1,4 +1,4 @@
-/** What holds for every route: bodies, error answers, headers, ids, the log. */
+/** What applies to every route: bodies, errors, headers, ids, the log. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect } from 'node:net'
@@ -56,16 +56,16 @@ test('JSON and form bodies are read alike', async (t) => {
   assert.deepEqual(form.body.body, { a: 'ü & x', b: '' })
 })
 
-test('an empty body counts as none, whatever type it claims', async (t) => {
+test('an empty body counts as no body, whatever its content type', async (t) => {
   const api = await start(t)
   for (const headers of [
     {},
     { 'content-type': 'application/json' },
     { 'content-type': 'application/x-www-form-urlencoded' },
   ]) {
-    const answer = await api.request('POST', '/echo', { headers, body: '' })
-    assert.equal(answer.status, 200)
-    assert.ok(answer.body.body === null || Object.keys(answer.body.body).length === 0)
+    const response = await api.request('POST', '/echo', { headers, body: '' })
+    assert.equal(response.status, 200)
+    assert.ok(response.body.body === null || Object.keys(response.body.body).length === 0)
   }
   const deleted = await api.request('DELETE', '/echo/1', { headers: { 'content-type': 'application/json' } })
   assert.equal(deleted.status, 204)
@@ -84,13 +84,13 @@ const malformed: [string, string | Uint8Array][] = [
 for (const [what, body] of malformed) {
   test(`a JSON body that is ${what} is 400`, async (t) => {
     const api = await start(t)
-    const answer = await api.request('POST', '/echo', { body, headers: { 'content-type': 'application/json' } })
-    assert.equal(answer.status, 400)
-    assert.deepEqual(answer.body, { error: 'Malformed request body' })
+    const response = await api.request('POST', '/echo', { body, headers: { 'content-type': 'application/json' } })
+    assert.equal(response.status, 400)
+    assert.deepEqual(response.body, { error: 'Malformed request body' })
   })
 }
 
-test('an answer that cannot be sent is a 500, and the service goes on', async (t) => {
+test('a response that cannot be sent is a 500, and the service keeps running', async (t) => {
   const api = await startApi(t, {
     extend(app) {
       const config = { access: 'public' } as const
@@ -102,15 +102,15 @@ test('an answer that cannot be sent is a 500, and the service goes on', async (t
     },
   })
   for (const path of ['/snow', '/object', '/long']) {
-    const answer = await api.request('GET', path, { headers: { 'accept-encoding': 'gzip' } })
-    assert.deepEqual([answer.status, answer.body], [500, { error: 'Internal server error' }], path)
-    assert.ok(answer.headers.get('x-request-id'))
+    const response = await api.request('GET', path, { headers: { 'accept-encoding': 'gzip' } })
+    assert.deepEqual([response.status, response.body], [500, { error: 'Internal server error' }], path)
+    assert.ok(response.headers.get('x-request-id'))
   }
   assert.equal((await api.get('/health/live')).status, 200)
   assert.equal(api.log.filter((line) => line.includes('could not be sent')).length, 3)
 })
 
-test('clients that hang up at once leave no trace in the log', async (t) => {
+test('clients that disconnect at once leave no trace in the log', async (t) => {
   const api = await startApi(t)
   const { port } = new URL(api.url)
   await Promise.all(
@@ -143,7 +143,7 @@ test('a byte order mark in front of a body is skipped', async (t) => {
   assert.deepEqual(login.body, { error: 'Invalid credentials' })
 })
 
-test('a key that would poison a prototype is ignored, wherever in a body it stands', async (t) => {
+test('a key that would poison a prototype is ignored, anywhere in a body', async (t) => {
   const api = await start(t)
   const { access: token } = await signIn(api)
   const inner = ['"__proto__": {"isAdmin": true}', '"constructor": {"prototype": {"isAdmin": true}}']
@@ -178,39 +178,39 @@ test('a body over 1 MiB is 413, one of exactly 1 MiB is read', async (t) => {
   const fits = JSON.stringify({ a: 'x'.repeat(1024 * 1024 - 8) })
   const headers = { 'content-type': 'application/json' }
   assert.equal((await api.request('POST', '/echo', { body: fits, headers })).status, 200)
-  const answer = await api.request('POST', '/echo', { body: `${fits} `, headers })
-  assert.equal(answer.status, 413)
-  assert.deepEqual(answer.body, { error: 'Request body too large' })
+  const response = await api.request('POST', '/echo', { body: `${fits} `, headers })
+  assert.equal(response.status, 413)
+  assert.deepEqual(response.body, { error: 'Request body too large' })
 })
 
 test('a body of another type is 415', async (t) => {
   const api = await start(t)
   for (const type of ['text/plain', 'application/xml', 'multipart/form-data; boundary=x', 'nonsense']) {
-    const answer = await api.request('POST', '/echo', { body: 'x', headers: { 'content-type': type } })
-    assert.equal(answer.status, 415, type)
-    assert.deepEqual(answer.body, { error: 'Unsupported media type' })
+    const response = await api.request('POST', '/echo', { body: 'x', headers: { 'content-type': type } })
+    assert.equal(response.status, 415, type)
+    assert.deepEqual(response.body, { error: 'Unsupported media type' })
   }
 })
 
 test('an unknown path is 404, malformed paths included', async (t) => {
   const api = await start(t)
   for (const path of ['/nowhere', '/echo', '/echo/1/2', '/%zz', '/echo/%', `/echo/${'x'.repeat(5000)}`]) {
-    const answer = await api.get(path)
+    const response = await api.get(path)
     const expected = path === '/echo' ? 405 : 404
-    assert.equal(answer.status, expected, path)
-    if (expected === 404) assert.deepEqual(answer.body, { error: 'Not found' })
+    assert.equal(response.status, expected, path)
+    if (expected === 404) assert.deepEqual(response.body, { error: 'Not found' })
   }
 })
 
-test('a known path with another method is 405 and says what is allowed', async (t) => {
+test('a known path with another method is 405 with an Allow header', async (t) => {
   const api = await start(t)
-  const answer = await api.request('PUT', '/echo/7?x=1')
-  assert.equal(answer.status, 405)
-  assert.deepEqual(answer.body, { error: 'Method not allowed' })
-  assert.equal(answer.headers.get('allow'), 'GET, HEAD, DELETE')
+  const response = await api.request('PUT', '/echo/7?x=1')
+  assert.equal(response.status, 405)
+  assert.deepEqual(response.body, { error: 'Method not allowed' })
+  assert.equal(response.headers.get('allow'), 'GET, HEAD, DELETE')
 })
 
-test('an unknown route is refused before its body is looked at', async (t) => {
+test('an unknown route is refused before its body is parsed', async (t) => {
   const api = await start(t)
   const text = { body: 'x', headers: { 'content-type': 'text/plain' } }
   assert.equal((await api.request('POST', '/nowhere', text)).status, 404)
@@ -219,14 +219,14 @@ test('an unknown route is refused before its body is looked at', async (t) => {
   assert.equal(wrongMethod.headers.get('allow'), 'POST')
 })
 
-test('HTTP/1.1 has one host, HTTP/1.0 need not have one, and what is expected beside is not looked at', async (t) => {
+test('HTTP/1.1 requires one Host header, HTTP/1.0 none, and Expect is ignored', async (t) => {
   const api = await start(t)
   const ask = (version: string, ...lines: string[]) =>
     sendRaw(api.url, [`GET /health/live HTTP/${version}`, ...lines, 'connection: close', '', ''].join('\r\n'))
   for (const lines of [[], ['host: a', 'host: b'], ['host: a', 'x-other: 1', 'HOST: a']]) {
-    const answer = await ask('1.1', ...lines)
-    assert.deepEqual([answer.status, answer.body], [400, '{"error":"Malformed request"}'], lines.join())
-    assert.ok(answer.headers.get('x-request-id'))
+    const response = await ask('1.1', ...lines)
+    assert.deepEqual([response.status, response.body], [400, '{"error":"Malformed request"}'], lines.join())
+    assert.ok(response.headers.get('x-request-id'))
   }
   assert.equal((await ask('1.0', 'host: a', 'host: b')).status, 400)
   assert.equal((await ask('1.0')).status, 200)
@@ -234,7 +234,7 @@ test('HTTP/1.1 has one host, HTTP/1.0 need not have one, and what is expected be
   assert.equal((await ask('1.1', 'host: x', 'expect: foo')).status, 200)
 })
 
-test('what the parser refuses has the usual body, headers and id, and stands in the log and the metrics', async (t) => {
+test('parser errors have the usual body, headers and id, and are in the log and the metrics', async (t) => {
   const api = await start(t)
   const big = `host: x\r\nx-big: ${'x'.repeat(20_000)}\r\n\r\n`
   const graphql = { errors: [{ message: 'Request headers too large', extensions: { code: 'HEADERS_TOO_LARGE' } }] }
@@ -245,11 +245,11 @@ test('what the parser refuses has the usual body, headers and id, and stands in 
     ['NONSENSE\r\n\r\n', 400, { error: 'Malformed request' }, undefined],
   ]
   for (const [request, status, body, path] of cases) {
-    const answer = await sendRaw(api.url, request)
-    assert.deepEqual([answer.status, JSON.parse(answer.body)], [status, body])
-    assert.equal(answer.headers.get('cache-control'), 'no-store')
-    assert.equal(answer.headers.get('x-content-type-options'), 'nosniff')
-    const id = answer.headers.get('x-request-id')
+    const response = await sendRaw(api.url, request)
+    assert.deepEqual([response.status, JSON.parse(response.body)], [status, body])
+    assert.equal(response.headers.get('cache-control'), 'no-store')
+    assert.equal(response.headers.get('x-content-type-options'), 'nosniff')
+    const id = response.headers.get('x-request-id')
     const line = api.log.map((each) => JSON.parse(each)).find(({ requestId }) => requestId === id)
     assert.deepEqual([line?.msg, line?.status, line?.path], ['request', status, path])
   }
@@ -265,30 +265,30 @@ test('what the parser refuses has the usual body, headers and id, and stands in 
   assert.deepEqual(series, [...new Set(series)])
 })
 
-test('an unforeseen error is 500 without a word about the cause, which the log has', async (t) => {
+test('an unexpected error is 500 without its cause, which is logged', async (t) => {
   const api = await start(t)
   const nothing = await api.get('/throws-nothing')
   assert.deepEqual([nothing.status, nothing.body], [500, { error: 'Internal server error' }])
-  const answer = await api.get('/fails')
-  assert.equal(answer.status, 500)
-  assert.deepEqual(answer.body, { error: 'Internal server error' })
-  const id = answer.headers.get('x-request-id')
+  const response = await api.get('/fails')
+  assert.equal(response.status, 500)
+  assert.deepEqual(response.body, { error: 'Internal server error' })
+  const id = response.headers.get('x-request-id')
   assert.ok(api.log.some((line) => line.includes('"level":"error"') && line.includes(`"requestId":"${id}"`)))
 })
 
-test('every answer has an id of its own, a client cannot choose it', async (t) => {
+test('every response has its own id, which a client cannot choose', async (t) => {
   const api = await start(t)
   const ids = new Set<string | null>()
   for (const path of ['/health/live', '/nowhere', '/fails', '/%zz']) {
-    const answer = await api.request('GET', path, { headers: { 'x-request-id': 'mine' } })
-    assert.ok(answer.headers.get('x-request-id'), path)
-    ids.add(answer.headers.get('x-request-id'))
+    const response = await api.request('GET', path, { headers: { 'x-request-id': 'mine' } })
+    assert.ok(response.headers.get('x-request-id'), path)
+    ids.add(response.headers.get('x-request-id'))
   }
   assert.equal(ids.size, 4)
   assert.ok(!ids.has('mine'))
 })
 
-test('answers carry security headers', async (t) => {
+test('responses have security headers', async (t) => {
   const api = await start(t, { PUBLIC_URL: 'https://api.example.com' })
   const { headers } = await api.get('/nowhere')
   assert.equal(headers.get('x-content-type-options'), 'nosniff')
@@ -297,7 +297,7 @@ test('answers carry security headers', async (t) => {
   assert.equal(headers.get('x-powered-by'), null)
 })
 
-test('browsers are told to use https, for sub-domains too where that is configured, and never over http', async (t) => {
+test('HSTS is sent over https, with subdomains if configured, and never over http', async (t) => {
   for (const [env, expected] of [
     [{ PUBLIC_URL: 'https://api.example.com', HSTS: 'subdomains' }, 'max-age=31536000; includeSubDomains'],
     [{ PUBLIC_URL: 'https://api.example.com', HSTS: 'off' }, null],
@@ -309,7 +309,7 @@ test('browsers are told to use https, for sub-domains too where that is configur
   }
 })
 
-test('no window of another origin keeps a hold on our pages', async (t) => {
+test('windows of other origins get no reference to our pages', async (t) => {
   const api = await start(t)
   for (const path of ['/', '/docs', '/graphiql', '/console/login', '/console/nowhere']) {
     const { headers } = await api.get(path)
@@ -318,7 +318,7 @@ test('no window of another origin keeps a hold on our pages', async (t) => {
   }
 })
 
-test('no secret reaches the log, whoever logs it', async (t) => {
+test('no secret reaches the log', async (t) => {
   const api = await start(t)
   const secret = 'hush-hush-4711'
   const body = Object.fromEntries(
@@ -354,27 +354,27 @@ test('no secret reaches the log, whoever logs it', async (t) => {
 test('forwarding headers of an untrusted peer are ignored, with one warning', async (t) => {
   const api = await start(t)
   for (let i = 0; i < 3; i++) {
-    const answer = await api.request('GET', '/echo/1', { headers: { 'x-forwarded-for': '203.0.113.9' } })
-    assert.equal(answer.body.ip, '127.0.0.1')
+    const response = await api.request('GET', '/echo/1', { headers: { 'x-forwarded-for': '203.0.113.9' } })
+    assert.equal(response.body.ip, '127.0.0.1')
   }
   assert.equal(api.log.filter((line) => line.includes('untrusted peer')).length, 1)
 })
 
-test('a trusted proxy tells the client address and the request id', async (t) => {
+test('a trusted proxy sets the client address and the request id', async (t) => {
   const api = await start(t, { TRUSTED_PROXIES: 'loopback, 10.0.0.0/8' })
   const headers = { 'x-forwarded-for': '198.51.100.1, 203.0.113.9, 10.1.2.3', 'x-request-id': 'from-the-proxy' }
-  const answer = await api.request('GET', '/echo/1', { headers })
+  const response = await api.request('GET', '/echo/1', { headers })
   assert.equal(
-    answer.body.ip,
+    response.body.ip,
     '203.0.113.9',
     'the last address that is not a trusted proxy; what stands before it is forged',
   )
-  assert.equal(answer.headers.get('x-request-id'), 'from-the-proxy')
+  assert.equal(response.headers.get('x-request-id'), 'from-the-proxy')
   const forged = await api.request('GET', '/echo/1', { headers: { 'x-request-id': 'a b" {}' } })
   assert.notEqual(forged.headers.get('x-request-id'), 'a b" {}')
 })
 
-test('what a trusted proxy forwards is an address, or it is ignored', async (t) => {
+test('a forwarded address must be valid, or it is ignored', async (t) => {
   const api = await start(t, { TRUSTED_PROXIES: 'loopback, 10.0.0.0/8' })
   for (const [forwarded, expected] of [
     ['evil', '127.0.0.1'],
@@ -392,15 +392,15 @@ test('what a trusted proxy forwards is an address, or it is ignored', async (t) 
     ['203.0.113.999', '127.0.0.1'],
     [`${'1'.repeat(10_000)}`, '127.0.0.1'],
   ] as const) {
-    const answer = await api.request('GET', '/echo/1', { headers: { 'x-forwarded-for': forwarded } })
-    assert.equal(answer.body.ip, expected, forwarded.slice(0, 50))
+    const response = await api.request('GET', '/echo/1', { headers: { 'x-forwarded-for': forwarded } })
+    assert.equal(response.body.ip, expected, forwarded.slice(0, 50))
   }
   const sent = { headers: { 'x-forwarded-for': 'evil' } }
   await api.request('GET', '/%zz', sent)
   assert.ok(!api.log.join('').includes('evil'))
 })
 
-test('while the event loop is far behind, requests are answered 503 with Retry-After, but it is alive', async (t) => {
+test('while the event loop is far behind, requests get 503 with Retry-After, but the service is live', async (t) => {
   const api = await start(t, { MAX_EVENT_LOOP_DELAY_MS: '50' })
   const blocking = Promise.all(Array.from({ length: 6 }, () => api.get('/blocks')))
   await blocking
@@ -415,7 +415,7 @@ test('while the event loop is far behind, requests are answered 503 with Retry-A
   assert.equal((await api.get('/health/live')).status, 200)
 })
 
-test('a slow start is not taken for overload: the first request is served', async (t) => {
+test('a slow start is not treated as overload: the first request is served', async (t) => {
   const api = await startApi(t, {
     env: { MAX_EVENT_LOOP_DELAY_MS: '1000' },
     extend() {
@@ -426,19 +426,23 @@ test('a slow start is not taken for overload: the first request is served', asyn
   assert.equal((await api.get('/health/ready')).status, 200)
 })
 
-test('closing lets a request in flight end', async (t) => {
+test('closing lets a request in flight finish', async (t) => {
   const api = await start(t)
   slowHasBegun = Promise.withResolvers()
   const slow = api.get('/slow')
   await slowHasBegun.promise
   await api.app.close()
-  const answer = await slow
-  assert.deepEqual(answer.body, { done: true })
-  assert.equal(answer.headers.get('connection'), 'close', 'the client must not reuse a connection that is about to go')
+  const response = await slow
+  assert.deepEqual(response.body, { done: true })
+  assert.equal(
+    response.headers.get('connection'),
+    'close',
+    'the client must not reuse a connection that is about to go',
+  )
   await assert.rejects(fetch(api.url))
 })
 
-test('a route that declares no access stops the start-up and is named', async (t) => {
+test('a route without a declared access stops the start with an error that names it', async (t) => {
   const start = startApi(t, {
     extend(app) {
       app.get('/forgotten', async () => ({}))

@@ -1,4 +1,4 @@
-/** Connections that stay open follow what becomes of their user. */
+/** Open connections follow changes of their user's access. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -12,7 +12,7 @@ import { again, password, type SignedIn, signIn } from '../support/people.ts'
 import { latchkey } from '../support/process.ts'
 import { startProxy } from '../support/proxy.ts'
 import { freePort } from '../support/servers.ts'
-import { startWatchingApi, type WatchingApi } from '../support/watching.ts'
+import { startWatchingApi, type WatchingApi } from '../support/watched-connections.ts'
 
 const log = createLogger({ level: 'silent', isTerminal: false })
 
@@ -50,17 +50,17 @@ const endings: Record<string, (api: WatchingApi, user: SignedIn) => Promise<unkn
   },
 }
 
-/** Each waits for what must not come. */
+/** Each test waits to see that something does not happen. */
 const concurrency = 4
 
 onEachEngine(
   'open connections',
   (engine) => {
-    test('follow, within some ten seconds, what the command line does on a database that tells nobody', async (t) => {
+    test('follow changes by the command line within about ten seconds if the database cannot notify', async (t) => {
       const api = await startWatchingApi(t, { engine })
       const user = await api.signInAs('editor')
       const connections = await Promise.all(Array.from({ length: 60 }, () => api.open(user.access)))
-      // Past the bus, as by the command line on SQLite.
+      // Bypasses the bus, as the command line does on SQLite.
       await sleep(500)
       await api.grant(user, 'viewer')
       await eventually(() => assert.ok(connections.every(({ changes }) => changes.length === 1)))
@@ -68,7 +68,7 @@ onEachEngine(
     })
 
     for (const [name, end] of Object.entries(endings)) {
-      test(`end at once after ${name}, and nobody else's do`, async (t) => {
+      test(`end at once after ${name}, but only those of this user`, async (t) => {
         const api = await startWatchingApi(t, { engine })
         const [user, bystander] = [await signIn(api), await signIn(api, 'bystander@example.com')]
         const connections = [await api.open(user.access), await api.open(user.access)]
@@ -87,7 +87,7 @@ onEachEngine(
       })
     }
 
-    test('of a session stay when another session of the same user ends', async (t) => {
+    test('of a session stay open when another session of the same user ends', async (t) => {
       const api = await startWatchingApi(t, { engine })
       const one = await signIn(api)
       const two = await again(api, one)
@@ -98,7 +98,7 @@ onEachEngine(
       assert.equal(second.ends, 0)
     })
 
-    test('hear of a role that is given or taken away, with the roles as they are then', async (t) => {
+    test('are notified of granted and removed roles, with the current roles', async (t) => {
       const api = await startWatchingApi(t, { engine })
       const admin = await api.signInAs('admin')
       const user = await api.signInAs('editor', 'viewer')
@@ -128,7 +128,7 @@ onEachEngine(
       await eventually(() => assert.equal(connection.ends, 1), byMessageMs)
     })
 
-    test('end where the token ended between its check and the watch', async (t) => {
+    test('end if the token was revoked between its check and the watch', async (t) => {
       const api = await startWatchingApi(t, { engine })
       const user = await signIn(api)
       const principal = await api.parts.authenticate(user.access)
@@ -146,7 +146,7 @@ onEachEngine(
   { concurrency },
 )
 
-/** A watch of its own, over the real service of `api`, that counts what it asks for and can be made to fail. */
+/** A separate watch over the real service of `api`, which counts its queries and can be made to fail. */
 async function startWatch(t: TestContext, api: WatchingApi, bus = createMemoryBus({ log })) {
   const asked: string[] = []
   let failure: Error | undefined
@@ -167,7 +167,7 @@ async function startWatch(t: TestContext, api: WatchingApi, bus = createMemoryBu
   return { liveAccess, bus, asked, fail }
 }
 
-test('a message about a user costs one query for each token, however many connections it holds open', async (t) => {
+test('a message about a user costs one query per token, however many connections are open', async (t) => {
   const api = await startWatchingApi(t)
   const { liveAccess, bus, asked } = await startWatch(t, api)
   const user = await signIn(api)
@@ -178,11 +178,11 @@ test('a message about a user costs one query for each token, however many connec
   asked.length = 0
   await bus.publish('access', { userId: user.id })
   await eventually(() => assert.ok(tokens.every((token) => asked.includes(token))), byMessageMs)
-  // One for the message, perhaps one of the opening and one of the periodic check; not fifty.
+  // One for the message, perhaps one for opening and one for the periodic check; not fifty.
   assert.ok(asked.filter((token) => token === user.access).length <= 3, String(asked.length))
 })
 
-test('messages that make no sense are left out', async (t) => {
+test('invalid messages are ignored', async (t) => {
   const api = await startWatchingApi(t)
   const { liveAccess, bus } = await startWatch(t, api)
   const user = await signIn(api)
@@ -194,7 +194,7 @@ test('messages that make no sense are left out', async (t) => {
   await eventually(() => assert.equal(connection.ends, 1), byMessageMs)
 })
 
-test('while the database is away nobody is ended but by the clock; afterwards all is made up for', async (t) => {
+test('while the database is unavailable connections end only by expiry; afterwards everything is checked', async (t) => {
   const api = await startWatchingApi(t, { env: { JWT_ACCESS_TTL: '600' } })
   const { liveAccess, bus, fail } = await startWatch(t, api)
   const [gone, stays] = [await signIn(api), await signIn(api, 'stays@example.com')]
@@ -225,7 +225,7 @@ test('while the database is away nobody is ended but by the clock; afterwards al
   await eventually(() => assert.equal(lateConnection.ends, 1), byMessageMs)
 })
 
-test('one connection that fails to hear of it keeps no other from it', async (t) => {
+test('one connection that fails to be notified does not affect the others', async (t) => {
   const api = await startWatchingApi(t)
   const user = await signIn(api)
   const principal = await api.parts.authenticate(user.access)
@@ -240,7 +240,7 @@ test('one connection that fails to hear of it keeps no other from it', async (t)
   assert.match(api.log.join(''), /it fails/)
 })
 
-test('a closed watch tells nobody anything', async (t) => {
+test('a closed watch notifies nobody', async (t) => {
   const api = await startWatchingApi(t)
   const { liveAccess, bus } = await startWatch(t, api)
   const user = await signIn(api)
@@ -254,7 +254,7 @@ test('a closed watch tells nobody anything', async (t) => {
 })
 
 if (engines.includes('postgres')) {
-  test('what happened while the bus was away is found out when it is back', async (t) => {
+  test('changes during an outage of the bus are found when it is back', async (t) => {
     const api = await startWatchingApi(t)
     const node = await createNode(t, 'redis')
     const { liveAccess } = await startWatch(t, api, node.bus)
@@ -317,7 +317,7 @@ if (engines.includes('postgres')) {
 }
 
 if (engines.includes('postgres')) {
-  test('user:roles waits for a Redis and a PostgreSQL that take long to answer, and reaches the service', async (t) => {
+  test('user:roles waits for a slow Redis and PostgreSQL, and reaches the service', async (t) => {
     const redis = testServer('TEST_REDIS_URL')
     for (const carriedBy of ['redis', 'postgres'] as const) {
       const DATABASE_URL = await createDatabaseUrl(t, 'postgres')
@@ -336,7 +336,7 @@ if (engines.includes('postgres')) {
   })
 }
 
-test('user:roles does its work where Redis is away', async (t) => {
+test('user:roles works while Redis is unavailable', async (t) => {
   const DATABASE_URL = await createDatabaseUrl(t, 'sqlite')
   const api = await startWatchingApi(t, { env: { DATABASE_URL } })
   const user = await signIn(api)

@@ -7,7 +7,7 @@ import { again, claimsOf, isSignedIn, logIn, many, password, register, signIn } 
 const locked = 'Account temporarily locked after too many failed attempts'
 
 onEachEngine('login', (engine) => {
-  test('answers a token pair with the decided claims', async (t) => {
+  test('returns a token pair with the specified claims', async (t) => {
     const api = await startApi(t, { engine })
     const user = await register(api)
     const { status, body, headers } = await logIn(api, user.email)
@@ -39,10 +39,10 @@ onEachEngine('login', (engine) => {
       {},
       { email: null, password: null },
     ]) {
-      const answer = await api.post('/api/auth/login', body)
-      assert.equal(answer.status, 401)
-      assert.deepEqual(answer.body, { error: 'Invalid credentials' })
-      assert.equal(answer.headers.get('www-authenticate'), 'Bearer')
+      const response = await api.post('/api/auth/login', body)
+      assert.equal(response.status, 401)
+      assert.deepEqual(response.body, { error: 'Invalid credentials' })
+      assert.equal(response.headers.get('www-authenticate'), 'Bearer')
     }
     const typed = await api.post('/api/auth/login', { email: 5, password: true })
     assert.deepEqual(
@@ -69,13 +69,13 @@ onEachEngine('login', (engine) => {
       assert.equal((await logIn(api, email)).status, 423)
       api.clock.advance(3)
       assert.equal((await logIn(api, email)).status, who === 'a known' ? 200 : 401)
-      // The count begins anew.
+      // The count starts over.
       for (let i = who === 'a known' ? 0 : 1; i < 4; i++) assert.equal((await logIn(api, email, 'wrong')).status, 401)
       assert.equal((await logIn(api, email, 'wrong')).status, 423)
     })
   }
 
-  test('a completed login clears the failures, and so does a day', async (t) => {
+  test('a completed login clears the failure count, and so does a day', async (t) => {
     const api = await startApi(t, { engine })
     const { email } = await register(api)
     for (let round = 0; round < 3; round++) {
@@ -86,52 +86,52 @@ onEachEngine('login', (engine) => {
     assert.equal((await logIn(api, email)).status, 200)
   })
 
-  test('of a hundred wrong logins at once four are 401, all others 423 with one locked_until', async (t) => {
+  test('of a hundred parallel wrong logins four are 401, all others 423 with the same locked_until', async (t) => {
     const api = await startApi(t, { engine, env: { RATE_LIMIT_LOGIN: '1000/60' } })
     const { email } = await register(api)
-    const answers = await many(100, () => logIn(api, email, 'wrong'))
-    assert.equal(answers.filter(({ status }) => status === 401).length, 4)
-    const refused = answers.filter(({ status }) => status === 423)
+    const responses = await many(100, () => logIn(api, email, 'wrong'))
+    assert.equal(responses.filter(({ status }) => status === 401).length, 4)
+    const refused = responses.filter(({ status }) => status === 423)
     assert.equal(refused.length, 96)
     assert.equal(new Set(refused.map(({ body }) => body.locked_until)).size, 1)
   })
 
-  test('of wrong and right logins at once no more than five tell anything once the lock is set', async (t) => {
+  test('of parallel wrong and right logins no more than five reveal anything once the email is locked', async (t) => {
     const api = await startApi(t, { engine, env: { RATE_LIMIT_LOGIN: '1000/60' } })
     const { email } = await register(api)
     for (let i = 0; i < 4; i++) await logIn(api, email, 'wrong')
-    const answers = await many(40, (i) => logIn(api, email, i === 20 ? password : 'wrong'))
-    const told = answers.filter(({ status }) => status !== 423)
-    // The right one may come before the lock and clear the count; then four more wrong ones are told, and no more.
+    const responses = await many(40, (i) => logIn(api, email, i === 20 ? password : 'wrong'))
+    const told = responses.filter(({ status }) => status !== 423)
+    // The right one may come before the lock and reset the count; then four more wrong ones get 401, and no more.
     assert.ok(told.length <= 5, `${told.length} answers told something`)
     assert.ok(told.filter(({ status }) => status === 200).length <= 1)
   })
 
-  test('a hundred right logins at once are all 200', async (t) => {
+  test('a hundred parallel logins with the right password all succeed', async (t) => {
     const api = await startApi(t, { engine, env: { RATE_LIMIT_LOGIN: '1000/60' } })
     const { email } = await register(api)
-    const answers = await many(100, () => logIn(api, email))
-    assert.deepEqual([...new Set(answers.map(({ status }) => status))], [200])
-    assert.equal(new Set(answers.map(({ body }) => claimsOf(body.access_token).family)).size, 100)
+    const responses = await many(100, () => logIn(api, email))
+    assert.deepEqual([...new Set(responses.map(({ status }) => status))], [200])
+    assert.equal(new Set(responses.map(({ body }) => claimsOf(body.access_token).family)).size, 100)
   })
 
-  test('an access token lives 1800 seconds, not one more', async (t) => {
+  test('an access token is valid for 1800 seconds, not one more', async (t) => {
     const api = await startApi(t, { engine })
     const user = await signIn(api)
     api.clock.advance(1798)
     assert.ok(await isSignedIn(api, user.access))
     api.clock.advance(2)
-    const answer = await api.get('/me', user.access)
-    assert.deepEqual([answer.status, answer.body], [401, { error: 'Invalid access token' }])
+    const response = await api.get('/me', user.access)
+    assert.deepEqual([response.status, response.body], [401, { error: 'Invalid access token' }])
   })
 
-  test('logout ends the presented access token alone', async (t) => {
+  test('logout ends only the access token it was sent with', async (t) => {
     const api = await startApi(t, { engine })
     const user = await signIn(api)
     const other = await again(api, user)
-    const answer = await api.post('/api/auth/logout', {}, user.access)
-    assert.equal(answer.status, 200)
-    assert.equal(typeof answer.body.message, 'string')
+    const response = await api.post('/api/auth/logout', {}, user.access)
+    assert.equal(response.status, 200)
+    assert.equal(typeof response.body.message, 'string')
     assert.equal(await isSignedIn(api, user.access), false)
     assert.ok(await isSignedIn(api, other.access))
     const refreshed = await api.post('/api/auth/refresh', { refresh_token: user.refresh })
@@ -154,7 +154,7 @@ onEachEngine('login', (engine) => {
     assert.equal(claimsOf(anew.access).ver, 2)
   })
 
-  test('logout needs a token, and a body only of the right kind', async (t) => {
+  test('logout needs a token, and a valid body if there is one', async (t) => {
     const api = await startApi(t, { engine })
     assert.deepEqual((await api.post('/api/auth/logout')).body, { error: 'Missing access token' })
     const basic = await api.request('POST', '/api/auth/logout', { headers: { authorization: 'Basic eDp5' } })
@@ -183,7 +183,7 @@ onEachEngine('login', (engine) => {
     assert.equal((await logIn(api, user.email, 'Another-Pass-2')).status, 200)
   })
 
-  test('wrong passwords count wherever one is asked for, and the lock holds there too', async (t) => {
+  test('wrong passwords count on every endpoint that asks for one, and the lock-out applies there too', async (t) => {
     const api = await startApi(t, { engine })
     const user = await signIn(api)
     const change = (current_password: string) =>

@@ -1,4 +1,4 @@
-/** The description of the API is valid, complete, and tells the truth. It does not depend on the database. */
+/** The OpenAPI document is valid, complete and correct. Independent of the database. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createConfig, lintFromString } from '@redocly/openapi-core'
@@ -9,21 +9,21 @@ import { playgroundFiles } from '../../src/platform/graphql/playground/playgroun
 import { resolveResponse, resolveSchema } from '../../src/platform/openapi/document.ts'
 import { toPascalCase } from '../../src/platform/openapi/schemas.ts'
 import type { ClientResponse, RequestOptions } from '../../src/testing/client.ts'
-import { answerProblems, examplesOf, problemsOf, startDescribedApi } from '../support/described.ts'
+import { examplesOf, problemsOf, responseProblems, startDescribedApi } from '../support/openapi-document.ts'
 import { again, logIn, password, signIn, totp } from '../support/people.ts'
 
-/** Of the routes, those that are for no reader of the description. */
+/** Routes that are deliberately undocumented. */
 const hidden = [
   'POST /graphql',
   ...['/docs', '/docs/style.css', '/openapi.json', '/graphql', ...Object.keys(playgroundFiles)].map(
     (path) => `GET ${path}`,
   ),
 ]
-/** Pages are for people. */
+/** Pages are not part of the API. */
 const isPage = (route: string) => /^\w+ \/(console(\/.*)?)?$/.test(route)
 const isPreflight = (route: string) => route.startsWith('OPTIONS ')
 
-/** The same path with a slash at its end is no endpoint of its own. */
+/** The same path with a trailing slash is not a separate endpoint. */
 const isTwin = (route: string, routes: readonly string[]) => route.endsWith('/') && routes.includes(route.slice(0, -1))
 
 test('the description is valid OpenAPI 3.1, of this version', async (t) => {
@@ -46,7 +46,7 @@ test("redocly's recommended rules find nothing in it", async (t) => {
   )
 })
 
-test('operations have names that a person would give them, and keep them', async (t) => {
+test('operations have readable, stable names', async (t) => {
   const { operations } = await startDescribedApi(t)
   const names = Object.fromEntries(operations.map(({ name, operation }) => [name, operation.operationId]))
   for (const [route, name] of Object.entries({
@@ -69,13 +69,13 @@ test('operations have names that a person would give them, and keep them', async
     assert.equal(names[route], name)
   }
   for (const { name, method, path, operation } of operations) {
-    // Of a path of one word that is what a person would write: getMe.
+    // For a path of one word, that is the natural name: getMe.
     if (path.lastIndexOf('/') === 0) continue
     assert.notEqual(operation.operationId, method.toLowerCase() + toPascalCase(path), `${name} is named by nobody`)
   }
 })
 
-test('schemas are of the kind that generators of clients understand', async (t) => {
+test('schemas work with client generators', async (t) => {
   const { document, operations } = await startDescribedApi(t)
   const { schemas } = document.components
   assert.ok(!('Error' in schemas))
@@ -103,7 +103,7 @@ test('schemas are of the kind that generators of clients understand', async (t) 
   }
 })
 
-test('fields are told the lengths, limits and formats that they are checked by, and what is optional', async (t) => {
+test('fields are documented with the lengths, limits and formats they are validated by, and as optional if they are', async (t) => {
   const { document } = await startDescribedApi(t)
   const { CreateProductBody, RegisterBody, CreatePostBody, LogoutBody } = document.components.schemas
   assert.deepEqual(CreateProductBody?.required, ['name', 'description', 'price'])
@@ -120,31 +120,31 @@ test('fields are told the lengths, limits and formats that they are checked by, 
   assert.equal(LogoutBody?.required, undefined)
 })
 
-test('whatever is answered is described, rate limits too', async (t) => {
+test('every response is documented, including rate limits', async (t) => {
   const once = Object.fromEntries(
     ['LOGIN', 'REGISTER', 'REFRESH', 'VERIFY', 'RESET'].map((name) => [`RATE_LIMIT_${name}`, '6/600']),
   )
   const api = await startDescribedApi(t, { env: once })
   const { access } = await api.signInAs('admin')
   const seen = new Set<number>()
-  // Signing out comes last: the others need the token.
+  // Logout comes last: the others need the token.
   const isLast = ({ path }: { path: string }) => path === '/api/auth/logout'
   const operations = api.operations.toSorted((a, b) => Number(isLast(a)) - Number(isLast(b)))
   for (const { name, method, path, operation } of operations) {
     const [media] = Object.values(operation.requestBody?.content ?? {})
     for (let i = 0; i < 8; i++) {
-      const answer = await api.request(method, path.replace('{id}', '7'), {
+      const response = await api.request(method, path.replace('{id}', '7'), {
         ...(media && { json: i % 2 === 0 ? media.example : {} }),
         ...(operation.security.length > 0 && { token: access }),
       })
-      seen.add(answer.status)
-      assert.deepEqual(answerProblems(api.document, { method, path }, answer), [], `${name} ${answer.status}`)
+      seen.add(response.status)
+      assert.deepEqual(responseProblems(api.document, { method, path }, response), [], `${name} ${response.status}`)
     }
   }
   for (const status of [200, 401, 404, 422, 429]) assert.ok(seen.has(status), String(status))
 })
 
-test('it is for everybody, is JSON, and names the public address where there is one', async (t) => {
+test('it is public JSON, and contains the public URL if there is one', async (t) => {
   const api = await startDescribedApi(t, { env: { PUBLIC_URL: 'https://api.example.com/' } })
   const { status, headers } = await api.get('/openapi.json')
   assert.deepEqual(
@@ -165,7 +165,7 @@ test('every route that the router knows is described, and nothing else is', asyn
   )
 })
 
-test('every operation has a summary, a chapter, a name of its own, and answers with examples that fit', async (t) => {
+test('every operation has a summary, a tag, a unique name, and responses with valid examples', async (t) => {
   const { document, operations } = await startDescribedApi(t)
   const tags = document.tags.map(({ name }) => name)
   for (const { name, operation } of operations) {
@@ -217,7 +217,7 @@ const texts: Record<string, string[]> = {
   503: ['Service unavailable'],
 }
 
-test('errors are those of the table, each where it can happen', async (t) => {
+test('documented errors are those of the table, on the operations where they can happen', async (t) => {
   const { document, operations } = await startDescribedApi(t)
   const found = new Set<string>()
   for (const { name, path, operation } of operations) {
@@ -256,7 +256,7 @@ test('errors are those of the table, each where it can happen', async (t) => {
   )
 })
 
-test('who may use what is told', async (t) => {
+test('access requirements are documented', async (t) => {
   const { document } = await startDescribedApi(t)
   const at = (path: string, method: string) => {
     const operation = document.paths[path]?.[method]
@@ -285,22 +285,25 @@ test('every example of a request passes, as JSON and as a form', async (t) => {
     for (const [type, media] of Object.entries(operation.requestBody?.content ?? {})) {
       assert.deepEqual(problemsOf(api.document, media.schema, media.example), [], name)
       const { access } = await api.signInAs('admin')
-      const answer = await api.request(method, path.replace('{id}', '1'), {
+      const response = await api.request(method, path.replace('{id}', '1'), {
         token: operation.security.length > 0 ? access : undefined,
         ...asRequest(type, media.example),
       })
-      const isWrongCode = path === '/api/auth/2fa/enable' && answer.body.details.code[0] === 'Invalid two-factor code'
-      assert.ok(isWrongCode || ![400, 413, 415, 422, 500].includes(answer.status), `${name} ${type} ${answer.status}`)
-      assert.deepEqual(answerProblems(api.document, { method, path }, answer), [], name)
+      const isWrongCode = path === '/api/auth/2fa/enable' && response.body.details.code[0] === 'Invalid two-factor code'
+      assert.ok(
+        isWrongCode || ![400, 413, 415, 422, 500].includes(response.status),
+        `${name} ${type} ${response.status}`,
+      )
+      assert.deepEqual(responseProblems(api.document, { method, path }, response), [], name)
     }
   }
 })
 
-test('what the service answers is what is described, field by field', async (t) => {
+test('responses match the documentation, field by field', async (t) => {
   const api = await startDescribedApi(t)
-  const fits = (method: string, path: string, answer: ClientResponse, status: number) => {
-    assert.equal(answer.status, status, `${method} ${path} ${JSON.stringify(answer.body)}`)
-    assert.deepEqual(answerProblems(api.document, { method, path }, answer), [], `${method} ${path}`)
+  const fits = (method: string, path: string, response: ClientResponse, status: number) => {
+    assert.equal(response.status, status, `${method} ${path} ${JSON.stringify(response.body)}`)
+    assert.deepEqual(responseProblems(api.document, { method, path }, response), [], `${method} ${path}`)
   }
   const email = 'grace@example.com'
   fits('POST', '/api/auth/register', await api.post('/api/auth/register', { email, password }), 201)
@@ -337,13 +340,13 @@ test('what the service answers is what is described, field by field', async (t) 
   fits('DELETE', '/api/posts/{id}', await api.delete('/api/posts/1', admin.access), 204)
 })
 
-test('so is what is told of products', async (t) => {
+test('product events are announced too', async (t) => {
   const api = await startDescribedApi(t)
   const { access } = await signIn(api)
   const [all, one] = ['/api/v2/products', '/api/v2/products/{id}']
-  const fits = (method: string, path: string, answer: ClientResponse, status: number) => {
-    assert.equal(answer.status, status, `${method} ${path} ${JSON.stringify(answer.body)}`)
-    assert.deepEqual(answerProblems(api.document, { method, path }, answer), [], `${method} ${path}`)
+  const fits = (method: string, path: string, response: ClientResponse, status: number) => {
+    assert.equal(response.status, status, `${method} ${path} ${JSON.stringify(response.body)}`)
+    assert.deepEqual(responseProblems(api.document, { method, path }, response), [], `${method} ${path}`)
   }
   const lamp = { name: 'Desk Lamp', description: 'Bright', price: 5 }
   fits('POST', all, await api.post(all, lamp, access), 201)
@@ -359,7 +362,7 @@ test('so is what is told of products', async (t) => {
   fits('DELETE', one, await api.delete(`${all}/1`, access), 204)
 })
 
-test('so is what the second factor, sessions and administrators get', async (t) => {
+test('responses about two-factor, sessions and administration are not cached either', async (t) => {
   const api = await startDescribedApi(t)
   const fits = async (
     method: 'POST' | 'PUT' | 'DELETE',
@@ -368,10 +371,10 @@ test('so is what the second factor, sessions and administrators get', async (t) 
     options: RequestOptions,
     id = '',
   ) => {
-    const answer = await api.request(method, path.replace('{id}', id), options)
-    assert.equal(answer.status, status, `${method} ${path} ${JSON.stringify(answer.body)}`)
-    assert.deepEqual(answerProblems(api.document, { method, path }, answer), [], `${method} ${path}`)
-    return answer
+    const response = await api.request(method, path.replace('{id}', id), options)
+    assert.equal(response.status, status, `${method} ${path} ${JSON.stringify(response.body)}`)
+    assert.deepEqual(responseProblems(api.document, { method, path }, response), [], `${method} ${path}`)
+    return response
   }
   const user = await signIn(api)
   const token = user.access
@@ -412,7 +415,7 @@ test('so is what the second factor, sessions and administrators get', async (t) 
   await fits('POST', '/api/auth/logout', 200, { ...asAdmin, json: {} })
 })
 
-test('the rules of a body are told as they are configured, and none of ours leaks', async (t) => {
+test('the rules of a body are documented as configured, and no internal keyword leaks', async (t) => {
   const { document } = await startDescribedApi(t)
   assert.ok(!/"x-(check|decimals|not-blank|or-empty)/.test(JSON.stringify(document)))
   const { RegisterBody: body } = document.components.schemas
@@ -427,7 +430,7 @@ test('the rules of a body are told as they are configured, and none of ours leak
   })
 })
 
-test("a user's own routes are described by what can be told, or not at all where they say so", async (t) => {
+test('routes of extensions are documented with what is known, or left out if they ask for it', async (t) => {
   const api = await startDescribedApi(t, {
     async extend(app) {
       const body = Type.Object({ text: Type.String({ 'x-not-blank': true }) })
@@ -440,7 +443,7 @@ test("a user's own routes are described by what can be told, or not at all where
         },
         { prefix: '/both' },
       )
-      // A schema that only the validator of its plugin understands.
+      // A schema that only its plugin's validator understands.
       await app.register(async (inner) => {
         inner.setValidatorCompiler(() => () => true)
         inner.post('/odd', { config: { access: 'public' }, schema: { body: { type: 'string' } } }, async () => ({}))

@@ -12,7 +12,7 @@ interface Mailbox {
   messages: string[]
 }
 
-/** A real SMTP server on loopback that keeps what it gets. */
+/** A real SMTP server on loopback that stores the mails it receives. */
 async function startSmtp(t: TestContext): Promise<Mailbox> {
   const messages: string[] = []
   const server = new SMTPServer({
@@ -66,7 +66,7 @@ async function tokenFor(api: Api, mailbox: Mailbox, email: string): Promise<stri
 }
 
 onEachEngine('password reset', (engine) => {
-  test('mails a link of the configured address, and the token sets a new password once', async (t) => {
+  test('mails a link to the configured URL, and the token sets a new password once', async (t) => {
     const { api, mailbox } = await start(t, engine)
     const user = await signIn(api)
     const token = await tokenFor(api, mailbox, ` ${user.email.toUpperCase()}`)
@@ -79,9 +79,9 @@ onEachEngine('password reset', (engine) => {
     const weak = await reset(api, token, 'weak')
     assert.equal(weak.status, 422)
     assert.ok(Array.isArray(weak.body.details.password))
-    const answer = await reset(api, token, 'Another-Pass-2')
-    assert.equal(answer.status, 200, 'a weak password consumed nothing')
-    assert.equal(typeof answer.body.message, 'string')
+    const response = await reset(api, token, 'Another-Pass-2')
+    assert.equal(response.status, 200, 'a weak password consumed nothing')
+    assert.equal(typeof response.body.message, 'string')
     assert.equal(await isSignedIn(api, user.access), false)
     assert.equal((await api.post('/api/auth/refresh', { refresh_token: user.refresh })).status, 401)
     assert.equal((await logIn(api, user.email, 'Another-Pass-2')).status, 200)
@@ -89,7 +89,7 @@ onEachEngine('password reset', (engine) => {
     assert.deepEqual([twice.status, twice.body], [401, { error: 'Invalid reset token' }])
   })
 
-  test('says the same to every email, and mails no stranger', async (t) => {
+  test('returns the same for every email, and sends no mail to unknown ones', async (t) => {
     const { api, mailbox } = await start(t, engine)
     const user = await signIn(api)
     const known = await forgot(api, user.email)
@@ -103,7 +103,7 @@ onEachEngine('password reset', (engine) => {
     assert.equal(mailbox.messages.length, 1)
   })
 
-  test('sends three mails an hour to an account, however many are asked for at once', async (t) => {
+  test('sends at most three mails an hour to an account, however many are requested in parallel', async (t) => {
     const { api, mailbox } = await start(t, engine)
     const user = await signIn(api)
     await many(10, () => forgot(api, user.email))
@@ -115,19 +115,19 @@ onEachEngine('password reset', (engine) => {
     await waitForMails(mailbox, 4)
   })
 
-  test('a token lives an hour, and of twenty uses at once one counts', async (t) => {
+  test('a reset token is valid for an hour, and of twenty parallel uses one succeeds', async (t) => {
     const { api, mailbox } = await start(t, engine)
     const user = await signIn(api)
     const late = await tokenFor(api, mailbox, user.email)
     api.clock.advance(3601)
     assert.equal((await reset(api, late, 'Another-Pass-2')).status, 401)
     const token = await tokenFor(api, mailbox, user.email)
-    const answers = await many(20, (i) => reset(api, token, `Another-Pass-${i}`))
-    assert.equal(answers.filter(({ status }) => status === 200).length, 1)
+    const responses = await many(20, (i) => reset(api, token, `Another-Pass-${i}`))
+    assert.equal(responses.filter(({ status }) => status === 200).length, 1)
     for (const wrong of ['', 'x', `${token}x`]) assert.equal((await reset(api, wrong, 'Another-Pass-2')).status, 401)
   })
 
-  test('using one token voids the others', async (t) => {
+  test('using one token invalidates the others', async (t) => {
     const { api, mailbox } = await start(t, engine)
     const user = await signIn(api)
     const first = await tokenFor(api, mailbox, user.email)
@@ -162,7 +162,7 @@ test('in development without mail the message goes to the log', async (t) => {
   assert.equal((await reset(api, token, 'Another-Pass-2')).status, 200)
 })
 
-test('in production without mail it is 503, and an unreachable mail server changes no answer', async (t) => {
+test('in production without mail it is 503, and an unreachable mail server does not change the response', async (t) => {
   const none = await startApi(t, { env: { NODE_ENV: 'production' } })
   const refused = await forgot(none, 'a@example.com')
   assert.deepEqual([refused.status, refused.body], [503, { error: 'Service unavailable' }])

@@ -1,4 +1,4 @@
-/** Requests that are sent without waiting for the answers before them. */
+/** Requests that are sent without waiting for earlier responses. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { startApi } from '../support/api.ts'
@@ -7,7 +7,7 @@ import { sendRaw } from '../support/raw-http.ts'
 const ask = (path: string, more = '') => `GET ${path} HTTP/1.1\r\nhost: x\r\n${more}\r\n`
 const countOf = (text: string, status: number) => text.split(`HTTP/1.1 ${status} `).length - 1
 
-test('a usual pipeline is answered whole and in order', async (t) => {
+test('a normal pipeline gets all its responses in order', async (t) => {
   const api = await startApi(t)
   const paths = Array.from({ length: 10 }, (_, i) => `/api/v2/products?page=${i + 1}`)
   const { text } = await sendRaw(
@@ -21,7 +21,7 @@ test('a usual pipeline is answered whole and in order', async (t) => {
   )
 })
 
-test('of a thousand requests in one packet those that would only wait in memory are refused', async (t) => {
+test('of a thousand requests in one packet, those that would only wait in memory are refused', async (t) => {
   const api = await startApi(t)
   const { text } = await sendRaw(
     api.url,

@@ -1,4 +1,4 @@
-/** The playground over HTTP; what it does in a browser is in test/browser/. */
+/** The playground over HTTP. Its browser tests are in test/browser/. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { playgroundFiles } from '../../src/platform/graphql/playground/playground.ts'
@@ -8,19 +8,19 @@ const paths = Object.keys(playgroundFiles)
 
 async function statuses(t: TestContext, env: Record<string, string>): Promise<number[]> {
   const api = await startApi(t, { env })
-  const answers = await Promise.all(paths.map((path) => api.get(path)))
-  for (const { status, body } of answers) if (status !== 200) assert.deepEqual(body, { error: 'Not found' })
-  return [...new Set(answers.map(({ status }) => status))]
+  const responses = await Promise.all(paths.map((path) => api.get(path)))
+  for (const { status, body } of responses) if (status !== 200) assert.deepEqual(body, { error: 'Not found' })
+  return [...new Set(responses.map(({ status }) => status))]
 }
 
-test('the playground is there in development, and elsewhere only on request', async (t) => {
+test('the playground is available in development, and in production only if configured', async (t) => {
   assert.deepEqual(await statuses(t, {}), [200])
   assert.deepEqual(await statuses(t, { GQL_PLAYGROUND: 'false' }), [404])
   assert.deepEqual(await statuses(t, { NODE_ENV: 'production' }), [404])
   assert.deepEqual(await statuses(t, { NODE_ENV: 'production', GQL_PLAYGROUND: 'true' }), [200])
 })
 
-test('the page is called Latchkey and names nothing but files of its own', async (t) => {
+test('the page is called Latchkey and references only its own files', async (t) => {
   const api = await startApi(t)
   const { body: page } = (await api.get('/graphiql')) as { body: string }
   assert.match(page, /<title>Latchkey<\/title>/)
@@ -35,7 +35,7 @@ test('the page is called Latchkey and names nothing but files of its own', async
   )
 })
 
-test('the policy of the page lets no script and no style in but those files', async (t) => {
+test('the content security policy allows only these scripts and styles', async (t) => {
   const api = await startApi(t)
   const { headers, body } = await api.get('/graphiql')
   const policy = headers.get('content-security-policy') ?? ''
@@ -46,7 +46,7 @@ test('the policy of the page lets no script and no style in but those files', as
   assert.ok(!/<style| style=| on\w+=|<script(?! (?:defer|type="module") src=)/.test(body))
 })
 
-test('every file has its type, is compressed on request, and is sent once to whoever keeps it', async (t) => {
+test('every file has its content type, is compressed on request, and is revalidated with an ETag', async (t) => {
   const api = await startApi(t)
   const types = { html: 'text/html', css: 'text/css', js: 'text/javascript' }
   for (const [path, { file }] of Object.entries(playgroundFiles)) {

@@ -1,4 +1,4 @@
-/** Databases whose defaults are not ours. */
+/** Databases with unusual defaults. */
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { type TestContext, test } from 'node:test'
@@ -12,7 +12,7 @@ import { signIn } from '../support/people.ts'
 import { latchkey } from '../support/process.ts'
 import { lamp, productsPath } from '../support/products.ts'
 
-/** A database with such defaults, made with what `more` adds to its creation. */
+/** Creates a database with these defaults; `more` is added to CREATE DATABASE. */
 async function createWith(t: TestContext, settings: Record<string, string>): Promise<string> {
   const url = await createDatabaseUrl(t, 'postgres')
   const name = new URL(url).pathname.slice(1)
@@ -67,7 +67,7 @@ if (engines.includes('postgres')) {
   for (const [title, settings] of Object.entries(strange)) {
     test(`a database with ${title} is served like any other`, async (t) => {
       const url = await createWith(t, settings)
-      // Two nodes that start at once: one applies the migrations, the other finds them applied.
+      // Two nodes start in parallel: one applies the migrations, the other finds them applied.
       const [api] = await Promise.all([1, 2].map(() => startApi(t, { env: { DATABASE_URL: url } })))
       assert.ok(api)
       const user = await signIn(api)
@@ -77,7 +77,7 @@ if (engines.includes('postgres')) {
       assert.deepEqual([attributes.name, attributes.price], ['Лампа \\ ä "\'', 0.3])
       const ageMs = Date.now() - Date.parse(attributes.created_at)
       assert.ok(Math.abs(ageMs) < 1_000_000, attributes.created_at)
-      // Those that meet over the same rows are told apart by the statements, not by failures.
+      // Conflicts over the same rows are settled by the statements, not by serialization failures.
       const id = made.body.data.id
       const letGo = await holdRow(url, `UPDATE products SET stock = 1 WHERE id = ${id}`)
       const updating = Promise.all(
@@ -95,7 +95,7 @@ if (engines.includes('postgres')) {
     })
   }
 
-  test('a search_path that leads to another schema is followed', async (t) => {
+  test('a search_path to another schema is used', async (t) => {
     const url = await createDatabaseUrl(t, 'postgres')
     const name = new URL(url).pathname.slice(1)
     await runOnServer(url, `CREATE SCHEMA app; ALTER DATABASE ${name} SET search_path = app`)

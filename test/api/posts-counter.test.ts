@@ -8,7 +8,7 @@ import { many } from '../support/people.ts'
 import { startApiWithRoles } from '../support/roles.ts'
 
 onEachEngine('counter', (engine) => {
-  test('tells the number of posts after each new one, in order and each once, however many are made at once', async (t) => {
+  test('publishes the number of posts after each new one, in order and once each, even under parallel creates', async (t) => {
     const api = await startApiWithRoles(t, { engine })
     const { access } = await api.signInAs()
     const counts: number[] = []
@@ -39,7 +39,7 @@ onEachEngine('counter', (engine) => {
     assert.equal(new Set(ids).size, all)
   })
 
-  test('tells no number twice where several nodes make posts', async (t) => {
+  test('publishes no number twice if several nodes create posts', async (t) => {
     const first = await startApiWithRoles(t, { engine })
     const second = await startApiWithRoles(t, { engine, env: { DATABASE_URL: first.databaseUrl } })
     const counts: number[] = []
@@ -49,7 +49,7 @@ onEachEngine('counter', (engine) => {
     const { access } = await first.signInAs()
     const rounds = 30
     const perRound = 4
-    // A few at a time: many at once are written together, and the nodes hardly meet.
+    // A few at a time: many at once would be written in one batch, and the nodes would hardly conflict.
     for (let round = 0; round < rounds; round++) {
       await many(perRound, async (i) => {
         const { status } = await (i % 2 ? first : second).post('/api/posts', { title: 'A', body: 'B' }, access)

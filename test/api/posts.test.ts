@@ -4,7 +4,7 @@ import { onEachEngine } from '../support/databases.ts'
 import { startApiWithRoles } from '../support/roles.ts'
 
 onEachEngine('posts', (engine) => {
-  test('are made by whoever is signed in, and seen by everyone', async (t) => {
+  test('are created by signed-in users and visible to everyone', async (t) => {
     const api = await startApiWithRoles(t, { engine })
     assert.equal((await api.post('/api/posts', { title: 'x', body: 'y' })).status, 401)
     const user = await api.signInAs()
@@ -38,12 +38,12 @@ onEachEngine('posts', (engine) => {
     assert.deepEqual([gone.status, gone.body], [404, { error: 'Not found' }])
   })
 
-  test('keep what an update does not name', async (t) => {
+  test('keep the fields that an update leaves out', async (t) => {
     const api = await startApiWithRoles(t, { engine })
     const editor = await api.signInAs('editor')
     await api.post('/api/posts', { title: 'Hello', body: 'World' }, editor.access)
-    const answer = await api.put('/api/posts/1', { body: '', title: null }, editor.access)
-    assert.deepEqual(answer.body, { data: { id: 1, title: 'Hello', body: '' } })
+    const response = await api.put('/api/posts/1', { body: '', title: null }, editor.access)
+    assert.deepEqual(response.body, { data: { id: 1, title: 'Hello', body: '' } })
   })
 
   test('are checked: 401 before 403 before 404 before 422', async (t) => {

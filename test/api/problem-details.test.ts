@@ -1,4 +1,4 @@
-/** Errors as RFC 9457 has them, for who asks. */
+/** Errors in the RFC 9457 format, on request. */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -12,7 +12,7 @@ import { lamp, productsPath } from '../support/products.ts'
 const problem = 'application/problem+json'
 const page = readFileSync(join(root, 'docs', 'errors.md'), 'utf8')
 
-test('are sent to clients that name the type, and to no others', async (t) => {
+test('are sent only to clients that accept the type', async (t) => {
   const api = await startApi(t)
   for (const [accept, isProblem] of [
     [problem, true],
@@ -39,7 +39,7 @@ test('are sent to clients that name the type, and to no others', async (t) => {
   }
 })
 
-test('have the code, what is wrong by pointer, and what else the error tells', async (t) => {
+test('have the code, errors by pointer, and the other fields of the error', async (t) => {
   const api = await startApi(t)
   const { access: token } = await signIn(api)
   const headers = { accept: problem }

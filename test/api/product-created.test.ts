@@ -9,28 +9,28 @@ import { signIn } from '../support/people.ts'
 import { createProduct, lamp, productsPath } from '../support/products.ts'
 
 onEachEngine('ProductCreated', (engine) => {
-  test('is told after the product is saved and before the answer is sent', async (t) => {
-    const told: { product: Product; isSaved: boolean; isAnswered: boolean }[] = []
-    let isAnswered = false
+  test('is emitted after the product is saved and before the response is sent', async (t) => {
+    const told: { product: Product; isSaved: boolean; isResponded: boolean }[] = []
+    let isResponded = false
     const api = await startApi(t, {
       engine,
       extend: (_, { db, events }) => {
         events.on(productCreated, async (product) => {
           await sleep(50)
           const row = await db.get('SELECT id FROM products WHERE id = $1', [product.id])
-          told.push({ product, isSaved: row !== undefined, isAnswered })
+          told.push({ product, isSaved: row !== undefined, isResponded })
         })
       },
     })
     const { access } = await signIn(api)
     const id = await createProduct(api, access)
-    isAnswered = true
+    isResponded = true
     assert.equal(told.length, 1)
-    assert.deepEqual([told[0]?.isSaved, told[0]?.isAnswered, told[0]?.product.id], [true, false, id])
+    assert.deepEqual([told[0]?.isSaved, told[0]?.isResponded, told[0]?.product.id], [true, false, id])
     assert.deepEqual([told[0]?.product.name, told[0]?.product.price_cents], [lamp.name, 123_450])
   })
 
-  test('is told for creates alone', async (t) => {
+  test('is emitted for creates only', async (t) => {
     let told = 0
     const api = await startApi(t, {
       engine,
@@ -46,7 +46,7 @@ onEachEngine('ProductCreated', (engine) => {
     assert.equal(told, 1)
   })
 
-  test('breaks neither the answer nor the other listeners when one of them fails', async (t) => {
+  test('a failing listener affects neither the response nor the other listeners', async (t) => {
     const told: string[] = []
     const api = await startApi(t, {
       engine,
@@ -69,7 +69,7 @@ onEachEngine('ProductCreated', (engine) => {
     assert.ok(lines.every((line) => line.includes('ProductCreated') && line.includes('is broken')))
   })
 
-  test('holds the answer for a second at most where a listener does not end', async (t) => {
+  test('a listener that never ends delays the response by one second at most', async (t) => {
     const api = await startApi(t, {
       engine,
       extend: (_, { events }) => void events.on(productCreated, () => new Promise(() => {})),

@@ -8,14 +8,14 @@ import { onEachEngine } from '../support/databases.ts'
 import { many, signIn } from '../support/people.ts'
 import { createProduct, lamp, namesOf, productsPath } from '../support/products.ts'
 
-/** As the bytes come: fetch would ask for compression by itself, and undo it. */
+/** Raw bytes: fetch would request compression and decompress. */
 function raw(api: Api, path: string, headers: Record<string, string>, method = 'GET') {
   return new Promise<{ status: number; headers: Record<string, unknown>; body: Buffer }>((resolve, reject) => {
-    const sent = request(api.url + path, { method, headers }, (answer) => {
+    const sent = request(api.url + path, { method, headers }, (response) => {
       const chunks: Buffer[] = []
-      answer.on('data', (chunk) => chunks.push(chunk))
-      answer.on('end', () =>
-        resolve({ status: answer.statusCode ?? 0, headers: answer.headers, body: Buffer.concat(chunks) }),
+      response.on('data', (chunk) => chunks.push(chunk))
+      response.on('end', () =>
+        resolve({ status: response.statusCode ?? 0, headers: response.headers, body: Buffer.concat(chunks) }),
       )
     })
     sent.on('error', reject)
@@ -49,9 +49,9 @@ onEachEngine('what clients know of a product', (engine) => {
       api.request('GET', path, { headers: { 'if-none-match': ifNoneMatch } })
     assert.equal((await api.get(`${productsPath}/1`)).headers.get('etag'), etag)
     for (const known of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {
-      const answer = await get(known)
-      assert.deepEqual([answer.status, answer.body], [304, ''], known)
-      assert.ok(answer.headers.get('etag')?.endsWith(etag))
+      const response = await get(known)
+      assert.deepEqual([response.status, response.body], [304, ''], known)
+      assert.ok(response.headers.get('etag')?.endsWith(etag))
     }
     assert.equal((await get('"other"')).status, 200)
     const changed = await api.put(`${productsPath}/1`, { price: 5 }, access)
@@ -68,15 +68,15 @@ onEachEngine('what clients know of a product', (engine) => {
     }
   })
 
-  test('guards a change: only the product that the client has seen is changed', async (t) => {
+  test('protects an update: only the version that the client has seen is changed', async (t) => {
     const api = await startApi(t, { engine })
     const { access } = await signIn(api)
     const etag = (await api.post(productsPath, lamp, access)).headers.get('etag') ?? ''
     const send = (method: string, ifMatch: string, json?: object) =>
       api.request(method, `${productsPath}/1`, { headers: { 'if-match': ifMatch }, json, token: access })
     for (const wrong of ['"other"', `W/${etag}`, 'nonsense', 'nonsense*', '"other", *', '']) {
-      const answer = await send('PUT', wrong, { price: 5 })
-      assert.deepEqual([answer.status, answer.body], [412, { error: 'Product has changed' }], wrong)
+      const response = await send('PUT', wrong, { price: 5 })
+      assert.deepEqual([response.status, response.body], [412, { error: 'Product has changed' }], wrong)
       assert.equal((await send('DELETE', wrong)).status, 412)
     }
     assert.equal((await send('PUT', '*', { price: 5 })).status, 200)
@@ -94,16 +94,16 @@ onEachEngine('what clients know of a product', (engine) => {
     for (let round = 0; round < 5; round++) {
       const id = await createProduct(api, access)
       const etag = (await api.get(`${productsPath}/${id}`)).headers.get('etag') ?? ''
-      const answers = await many(8, (i) =>
+      const responses = await many(8, (i) =>
         api.request(i === 7 ? 'DELETE' : 'PUT', `${productsPath}/${id}`, {
           headers: { 'if-match': etag },
           ...(i < 7 && { json: { stock: 100 + i } }),
           token: access,
         }),
       )
-      const winners = answers.filter(({ status }) => status === 200 || status === 204)
+      const winners = responses.filter(({ status }) => status === 200 || status === 204)
       assert.equal(winners.length, 1)
-      for (const { status } of answers) assert.ok([200, 204, 404, 412].includes(status), String(status))
+      for (const { status } of responses) assert.ok([200, 204, 404, 412].includes(status), String(status))
     }
   })
 
@@ -120,7 +120,7 @@ onEachEngine('what clients know of a product', (engine) => {
     assert.equal((await raw(api, `${productsPath}/2`, {}, 'HEAD')).status, 404)
   })
 
-  test('comes compressed where the client asks and it pays', async (t) => {
+  test('is compressed if the client accepts it and it is long enough', async (t) => {
     const api = await startApi(t, { engine })
     const { access } = await signIn(api)
     await many(10, () => createProduct(api, access))
@@ -137,25 +137,25 @@ onEachEngine('what clients know of a product', (engine) => {
       ['gzip;q=0', undefined],
       ['deflate', undefined],
     ] as const) {
-      const answer = await raw(api, productsPath, { 'accept-encoding': accept })
-      assert.equal(answer.headers['content-encoding'], encoding, accept)
-      assert.match(String(answer.headers.vary), /accept-encoding/)
+      const response = await raw(api, productsPath, { 'accept-encoding': accept })
+      assert.equal(response.headers['content-encoding'], encoding, accept)
+      assert.match(String(response.headers.vary), /accept-encoding/)
       const body =
         encoding === 'br'
-          ? brotliDecompressSync(answer.body)
+          ? brotliDecompressSync(response.body)
           : encoding === 'gzip'
-            ? gunzipSync(answer.body)
-            : answer.body
+            ? gunzipSync(response.body)
+            : response.body
       assert.equal(body.toString(), plain.body.toString())
-      assert.equal(Number(answer.headers['content-length']), answer.body.length)
-      // Other bytes have another ETag, which is as good as the first.
-      assert.equal(answer.headers.etag === plain.headers.etag, encoding === undefined)
+      assert.equal(Number(response.headers['content-length']), response.body.length)
+      // Other bytes have another ETag, which is also accepted.
+      assert.equal(response.headers.etag === plain.headers.etag, encoding === undefined)
       const again = await raw(api, productsPath, {
         'accept-encoding': accept,
-        'if-none-match': String(answer.headers.etag),
+        'if-none-match': String(response.headers.etag),
       })
       assert.equal(again.status, 304)
-      assert.equal(again.headers.etag, answer.headers.etag)
+      assert.equal(again.headers.etag, response.headers.etag)
       assert.match(String(again.headers.vary), /accept-encoding/)
     }
     const small = await raw(api, `${productsPath}/1`, { 'accept-encoding': 'gzip' })
@@ -176,25 +176,25 @@ onEachEngine('an Idempotency-Key', (engine) => {
   const post = (api: Api, token: string, key: string, json: object = lamp) =>
     api.request('POST', productsPath, { headers: { 'idempotency-key': key }, json, token })
 
-  test('makes one product of many parallel requests, and each gets the same answer', async (t) => {
+  test('creates one product from many parallel requests, which all get the same response', async (t) => {
     const told: number[] = []
     const api = await startApi(t, {
       engine,
       extend: (_, { events }) => void events.on(productCreated, ({ id }) => told.push(id)),
     })
     const { access } = await signIn(api)
-    const answers = await many(20, () => post(api, access, 'order-1'))
-    const [first] = answers
-    for (const answer of answers) {
-      assert.equal(answer.status, 201)
-      assert.deepEqual(answer.body, first?.body)
-      for (const header of ['location', 'etag']) assert.equal(answer.headers.get(header), first?.headers.get(header))
+    const responses = await many(20, () => post(api, access, 'order-1'))
+    const [first] = responses
+    for (const response of responses) {
+      assert.equal(response.status, 201)
+      assert.deepEqual(response.body, first?.body)
+      for (const header of ['location', 'etag']) assert.equal(response.headers.get(header), first?.headers.get(header))
     }
     assert.equal((await api.get(productsPath)).body.meta.total, 1)
     assert.equal(told.length, 1)
   })
 
-  test('answers as at first, whatever has become of the product', async (t) => {
+  test('returns the first response again, even if the product has changed since', async (t) => {
     const api = await startApi(t, { engine })
     const { access } = await signIn(api)
     const first = await post(api, access, 'order-1')
@@ -222,7 +222,7 @@ onEachEngine('an Idempotency-Key', (engine) => {
     assert.deepEqual(long.body.details, { idempotency_key: ['Must be at most 255 characters'] })
   })
 
-  test('is not used up by a refusal, and is forgotten after a day', async (t) => {
+  test('is not consumed by a refused request, and expires after a day', async (t) => {
     const api = await startApi(t, { engine, env: { JWT_ACCESS_TTL: '200000' } })
     const { access } = await signIn(api)
     assert.equal((await post(api, access, 'order-1', {})).status, 422)

@@ -74,8 +74,8 @@ onEachEngine('the listing of products', (engine) => {
       [3, [link(1, 'first'), link(2, 'prev'), link(3, 'last')]],
       [9, [link(1, 'first'), link(3, 'prev'), link(3, 'last')]],
     ] as const) {
-      const answer = await api.get(`${productsPath}?page=${page}&per_page=2`)
-      assert.equal(answer.headers.get('link'), links.join(', '))
+      const response = await api.get(`${productsPath}?page=${page}&per_page=2`)
+      assert.equal(response.headers.get('link'), links.join(', '))
     }
   })
 
@@ -98,10 +98,10 @@ onEachEngine('the listing of products', (engine) => {
     )
     const last = Math.ceil(live.length / 100)
     for (const page of [1, 2, 3, 100, 155, 156, 157, 158, 159, 180, last - 1, last, last + 1]) {
-      const answer = await api.get(`${productsPath}?per_page=100&page=${page}`)
-      assert.deepEqual(idsOf(answer), live.slice((page - 1) * 100, page * 100), `page ${page}`)
-      assert.equal(answer.body.meta.total, live.length)
-      assert.equal(answer.body.meta.last_page, last)
+      const response = await api.get(`${productsPath}?per_page=100&page=${page}`)
+      assert.deepEqual(idsOf(response), live.slice((page - 1) * 100, page * 100), `page ${page}`)
+      assert.equal(response.body.meta.total, live.length)
+      assert.equal(response.body.meta.last_page, last)
     }
   })
 
@@ -119,7 +119,7 @@ onEachEngine('the listing of products', (engine) => {
 })
 
 onEachEngine('a collection of products', (engine) => {
-  test('of a category has those that are active, by name', async (t) => {
+  test('of a category has the active products, by name', async (t) => {
     const api = await startApi(t, { engine })
     const { access } = await signIn(api)
     for (const name of ['banana', 'Apple', 'cherry', 'Zebra', 'éclair', 'apple', 'Date']) {
@@ -136,7 +136,7 @@ onEachEngine('a collection of products', (engine) => {
     assert.deepEqual((await api.get(`${productsPath}?category=a%00b`)).body, { data: [], meta: { total: 0 } })
   })
 
-  test('by a term comes before one by category, and both before pages', async (t) => {
+  test('by term takes precedence over category, and both over pages', async (t) => {
     const api = await startApi(t, { engine })
     const { access } = await signIn(api)
     await createProduct(api, access, { name: 'Red Lamp', category: 'home' })
@@ -167,7 +167,7 @@ onEachEngine('a collection of products', (engine) => {
     }
   })
 
-  test('has no limit where that is 0', async (t) => {
+  test('has no limit if it is 0', async (t) => {
     const config = createConfig(t, { products: 'products {\n  collection_limit = 0\n}\n' })
     const api = await startApi(t, { engine, config })
     const { access } = await signIn(api)

@@ -12,7 +12,7 @@ import { onEachEngine } from '../support/databases.ts'
 import { eventually } from '../support/eventually.ts'
 import { many, signIn } from '../support/people.ts'
 import { idsOf, productsPath } from '../support/products.ts'
-import { recordReads } from '../support/reads.ts'
+import { recordReads } from '../support/record-reads.ts'
 import { type ApiWithRoles, startApiWithRoles } from '../support/roles.ts'
 
 const megabyte = 1_000_000
@@ -47,14 +47,14 @@ function open(api: Api, path: string, headers: Record<string, string> = {}, meth
   })
 }
 
-async function bytesOf(answer: IncomingMessage): Promise<Buffer> {
+async function bytesOf(response: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = []
-  for await (const chunk of answer) chunks.push(chunk)
+  for await (const chunk of response) chunks.push(chunk)
   return Buffer.concat(chunks)
 }
 
 onEachEngine('a long list', (engine) => {
-  test('of 270 products of a megabyte each is answered', async (t) => {
+  test('with 270 products of a megabyte each is served completely', async (t) => {
     const api = await startApiWithRoles(t, { engine })
     await fill(api, 1)
     await api.db.write({ sql: `UPDATE products SET description = $1`, params: ['x'.repeat(megabyte)] })
@@ -63,11 +63,11 @@ onEachEngine('a long list', (engine) => {
       sql: `WITH RECURSIVE copies (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM copies WHERE i < 269)
             INSERT INTO products (${copied}) SELECT ${copied} FROM products, copies WHERE id = 1`,
     })
-    const answer = await open(api, `${productsPath}?category=general`)
-    assert.equal(answer.statusCode, 200)
+    const response = await open(api, `${productsPath}?category=general`)
+    assert.equal(response.statusCode, 200)
     let length = 0
     let end = ''
-    for await (const chunk of answer as AsyncIterable<Buffer>) {
+    for await (const chunk of response as AsyncIterable<Buffer>) {
       length += chunk.length
       end = (end + chunk.toString('latin1')).slice(-60)
     }
@@ -75,7 +75,7 @@ onEachEngine('a long list', (engine) => {
     assert.match(end, /\}\],"meta":\{"total":270\}\}$/)
   })
 
-  test('has byte for byte what its products are, by search, by category and by page', async (t) => {
+  test('is byte for byte the JSON of its products, by search, by category and by page', async (t) => {
     const api = await startApiWithRoles(t, { engine })
     await fill(api, 40, mixed)
     const data: object[] = []
@@ -86,9 +86,9 @@ onEachEngine('a long list', (engine) => {
       ['category=general', { total: 40 }],
       ['per_page=100', { total: 40, page: 1, per_page: 100, last_page: 1 }],
     ] as const) {
-      const answer = await open(api, `${productsPath}?${query}`)
-      assert.equal(answer.headers['content-type'], 'application/json; charset=utf-8')
-      assert.equal((await bytesOf(answer)).toString(), JSON.stringify({ data, meta }), query)
+      const response = await open(api, `${productsPath}?${query}`)
+      assert.equal(response.headers['content-type'], 'application/json; charset=utf-8')
+      assert.equal((await bytesOf(response)).toString(), JSON.stringify({ data, meta }), query)
     }
   })
 
@@ -102,14 +102,14 @@ onEachEngine('a long list', (engine) => {
       ['gzip', gunzipSync],
       ['br', brotliDecompressSync],
     ] as const) {
-      const answer = await open(api, path, { 'accept-encoding': accept })
-      assert.equal(answer.headers['content-encoding'], accept)
-      assert.match(String(answer.headers.vary), /accept-encoding/)
-      assert.notEqual(answer.headers.etag, plain.headers.etag)
-      const compressed = await bytesOf(answer)
+      const response = await open(api, path, { 'accept-encoding': accept })
+      assert.equal(response.headers['content-encoding'], accept)
+      assert.match(String(response.headers.vary), /accept-encoding/)
+      assert.notEqual(response.headers.etag, plain.headers.etag)
+      const compressed = await bytesOf(response)
       assert.ok(compressed.length < body.length / 3)
       assert.ok(decompress(compressed).equals(body))
-      const again = await open(api, path, { 'if-none-match': String(answer.headers.etag), 'accept-encoding': accept })
+      const again = await open(api, path, { 'if-none-match': String(response.headers.etag), 'accept-encoding': accept })
       assert.deepEqual([again.statusCode, (await bytesOf(again)).length], [304, 0])
     }
     const head = await open(api, path, {}, 'HEAD')
@@ -124,17 +124,17 @@ onEachEngine('a long list', (engine) => {
     await bytesOf(changed)
   })
 
-  test('shows each product once and as it was at some time, whatever changes while it is read', async (t) => {
+  test('shows each product once, in one of its versions, whatever changes during the read', async (t) => {
     const api = await startApiWithRoles(t, { engine })
     await fill(api, 30, (i) => `${i} `.repeat(250_000))
     const { access } = await signIn(api)
-    const answer = await open(api, `${productsPath}?category=general`)
-    answer.pause()
+    const response = await open(api, `${productsPath}?category=general`)
+    response.pause()
     await api.put(`${productsPath}/20`, { name: 'AAA first', description: 'changed'.repeat(100_000) }, access)
     await api.put(`${productsPath}/21`, { name: 'AAA second', description: 'short now' }, access)
     await api.put(`${productsPath}/22`, { category: 'other' }, access)
     await api.delete(`${productsPath}/23`, access)
-    const { data, meta } = JSON.parse((await bytesOf(answer)).toString())
+    const { data, meta } = JSON.parse((await bytesOf(response)).toString())
     assert.deepEqual(
       data.map(({ id }: { id: number }) => id),
       Array.from({ length: 30 }, (_, i) => i + 1),
@@ -155,7 +155,7 @@ onEachEngine('a long list', (engine) => {
     }
   })
 
-  test('has no limit where that is 0, and comes in the order of names', async (t) => {
+  test('has no limit if it is 0, and is ordered by name', async (t) => {
     const config = createConfig(t, { products: 'products {\n  collection_limit = 0\n}\n' })
     const api = await startApiWithRoles(t, { engine, config })
     await fill(api, 5000, (i) => (i === 4321 ? 'x'.repeat(100_000) : 'short'))
@@ -163,36 +163,36 @@ onEachEngine('a long list', (engine) => {
     const expected = [3000, ...Array.from({ length: 5000 }, (_, i) => i + 1).filter((id) => id !== 3000)]
     const etags = new Set<string | null>()
     for (const query of ['q=lamp', 'category=general', 'category=general']) {
-      const answer = await api.get(`${productsPath}?${query}`)
-      assert.deepEqual(idsOf(answer), expected, query)
-      assert.deepEqual([answer.body.meta, answer.headers.get('x-truncated')], [{ total: 5000 }, null])
-      etags.add(answer.headers.get('etag'))
+      const response = await api.get(`${productsPath}?${query}`)
+      assert.deepEqual(idsOf(response), expected, query)
+      assert.deepEqual([response.body.meta, response.headers.get('x-truncated')], [{ total: 5000 }, null])
+      etags.add(response.headers.get('etag'))
     }
     assert.equal(etags.size, 1)
   })
 
-  test('is cut at the limit, which it says, where that is beyond what is held', async (t) => {
+  test('is cut off at the limit and marked as truncated, even if the limit exceeds the memory bound', async (t) => {
     const config = createConfig(t, { products: 'products {\n  collection_limit = 2500\n}\n' })
     const api = await startApiWithRoles(t, { engine, config })
     await fill(api, 2501)
     for (const query of ['q=lamp', 'category=general']) {
-      const answer = await api.get(`${productsPath}?${query}`)
-      assert.deepEqual([answer.body.data.length, answer.body.meta], [2500, { total: 2500 }])
-      assert.equal(answer.headers.get('x-truncated'), 'true')
+      const response = await api.get(`${productsPath}?${query}`)
+      assert.deepEqual([response.body.data.length, response.body.meta], [2500, { total: 2500 }])
+      assert.equal(response.headers.get('x-truncated'), 'true')
     }
   })
 })
 
-test('many who read slowly are all served, and whoever asks for little meanwhile is too', async (t) => {
+test('many slow readers are all served, and so are small requests meanwhile', async (t) => {
   const api = await startApiWithRoles(t, {})
   await fill(api, 20, () => 'x'.repeat(megabyte))
-  // More than may wait for long reads of the database.
-  const answers = await many(140, () => open(api, `${productsPath}?category=general`))
-  for (const answer of answers) answer.pause()
-  assert.ok(answers.every(({ statusCode }) => statusCode === 200))
+  // More than the queue for long reads allows.
+  const responses = await many(140, () => open(api, `${productsPath}?category=general`))
+  for (const response of responses) response.pause()
+  assert.ok(responses.every(({ statusCode }) => statusCode === 200))
   for (let i = 0; i < 5; i++) assert.equal((await api.get(`${productsPath}/1`)).status, 200)
-  for (const answer of answers.slice(1)) answer.destroy()
-  const last = await bytesOf(answers[0] as IncomingMessage)
+  for (const response of responses.slice(1)) response.destroy()
+  const last = await bytesOf(responses[0] as IncomingMessage)
   assert.match(last.subarray(-30).toString(), /"meta":\{"total":20\}\}$/)
   assert.deepEqual(
     api.log.filter((line) => line.includes('"level":"error"')),
@@ -200,7 +200,7 @@ test('many who read slowly are all served, and whoever asks for little meanwhile
   )
 })
 
-test('a client that stops reading is cut off, one that reads slowly is not', async (t) => {
+test('a client that stops reading is disconnected, one that reads slowly is not', async (t) => {
   const api = await startApiWithRoles(t, {
     env: { UNREAD_TIMEOUT: '1' },
     extend(app) {
@@ -228,7 +228,7 @@ test('a client that stops reading is cut off, one that reads slowly is not', asy
     const slow = await open(api, path)
     let read = 0
     for await (const chunk of slow as AsyncIterable<Buffer>) {
-      // Longer than the limit in all, never for so long at once.
+      // Pauses longer than the limit in total, but never in one pause.
       if (read < 8 * megabyte && read % 4 === 0) await sleep(20)
       read += chunk.length
     }

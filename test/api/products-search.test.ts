@@ -12,13 +12,13 @@ import { signIn } from '../support/people.ts'
 import { createProduct, namesOf, productsPath } from '../support/products.ts'
 import { type ApiWithRoles, startApiWithRoles } from '../support/roles.ts'
 
-/** The rule as DECISIONS writes it, with no index and no database. */
+/** The search rule of the specification, without an index or a database. */
 const lower = (text: string) => Array.from(text, (character) => character.toLowerCase()).join('')
 const codePoints = (text: string) => Array.from(text, (character) => character.codePointAt(0) as number)
 
 interface Named {
   id: number
-  /** The name, lowered. */
+  /** The name in lower case. */
   key: string
 }
 
@@ -30,7 +30,7 @@ function byKeyThenId(a: Named, b: Named): number {
   return x.length - y.length || a.id - b.id
 }
 
-// Few characters, so that terms are found often, and the awkward ones among them.
+// Few characters, so that terms match often, including awkward ones.
 const alphabet = [...'aAbBcC  %_\'"\\*:&|!()<>^-+~.,0', 'é', 'É', 'e\u0301', 'İ', 'i', 'ı', 'Σ', 'σ', 'ς', 'ß', 'ẞ']
 const exotic = [
   '😀',
@@ -86,7 +86,7 @@ onEachEngine('search', (engine) => {
     for (const [i, term] of terms.entries()) {
       const wanted = lower(term)
       const expected = found.filter(({ key }) => key.includes(wanted)).map(({ id }) => id)
-      // Both ways must find the same, whichever the service would take.
+      // Both ways must find the same, whichever the service would choose.
       for (const way of [index.byGrams, index.alongNames]) {
         const products = await way(toTerm(term), 200)
         assert.deepEqual(
@@ -96,9 +96,9 @@ onEachEngine('search', (engine) => {
         )
       }
       if (i % 10 === 0) {
-        const answer = await api.get(`${productsPath}?q=${encodeURIComponent(term)}`)
+        const response = await api.get(`${productsPath}?q=${encodeURIComponent(term)}`)
         assert.deepEqual(
-          answer.body.data.map(({ id }: { id: number }) => id),
+          response.body.data.map(({ id }: { id: number }) => id),
           expected.slice(0, 1000),
           JSON.stringify(term),
         )
@@ -106,7 +106,7 @@ onEachEngine('search', (engine) => {
     }
   })
 
-  test('knows no case, in any alphabet, and no wildcards', async (t) => {
+  test('ignores case, in any alphabet, and has no wildcards', async (t) => {
     const api = await startApi(t, { engine })
     const { access } = await signIn(api)
     for (const name of ['Éclair au chocolat', '100% cotton', 'snake_case', 'ΟΔΥΣΣΕΥΣ', 'O\'Brien "quoted"', '😀 mug']) {
@@ -131,9 +131,9 @@ onEachEngine('search', (engine) => {
       ['x'.repeat(5000), []],
       ['a\0b', []],
     ] as const) {
-      const answer = await api.get(`${productsPath}?q=${encodeURIComponent(q)}`)
-      assert.deepEqual([answer.status, namesOf(answer)], [200, expected], q.slice(0, 20))
-      assert.deepEqual(answer.body.meta, { total: expected.length })
+      const response = await api.get(`${productsPath}?q=${encodeURIComponent(q)}`)
+      assert.deepEqual([response.status, namesOf(response)], [200, expected], q.slice(0, 20))
+      assert.deepEqual(response.body.meta, { total: expected.length })
     }
   })
 
@@ -154,7 +154,7 @@ onEachEngine('search', (engine) => {
   })
 
   if (engine !== 'postgres') return
-  test('answers in parts what there is at one moment, even where a product changes between two of them', async (t) => {
+  test('returns a consistent result in parts, even if a product changes between two of them', async (t) => {
     const api = await startApiWithRoles(t, { engine })
     await fill(api, engine, ['Lamp', ...Array.from({ length: 450 }, (_, i) => `Lamp ${i + 100}`)])
     const walk = (db: Database) => createPostgresNameIndex(db).alongNames(toTerm('lamp'), 1000)
@@ -166,7 +166,7 @@ onEachEngine('search', (engine) => {
     ]) {
       let asked = 0
       const scan: Database['scan'] = async (sql, params) => {
-        // Behind the ids and the first part.
+        // After the ids and the first part.
         if (asked++ === 2) await api.db.write({ sql: `UPDATE products ${change}` })
         return api.db.scan(sql, params)
       }

@@ -75,12 +75,12 @@ const onUpdate: Case[] = [
 ]
 
 onEachEngine('a product that is not right', (engine) => {
-  test('is refused with everything that is wrong with it, and is not made', async (t) => {
+  test('is refused with all its errors, and is not created', async (t) => {
     const api = await startApi(t, { engine })
     const { access } = await signIn(api)
     for (const [body, details] of onCreate) {
-      const answer = await api.post(productsPath, body, access)
-      assert.deepEqual([answer.status, answer.body], [422, { error: 'Validation failed', details }])
+      const response = await api.post(productsPath, body, access)
+      assert.deepEqual([response.status, response.body], [422, { error: 'Validation failed', details }])
     }
     assert.equal((await api.get(productsPath)).body.meta.total, 0)
   })
@@ -91,20 +91,20 @@ onEachEngine('a product that is not right', (engine) => {
     const id = await createProduct(api, access)
     const before = await api.get(`${productsPath}/${id}`)
     for (const [body, details] of onUpdate) {
-      const answer = await api.put(`${productsPath}/${id}`, { stock: 9, ...body }, access)
-      assert.deepEqual([answer.status, answer.body], [422, { error: 'Validation failed', details }])
+      const response = await api.put(`${productsPath}/${id}`, { stock: 9, ...body }, access)
+      assert.deepEqual([response.status, response.body], [422, { error: 'Validation failed', details }])
     }
     assert.deepEqual((await api.get(`${productsPath}/${id}`)).body, before.body)
   })
 
-  test('is refused before anybody looks whether there is such a product', async (t) => {
+  test('is refused before the product is looked up', async (t) => {
     const api = await startApi(t, { engine })
     const { access } = await signIn(api)
     assert.equal((await api.put(`${productsPath}/5`, { price: 0 }, access)).status, 422)
     assert.equal((await api.put(`${productsPath}/5`, { price: 1 }, access)).status, 404)
   })
 
-  test('is measured by the number as it is written, with all of its digits', async (t) => {
+  test('is validated by the number as written, with all its digits', async (t) => {
     const api = await startApi(t, { engine })
     const { access } = await signIn(api)
     const [least, most] = ['Must be at least 0.01', 'Must be at most 99999999.99']
@@ -140,15 +140,15 @@ onEachEngine('a product that is not right', (engine) => {
       const fields = { name: '"Lamp"', description: '"x"', price: '1', stock: '1', [field]: written }
       const body = `{${Object.entries(fields).map(([name, value]) => `"${name}":${value}`)}}`
       const headers = { 'content-type': 'application/json' }
-      const answer = await api.request('POST', productsPath, { body, headers, token: access })
-      assert.deepEqual([answer.status, answer.body.details], [422, { [field]: [problem] }], written)
+      const response = await api.request('POST', productsPath, { body, headers, token: access })
+      assert.deepEqual([response.status, response.body.details], [422, { [field]: [problem] }], written)
       const form = { name: 'Lamp', description: 'x', price: '1', stock: '1', [field]: written }
       const byForm = await api.request('POST', productsPath, { form, token: access })
       assert.deepEqual([byForm.status, byForm.body.details], [422, { [field]: [problem] }], written)
     }
   })
 
-  test('is right where its numbers are, however they are written', async (t) => {
+  test('is valid if its numbers are, however they are written', async (t) => {
     const api = await startApi(t, { engine })
     const { access } = await signIn(api)
     for (const [price, stock, stored] of [
@@ -165,9 +165,9 @@ onEachEngine('a product that is not right', (engine) => {
       const headers = { 'content-type': 'application/json' }
       const form = { name: 'Lamp', description: 'x', price, stock }
       for (const sent of [{ body, headers }, { form }]) {
-        const answer = await api.request('POST', productsPath, { ...sent, token: access })
-        assert.equal(answer.status, 201, JSON.stringify(answer.body))
-        const { attributes } = answer.body.data
+        const response = await api.request('POST', productsPath, { ...sent, token: access })
+        assert.equal(response.status, 201, JSON.stringify(response.body))
+        const { attributes } = response.body.data
         assert.deepEqual([attributes.price, attributes.stock], stored, `${price.slice(0, 40)}, ${stock.slice(0, 40)}`)
       }
     }
@@ -179,8 +179,8 @@ onEachEngine('a product that is not right', (engine) => {
     const headers = { 'content-type': 'application/json' }
     for (const extra of ['"__proto__":{"price":1}', '"constructor":{"prototype":{}}', '"x":{"__proto__":1}']) {
       const body = `{${extra},"name":"Lamp","description":"x","price":5}`
-      const answer = await api.request('POST', productsPath, { body, headers, token: access })
-      assert.deepEqual([answer.status, answer.body.data?.attributes.price], [201, 5], extra)
+      const response = await api.request('POST', productsPath, { body, headers, token: access })
+      assert.deepEqual([response.status, response.body.data?.attributes.price], [201, 5], extra)
     }
   })
 
@@ -201,13 +201,13 @@ onEachEngine('a product that is not right', (engine) => {
     assert.equal((await api.post(productsPath, least, access)).status, 201)
   })
 
-  test('is told in the words of the table when its body is none', async (t) => {
+  test('a missing body is reported with the messages of the table', async (t) => {
     const api = await startApi(t, { engine })
     const { access } = await signIn(api)
     const json = { 'content-type': 'application/json' }
     for (const body of ['{', '[]', '"x"', '5', 'null']) {
-      const answer = await api.request('POST', productsPath, { body, headers: json, token: access })
-      assert.deepEqual([answer.status, answer.body], [400, { error: 'Malformed request body' }], body)
+      const response = await api.request('POST', productsPath, { body, headers: json, token: access })
+      assert.deepEqual([response.status, response.body], [400, { error: 'Malformed request body' }], body)
     }
     const xml = await api.request('POST', productsPath, {
       body: '<x/>',

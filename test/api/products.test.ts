@@ -10,7 +10,7 @@ import { startApiWithRoles } from '../support/roles.ts'
 const isoTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 
 onEachEngine('a product', (engine) => {
-  test('is made by whoever is signed in, and comes back in its envelope', async (t) => {
+  test('is created by a signed-in user and returned in its envelope', async (t) => {
     const api = await startApi(t, { engine })
     const { access } = await signIn(api)
     const made = await api.post(`${productsPath}/`, lamp, access)
@@ -115,10 +115,10 @@ onEachEngine('a product', (engine) => {
     for (const [field, value] of Object.entries(all)) {
       api.clock.advance(1)
       const others = Object.fromEntries(Object.keys(all).map((each) => [each, null]))
-      const answer = await api.put(`${productsPath}/${id}`, { ...others, [field]: value }, access)
-      assert.equal(answer.status, 200)
-      assert.equal(answer.body.data.attributes[field], value)
-      assert.ok(answer.body.data.attributes.updated_at > before.updated_at)
+      const response = await api.put(`${productsPath}/${id}`, { ...others, [field]: value }, access)
+      assert.equal(response.status, 200)
+      assert.equal(response.body.data.attributes[field], value)
+      assert.ok(response.body.data.attributes.updated_at > before.updated_at)
     }
     const after = (await api.get(`${productsPath}/${id}`)).body.data.attributes
     assert.deepEqual(after, {
@@ -133,7 +133,7 @@ onEachEngine('a product', (engine) => {
     assert.deepEqual([nothing.status, nothing.body.data.attributes], [200, after])
   })
 
-  test('is in stock only while it is active and there are some', async (t) => {
+  test('is in stock only if it is active and its stock is above 0', async (t) => {
     const api = await startApi(t, { engine })
     const { access } = await signIn(api)
     const id = await createProduct(api, access)
@@ -147,7 +147,7 @@ onEachEngine('a product', (engine) => {
     }
   })
 
-  test('does not let itself be told what it tells', async (t) => {
+  test('ignores computed fields in the body', async (t) => {
     const api = await startApi(t, { engine })
     const { access } = await signIn(api)
     const readOnly = {
@@ -179,12 +179,12 @@ onEachEngine('a product', (engine) => {
     const id = await createProduct(api, access)
     const gone = await api.delete(`${productsPath}/${id}`, access)
     assert.deepEqual([gone.status, gone.body], [204, ''])
-    for (const answer of [
+    for (const response of [
       await api.get(`${productsPath}/${id}`),
       await api.put(`${productsPath}/${id}`, { price: 5 }, access),
       await api.delete(`${productsPath}/${id}`, access),
     ]) {
-      assert.deepEqual([answer.status, answer.body], [404, { error: 'Product not found' }])
+      assert.deepEqual([response.status, response.body], [404, { error: 'Product not found' }])
     }
     assert.deepEqual((await api.get(productsPath)).body.data, [])
     assert.deepEqual((await api.get(`${productsPath}?q=lamp`)).body.data, [])
@@ -197,33 +197,33 @@ onEachEngine('a product', (engine) => {
     assert.match(row?.deleted_at ?? '', isoTime)
   })
 
-  test('that does not exist is 404, and so is an id beyond all integers', async (t) => {
+  test('that does not exist is 404, and so is an id that is too large', async (t) => {
     const api = await startApi(t, { engine })
     const { access } = await signIn(api)
     for (const id of ['1', '0', '9007199254740993', '99999999999999999999999']) {
-      for (const answer of [
+      for (const response of [
         await api.get(`${productsPath}/${id}`),
         await api.put(`${productsPath}/${id}`, {}, access),
         await api.delete(`${productsPath}/${id}`, access),
       ]) {
-        assert.deepEqual([answer.status, answer.body], [404, { error: 'Product not found' }], id)
+        assert.deepEqual([response.status, response.body], [404, { error: 'Product not found' }], id)
       }
     }
     for (const id of ['abc', '1a', '-1', '1.5', '1/x']) {
-      const answer = await api.get(`${productsPath}/${id}`)
-      assert.deepEqual([answer.status, answer.body], [404, { error: 'Not found' }], id)
+      const response = await api.get(`${productsPath}/${id}`)
+      assert.deepEqual([response.status, response.body], [404, { error: 'Not found' }], id)
     }
   })
 
-  test('is written by nobody without a token, and that is said before anything else', async (t) => {
+  test('cannot be changed without a token, which is checked before anything else', async (t) => {
     const api = await startApi(t, { engine })
-    for (const answer of [
+    for (const response of [
       await api.post(productsPath, {}),
       await api.post(`${productsPath}/`, lamp),
       await api.put(`${productsPath}/1`, { name: '' }),
       await api.delete(`${productsPath}/1`),
     ]) {
-      assert.deepEqual([answer.status, answer.body], [401, { error: 'Missing access token' }])
+      assert.deepEqual([response.status, response.body], [401, { error: 'Missing access token' }])
     }
     assert.equal((await api.post(productsPath, lamp, 'wrong')).body.error, 'Invalid access token')
   })
@@ -234,18 +234,18 @@ onEachEngine('a product', (engine) => {
     const [viewer, editor] = [await api.signInAs('viewer'), await api.signInAs('editor')]
     assert.equal((await api.post(productsPath, {}, viewer.access)).status, 403)
     assert.equal((await api.post(productsPath, lamp, editor.access)).status, 201)
-    for (const answer of [
+    for (const response of [
       await api.put(`${productsPath}/1`, { price: 1 }, viewer.access),
       await api.delete(`${productsPath}/1`, viewer.access),
     ]) {
-      assert.deepEqual([answer.status, answer.body], [403, { error: 'Forbidden' }])
+      assert.deepEqual([response.status, response.body], [403, { error: 'Forbidden' }])
     }
     assert.equal((await api.get(`${productsPath}/1`)).status, 200)
     assert.equal((await api.put(`${productsPath}/1`, { price: 1 }, editor.access)).status, 200)
     assert.equal((await api.delete(`${productsPath}/1`, editor.access)).status, 204)
   })
 
-  test('may come as a form', async (t) => {
+  test('may be sent as a form', async (t) => {
     const api = await startApi(t, { engine })
     const { access } = await signIn(api)
     const form = { name: 'Desk Lamp', description: 'Bright', price: '19.99', stock: '4', category: 'home' }

@@ -13,12 +13,12 @@ function refresh(api: Api, refresh_token: string, idempotencyKey?: string) {
 
 async function assertDead(api: Api, access: string, refreshToken: string): Promise<void> {
   assert.equal(await isSignedIn(api, access), false)
-  const answer = await refresh(api, refreshToken)
-  assert.deepEqual([answer.status, answer.body], [401, { error: 'Invalid refresh token' }])
+  const response = await refresh(api, refreshToken)
+  assert.deepEqual([response.status, response.body], [401, { error: 'Invalid refresh token' }])
 }
 
 onEachEngine('refresh', (engine) => {
-  test('answers a new pair of the same family, and the old access token lives on', async (t) => {
+  test('returns a new pair of the same family, and the old access token stays valid', async (t) => {
     const api = await startApi(t, { engine })
     const user = await signIn(api)
     const { status, body, headers } = await refresh(api, user.refresh)
@@ -45,17 +45,17 @@ onEachEngine('refresh', (engine) => {
     assert.ok(await isSignedIn(api, other.access))
   })
 
-  test('of fifty at once one wins, then everything of the family is dead', async (t) => {
+  test('of fifty in parallel one wins, then the whole family is revoked', async (t) => {
     const api = await startApi(t, { engine })
     const user = await signIn(api)
-    const answers = await many(50, () => refresh(api, user.refresh))
-    const winners = answers.filter(({ status }) => status === 200)
+    const responses = await many(50, () => refresh(api, user.refresh))
+    const winners = responses.filter(({ status }) => status === 200)
     assert.equal(winners.length, 1)
     await assertDead(api, user.access, user.refresh)
     await assertDead(api, winners[0]?.body.access_token, winners[0]?.body.refresh_token)
   })
 
-  test('an expired token is refused; one that is not the live one ends the family even so', async (t) => {
+  test('an expired token is refused; a superseded one still ends the family', async (t) => {
     const api = await startApi(t, { engine, env: { JWT_ACCESS_TTL: '2000000' } })
     const expired = await signIn(api)
     const used = await signIn(api)
@@ -85,12 +85,12 @@ onEachEngine('refresh', (engine) => {
     assert.equal((await refresh(api, token)).status, 401)
   })
 
-  test('only refresh tokens are taken', async (t) => {
+  test('only refresh tokens are accepted', async (t) => {
     const api = await startApi(t, { engine })
     const user = await signIn(api)
     for (const token of [user.access, '', 'nonsense', 'a.b.c']) {
-      const answer = await refresh(api, token)
-      assert.deepEqual([answer.status, answer.body], [401, { error: 'Invalid refresh token' }])
+      const response = await refresh(api, token)
+      assert.deepEqual([response.status, response.body], [401, { error: 'Invalid refresh token' }])
     }
     assert.equal((await api.post('/api/auth/refresh', { refresh_token: 7 })).status, 422)
     assert.equal((await api.get('/me', user.refresh)).status, 401)
@@ -113,9 +113,9 @@ onEachEngine('refresh', (engine) => {
   test('with a key, fifty at once are one request', async (t) => {
     const api = await startApi(t, { engine })
     const user = await signIn(api)
-    const answers = await many(50, () => refresh(api, user.refresh, key))
-    assert.deepEqual([...new Set(answers.map(({ status }) => status))], [200])
-    assert.equal(new Set(answers.map(({ body }) => claimsOf(body.refresh_token).jti)).size, 1)
+    const responses = await many(50, () => refresh(api, user.refresh, key))
+    assert.deepEqual([...new Set(responses.map(({ status }) => status))], [200])
+    assert.equal(new Set(responses.map(({ body }) => claimsOf(body.refresh_token).jti)).size, 1)
   })
 
   const reuses: [string, (api: Api, token: string) => Promise<{ status: number }>][] = [
@@ -140,7 +140,7 @@ onEachEngine('refresh', (engine) => {
     })
   }
 
-  test('a retry after the successor was used is reuse: nobody gets a superseded pair', async (t) => {
+  test('a retry after the successor was used is reuse; nobody gets a superseded pair', async (t) => {
     const api = await startApi(t, { engine })
     const user = await signIn(api)
     const second = (await refresh(api, user.refresh, key)).body

@@ -10,7 +10,7 @@ import { claimsOf, logIn, many, password, register, signIn } from '../support/pe
 import { latchkey } from '../support/process.ts'
 import { startApiWithRoles } from '../support/roles.ts'
 
-/** A database of a version that kept emails in any form: many users, the last of whom is the victim, and some more. */
+/** A database of a version without normalized emails, with many users, the last of whom is the victim. */
 async function prepareFormer(t: TestContext, engine: Dialect, emails: readonly string[] = []) {
   const url = await createDatabaseUrl(t, engine)
   const { db } = await openDatabase(openOptions({ url, migrations: migrationsBefore(t, '0007') }))
@@ -26,33 +26,33 @@ async function prepareFormer(t: TestContext, engine: Dialect, emails: readonly s
 }
 
 onEachEngine('registration', (engine) => {
-  test('answers 201 with id, email and message, the email trimmed and in lower case', async (t) => {
+  test('returns 201 with id, email and message, the email trimmed and in lower case', async (t) => {
     const api = await startApi(t, { engine })
-    const answer = await api.post('/api/auth/register', { email: '  Ada@Example.COM ', password, name: 'Ada' })
-    assert.equal(answer.status, 201)
-    assert.deepEqual(answer.body, { data: { id: 1, email: 'ada@example.com' }, message: 'Registration successful' })
+    const response = await api.post('/api/auth/register', { email: '  Ada@Example.COM ', password, name: 'Ada' })
+    assert.equal(response.status, 201)
+    assert.deepEqual(response.body, { data: { id: 1, email: 'ada@example.com' }, message: 'Registration successful' })
     assert.equal((await logIn(api, ' ADA@example.com')).status, 200)
   })
 
-  test('takes a form, and needs no name', async (t) => {
+  test('accepts a form, and needs no name', async (t) => {
     const api = await startApi(t, { engine })
-    const answer = await api.request('POST', '/api/auth/register', { form: { email: 'a@example.com', password } })
-    assert.equal(answer.status, 201)
+    const response = await api.request('POST', '/api/auth/register', { form: { email: 'a@example.com', password } })
+    assert.equal(response.status, 201)
   })
 
-  test('refuses a taken email, whatever its case, and of twenty at once takes one', async (t) => {
+  test('refuses a taken email in any case, and accepts one of twenty in parallel', async (t) => {
     const api = await startApi(t, { engine })
-    const answers = await many(20, (i) =>
+    const responses = await many(20, (i) =>
       api.post('/api/auth/register', { email: i % 2 ? 'one@example.com' : 'ONE@example.com ', password }),
     )
-    assert.equal(answers.filter(({ status }) => status === 201).length, 1)
-    const refused = answers.filter(({ status }) => status === 409)
+    assert.equal(responses.filter(({ status }) => status === 201).length, 1)
+    const refused = responses.filter(({ status }) => status === 409)
     assert.equal(refused.length, 19)
     assert.equal(refused[0]?.body.error, 'Email already registered')
     assert.ok(Array.isArray(refused[0]?.body.details.email))
   })
 
-  test('tells every broken rule at once', async (t) => {
+  test('reports all violated rules at once', async (t) => {
     const api = await startApi(t, { engine })
     const cases: [object, Record<string, string[]>][] = [
       [{}, { email: ['Must not be blank'], password: ['Must not be blank'] }],
@@ -77,9 +77,9 @@ onEachEngine('registration', (engine) => {
       ],
     ]
     for (const [body, details] of cases) {
-      const answer = await api.post('/api/auth/register', body)
-      assert.equal(answer.status, 422)
-      assert.deepEqual(answer.body, { error: 'Validation failed', details })
+      const response = await api.post('/api/auth/register', body)
+      assert.equal(response.status, 422)
+      assert.deepEqual(response.body, { error: 'Validation failed', details })
     }
   })
 
@@ -95,8 +95,8 @@ onEachEngine('registration', (engine) => {
   ]) {
     test(`refuses ${email.slice(0, 30)} as an email`, async (t) => {
       const api = await startApi(t, { engine })
-      const answer = await api.post('/api/auth/register', { email, password })
-      assert.deepEqual(answer.body.details, { email: ['Must be a valid email address'] })
+      const response = await api.post('/api/auth/register', { email, password })
+      assert.deepEqual(response.body.details, { email: ['Must be a valid email address'] })
     })
   }
 
@@ -111,15 +111,15 @@ onEachEngine('registration', (engine) => {
 
   test('emails are compared in NFKC: spellings that look alike are one user', async (t) => {
     const api = await startApi(t, { engine })
-    const answer = await api.post('/api/auth/register', { email: 'ＡＤＡ@example.com', password })
-    assert.deepEqual([answer.status, answer.body.data.email], [201, 'ada@example.com'])
+    const response = await api.post('/api/auth/register', { email: 'ＡＤＡ@example.com', password })
+    assert.deepEqual([response.status, response.body.data.email], [201, 'ada@example.com'])
     for (const email of ['ada@example.com', '𝒶da@example.com']) {
       assert.equal((await api.post('/api/auth/register', { email, password })).status, 409)
       assert.equal((await logIn(api, email)).status, 200)
     }
   })
 
-  test('an email with an invisible character is refused, and signing in with one is as with any unknown', async (t) => {
+  test('an email with an invisible character is refused at registration, and unknown at login', async (t) => {
     const api = await startApi(t, { engine })
     await register(api, 'ada@example.com')
     for (const character of [
@@ -134,9 +134,9 @@ onEachEngine('registration', (engine) => {
       '\u2800',
     ]) {
       const email = `a${character}da@example.com`
-      const answer = await api.post('/api/auth/register', { email, password })
+      const response = await api.post('/api/auth/register', { email, password })
       assert.deepEqual(
-        [answer.status, answer.body.details],
+        [response.status, response.body.details],
         [422, { email: ['Must be a valid email address'] }],
         JSON.stringify(character),
       )
@@ -148,7 +148,7 @@ onEachEngine('registration', (engine) => {
     }
   })
 
-  test('users from before are brought to how emails and names are compared today', async (t) => {
+  test('existing users are converted to the current form of emails and names', async (t) => {
     const first = await startApiWithRoles(t, { engine })
     const [ada, taken, admin] = [await register(first), await register(first), await first.signInAs('admin')]
     await register(first, 'taken@example.com')
@@ -171,7 +171,7 @@ onEachEngine('registration', (engine) => {
     assert.ok(api.log.some((line) => line.includes('"level":"warn"') && line.includes(`"userId":${taken.id}`)))
   })
 
-  test('of an email is refused from the first request on, where a user from before has it in another form', async (t) => {
+  test('of an email is refused from the first request on if an existing user has it in another spelling', async (t) => {
     const former = await prepareFormer(t, engine)
     const api = await startApi(t, { engine, env: { DATABASE_URL: former.url } })
     const given = { email: 'victim@example.com', password, name: 'Mallory' }
@@ -180,14 +180,14 @@ onEachEngine('registration', (engine) => {
     assert.ok(told?.includes(`"users":${former.changed},`))
   })
 
-  test('by a command is refused the same way', async (t) => {
+  test('from a command is refused in the same way', async (t) => {
     const { url } = await prepareFormer(t, engine)
     const args = ['user:create', '--email', 'victim@example.com']
     const { code, stderr } = await latchkey(args, { env: { DATABASE_URL: url }, input: password })
     assert.deepEqual([code, stderr], [1, 'latchkey: email: Email already registered\n'])
   })
 
-  test('keeps users from before whose emails become one, or too long, and tells who they are', async (t) => {
+  test('keeps existing users whose emails would collide or become too long, and logs them', async (t) => {
     const former = await prepareFormer(t, engine, [
       'ｔwin@example.com',
       'tｗin@example.com',
@@ -222,16 +222,16 @@ onEachEngine('registration', (engine) => {
   test('is rate limited for each address, with Retry-After, and a forged X-Forwarded-For changes nothing', async (t) => {
     const api = await startApi(t, { engine, env: { RATE_LIMIT_REGISTER: '3/60' } })
     for (let i = 0; i < 3; i++) await register(api, `u${i}@example.com`)
-    const answer = await api.request('POST', '/api/auth/register', {
+    const response = await api.request('POST', '/api/auth/register', {
       json: { email: 'u4@example.com', password },
       headers: { 'x-forwarded-for': '203.0.113.7' },
     })
-    assert.equal(answer.status, 429)
-    assert.deepEqual(answer.body, { error: 'Too many attempts' })
-    assert.ok(Number(answer.headers.get('retry-after')) > 0)
+    assert.equal(response.status, 429)
+    assert.deepEqual(response.body, { error: 'Too many attempts' })
+    assert.ok(Number(response.headers.get('retry-after')) > 0)
   })
 
-  test('gives the configured roles', async (t) => {
+  test('assigns the configured roles', async (t) => {
     const api = await startApi(t, { engine, env: { DEFAULT_ROLES: 'viewer' } })
     const user = await signIn(api)
     assert.deepEqual((await api.get('/me', user.access)).body.roles, ['viewer'])

@@ -1,4 +1,4 @@
-/** What the files on the disk give away, and what they must not. */
+/** What the files on the disk reveal, and what they must not. */
 import assert from 'node:assert/strict'
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -11,7 +11,7 @@ import { temporaryFolder } from '../support/databases.ts'
 import { eventually } from '../support/eventually.ts'
 import { challengeOf, enableTwoFactor, isSignedIn, password, signIn } from '../support/people.ts'
 
-test('without JWT_SECRET, in development on SQLite, one is made once and kept beside the database', async (t) => {
+test('without JWT_SECRET, in development on SQLite, one is generated once and stored next to the database', async (t) => {
   const first = await startApi(t, { env: { JWT_SECRET: '' } })
   const file = join(dirname(first.databaseUrl.slice('file:'.length)), 'jwt-secret')
   assert.equal(statSync(file).mode & 0o777, 0o600)
@@ -61,7 +61,7 @@ test('nothing in the database file lets anyone log in', async (t) => {
   }
 })
 
-test('a ciphertext is taken by its own key alone, and not when one bit differs', () => {
+test('a ciphertext decrypts only with its own key, and not if one bit differs', () => {
   const [a, b] = ['a'.repeat(32), 'b'.repeat(32)]
   const old = createEncryption([a], systemRandom)
   const both = createEncryption([b, a], systemRandom)

@@ -1,4 +1,4 @@
-/** Hashing is shared between client addresses: whoever floods the service delays themselves alone. */
+/** Hashing is shared fairly between client addresses: a flood delays only its own address. */
 import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import { availableParallelism } from 'node:os'
@@ -11,7 +11,7 @@ import { password, register } from '../support/people.ts'
 
 const flooder = '203.0.113.66'
 const somebody = '198.51.100.7'
-// Dear enough that the flood is still waiting when the other address comes.
+// Expensive enough that the flood is still waiting when the other address comes.
 const env = { TRUSTED_PROXIES: '127.0.0.1', BCRYPT_COST: '8', RATE_LIMIT_LOGIN: '1000/60' }
 
 function postFrom(api: Api, address: string, path: string, json: object) {
@@ -25,7 +25,7 @@ async function startWithDatabase(t: TestContext, engine: 'sqlite' | 'postgres'):
 }
 
 onEachEngine('signing in beside a flood from another address', (engine) => {
-  test('a right login waits for hardly any of the 200 that came first', async (t) => {
+  test('a login from another address overtakes most of the 200 requests that came first', async (t) => {
     const api = await startApi(t, { engine, env })
     const { email } = await register(api)
     let answered = 0
@@ -37,17 +37,17 @@ onEachEngine('signing in beside a flood from another address', (engine) => {
     await eventually(() => assert.ok(answered > 0))
 
     const before = answered
-    const answer = await postFrom(api, somebody, '/api/auth/login', { email, password })
+    const response = await postFrom(api, somebody, '/api/auth/login', { email, password })
     const overtakenBy = answered - before
-    assert.equal(answer.status, 200, JSON.stringify(answer.body))
+    assert.equal(response.status, 200, JSON.stringify(response.body))
     assert.ok(overtakenBy <= 3 * availableParallelism() + 4, `${overtakenBy} of the flood were answered before it`)
     assert.ok(answered < flood.length, 'the flood was still waiting')
     const statuses = new Set((await Promise.all(flood)).map(({ status }) => status))
     assert.deepEqual(statuses, new Set([401, 201]))
   })
 
-  test('what is too much for one address is 503 there, and another one signs in meanwhile', async (t) => {
-    // Load is not shed: only the line of the hashes is to be full.
+  test('an overloading address gets 503, and another one can sign in meanwhile', async (t) => {
+    // No load shedding: only the hashing queue should be full.
     const api = await startApi(t, { engine, env: { ...env, MAX_EVENT_LOOP_DELAY_MS: '0' } })
     const { email } = await register(api)
     const flood = Array.from({ length: 700 }, (_, i) =>
@@ -55,9 +55,9 @@ onEachEngine('signing in beside a flood from another address', (engine) => {
     )
     const refused = await Promise.any(
       flood.map(async (each) => {
-        const answer = await each
-        assert.equal(answer.status, 503)
-        return answer
+        const response = await each
+        assert.equal(response.status, 503)
+        return response
       }),
     )
     assert.deepEqual(refused.body, { error: 'Service unavailable' })
@@ -68,7 +68,7 @@ onEachEngine('signing in beside a flood from another address', (engine) => {
     assert.ok(statuses.filter((status) => status === 401).length >= 256)
   })
 
-  test('work whose client has hung up is not done', async (t) => {
+  test('work of disconnected clients is not done', async (t) => {
     const api = await startWithDatabase(t, engine)
     const flood = Array.from({ length: 60 }, (_, i) =>
       postFrom(api, flooder, '/api/auth/login', { email: `busy${i}@example.com`, password }),
@@ -90,10 +90,10 @@ onEachEngine('signing in beside a flood from another address', (engine) => {
     )
     for (const socket of sockets) socket.destroy()
     await Promise.all(flood)
-    // The line of that address is in order: what was before this one is done or dropped.
+    // The queue of that address is ordered: earlier jobs are done or dropped.
     await postFrom(api, flooder, '/api/auth/login', { email: 'last@example.com', password })
     const row = await api.db.get<{ n: number }>("SELECT count(*) AS n FROM login_attempts WHERE email LIKE 'gone%'")
-    // Some may have begun before the service could notice, the more the busier the machine is.
+    // Some may have started before the service noticed, more of them on a busy machine.
     assert.ok((row?.n ?? 50) <= 25, `${row?.n} of 50 were hashed`)
     assert.ok(!api.log.some((line) => line.includes('"level":"error"')))
   })

@@ -1,25 +1,25 @@
-/** What one address may hold of the memory and of the event loop, with however many sockets and streams. */
+/** Limits per address on memory and event-loop time, across all its sockets and streams. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { objectType, query, subscription } from '../../src/platform/graphql/schema/elements.ts'
 import { openStream } from '../support/event-stream.ts'
 import { eventually } from '../support/eventually.ts'
 import { codeOf, send } from '../support/graphql.ts'
-import { serveOwnSockets } from '../support/own-sockets.ts'
 import { signIn } from '../support/people.ts'
 import { clientFrame, openRaw } from '../support/raw-socket.ts'
 import { openSocket, openTransport, startSocketApi } from '../support/sockets.ts'
+import { serveStandaloneSockets } from '../support/standalone-sockets.ts'
 
 const counter = 'subscription { counter { count } }'
-/** A proxy that the service trusts speaks for clients of any address. */
+/** A trusted proxy can set any client address. */
 const asProxy = { TRUSTED_PROXIES: '127.0.0.1' }
 const from = (address: string) => ({ headers: { 'x-forwarded-for': address } })
 const [attacker, other] = [from('198.51.100.1'), from('198.51.100.2')]
 
-/** The beginning of a message that is to be longer. */
+/** The start of a longer message. */
 const halfOf = (bytes: number) => clientFrame(Buffer.alloc(bytes, 'x'), { announced: bytes * 2 })
 
-test('unfinished messages of one address hold no more than its budget; another address notices nothing', async (t) => {
+test('unfinished messages of an address are limited by its budget; another address is not affected', async (t) => {
   const api = await startSocketApi(t, { env: { ...asProxy, GQL_WS_MAX_BYTES_PER_ADDRESS: '1000000' } })
   const { sockets } = api.parts
   const victim = await openRaw(t, api.wsUrl, other)
@@ -42,7 +42,7 @@ test('unfinished messages of one address hold no more than its budget; another a
   assert.deepEqual(await again.next(), { data: { me: null } }, 'what was held is given back')
 })
 
-test('over the budget the socket that holds most is cut off, not the neighbour that comes next', async (t) => {
+test('above the limit the socket that holds most is disconnected, not the next one', async (t) => {
   const api = await startSocketApi(t, { env: { GQL_WS_MAX_BYTES_PER_ADDRESS: '500000' } })
   const greedy = await openRaw(t, api.wsUrl)
   greedy.socket.write(clientFrame(Buffer.alloc(300_000), { announced: 320_000 }))
@@ -77,7 +77,7 @@ test('before a token messages are small, after it they may have 1 MiB', async (t
   const refused = await anonymous.next().catch(() => anonymous.closed)
   assert.deepEqual(refused, { code: 1009, reason: 'Message too long' })
   const known = await openSocket(t, api.wsUrl, { token: access })
-  // Sent at once: it waits until the token has been checked.
+  // Sent immediately: it waits until the token has been checked.
   known.send(long(1_000_000))
   assert.ok((await known.next()).data.me)
   known.send(long(1_050_000))
@@ -91,7 +91,7 @@ test('before a token messages are small, after it they may have 1 MiB', async (t
   assert.equal((await stranger.closed).code, 1009)
 })
 
-test('a message that is too long is refused by its head, in one frame or in many', async (t) => {
+test('a message that is too long is refused by its frame header, in one frame or in many', async (t) => {
   const api = await startSocketApi(t)
   const [one, many] = [await openRaw(t, api.wsUrl), await openRaw(t, api.wsUrl)]
   one.socket.write(clientFrame('x', { announced: 400_000 }))
@@ -101,8 +101,8 @@ test('a message that is too long is refused by its head, in one frame or in many
   for (const each of [one, many]) await eventually(() => assert.equal(each.closeCode(), 1009))
 })
 
-test('a message that is left unfinished closes its socket with 4408; one that is only slow does not', async (t) => {
-  const { url } = await serveOwnSockets(t, { messageWithinMs: 2000 })
+test('an unfinished message closes its socket with 4408; a slow one does not', async (t) => {
+  const { url } = await serveStandaloneSockets(t, { messageWithinMs: 2000 })
   const ask = clientFrame(JSON.stringify({ query: '{ me { id } }' }))
   const unfinished: Record<string, Buffer> = {
     'one byte of a head': ask.subarray(0, 1),
@@ -161,7 +161,7 @@ test('subscriptions of an address are counted over all of its sockets and stream
   await api.subscribed(5)
 })
 
-/** Each execution takes a while, and notes in which turn of the event loop it was. */
+/** Each execution takes a while and records its turn of the event loop. */
 function costly(executedIn: (turn: number) => void) {
   return [
     objectType<{ n: number }>({
@@ -207,7 +207,7 @@ function countTurns(t: TestContext): void {
   t.after(() => clearImmediate(timer))
 }
 
-test('a value to thousands of different subscriptions is delivered bit by bit, in order, and nobody waits for it', async (t) => {
+test('a value for thousands of different subscriptions is delivered in slices, in order, without blocking others', async (t) => {
   const perTurn = new Map<number, number>()
   const elements = costly((now) => perTurn.set(now, (perTurn.get(now) ?? 0) + 1))
   const api = await startSocketApi(t, { elements })
@@ -234,7 +234,7 @@ test('a value to thousands of different subscriptions is delivered bit by bit, i
   }
 })
 
-test('whoever has one subscription is served before all those of an address that has thousands', async (t) => {
+test('a client with one subscription is served before an address with thousands', async (t) => {
   let executed = 0
   const elements = costly(() => {
     executed += 1
@@ -244,7 +244,7 @@ test('whoever has one subscription is served before all those of an address that
   for (const [s, socket] of sockets.entries()) for (let i = 0; i < 100; i++) socket.send(askCostly(i, s * 100 + i))
   await api.subscribed(1000)
   const victim = await openSocket(t, api.wsUrl, other)
-  // What an address that misbehaves has asked for too, and first.
+  // The same subscription that a misbehaving address has opened first.
   for (const id of [0, 5000]) victim.send(askCostly(id, id))
   await api.subscribed(1002)
   await api.parts.topics.publish('costly', { n: 1 })
@@ -265,7 +265,7 @@ const wide = [
   query({ name: 'long', type: 'String', access: 'public', resolve: () => 'x'.repeat(8_000_000) }),
 ]
 
-test('what waits for clients that do not read is counted by address, of sockets and streams together', async (t) => {
+test('unread data is counted per address, across sockets and streams', async (t) => {
   const env = { ...asProxy, GQL_WS_MAX_BYTES_PER_ADDRESS: '500000' }
   const api = await startSocketApi(t, { elements: wide, env })
   const wanted = 'subscription { wide { text } }'
@@ -276,7 +276,7 @@ test('what waits for clients that do not read is counted by address, of sockets 
     deaf.send({ query: wanted })
     deaf.ws.pause()
     const stream = await openStream(t, api.url, wanted, attacker)
-    stream.answer.pause()
+    stream.response.pause()
   }
   await api.subscribed(7)
   const text = 'x'.repeat(50_000)
@@ -294,7 +294,7 @@ test('what waits for clients that do not read is counted by address, of sockets 
   }
 })
 
-test('an answer that is longer than what may wait arrives whole, with its end', async (t) => {
+test('a response longer than the buffer limit arrives complete', async (t) => {
   const api = await startSocketApi(t, { elements: wide })
   const transport = await openTransport(t, api.wsUrl)
   transport.send({ id: '1', type: 'subscribe', payload: { query: '{ long }' } })
@@ -308,7 +308,7 @@ test('an answer that is longer than what may wait arrives whole, with its end', 
   )
 })
 
-test('who asks on and on without reading is not read from, and is answered once it reads', async (t) => {
+test('a client that sends without reading is not read from, and gets its responses once it reads', async (t) => {
   const text = 'y'.repeat(200_000)
   const asked = query({ name: 'asked', type: 'String', access: 'public', resolve: () => text })
   const api = await startSocketApi(t, { elements: [asked] })
@@ -322,7 +322,7 @@ test('who asks on and on without reading is not read from, and is answered once 
   for (let i = 0; i < 100; i++) assert.equal((await socket.next()).data.asked, text)
 })
 
-test('long texts where a token is expected are refused without being looked at', async (t) => {
+test('long texts in place of a token are refused without being parsed', async (t) => {
   const api = await startSocketApi(t)
   for (const authorization of [' '.repeat(60_000), `Bearer ${' '.repeat(60_000)}\n`, `Bearer ${'x'.repeat(200_000)}`]) {
     const socket = await openSocket(t, api.wsUrl, { protocol: 'graphql-transport-ws' })
@@ -337,7 +337,7 @@ test('long texts where a token is expected are refused without being looked at',
   assert.equal((await send(api, '{ me { id } }')).status, 200)
 })
 
-test('of the operations of one address fifty run at once, on however many sockets; another address does not wait', async (t) => {
+test('fifty operations of an address run at once, across all its sockets; another address does not wait', async (t) => {
   let running = 0
   let most = 0
   let release = () => {}
@@ -363,7 +363,7 @@ test('of the operations of one address fifty run at once, on however many socket
   const neighbour = await openSocket(t, api.wsUrl, other)
   neighbour.send({ query: '{ me { id } }' })
   assert.deepEqual(await neighbour.next(), { data: { me: null } })
-  // Whoever hangs up leaves what is under way, and the others their turn.
+  // A client that disconnects abandons its operations, and the others get their turn.
   for (const { ws } of sockets.splice(0, 3)) ws.terminate()
   release()
   for (const socket of sockets) for (let i = 0; i < 10; i++) assert.equal((await socket.next()).data.slow, 1)

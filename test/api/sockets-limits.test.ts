@@ -1,4 +1,4 @@
-/** What a socket may not do, who may not open one, and what becomes of those who try. */
+/** Limits of sockets, refused upgrades, and their cleanup. */
 import assert from 'node:assert/strict'
 import { request } from 'node:http'
 import { connect } from 'node:net'
@@ -12,7 +12,7 @@ import { openSocket, openTransport, refusedUpgrade, type SocketApi, startSocketA
 const counter = 'subscription { counter { count } }'
 const nothing = { subscribers: 0, sources: 0 }
 
-/** The service answers others, and nothing is left of whoever misbehaved. */
+/** The service works for others, and nothing is left of the misbehaving client. */
 async function assertUnharmed(t: TestContext, api: SocketApi): Promise<void> {
   const other = await openSocket(t, api.wsUrl)
   other.send({ query: '{ me { id } }' })
@@ -27,13 +27,13 @@ async function assertUnharmed(t: TestContext, api: SocketApi): Promise<void> {
   assert.equal(api.log.filter((line) => line.includes('"level":"error"')).length, 0)
 }
 
-test('the port of the sockets answers plain requests with 426, and says that it is alive', async (t) => {
+test('the WebSocket port responds to plain requests with 426, and to health checks', async (t) => {
   const api = await startApi(t)
   const url = api.wsUrl.replace('ws', 'http')
-  const answer = await fetch(url)
-  assert.equal(answer.status, 426)
-  assert.equal(answer.headers.get('upgrade'), 'websocket')
-  assert.deepEqual(await answer.json(), { error: 'Upgrade required' })
+  const response = await fetch(url)
+  assert.equal(response.status, 426)
+  assert.equal(response.headers.get('upgrade'), 'websocket')
+  assert.deepEqual(await response.json(), { error: 'Upgrade required' })
   const live = await fetch(`${url}/health/live`)
   assert.equal(live.status, 200)
   assert.deepEqual(await live.json(), { status: 'ok' })
@@ -55,7 +55,7 @@ test('every path leads to a socket on its own port; on the HTTP port only /graph
   await openSocket(t, `${http}/graphql?x=1`)
 })
 
-test('what asks for another upgrade, or breaks the handshake, is answered all the same', async (t) => {
+test('another upgrade protocol or an invalid handshake still gets a response', async (t) => {
   const api = await startApi(t)
   const ask = (url: string, headers: Record<string, string>) =>
     new Promise<number | undefined>((resolve, reject) => {
@@ -71,7 +71,7 @@ test('what asks for another upgrade, or breaks the handshake, is answered all th
   }
 })
 
-test('an address may have so many sockets; a closed one makes room', async (t) => {
+test('an address has a limit of sockets; a closed one makes room', async (t) => {
   const api = await startSocketApi(t, { env: { GQL_WS_MAX_PER_ADDRESS: '3', TRUSTED_PROXIES: '127.0.0.1' } })
   const http = `${api.url.replace('http', 'ws')}/graphql`
   const first = await openSocket(t, api.wsUrl)
@@ -87,7 +87,7 @@ test('an address may have so many sockets; a closed one makes room', async (t) =
   await first.closed
   await eventually(() => openSocket(t, api.wsUrl))
 
-  // A trusted proxy speaks for its clients; those of one /64 are one.
+  // A trusted proxy sets the client address; all addresses of a /64 count as one.
   const from = (address: string) => ({ headers: { 'x-forwarded-for': address } })
   for (let i = 1; i <= 3; i++) await openSocket(t, api.wsUrl, from(`2001:db8:1:1::${i}`))
   assert.equal((await refusedUpgrade(api.wsUrl, from('2001:db8:1:1:ffff::9'))).status, 429)
@@ -95,13 +95,13 @@ test('an address may have so many sockets; a closed one makes room', async (t) =
   await openSocket(t, api.wsUrl, from('198.51.100.7'))
 })
 
-test("who is no trusted proxy cannot speak for another's address", async (t) => {
+test('only a trusted proxy can set the client address', async (t) => {
   const api = await startApi(t, { env: { GQL_WS_MAX_PER_ADDRESS: '1' } })
   await openSocket(t, api.wsUrl, { headers: { 'x-forwarded-for': '198.51.100.1' } })
   assert.equal((await refusedUpgrade(api.wsUrl, { headers: { 'x-forwarded-for': '198.51.100.2' } })).status, 429)
 })
 
-test('where origins are named, a page of another one is refused with 403', async (t) => {
+test('if origins are listed, a page of another one is refused with 403', async (t) => {
   const api = await startApi(t, { env: { CORS_ORIGINS: 'https://shop.example' } })
   for (const origin of ['https://evil.example', 'https://shop.example.evil.example', 'null', 'nonsense']) {
     const { status, body } = await refusedUpgrade(api.wsUrl, { headers: { origin } })
@@ -113,7 +113,7 @@ test('where origins are named, a page of another one is refused with 403', async
   await openSocket(t, open.wsUrl, { headers: { origin: 'https://anywhere.example' } })
 })
 
-test('a socket may have so many subscriptions; the next gets errors, and one that ends makes room', async (t) => {
+test('a socket has a limit of subscriptions; the next gets errors, and one that ends makes room', async (t) => {
   const api = await startSocketApi(t, { env: { GQL_WS_MAX_SUBSCRIPTIONS: '3' } })
   const socket = await openSocket(t, api.wsUrl)
   for (let id = 1; id <= 4; id++) socket.send({ id, query: counter })
@@ -128,7 +128,7 @@ test('a socket may have so many subscriptions; the next gets errors, and one tha
   assert.equal(socket.waiting(), 0)
 })
 
-test('long documents count: what open subscriptions hold of the memory is limited', async (t) => {
+test('long documents count: the memory of open subscriptions is limited', async (t) => {
   const api = await startSocketApi(t)
   const socket = await openSocket(t, api.wsUrl)
   const long = (i: number) => `subscription { counter { count } } #${i}${'x'.repeat(30_000)}`
@@ -138,7 +138,7 @@ test('long documents count: what open subscriptions hold of the memory is limite
   assert.equal(errors[0].extensions.code, 'TOO_MANY_SUBSCRIPTIONS')
 })
 
-test('messages of any depth are answered, or refused, and harm nobody', async (t) => {
+test('messages of any depth get a response or an error, and do no harm', async (t) => {
   const api = await startSocketApi(t)
   const deep = `${'['.repeat(60_000)}${']'.repeat(60_000)}`
   const transport = await openTransport(t, api.wsUrl)
@@ -155,7 +155,7 @@ test('messages of any depth are answered, or refused, and harm nobody', async (t
   await assertUnharmed(t, api)
 })
 
-test('how many sockets and subscriptions are open is told to those who watch', async (t) => {
+test('metrics show the number of open sockets and subscriptions', async (t) => {
   const api = await startSocketApi(t)
   const sockets = [await openSocket(t, api.wsUrl), await openSocket(t, api.wsUrl)]
   await openTransport(t, api.wsUrl)
@@ -168,7 +168,7 @@ test('how many sockets and subscriptions are open is told to those who watch', a
   assert.match(body, /^graphql_subscriptions\{kind="sources"\} 1$/m)
 })
 
-test('of the operations of one socket fifty run at once; the others wait their turn', async (t) => {
+test('fifty operations of a socket run at once; the others wait', async (t) => {
   let running = 0
   let most = 0
   let release = () => {}
@@ -204,7 +204,7 @@ async function assertClosed(ws: WebSocket): Promise<void> {
   await eventually(() => assert.equal(ws.readyState, WebSocket.CLOSED))
 }
 
-test('a message of 5 MB closes with 1009, bytes that are no text with 1007', async (t) => {
+test('a message of 5 MB closes the socket with 1009, invalid UTF-8 with 1007', async (t) => {
   const api = await startSocketApi(t)
   const long = await openSocket(t, api.wsUrl)
   long.send({ id: 1, query: counter })
@@ -217,7 +217,7 @@ test('a message of 5 MB closes with 1009, bytes that are no text with 1007', asy
   await assertUnharmed(t, api)
 })
 
-test('many new documents in one packet are taken a few at a time: others are served between them', async (t) => {
+test('many new documents in one packet are handled a few at a time, and other clients are served in between', async (t) => {
   const api = await startSocketApi(t)
   const socket = await openSocket(t, api.wsUrl)
   const fields = 'posts { id } '.repeat(100)
@@ -233,7 +233,7 @@ test('many new documents in one packet are taken a few at a time: others are ser
   assert.ok(turns > 30, `${turns} turns`)
 })
 
-test('a storm of 10,000 subscriptions on one socket leaves a hundred, and all are gone with it', async (t) => {
+test('of 10,000 subscriptions on one socket a hundred are accepted, and all end with the socket', async (t) => {
   const api = await startSocketApi(t)
   const socket = await openSocket(t, api.wsUrl)
   for (let id = 0; id < 10_000; id++) socket.send({ id, query: counter })
@@ -247,7 +247,7 @@ test('a storm of 10,000 subscriptions on one socket leaves a hundred, and all ar
   await assertUnharmed(t, api)
 })
 
-test('who closes, hangs up or vanishes leaves nothing behind, whatever was open', async (t) => {
+test('a client that closes, disconnects or vanishes leaves nothing behind, whatever was open', async (t) => {
   const api = await startSocketApi(t)
   const ends: ((ws: WebSocket) => void)[] = [(ws) => ws.close(), (ws) => ws.terminate(), (ws) => ws.close(4999, 'bye')]
   for (const end of ends) {
@@ -257,7 +257,7 @@ test('who closes, hangs up or vanishes leaves nothing behind, whatever was open'
     transport.send({ id: '1', type: 'subscribe', payload: { query: counter } })
     await api.subscribed(3)
     for (const { ws } of [raw, transport]) {
-      // Not yet begun when it ends.
+      // Not started yet when it ends.
       ws.send(JSON.stringify({ id: '2', type: 'subscribe', query: counter, payload: { query: counter } }))
       end(ws)
     }
@@ -266,7 +266,7 @@ test('who closes, hangs up or vanishes leaves nothing behind, whatever was open'
   await assertUnharmed(t, api)
 })
 
-test('a subscription that begins after its socket was closed is ended at once', async (t) => {
+test('a subscription that starts after its socket was closed is ended at once', async (t) => {
   let begin = () => {}
   const gate = new Promise<void>((resolve) => {
     begin = resolve
@@ -295,7 +295,7 @@ test('a subscription that begins after its socket was closed is ended at once', 
   await assertUnharmed(t, api)
 })
 
-test('closing the service closes every socket with 1001, after what is under way', async (t) => {
+test('stopping the service closes every socket with 1001 after running operations have finished', async (t) => {
   let finish = () => {}
   const gate = new Promise<void>((resolve) => {
     finish = resolve
@@ -320,7 +320,7 @@ test('closing the service closes every socket with 1001, after what is under way
   await closing
 })
 
-test('who sends nothing after the upgrade, or half of it, does not keep the service from closing', async (t) => {
+test('a client that sends nothing after the upgrade, or half of it, does not keep the service from stopping', async (t) => {
   const api = await startSocketApi(t)
   const { port } = new URL(api.wsUrl)
   const half = connect(Number(port), '127.0.0.1')

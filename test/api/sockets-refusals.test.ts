@@ -1,22 +1,22 @@
-/** What the port of the sockets refuses, and upgrades elsewhere: each with the usual body and an id. */
+/** Refusals of the WebSocket port, and refused upgrades: each with the usual error body and an id. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { query } from '../../src/platform/graphql/schema/elements.ts'
 import { createStandaloneServer } from '../../src/platform/graphql/websocket/standalone-server.ts'
 import { eventually } from '../support/eventually.ts'
-import { createOwnSockets } from '../support/own-sockets.ts'
 import { sendRaw } from '../support/raw-http.ts'
 import { clientFrame, openRaw } from '../support/raw-socket.ts'
 import { openSocket, startSocketApi } from '../support/sockets.ts'
+import { createStandaloneSockets } from '../support/standalone-sockets.ts'
 
 const upgrade = 'connection: Upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13\r\n'
 const key = 'sec-websocket-key: AAAAAAAAAAAAAAAAAAAAAA==\r\n'
 const host = 'host: x\r\n'
 
 async function assertRefused(url: string, request: string, [status, error]: readonly [number, string]): Promise<void> {
-  const { headers, body, ...answer } = await sendRaw(url, request)
+  const { headers, body, ...response } = await sendRaw(url, request)
   const name = JSON.stringify(request).slice(0, 120)
-  assert.equal(answer.status, status, name)
+  assert.equal(response.status, status, name)
   assert.deepEqual(JSON.parse(body), { error }, name)
   assert.match(headers.get('x-request-id') ?? '', /./, name)
   assert.match(headers.get('content-type') ?? '', /^application\/json/, name)
@@ -25,9 +25,9 @@ async function assertRefused(url: string, request: string, [status, error]: read
 const malformed = [400, 'Malformed request'] as const
 const required = [426, 'Upgrade required'] as const
 
-test('whatever the port of the sockets refuses has the usual body and an id', async (t) => {
+test('everything the WebSocket port refuses has the usual error body and an id', async (t) => {
   const api = await startSocketApi(t, { env: { CORS_ORIGINS: 'https://shop.example', GQL_WS_MAX_PER_ADDRESS: '2' } })
-  const cases: [request: string, answer: readonly [number, string]][] = [
+  const cases: [request: string, response: readonly [number, string]][] = [
     [`GET / HTTP/1.1\r\n${host}\r\n`, required],
     ['GET / HTTP/1.0\r\n\r\n', required],
     [`DELETE /any HTTP/1.1\r\n${host}\r\n`, required],
@@ -47,15 +47,15 @@ test('whatever the port of the sockets refuses has the usual body and an id', as
     [`CONNECT x:80 HTTP/1.1\r\n${host}\r\n`, [405, 'Method not allowed']],
     [`GET / HTTP/1.1\r\n${host}origin: https://evil.example\r\n${upgrade}${key}\r\n`, [403, 'Forbidden']],
   ]
-  for (const [request, answer] of cases) await assertRefused(api.wsUrl, request, answer)
+  for (const [request, response] of cases) await assertRefused(api.wsUrl, request, response)
   for (let i = 0; i < 2; i++) await openSocket(t, api.wsUrl)
   await assertRefused(api.wsUrl, `GET / HTTP/1.1\r\n${host}${upgrade}${key}\r\n`, [429, 'Too many attempts'])
 })
 
-test('an upgrade that is refused on the HTTP port has the usual body and an id', async (t) => {
+test('a refused upgrade on the HTTP port has the usual error body and an id', async (t) => {
   const api = await startSocketApi(t, { env: { CORS_ORIGINS: 'https://shop.example', GQL_WS_MAX_PER_ADDRESS: '2' } })
   const ask = (path: string, headers: string) => `GET ${path} HTTP/1.1\r\n${headers}\r\n`
-  const cases: [request: string, answer: readonly [number, string]][] = [
+  const cases: [request: string, response: readonly [number, string]][] = [
     [ask('/elsewhere', host + upgrade + key), [404, 'Not found']],
     [ask('/graphql', upgrade + key), malformed],
     [ask('/graphql', host + host + upgrade + key), malformed],
@@ -63,12 +63,12 @@ test('an upgrade that is refused on the HTTP port has the usual body and an id',
     [ask('/graphql', `${host}origin: https://evil.example\r\n${upgrade}${key}`), [403, 'Forbidden']],
     [ask('/console/live', host + upgrade + key), [403, 'Forbidden']],
   ]
-  for (const [request, answer] of cases) await assertRefused(api.url, request, answer)
+  for (const [request, response] of cases) await assertRefused(api.url, request, response)
   for (let i = 0; i < 2; i++) await openSocket(t, api.wsUrl)
   await assertRefused(api.url, ask('/graphql', host + upgrade + key), [429, 'Too many attempts'])
 })
 
-test('what a trusted proxy forwards and is no address makes nobody another client', async (t) => {
+test('an invalid forwarded address does not change the client', async (t) => {
   const api = await startSocketApi(t, { env: { TRUSTED_PROXIES: '127.0.0.1', GQL_WS_MAX_PER_ADDRESS: '2' } })
   const from = (forwarded: string) => `x-forwarded-for: ${forwarded}\r\n`
   for (const forwarded of ['evil', '203.0.113.9, unknown']) {
@@ -83,10 +83,10 @@ test('what a trusted proxy forwards and is no address makes nobody another clien
   await openSocket(t, api.wsUrl, { headers: { 'x-forwarded-for': 'evil, 203.0.113.9:5555' } })
 })
 
-/** With limits of time that a test can wait for. */
+/** With time limits short enough for a test. */
 async function startServer(t: TestContext, { maxPerAddress = 10 } = {}) {
   const long = query({ name: 'long', type: 'String', access: 'public', resolve: () => 'x'.repeat(16_000_000) })
-  const { sockets, log, lines } = await createOwnSockets(t, { elements: [long] })
+  const { sockets, log, lines } = await createStandaloneSockets(t, { elements: [long] })
   const server = createStandaloneServer({
     sockets,
     log,
@@ -101,14 +101,14 @@ async function startServer(t: TestContext, { maxPerAddress = 10 } = {}) {
   return { url, sockets, lines }
 }
 
-test('a request that is not finished, or never begun, is given up with 408', async (t) => {
+test('a request that is never finished, or never started, gets 408', async (t) => {
   const { url } = await startServer(t)
   for (const half of ['', 'GET / HT', `GET / HTTP/1.1\r\n${host}${upgrade}`]) {
     await assertRefused(url, half, [408, 'Request timeout'])
   }
 })
 
-test('an address may have so many connections that are not sockets yet', async (t) => {
+test('an address has a limit of connections that are not upgraded yet', async (t) => {
   const { url } = await startServer(t, { maxPerAddress: 3 })
   const waiting = Array.from({ length: 3 }, () => sendRaw(url, ''))
   await eventually(() => assertRefused(url, '', [429, 'Too many attempts']))
@@ -116,7 +116,7 @@ test('an address may have so many connections that are not sockets yet', async (
   for (let i = 0; i < 5; i++) await eventually(() => openSocket(t, url))
 })
 
-test('who does not read its answer is cut off, even if it still talks; who reads gets all of it', async (t) => {
+test('a client that does not read its response is disconnected, even if it still sends; one that reads gets all of it', async (t) => {
   const { url, sockets, lines } = await startServer(t)
   const ask = clientFrame(JSON.stringify({ query: '{ long }' }))
   const [deaf, keen] = [await openRaw(t, url), await openRaw(t, url)]

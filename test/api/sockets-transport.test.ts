@@ -1,4 +1,4 @@
-/** The socket with the sub-protocol graphql-transport-ws, as the clients made for it use it. */
+/** The sub-protocol graphql-transport-ws, as its clients use it. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { type Client, type ClientOptions, createClient } from 'graphql-ws'
@@ -19,7 +19,7 @@ function connect(t: TestContext, url: string, options: Partial<ClientOptions> = 
 
 onEachEngine('a client of graphql-ws', (engine) => {
   for (const place of ['on its own port', 'at /graphql on the HTTP port'] as const) {
-    test(`subscribes, asks and changes ${place}`, async (t) => {
+    test(`subscribes, queries and mutates ${place}`, async (t) => {
       const api = await startSocketApi(t, { engine })
       const url = place === 'on its own port' ? api.wsUrl : `${api.url.replace('http', 'ws')}/graphql`
       const client = connect(t, url)
@@ -35,13 +35,13 @@ onEachEngine('a client of graphql-ws', (engine) => {
       assert.deepEqual((await second).value, { data: { counter: { count: 2 } } })
       await values.return?.()
       await api.subscribed(0)
-      const answers = []
-      for await (const answer of client.iterate({ query: '{ posts { title } }' })) answers.push(answer)
-      assert.deepEqual(answers, [{ data: { posts: [{ title: 'one' }, { title: 'two' }] } }])
+      const responses = []
+      for await (const response of client.iterate({ query: '{ posts { title } }' })) responses.push(response)
+      assert.deepEqual(responses, [{ data: { posts: [{ title: 'one' }, { title: 'two' }] } }])
     })
   }
 
-  test('is known by the token of its first message, its key in any case, or of the upgrade', async (t) => {
+  test('is authenticated by the token in connection_init, with its key in any case, or of the upgrade', async (t) => {
     const api = await startSocketApi(t, { engine })
     const user = await signIn(api)
     const query = '{ me { email } }'
@@ -58,7 +58,7 @@ onEachEngine('a client of graphql-ws', (engine) => {
     assert.deepEqual(await socket.next(), { id: '1', type: 'complete' })
   })
 
-  test('with a token that is not valid, or none at all in its place, is closed with 4403', async (t) => {
+  test('with an invalid or empty token is closed with 4403', async (t) => {
     const api = await startSocketApi(t, { engine })
     for (const authorization of ['Bearer nonsense', 'Bearer ', 'Basic eDp5', '', 5]) {
       const socket = await openSocket(t, api.wsUrl, { protocol })
@@ -85,7 +85,7 @@ onEachEngine('a client of graphql-ws', (engine) => {
     const patient = await openTransport(t, api.wsUrl, { authorization: `Bearer ${waiting.access}` })
     sockets[0]?.send({ id: '1', type: 'subscribe', payload: { query: counter } })
     await api.subscribed(1)
-    // Only once its token has been checked is the second one watched.
+    // The second socket is watched only after its token has been checked.
     sockets[1]?.send({ query: '{ me { email } }' })
     await sockets[1]?.next()
     await api.post('/api/auth/logout', {}, leaving.access)
@@ -97,7 +97,7 @@ onEachEngine('a client of graphql-ws', (engine) => {
     assert.equal((await patient.closed).code, 4403)
   })
 
-  test('loses what a role guarded, by an error that names FORBIDDEN', async (t) => {
+  test('loses what a role protected, with a FORBIDDEN error', async (t) => {
     const api = await startSocketApi(t, { engine, elements: secretElements })
     const [editor, admin] = [await api.signInAs('editor'), await api.signInAs('admin')]
     const socket = await openTransport(t, api.wsUrl, { authorization: `Bearer ${editor.access}` })
@@ -111,7 +111,7 @@ onEachEngine('a client of graphql-ws', (engine) => {
     assert.deepEqual(await socket.next(), { type: 'pong' })
   })
 
-  test('while its token cannot be checked, because the database is away, is told to try again later', async (t) => {
+  test('while its token cannot be checked because the database is unavailable, is closed with 1013', async (t) => {
     const api = await startSocketApi(t, { engine })
     const user = await signIn(api)
     await api.parts.db.close()
@@ -122,7 +122,7 @@ onEachEngine('a client of graphql-ws', (engine) => {
   })
 })
 
-test('what cannot be executed is an error of its own, and the socket stays open', async (t) => {
+test('an operation that cannot be executed gets an error, and the socket stays open', async (t) => {
   const api = await startSocketApi(t)
   const socket = await openTransport(t, api.wsUrl)
   for (const query of ['', '{', '{ nothing }', 'subscription { nothing }']) {
@@ -133,7 +133,7 @@ test('what cannot be executed is an error of its own, and the socket stays open'
   }
 })
 
-test('every message that breaks the protocol closes the socket by the code that stands for it', async (t) => {
+test('every protocol violation closes the socket with its code', async (t) => {
   const api = await startSocketApi(t)
   const request = { query: counter }
   const cases: [name: string, messages: unknown[], code: number, reason: string][] = [
@@ -174,7 +174,7 @@ test('every message that breaks the protocol closes the socket by the code that 
   await api.subscribed(0)
 })
 
-test('another sub-protocol is closed with 4406; offered beside ours, ours is chosen', async (t) => {
+test('an unknown sub-protocol is closed with 4406; if ours is offered too, it is chosen', async (t) => {
   const api = await startSocketApi(t)
   const old = await openSocket(t, api.wsUrl, { protocol: 'graphql-ws' })
   assert.deepEqual(await old.closed, { code: 4406, reason: 'Subprotocol not acceptable' })
@@ -182,7 +182,7 @@ test('another sub-protocol is closed with 4406; offered beside ours, ours is cho
   assert.equal(both.ws.protocol, protocol)
 })
 
-test('who does not introduce itself within three seconds is closed with 4408', async (t) => {
+test('a socket without connection_init within three seconds is closed with 4408', async (t) => {
   const api = await startSocketApi(t)
   const at = performance.now()
   const socket = await openSocket(t, api.wsUrl, { protocol })
@@ -192,7 +192,7 @@ test('who does not introduce itself within three seconds is closed with 4408', a
   assert.equal(prompt.ws.readyState, WebSocket.OPEN)
 })
 
-test('pings are answered, with what they carry, before the introduction too', async (t) => {
+test('pings get a pong with the same payload, even before connection_init', async (t) => {
   const api = await startSocketApi(t)
   const socket = await openSocket(t, api.wsUrl, { protocol })
   socket.send({ type: 'ping', payload: { at: 5 } })

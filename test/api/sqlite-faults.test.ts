@@ -37,7 +37,7 @@ async function start(t: TestContext, file = join(temporaryFolder(t), 'test.db'))
   return { api, file, db }
 }
 
-/** Overwrites the first page that holds the text, with the service stopped. */
+/** Overwrites the first page that contains the text, while the service is stopped. */
 function damage(file: string, text: string): void {
   const found = readFileSync(file).indexOf(text)
   assert.ok(found > pageBytes, 'the text is in the file')
@@ -46,7 +46,7 @@ function damage(file: string, text: string): void {
   closeSync(handle)
 }
 
-/** A service that was stopped, and started again on a file of which one page of products is damaged. */
+/** A service restarted on a file with one damaged page of products. */
 async function startDamaged(t: TestContext) {
   const before = await start(t)
   const author = await signIn(before.api)
@@ -56,23 +56,23 @@ async function startDamaged(t: TestContext) {
     ids.push((await before.api.post(productsPath, body, author.access)).body.data.id)
   }
   await before.api.app.close()
-  // All of it into the file itself.
+  // Checkpoint the WAL into the file.
   new DatabaseSync(before.file).close()
   damage(before.file, 'unique-6-')
   const { api, file, db } = await start(t, before.file)
-  // Its clock is another one, which may be behind.
+  // Its clock is a different one, which may be behind.
   const user = await again(api, author)
   return { api, file, db, user, damagedId: ids[6] as number, soundId: ids[1] as number }
 }
 
-test('a damaged page: what needs it is 503, the fault is logged once with what to do, and everything else is served', async (t) => {
+test('a damaged page: requests that need it are 503, the fault is logged once with instructions, everything else works', async (t) => {
   const { api, file, user, damagedId, soundId } = await startDamaged(t)
   assert.deepEqual((await api.get('/health/ready')).body, { status: 'ok' })
   for (let round = 0; round < 3; round++) {
-    const answer = await api.get(`${productsPath}/${damagedId}`)
-    assert.deepEqual([answer.status, answer.body], [503, { error: 'Service unavailable' }])
-    assert.ok(answer.headers.get('retry-after'))
-    // The event loop, the thread of long reads and the writer each meet it.
+    const response = await api.get(`${productsPath}/${damagedId}`)
+    assert.deepEqual([response.status, response.body], [503, { error: 'Service unavailable' }])
+    assert.ok(response.headers.get('retry-after'))
+    // The event loop, the scan thread and the writer each hit it.
     assert.equal((await api.get(`${productsPath}?q=lamp`)).status, 503)
     assert.equal((await api.put(`${productsPath}/${damagedId}`, { stock: 5 }, user.access)).status, 503)
     const { body } = await send(api, `{ product(id: "${damagedId}") { name } }`)
@@ -92,7 +92,7 @@ test('a damaged page: what needs it is 503, the fault is logged once with what t
   assert.ok(lines[0]?.includes(`sqlite3 ${file} `) && lines[0].includes('PRAGMA integrity_check'))
 })
 
-test('one write that meets a damaged page takes no neighbour of the same commit with it', async (t) => {
+test('a write that hits a damaged page does not fail the others of the same commit', async (t) => {
   const { db, damagedId, soundId } = await startDamaged(t)
   const update = (id: number, stock: number) =>
     db.write({ sql: 'UPDATE products SET stock = $1 WHERE id = $2 RETURNING id', params: [stock, id] })
@@ -104,7 +104,7 @@ test('one write that meets a damaged page takes no neighbour of the same commit 
   assert.deepEqual(await db.get('SELECT stock FROM products WHERE id = $1', [soundId]), { stock: 3 })
 })
 
-test('a file whose schema is damaged stops the start in one line that says what to do', async (t) => {
+test('a damaged schema stops the start with one line that says what to do', async (t) => {
   const { api, file } = await start(t)
   await api.app.close()
   new DatabaseSync(file).close()
@@ -114,7 +114,7 @@ test('a file whose schema is damaged stops the start in one line that says what 
   assert.match(stderr, /^latchkey: the database file .* is damaged: .*integrity_check.*\n$/)
 })
 
-test('a file that is removed or replaced is noticed: writes are refused instead of lost, until it is back', async (t) => {
+test('a removed or replaced file is noticed: writes are refused instead of lost, until it is back', async (t) => {
   const { api, file } = await start(t)
   const user = await signIn(api)
   assert.equal((await api.get('/health/ready')).status, 200)
@@ -139,7 +139,7 @@ for (const swapped of ['', '-wal']) {
   test(`a database${swapped} that is replaced right after it was opened is noticed, too`, async (t) => {
     const file = join(temporaryFolder(t), 'test.db')
     new DatabaseSync(file).close()
-    // All threads that look at files are at work, so no look comes before the swap.
+    // All file-system threads are busy, so no check happens before the swap.
     const busy = Array.from({ length: 16 }, () => hashSlowly('password', 'salt', 100_000, 64, 'sha512'))
     const db = openSqlite({ path: file, observe: () => {}, log: undefined })
     t.after(() => db.close())
@@ -150,13 +150,13 @@ for (const swapped of ['', '-wal']) {
   })
 }
 
-test('a disk that is full: writes are 503 and lose nothing, reads are served, and it recovers with the room', async (t) => {
+test('on a full disk writes are 503 and nothing is lost, reads work, and it recovers once there is space', async (t) => {
   const { api, db } = await start(t)
   const user = await signIn(api)
   const id = (await api.post(productsPath, lamp, user.access)).body.data.id
   const [pages] = await db.all<{ page_count: number }>('PRAGMA page_count')
   assert.ok(pages)
-  // What SQLite answers then is what it answers on a full disk.
+  // SQLite then fails as on a full disk.
   await db.write({ sql: `PRAGMA max_page_count = ${pages.page_count}` })
   const long = { ...lamp, description: 'x'.repeat(100_000) }
   for (let i = 0; i < 3; i++) {
@@ -164,14 +164,14 @@ test('a disk that is full: writes are 503 and lose nothing, reads are served, an
     assert.deepEqual([refused.status, refused.headers.get('retry-after')], [503, '5'])
   }
   assert.equal((await api.get(`${productsPath}/${id}`)).status, 200)
-  // Writes that need no more room are taken.
+  // Writes that need no more space succeed.
   assert.deepEqual((await api.get('/health/ready')).body, { status: 'ok', degraded: ['database'] })
   assert.equal(api.log.filter((line) => line.includes('no room is left')).length, 1)
   await db.write({ sql: 'PRAGMA max_page_count = 1000000' })
   assert.equal((await api.post(productsPath, long, user.access)).status, 201)
 })
 
-test('a database that has become read-only is not ready, and says so once', async (t) => {
+test('a read-only database makes the service not ready, and is logged once', async (t) => {
   const { api, db } = await start(t)
   const user = await signIn(api)
   assert.equal((await api.get('/health/ready')).status, 200)

@@ -1,4 +1,4 @@
-/** Tokens that must not be taken, and the keys that sign those that must. */
+/** Tokens that must be refused, and the signing keys. */
 import assert from 'node:assert/strict'
 import { createHmac, createPublicKey, generateKeyPairSync, sign, verify } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
@@ -21,7 +21,7 @@ function hmac(header: object, claims: object, key = secret, digest = 'sha256'): 
 }
 
 onEachEngine('access tokens', (engine) => {
-  test('that were not made here, or not for this, are refused, and the log has nothing but the fact', async (t) => {
+  test('from elsewhere, or for another purpose, are refused, and only the fact is logged', async (t) => {
     const api = await startApi(t, { engine })
     const user = await signIn(api)
     const claims = claimsOf(user.access)
@@ -82,8 +82,8 @@ onEachEngine('access tokens', (engine) => {
       'not a token': 'x',
     }
     for (const [what, token] of Object.entries(forged)) {
-      const answer = await api.get('/me', token)
-      assert.deepEqual([answer.status, answer.body], [401, { error: 'Invalid access token' }], what)
+      const response = await api.get('/me', token)
+      assert.deepEqual([response.status, response.body], [401, { error: 'Invalid access token' }], what)
     }
     await sleep(20)
     const log = api.log.filter((line) => line.includes('"requestId"')).join('')
@@ -132,7 +132,7 @@ const refusalOf: Record<Kind, string> = {
 const allKinds = Object.keys(kinds) as Kind[]
 
 onEachEngine('tokens of every type', (engine) => {
-  test('tell it in typ and aud, and are refused where those contradict the type', async (t) => {
+  test('state their kind in typ and aud, and are refused if those contradict the type', async (t) => {
     const { tokens, present } = await startWithTokens(t, engine)
     for (const kind of allKinds) {
       const header = headerOf(tokens[kind])
@@ -165,7 +165,7 @@ onEachEngine('tokens of every type', (engine) => {
     }
   })
 
-  test('with claims that cannot be are refused like any other, however right their signature is', async (t) => {
+  test('with impossible claims are refused, even if correctly signed', async (t) => {
     const { api, tokens, present } = await startWithTokens(t, engine)
     const impossible: Record<string, unknown[]> = {
       sub: ['', 'x', '0', '-1', '01', '1.5', '1e30', 'NaN', '9007199254740993', '9'.repeat(400), 1, null, ['1'], {}],
@@ -200,7 +200,7 @@ const keyTypes = {
 }
 
 for (const [algorithm, generate] of Object.entries(keyTypes)) {
-  test(`${algorithm} signs with the key file, /.well-known/jwks.json lets anybody verify, and keys rotate`, async (t) => {
+  test(`${algorithm} signs with the key file, /.well-known/jwks.json has the public keys, and keys rotate`, async (t) => {
     const file = join(temporaryFolder(t), 'key.pem')
     const pemOf = () => generate().privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
     const old = pemOf()
@@ -233,7 +233,7 @@ for (const [algorithm, generate] of Object.entries(keyTypes)) {
 }
 
 for (const algorithm of ['HS384', 'HS512']) {
-  test(`${algorithm} signs with the secret, and tells nobody a key`, async (t) => {
+  test(`${algorithm} signs with the secret, and publishes no key`, async (t) => {
     const api = await startApi(t, { env: { JWT_ALGORITHM: algorithm } })
     const user = await signIn(api)
     assert.ok(await isSignedIn(api, user.access))
@@ -242,7 +242,7 @@ for (const algorithm of ['HS384', 'HS512']) {
   })
 }
 
-test('a key file that is missing, empty or of another kind stops the start-up with one line', async (t) => {
+test('a key file that is missing, empty or of the wrong kind stops the start with one line', async (t) => {
   const file = join(temporaryFolder(t), 'key.pem')
   const env = { JWT_ALGORITHM: 'ES256', JWT_PRIVATE_KEY_FILE: file }
   await assert.rejects(startApi(t, { env }), /JWT_PRIVATE_KEY_FILE: .*key\.pem cannot be read \(ENOENT\)/)

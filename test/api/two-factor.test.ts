@@ -43,16 +43,16 @@ onEachEngine('two-factor', (engine) => {
     assert.deepEqual([twice.status, twice.body], [409, { error: 'Two-factor already enabled' }])
   })
 
-  test('makes login answer a challenge, which a code turns into a pair without token_type', async (t) => {
+  test('makes login return a challenge, which a code exchanges for a pair without token_type', async (t) => {
     const { api, user, secret } = await start(t, engine)
     const login = await logIn(api, user.email)
     assert.deepEqual(Object.keys(login.body).sort(), ['challenge_token', 'requires_2fa'])
     assert.equal(login.body.requires_2fa, true)
     assert.equal((await api.get('/me', login.body.challenge_token)).status, 401)
-    const answer = await verify(api, login.body.challenge_token, totp(api, secret))
-    assert.equal(answer.status, 200)
-    assert.deepEqual(Object.keys(answer.body).sort(), ['access_token', 'expires_at', 'refresh_token'])
-    assert.ok(await isSignedIn(api, answer.body.access_token))
+    const response = await verify(api, login.body.challenge_token, totp(api, secret))
+    assert.equal(response.status, 200)
+    assert.deepEqual(Object.keys(response.body).sort(), ['access_token', 'expires_at', 'refresh_token'])
+    assert.ok(await isSignedIn(api, response.body.access_token))
     const again = await verify(api, login.body.challenge_token, totp(api, secret, 30))
     assert.deepEqual([again.status, again.body], [401, { error: 'Invalid challenge token' }])
   })
@@ -66,11 +66,11 @@ onEachEngine('two-factor', (engine) => {
     assert.equal((await verify(api, challenge, totp(api, secret))).status, 200)
     const late = await challengeOf(api, user.email)
     api.clock.advance(300)
-    const answer = await verify(api, late, totp(api, secret))
-    assert.deepEqual([answer.status, answer.body], [401, { error: 'Invalid challenge token' }])
+    const response = await verify(api, late, totp(api, secret))
+    assert.deepEqual([response.status, response.body], [401, { error: 'Invalid challenge token' }])
   })
 
-  test('takes the codes of one step either side, each step once', async (t) => {
+  test('accepts the codes of one step either side, each once', async (t) => {
     const { api, user, secret } = await start(t, engine)
     for (const offset of [-60, 60]) {
       assert.equal((await verify(api, await challengeOf(api, user.email), totp(api, secret, offset))).status, 401)
@@ -80,7 +80,7 @@ onEachEngine('two-factor', (engine) => {
     assert.equal((await verify(api, await challengeOf(api, user.email), totp(api, secret, 30))).status, 401)
   })
 
-  test('a code works once when it is sent twenty times at once, with one challenge or with many', async (t) => {
+  test('a code sent twenty times in parallel works once, with one challenge or with many', async (t) => {
     const { api, user, secret } = await start(t, engine)
     const one = await challengeOf(api, user.email)
     const code = totp(api, secret)
@@ -90,23 +90,23 @@ onEachEngine('two-factor', (engine) => {
     api.clock.advance(1000)
     const challenges = await many(20, () => challengeOf(api, user.email))
     const next = totp(api, secret)
-    const answers = await many(20, (i) => verify(api, challenges[i] ?? '', next))
-    assert.equal(answers.filter(({ status }) => status === 200).length, 1)
+    const responses = await many(20, (i) => verify(api, challenges[i] ?? '', next))
+    assert.equal(responses.filter(({ status }) => status === 200).length, 1)
   })
 
-  test('a recovery code works once, whatever its case and hyphens, also twenty times at once', async (t) => {
+  test('a recovery code works once, in any case and with or without hyphens, even when sent twenty times in parallel', async (t) => {
     const { api, user, recoveryCodes } = await start(t, engine)
     const [first = '', second = ''] = recoveryCodes
-    const answer = await verify(api, await challengeOf(api, user.email), first.toLowerCase().replaceAll('-', ''))
-    assert.equal(answer.status, 200)
-    assert.deepEqual((await api.get('/api/auth/2fa', answer.body.access_token)).body, {
+    const response = await verify(api, await challengeOf(api, user.email), first.toLowerCase().replaceAll('-', ''))
+    assert.equal(response.status, 200)
+    assert.deepEqual((await api.get('/api/auth/2fa', response.body.access_token)).body, {
       enabled: true,
       recovery_codes_left: 9,
     })
     assert.equal((await verify(api, await challengeOf(api, user.email), first)).status, 401)
     const challenges = await many(20, () => challengeOf(api, user.email))
-    const answers = await many(20, (i) => verify(api, challenges[i] ?? '', second))
-    assert.equal(answers.filter(({ status }) => status === 200).length, 1)
+    const responses = await many(20, (i) => verify(api, challenges[i] ?? '', second))
+    assert.equal(responses.filter(({ status }) => status === 200).length, 1)
   })
 
   test('wrong codes count towards the lock, and the right password alone clears nothing', async (t) => {
@@ -123,16 +123,16 @@ onEachEngine('two-factor', (engine) => {
     assert.equal((await logIn(api, user.email)).status, 423)
   })
 
-  test('a password change voids a challenge', async (t) => {
+  test('a password change invalidates challenges', async (t) => {
     const { api, user, secret } = await start(t, engine)
     const challenge = await challengeOf(api, user.email)
     const change = { current_password: password, new_password: 'Another-Pass-2' }
     assert.equal((await api.post('/api/auth/password', change, user.access)).status, 200)
-    const answer = await verify(api, challenge, totp(api, secret))
-    assert.deepEqual([answer.status, answer.body], [401, { error: 'Invalid challenge token' }])
+    const response = await verify(api, challenge, totp(api, secret))
+    assert.deepEqual([response.status, response.body], [401, { error: 'Invalid challenge token' }])
   })
 
-  test('is turned off by password and code together, and then login is one step again', async (t) => {
+  test('is turned off with password and code, and login is one step again', async (t) => {
     const { api, user, secret } = await start(t, engine)
     const disable = (body: object) => api.post('/api/auth/2fa/disable', body, user.access)
     assert.deepEqual((await disable({ password: 'wrong', code: totp(api, secret) })).body, {
@@ -146,13 +146,13 @@ onEachEngine('two-factor', (engine) => {
     assert.deepEqual((await api.get('/api/auth/2fa', user.access)).body, { enabled: false, recovery_codes_left: 0 })
   })
 
-  test('turning off what is off is no failed attempt, whatever password and code come with it', async (t) => {
+  test('turning two-factor off when it is off does not count as a failed attempt', async (t) => {
     const api = await startApi(t, { engine })
     const user = await signIn(api)
     for (const path of ['disable', 'recovery-codes']) {
       for (const body of [{ password, code: '000000' }, { password: 'wrong', code: '' }, {}]) {
-        const answer = await api.post(`/api/auth/2fa/${path}`, body, user.access)
-        assert.deepEqual([answer.status, answer.body], [409, { error: 'Two-factor not enabled' }])
+        const response = await api.post(`/api/auth/2fa/${path}`, body, user.access)
+        assert.deepEqual([response.status, response.body], [409, { error: 'Two-factor not enabled' }])
       }
     }
     assert.equal((await logIn(api, user.email)).status, 200)
@@ -160,28 +160,28 @@ onEachEngine('two-factor', (engine) => {
 
   test('parallel requests to turn it off with one code count no failure', async (t) => {
     const { api, user, recoveryCodes } = await start(t, engine)
-    const answers = await many(8, () =>
+    const responses = await many(8, () =>
       api.post('/api/auth/2fa/disable', { password, code: recoveryCodes[0] }, user.access),
     )
-    assert.equal(answers.filter(({ status }) => status === 200).length, 1)
-    assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([200, 409]))
+    assert.equal(responses.filter(({ status }) => status === 200).length, 1)
+    assert.deepEqual(new Set(responses.map(({ status }) => status)), new Set([200, 409]))
   })
 
   test('an empty code is refused and not counted', async (t) => {
     const { api, user, secret } = await start(t, engine)
     const challenge = await challengeOf(api, user.email)
     for (let i = 0; i < 6; i++) {
-      for (const answer of [
+      for (const response of [
         await verify(api, challenge, ' '),
         await api.post('/api/auth/2fa/disable', { password }, user.access),
       ]) {
-        assert.deepEqual([answer.status, answer.body], [401, { error: 'Invalid two-factor code' }])
+        assert.deepEqual([response.status, response.body], [401, { error: 'Invalid two-factor code' }])
       }
     }
     assert.equal((await verify(api, challenge, totp(api, secret))).status, 200)
   })
 
-  test('new recovery codes void the old ones', async (t) => {
+  test('new recovery codes replace the old ones', async (t) => {
     const { api, user, secret, recoveryCodes } = await start(t, engine)
     const renewed = await api.post('/api/auth/2fa/recovery-codes', { password, code: totp(api, secret) }, user.access)
     assert.equal(renewed.status, 200)

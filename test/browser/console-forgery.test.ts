@@ -1,17 +1,20 @@
-/** Pages of somebody else that send forms to the console, in the browser of who is signed in to it. */
+/** Pages of other sites that send forms to the console, in a signed-in browser. */
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import { type AddressInfo, isIPv4 } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { openBrowser } from '../support/browser.ts'
-import { startApiWithActions } from '../support/changes.ts'
 import { openConsole } from '../support/console.ts'
-import { enter, sees } from '../support/console-visits.ts'
+import { enter, sees } from '../support/console-steps.ts'
+import { startApiWithActions } from '../support/form-actions.ts'
 import { password, register } from '../support/people.ts'
 import { createProduct } from '../support/products.ts'
 
-/** To a browser another port is another origin of the same site, to which it sends cookies. Another name is not. */
+/**
+ * For a browser another port is another origin of the same site, so cookies are sent; another host name is another
+ * site.
+ */
 const hosts = { 'another site': 'localhost', 'another port': '127.0.0.1' } as const
 
 for (const [where, host] of Object.entries(hosts)) {
@@ -33,7 +36,7 @@ for (const [where, host] of Object.entries(hosts)) {
   })
 }
 
-test('another origin can neither frame the console nor listen on its socket', async (t) => {
+test('another origin can neither frame the console nor open its socket', async (t) => {
   const { api, page, evil } = await start(t, '127.0.0.1')
   const socket = `${api.url.replace('http', 'ws')}/console/live`
   evil.html = `<iframe src="${api.url}/console/products"></iframe><p>Waiting</p>
@@ -53,7 +56,7 @@ interface Evil {
   html: string
 }
 
-/** An administrator who is signed in, and a page that wants something of them. */
+/** A signed-in administrator, and an attacking page. */
 async function start(t: TestContext, host: string) {
   const env = { RATE_LIMIT_LOGIN: '1000/60', RATE_LIMIT_VERIFY: '1000/60' }
   const api = await startApiWithActions(t, { env })
@@ -82,7 +85,7 @@ interface Sent {
   fields: Record<string, string>
 }
 
-/** What the console answered to the form, before the browser went wherever that leads. */
+/** The response of the console to the form, before the browser follows it. */
 async function send(page: Page, evil: Evil, { url, fields }: Sent) {
   const wanted = { email: 'eve@example.com', name: 'Eve', password, roles: 'admin', price: '1', description: 'x' }
   const inputs = Object.entries({ ...wanted, ...fields }).map(
@@ -92,7 +95,7 @@ async function send(page: Page, evil: Evil, { url, fields }: Sent) {
 <script>document.forms[0].submit()</script>`
   const answered = page.waitForResponse((response) => response.request().method() === 'POST')
   await page.goto(evil.url, { waitUntil: 'commit' })
-  const answer = await answered
+  const response = await answered
   await page.waitForURL((address) => !address.href.startsWith(evil.url), { waitUntil: 'commit' })
-  return { status: answer.status(), cookie: (await answer.allHeaders())['set-cookie'] }
+  return { status: response.status(), cookie: (await response.allHeaders())['set-cookie'] }
 }

@@ -1,15 +1,15 @@
-/** What somebody typed is text, wherever the console shows it: it never runs. That no page of all runs it is in console-barriers.test.ts. */
+/** User input is shown as text and never runs. console-accessibility.test.ts checks this on all pages. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { startApi } from '../support/api.ts'
 import { openBrowser } from '../support/browser.ts'
-import { startConsoleGround } from '../support/console-ground.ts'
-import { enter, go, isClean, listens, sees } from '../support/console-visits.ts'
-import { hostileWords, isHarmless } from '../support/hostile.ts'
+import { startConsoleFixture } from '../support/console-fixture.ts'
+import { enter, go, isClean, listens, sees } from '../support/console-steps.ts'
+import { hostileWords, isHarmless } from '../support/hostile-words.ts'
 import { register } from '../support/people.ts'
 
-test('what looks like a script looks as it was typed, in a row that appears by itself too', async (t) => {
-  const { api, visit, people, stock } = await startConsoleGround(t, hostileWords)
+test('text that looks like a script is shown as typed, in live rows too', async (t) => {
+  const { api, visit, people, stock } = await startConsoleFixture(t, hostileWords)
   const { page } = await visit('member')
   const shows = (text: string) => page.getByText(text, { exact: true }).first().waitFor()
   await listens(api)
@@ -43,8 +43,8 @@ test('what looks like a script looks as it was typed, in a row that appears by i
   assert.ok(titles.includes(hostileWords.userAgent), titles.join('\n'))
 })
 
-test('what stands in an address does nothing', async (t) => {
-  const { api, visit, visits } = await startConsoleGround(t)
+test('text in a URL does nothing', async (t) => {
+  const { api, visit, visits } = await startConsoleFixture(t)
   const texts = ['<script>ran=true</script>', '"><img src=x onerror=ran=true>', 'javascript:ran=true', '//evil.example']
   const member = (await visit('member')).page
   const nobody = (await visit('nobody')).page
@@ -66,7 +66,7 @@ test('what stands in an address does nothing', async (t) => {
   isClean(...visits)
 })
 
-test('nor does it lead who signs in to another site', async (t) => {
+test('sign-in never redirects to another site', async (t) => {
   const api = await startApi(t)
   const { email } = await register(api)
   const visit = await openBrowser(t, { url: api.url, path: '/console/sign-in' })

@@ -1,11 +1,11 @@
-/** Open lists of products follow what happens elsewhere, and say so when they cannot. */
+/** Product lists update live, and show when they cannot. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { insertMany } from '../../src/features/products/bulk.store.ts'
 import { findBarriers } from '../support/axe.ts'
 import { openBrowser, widths } from '../support/browser.ts'
-import { enter, fits, isClean, listens, lists, press, sees, tells } from '../support/console-visits.ts'
+import { enter, fits, isClean, listens, lists, press, sees, tells } from '../support/console-steps.ts'
 import { eventually } from '../support/eventually.ts'
 import { signIn } from '../support/people.ts'
 import { createProduct, productsPath } from '../support/products.ts'
@@ -14,7 +14,7 @@ import { startApiWithRoles } from '../support/roles.ts'
 const list = '/console/products'
 const rowOf = (page: Page, name: string) => page.locator('#results tr', { hasText: name })
 
-test('what is edited or deleted elsewhere changes in the list, and goes from it, by itself', async (t) => {
+test('products edited or deleted elsewhere change in the list live', async (t) => {
   const { api, user, page, visit } = await start(t)
   const lamp = await createProduct(api, user.access, { name: 'Desk Lamp', price: 20 })
   await createProduct(api, user.access, { name: 'Kettle' })
@@ -32,7 +32,7 @@ test('what is edited or deleted elsewhere changes in the list, and goes from it,
   isClean(visit)
 })
 
-test('what no longer fits a search goes from what was found', async (t) => {
+test('a product that no longer matches the search disappears from the results', async (t) => {
   const { api, user, page, visit } = await start(t)
   const ids = []
   for (const name of ['Desk Lamp', 'Floor Lamp']) ids.push(await createProduct(api, user.access, { name }))
@@ -47,7 +47,7 @@ test('what no longer fits a search goes from what was found', async (t) => {
 })
 
 for (const [device, width] of Object.entries(widths)) {
-  test(`under the hands of who reads a later page, or has the keyboard in the list, nothing moves, on a ${device}`, async (t) => {
+  test(`on a later page, or with the keyboard focus in the list, rows do not move, on a ${device}`, async (t) => {
     const { api, user, page, visit } = await start(t, width)
     const rest = { description: 'Made', price_cents: 100, category: 'general', stock: 1, active: true }
     const things = Array.from({ length: 30 }, (_, i) => ({ ...rest, name: `Thing ${i + 1}` }))
@@ -71,7 +71,7 @@ for (const [device, width] of Object.entries(widths)) {
   })
 }
 
-test('a row that a search would no longer find is marked while the keyboard is in the list', async (t) => {
+test('a row that no longer matches the search is marked while the keyboard focus is in the list', async (t) => {
   const { api, user, page, visit } = await start(t)
   const id = await createProduct(api, user.access, { name: 'Desk Lamp' })
   await open(page, `${api.url}${list}?q=lamp`)
@@ -85,7 +85,7 @@ test('a row that a search would no longer find is marked while the keyboard is i
 })
 
 for (const [device, width] of Object.entries(widths)) {
-  test(`a search without a connection says so, shows no old rows, and goes on by itself, on a ${device}`, async (t) => {
+  test(`a search without a connection shows a message and no old rows, and resumes automatically, on a ${device}`, async (t) => {
     const { api, user, page } = await start(t, width)
     for (const name of ['Desk Lamp', 'Kettle']) await createProduct(api, user.access, { name })
     await open(page, `${api.url}${list}`)
@@ -110,7 +110,7 @@ for (const [device, width] of Object.entries(widths)) {
   })
 }
 
-test('a service that does not answer is told like a lost connection, and the button asks again', async (t) => {
+test('a service that does not respond is shown as a lost connection, and the button retries', async (t) => {
   const { api, user, page } = await start(t)
   await createProduct(api, user.access, { name: 'Kettle' })
   await open(page, `${api.url}${list}`)

@@ -1,13 +1,13 @@
-/** A forgotten password where the service cannot send mail. */
+/** Forgotten passwords if the service cannot send mail. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { startApi } from '../support/api.ts'
 import { findBarriers } from '../support/axe.ts'
 import { openBrowser, widths } from '../support/browser.ts'
-import { fits, go, isClean, sees, tells } from '../support/console-visits.ts'
+import { fits, go, isClean, sees, tells } from '../support/console-steps.ts'
 
 for (const [device, width] of Object.entries(widths)) {
-  test(`is not offered in production, and the page says whom to ask, on a ${device}`, async (t) => {
+  test(`is not offered in production, and the page says to ask an administrator, on a ${device}`, async (t) => {
     const api = await startApi(t, { env: { NODE_ENV: 'production' } })
     const visit = await openBrowser(t, { url: api.url, path: '/console/sign-in', width })
     const { page } = visit

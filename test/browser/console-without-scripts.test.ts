@@ -3,8 +3,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { openBrowser, widths } from '../support/browser.ts'
-import { secretOn } from '../support/console-ground.ts'
-import { enter, fill, fits, go, isClean, leave, lists, press, sees, tells } from '../support/console-visits.ts'
+import { secretOn } from '../support/console-fixture.ts'
+import { enter, fill, fits, go, isClean, leave, lists, press, sees, tells } from '../support/console-steps.ts'
 import { password, register, totp } from '../support/people.ts'
 import { type ApiWithRoles, startApiWithRoles } from '../support/roles.ts'
 
@@ -110,7 +110,7 @@ async function keepsProducts(page: Page): Promise<void> {
   await press(page, 'Save')
   await tells(page, 'The product is saved.')
   assert.equal(await page.getByRole('checkbox', { name: 'Active' }).isChecked(), false)
-  // Nobody asks first, so it can be undone.
+  // There is no confirmation, so it can be undone.
   await press(page, 'Delete this product')
   await tells(page, 'is deleted.')
   await lists(page, ['Desk Lamp'])
@@ -118,7 +118,7 @@ async function keepsProducts(page: Page): Promise<void> {
   await tells(page, 'The product is back.')
 }
 
-/** What another browser did is there at the next look, and is not written over unseen. */
+/** Changes of another browser appear on the next page, and are not overwritten. */
 async function noticesOthers(api: ApiWithRoles, page: Page): Promise<void> {
   await api.db.write({
     sql: "UPDATE products SET stock = 99, updated_at = $1 WHERE name = 'Tea Kettle'",

@@ -1,9 +1,9 @@
-/** The console as people use it, from the first visit on, on a phone and on a laptop. */
+/** Typical use of the console, from the first visit on, on a phone and on a laptop. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { openBrowser, widths } from '../support/browser.ts'
-import { enter, fill, fits, go, isClean, leave, listens, lists, press, sees, tells } from '../support/console-visits.ts'
+import { enter, fill, fits, go, isClean, leave, listens, lists, press, sees, tells } from '../support/console-steps.ts'
 import { eventually } from '../support/eventually.ts'
 import { password, register, totp } from '../support/people.ts'
 import { type ApiWithRoles, startApiWithRoles } from '../support/roles.ts'
@@ -66,7 +66,7 @@ async function turnsTwoFactorOn(api: ApiWithRoles, page: Page): Promise<SecondFa
   await fill(page, { Password: password })
   await press(page, 'Go on')
   await page.getByAltText('QR code of the secret below').waitFor()
-  // Fails where the picture cannot be drawn.
+  // Fails if the picture cannot be decoded.
   await page.evaluate('document.querySelector(".qr-code").decode()')
   const secret = (await page.locator('code.secret').innerText()).replaceAll(/\s/g, '')
   await fits(page)
@@ -118,11 +118,11 @@ async function keepsProducts(page: Page): Promise<void> {
   await lists(page, ['Kettle', 'Desk Lamp'])
   await fits(page)
 
-  // Letter by letter, and no key to send it.
+  // Typed letter by letter, without Enter.
   await page.getByLabel('Part of the name').pressSequentially('LAM')
   await tells(page, '1 product found')
   await lists(page, ['Desk Lamp'])
-  // What the first letters found may have been the same.
+  // The first letters may already have found the same.
   await eventually(() => assert.equal(new URL(page.url()).search, '?q=LAM'))
   await page.getByLabel('Category').selectOption('kitchen')
   await tells(page, 'No active product')

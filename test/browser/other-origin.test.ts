@@ -1,4 +1,4 @@
-/** The API as a page of another origin uses it, in a browser. */
+/** The API used by a page of another origin, in a browser. */
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -7,7 +7,7 @@ import { startApi } from '../support/api.ts'
 import { openBrowser } from '../support/browser.ts'
 import { password, signIn } from '../support/people.ts'
 
-/** A server of its own, and so another origin. Returns its address. */
+/** Another server, and so another origin. Returns its URL. */
 async function servePage(t: TestContext): Promise<string> {
   const server = createServer((_request, response) => {
     response
@@ -19,7 +19,7 @@ async function servePage(t: TestContext): Promise<string> {
   return `http://localhost:${(server.address() as AddressInfo).port}`
 }
 
-/** Runs in the page: signs in, asks who it is, and does what is refused. */
+/** Runs in the page: signs in, reads the profile, and sends a request that is refused. */
 async function useApi({ api, email, password: secret }: { api: string; email: string; password: string }) {
   const post = (path: string, body: object, headers: Record<string, string> = {}) =>
     fetch(api + path, {
@@ -46,7 +46,7 @@ async function useApi({ api, email, password: secret }: { api: string; email: st
   }
 }
 
-test('a page of another origin signs in, acts as its user, and reads what is refused', async (t) => {
+test('a page of another origin signs in, acts as its user, and can read errors', async (t) => {
   const api = await startApi(t)
   const user = await signIn(api)
   const shop = await servePage(t)
@@ -61,7 +61,7 @@ test('a page of another origin signs in, acts as its user, and reads what is ref
   assert.deepEqual(seen.queried, { data: { me: { email: user.email } } })
 })
 
-test('a page of an origin that is not listed gets nothing, one that is listed does', async (t) => {
+test('a page of an unlisted origin is refused, a listed one is allowed', async (t) => {
   const shop = await servePage(t)
   const other = await servePage(t)
   const api = await startApi(t, { env: { CORS_ORIGINS: shop } })

@@ -1,4 +1,4 @@
-/** The playground as a person uses it, in a browser. */
+/** The playground in a browser. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { Page, WebSocket } from 'playwright-core'
@@ -7,7 +7,7 @@ import { openBrowser } from '../support/browser.ts'
 import { eventually } from '../support/eventually.ts'
 import { signIn } from '../support/people.ts'
 
-test('a query is run and its answer shown, and nothing comes from elsewhere', async (t) => {
+test('a query runs and its result is shown, and nothing is loaded from other hosts', async (t) => {
   const { page, strays, errors, createPost } = await openPlayground(t)
   await createPost('Shown in the browser')
   assert.equal(await page.title(), 'Latchkey')
@@ -19,7 +19,7 @@ test('a query is run and its answer shown, and nothing comes from elsewhere', as
 test('a subscription shows what a mutation publishes', async (t) => {
   const { page, strays, errors, createPost } = await openPlayground(t)
   await run(page, 'subscription { counter { count } }')
-  // It is under way once a first value arrives; from then on none is missed.
+  // It is subscribed once the first value arrives.
   let created = 0
   await eventually(async () => {
     await createPost('Early')
@@ -42,7 +42,7 @@ test('the first operations are those of the start page', async (t) => {
   assert.deepEqual(errors, [])
 })
 
-test('no part of the page asks for more than its policy allows', async (t) => {
+test('the page stays within its content security policy', async (t) => {
   const { page, strays, errors } = await openPlayground(t)
   for (const name of ['Show Documentation Explorer', 'Show History', 'Re-fetch GraphQL schema']) {
     await page.getByRole('button', { name }).click()
@@ -56,7 +56,7 @@ test('no part of the page asks for more than its policy allows', async (t) => {
   assert.deepEqual({ strays, errors }, { strays: [], errors: [] })
 })
 
-test('headers reach requests and the socket, and do not stay behind in the browser', async (t) => {
+test('headers are sent with requests and on the socket, and are not stored in the browser', async (t) => {
   const { page, sent, api } = await openPlayground(t)
   const { access: token } = await signIn(api)
   await page.getByRole('button', { name: 'Headers' }).click()
@@ -75,7 +75,7 @@ test('headers reach requests and the socket, and do not stay behind in the brows
   assert.ok(!kept.includes(token))
 })
 
-test('a token that is not valid is told at once, by a request and by the socket', async (t) => {
+test('an invalid token is reported at once, by requests and by the socket', async (t) => {
   const { page } = await openPlayground(t)
   await page.getByRole('button', { name: 'Headers' }).click()
   await write(page, 'Headers', '{ "authorization": "Bearer expired" }')
@@ -85,7 +85,7 @@ test('a token that is not valid is told at once, by a request and by the socket'
   await shows(page, '"message": "Socket closed: 4403 Forbidden"')
 })
 
-test('a subscription that ends by itself or is stopped leaves no socket behind', async (t) => {
+test('a subscription that ends or is stopped leaves no socket open', async (t) => {
   const { page, sockets, createPost } = await openPlayground(t)
   await run(page, 'subscription Counter { counter { nothing } }')
   await shows(page, 'Cannot query field')
@@ -117,7 +117,7 @@ async function openPlayground(t: TestContext, options: ApiOptions = {}) {
   }
 }
 
-/** Replaces what stands in one of the editors. */
+/** Replaces the text of an editor. */
 async function write(page: Page, editor: string, text: string): Promise<void> {
   await page.getByRole('region', { name: editor }).locator('.CodeMirror:visible').click()
   await page.keyboard.press('ControlOrMeta+A')
@@ -126,7 +126,7 @@ async function write(page: Page, editor: string, text: string): Promise<void> {
 
 async function run(page: Page, query: string): Promise<void> {
   await write(page, 'Query Editor', query)
-  // The page reads a moment after the last key; by then the tab has the name of the operation.
+  // The page parses shortly after the last key; by then the tab shows the operation name.
   const [, name = '<untitled>'] = /^\w+ (\w+)/.exec(query) ?? []
   await page.getByRole('tab', { name }).waitFor()
   await execute(page)

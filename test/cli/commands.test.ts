@@ -1,4 +1,4 @@
-/** The command line as a person meets it: help, clear errors, the right exit codes, no stack traces. */
+/** The command line: help, clear errors, exit codes, no stack traces. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { statSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -25,7 +25,7 @@ function sqlite(t: TestContext): Record<string, string> {
   return { DATABASE_URL: `file:${join(temporaryFolder(t), 'test.db')}`, PORT: '0', HOST: '127.0.0.1', GQL_WS_PORT: '0' }
 }
 
-test('--version and --help answer, and every command has --help', async () => {
+test('--version and --help work, and every command has --help', async () => {
   assert.match((await latchkey(['--version'])).stdout, /^\d+\.\d+\.\d+\n$/)
   const help = await latchkey(['--help'])
   assert.equal(help.code, 0)
@@ -61,7 +61,7 @@ test('a malformed configuration file: file, line and column, exit code 78', asyn
   assertRefused(await latchkey(['--config', folder, 'start']), 78, /server\.mlc:2:10: expected a value/)
 })
 
-test('an unknown key: the nearest one is suggested, and every problem is told at once', async (t) => {
+test('an unknown key: the closest one is suggested, and all problems are reported at once', async (t) => {
   const folder = temporaryFolder(t)
   writeFileSync(join(folder, 'server.mlc'), 'server {\n  prt = 1\n}\n')
   assertRefused(
@@ -77,7 +77,7 @@ test('production without a secret is refused', async (t) => {
   assertRefused(ended, 78, /^latchkey: JWT_SECRET is required when NODE_ENV is production/)
 })
 
-test('a database path that cannot be written: one line', async (t) => {
+test('the database path is not writable: one line', async (t) => {
   const file = join(temporaryFolder(t), 'plain-file')
   writeFileSync(file, '')
   const inside = await latchkey(['start'], { env: { DATABASE_URL: `file:${file}/x/test.db` } })
@@ -86,7 +86,7 @@ test('a database path that cannot be written: one line', async (t) => {
   assertRefused(folder, 73, /^latchkey: cannot open the database file /)
 })
 
-test('a file that is no database: one line', async (t) => {
+test('the file is not a database: one line', async (t) => {
   const file = join(temporaryFolder(t), 'letter.txt')
   writeFileSync(file, 'Dear Sir or Madam, this is not a database at all.\n'.repeat(50), { mode: 0o644 })
   assertRefused(
@@ -97,7 +97,7 @@ test('a file that is no database: one line', async (t) => {
   assert.equal(statSync(file).mode & 0o777, 0o644, 'and the file is left as it was')
 })
 
-test('a taken port: one line', async (t) => {
+test('the port is in use: one line', async (t) => {
   const server = createServer()
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   t.after(() => server.close())
@@ -106,21 +106,21 @@ test('a taken port: one line', async (t) => {
   assertRefused(ended, 69, new RegExp(`^latchkey: cannot listen on 127\\.0\\.0\\.1, port ${port}: the port is taken$`))
 })
 
-test('a PostgreSQL that is not there: one line, without the password', async () => {
+test('PostgreSQL is unreachable: one line, without the password', async () => {
   const url = `postgres://user:hush@127.0.0.1:${await freePort()}/x`
   const ended = await latchkey(['start'], { env: { DATABASE_URL: url, JWT_SECRET: secret } })
   assertRefused(ended, 69, /^latchkey: cannot reach PostgreSQL at 127\.0\.0\.1:\d+\/x: .*ECONNREFUSED/)
   assert.doesNotMatch(ended.stderr, /hush/)
 })
 
-test('a Redis that is not there: one line', async (t) => {
+test('Redis is unreachable: one line', async (t) => {
   const env = { ...sqlite(t), REDIS_URL: `redis://:hush@127.0.0.1:${await freePort()}`, LOG_LEVEL: 'silent' }
   const ended = await latchkey(['start'], { env })
   assertRefused(ended, 69, /^latchkey: cannot reach Redis at 127\.0\.0\.1:\d+: .*ECONNREFUSED/)
   assert.doesNotMatch(ended.stderr, /hush/)
 })
 
-test('a Redis that takes the connection and says nothing: one line', async (t) => {
+test('Redis accepts the connection but does not respond: one line', async (t) => {
   const server = createServer()
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   t.after(() => server.close())
@@ -141,7 +141,7 @@ test('--debug shows where an error came from', async () => {
 })
 
 onEachEngine('migrate', (engine) => {
-  test('says what it applied, and the second time that there is nothing to do', async (t) => {
+  test('prints what it applied, and the second time that there is nothing to do', async (t) => {
     const env = { DATABASE_URL: await createDatabaseUrl(t, engine) }
     const first = await latchkey(['migrate'], { env })
     assert.equal(first.code, 0, first.stderr)
@@ -168,7 +168,7 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   })
 }
 
-test('a port of another kind of number is refused before anything is opened', async (t) => {
+test('an invalid port number is refused before anything is opened', async (t) => {
   const ended = await latchkey(['start'], { env: { ...sqlite(t), PORT: '99999' } })
   assertRefused(ended, 78, /^latchkey: PORT must be an integer from 0 to 65535$/)
 })

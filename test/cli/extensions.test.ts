@@ -1,4 +1,4 @@
-/** Extensions, as somebody who runs the service has them. */
+/** Extensions, loaded by the configuration. */
 import assert from 'node:assert/strict'
 import { cpSync, existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -12,7 +12,7 @@ const orders = join(root, 'examples', 'orders', 'orders.ts')
 const notes = join(root, 'examples', 'notes')
 
 onEachEngine('an extension', (engine) => {
-  test('is known to migrate, graphql:schema, --help, its own commands and start', async (t) => {
+  test('is loaded by migrate, graphql:schema, --help, its own commands and start', async (t) => {
     const DATABASE_URL = await createDatabaseUrl(t, engine)
     const env = { DATABASE_URL, LATCHKEY_EXTENSIONS: `${orders},${notes}` }
     const migrated = await latchkey(['migrate'], { env })
@@ -27,13 +27,13 @@ onEachEngine('an extension', (engine) => {
     assert.deepEqual([cancelled.code, cancelled.stdout], [0, 'cancelled 0 orders\n'], cancelled.stderr)
     const { url } = await startProcess(t, { env: { ...env, JWT_SECRET: 'x'.repeat(32) } })
     assert.equal((await fetch(`${url}/api/orders`)).status, 401)
-    // Without it, its tables stay, and nothing else minds.
+    // Without it, its tables stay and everything else works.
     const without = await latchkey(['migrate'], { env: { DATABASE_URL } })
     assert.match(without.stdout, /nothing to do/, without.stderr)
   })
 })
 
-test('is found by a path from the configuration folder, in a folder, or as a package', async (t) => {
+test('is found by a path relative to the configuration folder, as a folder, or as a package', async (t) => {
   const config = createConfig(t, { extensions: 'extensions = ["../shop", "some-package"]' })
   const shop = join(config, '..', 'shop')
   mkdirSync(shop)
@@ -94,7 +94,7 @@ test('that cannot be loaded, or clashes, stops every command with its name and t
   assert.ok(!existsSync(join(folder, 'test.db')))
 })
 
-test('latchkey new writes one that works, under another name', async (t) => {
+test('latchkey new creates a working one under another name', async (t) => {
   const folder = temporaryFolder(t)
   const made = await latchkey(['new', 'tickets'], { cwd: folder })
   assert.equal(made.code, 0, made.stderr)

@@ -26,7 +26,7 @@ test('graphql:schema prints the schema definition language, and needs no databas
   assert.match(stdout, /createPost\(title: String!, body: String!\): Int$/m)
 })
 
-test('start serves sockets too, and tells where', async (t) => {
+test('start serves sockets too, and prints their address', async (t) => {
   const { url, wsUrl } = await startProcess(t, { env: { DATABASE_URL: await createDatabaseUrl(t, 'sqlite') } })
   const socket = await openSocket(t, wsUrl)
   socket.send({ query: counter })
@@ -36,7 +36,7 @@ test('start serves sockets too, and tells where', async (t) => {
   assert.deepEqual(await socket.next(), { data: { counter: { count: 1 } } })
 })
 
-test('HOST leaves no port open to the network, and the log tells the address that is bound', async (t) => {
+test('with HOST set no port is open to the network, and the log shows the bound address', async (t) => {
   const env = { DATABASE_URL: await createDatabaseUrl(t, 'sqlite'), HOST: '127.0.0.1', GQL_WS_HOST: '' }
   const closed = await startProcess(t, { env })
   for (const each of [closed.url, closed.wsUrl]) {
@@ -46,14 +46,14 @@ test('HOST leaves no port open to the network, and the log tells the address tha
   const open = await startProcess(t, { env: { ...env, HOST: '0.0.0.0' } })
   for (const each of [open.url, open.wsUrl]) {
     assert.equal(new URL(each).hostname, '0.0.0.0')
-    const answer = await fetch(`${each.replace('ws:', 'http:').replace('0.0.0.0', '127.0.0.2')}/health/live`)
-    assert.equal(answer.status, 200)
+    const response = await fetch(`${each.replace('ws:', 'http:').replace('0.0.0.0', '127.0.0.2')}/health/live`)
+    assert.equal(response.status, 200)
   }
   const sockets = await startProcess(t, { command: 'graphql:ws', env })
   assert.equal(new URL(sockets.wsUrl).hostname, '127.0.0.1')
 })
 
-test('graphql:ws serves sockets alone, warns that it hears nobody else, and stops on SIGTERM', async (t) => {
+test('graphql:ws serves only sockets, warns if it cannot receive from other processes, and stops on SIGTERM', async (t) => {
   const env = { DATABASE_URL: await createDatabaseUrl(t, 'sqlite'), GQL_WS_HOST: '0.0.0.0', GQL_WS_PORT: '1' }
   const args = ['--host', '127.0.0.1', '--port', '0']
   const { url, wsUrl, child, ended } = await startProcess(t, { command: 'graphql:ws', env, args })
@@ -71,7 +71,7 @@ test('graphql:ws serves sockets alone, warns that it hears nobody else, and stop
   assert.match(stdout, /"level":"warn".*graphql\.pubsub is in_memory/)
 })
 
-test('graphql:ws on a taken port, or on what is none: one line', async (t) => {
+test('graphql:ws on a port in use, or on an invalid one: one line', async (t) => {
   const server = createServer()
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   t.after(() => server.close())
@@ -94,7 +94,7 @@ test('graphql:ws on a taken port, or on what is none: one line', async (t) => {
 })
 
 if (engines.includes('postgres')) {
-  test('over Redis, a process of sockets hears what another publishes, and that a token was revoked there', async (t) => {
+  test('over Redis, a graphql:ws process receives what another publishes, and that a token was revoked there', async (t) => {
     const env = {
       DATABASE_URL: await createDatabaseUrl(t, 'postgres'),
       JWT_SECRET: secret,
@@ -109,7 +109,7 @@ if (engines.includes('postgres')) {
     const { body } = await api.post('/api/auth/login', user)
     const socket = await openSocket(t, wsUrl, { token: body.access_token })
     socket.send({ query: counter })
-    // Until it has begun: nothing tells a client when that is.
+    // Until it is subscribed: the client is not notified of that.
     await eventually(async () => {
       await api.post('/graphql', { query: create })
       assert.ok(socket.waiting() > 0)

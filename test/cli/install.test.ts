@@ -1,4 +1,4 @@
-/** Installing: only where it is asked for, whole or not at all, and visible. */
+/** Installing: only on request, all or nothing, and visible. */
 import assert from 'node:assert/strict'
 import type { ChildProcess } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, symlinkSync, utimesSync } from 'node:fs'
@@ -15,7 +15,7 @@ const anyPort = { HOST: '127.0.0.1', PORT: '0', GQL_WS_HOST: '127.0.0.1', GQL_WS
 /** What a start does first. */
 const beforeStart: [string, string[]] = ['bin/install', ['--automatic']]
 
-/** Returns where it serves. */
+/** Returns the URL of the service. */
 async function listening(child: ChildProcess): Promise<{ url: string; said: string }> {
   let said = ''
   child.stdout?.on('data', (chunk) => {
@@ -38,7 +38,7 @@ async function serves(child: ChildProcess): Promise<string> {
   return said
 }
 
-/** Installed, with all that the tests need or without. */
+/** An installed project, with or without development dependencies. */
 async function createInstalled(t: TestContext, options: string[] = []): Promise<Project> {
   const project = createProject(t)
   const ended = await project.run('bin/install', options)
@@ -50,7 +50,7 @@ function assertNothingLeft(project: Project): void {
   assert.equal(existsSync(project.file('.install')), false)
 }
 
-test('a command without dependencies installs nothing: one line says what to run', async (t) => {
+test('a command without dependencies installs nothing and prints what to run', async (t) => {
   const project = createProject(t)
   for (const args of [['user:list'], ['--config', 'start', 'migrate'], ['start', '--help'], ['--version']]) {
     const ended = await project.run('bin/latchkey', args)
@@ -64,7 +64,7 @@ test('a command without dependencies installs nothing: one line says what to run
   assert.deepEqual([project.npmCalls(), existsSync(project.file('node_modules'))], [[], false])
 })
 
-test('a first start installs what serving needs, says so, and serves; the next one finds it there', async (t) => {
+test('the first start installs the dependencies and serves; the next one finds them installed', async (t) => {
   const project = createProject(t)
   const said = await serves(project.start('bin/latchkey', ['start'], anyPort))
   assert.match(said, /latchkey: installing what serving needs/)
@@ -81,7 +81,7 @@ test('a first start installs what serving needs, says so, and serves; the next o
   assert.equal((await project.run('bin/install', ['--automatic'])).stderr, '')
 })
 
-test('three services that start at once in a fresh folder install once, and all of them serve', async (t) => {
+test('three services that start in parallel in a fresh folder install once, and all of them serve', async (t) => {
   const project = createProject(t)
   const env = { ...anyPort, FAKE_NPM_MS: '1500' }
   const nodes = Array.from({ length: 3 }, (_, i) =>
@@ -93,7 +93,7 @@ test('three services that start at once in a fresh folder install once, and all 
   assertNothingLeft(project)
 })
 
-test('a changed lock file is installed by a start; other commands warn, and go on with what there is', async (t) => {
+test('after a change of the lock file, start installs; other commands warn and continue', async (t) => {
   const project = await createInstalled(t)
   project.changeLock()
   const listed = await project.run('bin/latchkey', ['--version'])
@@ -105,7 +105,7 @@ test('a changed lock file is installed by a start; other commands warn, and go o
   assert.equal((await project.run('bin/latchkey', ['--version'])).stderr, '')
 })
 
-test('what was installed for the tests is kept up by a start too', async (t) => {
+test('start updates development dependencies too if they are installed', async (t) => {
   const project = await createInstalled(t, ['--dev'])
   project.changeLock()
   assert.equal((await project.run(...beforeStart)).code, 0)
@@ -113,7 +113,7 @@ test('what was installed for the tests is kept up by a start too', async (t) => 
   assert.ok(project.hasDev())
 })
 
-test('with the registry out of reach, what was installed before is left and used', async (t) => {
+test('with the registry unreachable, the existing install is kept and used', async (t) => {
   const project = await createInstalled(t)
   project.changeLock()
   const said = await serves(project.start('bin/latchkey', ['start'], { ...anyPort, FAKE_NPM: 'fail' }))
@@ -125,7 +125,7 @@ test('with the registry out of reach, what was installed before is left and used
   assert.ok(existsSync(project.file('node_modules', 'fastify')))
 })
 
-test('with the registry out of reach and nothing installed, a start says what to do and leaves nothing behind', async (t) => {
+test('with the registry unreachable and nothing installed, start says what to do and leaves nothing behind', async (t) => {
   const project = createProject(t)
   const ended = await project.run('bin/latchkey', ['start'], { FAKE_NPM: 'fail' })
   assert.equal(ended.code, 69)
@@ -134,10 +134,10 @@ test('with the registry out of reach and nothing installed, a start says what to
   assertNothingLeft(project)
 })
 
-test('nothing is installed in production: one line says what to run, and after that it starts', async (t) => {
+test('nothing is installed in production: one line says what to run, and then it starts', async (t) => {
   const project = createProject(t)
   const env = { ...anyPort, NODE_ENV: 'production', JWT_SECRET: 'x'.repeat(40) }
-  // First what ends in any case: a start that installs would go on to serve.
+  // First a command that ends in any case: a start that installs would then serve.
   assert.equal((await project.run(...beforeStart, env)).code, 69)
   const refused = await project.run('bin/latchkey', ['start'], env)
   assert.equal(refused.code, 69)
@@ -159,7 +159,7 @@ test('nothing is installed in production: one line says what to run, and after t
   assert.equal(project.npmCalls().length, 1)
 })
 
-test('an install that is killed leaves what was there, and the next one is whole', async (t) => {
+test('a killed install leaves the old one in place, and the next one is complete', async (t) => {
   const project = await createInstalled(t)
   project.changeLock()
   const killed = project.start('bin/latchkey', ['start'], { ...anyPort, FAKE_NPM: 'hang' })
@@ -175,7 +175,7 @@ test('an install that is killed leaves what was there, and the next one is whole
   assert.equal((await project.run('bin/install', ['--check'])).code, 0)
 })
 
-test('an install that is interrupted by Ctrl-C leaves nothing behind', async (t) => {
+test('an install interrupted by Ctrl-C leaves nothing behind', async (t) => {
   const project = createProject(t)
   const child = project.start('bin/install', [], { FAKE_NPM: 'hang' })
   await eventually(() => assert.equal(project.npmCalls().length, 1))
@@ -186,7 +186,7 @@ test('an install that is interrupted by Ctrl-C leaves nothing behind', async (t)
   assert.equal(existsSync(project.file('node_modules')), false)
 })
 
-test('killed between taking the old folder away and putting the new one there, nothing is lost', async (t) => {
+test('killed between moving the old folder away and moving the new one in, nothing is lost', async (t) => {
   const project = await createInstalled(t)
   const lost = () => {
     mkdirSync(project.file('.install', '99999999-1'), { recursive: true })
@@ -201,7 +201,7 @@ test('killed between taking the old folder away and putting the new one there, n
   assertNothingLeft(project)
 })
 
-test('a command through a link, from another folder, writes nothing into a folder that is complete', async (t) => {
+test('a command run through a symlink from another folder does not touch a complete install', async (t) => {
   const project = await createInstalled(t)
   const before = readdirSync(project.path, { recursive: true }).length
   const link = join(temporaryFolder(t), 'lk')
@@ -221,7 +221,7 @@ test('in a terminal, an install counts the seconds', async (t) => {
   assert.match(stdout, /latchkey: installing what serving needs, 0 s[\s\S]*needs, 1 s/)
 })
 
-test('engines says what an install needs; the Node that serving needs is a dependency, of the version that is asked for', () => {
+test('engines states what an install needs; the Node for serving is a dependency of the required version', () => {
   const read = (name: string) => readFileSync(join(root, name), 'utf8')
   const { engines, dependencies } = JSON.parse(read('package.json'))
   assert.deepEqual(engines, { node: '>=20', npm: '>=9.6' })

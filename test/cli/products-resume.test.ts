@@ -1,4 +1,4 @@
-/** An import that is interrupted, by whatever, goes on: every row once. */
+/** Interrupted imports resume: every row is imported once. */
 
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
@@ -74,7 +74,7 @@ async function waitForRows(db: Database, wanted: number): Promise<void> {
 }
 
 onEachEngine('an import', (engine) => {
-  test('that is killed again and again brings every row in once', async (t) => {
+  test('that is killed repeatedly imports every row once', async (t) => {
     const total = engine === 'sqlite' ? 40_000 : 16_000
     const shop = await createShop(t, engine, total)
     const good = total - total / badEvery
@@ -96,7 +96,7 @@ onEachEngine('an import', (engine) => {
     assert.deepEqual(await countRows(shop.db), { rows: good, names: good })
   })
 
-  test('that gets SIGINT ends after the rows under way, and says how to go on', async (t) => {
+  test('that gets SIGINT ends after the current batch, and says how to resume', async (t) => {
     const shop = await createShop(t, engine, 20_000)
     const { child, ended } = startImport(t, shop)
     await waitForRows(shop.db, 1)
@@ -111,7 +111,7 @@ onEachEngine('an import', (engine) => {
     assert.deepEqual(await countRows(shop.db), { rows: 19_980, names: 19_980 })
   })
 
-  test('that runs twice at once brings every row in once', async (t) => {
+  test('that runs twice in parallel imports every row once', async (t) => {
     const shop = await createShop(t, engine, 6000)
     const both = await Promise.all([startImport(t, shop).ended, startImport(t, shop).ended])
     // The slower one may find the file finished; otherwise it is overtaken.
@@ -121,7 +121,7 @@ onEachEngine('an import', (engine) => {
   })
 })
 
-test('a PostgreSQL that goes away in the middle: one clear line, and the next run goes on', async (t) => {
+test('PostgreSQL goes away during an import: one clear line, and the next run resumes', async (t) => {
   if (process.env.TEST_ONLY_SQLITE) return
   const shop = await createShop(t, 'postgres', 10_000)
   const { ended } = startImport(t, shop)

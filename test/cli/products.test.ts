@@ -1,4 +1,4 @@
-/** products:import, products:export and products:seed, as people run them. */
+/** products:import, products:export and products:seed. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -96,7 +96,7 @@ onEachEngine('products:import and products:export', (engine) => {
     assert.match(csv, /\n5,"O'Neill; --",o-neill,[^\n]*,19\.99,general,7,true,/)
   })
 
-  test('write no formula for a spreadsheet, and read every text as it was', async (t) => {
+  test('write no spreadsheet formulas, and import every text unchanged', async (t) => {
     const { run, file, exported, folder } = await createShop(t, engine)
     const names = ['=1+1', '+1 800', '-5 off', '@sum(a1)', "'=1+1", "''-x", "it's", '\tlamp', '=HYPERLINK("http://x")']
     const descriptions = [...names.slice(1), `=${'x'.repeat(100_000)}`]
@@ -118,7 +118,7 @@ onEachEngine('products:import and products:export', (engine) => {
     }
   })
 
-  test('what was imported is served, searched and counted; what was deleted is not exported', async (t) => {
+  test('imported products are served, searched and counted; deleted ones are not exported', async (t) => {
     const { run, file, env, exported } = await createShop(t, engine)
     const rows = Array.from({ length: 2500 }, (_, i) => `Item ${i + 1},Something,${i + 1}.005`)
     const path = file('many.csv', [header, ...rows].join('\r\n'))
@@ -135,7 +135,7 @@ onEachEngine('products:import and products:export', (engine) => {
     assert.equal((await exported()).length, 2499)
   })
 
-  test('rows that are wrong are told with their line and skipped, the rest is imported', async (t) => {
+  test('invalid rows are reported with their line and skipped, the rest is imported', async (t) => {
     const { run, file, exported } = await createShop(t, engine)
     const path = file(
       'some.csv',
@@ -169,7 +169,7 @@ onEachEngine('products:import and products:export', (engine) => {
   })
 })
 
-test('in NDJSON values have their own types, and a line that is no object is a wrong row', async (t) => {
+test('in NDJSON values have JSON types, and a line that is not an object is an invalid row', async (t) => {
   const { run, file } = await createShop(t)
   const path = file(
     'rows.ndjson',
@@ -194,7 +194,7 @@ test('in NDJSON values have their own types, and a line that is no object is a w
   ])
 })
 
-test('of many wrong rows the first are shown and the rest is counted', async (t) => {
+test('of many invalid rows the first are shown and the rest are counted', async (t) => {
   const { run, file } = await createShop(t)
   const path = file('bad.csv', `${header}\n${'x,y,1\n'.repeat(1100)}`)
   const ended = await run(['products:import', path])
@@ -218,7 +218,7 @@ test('--strict imports all or nothing', async (t) => {
   assertRefused(await run(['products:import', '--strict', '--format', 'csv', '-'], header), 64, /--strict .*twice/)
 })
 
-test('standard input is read where the format is said', async (t) => {
+test('standard input is read if the format is given', async (t) => {
   const { run, exported } = await createShop(t)
   assertRefused(await run(['products:import', '-'], ''), 64, /say --format csv or --format ndjson/)
   const ended = await run(
@@ -229,7 +229,7 @@ test('standard input is read where the format is said', async (t) => {
   assert.equal((await exported())[0].description, 'x,y')
 })
 
-test('a file that was imported is refused, under any name, until --again says so', async (t) => {
+test('a file that was imported is refused under any name, unless --again is given', async (t) => {
   const { run, file, exported } = await createShop(t)
   const text = `${header}\nLamp,x,1\n`
   const path = file('a.csv', text)
@@ -246,7 +246,7 @@ test('a file that was imported is refused, under any name, until --again says so
   assertRefused(await run(['products:import', path]), 1, /--again/)
 })
 
-test('what is no file of products: one clear line, and nothing is imported', async (t) => {
+test('a file that contains no products: one clear line, and nothing is imported', async (t) => {
   const { run, file, folder, exported } = await createShop(t)
   mkdirSync(join(folder, 'folder.csv'))
   assertRefused(await run(['products:import', 'nothing.csv']), 66, /cannot read nothing\.csv: there is no such file/)
@@ -259,12 +259,12 @@ test('what is no file of products: one clear line, and nothing is imported', asy
   assert.deepEqual(await exported(), [])
 })
 
-test('a disk without room: one clear line, and the next run goes on', async (t) => {
+test('the disk is full during an import: one clear line, and the next run resumes', async (t) => {
   const { run, file, exported, env } = await createShop(t)
   const rows = Array.from({ length: 30_000 }, (_, i) => `Item ${i},${'text '.repeat(10)},1`)
   const path = file('many.csv', [header, ...rows].join('\n'))
   await run(['migrate'])
-  // No file of this process may be larger: writing fails as it does on a full disk.
+  // Limits the file size of this process, so that writing fails as on a full disk.
   const limited = spawnSync('sh', ['-c', `ulimit -f 12000; exec "${root}/bin/latchkey" products:import "${path}"`], {
     env: { PATH: process.env.PATH ?? '', ...env },
     encoding: 'utf8',
@@ -282,7 +282,7 @@ test('a disk without room: one clear line, and the next run goes on', async (t) 
   assert.equal(new Set((await exported()).map(({ name }) => name)).size, rows.length)
 })
 
-test('an export is whole or not there, and replaces nothing unasked', async (t) => {
+test('an export file is complete or absent, and replaces nothing without --force', async (t) => {
   const { run, folder, file, env } = await createShop(t)
   assert.equal((await run(['products:seed', '--count', '5000'])).code, 0)
   const path = file('out.csv', 'precious')
@@ -310,7 +310,7 @@ test('an export is whole or not there, and replaces nothing unasked', async (t) 
   assert.deepEqual(readdirSync(folder).sort(), ['link.csv', 'out.csv'], 'nothing half-written is left behind')
 })
 
-test('whoever has read enough of an export ends it quietly', async (t) => {
+test('an export to a closed pipe ends quietly', async (t) => {
   const { run, env } = await createShop(t)
   assert.equal((await run(['products:seed', '--count', '20000', '--quiet'])).code, 0)
   const { stdout, stderr } = spawnSync('sh', ['-c', `"${root}/bin/latchkey" products:export | head -n 2`], {
@@ -321,7 +321,7 @@ test('whoever has read enough of an export ends it quietly', async (t) => {
   assert.equal(stderr, '')
 })
 
-test('made-up products are the same for the same seed', async (t) => {
+test('generated products are the same for the same seed', async (t) => {
   const shops = await Promise.all([createShop(t), createShop(t), createShop(t)])
   const made = await Promise.all(
     shops.map(async ({ run, exported }, i) => {
@@ -337,7 +337,7 @@ test('made-up products are the same for the same seed', async (t) => {
   assert.ok(new Set(made[0]?.map(({ category }) => category)).size > 3)
 })
 
-test('made-up products: so many, and not where the real ones are', async (t) => {
+test('products:seed generates the given number, and refuses to in production', async (t) => {
   const { run, env, folder } = await createShop(t)
   assertRefused(await run(['products:seed']), 64, /required option '--count <n>'/)
   assertRefused(await run(['products:seed', '--count', 'x']), 64, /must be a whole number/)

@@ -8,7 +8,7 @@ import { logIn, password } from '../support/people.ts'
 import { latchkey } from '../support/process.ts'
 
 onEachEngine('user commands', (engine) => {
-  test('make, show, change, unlock and list users, beside a running service', async (t) => {
+  test('create, show, change, unlock and list users while the service runs', async (t) => {
     const DATABASE_URL = await createDatabaseUrl(t, engine)
     const env = { DATABASE_URL, BCRYPT_COST: '10' }
     const run = (args: string[], input?: string) => latchkey(args, { env, ...(input !== undefined && { input }) })
@@ -43,7 +43,7 @@ onEachEngine('user commands', (engine) => {
     assert.equal((await logIn(api, 'root@example.com')).status, 200)
   })
 
-  test('print names so that none can forge a line, and mind no reader who has read enough', async (t) => {
+  test('escape names so that none can forge a line, and end quietly when the pipe is closed', async (t) => {
     const DATABASE_URL = await createDatabaseUrl(t, engine)
     const api = await startApi(t, { engine, env: { DATABASE_URL } })
     const name = 'x\n1\tceo@example.com\t\u001b[31mBoss'
@@ -59,7 +59,7 @@ onEachEngine('user commands', (engine) => {
     assert.equal(stderr, '')
   })
 
-  test('say in one line what is wrong', async (t) => {
+  test('report errors in one line', async (t) => {
     const env = { DATABASE_URL: await createDatabaseUrl(t, engine) }
     const cases: [args: string[], input: string, code: number, line: RegExp][] = [
       [['user:create', '--email', 'nobody'], `${password}\n`, 1, /email: Must be a valid email address/],

@@ -1,4 +1,4 @@
-/** What all twins of the bus promise. */
+/** The contract of all bus implementations. */
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -23,7 +23,7 @@ for (const twin of busTwins) {
   describe(`the bus over ${twin}`, () => {
     const start = (t: TestContext) => createNode(t, twin)
 
-    test('what is published reaches every subscriber of the topic, in order, and nobody else', async (t) => {
+    test('a value reaches every subscriber of its topic, in order, and nobody else', async (t) => {
       const node = await start(t)
       const [topic, other] = [newTopic(), newTopic()]
       const listeners = [await listenTo(node, topic), await listenTo(node, topic)]
@@ -40,7 +40,7 @@ for (const twin of busTwins) {
       assert.deepEqual(elsewhere.heard, ['end'])
     })
 
-    test('values travel as JSON, whatever is in them', async (t) => {
+    test('values are serialized as JSON, whatever they contain', async (t) => {
       const node = await start(t)
       const topic = newTopic()
       const { heard } = await listenTo(node, topic)
@@ -56,7 +56,7 @@ for (const twin of busTwins) {
       await assert.rejects(node.bus.publish(topic, 1n), TypeError)
     })
 
-    test('whoever has unsubscribed hears nothing more; the others do', async (t) => {
+    test('a subscriber that has unsubscribed receives nothing more; the others do', async (t) => {
       const node = await start(t)
       const topic = newTopic()
       const [one, two] = [await listenTo(node, topic), await listenTo(node, topic)]
@@ -67,7 +67,7 @@ for (const twin of busTwins) {
       assert.deepEqual(one.heard, [])
     })
 
-    test('one function may listen twice, and stop once', async (t) => {
+    test('one function can subscribe twice and unsubscribe once', async (t) => {
       const node = await start(t)
       const topic = newTopic()
       const heard: unknown[] = []
@@ -88,7 +88,7 @@ for (const twin of busTwins) {
       const kept: Awaited<ReturnType<typeof listenTo>>[] = []
       const comings = Array.from({ length: 60 }, async (_, i) => {
         const listener = await listenTo(node, topic)
-        // Each way of leaving meets others that are still being subscribed.
+        // Each way of unsubscribing happens while others are still subscribing.
         if (i % 3 === 0) kept.push(listener)
         else listener.unsubscribe()
         if (i % 7 === 0) await node.bus.publish(newTopic(), i)
@@ -138,7 +138,7 @@ for (const twin of busTwins) {
       assert.ok(!late.includes('first'))
     })
 
-    test('once it is closed it delivers nothing and refuses the rest as unavailable', async (t) => {
+    test('after close it delivers nothing and refuses calls as unavailable', async (t) => {
       const node = await start(t)
       const topic = newTopic()
       const { heard, unsubscribe } = await listenTo(node, topic)
@@ -158,7 +158,7 @@ for (const twin of busTwins) {
 
     if (twin === 'memory') return
 
-    test('what one node publishes reaches the others', async (t) => {
+    test('values published by one node reach the others', async (t) => {
       const [one, two, three] = [await start(t), await start(t), await start(t)]
       const topic = newTopic()
       const listeners = await Promise.all([one, two, three].map((node) => listenTo(node, topic)))
@@ -176,7 +176,7 @@ for (const twin of busTwins) {
       assert.equal(listeners[0]?.heard.length, 20)
     })
 
-    test('a lost connection is made anew, tells of the gap and hears again, less those who left', async (t) => {
+    test('a lost connection is reopened, reports the gap and resumes its remaining subscriptions', async (t) => {
       const [one, two] = [await start(t), await start(t)]
       const [topic, left] = [newTopic(), newTopic()]
       const { heard } = await listenTo(one, topic)
@@ -213,7 +213,7 @@ for (const twin of busTwins) {
       assert.equal(gaps, 2)
     })
 
-    test('a connection that fell silent is found out and made anew', async (t) => {
+    test('a silent connection is detected and reopened', async (t) => {
       const node = await start(t)
       const topic = newTopic()
       const { heard } = await listenTo(node, topic)
@@ -227,7 +227,7 @@ for (const twin of busTwins) {
       await eventually(() => assert.deepEqual(heard, ['back']))
     })
 
-    test('a subscription that the loss of the connection interrupts is refused and leaves nothing', async (t) => {
+    test('a subscription interrupted by a lost connection fails and leaves nothing behind', async (t) => {
       const node = await start(t)
       const topics = Array.from({ length: 20 }, newTopic)
       const subscribing = topics.map((topic) => node.bus.subscribe(topic, () => {}))
@@ -245,7 +245,7 @@ for (const twin of busTwins) {
 }
 
 if (busTwins.includes('postgres')) {
-  test('PostgreSQL carries just under 8000 bytes, and says so of more', async (t) => {
+  test('PostgreSQL carries just under 8000 bytes, and refuses more with a clear error', async (t) => {
     const node = await createNode(t, 'postgres')
     const topic = newTopic()
     const { heard } = await listenTo(node, topic)

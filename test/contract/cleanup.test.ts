@@ -11,7 +11,7 @@ import { createDatabaseUrl, onEachEngine } from '../support/databases.ts'
 import { openOptions, ownMigrations } from '../support/migrations.ts'
 
 onEachEngine('clean-up', (engine) => {
-  test('removes what has expired, in batches, and nothing else', async (t) => {
+  test('deletes expired rows, in batches, and nothing else', async (t) => {
     const url = await createDatabaseUrl(t, engine)
     const { db } = await openDatabase(openOptions({ url, migrations: ownMigrations }))
     t.after(() => db.close())
@@ -30,7 +30,7 @@ onEachEngine('clean-up', (engine) => {
     assert.deepEqual(await db.get('SELECT count(*) AS n FROM revoked_tokens'), { n: 100 })
   })
 
-  test('removes what the audit trail has kept for long enough, and with 0 days nothing', async (t) => {
+  test('deletes audit entries after the retention period, and none with 0 days', async (t) => {
     const url = await createDatabaseUrl(t, engine)
     const { db } = await openDatabase(openOptions({ url, migrations: ownMigrations }))
     t.after(() => db.close())

@@ -1,4 +1,4 @@
-/** What every engine of the database interface promises. */
+/** The contract of both database engines. */
 import assert from 'node:assert/strict'
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -9,12 +9,12 @@ import { openDatabase } from '../../src/platform/database/open.ts'
 import { createDatabaseUrl, engines, onEachEngine, temporaryFolder } from '../support/databases.ts'
 import { eventually } from '../support/eventually.ts'
 import { openOptions, writeMigrations } from '../support/migrations.ts'
-import { connectionOf, countOwners, insertOwner, open, ownersIn, schema } from '../support/owners.ts'
+import { connectionOf, countOwners, insertOwner, open, ownersIn, schema } from '../support/owners-schema.ts'
 import { startProxy } from '../support/proxy.ts'
 
 const insertThing = 'INSERT INTO things (owner_id, label) VALUES ($1, $2) RETURNING id, owner_id, label'
 onEachEngine('the database', (engine) => {
-  test('answers a row, no row, and many rows in their order', async (t) => {
+  test('returns one row, no row, and many rows in order', async (t) => {
     const db = await open(t, engine)
     for (const name of ['b', 'a', 'c']) await db.write({ sql: insertOwner, params: [name] })
     assert.deepEqual(await db.get('SELECT name FROM owners WHERE name = $1', ['a']), { name: 'a' })
@@ -46,7 +46,7 @@ onEachEngine('the database', (engine) => {
     assert.ok(turns > 3, `the event loop turned ${turns} times`)
   })
 
-  test('reads what a scan has found in small parts, however long its rows are', async (t) => {
+  test('reads the rows of a scan in small parts, however long they are', async (t) => {
     const db = await open(t, engine)
     const text = engine === 'sqlite' ? 'hex(zeroblob($1 / 2))' : "repeat('x', $1)"
     const rows = `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < $2) SELECT i, ${text} AS long FROM n`
@@ -55,12 +55,12 @@ onEachEngine('the database', (engine) => {
     const lengths = parse.mock.calls.map(({ arguments: [part] }) => part.length)
     assert.deepEqual([found.length, found[89]?.i, found[89]?.long.length], [90, 90, 300_000])
     assert.ok(Math.max(0, ...lengths) < 1_500_000, `${lengths.length} parts of up to ${Math.max(...lengths)}`)
-    // More than any answer could hold is not even gathered.
+    // More than any response could contain is not even collected.
     await assert.rejects(db.scan(rows, [20_000_000, 1000]), { status: 503 })
     assert.equal((await db.scan(rows, [300_000, 2])).length, 2)
   })
 
-  test('answers a scan that is wrong with an error, and the next one all the same', async (t) => {
+  test('a failing scan rejects, and the next one works', async (t) => {
     const db = await open(t, engine)
     await assert.rejects(db.scan('SELECT nothing FROM nowhere'))
     assert.equal((await db.scan('SELECT 1 AS one')).length, 1)
@@ -130,7 +130,7 @@ onEachEngine('the database', (engine) => {
     assert.equal(await ownersIn(db), 1)
   })
 
-  test('does nothing at all where a deciding statement finds no row', async (t) => {
+  test('does nothing if a deciding statement returns no row', async (t) => {
     const db = await open(t, engine)
     const decide = (id: number) => ({
       sql: 'UPDATE owners SET name = $1 WHERE id = $2 RETURNING id',
@@ -145,14 +145,14 @@ onEachEngine('the database', (engine) => {
     assert.equal(await ownersIn(db), 2)
   })
 
-  test('settles a race in one statement: of fifty takers one wins', async (t) => {
+  test('settles a race in one statement: one of fifty callers wins', async (t) => {
     const db = await open(t, engine)
     const take = { sql: `UPDATE owners SET name = 'taken' WHERE id = 1 AND name = 'first' RETURNING id` }
-    const answers = await Promise.all(Array.from({ length: 50 }, () => db.write(take)))
-    assert.equal(answers.filter(([rows]) => rows.length === 1).length, 1)
+    const responses = await Promise.all(Array.from({ length: 50 }, () => db.write(take)))
+    assert.equal(responses.filter(([rows]) => rows.length === 1).length, 1)
   })
 
-  test('names the broken constraint, and the neighbours of the same commit are kept', async (t) => {
+  test('reports the violated constraint, and other writes of the same commit are kept', async (t) => {
     const db = await open(t, engine)
     const results = await Promise.allSettled([
       db.write({ sql: insertOwner, params: ['a'] }),
@@ -167,7 +167,7 @@ onEachEngine('the database', (engine) => {
     assert.equal(await ownersIn(db), 3)
   })
 
-  test('reports a mistake in the SQL to its caller alone', async (t) => {
+  test('reports an SQL error only to its caller', async (t) => {
     const db = await open(t, engine)
     const [wrong, right] = await Promise.allSettled([
       db.write({ sql: 'INSERT INTO nowhere VALUES (1)' }),
@@ -181,10 +181,10 @@ onEachEngine('the database', (engine) => {
 
   test('takes a thousand parallel writes and loses none', async (t) => {
     const db = await open(t, engine)
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 1000 }, (_, i) => db.write<{ id: number }>({ sql: insertOwner, params: [`n${i}`] })),
     )
-    assert.equal(new Set(answers.map(([[row]]) => row?.id)).size, 1000)
+    assert.equal(new Set(responses.map(([[row]]) => row?.id)).size, 1000)
     assert.equal(await ownersIn(db), 1001)
   })
 
@@ -222,7 +222,7 @@ onEachEngine('the database', (engine) => {
     assert.equal(await ownersIn(db), 1)
   })
 
-  test('closes while busy: what was asked before is done, what comes later is refused', async (t) => {
+  test('closes while busy: earlier requests finish, later ones are refused', async (t) => {
     const db = await open(t, engine)
     const before = Promise.all(Array.from({ length: 200 }, (_, i) => db.write({ sql: insertOwner, params: [`n${i}`] })))
     const closed = db.close()
@@ -235,7 +235,7 @@ onEachEngine('the database', (engine) => {
   })
 })
 
-test('the SQLite files can be read by their owner alone', async (t) => {
+test('the SQLite files can be read only by their owner', async (t) => {
   const folder = temporaryFolder(t)
   const migrations = writeMigrations(temporaryFolder(t), { '0001-things': schema })
   const { db } = await openDatabase(openOptions({ url: `file:${join(folder, 'deep', 'test.db')}`, migrations }))
@@ -257,7 +257,7 @@ if (engines.includes('postgres')) {
         db.write(...statements),
         (error) => error instanceof AppError && error.status === 503,
       )
-      // Once it is under way.
+      // Once it has started.
       await eventually(async () => {
         const ended = await db.all(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
           WHERE datname = current_database() AND query LIKE '%pg_sleep(5)%' AND pid <> pg_backend_pid()`)
@@ -269,7 +269,7 @@ if (engines.includes('postgres')) {
     })
   }
 
-  test('a connection begins with nothing that a pooler would refuse', async (t) => {
+  test('a connection starts with nothing that a pooler would refuse', async (t) => {
     const proxy = await startProxy(t, await createDatabaseUrl(t, 'postgres'))
     const db = await open(t, 'postgres', { url: proxy.url })
     await connectionOf(db)
@@ -285,7 +285,7 @@ if (engines.includes('postgres')) {
     }
   })
 
-  test('a broken constraint costs no connection, a mistake in the SQL does', async (t) => {
+  test('a constraint violation keeps the connection, an SQL error closes it', async (t) => {
     const db = await open(t, 'postgres', { poolSize: 1 })
     const first = await connectionOf(db)
     const twice = { sql: insertOwner, params: ['first'] }
@@ -295,7 +295,7 @@ if (engines.includes('postgres')) {
     assert.notEqual(await connectionOf(db), first)
   })
 
-  test('an answer that grows too long is given up alone: whoever asks for little meanwhile is answered', async (t) => {
+  test('a result that grows too long fails alone, and small queries work meanwhile', async (t) => {
     const db = await open(t, 'postgres', { poolSize: 4 })
     let isReading = true
     const long = assert
@@ -316,7 +316,7 @@ if (engines.includes('postgres')) {
     assert.ok(answered > 3)
   })
 
-  test('long answers are read by turns with everything else, whole and in their order', async (t) => {
+  test('long results are read in turns with other queries, complete and in order', async (t) => {
     const db = await open(t, 'postgres')
     let turns = 0
     let isReading = true

@@ -1,4 +1,4 @@
-/** What both twins of the rate limiter promise. */
+/** The contract of both rate limiters. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { AppError } from '../../src/core/app-error.ts'
@@ -9,7 +9,7 @@ import { openRedis } from '../../src/platform/redis/redis.ts'
 import { startApi } from '../support/api.ts'
 import { engines, testServer } from '../support/databases.ts'
 import { eventually } from '../support/eventually.ts'
-import { startOwnRedis } from '../support/own-servers.ts'
+import { startPrivateRedis } from '../support/private-servers.ts'
 
 const log = createLogger({ level: 'silent', isTerminal: false })
 const twins = engines.includes('postgres') ? (['memory', 'redis'] as const) : (['memory'] as const)
@@ -35,7 +35,7 @@ async function outcome(limiter: Limiter, address: string): Promise<number> {
 }
 
 for (const twin of twins) {
-  test(`${twin}: lets through what is allowed, then 429 with Retry-After, each address by itself`, async (t) => {
+  test(`${twin}: allows the limit, then 429 with Retry-After, per address`, async (t) => {
     const limiter = (await create(t, twin))(name(), { requests: 3, seconds: 60 })
     const outcomes = await Promise.all(Array.from({ length: 10 }, () => outcome(limiter, '203.0.113.1')))
     assert.equal(outcomes.filter((status) => status === 200).length, 3)
@@ -43,7 +43,7 @@ for (const twin of twins) {
     assert.equal(await outcome(limiter, '203.0.113.2'), 200)
   })
 
-  test(`${twin}: the share comes back when its time is over`, async (t) => {
+  test(`${twin}: the limit resets after its period`, async (t) => {
     const limiter = (await create(t, twin))(name(), { requests: 1, seconds: 5 })
     assert.equal(await outcome(limiter, '203.0.113.1'), 200)
     assert.equal(await outcome(limiter, '203.0.113.1'), 429)
@@ -57,7 +57,7 @@ for (const twin of twins) {
     assert.equal(await outcome(two, '203.0.113.1'), 200)
   })
 
-  test(`${twin}: whoever asks for the same name twice gets one share, not two`, async (t) => {
+  test(`${twin}: two limiters of the same name share one limit`, async (t) => {
     const make = await create(t, twin)
     const rate = { requests: 1, seconds: 60 }
     const shared = name()
@@ -67,7 +67,7 @@ for (const twin of twins) {
 }
 
 if (twins.length > 1) {
-  test('redis: two nodes count together, over HTTP', async (t) => {
+  test('redis: two nodes share a limit, over HTTP', async (t) => {
     const env = { REDIS_URL: testServer('TEST_REDIS_URL'), RATE_LIMIT_REFRESH: '5/600', TRUSTED_PROXIES: 'loopback' }
     const nodes = [await startApi(t, { env }), await startApi(t, { env })]
     const headers = { 'x-forwarded-for': `2001:db8:${(process.pid % 65_535).toString(16)}::1` }
@@ -82,7 +82,7 @@ if (twins.length > 1) {
   const budget = 20
   const rate = { requests: budget, seconds: 120 }
 
-  /** Stands for so many nodes, each with a connection of its own. */
+  /** Simulates several nodes, each with its own connection. */
   async function createNodes(t: TestContext, count: number, url = testServer('TEST_REDIS_URL')) {
     const shared = name()
     const nodes = await Promise.all(
@@ -100,7 +100,7 @@ if (twins.length > 1) {
     while (performance.now() < end);
   }
 
-  test('redis: nodes that are starved of processor let through one budget together, not one each', async (t) => {
+  test('redis: nodes that are short of CPU share one limit, not one each', async (t) => {
     const nodes = await createNodes(t, 4)
     let isBusy = true
     const starve = () => {
@@ -114,15 +114,15 @@ if (twins.length > 1) {
     assert.equal(outcomes.filter((status) => status === 200).length, budget)
   })
 
-  test('redis: while it is away a node goes on from what was counted, and has no second budget when it is back', async (t) => {
-    const server = await startOwnRedis(t)
+  test('redis: while it is unavailable a node continues from the shared count, and gets no second budget when it is back', async (t) => {
+    const server = await startPrivateRedis(t)
     const [one, two] = await createNodes(t, 2, server.url)
     assert.ok(one && two)
     for (let i = 0; i < 6; i++) assert.equal(await outcome(one.limiter, '203.0.113.1'), 200)
     for (let i = 0; i < 6; i++) assert.equal(await outcome(two.limiter, '203.0.113.1'), 200)
 
     server.freeze()
-    // Some find out by waiting for it, others after it is known.
+    // Some notice by waiting, others after the outage is known.
     const early = await Promise.all([one, one, two].map(({ limiter }) => outcome(limiter, '203.0.113.1')))
     assert.deepEqual(early, [200, 200, 200])
     await eventually(() => assert.deepEqual([one.redis.isUp(), two.redis.isUp()], [false, false]))

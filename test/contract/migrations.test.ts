@@ -76,7 +76,7 @@ onEachEngine('migrations', (engine) => {
     await assert.rejects(apply(first), refusal(/0001-first\.sql comes before 0002-second\.sql/))
   })
 
-  test('leave nothing behind where one of them fails, and name it', async (t) => {
+  test('leave nothing behind if one of them fails, and name it', async (t) => {
     const { apply, migrations } = await prepare(t, engine)
     await assert.rejects(
       apply({ ...first, '0002-broken': 'CREATE TABLE c (id INTEGER); NONSENSE;' }),

@@ -14,7 +14,7 @@ function tools(passwords: Passwords) {
   }
 }
 
-test('a password fits its own hash and no other, up to its last byte', async (t) => {
+test('a password matches only its own hash, up to the last byte', async (t) => {
   const passwords = createPasswords({ cost: 4 })
   t.after(() => passwords.close())
   const { hash, verify } = tools(passwords)
@@ -32,11 +32,11 @@ test('a password fits its own hash and no other, up to its last byte', async (t)
   assert.equal(await verify('with', await hash('with\0zero')), false)
 })
 
-test('an address has room for at least 256; what is too much is refused at once with Retry-After, and only there', async (t) => {
+test('an address can queue at least 256 jobs; further ones are refused at once with Retry-After, for this address only', async (t) => {
   const passwords = createPasswords({ cost: 4 })
   t.after(() => passwords.close())
   const { verify } = tools(passwords)
-  // One network of IPv6 is one client.
+  // An IPv6 /64 network is one client.
   const flood = Array.from({ length: 1200 }, (_, i) =>
     verify('x', undefined, { address: `2001:db8::${i.toString(16)}` }),
   )
@@ -53,7 +53,7 @@ test('an address has room for at least 256; what is too much is refused at once 
   assert.deepEqual(new Set(await Promise.all(others)), new Set([false]))
 })
 
-test('what one address asks for delays another by no more than what runs already, and logins go first', async (t) => {
+test('an address delays another only by jobs that are already running, and logins go first', async (t) => {
   const passwords = createPasswords({ cost: 7 })
   t.after(() => passwords.close())
   const order: string[] = []
@@ -73,7 +73,7 @@ test('what one address asks for delays another by no more than what runs already
   assert.ok(order.slice(0, lastLogin).filter((name) => name === 'flood registers').length < 40, order.join(', '))
 })
 
-test('a hash of another cost is outdated', async (t) => {
+test('a hash with another cost is outdated', async (t) => {
   const passwords = createPasswords({ cost: 5 })
   t.after(() => passwords.close())
   assert.equal(passwords.isOutdated(await tools(passwords).hash('x')), false)

@@ -1,15 +1,15 @@
-/** What the connection to Redis promises. */
+/** The contract of the Redis connection. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createLogger } from '../../src/platform/log/logger.ts'
 import { openRedis } from '../../src/platform/redis/redis.ts'
 import { engines } from '../support/databases.ts'
 import { eventually } from '../support/eventually.ts'
-import { startOwnRedis } from '../support/own-servers.ts'
+import { startPrivateRedis } from '../support/private-servers.ts'
 
 if (engines.includes('postgres')) {
-  test('commands to a frozen Redis are bounded in number, fail by themselves, and work again when it is back', async (t) => {
-    const server = await startOwnRedis(t)
+  test('commands to a frozen Redis are limited in number, time out, and work again when it is back', async (t) => {
+    const server = await startPrivateRedis(t)
     const redis = await openRedis(server.url, createLogger({ level: 'silent', isTerminal: false }))
     t.after(() => redis.close())
     assert.equal(await redis.client.incr('n'), 1)

@@ -28,7 +28,7 @@ for (const round of [1, 2, 3]) {
       acknowledged.filter((name) => !kept.has(name)),
       [],
     )
-    // A batch writes two rows: never one of them alone.
+    // A batch writes two rows: both or none.
     const halves = db
       .prepare("SELECT count(*) AS n FROM names WHERE name NOT IN (SELECT replace(twin, '-twin', '') FROM twins)")
       .get()
@@ -49,7 +49,7 @@ async function writeUntilKilled(t: TestContext, file: string): Promise<string[]>
   }
   child.kill('SIGKILL')
   await ended
-  // The last line may be cut short: what was not said in full was not acknowledged.
+  // The last line may be incomplete: such a write was not acknowledged.
   return readFileSync(acknowledged, 'utf8').split('\n').slice(0, -1)
 }
 

@@ -1,4 +1,4 @@
-/** Writes without end from 32 callers, and notes each name in a second file once its write is acknowledged. */
+/** Writes continuously from 32 callers, and adds each name to a second file once its write is acknowledged. */
 import { openSync, writeSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { openDatabase } from '../../src/platform/database/open.ts'

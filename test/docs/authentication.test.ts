@@ -1,4 +1,4 @@
-/** The verifier of docs/authentication.md does what the page says. */
+/** The verifier of docs/authentication.md works as documented. */
 import assert from 'node:assert/strict'
 import { createPrivateKey, generateKeyPairSync, sign } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -14,7 +14,7 @@ import { challengeOf, claimsOf, enableTwoFactor, signIn } from '../support/peopl
 
 type Verify = (token: string, options: { url: string; now: number }) => Promise<Record<string, unknown>>
 
-test('a service that verifies as the page says takes access tokens and nothing else', async (t) => {
+test('a service that verifies as documented accepts access tokens and nothing else', async (t) => {
   const folder = temporaryFolder(t)
   const pem = generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
   const keyFile = join(folder, 'key.pem')
@@ -36,7 +36,7 @@ test('a service that verifies as the page says takes access tokens and nothing e
   await assert.rejects(verify(challenge), /not an access token/)
   await assert.rejects(verify(user.access, Number(claims.exp)), /expired/)
 
-  // With the header of an access token and a right signature, `aud` still tells them apart.
+  // With the header of an access token and a valid signature, `aud` still distinguishes them.
   const [head = ''] = user.access.split('.')
   for (const token of [user.refresh, challenge]) {
     const input = `${head}.${token.split('.')[1]}`
@@ -46,7 +46,7 @@ test('a service that verifies as the page says takes access tokens and nothing e
   await assert.rejects(verify(`${user.access.slice(0, -8)}AAAAAAAA`), /wrong signature/)
 })
 
-test('a verifier that knows only the standards tells the types apart by typ alone, and by aud alone', async (t) => {
+test('a standard verifier can tell the token types apart by typ alone, and by aud alone', async (t) => {
   const key = 'a secret that only the tests know and use'
   const api = await startApi(t)
   const user = await signIn(api)

@@ -25,7 +25,7 @@ test('the code on the page is the code of docs/examples/notes.ts', () => {
   for (const block of blocks('ts')) assert.ok(source.includes(block), block)
 })
 
-test('the commands on the page run, one after the other', (t) => {
+test('the commands on the page run, one after another', (t) => {
   const folder = temporaryFolder(t)
   symlinkSync(join(root, 'bin'), join(folder, 'bin'))
   writeFileSync(join(folder, 'bob.password'), 'Correct-Horse-1\n', { mode: 0o600 })
@@ -35,7 +35,7 @@ test('the commands on the page run, one after the other', (t) => {
     BCRYPT_COST: '10',
   }
   const shown = blocks('sh').map((script) => {
-    // Each command that prompts is in a block of its own.
+    // Each command that prompts is in a separate block.
     const options = { cwd: folder, env, input: 'Correct-Horse-1\n', encoding: 'utf8' } as const
     const { status, stdout, stderr } = spawnSync('sh', ['-e', '-c', script], options)
     assert.equal(status, 0, stderr)
@@ -51,7 +51,7 @@ test('the commands on the page run, one after the other', (t) => {
   ])
 })
 
-test('the guarded endpoints, with the roles on the page, do what it says', async (t) => {
+test('the protected endpoints, with the roles on the page, behave as documented', async (t) => {
   const api = await startApiWithRoles(t, {
     config: exampleConfig(t),
     policies: { notes: notePolicy },

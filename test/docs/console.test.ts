@@ -1,4 +1,4 @@
-/** The pictures of docs/console.md are there, and its example works. */
+/** The pictures of docs/console.md exist, and its example works. */
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -44,7 +44,7 @@ test('the code on the page is the code of docs/examples/greeting.ts', () => {
   for (const block of blocksOf(page, 'ts')) assert.ok(source.includes(block), block)
 })
 
-test('the example is safe from forged forms without a word about them', async (t) => {
+test('the example is protected against CSRF without any code for it', async (t) => {
   const { api, browser } = await startWithGreeting(t)
   const path = '/console/greeting'
   assert.equal((await openConsole(api).open(path)).location, `/sign-in?next=${encodeURIComponent(path)}`)

@@ -14,15 +14,15 @@ import { openSocket } from '../support/sockets.ts'
 
 const page = readFileSync(join(root, 'docs', 'graphql.md'), 'utf8')
 
-test('the commands on the page run, one after the other, and answer what it says', async (t) => {
+test('the commands on the page run, one after another, and print what it says', async (t) => {
   const api = await startApi(t)
   const env = { PATH: process.env.PATH ?? '', BASE: api.url }
   const { stdout } = await promisify(execFile)('sh', ['-e', '-c', blocksOf(page, 'sh').join('\n')], { env })
-  const answers = stdout
+  const responses = stdout
     .split('\n')
     .filter((line) => line !== '')
     .map((line) => JSON.parse(line))
-  const [created, posts, post, byGet, , me, mug, anonymous, refused] = answers
+  const [created, posts, post, byGet, , me, mug, anonymous, refused] = responses
   assert.deepEqual(created, { data: { createPost: 1 } })
   assert.deepEqual(posts, { data: { posts: [{ id: '1', title: 'Hello', body: 'World' }] } })
   assert.deepEqual(post, { data: { post: { title: 'Hello' } } })
@@ -32,7 +32,7 @@ test('the commands on the page run, one after the other, and answer what it says
   assert.equal(anonymous.errors[0].extensions.code, 'UNAUTHENTICATED')
   const [told = ''] = blocksOf(page, 'json')
   assert.deepEqual(refused, JSON.parse(told))
-  assert.equal(answers.length, 9)
+  assert.equal(responses.length, 9)
 })
 
 test('the element on the page is that of docs/examples/likes.ts, and does what it says', async (t) => {
@@ -44,7 +44,7 @@ test('the element on the page is that of docs/examples/likes.ts, and does what i
   const ask = async (query: string, token?: string) => (await api.post('/graphql', { query }, token)).body
   const socket = await openSocket(t, api.wsUrl)
   socket.send({ query: 'subscription { liked(post: 7) { count } }' })
-  // Answered after what was asked before it: by then the subscription is there.
+  // Messages are handled in order: by this response the subscription exists.
   socket.send({ query: '{ likes(post: 7) { count isPopular } }' })
   assert.deepEqual(await socket.next(), { data: { likes: { count: 0, isPopular: false } } })
   assert.equal((await ask('mutation { like(post: 7) { count } }')).errors[0].extensions.code, 'UNAUTHENTICATED')
@@ -53,7 +53,7 @@ test('the element on the page is that of docs/examples/likes.ts, and does what i
   assert.deepEqual(await socket.next(), { data: { liked: { count: 1 } } })
 })
 
-test('every key and default of the table of limits is that of the configuration', () => {
+test('the table of limits matches the keys and defaults of the configuration', () => {
   const file = readFileSync(join(root, 'config', 'graphql.mlc'), 'utf8')
   for (const [, key = '', value = ''] of file.matchAll(/^ {4}(\w+) = (\d+)\b/gm)) {
     if (key !== 'port') assert.ok(page.includes(key) && page.includes(value), `${key} = ${value}`)

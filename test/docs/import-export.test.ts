@@ -1,4 +1,4 @@
-/** The commands of docs/import-export.md run, one after the other. */
+/** The commands of docs/import-export.md run, one after another. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { readFileSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -11,7 +11,7 @@ import { blocksOf } from '../support/docs.ts'
 
 const page = readFileSync(join(root, 'docs', 'import-export.md'), 'utf8')
 
-test('the commands on the page run, one after the other, and say what it says', (t) => {
+test('the commands on the page run, one after another, and print what it says', (t) => {
   const folder = temporaryFolder(t)
   symlinkSync(join(root, 'bin'), join(folder, 'bin'))
   writeFileSync(join(folder, 'products.csv.gz'), gzipSync('name,description,price\nCup,Holds coffee,5\n'))

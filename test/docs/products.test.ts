@@ -12,16 +12,16 @@ import { blocksOf } from '../support/docs.ts'
 
 const page = readFileSync(join(root, 'docs', 'products.md'), 'utf8')
 
-test('the commands on the page run, one after the other, and answer what it says', async (t) => {
+test('the commands on the page run, one after another, and print what it says', async (t) => {
   const api = await startApi(t, { extensions: [announce] })
   const script = blocksOf(page, 'sh').join('\n')
   const env = { PATH: process.env.PATH ?? '', BASE: api.url }
   const { stdout } = await promisify(execFile)('sh', ['-e', '-c', script], { env })
-  const answers = stdout
+  const responses = stdout
     .split('\n')
     .filter((line) => line !== '')
     .map((line) => JSON.parse(line))
-  const [, made, read, changed, refused] = answers
+  const [, made, read, changed, refused] = responses
   const [envelope, invalid] = blocksOf(page, 'json').map((block) => JSON.parse(block))
   const { created_at, updated_at } = made.data.attributes
   assert.deepEqual(made, {
@@ -30,9 +30,9 @@ test('the commands on the page run, one after the other, and answer what it says
   assert.deepEqual(read, made)
   assert.equal(changed.data.attributes.formatted_price, '$999.99')
   assert.deepEqual(refused, invalid)
-  const names = (answer: { data: { attributes: { name: string } }[] }) =>
-    answer.data.map(({ attributes }) => attributes.name)
-  const [listed, pple, eclair, food, unchanged, won, lost, first, second] = answers.slice(8)
+  const names = (response: { data: { attributes: { name: string } }[] }) =>
+    response.data.map(({ attributes }) => attributes.name)
+  const [listed, pple, eclair, food, unchanged, won, lost, first, second] = responses.slice(8)
   assert.deepEqual(listed.meta, { total: 3, page: 1, per_page: 2, last_page: 2 })
   assert.deepEqual(
     [names(pple), names(eclair), names(food)],

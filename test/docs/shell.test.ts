@@ -11,9 +11,9 @@ const commands = pages.flatMap((page) =>
   blocksOf(readFileSync(join(root, page), 'utf8'), 'sh').map((block) => ({ page, block })),
 )
 
-test('no command has a comment: zsh takes it for arguments', () => {
+test('no command has a comment, which zsh would take for arguments', () => {
   for (const { page, block } of commands) {
-    // What is quoted is no comment, here-documents aside, which have none.
+    // Ignores quoted text; here-documents contain no comments.
     const bare = block.replace(/'[^']*'|"(?:\\.|[^"\\])*"/g, '')
     assert.doesNotMatch(bare, /(^|\s)#/m, page)
   }

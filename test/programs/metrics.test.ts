@@ -1,4 +1,4 @@
-/** The figures as Prometheus reads them. */
+/** The metrics, as Prometheus reads them. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { test } from 'node:test'

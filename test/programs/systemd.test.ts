@@ -15,9 +15,9 @@ test('the unit on the page is the file that the page says to copy', () => {
   assert.deepEqual(blocksOf(readFileSync(join(root, 'docs', 'operations.md'), 'utf8'), 'ini'), [unit])
 })
 
-test('systemd takes the unit without a word, and finds it well hardened', (t) => {
+test('systemd-analyze accepts the unit without warnings and rates it as hardened', (t) => {
   const file = join(temporaryFolder(t), 'latchkey.service')
-  // It looks for the program, which is elsewhere here.
+  // systemd-analyze looks for the program, which is in another folder here.
   writeFileSync(file, unit.replaceAll('/srv/latchkey', root))
   const analyze = (...args: string[]) => {
     const { status, stdout, stderr } = spawnSync(getProgram('systemd-analyze'), [...args, file], { encoding: 'utf8' })

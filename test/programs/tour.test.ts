@@ -1,4 +1,4 @@
-/** What README.md and docs/graphql.md show works as they show it: pasted into a shell, one block after the other. */
+/** The examples in README.md and docs/graphql.md work when pasted into a shell, one block after another. */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
@@ -12,7 +12,7 @@ import { getProgram } from '../support/programs.ts'
 
 const pageOf = (...names: string[]) => readFileSync(join(root, ...names), 'utf8')
 
-/** Interactive, and without the settings of whoever runs the tests. */
+/** Interactive, and without the user's settings. */
 const shells = [
   ['bash', ['--noprofile', '--norc', '-i']],
   ['zsh', ['-f', '-i']],
@@ -32,7 +32,7 @@ describe('pasted into a shell', { concurrency: true }, () => {
         'echo "== graphql"\n',
         ...blocksOf(pageOf('docs', 'graphql.md'), 'sh'),
       ]
-      // A machine that has other things to do needs longer to begin listening, and to make a post.
+      // A busy machine needs longer to start listening and to create a post.
       const script = blocks.join('\n').replace('-m 3 ', '-m 14 ').replace('sleep 1', 'sleep 5')
       const child = spawn(getProgram(shell), args, {
         cwd: root,
@@ -44,14 +44,14 @@ describe('pasted into a shell', { concurrency: true }, () => {
       assert.doesNotMatch(stderr, /not found|no matches|parse error|syntax error|event not found/, stderr)
 
       const [toured = '', asked = ''] = stdout.split('== graphql\n')
-      // What comes in the background may begin behind an answer that has not ended its line yet.
+      // Background output may start in the middle of a line.
       const said = toured
         .replaceAll('event: ', '\nevent: ')
         .split('\n')
         .filter((line) => line.startsWith('{'))
-      const answers = said.map((line) => JSON.parse(line))
+      const responses = said.map((line) => JSON.parse(line))
       const [ready, registered, me, sessions, pair, reused, dead, lamp, found, page, hello, both, again, ...rest] =
-        answers
+        responses
       assert.deepEqual(ready, { status: 'ok' })
       assert.equal(registered.data.email, 'ada@example.com')
       assert.equal(me.name, 'Ada')

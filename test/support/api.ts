@@ -1,4 +1,4 @@
-/** A listening service on a database of its own, with a clock to move. It closes itself when the test ends. */
+/** A listening service with its own database and a controllable clock. It closes when the test ends. */
 import type { TestContext } from 'node:test'
 import type { OnCreated } from '../../src/app/create-app.ts'
 import type { Policy } from '../../src/platform/access/policies.ts'
@@ -15,9 +15,9 @@ export interface ApiOptions {
   config?: string
   /** Environment variables on top of the tests' own. */
   env?: Record<string, string>
-  /** Called with what was made, before it serves. */
+  /** Called with the parts of the service before it listens. */
   extend?: OnCreated
-  /** Elements and policies beside the service's own. */
+  /** Additional elements and policies. */
   elements?: readonly Element[] | Elements
   policies?: Readonly<Record<string, Policy<never>>>
   extensions?: readonly Feature[]

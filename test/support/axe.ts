@@ -1,4 +1,4 @@
-/** What axe-core finds on a page that keeps somebody from using it. */
+/** Accessibility problems that axe-core finds on a page. */
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { AxeResults } from 'axe-core'
@@ -6,7 +6,7 @@ import type { Page } from 'playwright-core'
 
 const source = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8')
 
-/** Each as one line, of all rules or of those named. The page's policy is left as it is: this runs beside it. */
+/** One line per problem, for all rules or the given ones. Works without changing the page's CSP. */
 export async function findBarriers(page: Page, runOnly?: readonly string[]): Promise<string[]> {
   if (!(await page.evaluate('"axe" in window'))) await page.evaluate(source)
   const options = JSON.stringify({ resultTypes: ['violations'], preload: false, ...(runOnly && { runOnly }) })

@@ -5,39 +5,33 @@ import { launchChromium } from './chromium.ts'
 
 export interface Visit {
   page: Page
-  /** The addresses of other hosts that the page asked for, sockets included. */
+  /** Requests and sockets of the page to other hosts. */
   strays: string[]
-  /**
-   * What the page wrote to the console as an error, breaches of its policy included, what it threw, and what it asked
-   * or told in a box of the browser's.
-   */
+  /** Errors in the browser console (including CSP violations), exceptions, and dialogs of the page. */
   errors: string[]
 }
 
 export interface VisitOptions {
-  /** Of the service: what goes to another host is a stray. */
+  /** URL of the service; requests to other hosts are strays. */
   url: string
   /** The page to open. */
   path: string
-  /** Of the window, in CSS pixels. Below 600 it is a phone, with fingers. */
+  /** Width of the window in CSS pixels. Below 600 it is a phone with a touch screen. */
   width?: number
-  /** Without them the browser runs no script at all. */
+  /** False: the browser runs no scripts. */
   hasScripts?: boolean
   userAgent?: string
-  /** Where its reader lives, such as `Asia/Tokyo`. */
+  /** Time zone, such as `Asia/Tokyo`. */
   timezone?: string
 }
 
-/** The widths that pages are looked at: a small phone and a laptop. */
+/** The widths at which pages are tested: a small phone and a laptop. */
 export const widths = { phone: 375, desktop: 1280 } as const
 
 let shared: Promise<Browser> | undefined
 after(async () => (await shared)?.close())
 
-/**
- * Opens a page as a person would who was never here before: nothing is stored in the browser. Called again it is
- * another browser, which knows nothing of the first.
- */
+/** Opens a page in a new browser profile with empty storage. Each call opens a separate one. */
 export async function openBrowser(t: TestContext, options: VisitOptions): Promise<Visit> {
   const { url, path, width = widths.desktop, hasScripts = true, userAgent, timezone } = options
   shared ??= launchChromium()
@@ -48,7 +42,7 @@ export async function openBrowser(t: TestContext, options: VisitOptions): Promis
     isMobile: isPhone,
     hasTouch: isPhone,
     javaScriptEnabled: hasScripts,
-    // What fades in is there at once: nothing is looked at halfway.
+    // Animations finish at once, so that nothing is checked halfway.
     reducedMotion: 'reduce',
     ...(userAgent !== undefined && { userAgent }),
     ...(timezone !== undefined && { timezoneId: timezone }),
@@ -65,13 +59,13 @@ async function watch(context: BrowserContext, host: string): Promise<Visit> {
   const errors: string[] = []
   const check = (address: string) => {
     const url = new URL(address)
-    // What has no host, such as data:, leaves the browser nowhere.
+    // URLs without a host, such as data:, do not leave the browser.
     if (url.host !== '' && url.host !== host) strays.push(address)
   }
   context.on('request', (request) => check(request.url()))
   context.on('console', (message) => {
     const { url } = message.location()
-    // A page that says what is wrong has such a status itself. That is no error of the page.
+    // An error page has such a status itself, which is not an error of the page.
     const isItself = message.text().startsWith('Failed to load resource') && url === message.page()?.url()
     if (message.type() === 'error' && !isItself) errors.push(`${message.text()} (${url})`)
   })

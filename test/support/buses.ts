@@ -1,4 +1,4 @@
-/** A node with a bus of either kind, and the means to look at its wire and to cut it. */
+/** A node with a bus of either kind, and functions to inspect and cut its connection. */
 import type { TestContext } from 'node:test'
 import type { Bus } from '../../src/platform/bus/bus.ts'
 import { createMemoryBus } from '../../src/platform/bus/memory.ts'
@@ -18,11 +18,11 @@ export const busTwins: readonly BusTwin[] = engines.includes('postgres') ? ['mem
 export interface Node {
   bus: Bus
   log: string[]
-  /** How many subscriptions of the topic there are on the wire. */
+  /** The number of subscriptions of the topic on the server. */
   countOnWire(topic: string): Promise<number>
-  /** Has the server end the connection that subscribes, and keeps the node from making it anew. */
+  /** Makes the server end the subscribing connection, and keeps the node from reconnecting. */
   cut(): Promise<void>
-  /** Keeps what both ends say from each other, without a word to either. */
+  /** Silently drops the data in both directions. */
   silence(): void
   restore(): void
   redis?: RedisClient
@@ -72,7 +72,7 @@ const twins: Record<BusTwin, (t: TestContext, log: Log) => Promise<Bare>> = {
     }
     return {
       bus,
-      // The server tells nobody but the connection itself what it listens to.
+      // The server shows the channels of a connection only to that connection.
       async countOnWire(topic) {
         if (proxy.latest().isClosed()) return 0
         const statements = [

@@ -1,4 +1,4 @@
-/** The browser that the tests in test/browser/ use is the machine's own. */
+/** The tests in test/browser/ use the Chromium of the machine. */
 import { type Browser, chromium } from 'playwright-core'
 import { findProgram, installPackages } from './programs.ts'
 

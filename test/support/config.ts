@@ -4,7 +4,7 @@ import type { TestContext } from 'node:test'
 import { root } from '../../src/config/root.ts'
 import { temporaryFolder } from './databases.ts'
 
-/** A folder of configuration: what is shipped, with some files replaced, named without their ending. */
+/** A copy of the shipped configuration with some files replaced, named without their extension. */
 export function createConfig(t: TestContext, files: Readonly<Record<string, string>>): string {
   const folder = join(temporaryFolder(t), 'config')
   cpSync(join(root, 'config'), folder, { recursive: true })

@@ -1,4 +1,4 @@
-/** A browser as far as the console needs one: it keeps cookies, reads forms out of pages and sends them back. */
+/** A minimal browser for the console: it keeps cookies, parses forms and submits them. */
 import assert from 'node:assert/strict'
 import { createClient } from '../../src/testing/client.ts'
 import type { Api } from './api.ts'
@@ -6,7 +6,7 @@ import { password } from './people.ts'
 
 export interface Cookie {
   value: string
-  /** As the service set it: `HttpOnly`, `Path=/` … */
+  /** Attributes as set by the service: `HttpOnly`, `Path=/` … */
   attributes: string[]
 }
 
@@ -15,13 +15,13 @@ export interface ConsolePage {
   headers: Headers
   /** As it was sent. */
   html: string
-  /** What a reader sees, in one line. */
+  /** The visible text, in one line. */
   text: string
   /** Where a redirect leads. */
   location: string | undefined
-  /** The name of what the page says that it leads to. */
+  /** The name of the notice on the page it leads to. */
   notice: string | undefined
-  /** The hidden fields of the form that posts to this path, `_token` among them. Fails where there is none. */
+  /** The hidden fields of the form that posts to this path, including `_token`. Fails if there is none. */
   hidden(action: string): Record<string, string>
   hasForm(action: string): boolean
 }
@@ -33,11 +33,11 @@ export interface ConsoleBrowser {
   open(path: string): Promise<ConsolePage>
   /** Sends a form of the page that was opened last, with its hidden fields. */
   submit(action: string, fields?: Fields): Promise<ConsolePage>
-  /** Sends these fields and nothing else, as a page of another site could. */
+  /** Sends only these fields, as a page of another site could. */
   post(path: string, fields?: Fields, headers?: Record<string, string>): Promise<ConsolePage>
   /** Opens the page that a redirect leads to. */
   follow(page: ConsolePage): Promise<ConsolePage>
-  /** By the form, up to the page behind it. */
+  /** Signs in with the form, up to the next page. */
   signIn(email: string, given?: string): Promise<ConsolePage>
 }
 
@@ -48,12 +48,12 @@ export function openConsole(api: Pick<Api, 'url'>, { userAgent = 'Test/1.0' } = 
 
   async function request(method: string, path: string, options: { body?: string; headers?: Record<string, string> }) {
     const cookie = [...cookies].map(([name, { value }]) => `${name}=${value}`).join('; ')
-    const answer = await client.request(method, path, {
+    const response = await client.request(method, path, {
       ...options,
       headers: { 'user-agent': userAgent, ...(cookie !== '' && { cookie }), ...options.headers },
     })
-    for (const line of answer.headers.getSetCookie()) keep(cookies, line)
-    last = readPage(answer)
+    for (const line of response.headers.getSetCookie()) keep(cookies, line)
+    last = readPage(response)
     return last
   }
 
@@ -88,20 +88,20 @@ export function openConsole(api: Pick<Api, 'url'>, { userAgent = 'Test/1.0' } = 
   }
 }
 
-function readPage(answer: { status: number; headers: Headers; body: unknown }): ConsolePage {
-  const html = typeof answer.body === 'string' ? answer.body : JSON.stringify(answer.body)
+function readPage(response: { status: number; headers: Headers; body: unknown }): ConsolePage {
+  const html = typeof response.body === 'string' ? response.body : JSON.stringify(response.body)
   const forms = new Map(
     [...html.matchAll(/<form\b(?=[^>]* method="post")[^>]* action="([^"]*)"[^>]*>(.*?)<\/form>/gs)].map(
       ([, action = '', inner = '']) => [unescapeHtml(action), inner],
     ),
   )
   return {
-    status: answer.status,
-    headers: answer.headers,
+    status: response.status,
+    headers: response.headers,
     html,
     text: unescapeHtml(html.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ')),
-    location: answer.headers.get('location') ?? undefined,
-    notice: /latchkey_notice=([^%;]+)%20/.exec(answer.headers.getSetCookie().join('\n'))?.[1],
+    location: response.headers.get('location') ?? undefined,
+    notice: /latchkey_notice=([^%;]+)%20/.exec(response.headers.getSetCookie().join('\n'))?.[1],
     hasForm: (action) => forms.has(action),
     hidden(action) {
       const form =

@@ -8,19 +8,19 @@ import { createTestDatabase, engines as testEngines } from '../../src/testing/da
 
 export const engines = testEngines
 
-/** The same tests on every engine, so many at once. */
+/** Runs the same tests on every engine, several at once. */
 export function onEachEngine(title: string, tests: (engine: Dialect) => void, { concurrency = 1 } = {}): void {
   for (const engine of engines) describe(`${title}, on ${engine}`, { concurrency }, () => tests(engine))
 }
 
-/** A temporary folder that goes with the test. */
+/** A temporary folder, removed after the test. */
 export function temporaryFolder(t: TestContext): string {
   const folder = mkdtempSync(join(tmpdir(), 'latchkey-'))
   t.after(() => rmSync(folder, { recursive: true, force: true }))
   return folder
 }
 
-/** The URL of an empty database that goes with the test. */
+/** The URL of an empty database, removed after the test. */
 export async function createDatabaseUrl(t: TestContext, engine: Dialect): Promise<string> {
   if (engine === 'sqlite') return `file:${join(temporaryFolder(t), 'test.db')}`
   const { url, drop } = await createTestDatabase(engine)

@@ -1,4 +1,4 @@
-/** Reads an event stream as a browser's EventSource does, and tells of every event. */
+/** Reads an event stream like a browser's EventSource. */
 import { type ClientRequest, type IncomingMessage, request } from 'node:http'
 import type { TestContext } from 'node:test'
 
@@ -9,11 +9,11 @@ export interface StreamedEvent {
 }
 
 export interface OpenStream {
-  answer: IncomingMessage
+  response: IncomingMessage
   events: StreamedEvent[]
-  /** How many comments there were. */
+  /** The number of comments so far. */
   comments(): number
-  /** Resolves when the connection is over. */
+  /** Resolves when the connection has ended. */
   ended: Promise<void>
   close(): void
 }
@@ -48,13 +48,13 @@ export async function openStream(
 }
 
 async function read(sent: ClientRequest): Promise<OpenStream> {
-  const answer = await new Promise<IncomingMessage>((resolve, reject) =>
+  const response = await new Promise<IncomingMessage>((resolve, reject) =>
     sent.on('response', resolve).on('error', reject),
   )
   const events: StreamedEvent[] = []
   let comments = 0
   let rest = ''
-  answer.setEncoding('utf8').on('data', (text: string) => {
+  response.setEncoding('utf8').on('data', (text: string) => {
     const blocks = (rest + text).split('\n\n')
     rest = blocks.pop() ?? ''
     for (const block of blocks) {
@@ -62,9 +62,9 @@ async function read(sent: ClientRequest): Promise<OpenStream> {
       else events.push(parse(block))
     }
   })
-  answer.on('error', () => {})
-  const ended = new Promise<void>((resolve) => answer.once('close', resolve))
-  return { answer, events, comments: () => comments, ended, close: () => sent.destroy() }
+  response.on('error', () => {})
+  const ended = new Promise<void>((resolve) => response.once('close', resolve))
+  return { response, events, comments: () => comments, ended, close: () => sent.destroy() }
 }
 
 function parse(block: string): StreamedEvent {

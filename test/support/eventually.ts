@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** On a machine that has other things to do the time may be over before anybody had a turn. */
+/** Generous, because a busy machine may not get to the work in time. */
 const minAttempts = 40
 
 /**
@@ -9,7 +9,7 @@ const minAttempts = 40
  */
 export const byMessageMs = 6000
 
-/** Tries an assertion until it holds, and answers what it answers; or throws what it last threw. */
+/** Retries an assertion until it passes and returns its result, or throws its last error. */
 export async function eventually<T>(check: () => T | Promise<T>, withinMs = 30_000): Promise<T> {
   const end = performance.now() + withinMs
   for (let attempt = 1; ; attempt++) {

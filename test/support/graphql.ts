@@ -1,4 +1,4 @@
-/** GraphQL as a client sends it. */
+/** GraphQL requests over HTTP. */
 import assert from 'node:assert/strict'
 import type { ClientResponse } from '../../src/testing/client.ts'
 import type { Api } from './api.ts'
@@ -17,8 +17,8 @@ export function send(api: Api, query: string, { token, headers = {}, ...rest }: 
 }
 
 /**
- * Asks five times: a document is compiled when it comes for the third time, and the answers must not differ by it.
- * Returns the body.
+ * Sends the request five times: a document is compiled on its third use, and the response must not change. Returns the
+ * body.
  */
 export async function ask(api: Api, query: string, asked: Asked = {}): Promise<ClientResponse['body']> {
   const bodies: ClientResponse['body'][] = []

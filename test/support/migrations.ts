@@ -12,7 +12,7 @@ import { temporaryFolder } from './databases.ts'
 /** The migrations of the service itself and of its own features. */
 export const ownMigrations = declaredBy(ownFeatures).migrations
 
-/** Writes migrations for both engines into `folder` and answers it. A single text serves both. */
+/** Writes migrations for both engines into `folder` and returns it. A single text is used for both. */
 export function writeMigrations(folder: string, files: Record<string, string | Record<Dialect, string>>): string {
   for (const engine of ['sqlite', 'postgres'] as const) {
     mkdirSync(join(folder, engine), { recursive: true })
@@ -23,7 +23,7 @@ export function writeMigrations(folder: string, files: Record<string, string | R
   return folder
 }
 
-/** The migrations before the first of these names, as an earlier version had them. */
+/** The migrations before the first of these names, as in an earlier version. */
 export function migrationsBefore(t: TestContext, first: string): string {
   const folder = temporaryFolder(t)
   for (const { path } of ownMigrations) {

@@ -8,7 +8,7 @@ export interface Pattern {
 
 export interface Patterns {
   literals: Pattern[]
-  /** Lines that build one from a text, which cannot be checked here. */
+  /** Lines that build one from a string, which cannot be checked here. */
   built: number[]
 }
 

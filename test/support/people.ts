@@ -1,4 +1,4 @@
-/** What tests do over and over: register, sign in, turn the second factor on. */
+/** Common steps: register, sign in, turn on two-factor. */
 import assert from 'node:assert/strict'
 import { Secret, TOTP } from 'otpauth'
 import type { ClientResponse } from '../../src/testing/client.ts'
@@ -14,9 +14,9 @@ export interface SignedIn {
 }
 
 export async function register(api: Api, email = `user${Math.floor(performance.now() * 1000)}@example.com`) {
-  const answer = await api.post('/api/auth/register', { email, password, name: 'Ada' })
-  assert.equal(answer.status, 201, JSON.stringify(answer.body))
-  return { id: answer.body.data.id as number, email: answer.body.data.email as string }
+  const response = await api.post('/api/auth/register', { email, password, name: 'Ada' })
+  assert.equal(response.status, 201, JSON.stringify(response.body))
+  return { id: response.body.data.id as number, email: response.body.data.email as string }
 }
 
 export function logIn(api: Api, email: string, given = password): Promise<ClientResponse> {
@@ -28,7 +28,7 @@ export async function signIn(api: Api, email?: string): Promise<SignedIn> {
   return again(api, await register(api, email))
 }
 
-/** One more session of the same user. */
+/** Another session of the same user. */
 export async function again(api: Api, user: { id: number; email: string }): Promise<SignedIn> {
   const { status, body } = await logIn(api, user.email)
   assert.equal(status, 200, JSON.stringify(body))
@@ -39,7 +39,7 @@ export function totp(api: Api, secret: string, offsetSeconds = 0): string {
   return new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp: api.clock.now() + offsetSeconds * 1000 })
 }
 
-/** Turns the second factor on. The code of the present time step is used up by it. */
+/** Turns on two-factor. This consumes the code of the current time step. */
 export async function enableTwoFactor(api: Api, user: SignedIn): Promise<{ secret: string; recoveryCodes: string[] }> {
   const setUp = await api.post('/api/auth/2fa/setup', { password }, user.access)
   assert.equal(setUp.status, 200, JSON.stringify(setUp.body))

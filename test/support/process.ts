@@ -1,4 +1,4 @@
-/** The service as its users run it: a process of its own, started by bin/latchkey. */
+/** The service as a process, started with bin/latchkey. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { tmpdir } from 'node:os'
@@ -15,7 +15,7 @@ export interface Ended {
 
 export interface Running {
   url: string
-  /** Of the sockets. */
+  /** URL of the WebSocket port. */
   wsUrl: string
   child: ChildProcess
   ended: Promise<Ended>
@@ -27,7 +27,7 @@ interface Options {
   input?: string
 }
 
-/** Only what a shell gives by itself, so that nothing of the tests' own environment leaks in. */
+/** A minimal environment, so that nothing of the tests' own leaks in. */
 function environment(env: Record<string, string>): Record<string, string> {
   return { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', ...env }
 }
@@ -39,7 +39,7 @@ export async function latchkey(args: string[], { env = {}, cwd = '/', input }: O
   return collect(child)
 }
 
-/** Starts a command that serves and waits until it listens. It is ended with the test. */
+/** Starts a command that serves and waits until it listens. It is stopped after the test. */
 export async function startProcess(
   t: TestContext,
   { env = {}, args = [], command = 'start' }: Options & { args?: string[]; command?: string } = {},

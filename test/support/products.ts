@@ -6,11 +6,11 @@ export const productsPath = '/api/v2/products'
 
 export const lamp = { name: 'Desk Lamp', description: 'Bright and warm', price: 1234.5, category: 'home', stock: 3 }
 
-/** Makes a product and answers its id. */
+/** Creates a product and returns its id. */
 export async function createProduct(api: Api, token: string, fields: object = {}): Promise<number> {
-  const answer = await api.post(`${productsPath}/`, { ...lamp, ...fields }, token)
-  assert.equal(answer.status, 201, JSON.stringify(answer.body))
-  return answer.body.data.id
+  const response = await api.post(`${productsPath}/`, { ...lamp, ...fields }, token)
+  assert.equal(response.status, 201, JSON.stringify(response.body))
+  return response.body.data.id
 }
 
 export function namesOf({ body }: ClientResponse): string[] {

@@ -1,9 +1,9 @@
-/** Programs of the machine that tests run: where they are, and how a missing one gets there. */
+/** Programs that the tests need: finds and installs them. */
 import { execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 
-/** On Debian as root a program is a package away; elsewhere a person decides what is installed. */
+/** Installs packages on Debian as root; elsewhere the user has to install them. */
 export function installPackages(packages: readonly string[]): void {
   if (packages.length === 0) return
   if (process.getuid?.() !== 0 || !findProgram('apt-get')) return
@@ -18,7 +18,7 @@ export function installPackages(packages: readonly string[]): void {
 /** What the tests in test/programs/ run, with the Debian package that has it. */
 const packages = { bash: 'bash', curl: 'curl', promtool: 'prometheus', 'systemd-analyze': 'systemd', zsh: 'zsh' }
 
-/** Called before a run that has such tests: side by side, they would wait for each other's installs in vain. */
+/** Called before a run with such tests: parallel tests would block each other's installs. */
 export function installTestPrograms(): void {
   installPackages(Object.entries(packages).flatMap(([name, owner]) => (findProgram(name) ? [] : [owner])))
 }
@@ -29,7 +29,7 @@ export function getProgram(name: keyof typeof packages): string {
   return found
 }
 
-/** The first of these that is on the path. */
+/** The first of these programs that is on the path. */
 export function findProgram(...names: string[]): string | undefined {
   return names.flatMap((name) => pathFolders().map((folder) => join(folder, name))).find((path) => existsSync(path))
 }

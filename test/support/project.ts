@@ -1,4 +1,4 @@
-/** A copy of the project as after a clone, nothing installed, with an npm that needs no network. */
+/** A copy of the project as after a clone, with nothing installed and an npm that needs no network. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { delimiter, dirname, join, resolve } from 'node:path'
@@ -12,13 +12,13 @@ export interface Project {
   file(...names: string[]): string
   /** Runs a program of the project to its end. */
   run(program: string, args?: string[], env?: Record<string, string>): Promise<Ended>
-  /** Starts one, which is ended with the test. */
+  /** Starts a program, which is stopped after the test. */
   start(program: string, args?: string[], env?: Record<string, string>): ChildProcess
-  /** What npm was called with, each time. */
+  /** The arguments of each call of npm. */
   npmCalls(): string[]
-  /** Makes what is installed out of date. */
+  /** Makes the install outdated. */
   changeLock(): void
-  /** Whether a dependency is there that only the tests need. */
+  /** Whether a development dependency is installed. */
   hasDev(): boolean
 }
 
@@ -37,7 +37,7 @@ export function createProject(t: TestContext): Project {
     const child = spawn(resolve(path, program), args, {
       cwd: '/',
       env: {
-        // The machine's own Node, as before anything is installed.
+        // The Node of the machine, as before an install.
         PATH: [programs, ...pathWithoutModules(), dirname(process.execPath)].join(delimiter),
         HOME: folder,
         FAKE_NPM_CALLS: calls,

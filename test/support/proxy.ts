@@ -1,31 +1,31 @@
-/** Stands between a client and a server of the tests: sees what is sent, knows the connections, keeps new ones away. */
+/** A TCP proxy between a client and a server: records data, lists connections, refuses new ones. */
 import { connect, createServer, type Socket } from 'node:net'
 import type { TestContext } from 'node:test'
 
 export interface Proxied {
-  /** The port that the server sees the connection come from. */
+  /** The client port that the server sees. */
   port(): number
   /** What the client has sent so far. */
   sent(): string
   isClosed(): boolean
-  /** Forwards nothing any more. */
+  /** Stops forwarding. */
   silence(): void
   end(): void
 }
 
 export interface ServerProxy {
-  /** The server's URL, by way of the proxy. */
+  /** The server's URL through the proxy. */
   url: string
-  /** The connection that was made last. */
+  /** The most recent connection. */
   latest(): Proxied
-  /** Those that are still there. */
+  /** The open connections. */
   open(): Proxied[]
-  /** Lets no new connection through, until they are admitted again. */
+  /** Refuses new connections until they are admitted again. */
   refuse(): void
   admit(): void
 }
 
-/** What the client sends reaches the server `delayMs` later. */
+/** Delays data of the client by `delayMs`. */
 export async function startProxy(t: TestContext, serverUrl: string, delayMs = 0): Promise<ServerProxy> {
   const target = new URL(serverUrl)
   const connections: Proxied[] = []

@@ -1,19 +1,19 @@
-/** Requests as bytes, for what no client would send. */
+/** Requests as raw bytes, for what no client would send. */
 import { connect } from 'node:net'
 
-export interface RawAnswer {
+export interface RawResponse {
   status: number
   headers: Headers
   body: string
-  /** All of it, as it came. */
+  /** The whole response, as received. */
   text: string
 }
 
 /** Sends the bytes, and reads until the service closes the connection. */
-export async function sendRaw(url: string, request: string | Buffer): Promise<RawAnswer> {
+export async function sendRaw(url: string, request: string | Buffer): Promise<RawResponse> {
   const { hostname, port } = new URL(url)
   const socket = connect(Number(port), hostname)
-  // What is refused in the middle may be refused by a reset, after the answer.
+  // A request refused midway may end with a reset after the response.
   socket.on('error', () => {})
   socket.write(request)
   let text = ''

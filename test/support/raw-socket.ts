@@ -1,15 +1,15 @@
-/** A WebSocket by hand, for clients that do not keep to the rules: what is sent are bytes. */
+/** A raw WebSocket that sends bytes, for clients that violate the protocol. */
 import assert from 'node:assert/strict'
 import { connect, type Socket } from 'node:net'
 import type { TestContext } from 'node:test'
 
 export interface RawSocket {
   socket: Socket
-  /** All that has arrived after the answer to the upgrade. */
+  /** Everything received after the response to the upgrade. */
   received(): Buffer
-  /** The code of the server's frame of closing, if there was one. */
+  /** The code of the server's close frame, if there was one. */
   closeCode(): number | undefined
-  /** Resolves when the connection is over. */
+  /** Resolves when the connection has ended. */
   closed: Promise<void>
 }
 
@@ -48,9 +48,9 @@ export async function openRaw(t: TestContext, url: string, { headers = {} }: Raw
 export interface FrameOptions {
   /** False for all but the last of a message's frames. */
   isLast?: boolean
-  /** 1: text; 0: goes on with the message before; 9: ping. */
+  /** 1: text; 0: continuation; 9: ping. */
   opcode?: number
-  /** As the head has it, where less follows. */
+  /** The length in the header, if fewer bytes follow. */
   announced?: number
 }
 

@@ -1,8 +1,8 @@
-/** Long texts of one repeated piece: what makes a careless parser or pattern try the same over and over. */
+/** Long texts of one repeated piece, which make a careless parser or pattern backtrack. */
 
 export interface RepetitiveText {
   name: string
-  /** Of so many characters. */
+  /** Returns a text of this length. */
   make(length: number): string
 }
 
@@ -32,7 +32,7 @@ const pieces: Record<string, string> = {
   'semicolons and equals signs': 'a=b;',
 }
 
-/** Each ends with something else, so that what matched up to there fails at the end. */
+/** Each ends with a different character, so that a match fails at the end. */
 export const repetitiveTexts: readonly RepetitiveText[] = Object.entries(pieces).map(([name, piece]) => ({
   name,
   make: (length) => repeat(piece, length),
@@ -42,7 +42,7 @@ export function repeat(piece: string, length: number): string {
   return `${piece.repeat(Math.max(1, Math.floor((length - 2) / piece.length)))}\n!`
 }
 
-/** The part of it that a header may carry: the parser refuses everything else before we see it. */
+/** Reduces a text to valid header characters: the parser refuses all others. */
 export function forHeader(text: string): string {
   return text.replace(/[^\t\x20-\x7e]+/g, '').trim()
 }

@@ -5,9 +5,9 @@ import { again, type SignedIn, signIn } from './people.ts'
 
 export interface ApiWithRoles extends Api {
   db: Database
-  /** What the service is made of. */
+  /** The parts of the service. */
   parts: Parts
-  /** Gives a user roles, past all checks: how the first administrator comes to be. */
+  /** Gives a user roles without any checks. */
   grant(user: { id: number }, ...roles: string[]): Promise<void>
   /** A new signed-in user with these roles. */
   signInAs(...roles: string[]): Promise<SignedIn>

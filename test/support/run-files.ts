@@ -1,4 +1,4 @@
-/** Runs test files in the order given, which `node --test` would sort. Ends with 1 where a test fails. */
+/** Runs test files in the given order, which `node --test` would sort. Exits with 1 if a test fails. */
 import { resolve } from 'node:path'
 import { run } from 'node:test'
 import { spec } from 'node:test/reporters'

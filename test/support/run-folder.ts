@@ -10,14 +10,14 @@ import { join } from 'node:path'
 
 export interface RunFolder {
   path: string
-  /** What tests should take for the machine's folder of temporary files. */
+  /** The folder that tests use for temporary files. */
   temporary: string
   remove(): Promise<void>
 }
 
 const plentyOfBytes = 4 * 1024 ** 3
 
-/** In memory where there is plenty of it: on a disk, tests of SQLite wait for every write to reach it. */
+/** In memory if there is enough: on a disk, SQLite tests wait for every fsync. */
 export function findPlace(): string {
   const memory = '/dev/shm'
   if (process.env.TMPDIR !== undefined || !existsSync(memory)) return tmpdir()
@@ -43,7 +43,7 @@ export function createRunFolder(place = tmpdir()): RunFolder {
 }
 
 /**
- * In a process group of its own, so that Ctrl-C reaches the tests and leaves the order of things to the watchdog. Answers
+ * Runs in its own process group, so that Ctrl-C reaches only the tests and the watchdog controls the order. Returns
  * the process id.
  */
 export function startDaemon(folder: string, binary: string, args: string[], options: SpawnOptions): number {
@@ -54,7 +54,7 @@ export function startDaemon(folder: string, binary: string, args: string[], opti
   return pid
 }
 
-/** Returns the function that takes it off the list again, once it has ended. */
+/** Returns a function that removes it from the list after it has ended. */
 export function registerProcess(folder: string, pid: number): () => void {
   const file = join(folder, `${pid}.pid`)
   writeFileSync(file, String(pid))

@@ -1,6 +1,6 @@
 /**
- * `npm test`: format and lint, types, then all tests with the servers they need.
- * `npm run test:fast`: the tests alone, on SQLite alone, without a browser and other programs. Arguments name test files.
+ * `npm test`: format, lint and types, then all tests with the servers they need. `npm run test:fast`: only the tests,
+ * on SQLite, without a browser and other programs. Arguments are test files.
  */
 import { spawn } from 'node:child_process'
 import { globSync } from 'node:fs'
@@ -39,7 +39,7 @@ if (found.some((file) => isIn('browser', file))) installChromium()
 if (found.some((file) => isIn('programs', file))) installTestPrograms()
 const folder = createRunFolder(findPlace())
 const servers = isFast ? undefined : await startServers(folder.path, readGiven())
-// Two more than can run at once: some wait. The longest takes a minute; the limit is for what hangs, on any machine.
+// Two more than cores, because some wait. The longest file takes a minute; the limit is only against hangs.
 const limits = [`--concurrency=${Math.min(availableParallelism() + 2, 6)}`, '--timeout=900000']
 const code = await run(process.execPath, [join(root, 'test', 'support', 'run-files.ts'), ...limits, ...found], {
   TMPDIR: folder.temporary,
@@ -51,7 +51,7 @@ const code = await run(process.execPath, [join(root, 'test', 'support', 'run-fil
 await folder.remove()
 process.exit(code)
 
-/** Those that take long come first: at the end short ones keep every processor busy. */
+/** Long files first, so that short ones keep all cores busy at the end. */
 function inOrder(paths: string[]): string[] {
   const folders = ['programs', 'browser', 'cli', 'crash', 'contract', 'support', 'api']
   const named = folders.map((folder) => paths.filter((file) => isIn(folder, file)).sort())
@@ -66,7 +66,7 @@ function readGiven() {
   return { databaseUrl: process.env.TEST_DATABASE_URL, redisUrl: process.env.TEST_REDIS_URL }
 }
 
-/** Ends with us: a signal to this process goes on to what it runs. */
+/** Forwards signals to the child process. */
 function run(command: string, rest: string[], env: Record<string, string>): Promise<number> {
   return new Promise((resolve, reject) => {
     const child = spawn(command, rest, { cwd: root, stdio: 'inherit', env: { ...process.env, ...env } })

@@ -20,7 +20,7 @@ const script = `
 if (engines.includes('postgres')) {
   describe('the private servers', { concurrency: true }, () => {
     for (const signal of ['SIGKILL', 'SIGINT', 'SIGTERM'] as const) {
-      test(`go with their run, also when it ends by ${signal}`, async (t) => {
+      test(`are removed with their run, even if it ends with ${signal}`, async (t) => {
         const run = spawn(process.execPath, ['--input-type=module-typescript', '-e', script], {
           stdio: ['ignore', 'pipe', 'inherit'],
         })

@@ -1,4 +1,4 @@
-/** Private PostgreSQL and Redis servers in the folder of a run, on free ports. They go with the run. */
+/** Private PostgreSQL and Redis servers in the folder of a run, on free ports. They are removed after the run. */
 import { type SpawnOptions, spawnSync } from 'node:child_process'
 import { chownSync, existsSync, mkdirSync, readdirSync } from 'node:fs'
 import { connect, createServer } from 'node:net'
@@ -36,7 +36,7 @@ export async function startPostgres(folder: string, more: Record<string, string>
   return (await startPostgresProcess(folder, more)).url
 }
 
-/** `more` are settings on top of those of the tests. */
+/** `more` are additional settings. */
 export async function startPostgresProcess(folder: string, more: Record<string, string> = {}): Promise<Started> {
   const bin = findPostgres() ?? fail('PostgreSQL')
   const data = join(folder, 'postgres')
@@ -51,7 +51,7 @@ export async function startPostgresProcess(folder: string, more: Record<string, 
   )
   if (made.status !== 0) throw new Error(`initdb failed: ${made.stderr || made.error}`)
   const port = await freePort()
-  // Only tests of the service run here: speed instead of safety from a power cut.
+  // Only for tests: speed instead of durability.
   const settings = {
     listen_addresses: '127.0.0.1',
     port,
@@ -65,7 +65,7 @@ export async function startPostgresProcess(folder: string, more: Record<string, 
   const args = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
   const pid = startDaemon(folder, join(bin, 'postgres'), ['-D', data, ...args], options)
   const url = `postgres://latchkey@127.0.0.1:${port}/postgres`
-  // Its port is open before it takes queries.
+  // Its port is open before it accepts queries.
   await waitUntil(() => answersQueries(url), 'PostgreSQL')
   return { url, pid }
 }

@@ -1,4 +1,4 @@
-/** Sockets as clients hold them: what they are sent is kept until a test asks for it. */
+/** Client sockets that queue their messages until a test reads them. */
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import { WebSocket } from 'ws'
@@ -8,7 +8,7 @@ import { eventually } from './eventually.ts'
 import { type ApiWithRoles, startApiWithRoles } from './roles.ts'
 
 export interface SocketApi extends ApiWithRoles {
-  /** Waits until so many are subscribed. */
+  /** Waits until this many subscriptions exist. */
   subscribed(count: number): Promise<void>
 }
 
@@ -35,16 +35,16 @@ export interface Closed {
 export interface TestSocket {
   ws: WebSocket
   closed: Promise<Closed>
-  /** A text as it is, anything else as JSON. */
+  /** Strings are sent as is, everything else as JSON. */
   send(message: unknown): void
-  /** The next message, parsed, that no one has asked for yet. */
+  /** The next unread message, parsed. */
   // biome-ignore lint/suspicious/noExplicitAny: tests look into messages of every shape and assert what they find
   next(): Promise<any>
-  /** How many messages nobody has asked for. */
+  /** The number of unread messages. */
   waiting(): number
 }
 
-/** Opens a socket, which goes with the test. Rejects where the upgrade is refused. */
+/** Opens a socket, which is closed after the test. Rejects if the upgrade is refused. */
 export async function openSocket(t: TestContext, url: string, options: SocketOptions = {}): Promise<TestSocket> {
   const headers = { ...options.headers, ...(options.token && { authorization: `Bearer ${options.token}` }) }
   const ws = new WebSocket(url, options.protocol ?? [], { headers })
@@ -87,7 +87,7 @@ export async function openSocket(t: TestContext, url: string, options: SocketOpt
   }
 }
 
-/** One that has introduced itself in graphql-transport-ws. */
+/** A socket with graphql-transport-ws, after connection_ack. */
 export async function openTransport(t: TestContext, url: string, payload?: object): Promise<TestSocket> {
   const socket = await openSocket(t, url, { protocol: 'graphql-transport-ws' })
   socket.send({ type: 'connection_init', ...(payload && { payload }) })
@@ -95,7 +95,7 @@ export async function openTransport(t: TestContext, url: string, payload?: objec
   return socket
 }
 
-/** The status and body of an upgrade that is refused. */
+/** The status and body of a refused upgrade. */
 export function refusedUpgrade(
   url: string,
   options: SocketOptions = {},
@@ -115,7 +115,7 @@ export function refusedUpgrade(
   })
 }
 
-/** A subscription to the topic `secrets`, for editors alone. */
+/** A subscription to the topic `secrets`, for editors only. */
 export const secretElements = [
   objectType({ name: 'Secret', fields: { text: 'String' } }),
   subscription({

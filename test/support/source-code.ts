@@ -1,8 +1,8 @@
-/** Reads source files as trees: what a text alone does not tell. */
+/** Parses source files into syntax trees. */
 import { stripTypeScriptTypes } from 'node:module'
 import { type Node, parse } from 'acorn'
 
-/** The fields of acorn's nodes that are looked at; a node has them or not, by its type. */
+/** The fields of acorn's nodes that are used; which of them exist depends on the type. */
 export interface SourceNode extends Node {
   regex?: { pattern: string; flags: string }
   callee?: { name?: string }
@@ -15,7 +15,7 @@ export interface FoundFunction {
   lines: number
 }
 
-/** Every node of a file, a node before those inside of it. Lines are those of the source. */
+/** Every node of a file, parents first. Lines are those of the source. */
 export function nodesOf(source: string, isTypeScript = true): SourceNode[] {
   const code = isTypeScript ? stripTypeScriptTypes(source) : source
   const found: SourceNode[] = []
@@ -33,7 +33,7 @@ export function findFunctions(source: string): FoundFunction[] {
     .map((node) => ({ line: lineOf(node), lines: (node.loc?.end.line ?? 0) - lineOf(node) + 1 }))
 }
 
-/** Texts in quotes; of a template all but what is filled in. */
+/** String literals, and the fixed parts of templates. */
 export function findTexts(source: string): string[] {
   return nodesOf(source).flatMap(({ type, value, quasis }) => {
     if (type === 'TemplateLiteral') return [quasis?.map((quasi) => quasi.value.raw).join(' … ') ?? '']

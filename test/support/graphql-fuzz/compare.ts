@@ -1,4 +1,4 @@
-/** One random schema and some documents for it, asked of the engine five times and of plain graphql-js once. */
+/** Runs random documents on a random schema: five times on the engine, once on plain graphql-js. */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
 import { execute, type GraphQLError, type GraphQLFormattedError, Kind, parse, printSchema, validate } from 'graphql'
@@ -33,7 +33,7 @@ interface Outcome {
 /** Whose promises are being rejected. graphql-js forgets some of its own. */
 export const phase: { current: 'plain' | 'engine' } = { current: 'plain' }
 
-/** What was begun for an answer that has failed goes on for so many turns at most. */
+/** Work for a failed response continues for at most this many turns. */
 const turnsLeft = 12
 
 export interface Tally {
@@ -95,9 +95,9 @@ export async function compareSeed(seed: number, tally: Tally): Promise<string | 
       }
       if (expected.errors) await settle()
       if (isRefused) return `time ${time}: not refused, but ${text}\n\nexpected ${JSON.stringify(expected)}`
-      const answer = JSON.parse(text)
+      const response = JSON.parse(text)
       const problem = findDifference(
-        outcomeOf(answer.data, answer.errors ?? []),
+        outcomeOf(response.data, response.errors ?? []),
         outcomeOf(JSON.parse(JSON.stringify(expected.data)), (expected.errors ?? []).map(toFormatted)),
       )
       if (problem) return `time ${time}: ${problem}\n\n${text}\n\nexpected ${JSON.stringify(expected)}`

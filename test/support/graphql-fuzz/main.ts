@@ -1,6 +1,6 @@
 /**
- * Compares the engine with plain graphql-js: `main.ts FIRST COUNT`, or `main.ts FIRST 0 SECONDS` for as long as that.
- * A process of its own, because graphql-js leaves rejections behind that nobody handles. Prints the counterexample.
+ * Compares the engine with plain graphql-js: `main.ts FIRST COUNT`, or `main.ts FIRST 0 SECONDS` for a duration. Runs
+ * as a separate process, because graphql-js leaves unhandled rejections. Prints the counterexample.
  */
 import { compareSeed, phase, type Tally } from './compare.ts'
 
@@ -16,7 +16,7 @@ function fail(problem: string): never {
 process.on('unhandledRejection', (reason) => {
   if (phase.current === 'engine') fail(`seed ${seed}: a rejection that nobody handles: ${reason}`)
 })
-// Nothing is left to wait for, and an answer has not come.
+// The event loop is empty, and a response is missing.
 process.on('exit', (code) => {
   if (code === 13) process.stdout.write(`seed ${seed}: an answer never comes\n`)
 })

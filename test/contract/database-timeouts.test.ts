@@ -1,0 +1,68 @@
+/** Locks that are held, silent connections and long statements. Most of each test is waiting. */
+import assert from 'node:assert/strict'
+import { DatabaseSync } from 'node:sqlite'
+import { describe, test } from 'node:test'
+import { AppError } from '../../src/core/app-error.ts'
+import { createDatabaseUrl, engines } from '../support/databases.ts'
+import { connectionOf, insertOwner, open } from '../support/owners-schema.ts'
+import { startProxy } from '../support/proxy.ts'
+
+describe('a slow database', { concurrency: true }, () => {
+  test('if another process keeps the SQLite file locked, waiting writes are refused after one timeout in total', async (t) => {
+    const db = await open(t, 'sqlite')
+    const [{ file = '' } = {}] = await db.all<{ file: string }>('PRAGMA database_list')
+    const other = new DatabaseSync(file)
+    t.after(() => other.close())
+    other.exec('BEGIN IMMEDIATE')
+    const start = performance.now()
+    const results = await Promise.allSettled([1, 2, 3, 4].map((n) => db.write({ sql: insertOwner, params: [`n${n}`] })))
+    assert.ok(performance.now() - start < 20_000)
+    for (const result of results) assert.equal(result.status === 'rejected' && result.reason.status, 503)
+    other.exec('ROLLBACK')
+    await db.write({ sql: insertOwner, params: ['after'] })
+  })
+
+  if (engines.includes('postgres')) {
+    test('a connection that goes silent during a query gives 503, and the next query uses another one', async (t) => {
+      const proxy = await startProxy(t, await createDatabaseUrl(t, 'postgres'))
+      const db = await open(t, 'postgres', { url: proxy.url, poolSize: 1, statementTimeoutSeconds: 1 })
+      const asked = await connectionOf(db)
+      const [before, ...others] = proxy.open()
+      assert.equal(others.length, 0)
+      const unanswered = assert.rejects(
+        db.write({ sql: 'SELECT pg_sleep(0.2)' }),
+        (error) => error instanceof AppError && error.status === 503,
+      )
+      before?.silence()
+      await unanswered
+      assert.notEqual(await connectionOf(db), asked)
+    })
+
+    test('a silent connection is dropped long before the time limit of its statement', async (t) => {
+      const proxy = await startProxy(t, await createDatabaseUrl(t, 'postgres'))
+      const db = await open(t, 'postgres', { url: proxy.url, poolSize: 1, statementTimeoutSeconds: 3600 })
+      const asked = await connectionOf(db)
+      for (const connection of proxy.open()) connection.silence()
+      await assert.rejects(
+        db.write({ sql: insertOwner, params: ['a'] }),
+        (error) => error instanceof AppError && error.status === 503,
+      )
+      assert.notEqual(await connectionOf(db), asked)
+    })
+
+    test('a long statement is allowed to finish', async (t) => {
+      const db = await open(t, 'postgres', { poolSize: 1 })
+      assert.equal((await db.scan('SELECT pg_sleep(6)')).length, 1)
+    })
+
+    test('long reads leave connections for short ones', async (t) => {
+      const db = await open(t, 'postgres', { poolSize: 2 })
+      const ended: string[] = []
+      const long = Promise.all([1, 2].map(() => db.scan('SELECT pg_sleep(3)').then(() => ended.push('long'))))
+      await db.all('SELECT 1')
+      ended.push('short')
+      await long
+      assert.deepEqual(ended, ['short', 'long', 'long'])
+    })
+  }
+})

@@ -1,0 +1,78 @@
+import { secretOn } from '../console-fixture.ts'
+import { fill, press, sees, tells } from '../console-steps.ts'
+import { password, totp } from '../people.ts'
+import { at, goTo, type PageState } from './page-state.ts'
+
+const setUp = '/console/account/two-factor/set-up'
+const off = '/console/account/two-factor/disable'
+
+export const accountStates: readonly PageState[] = [
+  at('member', 'account', '/console/account', 'Account'),
+  {
+    name: 'account, refused',
+    as: 'member',
+    async open(page) {
+      await fill(page, { 'Current password': 'wrong', 'New password': 'Another-Horse-1' })
+      await press(page, 'Change the password')
+      await tells(page, 'This is not your password')
+    },
+  },
+  at('member', 'two-factor set-up', setUp, 'Set up two-factor'),
+  {
+    name: 'two-factor set-up, refused',
+    as: 'member',
+    async open(page) {
+      await fill(page, { Password: 'wrong' })
+      await press(page, 'Go on')
+      await tells(page, 'This is not your password')
+    },
+  },
+  {
+    name: 'two-factor set-up, the picture',
+    as: 'member',
+    async open(page) {
+      await fill(page, { Password: password })
+      await press(page, 'Go on')
+      await tells(page, 'Scan this picture')
+    },
+  },
+  {
+    name: 'two-factor set-up, a wrong code',
+    as: 'member',
+    async open(page) {
+      await fill(page, { Code: '000000' })
+      await press(page, 'Turn on')
+      await tells(page, 'Invalid two-factor code')
+    },
+  },
+  {
+    name: 'recovery codes',
+    as: 'member',
+    async open(page, { api }) {
+      await fill(page, { Code: totp(api, await secretOn(page)) })
+      await press(page, 'Turn on')
+      await sees(page, 'Your recovery codes')
+    },
+  },
+  {
+    name: 'account with a second factor',
+    as: 'member',
+    async open(page, { api }) {
+      await goTo(page, `${api.url}/console/account`, 'Account')
+      await press(page, 'Save')
+      await tells(page, 'Your profile is saved.')
+    },
+  },
+  at('member', 'new recovery codes', '/console/account/two-factor/recovery-codes', 'New recovery codes'),
+  at('member', 'turning two-factor off', off, 'Turn two-factor off'),
+  {
+    name: 'turning two-factor off, refused',
+    as: 'member',
+    async open(page) {
+      await fill(page, { Password: password, Code: '000000' })
+      await press(page, 'Turn off')
+      await tells(page, 'This code is not right')
+    },
+  },
+  at('member', 'what one may not see', '/console/users', 'You may not do that'),
+]

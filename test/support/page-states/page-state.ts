@@ -1,0 +1,20 @@
+/** A page of the console in one of its states, and how to get there. */
+import type { Page } from 'playwright-core'
+import type { ConsoleFixture, Kind } from '../console-fixture.ts'
+import { sees } from '../console-steps.ts'
+
+export interface PageState {
+  name: string
+  as: Kind
+  open(page: Page, fixture: ConsoleFixture): Promise<void>
+}
+
+/** A page that is opened by its URL. */
+export function at(as: Kind, name: string, path: string, heading: string): PageState {
+  return { name, as, open: (page, { api }) => goTo(page, `${api.url}${path}`, heading) }
+}
+
+export async function goTo(page: Page, address: string, heading: string): Promise<void> {
+  await page.goto(address)
+  await sees(page, heading)
+}

@@ -1,0 +1,17 @@
+/**
+ * Every page of the console in every state. Add a new page to its part; all tests that use the list then check it. The
+ * order matters: a state may depend on the one before.
+ */
+import { accountStates } from './account.ts'
+import { adminStates } from './admin.ts'
+import type { PageState } from './page-state.ts'
+import { productStates } from './products.ts'
+import { signInStates } from './sign-in.ts'
+
+/** The parts are independent. */
+export const pageStatesByPart: Readonly<Record<string, readonly PageState[]>> = {
+  'sign-in': signInStates,
+  products: productStates,
+  account: accountStates,
+  admin: adminStates,
+}

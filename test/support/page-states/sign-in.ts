@@ -1,0 +1,116 @@
+import assert from 'node:assert/strict'
+import { enter, fill, press, sees, tells } from '../console-steps.ts'
+import { eventually } from '../eventually.ts'
+import { password } from '../people.ts'
+import { at, goTo, type PageState } from './page-state.ts'
+
+export const signInStates: readonly PageState[] = [
+  at('nobody', 'welcome', '/', 'Latchkey'),
+  at('nobody', 'sign in', '/console/sign-in', 'Sign in'),
+  {
+    name: 'sign in, refused',
+    as: 'nobody',
+    async open(page, { api }) {
+      await goTo(page, `${api.url}/console/sign-in`, 'Sign in')
+      await fill(page, { Email: 'nobody@example.com', Password: 'wrong' })
+      await press(page, 'Sign in')
+      await tells(page, 'Invalid credentials')
+    },
+  },
+  {
+    name: 'sign in, locked',
+    as: 'nobody',
+    async open(page, { api, people }) {
+      await goTo(page, `${api.url}/console/sign-in`, 'Sign in')
+      await enter(page, people.locked.email)
+      await tells(page, 'Too many failed attempts')
+    },
+  },
+  {
+    name: 'second factor',
+    as: 'nobody',
+    async open(page, { api, people }) {
+      await goTo(page, `${api.url}/console/sign-in`, 'Sign in')
+      await enter(page, people.careful.email)
+      await sees(page, 'One more step')
+    },
+  },
+  {
+    name: 'second factor, refused',
+    as: 'nobody',
+    async open(page) {
+      await fill(page, { Code: '000000' })
+      await press(page, 'Go on')
+      await page.getByText(/Invalid two-factor code|not right/).waitFor()
+    },
+  },
+  at('nobody', 'register', '/console/register', 'Register'),
+  {
+    name: 'register, refused',
+    as: 'nobody',
+    async open(page, { api, words }) {
+      await goTo(page, `${api.url}/console/register`, 'Register')
+      await fill(page, { Email: 'new@localhost', Name: words.person, Password: 'weak' })
+      await press(page, 'Register')
+      await tells(page, 'Must be a valid email address')
+    },
+  },
+  {
+    name: 'sign in, after registering',
+    as: 'nobody',
+    async open(page) {
+      await fill(page, { Email: 'new@example.com', Password: password })
+      await press(page, 'Register')
+      await tells(page, 'Your account is made')
+    },
+  },
+  at('nobody', 'forgotten password', '/console/password/forgot', 'Forgotten password'),
+  {
+    name: 'new password, the token to be typed in',
+    as: 'nobody',
+    async open(page, { people }) {
+      await fill(page, { Email: people.member.email })
+      await press(page, 'Write the message')
+      await tells(page, 'the message is in the log')
+    },
+  },
+  {
+    name: 'new password',
+    as: 'nobody',
+    async open(page, { api }) {
+      const token = await eventually(
+        () => /Reset token: ([\w-]+)/.exec(api.log.join(''))?.[1] ?? assert.fail('no message'),
+      )
+      await goTo(page, `${api.url}/console/password/reset?token=${token}`, 'New password')
+      assert.equal(await page.getByLabel('Reset token').count(), 0, 'the link has it')
+    },
+  },
+  {
+    name: 'new password, refused',
+    as: 'nobody',
+    async open(page) {
+      await fill(page, { 'New password': 'weak' })
+      await press(page, 'Change the password')
+      await tells(page, 'Must be at least 8 characters')
+    },
+  },
+  {
+    name: 'new password, the link is over',
+    as: 'nobody',
+    async open(page, { api }) {
+      await goTo(page, `${api.url}/console/password/reset?token=made-up`, 'New password')
+      await tells(page, 'This link does not work.')
+    },
+  },
+  {
+    name: 'a form that has expired',
+    as: 'nobody',
+    async open(page, { api }) {
+      await goTo(page, `${api.url}/console/sign-in`, 'Sign in')
+      await page.context().clearCookies()
+      await enter(page, 'nobody@example.com')
+      await sees(page, 'This form has expired')
+    },
+  },
+  at('nobody', 'nothing', '/console/nowhere', 'There is nothing here'),
+]

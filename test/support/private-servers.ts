@@ -1,0 +1,76 @@
+/** A private Redis or PostgreSQL that a test may freeze and kill. It is removed after the test. */
+import { chmodSync, mkdtempSync, readFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { TestContext } from 'node:test'
+import { registerProcess } from './run-folder.ts'
+import { type Started, startPostgresProcess, startRedis } from './servers.ts'
+
+export interface PrivateServer {
+  url: string
+  /** Pauses all of its processes: connections stay open, but nothing responds. */
+  freeze(): void
+  thaw(): void
+  kill(): void
+}
+
+export async function startPrivateRedis(t: TestContext): Promise<PrivateServer> {
+  return own(t, await startRedis(ownFolder()))
+}
+
+export async function startPrivatePostgres(
+  t: TestContext,
+  settings: Record<string, string> = {},
+): Promise<PrivateServer> {
+  return own(t, await startPostgresProcess(ownFolder(), settings))
+}
+
+const runFolder = process.env.TEST_RUN_FOLDER ?? tmpdir()
+
+/** Removed with the folder of the run: a killed server may take a moment to release it. */
+function ownFolder(): string {
+  const folder = mkdtempSync(join(runFolder, 'server-'))
+  chmodSync(folder, 0o755)
+  return folder
+}
+
+function own(t: TestContext, { url, pid }: Started): PrivateServer {
+  const forget = registerProcess(runFolder, pid)
+  let frozen: number[] = []
+  const server: PrivateServer = {
+    url,
+    freeze() {
+      // The parent first, so that it cannot start further ones.
+      signal([pid], 'SIGSTOP')
+      frozen = [pid, ...childrenOf(pid)]
+      signal(frozen, 'SIGSTOP')
+    },
+    thaw() {
+      signal(frozen.splice(0).reverse(), 'SIGCONT')
+    },
+    kill() {
+      signal([...childrenOf(pid), pid], 'SIGKILL')
+      forget()
+    },
+  }
+  t.after(() => server.kill())
+  return server
+}
+
+function childrenOf(pid: number): number[] {
+  try {
+    return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number)
+  } catch {
+    return []
+  }
+}
+
+function signal(pids: readonly number[], name: NodeJS.Signals): void {
+  for (const pid of pids) {
+    try {
+      process.kill(pid, name)
+    } catch {
+      // It has already ended.
+    }
+  }
+}

@@ -6,10 +6,17 @@ import type { TObject } from 'typebox'
 import { AppError } from '../../core/app-error.ts'
 import { compileObject } from './compile-schema.ts'
 import { Problems } from './problems.ts'
-import { Type } from './schema-builder.ts'
+import { Type, type Validated } from './schema-builder.ts'
 import type { Property } from './schema-property.ts'
 
-export type BodyValidator = (body: unknown) => { value: Record<string, unknown> } | { error: AppError }
+export type BodyValidator<Body = unknown> = (body: unknown) => { value: Body } | { error: AppError }
+
+declare module 'fastify' {
+  /** Handlers get what their route's schemas say, without naming it. */
+  interface FastifyTypeProviderDefault {
+    validator: this['schema'] extends TObject ? Validated<this['schema']> : unknown
+  }
+}
 
 /** A text for which missing and null stand for an empty one. */
 export const OrEmpty = Type.String({ 'x-or-empty': true })
@@ -44,25 +51,25 @@ export function describeDetails({ extra }: AppError): string | undefined {
   return told.length > 0 ? told.join('; ') : undefined
 }
 
-export function compileBody(schema: TObject): BodyValidator {
+export function compileBody<Schema extends TObject>(schema: Schema): BodyValidator<Validated<Schema>> {
   const read = compileObject(schema as Property, '')
   return (body) => {
     const given = (body ?? {}) as Record<string, unknown>
     const problems = new Problems()
     const value = read(given, { isForm: formBodies.has(given), written: exactNumbers.get(given), problems }, '')
-    return problems.details ? { error: validationFailed(problems.details) } : { value }
+    return problems.details ? { error: validationFailed(problems.details) } : { value: value as Validated<Schema> }
   }
 }
 
 /** For the parameters of a path or of a query: they are texts, as in a form. */
-export function compileTexts(schema: TObject): BodyValidator {
+export function compileTexts<Schema extends TObject>(schema: Schema): BodyValidator<Validated<Schema>> {
   const validate = compileBody(schema)
   return (given) => validate(markAsForm({ ...(given as object) }))
 }
 
 /** For what does not come as the body of a request. Throws what is wrong with it. */
-export function requireValid<Body>(validate: BodyValidator, given: object): Body {
+export function requireValid<Body>(validate: BodyValidator<Body>, given: object): Body {
   const outcome = validate(given)
   if ('error' in outcome) throw outcome.error
-  return outcome.value as Body
+  return outcome.value
 }

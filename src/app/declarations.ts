@@ -2,11 +2,12 @@
 import { join } from 'node:path'
 import type { ConfigPart, CoreConfig } from '../config/config.ts'
 import { coreKeys } from '../config/core-keys.ts'
-import { leavesOf } from '../config/key.ts'
+import { isKey, type KeyTree, leavesOf } from '../config/key.ts'
 import { exitCodes, FatalError } from '../core/fatal-error.ts'
 import type { Expiring } from '../platform/database/cleanup.ts'
 import type { MigrationFolder } from '../platform/database/migrations.ts'
 import type { Feature } from '../platform/feature.ts'
+import { Claims, ourselves } from './clashes.ts'
 import { ownFeatures } from './features.ts'
 
 /** For tables that no single feature has. */
@@ -34,7 +35,7 @@ export function declaredBy(features: readonly Feature[]): Declared {
 function migrationsOf(feature: Feature): MigrationFolder[] {
   const { migrations } = feature.definition
   if (migrations === undefined) return []
-  return [isOwn(feature) ? { path: migrations } : { path: migrations, space: feature.name }]
+  return [{ path: migrations, feature: feature.name, ...(!isOwn(feature) && { space: feature.name }) }]
 }
 
 /** The tables whose rows end by themselves, with those of the platform. */
@@ -50,20 +51,18 @@ export function configParts(features: readonly Feature[]): ConfigPart[] {
   return features.map(({ definition }) => ({ keys: definition.config, check: definition.checkConfig }))
 }
 
+/** Those of the command line that no feature has. */
+const coreCommands = ['start', 'migrate', 'new', 'graphql:ws', 'graphql:schema', 'help']
+
 const isOwn = (feature: Feature) => (ownFeatures as readonly Feature[]).includes(feature)
 
 /** What two features both claim stops the start, by the name of the one that comes later. */
 export function requireNoClashes(features: readonly Feature[]): void {
-  const taken = new Map<string, string>(leavesOf(coreKeys).map(({ path }) => [`configuration key ${path}`, 'latchkey']))
-  for (const feature of features) {
-    for (const claim of claimsOf(feature)) {
-      const owner = taken.get(claim)
-      if (owner !== undefined) {
-        throw new FatalError(`feature ${feature.name}: the ${claim} is taken by ${owner}`, exitCodes.configuration)
-      }
-      taken.set(claim, feature.name)
-    }
+  const claims = new Claims()
+  for (const claim of [...keyClaims(coreKeys), ...coreCommands.map((name) => `command ${name}`)]) {
+    claims.add(ourselves, claim)
   }
+  for (const feature of features) for (const claim of claimsOf(feature)) claims.add(feature.name, claim)
   for (const { name, definition } of features) {
     for (const [as, needed] of Object.entries(definition.needs ?? {}) as [string, Feature][]) {
       if (!features.includes(needed)) {
@@ -88,9 +87,13 @@ function claimsOf({ name, definition }: Feature): string[] {
       'command',
       (definition.commands ?? []).map((command: { name: string }) => command.name),
     ),
-    ...of(
-      'configuration key',
-      leavesOf(definition.config ?? {}).map(({ path }) => path),
-    ),
+    ...keyClaims(definition.config ?? {}),
   ]
+}
+
+function keyClaims(keys: KeyTree): string[] {
+  return leavesOf(keys).flatMap((leaf) => [
+    `configuration key ${leaf.path}`,
+    ...(isKey(leaf) && leaf.variable !== undefined ? [`environment variable ${leaf.variable}`] : []),
+  ])
 }

@@ -2,7 +2,7 @@
 import { type ConfigSources, type CoreConfig, loadConfig as load } from '../config/config.ts'
 import type { ValuesOf } from '../config/key.ts'
 import type { Feature } from '../platform/feature.ts'
-import { configParts } from './declarations.ts'
+import { configParts, requireNoClashes } from './declarations.ts'
 import { type ownFeatures, withOwnFeatures } from './features.ts'
 
 type KeysOf<One> = One extends Feature<unknown, infer Keys> ? Keys : never
@@ -15,5 +15,7 @@ type ValuesOfEach<One> = One extends unknown ? ValuesOf<KeysOf<One>> : never
 export type Config = CoreConfig & Intersection<ValuesOfEach<(typeof ownFeatures)[number]>>
 
 export function loadConfig(sources: ConfigSources, extensions: readonly Feature[] = []): Config {
-  return load(sources, configParts(withOwnFeatures(extensions))) as Config
+  const features = withOwnFeatures(extensions)
+  requireNoClashes(features)
+  return load(sources, configParts(features)) as Config
 }

@@ -89,5 +89,15 @@ export function createOrderElements(orders: Orders) {
       isShared: true,
       subscribe: (_args, { values }) => values<Order>(orderPlacedTopic),
     }),
+
+    subscription({
+      name: 'ownOrderPlaced',
+      description: 'Each order of your own, as it is placed, on whatever device.',
+      type: 'Order!',
+      access: 'authenticated',
+      async *subscribe(_args, { principal, values }) {
+        for await (const order of values<Order>(orderPlacedTopic)) if (order.user_id === principal?.id) yield order
+      },
+    }),
   ]
 }

@@ -1,7 +1,7 @@
 /** The service with one more route: a durable create with a commit of its own, on the event loop. */
 import { DatabaseSync } from 'node:sqlite'
 import { type Product, toNameKey, toResource, toSlug } from '../../src/features/products/product.ts'
-import { NewProduct, type NewProductBody, OneProduct, toInput } from '../../src/features/products/products.schema.ts'
+import { NewProduct, OneProduct, toInput } from '../../src/features/products/products.schema.ts'
 import { columns } from '../../src/features/products/products.store.ts'
 import { serve } from '../support/serve.ts'
 
@@ -13,7 +13,7 @@ await serve((http) => {
     `INSERT INTO products (name, name_key, slug, description, price_cents, category, stock, created_at, updated_at)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING ${columns}`,
   )
-  http.post<{ Body: NewProductBody }>(
+  http.post(
     '/one-commit',
     { config: { access: 'authenticated' }, schema: { body: NewProduct, response: { 201: OneProduct } } },
     async (request, reply) => {

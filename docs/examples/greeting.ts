@@ -19,12 +19,8 @@ ${field({ label: 'Your greeting', name: 'text', required: true })}
     }),
   )
 
-  app.post<{ Body: { text: string } }>(
-    '/greeting',
-    { config, schema: { body: Type.Object({ text: OrEmpty }) } },
-    async (request, reply) => {
-      greetings.push(request.body.text)
-      return reply.redirect('/console/greeting', 303)
-    },
-  )
+  app.post('/greeting', { config, schema: { body: Type.Object({ text: OrEmpty }) } }, async (request, reply) => {
+    greetings.push(request.body.text)
+    return reply.redirect('/console/greeting', 303)
+  })
 }

@@ -1,6 +1,6 @@
 import { compileBody, type Principal, parseId, requireValid } from 'latchkey/feature'
 import { type Context, inputType, mutation, objectType, query, subscription } from 'latchkey/graphql'
-import { NewOrder, type NewOrderBody } from './orders.schema.ts'
+import { NewOrder } from './orders.schema.ts'
 import { type Orders, orderPlacedTopic } from './orders.service.ts'
 import type { Order, OrderItem } from './orders.store.ts'
 
@@ -68,7 +68,7 @@ export function createOrderElements(orders: Orders) {
       access: 'authenticated',
       resolve({ items }, context) {
         const body = { items: items.map(({ productId, quantity }) => ({ product_id: Number(productId), quantity })) }
-        return orders.place(userOf(context), requireValid<NewOrderBody>(validate, body))
+        return orders.place(userOf(context), requireValid(validate, body))
       },
     }),
 
@@ -88,6 +88,16 @@ export function createOrderElements(orders: Orders) {
       access: { permission: 'orders.view' },
       isShared: true,
       subscribe: (_args, { values }) => values<Order>(orderPlacedTopic),
+    }),
+
+    subscription({
+      name: 'ownOrderPlaced',
+      description: 'Each order of your own, as it is placed, on whatever device.',
+      type: 'Order!',
+      access: 'authenticated',
+      async *subscribe(_args, { principal, values }) {
+        for await (const order of values<Order>(orderPlacedTopic)) if (order.user_id === principal?.id) yield order
+      },
     }),
   ]
 }

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { clientOf, idOf, metaOf, pageOf, principalOf } from 'latchkey/feature'
 import { docs } from './orders.docs.ts'
-import { NewOrder, type NewOrderBody } from './orders.schema.ts'
+import { NewOrder } from './orders.schema.ts'
 import { type Orders, toResource } from './orders.service.ts'
 import type { Order } from './orders.store.ts'
 
@@ -13,7 +13,7 @@ export async function orderRoutes(app: FastifyInstance, { orders }: { orders: Or
     return id === undefined ? undefined : orders.find(id)
   }
 
-  app.post<{ Body: NewOrderBody }>(
+  app.post(
     '/',
     { config: { access: 'authenticated', docs: docs.place }, schema: { body: NewOrder } },
     async (request, reply) => {

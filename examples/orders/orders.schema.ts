@@ -1,4 +1,4 @@
-import { Id, type Static, Type } from 'latchkey/feature'
+import { Id, Type, type Validated } from 'latchkey/feature'
 
 export const maxQuantity = 1000
 
@@ -14,7 +14,7 @@ export const NewOrder = Type.Object(
   },
   { title: 'NewOrder' },
 )
-export type NewOrderBody = Static<typeof NewOrder>
+export type NewOrderBody = Validated<typeof NewOrder>
 
 export const OrderResource = Type.Object(
   {

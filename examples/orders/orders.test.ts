@@ -1,27 +1,8 @@
 /** Uses only what Latchkey offers to extensions. */
 import assert from 'node:assert/strict'
-import { describe, type TestContext, test } from 'node:test'
-import { engines, startService, type TestServiceOptions } from 'latchkey/testing'
-import orders from './orders.ts'
-
-type Engine = NonNullable<TestServiceOptions['engine']>
-
-async function start(t: TestContext, engine: Engine, environment: Record<string, string> = {}) {
-  const service = await startService({ engine, extensions: [orders], environment })
-  t.after(() => service.close())
-  const ada = await service.signIn('ada@example.com')
-  const bob = await service.signIn('bob@example.com')
-
-  async function createProduct(name: string, price: number, stock: number): Promise<number> {
-    const { status, body } = await service.post('/api/v2/products', { name, description: 'x', price, stock }, ada)
-    assert.equal(status, 201)
-    return body.data.id
-  }
-  const stockOf = async (id: number) => (await service.get(`/api/v2/products/${id}`)).body.data.attributes.stock
-  const place = (items: object[], token = ada) => service.post('/api/orders', { items }, token)
-  const ask = async (query: string, token = ada) => (await service.post('/graphql', { query }, token)).body
-  return { service, ada, bob, createProduct, stockOf, place, ask }
-}
+import { describe, test } from 'node:test'
+import { engines } from 'latchkey/testing'
+import { start } from './orders.testing.ts'
 
 for (const engine of engines) {
   describe(`orders, on ${engine}`, () => {
@@ -92,7 +73,7 @@ for (const engine of engines) {
     })
 
     test('are checked to the last field', async (t) => {
-      const { service, ada, place } = await start(t, engine, { ORDERS_MAX_ITEMS: '2' })
+      const { service, ada, place } = await start(t, engine, { environment: { ORDERS_MAX_ITEMS: '2' } })
       assert.equal((await service.post('/api/orders', { items: [] })).status, 401)
       for (const [items, details] of [
         [undefined, { items: ['Must not be blank'] }],

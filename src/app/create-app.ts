@@ -11,6 +11,7 @@ import { createHttpServer } from '../platform/http/server.ts'
 import { addConsole } from './console.ts'
 import type { OpenInfrastructure } from './infrastructure.ts'
 import { openService, type Service, type ServiceOptions } from './open-service.ts'
+import { requireUniqueRoutes } from './route-owners.ts'
 import { createSocketParts } from './sockets.ts'
 
 export interface AppOptions extends ServiceOptions {
@@ -54,6 +55,7 @@ export async function createApp({ onCreated, ...options }: AppOptions): Promise<
       errorBodies: { [graphqlPath]: (error) => ({ errors: [formatAppError(error)] }) },
       onForbidden: joined.onForbidden,
     })
+    requireUniqueRoutes(http.app)
     await joined.addRoutes(http.app)
     await graphql.addRoutes(http.app)
     const consoleSocket = await addConsole(http.app, service)

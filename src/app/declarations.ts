@@ -30,7 +30,7 @@ export function declaredBy(features: readonly Feature[]): Declared {
 function migrationsOf(feature: Feature): MigrationFolder[] {
   const { migrations } = feature.definition
   if (migrations === undefined) return []
-  return [isOwn(feature) ? { path: migrations } : { path: migrations, space: feature.name }]
+  return [{ path: migrations, feature: feature.name, ...(!isOwn(feature) && { space: feature.name }) }]
 }
 
 /** Tables whose expired rows are deleted in the background: those of the features and of the platform. */

@@ -1,20 +1,19 @@
 import { coreKeys } from '../config/core-keys.ts'
-import { leavesOf } from '../config/key.ts'
+import { isKey, type KeyTree, leavesOf } from '../config/key.ts'
 import { exitCodes, FatalError } from '../core/fatal-error.ts'
 import type { Feature } from '../platform/feature.ts'
+import { Claims, ourselves } from './clashes.ts'
+
+/** The commands that belong to no feature. */
+const coreCommands = ['start', 'migrate', 'new', 'graphql:ws', 'graphql:schema', 'help']
 
 /** Throws when two features claim the same name, or one needs a feature that is not there. The later one is blamed. */
 export function requireNoClashes(features: readonly Feature[]): void {
-  const taken = new Map<string, string>(leavesOf(coreKeys).map(({ path }) => [`configuration key ${path}`, 'latchkey']))
-  for (const feature of features) {
-    for (const claim of claimsOf(feature)) {
-      const owner = taken.get(claim)
-      if (owner !== undefined) {
-        throw new FatalError(`feature ${feature.name}: the ${claim} is taken by ${owner}`, exitCodes.configuration)
-      }
-      taken.set(claim, feature.name)
-    }
+  const claims = new Claims()
+  for (const claim of [...keyClaims(coreKeys), ...coreCommands.map((name) => `command ${name}`)]) {
+    claims.add(ourselves, claim)
   }
+  for (const feature of features) for (const claim of claimsOf(feature)) claims.add(feature.name, claim)
   for (const { name, definition } of features) {
     for (const [as, needed] of Object.entries(definition.needs ?? {}) as [string, Feature][]) {
       if (!features.includes(needed)) {
@@ -39,9 +38,13 @@ function claimsOf({ name, definition }: Feature): string[] {
       'command',
       (definition.commands ?? []).map((command: { name: string }) => command.name),
     ),
-    ...of(
-      'configuration key',
-      leavesOf(definition.config ?? {}).map(({ path }) => path),
-    ),
+    ...keyClaims(definition.config ?? {}),
   ]
+}
+
+function keyClaims(keys: KeyTree): string[] {
+  return leavesOf(keys).flatMap((leaf) => [
+    `configuration key ${leaf.path}`,
+    ...(isKey(leaf) && leaf.variable !== undefined ? [`environment variable ${leaf.variable}`] : []),
+  ])
 }

@@ -1,5 +1,6 @@
 /** Creates the features in dependency order, and joins what they add. */
 import type { FastifyInstance } from 'fastify'
+import type { CoreConfig } from '../config/config.ts'
 import { errorMessage } from '../core/error-message.ts'
 import { exitCodes, FatalError } from '../core/fatal-error.ts'
 import { createPolicies, type Policy } from '../platform/access/policies.ts'
@@ -8,6 +9,8 @@ import type { Feature, Running, SignIn } from '../platform/feature.ts'
 import type { Element } from '../platform/graphql/schema/elements.ts'
 import type { Infrastructure } from '../platform/infrastructure.ts'
 import type { ConsolePages } from '../platform/pages/console-pages.ts'
+import { Claims } from './clashes.ts'
+import { markRoutes } from './route-owners.ts'
 
 export type Services = ReadonlyMap<Feature, unknown>
 
@@ -64,24 +67,24 @@ export async function joinFeatures(
       return added === undefined ? [] : [added]
     })
   }
-  const pages: ConsolePages[] = await Promise.all(collect((definition, service) => definition.pages?.(service, config)))
-  const elements: (readonly Element[])[] = await Promise.all(
-    collect((definition, service) => definition.elements?.(service, config)),
-  )
+  const added = await Promise.all(features.map((feature) => additionsOf(feature, services.get(feature), config)))
+  requireUniqueAdditions(added)
+  const pages = added.flatMap(({ pages }) => pages ?? [])
   const forbidden = collect((definition, service) => definition.onForbidden?.(service))
   return {
     policies: createPolicies(
       Object.assign({}, ...collect(({ policies }): Readonly<Record<string, Policy<never>>> | undefined => policies)),
     ),
-    elements: elements.flat(),
+    elements: added.flatMap(({ elements }) => elements),
     liveElements: pages.flatMap(({ liveElements = [] }) => liveElements),
     pages,
     signIn: requireOneSignIn(collect((definition, service) => definition.signIn?.(service))),
     async addRoutes(app) {
       for (const feature of features) {
         const addRoutes = feature.definition.routes?.(services.get(feature), config)
-        if (addRoutes)
-          await withFeatureName(feature, async () => void (await app.register(async (own) => addRoutes(own))))
+        if (addRoutes) {
+          await withFeatureName(feature, async () => void (await app.register(addMarked(feature.name, addRoutes))))
+        }
       }
     },
     async onForbidden(request) {
@@ -108,11 +111,62 @@ export async function joinFeatures(
   }
 }
 
+interface Additions {
+  feature: string
+  elements: readonly Element[]
+  pages: ConsolePages | undefined
+}
+
+async function additionsOf({ name, definition }: Feature, service: unknown, config: CoreConfig): Promise<Additions> {
+  const [elements, pages] = await Promise.all([
+    definition.elements?.(service, config) ?? [],
+    definition.pages?.(service, config),
+  ])
+  return { feature: name, elements, pages: pages && withMarkedRoutes(name, pages) }
+}
+
+function withMarkedRoutes(feature: string, pages: ConsolePages): ConsolePages {
+  const { routes } = pages
+  return routes ? { ...pages, routes: (kit) => addMarked(feature, routes(kit)) } : pages
+}
+
+type AddRoutes = (app: FastifyInstance) => void | Promise<void>
+
+function addMarked(feature: string, addRoutes: AddRoutes): (app: FastifyInstance) => Promise<void> {
+  return async (app) => {
+    markRoutes(app, feature)
+    await addRoutes(app)
+  }
+}
+
+/** Routes, including those of pages, are checked when they are added. */
+function requireUniqueAdditions(added: readonly Additions[]): void {
+  const claims = new Claims()
+  for (const { feature, elements, pages = {} } of added) {
+    const claim = (kind: string, names: readonly string[]) => {
+      for (const name of names) claims.add(feature, `${kind} ${name}`)
+    }
+    claim('GraphQL', elements.map(nameOf))
+    claim('console GraphQL', (pages.liveElements ?? []).map(nameOf))
+    claim('notice', Object.keys(pages.notices ?? {}))
+    claim(
+      'navigation entry',
+      (pages.navigation ?? []).map(({ path }) => path),
+    )
+  }
+}
+
+/** Types share one name space; the fields of each root type share another. */
+function nameOf({ kind, name }: Element): string {
+  return kind === 'object' || kind === 'input' ? `type ${name}` : `${kind} ${name}`
+}
+
 /** Puts the feature's name in front of the message of an error. */
 async function withFeatureName(feature: Feature, work: () => Promise<void>): Promise<void> {
   try {
     await work()
   } catch (error) {
+    if (error instanceof FatalError) throw error
     throw new Error(`feature ${feature.name}: ${errorMessage(error)}`, { cause: error })
   }
 }

@@ -84,6 +84,10 @@ test('that cannot be loaded, or clashes, stops every command with its name and t
       write('name.ts', feature('').replace("'mine'", "'products'")),
       /feature products: the name products is taken by products/,
     ],
+    [
+      write('command.ts', feature("commands: [{ name: 'user:list', describe() {}, async run() {} }]")),
+      /feature mine: the command user:list is taken by admin/,
+    ],
     ['no-such-package', /extension no-such-package: Cannot find module 'no-such-package'/],
   ] as const) {
     const env = { DATABASE_URL: `file:${join(folder, 'test.db')}`, LATCHKEY_EXTENSIONS: file }

@@ -25,6 +25,8 @@ interface Options {
   env?: Record<string, string>
   cwd?: string
   input?: string
+  /** Another folder with the program. */
+  program?: string
 }
 
 /** A minimal environment, so that nothing of the tests' own leaks in. */
@@ -33,8 +35,11 @@ function environment(env: Record<string, string>): Record<string, string> {
 }
 
 /** Runs a command to its end. */
-export async function latchkey(args: string[], { env = {}, cwd = '/', input }: Options = {}): Promise<Ended> {
-  const child = spawn(join(root, 'bin', 'latchkey'), args, { cwd, env: environment(env) })
+export async function latchkey(
+  args: string[],
+  { env = {}, cwd = '/', input, program = root }: Options = {},
+): Promise<Ended> {
+  const child = spawn(join(program, 'bin', 'latchkey'), args, { cwd, env: environment(env) })
   child.stdin.end(input)
   return collect(child)
 }
@@ -42,9 +47,9 @@ export async function latchkey(args: string[], { env = {}, cwd = '/', input }: O
 /** Starts a command that serves and waits until it listens. It is stopped after the test. */
 export async function startProcess(
   t: TestContext,
-  { env = {}, args = [], command = 'start' }: Options & { args?: string[]; command?: string } = {},
+  { env = {}, args = [], command = 'start', program = root }: Options & { args?: string[]; command?: string } = {},
 ): Promise<Running> {
-  const child = spawn(join(root, 'bin', 'latchkey'), [command, ...args], {
+  const child = spawn(join(program, 'bin', 'latchkey'), [command, ...args], {
     cwd: '/',
     env: environment({ HOST: '127.0.0.1', PORT: '0', GQL_WS_HOST: '127.0.0.1', GQL_WS_PORT: '0', ...env }),
   })

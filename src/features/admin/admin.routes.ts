@@ -15,7 +15,7 @@ const canAudit = { permission: 'audit.view' } as const
 export async function adminRoutes(app: FastifyInstance, { admin }: { admin: Admin }): Promise<void> {
   app.requireForAll('authenticated')
 
-  app.get<{ Querystring: { q?: string } }>(
+  app.get<{ Querystring: { q?: unknown } }>(
     '/users',
     { config: { access: canView, docs: docs.users } },
     async (request) => {
@@ -26,7 +26,7 @@ export async function adminRoutes(app: FastifyInstance, { admin }: { admin: Admi
     },
   )
 
-  app.put<{ Body: { roles: string[] } }>(
+  app.put(
     '/users/:id/roles',
     {
       config: { access: canUpdate, audit: 'roles_changed', docs: docs.setRoles },

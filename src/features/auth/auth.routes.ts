@@ -19,8 +19,8 @@ export function addAuthRoutes(app: FastifyInstance, deps: AuthService): void {
   )
 }
 
-function addLoginRoutes(app: FastifyInstance, { login, refresh, limiters }: AuthService): void {
-  app.post<{ Body: { email: string; password: string } }>(
+function addLoginRoutes(app: FastifyInstance, { login, refresh, sessions, limiters }: AuthService): void {
+  app.post(
     '/api/auth/login',
     {
       config: { access: 'public', docs: docs.login },
@@ -34,7 +34,7 @@ function addLoginRoutes(app: FastifyInstance, { login, refresh, limiters }: Auth
     },
   )
 
-  app.post<{ Body: { refresh_token: string } }>(
+  app.post(
     '/api/auth/refresh',
     {
       config: { access: 'public', docs: docs.refresh },
@@ -52,7 +52,7 @@ function addLoginRoutes(app: FastifyInstance, { login, refresh, limiters }: Auth
     },
   )
 
-  app.post<{ Body: { challenge_token: string; code: string } }>(
+  app.post(
     '/api/auth/2fa/verify',
     {
       config: { access: 'public', docs: docs.verify },
@@ -65,12 +65,25 @@ function addLoginRoutes(app: FastifyInstance, { login, refresh, limiters }: Auth
       return sendTokens(reply, pair)
     },
   )
+
+  app.post(
+    '/api/auth/logout',
+    {
+      config: { access: 'authenticated', docs: docs.logout },
+      schema: { body: Type.Object({ all_devices: Type.Optional(Type.Boolean({ default: false })) }) },
+    },
+    async (request) => {
+      const isEverywhere = request.body.all_devices
+      await sessions.logOut({ principal: principalOf(request), isEverywhere, client: clientOf(request) })
+      return { message: isEverywhere ? 'Logged out of all devices' : 'Logged out' }
+    },
+  )
 }
 
 function addPasswordRoutes(app: FastifyInstance, { passwords, limiters, findPasswordProblems }: AuthService): void {
   const NewPassword = Type.String({ 'x-not-blank': true, 'x-check': findPasswordProblems })
 
-  app.post<{ Body: { current_password: string; new_password: string } }>(
+  app.post(
     '/api/auth/password',
     {
       config: { access: 'authenticated', docs: docs.changePassword },
@@ -84,7 +97,7 @@ function addPasswordRoutes(app: FastifyInstance, { passwords, limiters, findPass
     },
   )
 
-  app.post<{ Body: { email: string } }>(
+  app.post(
     '/api/auth/password/forgot',
     {
       config: { access: 'public', docs: docs.forgotPassword },
@@ -98,7 +111,7 @@ function addPasswordRoutes(app: FastifyInstance, { passwords, limiters, findPass
     },
   )
 
-  app.post<{ Body: { token: string; password: string } }>(
+  app.post(
     '/api/auth/password/reset',
     {
       config: { access: 'public', docs: docs.resetPassword },
@@ -113,19 +126,6 @@ function addPasswordRoutes(app: FastifyInstance, { passwords, limiters, findPass
 }
 
 function addSessionRoutes(app: FastifyInstance, { sessions }: AuthService): void {
-  app.post<{ Body: { all_devices: boolean } }>(
-    '/api/auth/logout',
-    {
-      config: { access: 'authenticated', docs: docs.logout },
-      schema: { body: Type.Object({ all_devices: Type.Optional(Type.Boolean({ default: false })) }) },
-    },
-    async (request) => {
-      const isEverywhere = request.body.all_devices
-      await sessions.logOut({ principal: principalOf(request), isEverywhere, client: clientOf(request) })
-      return { message: isEverywhere ? 'Logged out of all devices' : 'Logged out' }
-    },
-  )
-
   app.get('/api/auth/sessions', { config: { access: 'authenticated', docs: docs.sessions } }, async (request) => ({
     data: await sessions.list(principalOf(request)),
   }))

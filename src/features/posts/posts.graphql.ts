@@ -104,7 +104,7 @@ function createMutations({ posts, limiter, byteLimiter }: PostElementsDeps, poli
       access: 'public',
       async resolve(args, { client }) {
         await limiter.take(client.address)
-        const post = requireValid<NewPostBody>(validateNew, args)
+        const post = requireValid(validateNew, args)
         await byteLimiter.take(client.address, Buffer.byteLength(post.title) + Buffer.byteLength(post.body))
         const { id } = await posts.create(post)
         return id
@@ -118,7 +118,7 @@ function createMutations({ posts, limiter, byteLimiter }: PostElementsDeps, poli
       args: { id: 'ID!', title: 'String', body: 'String' },
       access: ['authenticated', policy('update')],
       async resolve({ id, ...change }, context, { selection }) {
-        const given = requireValid<PostChangeBody>(validateChange, change)
+        const given = requireValid(validateChange, change)
         // Counted before the write: once it is stored, the response must not fail.
         await readWithin({ context, selection: selection(), read: async () => [given] })
         return posts.update(Number(id), given)

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { idOf } from '../../platform/http/ids.ts'
 import { docs } from './posts.docs.ts'
-import { NewPost, type NewPostBody, PostChange, type PostChangeBody } from './posts.schema.ts'
+import { NewPost, PostChange } from './posts.schema.ts'
 import type { Posts } from './posts.service.ts'
 import type { Post } from './posts.store.ts'
 
@@ -11,7 +11,7 @@ export function addPostRoutes(app: FastifyInstance, { posts }: { posts: Posts })
     return id === undefined ? undefined : posts.find(id)
   }
 
-  app.post<{ Body: NewPostBody }>(
+  app.post(
     '/api/posts',
     { config: { access: 'authenticated', docs: docs.create }, schema: { body: NewPost } },
     async (request, reply) => {
@@ -26,7 +26,7 @@ export function addPostRoutes(app: FastifyInstance, { posts }: { posts: Posts })
     async (request, reply) => reply.header('cache-control', 'no-cache').send({ data: request.entity as Post }),
   )
 
-  app.put<{ Body: PostChangeBody }>(
+  app.put(
     '/api/posts/:id',
     {
       config: { access: ['authenticated', { policy: 'posts', action: 'update', entity }], docs: docs.update },

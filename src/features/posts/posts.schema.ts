@@ -1,4 +1,4 @@
-import { Type } from '../../platform/validation/schema-builder.ts'
+import { Type, type Validated } from '../../platform/validation/schema-builder.ts'
 
 const maxTitle = 255
 export const maxBody = 65_536
@@ -13,9 +13,5 @@ export const PostChange = Type.Object({
   body: Type.Optional(Type.String({ maxLength: maxBody })),
 })
 
-export interface NewPostBody {
-  title: string
-  body: string
-}
-
-export type PostChangeBody = Partial<NewPostBody>
+export type NewPostBody = Validated<typeof NewPost>
+export type PostChangeBody = Validated<typeof PostChange>

@@ -11,14 +11,7 @@ import { toFields } from './product-fields.ts'
 import { type ListArgs, listProducts, sizeOfList } from './product-list.graphql.ts'
 import { createProductTypes } from './product-types.graphql.ts'
 import { createWriteAccess } from './products.access.ts'
-import {
-  ChangedProduct,
-  type ChangedProductBody,
-  NewProduct,
-  type NewProductBody,
-  toChange,
-  toInput,
-} from './products.schema.ts'
+import { ChangedProduct, NewProduct, toChange, toInput } from './products.schema.ts'
 import type { Products } from './products.service.ts'
 
 export interface ProductElementsDeps {
@@ -82,7 +75,7 @@ function createMutations({ products, writePermission }: ProductElementsDeps): El
       args: { input: 'CreateProductInput!' },
       access,
       async resolve({ input }, context, { selection }) {
-        const given = toInput(requireValid<NewProductBody>(validateNew, input))
+        const given = toInput(requireValid(validateNew, input))
         await count(context, selection(), given)
         return toFields(await products.create(given))
       },
@@ -94,7 +87,7 @@ function createMutations({ products, writePermission }: ProductElementsDeps): El
       args: { id: 'ID!', input: 'UpdateProductInput!' },
       access,
       async resolve({ id, input }, context, { selection }) {
-        const change = toChange(requireValid<ChangedProductBody>(validateChange, input))
+        const change = toChange(requireValid(validateChange, input))
         await count(context, selection(), change)
         return toFields(await products.update(parseId(id), change))
       },

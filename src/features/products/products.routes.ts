@@ -10,15 +10,7 @@ import { etagOfManyProducts, etagOfProduct, type Product, toResource } from './p
 import { createWriteAccess } from './products.access.ts'
 import { docs } from './products.docs.ts'
 import type { ProductList, ProductLists } from './products.lists.ts'
-import {
-  ChangedProduct,
-  type ChangedProductBody,
-  NewProduct,
-  type NewProductBody,
-  OneProduct,
-  toChange,
-  toInput,
-} from './products.schema.ts'
+import { ChangedProduct, NewProduct, OneProduct, toChange, toInput } from './products.schema.ts'
 import type { Products } from './products.service.ts'
 
 export interface ProductRoutesDeps {
@@ -105,7 +97,7 @@ export async function productRoutes(app: FastifyInstance, deps: ProductRoutesDep
     })
   }
 
-  app.post<{ Body: NewProductBody }>(
+  app.post(
     '/',
     { config: { access, docs: docs.create }, schema: { body: NewProduct, response: { 201: OneProduct } } },
     async (request, reply) => {
@@ -119,7 +111,7 @@ export async function productRoutes(app: FastifyInstance, deps: ProductRoutesDep
     },
   )
 
-  app.put<{ Body: ChangedProductBody }>(
+  app.put(
     one,
     { config: { access, docs: docs.update }, schema: { body: ChangedProduct, response: { 200: OneProduct } } },
     async (request, reply) =>

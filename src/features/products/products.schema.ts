@@ -1,5 +1,5 @@
 import { roundDecimal } from '../../core/decimal.ts'
-import { Type } from '../../platform/validation/schema-builder.ts'
+import { Type, type Validated } from '../../platform/validation/schema-builder.ts'
 import { defaultCategory, type ProductChange, type ProductInput } from './product.ts'
 
 const nameLength = { minLength: 2, maxLength: 255 }
@@ -32,23 +32,13 @@ export const EditedProduct = Type.Object({
   stock: Type.Integer({ 'x-not-blank': true, ...Stock }),
 })
 
-export interface NewProductBody {
-  name: string
-  description: string
-  price: number
-  category?: string
-  stock: number
-}
-
-export type ChangedProductBody = Partial<NewProductBody & { active: boolean }>
-
 /** Takes a body validated by NewProduct. */
-export function toInput({ name, description, price, category, stock }: NewProductBody): ProductInput {
+export function toInput({ name, description, price, category, stock }: Validated<typeof NewProduct>): ProductInput {
   return { name, description, price_cents: toCents(price), category: orDefault(category ?? ''), stock }
 }
 
 /** Takes a body validated by ChangedProduct. */
-export function toChange({ price, category, ...rest }: ChangedProductBody): ProductChange {
+export function toChange({ price, category, ...rest }: Validated<typeof ChangedProduct>): ProductChange {
   return {
     ...rest,
     ...(price !== undefined && { price_cents: toCents(price) }),

@@ -11,9 +11,6 @@ import type { TwoFactor } from './two-factor.service.ts'
 const PasswordAndCode = Type.Object({ password: OrEmpty, code: OrEmpty })
 const access = 'authenticated'
 
-type WithPassword = { Body: { password: string } }
-type WithCode = { Body: { code: string } }
-
 export interface TwoFactorRoutesDeps {
   twoFactor: TwoFactor
   /** By user, because every request costs a hash or is a guess. */
@@ -27,7 +24,7 @@ export function addTwoFactorRoutes(app: FastifyInstance, { twoFactor, limiter }:
     twoFactor.status(principalOf(request).id),
   )
 
-  app.post<WithPassword>(
+  app.post(
     '/api/auth/2fa/setup',
     { config: { access, docs: docs.setUp }, onRequest, schema: { body: Type.Object({ password: OrEmpty }) } },
     async (request, reply) => {
@@ -41,7 +38,7 @@ export function addTwoFactorRoutes(app: FastifyInstance, { twoFactor, limiter }:
     },
   )
 
-  app.post<WithCode>(
+  app.post(
     '/api/auth/2fa/enable',
     { config: { access, docs: docs.enable }, onRequest, schema: { body: Type.Object({ code: OrEmpty }) } },
     async (request, reply) => {
@@ -53,7 +50,7 @@ export function addTwoFactorRoutes(app: FastifyInstance, { twoFactor, limiter }:
     },
   )
 
-  app.post<WithPassword & WithCode>(
+  app.post(
     '/api/auth/2fa/disable',
     { config: { access, docs: docs.disable }, onRequest, schema: { body: PasswordAndCode } },
     async (request) => {
@@ -62,7 +59,7 @@ export function addTwoFactorRoutes(app: FastifyInstance, { twoFactor, limiter }:
     },
   )
 
-  app.post<WithPassword & WithCode>(
+  app.post(
     '/api/auth/2fa/recovery-codes',
     { config: { access, docs: docs.renewRecoveryCodes }, onRequest, schema: { body: PasswordAndCode } },
     async (request, reply) => {

@@ -41,8 +41,7 @@ export function createUsersService(infrastructure: Infrastructure<UsersConfig>) 
     createUser: (row: UserRow) => new User(row, roles),
     findPasswordProblems: (password: string) => findPasswordProblems(password, auth.password),
     /** Both throw the validation error. */
-    validateRegistration: (given: object) =>
-      requireValid<{ email: string; password: string; name: string }>(validateRegistration, given),
-    validateProfile: (given: object) => requireValid<{ name: string }>(validateProfile, given),
+    validateRegistration: (given: object) => requireValid(validateRegistration, given),
+    validateProfile: (given: object) => requireValid(validateProfile, given),
   }
 }

@@ -5,7 +5,7 @@ import type { UsersService } from './users.create.ts'
 import { docs } from './users.docs.ts'
 
 export function addUserRoutes(app: FastifyInstance, users: UsersService): void {
-  app.post<{ Body: { email: string; password: string; name: string } }>(
+  app.post(
     '/api/auth/register',
     {
       config: { access: 'public', docs: docs.register },

@@ -1,5 +1,5 @@
 import { isEmail, isTooLong, maxEmailLength, normaliseEmail } from '../../core/email.ts'
-import { Type } from '../../platform/validation/schema-builder.ts'
+import { Type, type Validated } from '../../platform/validation/schema-builder.ts'
 import { findPasswordProblems, type PasswordPolicy } from './password-policy.ts'
 
 const Name = Type.Optional(Type.String({ maxLength: 255, default: '' }))
@@ -18,6 +18,8 @@ export function createRegistrationSchema(policy: PasswordPolicy) {
     name: Name,
   })
 }
+
+export type RegistrationBody = Validated<ReturnType<typeof createRegistrationSchema>>
 
 function findEmailProblems(given: string): string[] {
   return [

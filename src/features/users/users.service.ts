@@ -3,12 +3,10 @@ import { normaliseEmail } from '../../core/email.ts'
 import type { Audit } from '../../platform/audit/audit.ts'
 import type { Client } from '../../platform/http/client.ts'
 import type { Passwords } from '../../platform/passwords/passwords.ts'
+import type { RegistrationBody } from './users.schema.ts'
 import type { UserStore } from './users.store.ts'
 
-export interface Registration {
-  email: string
-  name: string
-  password: string
+export interface Registration extends RegistrationBody {
   client: Client
 }
 

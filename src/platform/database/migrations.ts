@@ -14,6 +14,8 @@ export interface Migration {
   checksum: string
   /** The table that it rewrites, declared by a line such as "-- rewrites: products". */
   rewrites?: string | undefined
+  /** Whose it is; the service's own where it is no feature's. */
+  feature?: string | undefined
 }
 
 /** A transaction that excludes the migrations of other processes. */
@@ -39,6 +41,8 @@ export interface MigrationFolder {
   path: string
   /** The namespace of an extension, within which its migrations are numbered. Own features share the unnamed one. */
   space?: string
+  /** Whose they are. */
+  feature?: string
 }
 
 /** All migrations for an engine in order: own ones by number, then those of each extension. */
@@ -55,7 +59,7 @@ export function readMigrations(folders: readonly MigrationFolder[], dialect: Dia
   })
 }
 
-function readFolder({ path, space }: MigrationFolder, dialect: Dialect): Migration[] {
+function readFolder({ path, space, feature }: MigrationFolder, dialect: Dialect): Migration[] {
   const directory = join(path, dialect)
   return listSqlFiles(directory).map((file) => {
     if (!namePattern.test(file)) throw badMigration(`migration ${file} is not named NNNN-name.sql`)
@@ -63,7 +67,7 @@ function readFolder({ path, space }: MigrationFolder, dialect: Dialect): Migrati
     const sql = readFileSync(join(directory, file), 'utf8').replaceAll('\r\n', '\n')
     const name = space === undefined ? file : `${space}/${file}`
     const rewrites = rewritesPattern.exec(sql)?.[1]
-    return { name, sql, checksum: createHash('sha256').update(sql).digest('hex'), rewrites }
+    return { name, sql, checksum: createHash('sha256').update(sql).digest('hex'), rewrites, feature }
   })
 }
 
@@ -76,12 +80,19 @@ function listSqlFiles(directory: string): string[] {
 }
 
 function requireUniqueNumbers(migrations: readonly Migration[]): void {
-  const numbers = new Set<string>()
-  for (const { name } of migrations) {
-    const number = fileOf(name).slice(0, 4)
-    if (numbers.has(number)) throw badMigration(`two migrations have the number ${number}`)
-    numbers.add(number)
+  const taken = new Map<string, Migration>()
+  for (const migration of migrations) {
+    const number = fileOf(migration.name).slice(0, 4)
+    const other = taken.get(number)
+    if (other) {
+      throw badMigration(`two migrations have the number ${number}: ${describe(other)} and ${describe(migration)}`)
+    }
+    taken.set(number, migration)
   }
+}
+
+function describe({ name, feature }: Migration): string {
+  return feature === undefined ? name : `${name} of ${feature}`
 }
 
 const spaceOf = (name: string) => (name.includes('/') ? name.slice(0, name.indexOf('/')) : '')

@@ -6,10 +6,17 @@ import type { TObject } from 'typebox'
 import { AppError } from '../../core/app-error.ts'
 import { compileObject } from './compile-schema.ts'
 import { Problems } from './problems.ts'
-import { Type } from './schema-builder.ts'
+import { Type, type Validated } from './schema-builder.ts'
 import type { Property } from './schema-property.ts'
 
-export type BodyValidator = (body: unknown) => { value: Record<string, unknown> } | { error: AppError }
+export type BodyValidator<Body = unknown> = (body: unknown) => { value: Body } | { error: AppError }
+
+declare module 'fastify' {
+  /** Handlers get what their route's schemas say, without naming it. */
+  interface FastifyTypeProviderDefault {
+    validator: this['schema'] extends TObject ? Validated<this['schema']> : unknown
+  }
+}
 
 /** A string; missing and null count as empty. */
 export const OrEmpty = Type.String({ 'x-or-empty': true })
@@ -44,25 +51,25 @@ export function describeDetails({ extra }: AppError): string | undefined {
   return lines.length > 0 ? lines.join('; ') : undefined
 }
 
-export function compileBody(schema: TObject): BodyValidator {
+export function compileBody<Schema extends TObject>(schema: Schema): BodyValidator<Validated<Schema>> {
   const read = compileObject(schema as Property, '')
   return (body) => {
     const given = (body ?? {}) as Record<string, unknown>
     const problems = new Problems()
     const value = read(given, { isForm: formBodies.has(given), written: exactNumbers.get(given), problems }, '')
-    return problems.details ? { error: validationFailed(problems.details) } : { value }
+    return problems.details ? { error: validationFailed(problems.details) } : { value: value as Validated<Schema> }
   }
 }
 
 /** For path and query parameters, which are text as in a form. */
-export function compileTexts(schema: TObject): BodyValidator {
+export function compileTexts<Schema extends TObject>(schema: Schema): BodyValidator<Validated<Schema>> {
   const validate = compileBody(schema)
   return (given) => validate(markAsForm({ ...(given as object) }))
 }
 
 /** Validates input other than request bodies. Throws the validation error. */
-export function requireValid<Body>(validate: BodyValidator, given: object): Body {
+export function requireValid<Body>(validate: BodyValidator<Body>, given: object): Body {
   const outcome = validate(given)
   if ('error' in outcome) throw outcome.error
-  return outcome.value as Body
+  return outcome.value
 }

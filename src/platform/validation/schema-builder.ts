@@ -1,8 +1,24 @@
 /**
- * Builds TypeBox schemas, with its types. Loading TypeBox itself (370 files) would add a fifth of a second to every command,
- * for the dozen functions here. Schemas of both can be combined.
+ * Builds TypeBox schemas, with its types. Loading TypeBox itself would add a seventh to the processor time of every start
+ * (decision 0002), for the dozen functions here. Schemas of both can be combined.
  */
-import type { TSchema, Type as TypeBox } from 'typebox'
+import type {
+  Static,
+  TArray,
+  TArrayOptions,
+  TBoolean,
+  TInteger,
+  TNumber,
+  TNumberOptions,
+  TObject,
+  TOptional,
+  TProperties,
+  TSchema,
+  TSchemaOptions,
+  TString,
+  TStringOptions,
+  Type as TypeBox,
+} from 'typebox'
 
 type Used =
   | 'Array'
@@ -46,7 +62,54 @@ const builders: Record<Used, unknown> = {
   Unknown: plain('Unknown', {}),
 }
 
-export const Type = builders as Pick<typeof TypeBox, Used>
+/** TypeBox's types forget the options. Ours keep whether there is a default, which `Validated` looks for. */
+type KeepDefault<Schema, Options> = Options extends { default: unknown } ? Schema & HasDefault : Schema
+
+interface HasDefault {
+  default: unknown
+}
+
+interface KeepingDefaults {
+  Array<Item extends TSchema, Options extends TArrayOptions>(
+    items: Item,
+    options?: Options,
+  ): KeepDefault<TArray<Item>, Options>
+  Boolean<Options extends TSchemaOptions>(options?: Options): KeepDefault<TBoolean, Options>
+  Integer<Options extends TNumberOptions>(options?: Options): KeepDefault<TInteger, Options>
+  Number<Options extends TNumberOptions>(options?: Options): KeepDefault<TNumber, Options>
+  String<Options extends TStringOptions>(options?: Options): KeepDefault<TString, Options>
+}
+
+export const Type = builders as Pick<typeof TypeBox, Exclude<Used, keyof KeepingDefaults>> & KeepingDefaults
+
+/**
+ * What a value of the schema is once it is validated. `Static` is what a client may send; here optional properties that
+ * have a default are always there.
+ */
+export type Validated<Schema> =
+  Schema extends TObject<infer Properties>
+    ? ValidatedObject<Properties>
+    : Schema extends TArray<infer Item>
+      ? Validated<Item>[]
+      : Schema extends TSchema
+        ? Static<Schema>
+        : unknown
+
+type ValidatedObject<Properties extends TProperties> = Flat<
+  { [Name in Exclude<keyof Properties, MaybeMissing<Properties>>]: Validated<Properties[Name]> } & {
+    [Name in MaybeMissing<Properties>]?: Validated<Properties[Name]>
+  }
+>
+
+type MaybeMissing<Properties extends TProperties> = {
+  [Name in keyof Properties]: Properties[Name] extends TOptional<TSchema>
+    ? Properties[Name] extends HasDefault
+      ? never
+      : Name
+    : never
+}[keyof Properties]
+
+type Flat<Type> = { [Name in keyof Type]: Type[Name] }
 
 /** Adds properties that do not appear in the serialised schema. */
 function hide(schema: Schema, hidden: Schema): Schema {

@@ -40,7 +40,7 @@ export function addUserPages(app: FastifyInstance, { admin, notices, send, home 
 
   app.get('/users/:id', { config: mayView }, async (request, reply) => send(request, reply, await show(request)))
 
-  app.post<{ Body: { roles: string[] } }>(
+  app.post(
     '/users/:id/roles',
     {
       config: { ...mayUpdate, audit: 'roles_changed' },

@@ -26,25 +26,21 @@ export function addAccountPages(app: FastifyInstance, parts: ConsoleParts): void
 
   app.get('/account', { config }, async (request, reply) => send(request, reply, await show(request)))
 
-  app.post<{ Body: { name: string } }>(
-    '/account/profile',
-    { config, schema: { body: Type.Object({ name: OrEmpty }) } },
-    async (request, reply) => {
-      const { id } = principalOf(request)
-      try {
-        await limiters.confirm.take(`user ${id}`)
-        const { name } = users.validateProfile(request.body)
-        await users.rename({ id, name, client: clientOf(request) })
-        return notices.redirect(reply, { address: '/console/account', notice: 'profile-saved' })
-      } catch (error) {
-        return refuse({ request, reply, error }, (profileRefusal) =>
-          show(request, { name: request.body.name, profileRefusal }),
-        )
-      }
-    },
-  )
+  app.post('/account/profile', { config, schema: { body: Type.Object({ name: OrEmpty }) } }, async (request, reply) => {
+    const { id } = principalOf(request)
+    try {
+      await limiters.confirm.take(`user ${id}`)
+      const { name } = users.validateProfile(request.body)
+      await users.rename({ id, name, client: clientOf(request) })
+      return notices.redirect(reply, { address: '/console/account', notice: 'profile-saved' })
+    } catch (error) {
+      return refuse({ request, reply, error }, (profileRefusal) =>
+        show(request, { name: request.body.name, profileRefusal }),
+      )
+    }
+  })
 
-  app.post<{ Body: { current_password: string; new_password: string } }>(
+  app.post(
     '/account/password',
     { config, schema: { body: Type.Object({ current_password: OrEmpty, new_password: OrEmpty }) } },
     async (request, reply) => {

@@ -14,10 +14,6 @@ import { beginPage, codesPage, disablePage, renewPage, scanPage } from './two-fa
 const config = { access: 'authenticated', docs: false } as const
 const PasswordAndCode = Type.Object({ password: OrEmpty, code: OrEmpty })
 
-interface WithPasswordAndCode {
-  Body: { password: string; code: string }
-}
-
 export function addTwoFactorPages(app: FastifyInstance, parts: ConsoleParts): void {
   const { twoFactor, notices, send } = parts
   const refuse = createRefuse(send)
@@ -40,7 +36,7 @@ export function addTwoFactorPages(app: FastifyInstance, parts: ConsoleParts): vo
     return scanPage({ pending, qrCode: await twoFactor.drawQrCode(pending.otpauth_url), ...(refusal && { refusal }) })
   }
 
-  app.post<{ Body: { password: string } }>(
+  app.post(
     '/account/two-factor/set-up',
     { config, schema: { body: Type.Object({ password: OrEmpty }) } },
     async (request, reply) => {
@@ -54,7 +50,7 @@ export function addTwoFactorPages(app: FastifyInstance, parts: ConsoleParts): vo
     },
   )
 
-  app.post<{ Body: { ticket: string; code: string } }>(
+  app.post(
     '/account/two-factor/enable',
     { config, schema: { body: Type.Object({ ticket: OrEmpty, code: OrEmpty }) } },
     async (request, reply) => {
@@ -85,21 +81,17 @@ export function addTwoFactorPages(app: FastifyInstance, parts: ConsoleParts): vo
     )
   }
 
-  app.post<WithPasswordAndCode>(
-    '/account/two-factor/disable',
-    { config, schema: { body: PasswordAndCode } },
-    async (request, reply) => {
-      try {
-        await takeTurn(request)
-        await twoFactor.disable({ ...actorOf(request), ...request.body })
-        return notices.redirect(reply, { address: '/console/account', notice: 'two-factor-off' })
-      } catch (error) {
-        return refuse({ request, reply, error }, (refusal) => disablePage(atFields(refusal, fields)))
-      }
-    },
-  )
+  app.post('/account/two-factor/disable', { config, schema: { body: PasswordAndCode } }, async (request, reply) => {
+    try {
+      await takeTurn(request)
+      await twoFactor.disable({ ...actorOf(request), ...request.body })
+      return notices.redirect(reply, { address: '/console/account', notice: 'two-factor-off' })
+    } catch (error) {
+      return refuse({ request, reply, error }, (refusal) => disablePage(atFields(refusal, fields)))
+    }
+  })
 
-  app.post<WithPasswordAndCode>(
+  app.post(
     '/account/two-factor/recovery-codes',
     { config, schema: { body: PasswordAndCode } },
     async (request, reply) => {

@@ -24,7 +24,7 @@ export function addPasswordPages(app: FastifyInstance, parts: ConsoleParts): voi
     delivery === 'none' ? send(request, reply, noMailPage(), 503) : send(request, reply, forgotPage({ delivery })),
   )
 
-  app.post<{ Body: { email: string } }>(
+  app.post(
     '/password/forgot',
     { config, schema: { body: Type.Object({ email: OrEmpty }) } },
     async (request, reply) => {
@@ -50,7 +50,7 @@ export function addPasswordPages(app: FastifyInstance, parts: ConsoleParts): voi
     return send(request, reply, resetPage({ hint, token, delivery }))
   })
 
-  app.post<{ Body: { token: string; password: string } }>(
+  app.post(
     '/password/reset',
     { config, schema: { body: Type.Object({ token: OrEmpty, password: OrEmpty }) } },
     async (request, reply) => {

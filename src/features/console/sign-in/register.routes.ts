@@ -22,7 +22,7 @@ export function addRegisterPages(app: FastifyInstance, parts: ConsoleParts): voi
     return send(request, reply, registerPage({ hint, next: placeOf(request.query.next), values: {} }))
   })
 
-  app.post<{ Body: { email: string; name: string; password: string; next: string } }>(
+  app.post(
     '/register',
     {
       config,

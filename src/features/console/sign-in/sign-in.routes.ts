@@ -38,7 +38,7 @@ export function addSignInPages(app: FastifyInstance, parts: ConsoleParts): void 
     return send(request, reply, signInPage({ next: placeOf(request.query.next), canReset }))
   })
 
-  app.post<{ Body: { email: string; password: string; next: string } }>(
+  app.post(
     '/sign-in',
     {
       config,
@@ -59,7 +59,7 @@ export function addSignInPages(app: FastifyInstance, parts: ConsoleParts): void 
     },
   )
 
-  app.post<{ Body: { challenge_token: string; code: string; next: string } }>(
+  app.post(
     '/sign-in/code',
     { config, schema: { body: Type.Object({ challenge_token: OrEmpty, code: OrEmpty, next: OrEmpty }) } },
     async (request, reply) => {

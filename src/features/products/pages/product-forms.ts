@@ -3,14 +3,7 @@ import type { Principal } from '../../../platform/access/route-guards.ts'
 import { compileBody, requireValid } from '../../../platform/validation/body-validation.ts'
 import { etagOfProduct, formatPrice, type Product } from '../product.ts'
 import { createWriteAccess } from '../products.access.ts'
-import {
-  type ChangedProductBody,
-  EditedProduct,
-  NewProduct,
-  type NewProductBody,
-  toChange,
-  toInput,
-} from '../products.schema.ts'
+import { EditedProduct, NewProduct, toChange, toInput } from '../products.schema.ts'
 import type { Products } from '../products.service.ts'
 
 /** Submitted values by field; all are text. */
@@ -27,13 +20,13 @@ export function createProductForms({ writePermission }: { writePermission: strin
     mayWrite: (principal: Principal) => writePermission === undefined || principal.can(writePermission),
     /** Throws validation errors. A form that is submitted twice creates one product, by its `key`. */
     async create(form: Form, { userId, key }: { userId: number; key: string }) {
-      const input = toInput(requireValid<NewProductBody>(validateNew, form))
+      const input = toInput(requireValid(validateNew, form))
       // Part of the key: after "back", other values mean another product.
       return products.createOnce(input, { userId, key: `${key} ${JSON.stringify(input)}` })
     },
     /** Throws 412 if the product's ETag is no longer `tag`. */
     update: async (id: number | undefined, form: Form, tag: string) =>
-      products.update(id, toChange(requireValid<ChangedProductBody>(validateEdited, form)), (etag) => etag === tag),
+      products.update(id, toChange(requireValid(validateEdited, form)), (etag) => etag === tag),
     tagOf: (product: Product) => etagOfProduct(product),
     formatPrice,
   }

@@ -6,7 +6,7 @@
 import { compileBody, describeDetails } from '../../../platform/validation/body-validation.ts'
 import { Type } from '../../../platform/validation/schema-builder.ts'
 import type { BulkProduct } from '../bulk.store.ts'
-import { NewProduct, type NewProductBody, toInput } from '../products.schema.ts'
+import { NewProduct, toInput } from '../products.schema.ts'
 import type { SourceRecord } from './records.ts'
 
 const NewRow = Type.Object({
@@ -23,8 +23,6 @@ export function createRowCheck(): (record: SourceRecord) => CheckedRow {
     if ('problem' in record) return record
     const checked = validate(record.row)
     if ('error' in checked) return { problem: describeDetails(checked.error) ?? checked.error.message }
-    // Validated by NewRow.
-    const body = checked.value as unknown as NewProductBody & { active: boolean }
-    return { product: { ...toInput(body), active: body.active } }
+    return { product: { ...toInput(checked.value), active: checked.value.active } }
   }
 }

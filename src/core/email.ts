@@ -1,5 +1,3 @@
-import { hash } from 'node:crypto'
-
 const pattern =
   /^[^\s@"(),:;<>[\\\]]+@[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)+$/i
 /** What nobody sees: with it two addresses look like one. U+2800 is a braille pattern without a dot. */
@@ -36,11 +34,6 @@ export function isTooLong(email: string): boolean {
 /** Whether anybody can have it: whatever is longer or holds a null character was never registered. */
 export function isPossibleEmail(email: string): boolean {
   return !isTooLong(email) && !email.includes('\0')
-}
-
-/** What attempts on an email are counted under. Nobody fills a table with megabytes of made-up ones. */
-export function attemptKey(email: string): string {
-  return isPossibleEmail(email) ? email : `sha256 ${hash('sha256', email, 'hex')}`
 }
 
 function lengthOf(text: string): number {

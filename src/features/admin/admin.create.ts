@@ -25,7 +25,7 @@ export function createAdminService(infrastructure: Infrastructure, { users, auth
       roles: users.roles,
       unlock: auth.lockout.unlock,
       removeTwoFactor: twoFactor.remove,
-      endSessions: auth.revokeSessions,
+      endSessions: (userId) => auth.revokeSessions(userId, 'administrator'),
       audit,
       // Whoever is refused may ask again as often as they like; each is a row.
       refusals: createLimiters(undefined)('audit', { requests: 60, seconds: 60 }),

@@ -35,7 +35,7 @@ export interface AdminDeps {
     administrators(): string[]
   }
   /** What other features do to a user, as statements for a batch. */
-  unlock(email: string): Statement
+  unlock(user: { email: string; id: number }): Statement
   removeTwoFactor(userId: number): Statement[]
   endSessions(userId: number): Statement
   audit: Audit
@@ -126,7 +126,7 @@ export function createAdmin(deps: AdminDeps) {
     async unlock(actor: Actor, id: number | undefined): Promise<void> {
       const event = 'unlock'
       const { user } = await findTarget({ event, actor }, id)
-      await db.write(unlock(user.email), done({ event, actor, userId: user.id }))
+      await db.write(unlock(user), done({ event, actor, userId: user.id }))
     },
 
     async resetTwoFactor(actor: Actor, id: number | undefined): Promise<void> {

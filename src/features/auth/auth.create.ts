@@ -5,6 +5,9 @@ import { createAccountStore } from './accounts.store.ts'
 import { type AuthConfig, readSigningKeys } from './auth.keys.ts'
 import { createAuthCounters } from './auth-counters.ts'
 import { createAuthenticator } from './authenticator.ts'
+import { createBrowserSignIn } from './browser-sign-in.ts'
+import { createCredentials } from './credentials.ts'
+import { createKnownDevicesSlot } from './known-devices.ts'
 import { createLockout } from './lockout.ts'
 import { createLogin } from './login.service.ts'
 import { createPasswordService } from './password.service.ts'
@@ -42,6 +45,7 @@ export async function createAuthService(
   const sessionStore = createSessionStore({ db, clock })
   const lockout = createLockout({ db, clock, attempts: auth.lockoutAttempts, seconds: auth.lockoutSeconds })
   const secondFactor = createSecondFactorSlot()
+  const devices = createKnownDevicesSlot()
   const shared = {
     db,
     clock,
@@ -50,6 +54,7 @@ export async function createAuthService(
     accounts,
     sessions: sessionStore,
     lockout,
+    devices,
     passwords: users.passwords,
     tokens,
     pairs,
@@ -72,6 +77,14 @@ export async function createAuthService(
     publicUrl: server.publicUrl,
   })
   infrastructure.onClose(() => passwords.close())
+  const sessions = createSessions(shared)
+  const webSessions = createWebSessions({
+    store: createWebSessionStore({ db, clock }),
+    clock,
+    random,
+    createUser: users.createUser,
+    ttlSeconds: jwt.refreshTtlSeconds,
+  })
   const limiter = (name: keyof typeof auth.rateLimit) => createLimiter(name, auth.rateLimit[name])
 
   return {
@@ -80,14 +93,9 @@ export async function createAuthService(
     login,
     refresh: createRefresh(shared),
     passwords,
-    sessions: createSessions(shared),
-    webSessions: createWebSessions({
-      store: createWebSessionStore({ db, clock }),
-      clock,
-      random,
-      createUser: users.createUser,
-      ttlSeconds: jwt.refreshTtlSeconds,
-    }),
+    sessions,
+    webSessions,
+    signInBrowser: createBrowserSignIn({ sessions, webSessions }),
     familyTtlSeconds: pairs.familyTtlSeconds,
     findPasswordProblems: users.findPasswordProblems,
     /** By client address, but for `confirm`, which is by user: it guards what asks for the password again. */
@@ -99,6 +107,10 @@ export async function createAuthService(
       confirm: createLimiter('confirm', auth.rateLimit.verify),
     },
     secondFactor,
+    devices,
+    credentials: createCredentials(),
+    accounts,
+    mail,
     /** Statements for the batches of other features. */
     lockout,
     stillHasVersion: accounts.stillHasVersion,

@@ -8,6 +8,14 @@ import { createLoginCompletion, type LoginCompletionDeps, type SignedIn } from '
 
 export type LoginOutcome = ({ kind: 'signed_in' } & SignedIn) | Challenge
 
+export interface Given {
+  email: string
+  password: string
+  /** What the client got when it completed a login before. */
+  deviceToken: string | undefined
+  client: Client
+}
+
 export type LoginDeps = LoginAttemptsDeps & LoginCompletionDeps & Omit<LoginChallengesDeps, 'attempts' | 'complete'>
 
 export function createLogin(deps: LoginDeps) {
@@ -16,34 +24,50 @@ export function createLogin(deps: LoginDeps) {
   const complete = createLoginCompletion(deps)
   const challenges = createLoginChallenges({ ...deps, attempts, complete })
 
-  async function login(given: { email: string; password: string; client: Client }): Promise<LoginOutcome> {
+  async function login(given: Given): Promise<LoginOutcome> {
     const email = normaliseEmail(given.email)
-    const { client } = given
+    const { deviceToken, client } = given
     const account = await accounts.findByEmail(email)
-    const attempt: Attempt = { email, event: 'login', userId: account?.id ?? null, actorId: null, client }
+    const origin = await attempts.findOrigin({ email, account, deviceToken })
+    const attempt: Attempt = {
+      subject: origin.subject,
+      event: 'login',
+      userId: account?.id ?? null,
+      actorId: null,
+      client,
+    }
     await attempts.requireOpen(attempt)
     const isRight = await passwords.verify({ password: given.password, hash: account?.password_hash, client })
-    if (!account || !isRight) {
+    if (!account || !isRight || account.disabled_at !== null) {
       throw await attempts.refuse(attempt, authErrors.invalidCredentials())
     }
     const also = passwords.isOutdated(account.password_hash)
       ? [accounts.rehash(account.id, account.password_hash, await passwords.hash(given.password, client))]
       : []
-    if (account.two_factor) return challenges.begin(account, client, also)
+    if (account.two_factor) return challenges.begin({ account, attempt, also })
 
     const before = [accounts.stillHasVersionAlone(account.id, account.token_version)]
-    const signedIn = await complete(account, { family: random.id(), event: 'login', client, before, also })
+    const signedIn = await complete(account, {
+      ...origin,
+      family: random.id(),
+      event: 'login',
+      client,
+      before,
+      also,
+    })
     if (signedIn) return { kind: 'signed_in', ...signedIn }
     await attempts.requireOpen(attempt)
     const now = await accounts.findById(account.id)
     // The second factor was turned on while the password was checked.
-    if (now?.two_factor && now.token_version === account.token_version) return challenges.begin(now, client, [])
+    if (now?.two_factor && now.token_version === account.token_version) {
+      return challenges.begin({ account: now, attempt, also: [] })
+    }
     // The password was changed meanwhile.
     throw authErrors.invalidCredentials()
   }
 
   const { confirmPassword, refuseCode, requireOpen } = attempts
-  return { login, verify: challenges.verify, confirmPassword, refuseCode, requireOpen }
+  return { login, verify: challenges.verify, complete, confirmPassword, refuseCode, requireOpen }
 }
 
 export type Login = ReturnType<typeof createLogin>

@@ -76,10 +76,10 @@ export function createPasswordReset(deps: PasswordResetDeps) {
     const passwordHash = await passwords.hash(given.password, given.client)
     // In the order in which a login takes its rows, so that the two never wait for each other.
     const [, used] = await db.write(
-      lockout.unlockWithoutSecondFactor(email, userId),
+      lockout.unlockWithoutSecondFactor({ email, id: userId }),
       accounts.setPassword(userId, passwordHash),
       resets.use(tokenHash),
-      sessions.revokeAll(userId),
+      sessions.revokeAll(userId, 'password_change'),
       resets.voidAll(userId),
       audit.entry({ event: 'password_reset', outcome: 'success', userId, actorId: userId, client: given.client }),
     )

@@ -12,6 +12,7 @@ export function createTwoFactorService(infrastructure: Infrastructure, { auth }:
   const { encryption } = secrets
   const codes = createCodeCheck({ clock, log, store, singleUseIds, encryption })
   auth.secondFactor.provide(codes)
+  auth.credentials.provide({ removeAll: store.remove })
   return {
     ...createTwoFactor({
       db,
@@ -19,9 +20,8 @@ export function createTwoFactorService(infrastructure: Infrastructure, { auth }:
       random,
       store,
       codes,
-      accounts: auth.login,
+      login: auth.login,
       encryption,
-      passesLock: auth.lockout.passes,
       stillHasVersion: auth.stillHasVersion,
       audit,
     }),

@@ -48,14 +48,20 @@ export function addAccountPages(app: FastifyInstance, parts: ConsoleParts): void
     '/account/password',
     { config, schema: { body: Type.Object({ current_password: OrEmpty, new_password: OrEmpty }) } },
     async (request, reply) => {
-      const { id: userId } = principalOf(request)
+      const principal = principalOf(request)
       const { current_password: current, new_password: next } = request.body
       try {
-        await limiters.confirm.take(`user ${userId}`)
+        await limiters.confirm.take(`user ${principal.id}`)
         // First: a new password that cannot be must not cost an attempt.
         const found = next.trim() === '' ? ['Must not be blank'] : users.findPasswordProblems(next)
         if (found.length > 0) throw validationFailed({ new_password: found })
-        await passwords.change({ userId, current, next, client: clientOf(request) })
+        await passwords.change({
+          principal,
+          current,
+          next,
+          deviceToken: cookies.device(request),
+          client: clientOf(request),
+        })
       } catch (error) {
         return refuse({ request, reply, error }, (refusal) =>
           show(request, { passwordRefusal: atFields(refusal, { password: 'current_password' }) }),

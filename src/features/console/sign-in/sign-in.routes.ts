@@ -15,21 +15,16 @@ const config = { access, docs: false } as const
 
 export function addSignInPages(app: FastifyInstance, parts: ConsoleParts): void {
   const { auth, cookies, notices, send } = parts
-  const { login, webSessions, sessions, limiters } = auth
+  const { login, sessions, limiters } = auth
   const refuse = createRefuse(send)
   const canReset = auth.passwords.delivery !== 'none'
 
-  /** A new id for the browser: whoever planted the old one is left with nothing. */
   async function begin(
     request: FastifyRequest,
     reply: FastifyReply,
     { signedIn, next }: { signedIn: SignedIn; next: string },
   ): Promise<FastifyReply> {
-    const { principal } = request
-    // The browser forgets the session that it has, so nobody could end it any more.
-    if (principal) await sessions.end({ principal, id: principal.session, client: clientOf(request) })
-    cookies.setSession(reply, await webSessions.begin(signedIn))
-    cookies.clearForm(reply)
+    await auth.signInBrowser({ request, reply, cookies, signedIn })
     return reply.redirect(placeOf(next), 303)
   }
 
@@ -48,7 +43,12 @@ export function addSignInPages(app: FastifyInstance, parts: ConsoleParts): void 
       const { email, password, next } = request.body
       try {
         await limiters.login.take(addressOf(request))
-        const outcome = await login.login({ email, password, client: clientOf(request) })
+        const outcome = await login.login({
+          email,
+          password,
+          deviceToken: cookies.device(request),
+          client: clientOf(request),
+        })
         if (outcome.kind === 'signed_in') return await begin(request, reply, { signedIn: outcome, next })
         return send(request, reply, codePage({ challengeToken: outcome.challengeToken, next: placeOf(next) }))
       } catch (error) {
@@ -66,7 +66,12 @@ export function addSignInPages(app: FastifyInstance, parts: ConsoleParts): void 
       const { challenge_token: challengeToken, code, next } = request.body
       try {
         await limiters.verify.take(addressOf(request))
-        const signedIn = await login.verify({ challengeToken, code, client: clientOf(request) })
+        const signedIn = await login.verify({
+          challengeToken,
+          code,
+          deviceToken: cookies.device(request),
+          client: clientOf(request),
+        })
         return await begin(request, reply, { signedIn, next })
       } catch (error) {
         const isOver = isAppError(error, 'invalid_challenge_token')

@@ -21,7 +21,7 @@ export function createAdminService(infrastructure: Infrastructure, { users, auth
     describeEvent: audit.describe,
     admin: createAdmin({
       db,
-      store: createAdminStore({ db, clock, counts, administrators: users.roles.administrators() }),
+      store: createAdminStore({ db, clock, counts, administrators: users.administrators }),
       roles: users.roles,
       unlock: auth.lockout.unlock,
       removeTwoFactor: twoFactor.remove,

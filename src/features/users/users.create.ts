@@ -1,9 +1,11 @@
 import type { Infrastructure } from '../../platform/infrastructure.ts'
 import { createPasswords } from '../../platform/passwords/passwords.ts'
 import { compileBody, requireValid } from '../../platform/validation/body-validation.ts'
+import { createAdministratorSql } from './administrators.store.ts'
 import { findPasswordProblems } from './password-policy.ts'
 import { compileRoles } from './roles.ts'
 import { User, type UserRow } from './user.ts'
+import { createUserChanges } from './user-changes.store.ts'
 import { normaliseEmails } from './user-keys.ts'
 import type { UsersConfig } from './users.keys.ts'
 import { createRegistrationSchema, Profile } from './users.schema.ts'
@@ -21,17 +23,22 @@ export function createUsersService(infrastructure: Infrastructure<UsersConfig>) 
   const passwords = createPasswords({ cost: auth.bcryptCost })
   infrastructure.onClose(() => passwords.close())
   const roles = compileRoles(auth.roles)
+  const administrators = createAdministratorSql(roles.administrators())
+  const changes = createUserChanges({ clock, administrators })
   const Registration = createRegistrationSchema(auth.password)
   const validateRegistration = compileBody(Registration)
   const validateProfile = compileBody(Profile)
   return {
     ...createUsers({
-      users: createUserStore({ db, clock, audit }),
+      users: createUserStore({ db, clock, audit, changes }),
       passwords,
       audit,
       defaultRoles: auth.defaultRoles,
     }),
     roles,
+    administrators,
+    /** Statements for the batches of other features. */
+    changes,
     passwords,
     Registration,
     /** Of new users, by address. */

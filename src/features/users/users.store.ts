@@ -4,6 +4,7 @@ import { lowerByCodePoint } from '../../core/text.ts'
 import type { Audit } from '../../platform/audit/audit.ts'
 import { ConstraintError, type Database, rowOf } from '../../platform/database/database.ts'
 import type { Client } from '../../platform/http/client.ts'
+import type { UserChanges } from './user-changes.store.ts'
 
 export interface NewUser {
   email: string
@@ -17,9 +18,10 @@ export interface UserStoreDeps {
   db: Database
   clock: Clock
   audit: Audit
+  changes: UserChanges
 }
 
-export function createUserStore({ db, clock, audit }: UserStoreDeps) {
+export function createUserStore({ db, clock, audit, changes }: UserStoreDeps) {
   return {
     /** Returns the new id, or undefined where the email is taken: the unique index settles who comes first. */
     async insert({ email, name, passwordHash, roles, client }: NewUser): Promise<number | undefined> {
@@ -55,13 +57,10 @@ export function createUserStore({ db, clock, audit }: UserStoreDeps) {
 
     async rename({ id, name, client }: { id: number; name: string; client: Client }): Promise<void> {
       const before = await db.get<{ name: string }>('SELECT name FROM users WHERE id = $1', [id])
-      const changes = { name: { from: before?.name, to: name } }
+      const audited = { name: { from: before?.name, to: name } }
       await db.write(
-        {
-          sql: 'UPDATE users SET name = $1, name_key = $2, updated_at = $3 WHERE id = $4',
-          params: [name, lowerByCodePoint(name), clock.nowIso(), id],
-        },
-        audit.entry({ event: 'name_change', outcome: 'success', userId: id, actorId: id, changes, client }),
+        ...changes.rename(id, name),
+        audit.entry({ event: 'name_change', outcome: 'success', userId: id, actorId: id, changes: audited, client }),
       )
     },
   }

@@ -23,6 +23,7 @@ export function createAdminService(infrastructure: Infrastructure, { users, auth
       db,
       store: createAdminStore({ db, clock, counts, administrators: users.administrators }),
       roles: users.roles,
+      lastAdministrator: users.lastAdministrator,
       unlock: auth.lockout.unlock,
       removeTwoFactor: twoFactor.remove,
       endSessions: (userId) => auth.revokeSessions(userId, 'administrator'),

@@ -38,6 +38,7 @@ export interface AdminDeps {
   unlock(user: { email: string; id: number }): Statement
   removeTwoFactor(userId: number): Statement[]
   endSessions(userId: number): Statement
+  lastAdministrator(): AppError
   audit: Audit
   /** How many refusals of one actor are recorded. */
   refusals: Limiter
@@ -98,7 +99,7 @@ export function createAdmin(deps: AdminDeps) {
       }
       const now = await store.find(user.id)
       // Where the roles are still what they were, nothing but the last administrator's stood in the way.
-      if (now?.storedRoles === stored.storedRoles) throw await refuse(act, lastAdministrator())
+      if (now?.storedRoles === stored.storedRoles) throw await refuse(act, deps.lastAdministrator())
     }
     throw httpErrors.unavailable()
   }
@@ -154,8 +155,4 @@ async function isRefused(turn: Promise<void>): Promise<boolean> {
     if (error instanceof AppError) return true
     throw error
   }
-}
-
-export function lastAdministrator(): AppError {
-  return new AppError(409, 'Last administrator')
 }

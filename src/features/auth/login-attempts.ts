@@ -85,6 +85,11 @@ export function createLoginAttempts({ db, accounts, lockout, devices, passwords,
     return lockedUntil === undefined ? otherwise : authErrors.locked(lockedUntil)
   }
 
+  /** What was right is refused for another reason. */
+  async function recordRefusal({ subject: _subject, ...attempt }: Attempt): Promise<void> {
+    await db.write(audit.entry({ ...attempt, outcome: 'refused' }))
+  }
+
   const refuseCode = (attempt: Attempt) => refuse(attempt, authErrors.invalidCode())
 
   /** For endpoints of signed-in users that ask for the password again. Failures count for that session alone. */
@@ -100,7 +105,7 @@ export function createLoginAttempts({ db, accounts, lockout, devices, passwords,
     const subject = attemptSubjects.session(principal.session, account.id)
     const attempt: Attempt = { subject, event, userId: account.id, actorId: account.id, client }
     await requireOpen(attempt)
-    if (!(await passwords.verify({ password, hash: account.password_hash, client }))) {
+    if (!(await passwords.verify({ password, hash: account.password_hash || undefined, client }))) {
       throw await refuse(attempt, authErrors.invalidCredentials())
     }
     const guards: Confirmation['guards'] = [
@@ -110,7 +115,7 @@ export function createLoginAttempts({ db, accounts, lockout, devices, passwords,
     return { account, attempt, guards }
   }
 
-  return { findOrigin, requireOpen, refuse, refuseCode, confirmPassword }
+  return { findOrigin, requireOpen, recordRefusal, refuse, refuseCode, confirmPassword }
 }
 
 export type LoginAttempts = ReturnType<typeof createLoginAttempts>

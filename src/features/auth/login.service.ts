@@ -16,7 +16,12 @@ export interface Given {
   client: Client
 }
 
-export type LoginDeps = LoginAttemptsDeps & LoginCompletionDeps & Omit<LoginChallengesDeps, 'attempts' | 'complete'>
+export type LoginDeps = LoginAttemptsDeps &
+  LoginCompletionDeps &
+  Omit<LoginChallengesDeps, 'attempts' | 'complete'> & {
+    /** Mails the link again; undefined where addresses need not be verified. */
+    requestVerification: ((userId: number) => void) | undefined
+  }
 
 export function createLogin(deps: LoginDeps) {
   const { random, accounts, passwords } = deps
@@ -37,13 +42,23 @@ export function createLogin(deps: LoginDeps) {
       client,
     }
     await attempts.requireOpen(attempt)
-    const isRight = await passwords.verify({ password: given.password, hash: account?.password_hash, client })
+    const isRight = await passwords.verify({
+      password: given.password,
+      hash: account?.password_hash || undefined,
+      client,
+    })
     if (!account || !isRight || account.disabled_at !== null) {
       throw await attempts.refuse(attempt, authErrors.invalidCredentials())
     }
     const also = passwords.isOutdated(account.password_hash)
       ? [accounts.rehash(account.id, account.password_hash, await passwords.hash(given.password, client))]
       : []
+    if (deps.requestVerification && account.email_verified_at === null) {
+      await attempts.requireOpen(attempt)
+      await attempts.recordRefusal(attempt)
+      deps.requestVerification(account.id)
+      throw authErrors.emailNotVerified()
+    }
     if (account.two_factor) return challenges.begin({ account, attempt, also })
 
     const before = [accounts.stillHasVersionAlone(account.id, account.token_version)]

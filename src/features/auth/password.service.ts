@@ -2,17 +2,15 @@
 import type { Principal } from '../../platform/access/route-guards.ts'
 import type { Client } from '../../platform/http/client.ts'
 import { authErrors } from './auth.errors.ts'
-import type { KnownDevices } from './known-devices.ts'
 import type { Login } from './login.service.ts'
 import { createPasswordReset, type PasswordResetDeps } from './password-reset.service.ts'
 
 export interface PasswordDeps extends PasswordResetDeps {
   login: Pick<Login, 'confirmPassword' | 'requireOpen'>
-  devices: Pick<KnownDevices, 'forgetAll'>
 }
 
 export interface PasswordChange {
-  principal: Pick<Principal, 'id' | 'session'>
+  principal: Pick<Principal, 'id' | 'session' | 'email' | 'name'>
   current: string
   next: string
   /** Of the device that makes the change: the only one that stays known. */
@@ -21,18 +19,20 @@ export interface PasswordChange {
 }
 
 export function createPasswordService(deps: PasswordDeps) {
-  const { db, accounts, sessions, resets, login, devices, passwords, audit, onAccessChanged } = deps
+  const { db, accounts, sessions, mailedTokens, login, devices, passwords, audit, onAccessChanged } = deps
 
   async function change({ principal, current, next, deviceToken, client }: PasswordChange): Promise<void> {
     const event = 'password_change'
-    const { id: userId } = principal
+    const { id: userId, email, name } = principal
+    // First: a new password that is refused must not cost an attempt.
+    deps.requireImpersonal({ field: 'new_password', password: next, email, name })
     const confirmation = await login.confirmPassword({ principal, password: current, event, client })
     const [passed] = await db.write(
       ...confirmation.guards,
       accounts.setPassword(userId, await passwords.hash(next, client)),
       sessions.revokeAll(userId, 'password_change'),
       ...devices.forgetAll(userId, deviceToken),
-      resets.voidAll(userId),
+      mailedTokens.voidAll(userId),
       audit.entry({ event, outcome: 'success', userId, actorId: userId, client }),
     )
     if (passed && passed.length > 0) return onAccessChanged(userId)

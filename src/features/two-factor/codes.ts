@@ -23,9 +23,9 @@ export function findStep(secret: string, code: string, nowMs: number): number | 
 }
 
 /** What an app reads from the QR code. */
-export function otpauthUrl(secret: string, email: string): string {
+export function otpauthUrl({ secret, email, issuer }: { secret: string; email: string; issuer: string }): string {
   const totp = totpOf(secret)
-  totp.issuer = 'Latchkey'
+  totp.issuer = issuer
   totp.label = email
   return totp.toString()
 }

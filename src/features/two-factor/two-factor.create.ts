@@ -22,6 +22,7 @@ export function createTwoFactorService(infrastructure: Infrastructure, { auth }:
       codes,
       login: auth.login,
       encryption,
+      issuer: auth.issuerName,
       stillHasVersion: auth.stillHasVersion,
       audit,
     }),

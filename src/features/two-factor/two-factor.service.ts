@@ -37,6 +37,8 @@ export interface TwoFactorDeps {
   /** The password is asked for again, and every wrong guess counts. */
   login: Pick<AuthService['login'], 'confirmPassword' | 'refuseCode' | 'requireOpen'>
   encryption: Encryption
+  /** The name that apps show. */
+  issuer: string
   /** Decides that the password which was confirmed is still the password, and takes the user's row. */
   stillHasVersion(userId: number, version: number): Statement
   audit: Audit
@@ -94,7 +96,7 @@ function createSetUp(deps: TwoFactorDeps) {
       await login.requireOpen(attempt)
       throw alreadyEnabled()
     }
-    return { secret, otpauth_url: otpauthUrl(secret, email), ticket }
+    return { secret, otpauth_url: otpauthUrl({ secret, email, issuer: deps.issuer }), ticket }
   }
 
   /**
@@ -105,7 +107,9 @@ function createSetUp(deps: TwoFactorDeps) {
     const row = await store.find(userId)
     if (!isWaiting(row) || hash('sha256', row.secret) !== hash('sha256', ticket)) return undefined
     const secret = codes.open(row.secret)?.text
-    return secret === undefined ? undefined : { secret, otpauth_url: otpauthUrl(secret, email), ticket }
+    return secret === undefined
+      ? undefined
+      : { secret, otpauth_url: otpauthUrl({ secret, email, issuer: deps.issuer }), ticket }
   }
 
   function isWaiting(row: TwoFactorRow | undefined): row is TwoFactorRow {

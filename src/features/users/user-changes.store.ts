@@ -10,7 +10,7 @@ import type { AdministratorSql } from './administrators.store.ts'
 export function createUserChanges({ clock, administrators }: { clock: Clock; administrators: AdministratorSql }) {
   return {
     /** Tokens end with the version; sessions are revoked by the feature that keeps them. */
-    disable: (id: number): Statement[] => [
+    disable: (id: number): [Statement, Statement] => [
       administrators.takeAll,
       {
         sql: `UPDATE users SET disabled_at = $1, token_version = token_version + 1, updated_at = $1
@@ -27,7 +27,7 @@ export function createUserChanges({ clock, administrators }: { clock: Clock; adm
       },
     ],
     /** Sessions, second factor and what else belongs to the user go with the row, by the foreign keys. */
-    remove: (id: number): Statement[] => [
+    remove: (id: number): [Statement, Statement] => [
       administrators.takeAll,
       {
         sql: `DELETE FROM users WHERE id = $1 AND ${administrators.isNotLast('$1')} RETURNING id`,

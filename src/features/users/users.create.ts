@@ -1,21 +1,23 @@
 import type { Infrastructure } from '../../platform/infrastructure.ts'
 import { createPasswords } from '../../platform/passwords/passwords.ts'
 import { compileBody, requireValid } from '../../platform/validation/body-validation.ts'
+import { Type } from '../../platform/validation/schema-builder.ts'
 import { createAdministratorSql } from './administrators.store.ts'
-import { findPasswordProblems } from './password-policy.ts'
+import { createPasswordPolicy } from './password-policy.ts'
 import { compileRoles } from './roles.ts'
+import { userRegistered } from './user.events.ts'
 import { User, type UserRow } from './user.ts'
 import { createUserChanges } from './user-changes.store.ts'
 import { normaliseEmails } from './user-keys.ts'
 import type { UsersConfig } from './users.keys.ts'
-import { createRegistrationSchema, Profile } from './users.schema.ts'
-import { createUsers } from './users.service.ts'
+import { createRegistrationSchema, EmailAddress, Profile } from './users.schema.ts'
+import { createUsers, emailTaken, lastAdministrator } from './users.service.ts'
 import { createUserStore } from './users.store.ts'
 
-export type UsersService = ReturnType<typeof createUsersService>
+export type UsersService = Awaited<ReturnType<typeof createUsersService>>
 
-export function createUsersService(infrastructure: Infrastructure<UsersConfig>) {
-  const { config, log, clock, db, audit, createLimiter } = infrastructure
+export async function createUsersService(infrastructure: Infrastructure<UsersConfig>) {
+  const { config, log, clock, db, audit, events, createLimiter } = infrastructure
   const { auth } = config
   if (auth.bcryptCost < 10) {
     log.warn({ cost: auth.bcryptCost }, 'auth.bcrypt_cost is under 10: hashes are quick to guess')
@@ -25,15 +27,19 @@ export function createUsersService(infrastructure: Infrastructure<UsersConfig>) 
   const roles = compileRoles(auth.roles)
   const administrators = createAdministratorSql(roles.administrators())
   const changes = createUserChanges({ clock, administrators })
-  const Registration = createRegistrationSchema(auth.password)
+  const { findPasswordProblems, requireImpersonal } = await createPasswordPolicy(auth.password)
+  const Registration = createRegistrationSchema(findPasswordProblems)
   const validateRegistration = compileBody(Registration)
+  const validateEmail = compileBody(Type.Object({ email: EmailAddress }))
   const validateProfile = compileBody(Profile)
   return {
     ...createUsers({
-      users: createUserStore({ db, clock, audit, changes }),
+      users: createUserStore({ db, clock, audit, changes, administrators }),
       passwords,
       audit,
       defaultRoles: auth.defaultRoles,
+      requireImpersonal,
+      onRegistered: (user) => events.emit(userRegistered, user),
     }),
     roles,
     administrators,
@@ -46,10 +52,17 @@ export function createUsersService(infrastructure: Infrastructure<UsersConfig>) 
     /** Of users from before, for commands; the service does it before it listens. */
     normaliseEmails: () => normaliseEmails({ db, log }),
     createUser: (row: UserRow) => new User(row, roles),
-    findPasswordProblems: (password: string) => findPasswordProblems(password, auth.password),
-    /** Both throw what is wrong, by field. */
+    findPasswordProblems,
+    requireImpersonal,
+    emailTaken,
+    lastAdministrator,
+    EmailAddress,
+    Profile,
+    isRegistrationOpen: auth.registration === 'open',
+    /** All throw what is wrong, by field. */
     validateRegistration: (given: object) =>
       requireValid<{ email: string; password: string; name: string }>(validateRegistration, given),
+    validateEmail: (given: object) => requireValid<{ email: string }>(validateEmail, given),
     validateProfile: (given: object) => requireValid<{ name: string }>(validateProfile, given),
   }
 }

@@ -4,6 +4,7 @@ import { lowerByCodePoint } from '../../core/text.ts'
 import type { Audit } from '../../platform/audit/audit.ts'
 import { ConstraintError, type Database, rowOf } from '../../platform/database/database.ts'
 import type { Client } from '../../platform/http/client.ts'
+import type { AdministratorSql } from './administrators.store.ts'
 import type { UserChanges } from './user-changes.store.ts'
 
 export interface NewUser {
@@ -19,9 +20,10 @@ export interface UserStoreDeps {
   clock: Clock
   audit: Audit
   changes: UserChanges
+  administrators: AdministratorSql
 }
 
-export function createUserStore({ db, clock, audit, changes }: UserStoreDeps) {
+export function createUserStore({ db, clock, audit, changes, administrators }: UserStoreDeps) {
   return {
     /** Returns the new id, or undefined where the email is taken: the unique index settles who comes first. */
     async insert({ email, name, passwordHash, roles, client }: NewUser): Promise<number | undefined> {
@@ -53,6 +55,12 @@ export function createUserStore({ db, clock, audit, changes }: UserStoreDeps) {
         if (error instanceof ConstraintError && error.kind === 'unique') return undefined
         throw error
       }
+    },
+
+    /** Whether disabling or removing the user would leave no administrator. */
+    async isLastAdministrator(id: number): Promise<boolean> {
+      const sql = `SELECT 1 FROM users WHERE id = $1 AND NOT ${administrators.isNotLast('$1')}`
+      return (await db.get(sql, [id])) !== undefined
     },
 
     async rename({ id, name, client }: { id: number; name: string; client: Client }): Promise<void> {

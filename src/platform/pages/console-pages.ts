@@ -8,6 +8,8 @@ import type { SendPage } from './pages.ts'
 
 export interface ConsolePages {
   navigation?: readonly NavigationEntry[]
+  /** In the bar of people who are not signed in. */
+  guestNavigation?: readonly NavigationEntry[]
   /** What a page may say after a redirect, by code. */
   notices?: Readonly<Record<string, string>>
   /** Adds the routes below /console. Sessions, the check of `_token` and errors as pages come by themselves. */

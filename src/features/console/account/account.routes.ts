@@ -12,16 +12,25 @@ import { type AccountView, accountPage } from './account.views.ts'
 
 const config = { access: 'authenticated', docs: false } as const
 
-export function addAccountPages(app: FastifyInstance, parts: ConsoleParts): void {
-  const { users, auth, twoFactor, cookies, notices, send } = parts
+/** Shows the account again, with what was refused. */
+export type ShowAccount = (request: FastifyRequest, refused?: Partial<AccountView>) => Promise<Page>
+
+export function addAccountPages(app: FastifyInstance, parts: ConsoleParts): ShowAccount {
+  const { users, auth, twoFactor, profile, cookies, notices, send } = parts
   const { passwords, sessions, limiters } = auth
   const refuse = createRefuse(send)
   const hint = passwordHint(users.findPasswordProblems)
 
-  async function show(request: FastifyRequest, refused: Partial<AccountView> = {}): Promise<Page> {
+  const show: ShowAccount = async (request, refused = {}) => {
     const principal = principalOf(request)
-    const [status, devices] = await Promise.all([twoFactor.status(principal.id), sessions.list(principal)])
-    return accountPage({ principal, twoFactor: status, devices, passwordHint: hint, ...refused })
+    const [status, devices, account] = await Promise.all([
+      twoFactor.status(principal.id),
+      sessions.list(principal),
+      auth.accounts.findById(principal.id),
+    ])
+    const isVerified = account?.email_verified_at != null
+    const view = { principal, isVerified, canMail: profile.canMail, twoFactor: status, devices, passwordHint: hint }
+    return accountPage({ ...view, ...refused })
   }
 
   app.get('/account', { config }, async (request, reply) => send(request, reply, await show(request)))
@@ -71,4 +80,6 @@ export function addAccountPages(app: FastifyInstance, parts: ConsoleParts): void
       return notices.redirect(reply, { address: '/console/sign-in', notice: 'password-changed' })
     },
   )
+
+  return show
 }

@@ -17,7 +17,7 @@ export function addSignInPages(app: FastifyInstance, parts: ConsoleParts): void 
   const { auth, cookies, notices, send } = parts
   const { login, sessions, limiters } = auth
   const refuse = createRefuse(send)
-  const canReset = auth.passwords.delivery !== 'none'
+  const ways = { canReset: auth.passwords.delivery !== 'none', canRegister: parts.users.isRegistrationOpen }
 
   async function begin(
     request: FastifyRequest,
@@ -30,7 +30,7 @@ export function addSignInPages(app: FastifyInstance, parts: ConsoleParts): void 
 
   app.get<{ Querystring: { next?: unknown } }>('/sign-in', { config }, (request, reply) => {
     if (request.principal) return reply.redirect('/console', 303)
-    return send(request, reply, signInPage({ next: placeOf(request.query.next), canReset }))
+    return send(request, reply, signInPage({ next: placeOf(request.query.next), ...ways }))
   })
 
   app.post<{ Body: { email: string; password: string; next: string } }>(
@@ -53,7 +53,7 @@ export function addSignInPages(app: FastifyInstance, parts: ConsoleParts): void 
         return send(request, reply, codePage({ challengeToken: outcome.challengeToken, next: placeOf(next) }))
       } catch (error) {
         return refuse({ request, reply, error }, (refusal) =>
-          signInPage({ email, next: placeOf(next), canReset, refusal }),
+          signInPage({ email, next: placeOf(next), ...ways, refusal }),
         )
       }
     },
@@ -79,7 +79,7 @@ export function addSignInPages(app: FastifyInstance, parts: ConsoleParts): void 
           isOver
             ? signInPage({
                 next: placeOf(next),
-                canReset,
+                ...ways,
                 refusal: { problems: { message: 'That took too long. Sign in again.', fields: {} } },
               })
             : codePage({ challengeToken, next: placeOf(next), refusal }),

@@ -4,6 +4,7 @@ import { auth } from '../features/auth/auth.feature.ts'
 import { console } from '../features/console/console.feature.ts'
 import { posts } from '../features/posts/posts.feature.ts'
 import { products } from '../features/products/products.feature.ts'
+import { profile } from '../features/profile/profile.feature.ts'
 import { twoFactor } from '../features/two-factor/two-factor.feature.ts'
 import { users } from '../features/users/users.feature.ts'
 import type { Feature } from '../platform/feature.ts'
@@ -13,6 +14,7 @@ export const ownFeatures = [
   users,
   auth,
   twoFactor,
+  profile,
   posts,
   admin,
   products,

@@ -1,5 +1,3 @@
-import { hash } from 'node:crypto'
-
 const pattern =
   /^[^\s@"(),:;<>[\\\]]+@[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)+$/i
 /** Characters without a glyph, with which two addresses would look the same. U+2800 is the blank braille pattern. */
@@ -36,11 +34,6 @@ export function isTooLong(email: string): boolean {
 /** False if no registered user can have this normalised email, so that it need not be looked up. */
 export function isPossibleEmail(email: string): boolean {
   return !isTooLong(email) && !email.includes('\0')
-}
-
-/** Key of the failed-attempt counter. Impossible emails are hashed, so nobody can fill the table with megabytes. */
-export function attemptKey(email: string): string {
-  return isPossibleEmail(email) ? email : `sha256 ${hash('sha256', email, 'hex')}`
 }
 
 function lengthOf(text: string): number {

@@ -101,6 +101,8 @@ onEachEngine('the audit trail', (engine) => {
     const user = await signIn(api)
     for (let i = 0; i < 5; i++) await logIn(api, user.email, 'wrong')
     assert.equal((await logIn(api, user.email)).status, 423)
+    for (let i = 0; i < 4; i++) await api.post('/api/auth/2fa/setup', { password: 'wrong' }, user.access)
+    assert.equal((await api.post('/api/auth/2fa/setup', { password: 'wrong' }, user.access)).status, 423)
     assert.equal((await api.post('/api/auth/2fa/setup', { password }, user.access)).status, 423)
     const change = { current_password: password, new_password: 'Another-Pass-2' }
     assert.equal((await api.post('/api/auth/password', change, user.access)).status, 423)
@@ -111,6 +113,7 @@ onEachEngine('the audit trail', (engine) => {
         ['login', 'locked', user.id, null],
         ['lock', 'success', user.id, null],
         ['login', 'locked', user.id, null],
+        ['2fa_setup', 'locked', user.id, user.id],
         ['2fa_setup', 'locked', user.id, user.id],
         ['password_change', 'locked', user.id, user.id],
       ],
@@ -125,6 +128,8 @@ onEachEngine('the audit trail', (engine) => {
     const challenge_token = await challengeOf(api, user.email)
     for (let i = 0; i < 5; i++) await logIn(api, user.email, 'wrong')
     const given = { password, challenge_token, code: totp(api, secret) }
+    for (let i = 0; i < 5; i++) await api.post('/api/auth/2fa/disable', { ...given, password: 'wrong' }, user.access)
+    await api.db.write({ sql: "DELETE FROM audit WHERE event = '2fa_disable'" })
     for (const path of ['verify', 'disable', 'recovery-codes']) {
       assert.equal((await api.post(`/api/auth/2fa/${path}`, given, user.access)).status, 423, path)
     }

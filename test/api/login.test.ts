@@ -183,7 +183,7 @@ onEachEngine('login', (engine) => {
     assert.equal((await logIn(api, user.email, 'Another-Pass-2')).status, 200)
   })
 
-  test('wrong passwords count on every endpoint that asks for one, and the lock-out applies there too', async (t) => {
+  test('wrong passwords of a signed-in user count for that session, wherever one is asked for', async (t) => {
     const api = await startApi(t, { engine })
     const user = await signIn(api)
     const change = (current_password: string) =>
@@ -193,8 +193,29 @@ onEachEngine('login', (engine) => {
       assert.equal((await api.post('/api/auth/2fa/setup', { password: 'no' }, user.access)).status, 401)
     assert.equal((await change('wrong')).status, 423)
     assert.equal((await change(password)).status, 423)
-    assert.equal((await logIn(api, user.email)).status, 423)
+    assert.equal((await api.post('/api/auth/2fa/setup', { password }, user.access)).status, 423)
     assert.ok(await isSignedIn(api, user.access), 'a lock ends no session')
+    const elsewhere = (await logIn(api, user.email)).body.access_token
+    assert.equal((await api.post('/api/auth/2fa/setup', { password }, elsewhere)).status, 200, 'nor another session')
+    api.clock.advance(901)
+    assert.equal((await change(password)).status, 200)
+  })
+
+  test('a lock that strangers set does not reach into a live session', async (t) => {
+    const api = await startApi(t, { engine })
+    const user = await signIn(api)
+    for (let i = 0; i < 5; i++) await logIn(api, user.email, 'wrong')
+    assert.equal((await logIn(api, user.email)).status, 423)
+    const change = { current_password: password, new_password: 'Another-Pass-2' }
+    assert.equal((await api.post('/api/auth/password', change, user.access)).status, 200)
+  })
+
+  test('an email that looks like the key of another counter locks nothing but itself', async (t) => {
+    const api = await startApi(t, { engine })
+    const user = await signIn(api)
+    const { data } = (await api.get('/api/auth/sessions', user.access)).body
+    for (let i = 0; i < 6; i++) await logIn(api, `session ${data[0].id}`, 'wrong')
+    assert.equal((await api.post('/api/auth/2fa/setup', { password }, user.access)).status, 200)
   })
 
   test('the hash follows the configured cost at the next login', async (t) => {

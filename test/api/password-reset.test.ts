@@ -1,50 +1,11 @@
 import assert from 'node:assert/strict'
-import { type TestContext, test } from 'node:test'
+import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { SMTPServer } from 'smtp-server'
 import { type Api, startApi } from '../support/api.ts'
 import { onEachEngine } from '../support/databases.ts'
 import { eventually } from '../support/eventually.ts'
+import { type Mailbox, startWithMail as start, verifyEmail, waitForMails } from '../support/mailbox.ts'
 import { challengeOf, enableTwoFactor, isSignedIn, logIn, many, signIn } from '../support/people.ts'
-
-interface Mailbox {
-  url: string
-  messages: string[]
-}
-
-/** A real SMTP server on loopback that stores the mails it receives. */
-async function startSmtp(t: TestContext): Promise<Mailbox> {
-  const messages: string[] = []
-  const server = new SMTPServer({
-    authOptional: true,
-    disabledCommands: ['STARTTLS'],
-    onData(stream, _session, done) {
-      let text = ''
-      stream.on('data', (chunk) => {
-        text += chunk
-      })
-      stream.on('end', () => {
-        messages.push(text.replaceAll('=\r\n', '').replaceAll('=3D', '='))
-        done()
-      })
-    },
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  t.after(() => new Promise<void>((resolve) => server.close(() => resolve())))
-  const { port } = server.server.address() as { port: number }
-  return { url: `smtp://127.0.0.1:${port}`, messages }
-}
-
-async function start(t: TestContext, engine: 'sqlite' | 'postgres') {
-  const mailbox = await startSmtp(t)
-  const env = {
-    MAIL_URL: mailbox.url,
-    PUBLIC_URL: 'https://app.example.com',
-    MAIL_FROM: 'Us <us@example.com>',
-    RATE_LIMIT_RESET: '1000/60',
-  }
-  return { api: await startApi(t, { engine, env }), mailbox }
-}
 
 function forgot(api: Api, email: string) {
   return api.request('POST', '/api/auth/password/forgot', { json: { email }, headers: { host: 'evil.example' } })
@@ -52,10 +13,6 @@ function forgot(api: Api, email: string) {
 
 function reset(api: Api, token: string, password: string) {
   return api.post('/api/auth/password/reset', { token, password })
-}
-
-async function waitForMails({ messages }: Mailbox, count: number): Promise<void> {
-  await eventually(() => assert.equal(messages.length, count))
 }
 
 async function tokenFor(api: Api, mailbox: Mailbox, email: string): Promise<string> {
@@ -144,6 +101,7 @@ onEachEngine('password reset', (engine) => {
     assert.equal((await logIn(api, plain.email, 'Another-Pass-2')).status, 200)
 
     const careful = await signIn(api)
+    await verifyEmail(api, mailbox, careful.access)
     await enableTwoFactor(api, careful)
     const token = await tokenFor(api, mailbox, careful.email)
     for (let i = 0; i < 5; i++) await logIn(api, careful.email, 'wrong')

@@ -13,7 +13,7 @@ const tables = [
   'login_attempts',
   'two_factor',
   'recovery_codes',
-  'password_resets',
+  'mailed_tokens',
   'products',
   'posts',
 ]

@@ -21,11 +21,12 @@ export function createAdminService(infrastructure: Infrastructure, { users, auth
     describeEvent: audit.describe,
     admin: createAdmin({
       db,
-      store: createAdminStore({ db, clock, counts, administrators: users.roles.administrators() }),
+      store: createAdminStore({ db, clock, counts, administrators: users.administrators }),
       roles: users.roles,
+      lastAdministrator: users.lastAdministrator,
       unlock: auth.lockout.unlock,
       removeTwoFactor: twoFactor.remove,
-      endSessions: auth.revokeSessions,
+      endSessions: (userId) => auth.revokeSessions(userId, 'administrator'),
       audit,
       // Each refusal is a row of the audit trail, so a client that repeats a forbidden request must be limited.
       refusals: createLimiters(undefined)('audit', { requests: 60, seconds: 60 }),

@@ -1,3 +1,4 @@
+import { AppError } from '../../core/app-error.ts'
 import { PageMeta, pageQuery } from '../../platform/http/paging.ts'
 import {
   DateTime,
@@ -10,7 +11,6 @@ import {
 } from '../../platform/openapi/route-docs.ts'
 import { validationFailed } from '../../platform/validation/body-validation.ts'
 import { Type } from '../../platform/validation/schema-builder.ts'
-import { lastAdministrator } from './admin.service.ts'
 
 const tag = { name: 'Administration', description: 'Users as administrators see them, and the audit trail.' }
 const params = { id: Id }
@@ -81,7 +81,7 @@ export const docs = {
     params,
     body: { example: { roles: ['editor'] } },
     responses: { 200: response(UserEnvelope, { data: user }) },
-    errors: [lastAdministrator(), validationFailed({ roles: ['Unknown role: typist'] })],
+    errors: [new AppError(409, 'Last administrator'), validationFailed({ roles: ['Unknown role: typist'] })],
   },
   lock: {
     tag,

@@ -34,10 +34,11 @@ export interface AdminDeps {
     cover(roles: readonly string[], others: readonly string[]): boolean
     administrators(): string[]
   }
-  /** Statements of other features, for a batch. */
-  unlock(email: string): Statement
+  /** What other features do to a user, as statements for a batch. */
+  unlock(user: { email: string; id: number }): Statement
   removeTwoFactor(userId: number): Statement[]
   endSessions(userId: number): Statement
+  lastAdministrator(): AppError
   audit: Audit
   /** Limits the recorded refusals per actor. */
   refusals: Limiter
@@ -97,8 +98,8 @@ export function createAdmin(deps: AdminDeps) {
         return { ...user, roles: wanted }
       }
       const now = await store.find(user.id)
-      // If the roles have not changed in the meantime, the statement failed because this is the last administrator.
-      if (now?.storedRoles === stored.storedRoles) throw await refuse(act, lastAdministrator())
+      // Where the roles are still what they were, nothing but the last administrator's stood in the way.
+      if (now?.storedRoles === stored.storedRoles) throw await refuse(act, deps.lastAdministrator())
     }
     throw httpErrors.unavailable()
   }
@@ -126,7 +127,7 @@ export function createAdmin(deps: AdminDeps) {
     async unlock(actor: Actor, id: number | undefined): Promise<void> {
       const event = 'unlock'
       const { user } = await findTarget({ event, actor }, id)
-      await db.write(unlock(user.email), done({ event, actor, userId: user.id }))
+      await db.write(unlock(user), done({ event, actor, userId: user.id }))
     },
 
     async resetTwoFactor(actor: Actor, id: number | undefined): Promise<void> {
@@ -154,8 +155,4 @@ async function isRefused(turn: Promise<void>): Promise<boolean> {
     if (error instanceof AppError) return true
     throw error
   }
-}
-
-export function lastAdministrator(): AppError {
-  return new AppError(409, 'Last administrator')
 }

@@ -7,6 +7,7 @@ import type { AuditChanges } from '../../platform/audit/audit.ts'
 import type { Database, Statement } from '../../platform/database/database.ts'
 import type { MaintainedCounts } from '../../platform/database/maintained-counts.ts'
 import { offsetOf, type Page } from '../../platform/http/paging.ts'
+import type { UsersService } from '../users/users.create.ts'
 
 export interface ListedUser {
   id: number
@@ -50,19 +51,16 @@ const select = `
 const matches = (email: string, name: string) =>
   `(u.email LIKE ${email} ESCAPE '!' OR u.name_key LIKE ${name} ESCAPE '!')`
 
+type AdministratorSql = UsersService['administrators']
+
 export interface AdminStoreDeps {
   db: Database
   clock: Clock
   counts: MaintainedCounts
-  /** The names of the roles that grant `*`. */
-  administrators: string[]
+  administrators: AdministratorSql
 }
 
 export function createAdminStore({ db, clock, counts, administrators }: AdminStoreDeps) {
-  // Roles are stored as a JSON list. Not by LIKE, where "_" is a wildcard and SQLite ignores case.
-  const holds = (column: string) =>
-    administrators.map((name) => `replace(${column}, '"${name}"', '') <> ${column}`).join(' OR ') || 'FALSE'
-
   return {
     async list(q: string, page: Page): Promise<{ users: ListedUser[]; total: number }> {
       const { perPage } = page
@@ -107,15 +105,14 @@ export function createAdminStore({ db, clock, counts, administrators }: AdminSto
     },
 
     /**
-     * Locks the rows of all administrators, then changes one unless none would be left. The lock settles the race of two
-     * administrators who remove each other. A deciding statement: nothing happens if the roles have changed since.
+     * Changes the roles unless that would leave no administrator. Decides: only where the roles are still those that
+     * were looked at.
      */
     setRoles: ({ user, storedRoles }: Stored, roles: readonly string[], keepsAdministrator: boolean): Statement[] => [
-      { sql: `UPDATE users SET roles = roles WHERE ${holds('roles')}` },
+      administrators.takeAll,
       {
         sql: `UPDATE users SET roles = $1, updated_at = $2 WHERE id = $3 AND roles = $4
-              AND ($5 = 1 OR NOT (${holds('roles')})
-                   OR EXISTS (SELECT 1 FROM users o WHERE o.id <> $3 AND (${holds('o.roles')})))
+              AND ($5 = 1 OR ${administrators.isNotLast('$3')})
               RETURNING id`,
         params: [JSON.stringify(roles), clock.nowIso(), user.id, storedRoles, keepsAdministrator ? 1 : 0],
         decides: true,

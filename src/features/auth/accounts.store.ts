@@ -8,11 +8,15 @@ export interface Account {
   email: string
   password_hash: string
   token_version: number
-  /** Null if it was never set up. */
+  /** Null while the user may sign in. */
+  disabled_at: string | null
+  email_verified_at: string | null
+  /** Null where it was never set up. */
   two_factor: boolean | null
 }
 
-const select = `SELECT u.id, u.email, u.password_hash, u.token_version, t.enabled AS two_factor
+const select = `SELECT u.id, u.email, u.password_hash, u.token_version, u.disabled_at, u.email_verified_at,
+                       t.enabled AS two_factor
                 FROM users u LEFT JOIN two_factor t ON t.user_id = u.id`
 
 export function createAccountStore({ db, clock }: { db: Database; clock: Clock }) {

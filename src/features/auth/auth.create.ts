@@ -1,14 +1,18 @@
 import type { Infrastructure } from '../../platform/infrastructure.ts'
 import { createMail } from '../../platform/mail/mail.ts'
+import { createOutbox } from '../../platform/mail/outbox.ts'
 import type { UsersService } from '../users/users.create.ts'
 import { createAccountStore } from './accounts.store.ts'
 import { type AuthConfig, readSigningKeys } from './auth.keys.ts'
 import { createAuthCounters } from './auth-counters.ts'
 import { createAuthenticator } from './authenticator.ts'
+import { createBrowserSignIn } from './browser-sign-in.ts'
+import { createCredentials } from './credentials.ts'
+import { createKnownDevicesSlot } from './known-devices.ts'
 import { createLockout } from './lockout.ts'
 import { createLogin } from './login.service.ts'
+import { createMailedTokens } from './mailed-tokens.store.ts'
 import { createPasswordService } from './password.service.ts'
-import { createPasswordResetStore } from './password-resets.store.ts'
 import { createPrincipalStore } from './principals.store.ts'
 import { createRefresh } from './refresh.service.ts'
 import { createSecondFactorSlot } from './second-factor.ts'
@@ -17,6 +21,7 @@ import { createSessionStore } from './sessions.store.ts'
 import { createSigningKeys } from './signing-keys.ts'
 import { createTokenPairs } from './token-pairs.ts'
 import { createTokens } from './tokens.ts'
+import { createVerification } from './verification.service.ts'
 import { createWebSessionStore } from './web-sessions.store.ts'
 import { createWebSessions } from './web-sessions.ts'
 
@@ -26,9 +31,8 @@ export async function createAuthService(
   infrastructure: Infrastructure<AuthConfig>,
   { users }: { users: UsersService },
 ) {
-  const { config, log, clock, random, db, audit, secrets, singleUseIds, createLimiter, onAccessChanged } =
-    infrastructure
-  const { jwt, auth, server } = config
+  const { config, log, clock, random, db, audit, secrets, singleUseIds, onAccessChanged } = infrastructure
+  const { jwt, auth } = config
   if (infrastructure.metrics) audit.onCount(createAuthCounters(infrastructure.metrics))
   const signing = readSigningKeys(config)
   const keys = createSigningKeys({
@@ -42,6 +46,7 @@ export async function createAuthService(
   const sessionStore = createSessionStore({ db, clock })
   const lockout = createLockout({ db, clock, attempts: auth.lockoutAttempts, seconds: auth.lockoutSeconds })
   const secondFactor = createSecondFactorSlot()
+  const devices = createKnownDevicesSlot()
   const shared = {
     db,
     clock,
@@ -50,29 +55,33 @@ export async function createAuthService(
     accounts,
     sessions: sessionStore,
     lockout,
+    devices,
     passwords: users.passwords,
     tokens,
     pairs,
     audit,
     onAccessChanged,
   }
+  const mailing = await openMailing(infrastructure)
+  const forMail = { ...shared, ...mailing, requireImpersonal: users.requireImpersonal, userChanges: users.changes }
+  const verification = createVerification(forMail)
   const login = createLogin({
     ...shared,
+    requestVerification: auth.verifyEmail ? verification.request : undefined,
     secondFactor,
     singleUseIds,
     challengeTtlSeconds: auth.challengeTtlSeconds,
   })
-  const mail = await createMail({ ...config.mail, isDevelopment: config.isDevelopment, log })
-  if (mail) infrastructure.onClose(() => mail.close())
-  const passwords = createPasswordService({
-    ...shared,
-    resets: createPasswordResetStore({ db, clock }),
-    login,
-    mail,
-    publicUrl: server.publicUrl,
+  const credentials = createCredentials()
+  const passwords = createPasswordService({ ...forMail, credentials, login })
+  const sessions = createSessions(shared)
+  const webSessions = createWebSessions({
+    store: createWebSessionStore({ db, clock }),
+    clock,
+    random,
+    createUser: users.createUser,
+    ttlSeconds: jwt.refreshTtlSeconds,
   })
-  infrastructure.onClose(() => passwords.close())
-  const limiter = (name: keyof typeof auth.rateLimit) => createLimiter(name, auth.rateLimit[name])
 
   return {
     authenticate: createAuthenticator({ principals: createPrincipalStore(db), tokens, createUser: users.createUser }),
@@ -80,28 +89,44 @@ export async function createAuthService(
     login,
     refresh: createRefresh(shared),
     passwords,
-    sessions: createSessions(shared),
-    webSessions: createWebSessions({
-      store: createWebSessionStore({ db, clock }),
-      clock,
-      random,
-      createUser: users.createUser,
-      ttlSeconds: jwt.refreshTtlSeconds,
-    }),
+    sessions,
+    webSessions,
+    signInBrowser: createBrowserSignIn({ sessions, webSessions }),
+    issuerName: auth.issuerName,
     familyTtlSeconds: pairs.familyTtlSeconds,
     findPasswordProblems: users.findPasswordProblems,
-    /** By client address, except `confirm`, which is by user: for endpoints that ask for the password again. */
-    limiters: {
-      login: limiter('login'),
-      refresh: limiter('refresh'),
-      verify: limiter('verify'),
-      reset: limiter('reset'),
-      confirm: createLimiter('confirm', auth.rateLimit.verify),
-    },
+    verifiesEmail: auth.verifyEmail,
+    limiters: createAuthLimiters(infrastructure),
     secondFactor,
+    devices,
+    credentials,
+    accounts,
+    ...mailing,
+    verification,
     /** Statements for the batches of other features. */
     lockout,
     stillHasVersion: accounts.stillHasVersion,
     revokeSessions: sessionStore.revokeAll,
+  }
+}
+
+async function openMailing({ config, log, db, clock, random, onClose }: Infrastructure<AuthConfig>) {
+  const mail = await createMail({ ...config.mail, isDevelopment: config.isDevelopment, log })
+  if (mail) onClose(() => mail.close())
+  const outbox = createOutbox({ log })
+  onClose(() => outbox.close())
+  return { mail, outbox, mailedTokens: createMailedTokens({ db, clock, random }), publicUrl: config.server.publicUrl }
+}
+
+/** By client address, but for `confirm`, which is by user: it guards what asks for the password again. */
+function createAuthLimiters({ config, createLimiter }: Infrastructure<AuthConfig>) {
+  const { rateLimit } = config.auth
+  const limiter = (name: keyof typeof rateLimit) => createLimiter(name, rateLimit[name])
+  return {
+    login: limiter('login'),
+    refresh: limiter('refresh'),
+    verify: limiter('verify'),
+    reset: limiter('reset'),
+    confirm: createLimiter('confirm', rateLimit.verify),
   }
 }

@@ -67,7 +67,7 @@ const signingIn = {
         },
       },
     },
-    errors: [authErrors.invalidCredentials(), locked, limited],
+    errors: [authErrors.invalidCredentials(), authErrors.emailNotVerified(), locked, limited],
   },
   verify: {
     tag,

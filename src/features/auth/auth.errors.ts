@@ -5,5 +5,7 @@ export const authErrors = {
   ...credentialErrors,
   invalidRefreshToken: () => new AppError(401, 'Invalid refresh token'),
   invalidChallenge: () => new AppError(401, 'Invalid challenge token'),
+  invalidVerificationToken: () => new AppError(401, 'Invalid verification token'),
+  emailNotVerified: () => new AppError(403, 'Email not verified'),
   invalidResetToken: () => new AppError(401, 'Invalid reset token'),
 }

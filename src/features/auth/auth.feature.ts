@@ -1,7 +1,8 @@
 /** Signing in: token pairs with rotation, sessions, lock-out, and forgotten passwords. */
 import { join } from 'node:path'
+import { on } from '../../platform/events/events.ts'
 import { defineFeature } from '../../platform/feature.ts'
-import { users } from '../users/users.feature.ts'
+import { userRegistered, users } from '../users/users.feature.ts'
 import { authKeys, checkAuthConfig } from './auth.keys.ts'
 
 export const auth = defineFeature({
@@ -13,7 +14,7 @@ export const auth = defineFeature({
     { table: 'revoked_tokens', key: 'id' },
     { table: 'web_sessions', key: 'id_hash' },
     { table: 'login_attempts', key: 'email' },
-    { table: 'password_resets', key: 'token_hash' },
+    { table: 'mailed_tokens', key: 'token_hash' },
   ],
   auditEvents: {
     login: 'Sign-in',
@@ -26,12 +27,15 @@ export const auth = defineFeature({
     password_change: 'Password changed',
     password_forgot: 'Password reset asked for',
     password_reset: 'Password reset',
+    email_verified: 'Email verified',
   },
   config: authKeys,
   checkConfig: checkAuthConfig,
 
   create: async (infrastructure, needs) => (await import('./auth.create.ts')).createAuthService(infrastructure, needs),
 
+  listeners: ({ verifiesEmail, verification }) =>
+    verifiesEmail ? [on(userRegistered, ({ id }) => verification.request(id))] : [],
   signIn: ({ authenticate, webSessions, familyTtlSeconds }) => ({
     authenticate,
     findBrowserSession: webSessions.find,

@@ -1,7 +1,7 @@
 /** The configuration keys of signing in, and checks across them. */
 import { type CheckContext, type CoreConfig, minSecretBytes } from '../../config/config.ts'
 import { key, optional, type ValuesOf } from '../../config/key.ts'
-import { choice, integer, rateLimit, secondsUpTo, text } from '../../config/readers.ts'
+import { bool, choice, integer, rateLimit, secondsUpTo, text } from '../../config/readers.ts'
 import { readPrivateKeys } from './private-key-file.ts'
 
 const year = 31_536_000
@@ -23,6 +23,8 @@ export const authKeys = {
     lockoutAttempts: key('auth.lockout.attempts', integer({ min: 1, max: 1_000_000 }), 5, 'LOCKOUT_ATTEMPTS'),
     lockoutSeconds: key('auth.lockout.seconds', secondsUpTo(year), 900, 'LOCKOUT_SECONDS'),
     challengeTtlSeconds: key('auth.challenge_ttl', secondsUpTo(86_400), 300, 'CHALLENGE_TTL'),
+    verifyEmail: key('auth.verify_email', bool, false, 'VERIFY_EMAIL'),
+    issuerName: key('auth.issuer_name', text, 'Latchkey', 'AUTH_ISSUER_NAME'),
     rateLimit: {
       login: key('auth.rate_limit.login', rateLimit, { requests: 100, seconds: 60 }, 'RATE_LIMIT_LOGIN'),
       refresh: key('auth.rate_limit.refresh', rateLimit, { requests: 300, seconds: 60 }, 'RATE_LIMIT_REFRESH'),
@@ -41,7 +43,7 @@ export function readSigningKeys({ jwt }: AuthConfig): { keys: string[] } | { pro
 }
 
 export function checkAuthConfig(config: AuthConfig, { forService, subjectOf }: CheckContext): string[] {
-  const { jwt, auth, database, isDevelopment, environment } = config
+  const { jwt, auth, mail, database, isDevelopment, environment } = config
   const problems: string[] = []
   const keys = readSigningKeys(config)
   if ('problem' in keys) problems.push(`${subjectOf(authKeys.jwt.privateKeyFile)}: ${keys.problem}`)
@@ -56,6 +58,9 @@ export function checkAuthConfig(config: AuthConfig, { forService, subjectOf }: C
   }
   if (!isSymmetric(jwt) && jwt.privateKeyFile === undefined) {
     problems.push(`${subjectOf(authKeys.jwt.algorithm)}: ${jwt.algorithm} needs JWT_PRIVATE_KEY_FILE`)
+  }
+  if (auth.verifyEmail && mail.url === undefined) {
+    problems.push(`${subjectOf(authKeys.auth.verifyEmail)}: needs mail.url (MAIL_URL), by which the links are sent`)
   }
   return problems
 }

@@ -7,6 +7,7 @@ import { OrEmpty } from '../../platform/validation/body-validation.ts'
 import { Type } from '../../platform/validation/schema-builder.ts'
 import type { AuthService } from './auth.create.ts'
 import { docs } from './auth.docs.ts'
+import { deviceTokenOf, withDeviceToken } from './device-token-header.ts'
 
 export function addAuthRoutes(app: FastifyInstance, deps: AuthService): void {
   addLoginRoutes(app, deps)
@@ -28,8 +29,14 @@ function addLoginRoutes(app: FastifyInstance, { login, refresh, sessions, limite
       onRequest: limitedBy(limiters.login),
     },
     async (request, reply) => {
-      const outcome = await login.login({ ...request.body, client: clientOf(request) })
-      if (outcome.kind === 'signed_in') return sendTokens(reply, { ...outcome.pair, token_type: 'Bearer' })
+      const outcome = await login.login({
+        ...request.body,
+        deviceToken: deviceTokenOf(request),
+        client: clientOf(request),
+      })
+      if (outcome.kind === 'signed_in') {
+        return sendTokens(withDeviceToken(reply, outcome), { ...outcome.pair, token_type: 'Bearer' })
+      }
       return sendTokens(reply, { requires_2fa: true, challenge_token: outcome.challengeToken })
     },
   )
@@ -61,8 +68,9 @@ function addLoginRoutes(app: FastifyInstance, { login, refresh, sessions, limite
     },
     async (request, reply) => {
       const { challenge_token: challengeToken, code } = request.body
-      const { pair } = await login.verify({ challengeToken, code, client: clientOf(request) })
-      return sendTokens(reply, pair)
+      const deviceToken = deviceTokenOf(request)
+      const signedIn = await login.verify({ challengeToken, code, deviceToken, client: clientOf(request) })
+      return sendTokens(withDeviceToken(reply, signedIn), signedIn.pair)
     },
   )
 
@@ -92,7 +100,13 @@ function addPasswordRoutes(app: FastifyInstance, { passwords, limiters, findPass
     },
     async (request) => {
       const { current_password: current, new_password: next } = request.body
-      await passwords.change({ userId: principalOf(request).id, current, next, client: clientOf(request) })
+      await passwords.change({
+        principal: principalOf(request),
+        current,
+        next,
+        deviceToken: deviceTokenOf(request),
+        client: clientOf(request),
+      })
       return { message: 'Password changed' }
     },
   )

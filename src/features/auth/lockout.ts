@@ -1,8 +1,9 @@
 /**
- * Lock-out, exact under concurrency: every attempt ends with a statement on the row of its email, so the database
- * serialises them. An attempt that ends after the lock was set gets 423, right or wrong, and so reveals nothing.
+ * Lock-out, exact under concurrency: every attempt ends in a statement on the one row of its subject, so the database
+ * serialises them. An attempt that ends after the lock was set is refused, right or wrong, and learns nothing.
  */
 import type { Statement } from '../../platform/database/database.ts'
+import type { AttemptSubject } from './attempt-subjects.ts'
 import { authErrors } from './auth.errors.ts'
 import { createLockoutStore, type LockoutStoreDeps } from './lockout.store.ts'
 
@@ -14,37 +15,37 @@ export interface Failure {
 }
 
 export interface Lockout {
-  /** Throws 423 while the email is locked. */
-  requireOpen(email: string): Promise<void>
+  /** Throws 423 while the subject is locked. */
+  requireOpen(subject: AttemptSubject): Promise<void>
   /** Counts a wrong password or code. */
-  countFailure(email: string): Promise<Failure>
-  /** Deciding statement for the batch of a success: rolls it back if the account has been locked in the meantime. */
-  passes(email: string): Statement
-  /** `passes`, and resets the counter: for a completed login. */
-  clears(email: string): [Statement, Statement]
-  /** Removes the lock and the counter. */
-  unlock(email: string): Statement
+  countFailure(subject: AttemptSubject): Promise<Failure>
+  /** For the batch of a success: decides that nothing of it happens where the subject is locked by now. */
+  passes(subject: AttemptSubject): Statement
+  /** The same, and forgets the failures: for a completed login. */
+  clears(subject: AttemptSubject): [Statement, Statement]
+  /** Forgets the failures and locks of strangers, and of the user's own devices and sessions. */
+  unlock(user: { email: string; id: number }): Statement
   /**
-   * Like `unlock`, but only for users without a second factor. Otherwise an attacker with access to the mailbox would get
-   * five more guesses at the code with each reset.
+   * The same, but only of users without a second factor: with one on, access to the mailbox must not buy five more
+   * guesses at it.
    */
-  unlockWithoutSecondFactor(email: string, userId: number): Statement
+  unlockWithoutSecondFactor(user: { email: string; id: number }): Statement
 }
 
 export function createLockout(options: LockoutStoreDeps): Lockout {
   const store = createLockoutStore(options)
-  const { passes, unlock, unlockWithoutSecondFactor } = store
+  const { passes, forget, unlock, unlockWithoutSecondFactor } = store
   return {
     passes,
-    clears: (email) => [passes(email), unlock(email)],
+    clears: (subject) => [passes(subject), forget(subject)],
     unlock,
     unlockWithoutSecondFactor,
-    async requireOpen(email) {
-      const until = await store.findLock(email)
+    async requireOpen(subject) {
+      const until = await store.findLock(subject)
       if (until !== undefined) throw authErrors.locked(until)
     },
-    async countFailure(email) {
-      const row = await store.countFailure(email)
+    async countFailure(subject) {
+      const row = await store.countFailure(subject)
       const lockedUntil = row?.locked_until ?? undefined
       // Failures are counted under a lock too, so exactly one of them equals the limit.
       return { lockedUntil, hasLocked: lockedUntil !== undefined && row?.failures === options.attempts }

@@ -1,35 +1,69 @@
-/** Attempts with a password or a code: refused while the account is locked, and counted if they fail. */
+/** Attempts at a password or a code: refused while their subject is locked, and counted where they fail. */
+import type { Principal } from '../../platform/access/route-guards.ts'
 import type { Audit, AuditEvent } from '../../platform/audit/audit.ts'
-import type { Database } from '../../platform/database/database.ts'
+import type { Database, Statement } from '../../platform/database/database.ts'
 import type { Client } from '../../platform/http/client.ts'
 import type { Passwords } from '../../platform/passwords/passwords.ts'
 import type { Account, AccountStore } from './accounts.store.ts'
+import { type AttemptSubject, attemptSubjects } from './attempt-subjects.ts'
 import { authErrors } from './auth.errors.ts'
+import type { KnownDevices } from './known-devices.ts'
 import type { Lockout } from './lockout.ts'
 
 /** A login, or the confirmation of a password or a code. */
 export interface Attempt {
-  email: string
+  subject: AttemptSubject
   event: AuditEvent
   /** Null if no user has the email. */
   userId: number | null
-  /** The user of the session that it comes from, if any. */
+  /** The user whose session it comes from; null where it comes from none. */
   actorId: number | null
   client: Client
+}
+
+/** Where a login comes from. */
+export interface Origin {
+  subject: AttemptSubject
+  device: { id: string; token: string } | undefined
+}
+
+/** A signed-in user who has given the right password again. */
+export interface Confirmation {
+  account: Account
+  attempt: Attempt
+  /**
+   * Must begin the batch of what was confirmed. They decide that the session was not locked, nor the password changed,
+   * since it was checked. Where the first finds no row, `requireOpen(attempt)` tells which it was.
+   */
+  guards: [Statement, Statement]
 }
 
 export interface LoginAttemptsDeps {
   db: Database
   accounts: AccountStore
   lockout: Lockout
+  devices: Pick<KnownDevices, 'find'>
   passwords: Passwords
   audit: Audit
 }
 
-export function createLoginAttempts({ db, accounts, lockout, passwords, audit }: LoginAttemptsDeps) {
-  async function requireOpen({ email, ...attempt }: Attempt): Promise<void> {
+export function createLoginAttempts({ db, accounts, lockout, devices, passwords, audit }: LoginAttemptsDeps) {
+  /** Whose failures those of a login are: a known device's of the account, or those of all strangers to the email. */
+  async function findOrigin(given: {
+    email: string
+    account: Account | undefined
+    deviceToken: string | undefined
+  }): Promise<Origin> {
+    const { email, account, deviceToken: token } = given
+    const id = await devices.find(token, account?.id)
+    return account && id !== undefined && token !== undefined
+      ? { subject: attemptSubjects.device(id, account.id), device: { id, token } }
+      : { subject: attemptSubjects.strangers(email), device: undefined }
+  }
+
+  async function requireOpen({ subject, ...attempt }: Attempt): Promise<void> {
     try {
-      await lockout.requireOpen(email)
+      await lockout.requireOpen(subject)
     } catch (locked) {
       await db.write(audit.entry({ ...attempt, outcome: 'locked' }))
       audit.count(attempt.event, 'locked')
@@ -37,49 +71,51 @@ export function createLoginAttempts({ db, accounts, lockout, passwords, audit }:
     }
   }
 
-  /** Counts a failure. Returns the error to throw: `otherwise`, or 423 if the account is now locked. */
-  async function refuse({ email, ...attempt }: Attempt, otherwise: Error): Promise<Error> {
-    const { lockedUntil, hasLocked } = await lockout.countFailure(email)
+  /** Counts a failure and returns the error for it: the attempt that sets the lock is already refused by it. */
+  async function refuse({ subject, ...attempt }: Attempt, otherwise: Error): Promise<Error> {
+    const { lockedUntil, hasLocked } = await lockout.countFailure(subject)
+    const isAccountLocked = hasLocked && subject.userId === null
     const outcome = lockedUntil === undefined ? 'failure' : 'locked'
     await db.write(
       audit.entry({ ...attempt, outcome }),
-      ...(hasLocked ? [audit.entry({ ...attempt, event: 'lock', outcome: 'success', actorId: null })] : []),
+      ...(isAccountLocked ? [audit.entry({ ...attempt, event: 'lock', outcome: 'success', actorId: null })] : []),
     )
     audit.count(attempt.event, outcome)
-    if (hasLocked) audit.count('lock', 'success')
+    if (isAccountLocked) audit.count('lock', 'success')
     return lockedUntil === undefined ? otherwise : authErrors.locked(lockedUntil)
+  }
+
+  /** What was right is refused for another reason. */
+  async function recordRefusal({ subject: _subject, ...attempt }: Attempt): Promise<void> {
+    await db.write(audit.entry({ ...attempt, outcome: 'refused' }))
   }
 
   const refuseCode = (attempt: Attempt) => refuse(attempt, authErrors.invalidCode())
 
-  /**
-   * For endpoints of signed-in users that ask for the password again. The batch that follows must start with
-   * `lockout.passes`, because the account may have been locked while the password was checked.
-   */
+  /** For endpoints of signed-in users that ask for the password again. Failures count for that session alone. */
   async function confirmPassword(given: {
-    userId: number
+    principal: Pick<Principal, 'id' | 'session'>
     password: string
     event: AuditEvent
     client: Client
-  }): Promise<Account> {
-    const account = await accounts.findById(given.userId)
+  }): Promise<Confirmation> {
+    const { principal, password, event, client } = given
+    const account = await accounts.findById(principal.id)
     if (!account) throw authErrors.invalidCredentials()
-    const attempt: Attempt = {
-      email: account.email,
-      event: given.event,
-      userId: account.id,
-      actorId: account.id,
-      client: given.client,
-    }
+    const subject = attemptSubjects.session(principal.session, account.id)
+    const attempt: Attempt = { subject, event, userId: account.id, actorId: account.id, client }
     await requireOpen(attempt)
-    const { password, client } = given
-    if (!(await passwords.verify({ password, hash: account.password_hash, client }))) {
+    if (!(await passwords.verify({ password, hash: account.password_hash || undefined, client }))) {
       throw await refuse(attempt, authErrors.invalidCredentials())
     }
-    return account
+    const guards: Confirmation['guards'] = [
+      lockout.passes(subject),
+      accounts.stillHasVersion(account.id, account.token_version),
+    ]
+    return { account, attempt, guards }
   }
 
-  return { requireOpen, refuse, refuseCode, confirmPassword }
+  return { findOrigin, requireOpen, recordRefusal, refuse, refuseCode, confirmPassword }
 }
 
 export type LoginAttempts = ReturnType<typeof createLoginAttempts>

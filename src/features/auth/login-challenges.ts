@@ -18,6 +18,20 @@ export interface Challenge {
   challengeToken: string
 }
 
+interface Beginning {
+  account: Account
+  attempt: Attempt
+  /** Statements for the same batch. */
+  also: Statement[]
+}
+
+interface Verification {
+  challengeToken: string
+  code: string
+  deviceToken: string | undefined
+  client: Client
+}
+
 export interface LoginChallengesDeps {
   db: Database
   clock: Clock
@@ -36,11 +50,11 @@ export interface LoginChallengesDeps {
 export function createLoginChallenges(deps: LoginChallengesDeps) {
   const { db, clock, random, accounts, lockout, tokens, audit, secondFactor, singleUseIds, attempts, complete } = deps
 
-  /** The right password alone does not reset the counter, and reveals nothing once the account is locked. */
-  async function begin(account: Account, client: Client, also: Statement[]): Promise<Challenge> {
-    const attempt: Attempt = { email: account.email, event: 'login', userId: account.id, actorId: null, client }
+  /** The right password alone clears no failure, and tells nobody anything once its subject is locked. */
+  async function begin({ account, attempt, also }: Beginning): Promise<Challenge> {
     const outcome = 'second_factor_required'
-    const [passed] = await db.write(lockout.passes(account.email), ...also, audit.entry({ ...attempt, outcome }))
+    const { subject, ...entry } = attempt
+    const [passed] = await db.write(lockout.passes(subject), ...also, audit.entry({ ...entry, outcome }))
     if (!passed?.length) await attempts.requireOpen(attempt)
     audit.count('login', outcome)
     const now = clock.nowSeconds()
@@ -57,15 +71,16 @@ export function createLoginChallenges(deps: LoginChallengesDeps) {
     return { kind: 'second_factor', challengeToken }
   }
 
-  async function verify(given: { challengeToken: string; code: string; client: Client }): Promise<SignedIn> {
-    const { client } = given
+  async function verify(given: Verification): Promise<SignedIn> {
+    const { deviceToken, client } = given
     const claims = tokens.readLive(given.challengeToken, '2fa_challenge')
     const account = claims && (await accounts.findById(Number(claims.sub)))
     if (!account?.two_factor || account.token_version !== claims?.ver || (await singleUseIds.isUsed(nameOf(claims)))) {
       throw authErrors.invalidChallenge()
     }
     const event = '2fa_verify' as const
-    const attempt: Attempt = { email: account.email, event, userId: account.id, actorId: null, client }
+    const origin = await attempts.findOrigin({ email: account.email, account, deviceToken })
+    const attempt: Attempt = { subject: origin.subject, event, userId: account.id, actorId: null, client }
     await attempts.requireOpen(attempt)
     // An empty code is not counted as a guess.
     if (given.code.trim() === '') throw authErrors.invalidCode()
@@ -78,7 +93,7 @@ export function createLoginChallenges(deps: LoginChallengesDeps) {
       singleUseIds.use(nameOf(claims), claims.exp),
       ...use,
     ]
-    const completion = { family: claims.family, event, client, before, also: [] }
+    const completion = { ...origin, family: claims.family, event, client, before, also: [] }
     const signedIn = await complete(account, completion)
     if (signedIn) return signedIn
     await attempts.requireOpen(attempt)

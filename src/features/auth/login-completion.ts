@@ -3,6 +3,8 @@ import type { Audit, AuditEvent } from '../../platform/audit/audit.ts'
 import type { Database, Statement } from '../../platform/database/database.ts'
 import type { Client } from '../../platform/http/client.ts'
 import type { Account } from './accounts.store.ts'
+import type { AttemptSubject } from './attempt-subjects.ts'
+import type { KnownDevices } from './known-devices.ts'
 import type { Lockout } from './lockout.ts'
 import type { SessionStore } from './sessions.store.ts'
 import type { TokenPair, TokenPairs } from './token-pairs.ts'
@@ -12,10 +14,16 @@ export interface SignedIn {
   pair: TokenPair
   family: string
   version: number
+  /** For the client to present at its next login; undefined where devices are not kept. */
+  deviceToken: string | undefined
 }
 
 export interface Completion {
   family: string
+  /** Whose failures are forgotten. */
+  subject: AttemptSubject
+  /** The known device that it comes from. */
+  device: { id: string; token: string } | undefined
   event: AuditEvent
   client: Client
   /** Deciding statements. */
@@ -28,27 +36,30 @@ export interface LoginCompletionDeps {
   sessions: SessionStore
   lockout: Lockout
   pairs: TokenPairs
+  devices: Pick<KnownDevices, 'remember'>
   audit: Audit
 }
 
-export function createLoginCompletion({ db, sessions, lockout, pairs, audit }: LoginCompletionDeps) {
-  /** Returns undefined if the account was locked in the meantime, or a statement of `before` found no row. */
+export function createLoginCompletion({ db, sessions, lockout, pairs, devices, audit }: LoginCompletionDeps) {
+  /** Returns undefined where the subject was locked or the account changed meanwhile, or `before` found no row. */
   return async (account: Account, completion: Completion): Promise<SignedIn | undefined> => {
-    const { family, event, client, before, also } = completion
+    const { family, subject, event, client, before, also } = completion
     const endsAt = pairs.familyEnd()
     const pair = pairs.make(account, family, endsAt)
-    const [passes, forget] = lockout.clears(account.email)
+    const [passes, forget] = lockout.clears(subject)
+    const device = devices.remember({ userId: account.id, known: completion.device, client })
     const [passed] = await db.write(
       passes,
       ...before,
-      sessions.insert(pair, endsAt, client),
+      ...(device?.statements ?? []),
+      sessions.insert({ pair, endsAt, deviceId: device?.id, client }),
       forget,
       ...also,
       audit.entry({ event, outcome: 'success', userId: account.id, actorId: account.id, client }),
     )
     if (!passed?.length) return undefined
     audit.count(event, 'success')
-    return { pair: pairs.sign(pair), family, version: pair.version }
+    return { pair: pairs.sign(pair), family, version: pair.version, deviceToken: device?.token }
   }
 }
 

@@ -8,7 +8,20 @@ import { createLoginCompletion, type LoginCompletionDeps, type SignedIn } from '
 
 export type LoginOutcome = ({ kind: 'signed_in' } & SignedIn) | Challenge
 
-export type LoginDeps = LoginAttemptsDeps & LoginCompletionDeps & Omit<LoginChallengesDeps, 'attempts' | 'complete'>
+export interface Given {
+  email: string
+  password: string
+  /** What the client got when it completed a login before. */
+  deviceToken: string | undefined
+  client: Client
+}
+
+export type LoginDeps = LoginAttemptsDeps &
+  LoginCompletionDeps &
+  Omit<LoginChallengesDeps, 'attempts' | 'complete'> & {
+    /** Mails the link again; undefined where addresses need not be verified. */
+    requestVerification: ((userId: number) => void) | undefined
+  }
 
 export function createLogin(deps: LoginDeps) {
   const { random, accounts, passwords } = deps
@@ -16,34 +29,60 @@ export function createLogin(deps: LoginDeps) {
   const complete = createLoginCompletion(deps)
   const challenges = createLoginChallenges({ ...deps, attempts, complete })
 
-  async function login(given: { email: string; password: string; client: Client }): Promise<LoginOutcome> {
+  async function login(given: Given): Promise<LoginOutcome> {
     const email = normaliseEmail(given.email)
-    const { client } = given
+    const { deviceToken, client } = given
     const account = await accounts.findByEmail(email)
-    const attempt: Attempt = { email, event: 'login', userId: account?.id ?? null, actorId: null, client }
+    const origin = await attempts.findOrigin({ email, account, deviceToken })
+    const attempt: Attempt = {
+      subject: origin.subject,
+      event: 'login',
+      userId: account?.id ?? null,
+      actorId: null,
+      client,
+    }
     await attempts.requireOpen(attempt)
-    const isRight = await passwords.verify({ password: given.password, hash: account?.password_hash, client })
-    if (!account || !isRight) {
+    const isRight = await passwords.verify({
+      password: given.password,
+      hash: account?.password_hash || undefined,
+      client,
+    })
+    if (!account || !isRight || account.disabled_at !== null) {
       throw await attempts.refuse(attempt, authErrors.invalidCredentials())
     }
     const also = passwords.isOutdated(account.password_hash)
       ? [accounts.rehash(account.id, account.password_hash, await passwords.hash(given.password, client))]
       : []
-    if (account.two_factor) return challenges.begin(account, client, also)
+    if (deps.requestVerification && account.email_verified_at === null) {
+      await attempts.requireOpen(attempt)
+      await attempts.recordRefusal(attempt)
+      deps.requestVerification(account.id)
+      throw authErrors.emailNotVerified()
+    }
+    if (account.two_factor) return challenges.begin({ account, attempt, also })
 
     const before = [accounts.stillHasVersionAlone(account.id, account.token_version)]
-    const signedIn = await complete(account, { family: random.id(), event: 'login', client, before, also })
+    const signedIn = await complete(account, {
+      ...origin,
+      family: random.id(),
+      event: 'login',
+      client,
+      before,
+      also,
+    })
     if (signedIn) return { kind: 'signed_in', ...signedIn }
     await attempts.requireOpen(attempt)
     const now = await accounts.findById(account.id)
-    // The second factor was enabled while the password was checked.
-    if (now?.two_factor && now.token_version === account.token_version) return challenges.begin(now, client, [])
-    // The password was changed in the meantime.
+    // The second factor was turned on while the password was checked.
+    if (now?.two_factor && now.token_version === account.token_version) {
+      return challenges.begin({ account: now, attempt, also: [] })
+    }
+    // The password was changed meanwhile.
     throw authErrors.invalidCredentials()
   }
 
   const { confirmPassword, refuseCode, requireOpen } = attempts
-  return { login, verify: challenges.verify, confirmPassword, refuseCode, requireOpen }
+  return { login, verify: challenges.verify, complete, confirmPassword, refuseCode, requireOpen }
 }
 
 export type Login = ReturnType<typeof createLogin>

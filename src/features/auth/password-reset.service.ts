@@ -1,87 +1,88 @@
-/** Password reset by mail. */
-import { hash } from 'node:crypto'
+/** A new password by mail: where the old one is forgotten, or where an invitation asks for the first one. */
 import { normaliseEmail } from '../../core/email.ts'
-import type { Random } from '../../core/random.ts'
-import { withTimeout } from '../../core/timeout.ts'
 import type { OnAccessChanged } from '../../platform/access/access-changes.ts'
 import type { Audit } from '../../platform/audit/audit.ts'
 import type { Database } from '../../platform/database/database.ts'
 import type { Client } from '../../platform/http/client.ts'
-import type { Log } from '../../platform/log/logger.ts'
 import type { Mail } from '../../platform/mail/mail.ts'
+import type { Outbox } from '../../platform/mail/outbox.ts'
 import type { Passwords } from '../../platform/passwords/passwords.ts'
+import type { UsersService } from '../users/users.create.ts'
 import type { AccountStore } from './accounts.store.ts'
 import { authErrors } from './auth.errors.ts'
+import type { Credentials } from './credentials.ts'
+import type { KnownDevices } from './known-devices.ts'
 import type { Lockout } from './lockout.ts'
-import type { PasswordResetStore } from './password-resets.store.ts'
-import { resetMessage } from './reset-message.ts'
+import type { MailedTokens } from './mailed-tokens.store.ts'
+import { resetMessage } from './messages.ts'
 import type { SessionStore } from './sessions.store.ts'
 
 export interface PasswordResetDeps {
   db: Database
-  random: Random
-  log: Log
   accounts: AccountStore
   sessions: SessionStore
-  resets: PasswordResetStore
+  mailedTokens: MailedTokens
   lockout: Lockout
+  devices: Pick<KnownDevices, 'forgetAll'>
+  credentials: Credentials
   passwords: Passwords
+  userChanges: UsersService['changes']
+  requireImpersonal: UsersService['requireImpersonal']
   audit: Audit
   mail: Mail | undefined
+  outbox: Outbox
   publicUrl: string | undefined
   onAccessChanged: OnAccessChanged
 }
 
-const maxCloseMs = 5000
-/** Longer than any issued token. */
-const maxTokenLength = 128
-
 export function createPasswordReset(deps: PasswordResetDeps) {
-  const { db, random, log, accounts, sessions, resets, lockout, passwords, audit, mail, publicUrl } = deps
-  const underWay = new Set<Promise<void>>()
+  const { db, accounts, sessions, mailedTokens, lockout, devices, credentials, passwords, userChanges, audit } = deps
+  const { mail, outbox, publicUrl } = deps
 
   /** Returns immediately, so that timing does not reveal whether the email is registered. */
   function forgot(given: { email: string; client: Client }): void {
-    const work = sendReset(normaliseEmail(given.email), given.client)
-      .catch((error: unknown) => log.error({ err: error }, 'password reset mail failed'))
-      .finally(() => underWay.delete(work))
-    underWay.add(work)
+    outbox.post('password reset mail', () => sendReset(normaliseEmail(given.email), given.client))
   }
 
   async function sendReset(email: string, client: Client): Promise<void> {
     const account = await accounts.findByEmail(email)
-    if (!account || !mail) return
-    const token = random.bytes(32).toString('base64url')
+    if (!account || account.disabled_at !== null || !mail) return
+    const { token, insert } = mailedTokens.create({ purpose: 'reset', userId: account.id })
     const [, made] = await db.write<object>(
       // Locks the user's row, so that parallel requests cannot exceed the limit of mails.
       accounts.stillHasVersion(account.id, account.token_version),
-      resets.insert(hashToken(token), account.id),
-      // No actor: anybody can request a reset.
+      insert,
+      // Anybody may ask for it.
       audit.entry({ event: 'password_forgot', outcome: 'success', userId: account.id, actorId: null, client }),
     )
     if (made && made.length > 0) await mail.send(resetMessage({ to: account.email, token, publicUrl }))
   }
 
-  /** Does not consume the token. */
-  async function isResetValid(token: string): Promise<boolean> {
-    return token.length <= maxTokenLength && (await resets.find(hashToken(token))) !== undefined
-  }
+  /** Looking uses nothing up. */
+  const findReset = (token: string) => mailedTokens.find(token, 'reset', 'invitation')
 
   async function reset(given: { token: string; password: string; client: Client }): Promise<void> {
-    const tokenHash = hashToken(given.token)
-    const known = await resets.find(tokenHash)
-    // Checked before hashing, so that guessing tokens does not keep the hash threads busy.
+    const { client } = given
+    const known = await findReset(given.token)
+    // Only a token that is good is worth a hash: guessing must not keep the threads busy.
     if (!known) throw authErrors.invalidResetToken()
     const { user_id: userId, email } = known
-    const passwordHash = await passwords.hash(given.password, given.client)
-    // Locks rows in the same order as a login, so that the two cannot deadlock.
+    const user = { email, id: userId }
+    deps.requireImpersonal({ field: 'password', password: given.password, email })
+    const passwordHash = await passwords.hash(given.password, client)
+    // Nobody has proved before that the address is theirs: what was set up here may be a squatter's.
+    const isFirstProof = known.email_verified_at === null
+    // In the order in which a login takes its rows, so that the two never wait for each other.
     const [, used] = await db.write(
-      lockout.unlockWithoutSecondFactor(email, userId),
+      isFirstProof ? lockout.unlock(user) : lockout.unlockWithoutSecondFactor(user),
       accounts.setPassword(userId, passwordHash),
-      resets.use(tokenHash),
-      sessions.revokeAll(userId),
-      resets.voidAll(userId),
-      audit.entry({ event: 'password_reset', outcome: 'success', userId, actorId: userId, client: given.client }),
+      mailedTokens.use(known),
+      sessions.revokeAll(userId, 'password_change'),
+      ...devices.forgetAll(userId),
+      ...(isFirstProof ? credentials.removeAll(userId) : []),
+      userChanges.setVerified(userId),
+      mailedTokens.voidAll(userId),
+      audit.entry({ event: 'password_reset', outcome: 'success', userId, actorId: userId, client }),
     )
     if (!used || used.length === 0) throw authErrors.invalidResetToken()
     audit.count('password_reset', 'success')
@@ -91,16 +92,8 @@ export function createPasswordReset(deps: PasswordResetDeps) {
   return {
     canMail: mail !== undefined,
     delivery: mail?.delivery ?? ('none' as const),
-    isResetValid,
+    findReset,
     forgot,
     reset,
-    /** Waits for pending mails, up to a limit. */
-    async close() {
-      await withTimeout(Promise.all(underWay), maxCloseMs).catch(() => log.warn('gave up waiting for a pending mail'))
-    },
   }
-}
-
-function hashToken(token: string): string {
-  return hash('sha256', token, 'base64url')
 }

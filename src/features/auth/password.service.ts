@@ -1,4 +1,5 @@
-/** Password changes and resets. */
+/** Changing a password, and getting a new one by mail where the old one is forgotten. */
+import type { Principal } from '../../platform/access/route-guards.ts'
 import type { Client } from '../../platform/http/client.ts'
 import { authErrors } from './auth.errors.ts'
 import type { Login } from './login.service.ts'
@@ -8,23 +9,34 @@ export interface PasswordDeps extends PasswordResetDeps {
   login: Pick<Login, 'confirmPassword' | 'requireOpen'>
 }
 
-export function createPasswordService(deps: PasswordDeps) {
-  const { db, accounts, sessions, resets, lockout, login, passwords, audit, onAccessChanged } = deps
+export interface PasswordChange {
+  principal: Pick<Principal, 'id' | 'session' | 'email' | 'name'>
+  current: string
+  next: string
+  /** Of the device that makes the change: the only one that stays known. */
+  deviceToken: string | undefined
+  client: Client
+}
 
-  async function change(given: { userId: number; current: string; next: string; client: Client }): Promise<void> {
-    const { userId, client } = given
+export function createPasswordService(deps: PasswordDeps) {
+  const { db, accounts, sessions, mailedTokens, login, devices, passwords, audit, onAccessChanged } = deps
+
+  async function change({ principal, current, next, deviceToken, client }: PasswordChange): Promise<void> {
     const event = 'password_change'
-    const account = await login.confirmPassword({ userId, password: given.current, event, client })
+    const { id: userId, email, name } = principal
+    // First: a new password that is refused must not cost an attempt.
+    deps.requireImpersonal({ field: 'new_password', password: next, email, name })
+    const confirmation = await login.confirmPassword({ principal, password: current, event, client })
     const [passed] = await db.write(
-      lockout.passes(account.email),
-      accounts.stillHasVersion(userId, account.token_version),
-      accounts.setPassword(userId, await passwords.hash(given.next, client)),
-      sessions.revokeAll(userId),
-      resets.voidAll(userId),
+      ...confirmation.guards,
+      accounts.setPassword(userId, await passwords.hash(next, client)),
+      sessions.revokeAll(userId, 'password_change'),
+      ...devices.forgetAll(userId, deviceToken),
+      mailedTokens.voidAll(userId),
       audit.entry({ event, outcome: 'success', userId, actorId: userId, client }),
     )
     if (passed && passed.length > 0) return onAccessChanged(userId)
-    await login.requireOpen({ email: account.email, event, userId, actorId: userId, client })
+    await login.requireOpen(confirmation.attempt)
     throw authErrors.invalidCredentials()
   }
 

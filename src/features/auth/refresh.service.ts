@@ -67,7 +67,7 @@ export function createRefresh({ db, clock, sessions, tokens, pairs, audit, onAcc
       actorId: null,
       client,
     })
-    const [revoked] = await db.write<object, object>(sessions.revoke(session.id), entry)
+    const [revoked] = await db.write<object, object>(sessions.revoke(session.id, 'reuse'), entry)
     if (revoked.length > 0) audit.count('refresh', 'reuse')
     await onAccessChanged(session.user_id)
     throw authErrors.invalidRefreshToken()

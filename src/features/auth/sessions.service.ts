@@ -26,7 +26,7 @@ export function createSessions({ db, sessions, audit, onAccessChanged }: Session
       const { id: userId, token } = principal
       const event = isEverywhere ? 'logout_all' : 'logout'
       const entry = audit.entry({ event, outcome: 'success', userId, actorId: userId, client })
-      if (isEverywhere) await db.write(sessions.raiseVersion(userId), sessions.revokeAll(userId), entry)
+      if (isEverywhere) await db.write(sessions.raiseVersion(userId), sessions.revokeAll(userId, 'everywhere'), entry)
       else await db.write(sessions.revokeToken(token.id, token.expiresAt), entry)
       await onAccessChanged(userId)
     },
@@ -39,7 +39,7 @@ export function createSessions({ db, sessions, audit, onAccessChanged }: Session
     async end(given: { principal: Principal; id: string; client: Client }): Promise<boolean> {
       const { principal, id, client } = given
       const [ended] = await db.write<object, object>(
-        sessions.revokeOwn(id, principal.id),
+        sessions.revokeOwn(id, principal.id, 'logout'),
         audit.entry({
           event: 'session_end',
           outcome: 'success',

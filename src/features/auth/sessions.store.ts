@@ -28,6 +28,17 @@ export interface SessionRow {
   token_version: number
 }
 
+/** Why a session ended before its time. */
+export type SessionEnd = 'reuse' | 'logout' | 'everywhere' | 'password_change' | 'administrator'
+
+export interface NewSession {
+  pair: PairClaims
+  endsAt: number
+  /** The known device that it was made from. */
+  deviceId: string | undefined
+  client: Client
+}
+
 export interface ListedSession {
   id: string
   address: string
@@ -41,9 +52,9 @@ const maxListed = 100
 
 export function createSessionStore({ db, clock }: { db: Database; clock: Clock }) {
   return {
-    insert: (pair: PairClaims, endsAt: number, client: Client): Statement => ({
-      sql: `INSERT INTO sessions (id, user_id, live_refresh_id, pair, address, user_agent, created_at, last_used_at, ends_at, expires_at)
-            VALUES ($1, $2, $3, $4, $5, $6, $7, $7, $8, $9)`,
+    insert: ({ pair, endsAt, deviceId, client }: NewSession): Statement => ({
+      sql: `INSERT INTO sessions (id, user_id, live_refresh_id, pair, address, user_agent, created_at, last_used_at, ends_at, expires_at, device_id)
+            VALUES ($1, $2, $3, $4, $5, $6, $7, $7, $8, $9, $10)`,
       params: [
         pair.family,
         pair.userId,
@@ -54,6 +65,7 @@ export function createSessionStore({ db, clock }: { db: Database; clock: Clock }
         clock.nowIso(),
         endsAt,
         lastExpiryOf(pair),
+        deviceId ?? null,
       ],
     }),
 
@@ -95,21 +107,22 @@ export function createSessionStore({ db, clock }: { db: Database; clock: Clock }
       decides: true,
     }),
 
-    revoke: (family: string): Statement => ({
-      sql: 'UPDATE sessions SET revoked_at = $1 WHERE id = $2 AND revoked_at IS NULL RETURNING id',
-      params: [clock.nowSeconds(), family],
+    revoke: (family: string, reason: SessionEnd): Statement => ({
+      sql: `UPDATE sessions SET revoked_at = $1, ended_reason = $2 WHERE id = $3 AND revoked_at IS NULL RETURNING id`,
+      params: [clock.nowSeconds(), reason, family],
       decides: true,
     }),
 
-    revokeOwn: (family: string, userId: number): Statement => ({
-      sql: 'UPDATE sessions SET revoked_at = $1 WHERE id = $2 AND user_id = $3 AND revoked_at IS NULL RETURNING id',
-      params: [clock.nowSeconds(), family, userId],
+    revokeOwn: (family: string, userId: number, reason: SessionEnd): Statement => ({
+      sql: `UPDATE sessions SET revoked_at = $1, ended_reason = $2
+            WHERE id = $3 AND user_id = $4 AND revoked_at IS NULL RETURNING id`,
+      params: [clock.nowSeconds(), reason, family, userId],
       decides: true,
     }),
 
-    revokeAll: (userId: number): Statement => ({
-      sql: 'UPDATE sessions SET revoked_at = $1 WHERE user_id = $2 AND revoked_at IS NULL',
-      params: [clock.nowSeconds(), userId],
+    revokeAll: (userId: number, reason: SessionEnd): Statement => ({
+      sql: 'UPDATE sessions SET revoked_at = $1, ended_reason = $2 WHERE user_id = $3 AND revoked_at IS NULL',
+      params: [clock.nowSeconds(), reason, userId],
     }),
 
     /** Invalidates all tokens of the user, which carry the old version. */

@@ -1,6 +1,8 @@
 import type { FastifyInstance } from 'fastify'
 import { addAccountPages } from './account/account.routes.ts'
+import { addDeletePages } from './account/delete.routes.ts'
 import { addDevicePages } from './account/devices.routes.ts'
+import { addEmailPages } from './account/email.routes.ts'
 import { addTwoFactorPages } from './account/two-factor.routes.ts'
 import type { ConsoleParts } from './console.service.ts'
 import { addPasswordPages } from './sign-in/password.routes.ts'
@@ -11,7 +13,9 @@ export function addConsolePages(app: FastifyInstance, parts: ConsoleParts): void
   addSignInPages(app, parts)
   addRegisterPages(app, parts)
   addPasswordPages(app, parts)
-  addAccountPages(app, parts)
+  const show = addAccountPages(app, parts)
+  addEmailPages(app, { ...parts, show })
+  addDeletePages(app, parts)
   addTwoFactorPages(app, parts)
   addDevicePages(app, parts)
 }

@@ -1,5 +1,6 @@
 import type { PageKit } from '../../platform/pages/console-pages.ts'
 import type { AuthService } from '../auth/auth.create.ts'
+import type { ProfileService } from '../profile/profile.create.ts'
 import type { TwoFactorService } from '../two-factor/two-factor.create.ts'
 import type { UsersService } from '../users/users.create.ts'
 
@@ -7,6 +8,7 @@ export interface ConsoleService {
   users: UsersService
   auth: AuthService
   twoFactor: TwoFactorService
+  profile: ProfileService
 }
 
 export type ConsoleParts = PageKit & ConsoleService

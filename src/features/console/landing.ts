@@ -2,11 +2,12 @@
 import type { FastifyInstance } from 'fastify'
 import { pageHeaders } from '../../platform/http/security-headers.ts'
 import { html } from '../../platform/pages/html.ts'
-import { createLayout } from '../../platform/pages/layout.ts'
+import { createLayout, type LayoutOptions } from '../../platform/pages/layout.ts'
 import { pagePolicy } from '../../platform/pages/pages.ts'
 
-export function addLandingPage(app: FastifyInstance, { hasPlayground }: { hasPlayground: boolean }): void {
-  const render = createLayout({ hasPlayground })
+export function addLandingPage(app: FastifyInstance, options: LayoutOptions): void {
+  const { hasPlayground } = options
+  const render = createLayout(options)
   const places = [
     {
       path: '/console',

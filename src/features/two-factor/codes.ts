@@ -22,10 +22,10 @@ export function findStep(secret: string, code: string, nowMs: number): number | 
   return delta === null ? undefined : Math.floor(nowMs / 1000 / periodSeconds) + delta
 }
 
-/** The content of the QR code. */
-export function otpauthUrl(secret: string, email: string): string {
+/** What an app reads from the QR code. */
+export function otpauthUrl({ secret, email, issuer }: { secret: string; email: string; issuer: string }): string {
   const totp = totpOf(secret)
-  totp.issuer = 'Latchkey'
+  totp.issuer = issuer
   totp.label = email
   return totp.toString()
 }

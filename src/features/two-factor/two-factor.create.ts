@@ -12,6 +12,7 @@ export function createTwoFactorService(infrastructure: Infrastructure, { auth }:
   const { encryption } = secrets
   const codes = createCodeCheck({ clock, log, store, singleUseIds, encryption })
   auth.secondFactor.provide(codes)
+  auth.credentials.provide({ removeAll: store.remove })
   return {
     ...createTwoFactor({
       db,
@@ -21,7 +22,7 @@ export function createTwoFactorService(infrastructure: Infrastructure, { auth }:
       codes,
       login: auth.login,
       encryption,
-      passesLock: auth.lockout.passes,
+      issuer: auth.issuerName,
       stillHasVersion: auth.stillHasVersion,
       audit,
     }),

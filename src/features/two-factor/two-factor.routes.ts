@@ -29,7 +29,7 @@ export function addTwoFactorRoutes(app: FastifyInstance, { twoFactor, limiter }:
     { config: { access, docs: docs.setUp }, onRequest, schema: { body: Type.Object({ password: OrEmpty }) } },
     async (request, reply) => {
       const { secret, otpauth_url } = await twoFactor.setUp({
-        userId: principalOf(request).id,
+        principal: principalOf(request),
         client: clientOf(request),
         password: request.body.password,
       })
@@ -54,7 +54,7 @@ export function addTwoFactorRoutes(app: FastifyInstance, { twoFactor, limiter }:
     '/api/auth/2fa/disable',
     { config: { access, docs: docs.disable }, onRequest, schema: { body: PasswordAndCode } },
     async (request) => {
-      await twoFactor.disable({ userId: principalOf(request).id, client: clientOf(request), ...request.body })
+      await twoFactor.disable({ principal: principalOf(request), client: clientOf(request), ...request.body })
       return { message: 'Two-factor disabled' }
     },
   )
@@ -63,8 +63,8 @@ export function addTwoFactorRoutes(app: FastifyInstance, { twoFactor, limiter }:
     '/api/auth/2fa/recovery-codes',
     { config: { access, docs: docs.renewRecoveryCodes }, onRequest, schema: { body: PasswordAndCode } },
     async (request, reply) => {
-      const { id: userId } = principalOf(request)
-      const codes = await twoFactor.renewRecoveryCodes({ userId, client: clientOf(request), ...request.body })
+      const principal = principalOf(request)
+      const codes = await twoFactor.renewRecoveryCodes({ principal, client: clientOf(request), ...request.body })
       return reply.header('cache-control', 'no-store').send({ recovery_codes: codes })
     },
   )

@@ -4,34 +4,16 @@ import { AppError } from '../../core/app-error.ts'
 import type { Clock } from '../../core/clock.ts'
 import { credentialErrors } from '../../core/credential-errors.ts'
 import type { Random } from '../../core/random.ts'
+import type { Principal } from '../../platform/access/route-guards.ts'
 import type { Audit, AuditEvent } from '../../platform/audit/audit.ts'
 import type { Database, Statement } from '../../platform/database/database.ts'
 import type { Client } from '../../platform/http/client.ts'
 import type { Encryption } from '../../platform/secrets/encryption.ts'
 import { validationFailed } from '../../platform/validation/body-validation.ts'
+import type { AuthService } from '../auth/auth.create.ts'
 import type { CodeCheck } from './code-check.ts'
 import { createRecoveryCodes, createSecret, hashRecoveryCode, otpauthUrl } from './codes.ts'
 import type { TwoFactorRow, TwoFactorStore } from './two-factor.store.ts'
-
-export interface Confirmed {
-  email: string
-  token_version: number
-}
-
-/** From the auth feature: confirms the password again, and counts wrong guesses. */
-export interface LoginChecks {
-  confirmPassword(given: { userId: number; password: string; event: AuditEvent; client: Client }): Promise<Confirmed>
-  refuseCode(attempt: Attempt): Promise<Error>
-  requireOpen(attempt: Attempt): Promise<void>
-}
-
-interface Attempt {
-  email: string
-  event: AuditEvent
-  userId: number
-  actorId: number
-  client: Client
-}
 
 export interface TwoFactorStatus {
   enabled: boolean
@@ -52,18 +34,28 @@ export interface TwoFactorDeps {
   random: Random
   store: TwoFactorStore
   codes: CodeCheck
-  login: LoginChecks
+  /** The password is asked for again, and every wrong guess counts. */
+  login: Pick<AuthService['login'], 'confirmPassword' | 'refuseCode' | 'requireOpen'>
   encryption: Encryption
-  /** First statement of every batch: rolls it back if the account has been locked in the meantime. */
-  passesLock(email: string): Statement
-  /** Deciding statement: the confirmed password has not changed. Locks the user's row. */
+  /** The name that apps show. */
+  issuer: string
+  /** Decides that the password which was confirmed is still the password, and takes the user's row. */
   stillHasVersion(userId: number, version: number): Statement
   audit: Audit
 }
 
 interface Actor {
-  userId: number
+  principal: Pick<Principal, 'id' | 'session'>
   client: Client
+}
+
+type Attempt = Parameters<TwoFactorDeps['login']['refuseCode']>[0]
+
+interface Enabling {
+  userId: number
+  version: number
+  client: Client
+  code: string
 }
 
 type Change = Actor & { password: string; code: string }
@@ -86,24 +78,24 @@ export function createTwoFactor(deps: TwoFactorDeps) {
 export type TwoFactor = ReturnType<typeof createTwoFactor>
 
 function createSetUp(deps: TwoFactorDeps) {
-  const { db, clock, random, store, codes, login, encryption, passesLock, stillHasVersion, audit } = deps
+  const { db, clock, random, store, codes, login, encryption, stillHasVersion, audit } = deps
 
-  async function setUp({ userId, client, password }: Actor & { password: string }) {
+  async function setUp({ principal, client, password }: Actor & { password: string }) {
     const event = '2fa_setup'
-    const { email, token_version } = await login.confirmPassword({ userId, password, event, client })
+    const { account, attempt, guards } = await login.confirmPassword({ principal, password, event, client })
+    const { id: userId, email } = account
     const secret = createSecret(random)
     const ticket = encryption.encrypt(secret)
     const [passed] = await db.write(
-      passesLock(email),
-      stillHasVersion(userId, token_version),
+      ...guards,
       store.prepare(userId, ticket, clock.nowSeconds()),
       audit.entry({ event, outcome: 'success', userId, actorId: userId, client }),
     )
     if (!passed?.length) {
-      await login.requireOpen({ email, event, userId, actorId: userId, client })
+      await login.requireOpen(attempt)
       throw alreadyEnabled()
     }
-    return { secret, otpauth_url: otpauthUrl(secret, email), ticket }
+    return { secret, otpauth_url: otpauthUrl({ secret, email, issuer: deps.issuer }), ticket }
   }
 
   /**
@@ -114,20 +106,17 @@ function createSetUp(deps: TwoFactorDeps) {
     const row = await store.find(userId)
     if (!isWaiting(row) || hash('sha256', row.secret) !== hash('sha256', ticket)) return undefined
     const secret = codes.open(row.secret)?.text
-    return secret === undefined ? undefined : { secret, otpauth_url: otpauthUrl(secret, email), ticket }
+    return secret === undefined
+      ? undefined
+      : { secret, otpauth_url: otpauthUrl({ secret, email, issuer: deps.issuer }), ticket }
   }
 
   function isWaiting(row: TwoFactorRow | undefined): row is TwoFactorRow {
     return row !== undefined && !row.enabled && clock.nowSeconds() - row.set_up_at <= maxSetUpSeconds
   }
 
-  /** A wrong code is not counted as a failed attempt, because the user has just been shown the secret. */
-  async function enable({
-    userId,
-    version,
-    client,
-    code,
-  }: Actor & { version: number; code: string }): Promise<string[]> {
+  /** A wrong code here is a slip of the fingers: whoever is here has the secret on the screen. */
+  async function enable({ userId, version, client, code }: Enabling): Promise<string[]> {
     const row = await store.find(userId)
     if (row?.enabled) throw alreadyEnabled()
     const secret = isWaiting(row) ? codes.open(row.secret)?.text : undefined
@@ -151,27 +140,21 @@ function createSetUp(deps: TwoFactorDeps) {
 
 /** Changes that require the password and a code. */
 function createChanges(deps: TwoFactorDeps) {
-  const { db, random, store, codes, login, passesLock, stillHasVersion, audit } = deps
+  const { db, random, store, codes, login, audit } = deps
 
-  /** Consumes the code and runs the statements only if both the password and the code are right. */
-  async function change(event: AuditEvent, { userId, client, password, code }: Change, statements: Statement[]) {
+  /** Password and code are both right and the code is used up, or nothing happens. */
+  async function change(event: AuditEvent, { principal, client, password, code }: Change, statements: Statement[]) {
+    const { id: userId } = principal
     await requireEnabled(userId)
-    const { email, token_version } = await login.confirmPassword({ userId, password, event, client })
-    const attempt = { email, event, userId, actorId: userId, client }
+    const { attempt, guards } = await login.confirmPassword({ principal, password, event, client })
     if (code.trim() === '') throw credentialErrors.invalidCode()
     const use = await codes.findUse(userId, code)
-    if (!use) throw await refuseCode(attempt)
+    if (!use) throw await refuseCode(userId, attempt)
     const entry = audit.entry({ event, outcome: 'success', userId, actorId: userId, client })
-    const [passed] = await db.write(
-      passesLock(email),
-      stillHasVersion(userId, token_version),
-      ...use,
-      ...statements,
-      entry,
-    )
+    const [passed] = await db.write(...guards, ...use, ...statements, entry)
     if (passed?.length) return
     await login.requireOpen(attempt)
-    throw await refuseCode(attempt)
+    throw await refuseCode(userId, attempt)
   }
 
   /** Without a second factor, a code is not a failed attempt. */
@@ -179,19 +162,23 @@ function createChanges(deps: TwoFactorDeps) {
     if (!(await store.find(userId))?.enabled) throw notEnabled()
   }
 
-  /** The second factor may have been disabled in the meantime. */
-  async function refuseCode(attempt: Attempt): Promise<Error> {
-    await requireEnabled(attempt.userId)
+  /** It may have been turned off meanwhile. */
+  async function refuseCode(userId: number, attempt: Attempt): Promise<Error> {
+    await requireEnabled(userId)
     return login.refuseCode(attempt)
   }
 
   async function disable(given: Change): Promise<void> {
-    await change('2fa_disable', given, [store.disable(given.userId), ...store.replaceRecoveryCodes(given.userId, [])])
+    await change('2fa_disable', given, [
+      store.disable(given.principal.id),
+      ...store.replaceRecoveryCodes(given.principal.id, []),
+    ])
   }
 
   async function renewRecoveryCodes(given: Change): Promise<string[]> {
     const renewed = createRecoveryCodes(random)
-    await change('2fa_recovery_codes', given, store.replaceRecoveryCodes(given.userId, renewed.map(hashRecoveryCode)))
+    const hashes = renewed.map(hashRecoveryCode)
+    await change('2fa_recovery_codes', given, store.replaceRecoveryCodes(given.principal.id, hashes))
     return renewed
   }
 

@@ -1,19 +1,23 @@
 import type { Infrastructure } from '../../platform/infrastructure.ts'
 import { createPasswords } from '../../platform/passwords/passwords.ts'
 import { compileBody, requireValid } from '../../platform/validation/body-validation.ts'
-import { findPasswordProblems } from './password-policy.ts'
+import { Type } from '../../platform/validation/schema-builder.ts'
+import { createAdministratorSql } from './administrators.store.ts'
+import { createPasswordPolicy } from './password-policy.ts'
 import { compileRoles } from './roles.ts'
+import { userRegistered } from './user.events.ts'
 import { User, type UserRow } from './user.ts'
+import { createUserChanges } from './user-changes.store.ts'
 import { normaliseEmails } from './user-keys.ts'
 import type { UsersConfig } from './users.keys.ts'
-import { createRegistrationSchema, Profile } from './users.schema.ts'
-import { createUsers } from './users.service.ts'
+import { createRegistrationSchema, EmailAddress, Profile } from './users.schema.ts'
+import { createUsers, emailTaken, lastAdministrator } from './users.service.ts'
 import { createUserStore } from './users.store.ts'
 
-export type UsersService = ReturnType<typeof createUsersService>
+export type UsersService = Awaited<ReturnType<typeof createUsersService>>
 
-export function createUsersService(infrastructure: Infrastructure<UsersConfig>) {
-  const { config, log, clock, db, audit, createLimiter } = infrastructure
+export async function createUsersService(infrastructure: Infrastructure<UsersConfig>) {
+  const { config, log, clock, db, audit, events, createLimiter } = infrastructure
   const { auth } = config
   if (auth.bcryptCost < 10) {
     log.warn({ cost: auth.bcryptCost }, 'auth.bcrypt_cost is under 10: hashes are quick to guess')
@@ -21,17 +25,26 @@ export function createUsersService(infrastructure: Infrastructure<UsersConfig>) 
   const passwords = createPasswords({ cost: auth.bcryptCost })
   infrastructure.onClose(() => passwords.close())
   const roles = compileRoles(auth.roles)
-  const Registration = createRegistrationSchema(auth.password)
+  const administrators = createAdministratorSql(roles.administrators())
+  const changes = createUserChanges({ clock, administrators })
+  const { findPasswordProblems, requireImpersonal } = await createPasswordPolicy(auth.password)
+  const Registration = createRegistrationSchema(findPasswordProblems)
   const validateRegistration = compileBody(Registration)
+  const validateEmail = compileBody(Type.Object({ email: EmailAddress }))
   const validateProfile = compileBody(Profile)
   return {
     ...createUsers({
-      users: createUserStore({ db, clock, audit }),
+      users: createUserStore({ db, clock, audit, changes, administrators }),
       passwords,
       audit,
       defaultRoles: auth.defaultRoles,
+      requireImpersonal,
+      onRegistered: (user) => events.emit(userRegistered, user),
     }),
     roles,
+    administrators,
+    /** Statements for the batches of other features. */
+    changes,
     passwords,
     Registration,
     /** Limits registrations per client address. */
@@ -39,9 +52,17 @@ export function createUsersService(infrastructure: Infrastructure<UsersConfig>) 
     /** For commands; the service does it before it listens. */
     normaliseEmails: () => normaliseEmails({ db, log }),
     createUser: (row: UserRow) => new User(row, roles),
-    findPasswordProblems: (password: string) => findPasswordProblems(password, auth.password),
-    /** Both throw the validation error. */
-    validateRegistration: (given: object) => requireValid(validateRegistration, given),
-    validateProfile: (given: object) => requireValid(validateProfile, given),
+    findPasswordProblems,
+    requireImpersonal,
+    emailTaken,
+    lastAdministrator,
+    EmailAddress,
+    Profile,
+    isRegistrationOpen: auth.registration === 'open',
+    /** All throw what is wrong, by field. */
+    validateRegistration: (given: object) =>
+      requireValid<{ email: string; password: string; name: string }>(validateRegistration, given),
+    validateEmail: (given: object) => requireValid<{ email: string }>(validateEmail, given),
+    validateProfile: (given: object) => requireValid<{ name: string }>(validateProfile, given),
   }
 }

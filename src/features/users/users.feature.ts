@@ -1,7 +1,10 @@
 /** Users, their passwords and roles. */
 import { join } from 'node:path'
 import { defineFeature } from '../../platform/feature.ts'
+import { userRegistered } from './user.events.ts'
 import { checkUsersConfig, userKeys } from './users.keys.ts'
+
+export { userRegistered }
 
 export const users = defineFeature({
   name: 'users',
@@ -10,6 +13,7 @@ export const users = defineFeature({
   auditEvents: { register: 'Registered', name_change: 'Name changed' },
   config: userKeys,
   checkConfig: checkUsersConfig,
+  events: [userRegistered],
   create: async (infrastructure) => (await import('./users.create.ts')).createUsersService(infrastructure),
   start: async (_users, { db, log }) => (await import('./user-keys.ts')).startUserKeys({ db, log }),
 

@@ -1,6 +1,6 @@
 import type { CheckContext, CoreConfig } from '../../config/config.ts'
 import { key, type ValuesOf } from '../../config/key.ts'
-import { bool, integer, list, rateLimit, text } from '../../config/readers.ts'
+import { bool, choice, integer, list, rateLimit, text } from '../../config/readers.ts'
 import { defaultRoles } from '../../core/permissions.ts'
 import { readRoles } from './roles-section.ts'
 
@@ -8,12 +8,14 @@ export const userKeys = {
   auth: {
     bcryptCost: key('auth.bcrypt_cost', integer({ min: 4, max: 31 }), 12, 'BCRYPT_COST'),
     defaultRoles: key('auth.default_roles', list(text), [], 'DEFAULT_ROLES'),
+    registration: key('auth.registration', choice(['open', 'closed']), 'open', 'REGISTRATION'),
     roles: { path: 'auth.roles', readSection: readRoles, fallback: defaultRoles },
     password: {
       minLength: key('auth.password.min_length', integer({ min: 1, max: 72 }), 8),
       requireUpper: key('auth.password.require_upper', bool, true),
       requireNumber: key('auth.password.require_number', bool, true),
       requireSymbol: key('auth.password.require_symbol', bool, false),
+      refuseCommon: key('auth.password.refuse_common', bool, false, 'REFUSE_COMMON_PASSWORDS'),
     },
     rateLimit: {
       register: key('auth.rate_limit.register', rateLimit, { requests: 100, seconds: 60 }, 'RATE_LIMIT_REGISTER'),

@@ -3,6 +3,7 @@ import { principalOf } from '../../platform/access/route-guards.ts'
 import { addressOf, clientOf } from '../../platform/http/client.ts'
 import type { UsersService } from './users.create.ts'
 import { docs } from './users.docs.ts'
+import { registrationClosed } from './users.service.ts'
 
 export function addUserRoutes(app: FastifyInstance, users: UsersService): void {
   app.post(
@@ -13,6 +14,7 @@ export function addUserRoutes(app: FastifyInstance, users: UsersService): void {
       onRequest: (request) => users.registrations.take(addressOf(request)),
     },
     async (request, reply) => {
+      if (!users.isRegistrationOpen) throw registrationClosed()
       const user = await users.register({ ...request.body, client: clientOf(request) })
       return reply.code(201).send({ data: user, message: 'Registration successful' })
     },

@@ -1,20 +1,18 @@
 import { isEmail, isTooLong, maxEmailLength, normaliseEmail } from '../../core/email.ts'
 import { Type, type Validated } from '../../platform/validation/schema-builder.ts'
-import { findPasswordProblems, type PasswordPolicy } from './password-policy.ts'
 
 const Name = Type.Optional(Type.String({ maxLength: 255, default: '' }))
 
 /** What users may change themselves. */
 export const Profile = Type.Object({ name: Name })
 
-/** Used over HTTP and on the command line. */
-export function createRegistrationSchema(policy: PasswordPolicy) {
+export const EmailAddress = Type.String({ 'x-not-blank': true, 'x-check': findEmailProblems })
+
+/** What registering asks for, over HTTP and on the command line. */
+export function createRegistrationSchema(findPasswordProblems: (password: string) => string[]) {
   return Type.Object({
-    email: Type.String({ 'x-not-blank': true, 'x-check': findEmailProblems }),
-    password: Type.String({
-      'x-not-blank': true,
-      'x-check': (password: string) => findPasswordProblems(password, policy),
-    }),
+    email: EmailAddress,
+    password: Type.String({ 'x-not-blank': true, 'x-check': findPasswordProblems }),
     name: Name,
   })
 }

@@ -15,11 +15,15 @@ export interface UsersDeps {
   passwords: Pick<Passwords, 'hash'>
   audit: Pick<Audit, 'count'>
   defaultRoles: readonly string[]
+  requireImpersonal(given: { field: string; password: string; email?: string; name?: string }): void
+  onRegistered(user: { id: number; email: string }): Promise<void>
 }
 
-export function createUsers({ users, passwords, audit, defaultRoles }: UsersDeps) {
+export function createUsers(deps: UsersDeps) {
+  const { users, passwords, audit, defaultRoles } = deps
   return {
     async register({ email, name, password, client }: Registration): Promise<{ id: number; email: string }> {
+      deps.requireImpersonal({ field: 'password', password, email, name })
       const user = {
         email: normaliseEmail(email),
         name,
@@ -30,14 +34,25 @@ export function createUsers({ users, passwords, audit, defaultRoles }: UsersDeps
       const id = await users.insert(user)
       if (id === undefined) throw emailTaken()
       audit.count('register', 'success')
-      return { id, email: user.email }
+      const registered = { id, email: user.email }
+      await deps.onRegistered(registered)
+      return registered
     },
 
     rename: users.rename,
+    isLastAdministrator: users.isLastAdministrator,
   }
 }
 
 export type Users = ReturnType<typeof createUsers>
+
+export function lastAdministrator(): AppError {
+  return new AppError(409, 'Last administrator')
+}
+
+export function registrationClosed(): AppError {
+  return new AppError(403, 'Registration is closed')
+}
 
 export function emailTaken(): AppError {
   return new AppError(409, 'Email already registered', { extra: { details: { email: ['Email already registered'] } } })

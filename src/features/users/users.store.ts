@@ -3,6 +3,8 @@ import { lowerByCodePoint } from '../../core/text.ts'
 import type { Audit } from '../../platform/audit/audit.ts'
 import { ConstraintError, type Database, rowOf } from '../../platform/database/database.ts'
 import type { Client } from '../../platform/http/client.ts'
+import type { AdministratorSql } from './administrators.store.ts'
+import type { UserChanges } from './user-changes.store.ts'
 
 export interface NewUser {
   email: string
@@ -16,9 +18,11 @@ export interface UserStoreDeps {
   db: Database
   clock: Clock
   audit: Audit
+  changes: UserChanges
+  administrators: AdministratorSql
 }
 
-export function createUserStore({ db, clock, audit }: UserStoreDeps) {
+export function createUserStore({ db, clock, audit, changes, administrators }: UserStoreDeps) {
   return {
     /** Returns the new id, or undefined if the email is taken. The unique index settles the race. */
     async insert({ email, name, passwordHash, roles, client }: NewUser): Promise<number | undefined> {
@@ -52,15 +56,18 @@ export function createUserStore({ db, clock, audit }: UserStoreDeps) {
       }
     },
 
+    /** Whether disabling or removing the user would leave no administrator. */
+    async isLastAdministrator(id: number): Promise<boolean> {
+      const sql = `SELECT 1 FROM users WHERE id = $1 AND NOT ${administrators.isNotLast('$1')}`
+      return (await db.get(sql, [id])) !== undefined
+    },
+
     async rename({ id, name, client }: { id: number; name: string; client: Client }): Promise<void> {
       const before = await db.get<{ name: string }>('SELECT name FROM users WHERE id = $1', [id])
-      const changes = { name: { from: before?.name, to: name } }
+      const audited = { name: { from: before?.name, to: name } }
       await db.write(
-        {
-          sql: 'UPDATE users SET name = $1, name_key = $2, updated_at = $3 WHERE id = $4',
-          params: [name, lowerByCodePoint(name), clock.nowIso(), id],
-        },
-        audit.entry({ event: 'name_change', outcome: 'success', userId: id, actorId: id, changes, client }),
+        ...changes.rename(id, name),
+        audit.entry({ event: 'name_change', outcome: 'success', userId: id, actorId: id, changes: audited, client }),
       )
     },
   }

@@ -8,7 +8,9 @@ import type { SendPage } from './pages.ts'
 
 export interface ConsolePages {
   navigation?: readonly NavigationEntry[]
-  /** Texts shown after a redirect, by code. */
+  /** In the bar of people who are not signed in. */
+  guestNavigation?: readonly NavigationEntry[]
+  /** What a page may say after a redirect, by code. */
   notices?: Readonly<Record<string, string>>
   /** Adds routes below /console. Sessions, the check of `_token` and error pages are provided. */
   routes?(kit: PageKit): (app: FastifyInstance) => void | Promise<void>

@@ -44,7 +44,11 @@ export async function consoleRoutes(app: FastifyInstance, options: ConsoleOption
       const address = withNext(`${consolePath}/sign-in`, next)
       return wasPosted ? notices.redirect(reply, { address, notice: 'session-over' }) : reply.redirect(address, 303)
     },
-    render: createLayout({ ...options, navigation }),
+    render: createLayout({
+      ...options,
+      navigation,
+      guestNavigation: pages.flatMap((each) => each.guestNavigation ?? []),
+    }),
     renderProblem: problemPage,
   })
   app.decorateRequest('notice', undefined)

@@ -8,7 +8,10 @@ export interface Cookies {
   sessionIn(header: string | undefined): string | undefined
   setSession(reply: FastifyReply, id: string): void
   clearSession(reply: FastifyReply): void
-  /** The CSRF binding of a browser that is not signed in. */
+  /** What makes this browser a known device of an account. It outlives the session. */
+  device(request: FastifyRequest): string | undefined
+  setDevice(reply: FastifyReply, token: string): void
+  /** Of a browser that is not signed in. */
   form(request: FastifyRequest): string | undefined
   setForm(reply: FastifyReply, id: string): void
   clearForm(reply: FastifyReply): void
@@ -20,6 +23,8 @@ export interface Cookies {
 
 /** A redirect is followed immediately or not at all. */
 const noticeSeconds = 60
+/** As long as a device stays known without being used. */
+const deviceSeconds = 180 * 86_400
 
 /**
  * Over https the names have the prefix `__Host-`, so that no other host, such as a sub-domain, can set them. Browsers reject
@@ -29,6 +34,7 @@ export function createCookies({ isHttps, maxAgeSeconds }: { isHttps: boolean; ma
   const prefix = isHttps ? '__Host-' : ''
   const names = {
     session: `${prefix}latchkey_session`,
+    device: `${prefix}latchkey_device`,
     form: `${prefix}latchkey_form`,
     notice: `${prefix}latchkey_notice`,
   }
@@ -40,6 +46,10 @@ export function createCookies({ isHttps, maxAgeSeconds }: { isHttps: boolean; ma
     setSession: (reply, id) =>
       void reply.setCookie(names.session, id, { ...options, sameSite: 'lax', maxAge: maxAgeSeconds }),
     clearSession: (reply) => void reply.clearCookie(names.session, options),
+    device: (request) => request.cookies[names.device],
+    // Strict: only our own forms read it.
+    setDevice: (reply, token) =>
+      void reply.setCookie(names.device, token, { ...options, sameSite: 'strict', maxAge: deviceSeconds }),
     form: (request) => request.cookies[names.form],
     setForm: (reply, id) => void reply.setCookie(names.form, id, { ...options, sameSite: 'lax' }),
     clearForm: (reply) => void reply.clearCookie(names.form, options),

@@ -16,6 +16,8 @@ export interface LayoutOptions {
   hasPlayground: boolean
   /** In display order. */
   navigation?: readonly NavigationEntry[]
+  /** For people who are not signed in. */
+  guestNavigation?: readonly NavigationEntry[]
 }
 
 /** An entry of the navigation bar. */
@@ -33,6 +35,7 @@ const styles = ['console.css', 'forms.css', 'lists.css', 'people.css']
 export function createLayout({
   hasPlayground,
   navigation = [],
+  guestNavigation = [],
 }: LayoutOptions): (page: Page, request: FastifyRequest) => Html {
   return ({ title, content, address = false }, request) => {
     const path = pathOf(request.url)
@@ -51,7 +54,7 @@ ${styles.map((name) => html`<link rel="stylesheet" href="/console/assets/${name}
 <a class="skip" href="#content">Skip to the content</a>
 <header class="bar">
 <a class="brand" href="/console"><img src="/console/assets/icon.svg" alt="" width="24" height="24"> Latchkey</a>
-${request.principal ? signedInBar(request.principal, path, navigation) : signedOutBar(hasPlayground)}
+${request.principal ? signedInBar(request.principal, path, navigation) : signedOutBar(guestNavigation, hasPlayground)}
 </header>
 <main id="content" tabindex="-1"${address !== false && html` data-address="${address}"`}>
 ${request.notice !== undefined && html`<p class="notice" role="status">${request.notice}</p>`}
@@ -80,9 +83,9 @@ ${mayGo.map((place) => html`<li><a href="${place.path}"${current(place.path)}>${
 </div>`
 }
 
-function signedOutBar(hasPlayground: boolean): Html {
+function signedOutBar(navigation: readonly NavigationEntry[], hasPlayground: boolean): Html {
   return html`<nav aria-label="Main"><ul>
-<li><a href="/console/sign-in">Sign in</a></li><li><a href="/console/register">Register</a></li>
+${navigation.map(({ path, name }) => html`<li><a href="${path}">${name}</a></li>`)}
 <li><a href="/docs">API</a></li>${hasPlayground && html`<li><a href="/graphiql">GraphQL</a></li>`}
 </ul></nav>`
 }

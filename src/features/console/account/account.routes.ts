@@ -12,16 +12,25 @@ import { type AccountView, accountPage } from './account.views.ts'
 
 const config = { access: 'authenticated', docs: false } as const
 
-export function addAccountPages(app: FastifyInstance, parts: ConsoleParts): void {
-  const { users, auth, twoFactor, cookies, notices, send } = parts
+/** Shows the account again, with what was refused. */
+export type ShowAccount = (request: FastifyRequest, refused?: Partial<AccountView>) => Promise<Page>
+
+export function addAccountPages(app: FastifyInstance, parts: ConsoleParts): ShowAccount {
+  const { users, auth, twoFactor, profile, cookies, notices, send } = parts
   const { passwords, sessions, limiters } = auth
   const refuse = createRefuse(send)
   const hint = passwordHint(users.findPasswordProblems)
 
-  async function show(request: FastifyRequest, refused: Partial<AccountView> = {}): Promise<Page> {
+  const show: ShowAccount = async (request, refused = {}) => {
     const principal = principalOf(request)
-    const [status, devices] = await Promise.all([twoFactor.status(principal.id), sessions.list(principal)])
-    return accountPage({ principal, twoFactor: status, devices, passwordHint: hint, ...refused })
+    const [status, devices, account] = await Promise.all([
+      twoFactor.status(principal.id),
+      sessions.list(principal),
+      auth.accounts.findById(principal.id),
+    ])
+    const isVerified = account?.email_verified_at != null
+    const view = { principal, isVerified, canMail: profile.canMail, twoFactor: status, devices, passwordHint: hint }
+    return accountPage({ ...view, ...refused })
   }
 
   app.get('/account', { config }, async (request, reply) => send(request, reply, await show(request)))
@@ -44,14 +53,20 @@ export function addAccountPages(app: FastifyInstance, parts: ConsoleParts): void
     '/account/password',
     { config, schema: { body: Type.Object({ current_password: OrEmpty, new_password: OrEmpty }) } },
     async (request, reply) => {
-      const { id: userId } = principalOf(request)
+      const principal = principalOf(request)
       const { current_password: current, new_password: next } = request.body
       try {
-        await limiters.confirm.take(`user ${userId}`)
-        // Checked first, so that an invalid new password does not count as a failed attempt.
+        await limiters.confirm.take(`user ${principal.id}`)
+        // First: a new password that cannot be must not cost an attempt.
         const found = next.trim() === '' ? ['Must not be blank'] : users.findPasswordProblems(next)
         if (found.length > 0) throw validationFailed({ new_password: found })
-        await passwords.change({ userId, current, next, client: clientOf(request) })
+        await passwords.change({
+          principal,
+          current,
+          next,
+          deviceToken: cookies.device(request),
+          client: clientOf(request),
+        })
       } catch (error) {
         return refuse({ request, reply, error }, (refusal) =>
           show(request, { passwordRefusal: atFields(refusal, { password: 'current_password' }) }),
@@ -61,4 +76,6 @@ export function addAccountPages(app: FastifyInstance, parts: ConsoleParts): void
       return notices.redirect(reply, { address: '/console/sign-in', notice: 'password-changed' })
     },
   )
+
+  return show
 }

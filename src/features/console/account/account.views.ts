@@ -8,9 +8,12 @@ import { html } from '../../../platform/pages/html.ts'
 import type { Page } from '../../../platform/pages/pages.ts'
 import type { Device, TwoFactorStatus } from '../console.service.ts'
 import { devicesCard } from './devices.views.ts'
+import { type EmailCardView, emailCard } from './email.views.ts'
 
-export interface AccountView {
+export interface AccountView extends EmailCardView {
   principal: Principal
+  /** Somebody has followed a link that was mailed to the address. */
+  isVerified: boolean
   twoFactor: TwoFactorStatus
   devices: readonly Device[]
   passwordHint: string
@@ -28,19 +31,31 @@ export function accountPage(view: AccountView): Page {
 ${profileCard(view)}
 ${passwordCard(view)}
 </div>
+${emailCard(view)}
 ${twoFactorCard(view.twoFactor)}
-${devicesCard(view.devices)}`,
+${devicesCard(view.devices)}
+<section class="card" aria-labelledby="delete">
+<h2 id="delete">Delete the account</h2>
+<p class="row actions"><a class="button bad" href="/console/account/delete">Delete my account</a></p>
+</section>`,
   }
 }
 
-function profileCard({ principal, name = principal.name, profileRefusal = noRefusal }: AccountView) {
+function profileCard({
+  principal,
+  isVerified,
+  canMail,
+  name = principal.name,
+  profileRefusal = noRefusal,
+}: AccountView) {
   const { email, roles } = principal
   return html`<section class="card" aria-labelledby="profile">
 <h2 id="profile">Profile</h2>
 <dl>
-<div><dt>Email</dt><dd>${email}</dd></div>
+<div><dt>Email</dt><dd>${email} ${isVerified ? html`<span class="badge good">Verified</span>` : html`<span class="badge">Not verified</span>`}</dd></div>
 <div><dt>Roles</dt><dd>${roles.length === 0 ? html`<span class="soft">None</span>` : badges(roles)}</dd></div>
 </dl>
+${!isVerified && canMail && html`<form method="post" action="/console/account/verification"><button>Verify your email</button></form>`}
 ${refusalNote(profileRefusal)}
 <form method="post" action="/console/account/profile">
 ${field({ label: 'Name', name: 'name', value: name, problems: profileRefusal.problems, autocomplete: 'name', maxlength: 255 })}

@@ -18,7 +18,7 @@ export function addTwoFactorPages(app: FastifyInstance, parts: ConsoleParts): vo
   const { twoFactor, notices, send } = parts
   const refuse = createRefuse(send)
   const takeTurn = (request: FastifyRequest) => twoFactor.limiter.take(`user ${principalOf(request).id}`)
-  const actorOf = (request: FastifyRequest) => ({ userId: principalOf(request).id, client: clientOf(request) })
+  const actorOf = (request: FastifyRequest) => ({ principal: principalOf(request), client: clientOf(request) })
 
   const forms = [
     { path: 'set-up', isForEnabled: false, page: beginPage },
@@ -57,8 +57,8 @@ export function addTwoFactorPages(app: FastifyInstance, parts: ConsoleParts): vo
       const { code, ticket } = request.body
       try {
         await takeTurn(request)
-        const { tokenVersion: version } = principalOf(request)
-        const codes = await twoFactor.enable({ ...actorOf(request), version, code })
+        const { id: userId, tokenVersion: version } = principalOf(request)
+        const codes = await twoFactor.enable({ userId, version, client: clientOf(request), code })
         return send(request, reply, codesPage({ codes, isNew: true }))
       } catch (error) {
         return refuseCode({ request, reply, error }, ticket)

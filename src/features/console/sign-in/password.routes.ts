@@ -45,7 +45,7 @@ export function addPasswordPages(app: FastifyInstance, parts: ConsoleParts): voi
     const token = typeof request.query.token === 'string' ? request.query.token.trim() : ''
     if (token !== '') {
       await takeTurn(request)
-      if (!(await passwords.isResetValid(token))) return sendOver(request, reply)
+      if (!(await passwords.findReset(token))) return sendOver(request, reply)
     }
     return send(request, reply, resetPage({ hint, token, delivery }))
   })
@@ -58,8 +58,8 @@ export function addPasswordPages(app: FastifyInstance, parts: ConsoleParts): voi
       const token = request.body.token.trim()
       try {
         await takeTurn(request)
-        // Checked first, so that nobody thinks of a new password for an expired link.
-        if (token !== '' && !(await passwords.isResetValid(token))) return sendOver(request, reply)
+        // First: nobody should think of a good password for a link that is over.
+        if (token !== '' && !(await passwords.findReset(token))) return sendOver(request, reply)
         const found = password === '' ? ['Must not be blank'] : findPasswordProblems(password)
         const problems = {
           ...(token === '' && { token: ['Must not be blank'] }),

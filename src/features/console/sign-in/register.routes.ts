@@ -19,6 +19,7 @@ export function addRegisterPages(app: FastifyInstance, parts: ConsoleParts): voi
 
   app.get<{ Querystring: { next?: unknown } }>('/register', { config }, (request, reply) => {
     if (request.principal) return reply.redirect('/console', 303)
+    if (!users.isRegistrationOpen) return send(request, reply, closedPage(), 403)
     return send(request, reply, registerPage({ hint, next: placeOf(request.query.next), values: {} }))
   })
 
@@ -29,6 +30,7 @@ export function addRegisterPages(app: FastifyInstance, parts: ConsoleParts): voi
       schema: { body: Type.Object({ email: OrEmpty, name: OrEmpty, password: OrEmpty, next: OrEmpty }) },
     },
     async (request, reply) => {
+      if (!users.isRegistrationOpen) return send(request, reply, closedPage(), 403)
       const next = placeOf(request.body.next)
       try {
         await users.registrations.take(addressOf(request))
@@ -41,6 +43,17 @@ export function addRegisterPages(app: FastifyInstance, parts: ConsoleParts): voi
       }
     },
   )
+}
+
+function closedPage(): Page {
+  return {
+    title: 'Registration is closed',
+    content: html`<section class="narrow card">
+<h1>Registration is closed</h1>
+<p>An administrator can invite you.</p>
+<p class="beside">You have an account? <a href="/console/sign-in">Sign in</a></p>
+</section>`,
+  }
 }
 
 interface RegisterView {

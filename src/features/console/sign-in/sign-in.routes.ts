@@ -15,27 +15,22 @@ const config = { access, docs: false } as const
 
 export function addSignInPages(app: FastifyInstance, parts: ConsoleParts): void {
   const { auth, cookies, notices, send } = parts
-  const { login, webSessions, sessions, limiters } = auth
+  const { login, sessions, limiters } = auth
   const refuse = createRefuse(send)
-  const canReset = auth.passwords.delivery !== 'none'
+  const ways = { canReset: auth.passwords.delivery !== 'none', canRegister: parts.users.isRegistrationOpen }
 
-  /** Always issues a new session id, against session fixation. */
   async function begin(
     request: FastifyRequest,
     reply: FastifyReply,
     { signedIn, next }: { signedIn: SignedIn; next: string },
   ): Promise<FastifyReply> {
-    const { principal } = request
-    // The cookie of the current session is overwritten, so the session is ended.
-    if (principal) await sessions.end({ principal, id: principal.session, client: clientOf(request) })
-    cookies.setSession(reply, await webSessions.begin(signedIn))
-    cookies.clearForm(reply)
+    await auth.signInBrowser({ request, reply, cookies, signedIn })
     return reply.redirect(placeOf(next), 303)
   }
 
   app.get<{ Querystring: { next?: unknown } }>('/sign-in', { config }, (request, reply) => {
     if (request.principal) return reply.redirect('/console', 303)
-    return send(request, reply, signInPage({ next: placeOf(request.query.next), canReset }))
+    return send(request, reply, signInPage({ next: placeOf(request.query.next), ...ways }))
   })
 
   app.post(
@@ -48,12 +43,17 @@ export function addSignInPages(app: FastifyInstance, parts: ConsoleParts): void 
       const { email, password, next } = request.body
       try {
         await limiters.login.take(addressOf(request))
-        const outcome = await login.login({ email, password, client: clientOf(request) })
+        const outcome = await login.login({
+          email,
+          password,
+          deviceToken: cookies.device(request),
+          client: clientOf(request),
+        })
         if (outcome.kind === 'signed_in') return await begin(request, reply, { signedIn: outcome, next })
         return send(request, reply, codePage({ challengeToken: outcome.challengeToken, next: placeOf(next) }))
       } catch (error) {
         return refuse({ request, reply, error }, (refusal) =>
-          signInPage({ email, next: placeOf(next), canReset, refusal }),
+          signInPage({ email, next: placeOf(next), ...ways, refusal }),
         )
       }
     },
@@ -66,7 +66,12 @@ export function addSignInPages(app: FastifyInstance, parts: ConsoleParts): void 
       const { challenge_token: challengeToken, code, next } = request.body
       try {
         await limiters.verify.take(addressOf(request))
-        const signedIn = await login.verify({ challengeToken, code, client: clientOf(request) })
+        const signedIn = await login.verify({
+          challengeToken,
+          code,
+          deviceToken: cookies.device(request),
+          client: clientOf(request),
+        })
         return await begin(request, reply, { signedIn, next })
       } catch (error) {
         const isOver = isAppError(error, 'invalid_challenge_token')
@@ -74,7 +79,7 @@ export function addSignInPages(app: FastifyInstance, parts: ConsoleParts): void 
           isOver
             ? signInPage({
                 next: placeOf(next),
-                canReset,
+                ...ways,
                 refusal: { problems: { message: 'That took too long. Sign in again.', fields: {} } },
               })
             : codePage({ challengeToken, next: placeOf(next), refusal }),

@@ -9,10 +9,11 @@ interface SignInView {
   next: string
   /** Password resets are available. */
   canReset: boolean
+  canRegister: boolean
   refusal?: Refusal
 }
 
-export function signInPage({ email, next, canReset, refusal = noRefusal }: SignInView): Page {
+export function signInPage({ email, next, canReset, canRegister, refusal = noRefusal }: SignInView): Page {
   return {
     title: 'Sign in',
     address: withNext('/console/sign-in', next),
@@ -25,7 +26,7 @@ ${field({ label: 'Email', name: 'email', type: 'email', value: email, required: 
 ${field({ label: 'Password', name: 'password', type: 'password', required: true, autocomplete: 'current-password' })}
 <button class="main">Sign in</button>
 </form>
-<p class="beside">${canReset && html`<a href="/console/password/forgot">Forgotten your password?</a> `}<a href="${withNext('/console/register', next)}">Register</a></p>
+<p class="beside">${canReset && html`<a href="/console/password/forgot">Forgotten your password?</a> `}${canRegister && html`<a href="${withNext('/console/register', next)}">Register</a>`}</p>
 </section>`,
   }
 }

@@ -1,0 +1,56 @@
+/** Proof that an address is its user's: a link that is mailed there. */
+import type { Audit } from '../../platform/audit/audit.ts'
+import type { Database } from '../../platform/database/database.ts'
+import type { Client } from '../../platform/http/client.ts'
+import type { Mail } from '../../platform/mail/mail.ts'
+import type { Outbox } from '../../platform/mail/outbox.ts'
+import type { UsersService } from '../users/users.create.ts'
+import type { AccountStore } from './accounts.store.ts'
+import { authErrors } from './auth.errors.ts'
+import type { MailedTokens } from './mailed-tokens.store.ts'
+import { verificationMessage } from './messages.ts'
+
+export interface VerificationDeps {
+  db: Database
+  accounts: AccountStore
+  mailedTokens: MailedTokens
+  userChanges: UsersService['changes']
+  audit: Audit
+  mail: Mail | undefined
+  outbox: Outbox
+  publicUrl: string | undefined
+}
+
+export function createVerification(deps: VerificationDeps) {
+  const { db, accounts, mailedTokens, userChanges, audit, mail, outbox, publicUrl } = deps
+
+  async function send(userId: number): Promise<void> {
+    const account = await accounts.findById(userId)
+    if (!account || account.disabled_at !== null || account.email_verified_at !== null || !mail) return
+    const { token, insert } = mailedTokens.create({ purpose: 'verification', userId })
+    const [, made] = await db.write<object>(accounts.stillHasVersion(userId, account.token_version), insert)
+    if (made && made.length > 0) await mail.send(verificationMessage({ to: account.email, token, publicUrl }))
+  }
+
+  return {
+    /** Returns at once. Mails nothing where the address is verified, or where three were mailed within the hour. */
+    request: (userId: number): void => outbox.post('verification mail', () => send(userId)),
+
+    /** Looking uses nothing up. */
+    find: (token: string) => mailedTokens.find(token, 'verification'),
+
+    async verify({ token, client }: { token: string; client: Client }): Promise<void> {
+      const known = await mailedTokens.find(token, 'verification')
+      if (!known) throw authErrors.invalidVerificationToken()
+      const { user_id: userId } = known
+      const [used] = await db.write(
+        mailedTokens.use(known),
+        userChanges.setVerified(userId),
+        audit.entry({ event: 'email_verified', outcome: 'success', userId, actorId: userId, client }),
+      )
+      if (!used?.length) throw authErrors.invalidVerificationToken()
+    },
+  }
+}
+
+export type Verification = ReturnType<typeof createVerification>

@@ -1,0 +1,103 @@
+/** Another address. Where mail is configured, it is confirmed by a link that is sent there. */
+import { AppError } from '../../core/app-error.ts'
+import { credentialErrors } from '../../core/credential-errors.ts'
+import { normaliseEmail } from '../../core/email.ts'
+import type { OnAccessChanged } from '../../platform/access/access-changes.ts'
+import type { Principal } from '../../platform/access/route-guards.ts'
+import type { Audit } from '../../platform/audit/audit.ts'
+import { ConstraintError, type Database, type Statement } from '../../platform/database/database.ts'
+import type { Client } from '../../platform/http/client.ts'
+import { tooManyAttempts } from '../../platform/limiter/limiter.ts'
+import type { AuthService } from '../auth/auth.create.ts'
+import type { UsersService } from '../users/users.create.ts'
+import { changedMessage, confirmMessage } from './messages.ts'
+
+export interface EmailChangeDeps {
+  db: Database
+  audit: Audit
+  users: UsersService
+  auth: AuthService
+  publicUrl: string | undefined
+  onAccessChanged: OnAccessChanged
+}
+
+const event = 'email_change'
+
+export function createEmailChange({ db, audit, users, auth, publicUrl, onAccessChanged }: EmailChangeDeps) {
+  const { accounts, mailedTokens, mail, outbox, login } = auth
+
+  /** Throws 409 where somebody else has the address: the unique index settles who comes first. */
+  async function write(...statements: Statement[]): Promise<boolean> {
+    try {
+      const [first] = await db.write(...statements)
+      return (first?.length ?? 0) > 0
+    } catch (error) {
+      if (error instanceof ConstraintError && error.kind === 'unique') throw users.emailTaken()
+      throw error
+    }
+  }
+
+  const entry = (userId: number, client: Client, changes?: { from: string; to: string }) =>
+    audit.entry({
+      event,
+      outcome: 'success',
+      userId,
+      actorId: userId,
+      client,
+      ...(changes && { changes: { email: changes } }),
+    })
+
+  return {
+    /** Returns whether it is changed; otherwise a link is on its way to the new address. */
+    async request(given: {
+      principal: Principal
+      email: string
+      password: string
+      client: Client
+    }): Promise<{ isChanged: boolean }> {
+      const { principal, password, client } = given
+      const to = normaliseEmail(given.email)
+      const { account, attempt, guards } = await login.confirmPassword({ principal, password, event, client })
+      if (await accounts.findByEmail(to)) throw users.emailTaken()
+      const { id: userId, email: from } = account
+      const { token, insert } = mailedTokens.create({ purpose: event, userId, address: to })
+      const statements = mail
+        ? [insert]
+        : [
+            ...users.changes.setEmail(userId, to, false),
+            mailedTokens.voidAll(userId),
+            entry(userId, client, { from, to }),
+          ]
+      if (!(await write(...guards, ...statements))) {
+        await login.requireOpen(attempt)
+        throw mail ? tooManyAttempts(3600) : credentialErrors.invalidCredentials()
+      }
+      if (mail) outbox.post('email change mail', () => mail.send(confirmMessage({ to, token, publicUrl })))
+      else await onAccessChanged(userId)
+      return { isChanged: mail === undefined }
+    },
+
+    /** Looking uses nothing up. */
+    find: (token: string) => mailedTokens.find(token, event),
+
+    async confirm({ token, client }: { token: string; client: Client }): Promise<void> {
+      const known = await mailedTokens.find(token, event)
+      if (known?.address == null) throw invalidToken()
+      const { user_id: userId, email: from, address: to } = known
+      const isUsed = await write(
+        mailedTokens.use(known),
+        ...users.changes.setEmail(userId, to, true),
+        mailedTokens.voidAll(userId),
+        entry(userId, client, { from, to }),
+      )
+      if (!isUsed) throw invalidToken()
+      await onAccessChanged(userId)
+      // The owner of the old address learns of it, in case it was not the owner who asked.
+      if (mail) outbox.post('email change notice', () => mail.send(changedMessage({ from, to })))
+    },
+  }
+}
+
+export function invalidToken(): AppError {
+  return new AppError(401, 'Invalid confirmation token')
+}

@@ -1,0 +1,29 @@
+import type { Infrastructure } from '../../platform/infrastructure.ts'
+import type { AuthService } from '../auth/auth.create.ts'
+import type { UsersService } from '../users/users.create.ts'
+import { createEmailChange } from './email-change.service.ts'
+import { createAccountRemoval } from './removal.service.ts'
+
+export interface ProfileNeeds {
+  users: UsersService
+  auth: AuthService
+}
+
+export type ProfileService = ReturnType<typeof createProfileService>
+
+export function createProfileService(infrastructure: Infrastructure, { users, auth }: ProfileNeeds) {
+  const { config } = infrastructure
+  return {
+    Profile: users.Profile,
+    EmailAddress: users.EmailAddress,
+    rename: users.rename,
+    email: createEmailChange({ ...infrastructure, users, auth, publicUrl: config.server.publicUrl }),
+    removeAccount: createAccountRemoval({ ...infrastructure, users, auth }),
+    verification: auth.verification,
+    canMail: auth.passwords.canMail,
+    /** By user: each of these costs a hash or a mail. */
+    limiter: auth.limiters.confirm,
+    /** By address, for tokens of mails. */
+    tokenLimiter: auth.limiters.reset,
+  }
+}

@@ -1,0 +1,76 @@
+import { AppError } from '../../core/app-error.ts'
+import { credentialErrors } from '../../core/credential-errors.ts'
+import { tooManyAttempts } from '../../platform/limiter/limiter.ts'
+import { Email, Id, messageResponse, noContent, type RouteDocs, response } from '../../platform/openapi/route-docs.ts'
+import { Type } from '../../platform/validation/schema-builder.ts'
+import { invalidToken } from './email-change.service.ts'
+
+const tag = { name: 'Accounts', description: 'Who users are.' }
+const email = 'ada@example.com'
+const token = 'S2hQw0mZ0aVn7yJxk3l1cRr5b8u2d4f6g9h1j3k5m7p'
+const limited = tooManyAttempts(30)
+const confirmed = [credentialErrors.invalidCredentials(), credentialErrors.locked(1_767_225_600), limited]
+
+const Me = Type.Object({ id: Id, email: Email, name: Type.String(), roles: Type.Array(Type.String()) }, { title: 'Me' })
+
+export const docs = {
+  rename: {
+    tag,
+    operationId: 'updateMe',
+    summary: 'Change my name',
+    body: { example: { name: 'Ada Lovelace' } },
+    responses: { 200: response(Me, { id: 1, email, name: 'Ada Lovelace', roles: ['editor'] }) },
+    errors: [limited],
+  },
+  remove: {
+    tag,
+    operationId: 'deleteMe',
+    summary: 'Delete my account',
+    description: 'With the password, and a code where the second factor is on. It cannot be undone.',
+    body: { example: { password: 'Correct-Horse-1', code: '' } },
+    responses: { 204: noContent },
+    errors: [...confirmed, credentialErrors.invalidCode(), new AppError(409, 'Last administrator')],
+  },
+  changeEmail: {
+    tag,
+    operationId: 'changeEmail',
+    summary: 'Change my email',
+    description:
+      'Where the service can send mail, the new address is confirmed by a link first (202); otherwise it is changed at once (200).',
+    body: { example: { email: 'ada@example.org', password: 'Correct-Horse-1' } },
+    responses: {
+      200: messageResponse('Email changed'),
+      202: messageResponse('A message to the new address is on its way'),
+    },
+    errors: [
+      ...confirmed,
+      new AppError(409, 'Email already registered', { extra: { details: { email: ['Email already registered'] } } }),
+    ],
+  },
+  confirmEmail: {
+    tag,
+    operationId: 'confirmEmail',
+    summary: 'Confirm a new email',
+    description: 'With the token of the mail, which works once, for a day.',
+    body: { example: { token } },
+    responses: { 200: messageResponse('Email changed') },
+    errors: [invalidToken(), limited],
+  },
+  requestVerification: {
+    tag,
+    operationId: 'requestVerification',
+    summary: 'Ask for a verification mail',
+    description: 'At most three an hour, and none where the address is verified. Without mail it is 503.',
+    responses: { 202: messageResponse('A message is on its way') },
+    errors: [limited],
+  },
+  verifyEmail: {
+    tag,
+    operationId: 'verifyEmail',
+    summary: 'Verify an email',
+    description: 'With the token of the mail, which works once, for a day.',
+    body: { example: { token } },
+    responses: { 200: messageResponse('Email verified') },
+    errors: [new AppError(401, 'Invalid verification token'), limited],
+  },
+} satisfies Record<string, RouteDocs>

@@ -1,0 +1,56 @@
+/** Deleting one's own account, with the password, and a code where the second factor is on. */
+import { credentialErrors } from '../../core/credential-errors.ts'
+import type { OnAccessChanged } from '../../platform/access/access-changes.ts'
+import type { Principal } from '../../platform/access/route-guards.ts'
+import type { Audit } from '../../platform/audit/audit.ts'
+import type { Database } from '../../platform/database/database.ts'
+import type { Client } from '../../platform/http/client.ts'
+import type { AuthService } from '../auth/auth.create.ts'
+import type { UsersService } from '../users/users.create.ts'
+
+export interface AccountRemovalDeps {
+  db: Database
+  audit: Audit
+  users: UsersService
+  auth: AuthService
+  onAccessChanged: OnAccessChanged
+}
+
+export interface Removal {
+  principal: Principal
+  password: string
+  /** Of the second factor, where it is on. */
+  code: string
+  client: Client
+}
+
+const event = 'account_deleted'
+
+export function createAccountRemoval({ db, audit, users, auth, onAccessChanged }: AccountRemovalDeps) {
+  const { login, accounts, secondFactor } = auth
+
+  return async ({ principal, password, code, client }: Removal): Promise<void> => {
+    const { account, attempt, guards } = await login.confirmPassword({ principal, password, event, client })
+    const { id: userId } = account
+    if (account.two_factor && code.trim() === '') throw credentialErrors.invalidCode()
+    const use = account.two_factor ? await secondFactor.findUse(userId, code) : []
+    if (!use) throw await login.refuseCode(attempt)
+    const [passes, stillHasVersion] = guards
+    const [takeAdministrators, remove] = users.changes.remove(userId)
+    const [passed] = await db.write(
+      passes,
+      // Before the user's own row, as every batch that may remove an administrator has it: none waits for another.
+      takeAdministrators,
+      stillHasVersion,
+      ...use,
+      remove,
+      audit.entry({ event, outcome: 'success', userId, actorId: userId, client }),
+    )
+    if (passed?.length) return onAccessChanged(userId)
+    await login.requireOpen(attempt)
+    const now = await accounts.findById(userId)
+    if (!now || now.token_version !== account.token_version) throw credentialErrors.invalidCredentials()
+    if (await users.isLastAdministrator(userId)) throw users.lastAdministrator()
+    throw await login.refuseCode(attempt)
+  }
+}

@@ -1,12 +1,13 @@
 /** The contract between the console and the features that add pages to it. */
 import type { FastifyInstance } from 'fastify'
 import type { Element } from '../graphql/schema/elements.ts'
+import type { AddedCards, Cards } from './cards.ts'
 import type { Cookies } from './cookies.ts'
 import type { NavigationEntry } from './layout.ts'
 import type { Notices } from './notices.ts'
 import type { SendPage } from './pages.ts'
 
-export interface ConsolePages {
+export interface ConsolePages extends AddedCards {
   navigation?: readonly NavigationEntry[]
   /** In the bar of people who are not signed in. */
   guestNavigation?: readonly NavigationEntry[]
@@ -22,6 +23,8 @@ export interface PageKit {
   send: SendPage
   notices: Notices
   cookies: Cookies
+  /** Added to pages by other features. */
+  cards: Cards
   /** The page after signing in. */
   home: string
 }

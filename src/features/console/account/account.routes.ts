@@ -16,21 +16,22 @@ const config = { access: 'authenticated', docs: false } as const
 export type ShowAccount = (request: FastifyRequest, refused?: Partial<AccountView>) => Promise<Page>
 
 export function addAccountPages(app: FastifyInstance, parts: ConsoleParts): ShowAccount {
-  const { users, auth, twoFactor, profile, cookies, notices, send } = parts
+  const { users, auth, twoFactor, profile, cookies, notices, cards, send } = parts
   const { passwords, sessions, limiters } = auth
   const refuse = createRefuse(send)
   const hint = passwordHint(users.findPasswordProblems)
 
   const show: ShowAccount = async (request, refused = {}) => {
     const principal = principalOf(request)
-    const [status, devices, account] = await Promise.all([
+    const [status, devices, account, others] = await Promise.all([
       twoFactor.status(principal.id),
       sessions.list(principal),
       auth.accounts.findById(principal.id),
+      cards.ofAccount(principal, request),
     ])
     const isVerified = account?.email_verified_at != null
     const view = { principal, isVerified, canMail: profile.canMail, twoFactor: status, devices, passwordHint: hint }
-    return accountPage({ ...view, ...refused })
+    return accountPage({ ...view, cards: others, ...refused })
   }
 
   app.get('/account', { config }, async (request, reply) => send(request, reply, await show(request)))

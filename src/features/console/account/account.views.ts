@@ -4,7 +4,7 @@ import type { Principal } from '../../../platform/access/route-guards.ts'
 import { badges } from '../../../platform/pages/components/badges.ts'
 import { field } from '../../../platform/pages/components/forms.ts'
 import { noRefusal, type Refusal, refusalNote } from '../../../platform/pages/components/refusals.ts'
-import { html } from '../../../platform/pages/html.ts'
+import { type Html, html } from '../../../platform/pages/html.ts'
 import type { Page } from '../../../platform/pages/pages.ts'
 import type { Device, TwoFactorStatus } from '../console.service.ts'
 import { devicesCard } from './devices.views.ts'
@@ -16,6 +16,8 @@ export interface AccountView extends EmailCardView {
   isVerified: boolean
   twoFactor: TwoFactorStatus
   devices: readonly Device[]
+  /** Of other features. */
+  cards: readonly Html[]
   passwordHint: string
   /** The submitted name, if it was refused. */
   name?: string
@@ -33,6 +35,7 @@ ${passwordCard(view)}
 </div>
 ${emailCard(view)}
 ${twoFactorCard(view.twoFactor)}
+${view.cards}
 ${devicesCard(view.devices)}
 <section class="card" aria-labelledby="delete">
 <h2 id="delete">Delete the account</h2>

@@ -3,7 +3,7 @@
  * the server of graphql-ws. The processor time is the server's alone; the rate depends on the subscribers, too.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { atLeast, type Benchmark, median, perSecond, told } from './support/benchmark.ts'
+import { atLeast, type Benchmark, median, perSecond, reported } from './support/benchmark.ts'
 import {
   firstCount,
   messageOf,
@@ -55,9 +55,9 @@ export const fanOut: Benchmark = async () => {
   const shared = await measureAll('graphql-transport-ws', ['ours', 'graphql-ws, executing once'])
   return [
     atLeast(`a value to ${everybody} subscribers, of a loop over bare sockets`, 0.6, compare(plain, 'bare')),
-    told('the same by graphql-transport-ws, of a loop over bare sockets', compare(transport, 'bare')),
-    told(`a value to ${everybody} subscribers, times the server of graphql-ws`, compare(transport, 'graphql-ws')),
-    told(
+    reported('the same by graphql-transport-ws, of a loop over bare sockets', compare(transport, 'bare')),
+    reported(`a value to ${everybody} subscribers, times the server of graphql-ws`, compare(transport, 'graphql-ws')),
+    reported(
       'the same, times the server of graphql-ws that executes each value once for all',
       compare(shared, 'graphql-ws, executing once'),
     ),

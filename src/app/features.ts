@@ -2,6 +2,7 @@
 import { admin } from '../features/admin/admin.feature.ts'
 import { auth } from '../features/auth/auth.feature.ts'
 import { console } from '../features/console/console.feature.ts'
+import { devices } from '../features/devices/devices.feature.ts'
 import { posts } from '../features/posts/posts.feature.ts'
 import { products } from '../features/products/products.feature.ts'
 import { twoFactor } from '../features/two-factor/two-factor.feature.ts'
@@ -12,6 +13,7 @@ export const ownFeatures = [
   users,
   auth,
   twoFactor,
+  devices,
   posts,
   admin,
   products,

@@ -2,16 +2,17 @@
 import { hash } from 'node:crypto'
 import { normaliseEmail } from '../../core/email.ts'
 import type { Random } from '../../core/random.ts'
-import { withTimeout } from '../../core/timeout.ts'
 import type { OnAccessChanged } from '../../platform/access/access-changes.ts'
 import type { Audit } from '../../platform/audit/audit.ts'
 import type { Database } from '../../platform/database/database.ts'
 import type { Client } from '../../platform/http/client.ts'
 import type { Log } from '../../platform/log/logger.ts'
+import { createBackgroundMail } from '../../platform/mail/background-mail.ts'
 import type { Mail } from '../../platform/mail/mail.ts'
 import type { Passwords } from '../../platform/passwords/passwords.ts'
 import type { AccountStore } from './accounts.store.ts'
 import { authErrors } from './auth.errors.ts'
+import type { KnownDevices } from './known-devices.ts'
 import type { Lockout } from './lockout.ts'
 import type { PasswordResetStore } from './password-resets.store.ts'
 import { resetMessage } from './reset-message.ts'
@@ -25,6 +26,7 @@ export interface PasswordResetDeps {
   sessions: SessionStore
   resets: PasswordResetStore
   lockout: Lockout
+  devices: Pick<KnownDevices, 'forgetAll'>
   passwords: Passwords
   audit: Audit
   mail: Mail | undefined
@@ -32,20 +34,16 @@ export interface PasswordResetDeps {
   onAccessChanged: OnAccessChanged
 }
 
-const maxCloseMs = 5000
 /** Longer than any that we send. */
 const maxTokenLength = 128
 
 export function createPasswordReset(deps: PasswordResetDeps) {
-  const { db, random, log, accounts, sessions, resets, lockout, passwords, audit, mail, publicUrl } = deps
-  const underWay = new Set<Promise<void>>()
+  const { db, random, log, accounts, sessions, resets, lockout, devices, passwords, audit, mail, publicUrl } = deps
+  const background = createBackgroundMail({ log })
 
   /** Returns at once: how long the rest takes must not tell whether anybody has that email. */
   function forgot(given: { email: string; client: Client }): void {
-    const work = sendReset(normaliseEmail(given.email), given.client)
-      .catch((error: unknown) => log.error({ err: error }, 'password reset mail failed'))
-      .finally(() => underWay.delete(work))
-    underWay.add(work)
+    background.begin('password reset mail', () => sendReset(normaliseEmail(given.email), given.client))
   }
 
   async function sendReset(email: string, client: Client): Promise<void> {
@@ -80,6 +78,7 @@ export function createPasswordReset(deps: PasswordResetDeps) {
       accounts.setPassword(userId, passwordHash),
       resets.use(tokenHash),
       sessions.revokeAll(userId, 'password_change'),
+      ...devices.forgetAll(userId),
       resets.voidAll(userId),
       audit.entry({ event: 'password_reset', outcome: 'success', userId, actorId: userId, client: given.client }),
     )
@@ -94,12 +93,7 @@ export function createPasswordReset(deps: PasswordResetDeps) {
     isResetValid,
     forgot,
     reset,
-    /** Waits for the mails that are on their way, but not for ever. */
-    async close() {
-      await withTimeout(Promise.all(underWay), maxCloseMs).catch(() =>
-        log.warn('a mail was still on its way and is given up'),
-      )
-    },
+    close: background.close,
   }
 }
 

@@ -2,13 +2,11 @@
 import type { Principal } from '../../platform/access/route-guards.ts'
 import type { Client } from '../../platform/http/client.ts'
 import { authErrors } from './auth.errors.ts'
-import type { KnownDevices } from './known-devices.ts'
 import type { Login } from './login.service.ts'
 import { createPasswordReset, type PasswordResetDeps } from './password-reset.service.ts'
 
 export interface PasswordDeps extends PasswordResetDeps {
   login: Pick<Login, 'confirmPassword' | 'requireOpen'>
-  devices: Pick<KnownDevices, 'forgetAll'>
 }
 
 export interface PasswordChange {

@@ -15,6 +15,9 @@ export type ConsoleParts = PageKit & ConsoleService
 export type SignedIn = Awaited<ReturnType<AuthService['login']['verify']>>
 /** A device that is signed in. */
 export type Device = Awaited<ReturnType<AuthService['sessions']['list']>>[number]
+/** One that was, and why it is not any more. */
+export type EndedDevice = Awaited<ReturnType<AuthService['sessions']['listEnded']>>[number]
+export type EndReason = EndedDevice['reason']
 /** Where the message for a forgotten password ends up; `none`: it cannot be sent. */
 export type Delivery = AuthService['passwords']['delivery']
 export type TwoFactorStatus = Awaited<ReturnType<TwoFactorService['status']>>

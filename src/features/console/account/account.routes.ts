@@ -20,8 +20,12 @@ export function addAccountPages(app: FastifyInstance, parts: ConsoleParts): void
 
   async function show(request: FastifyRequest, refused: Partial<AccountView> = {}): Promise<Page> {
     const principal = principalOf(request)
-    const [status, devices] = await Promise.all([twoFactor.status(principal.id), sessions.list(principal)])
-    return accountPage({ principal, twoFactor: status, devices, passwordHint: hint, ...refused })
+    const [status, devices, endedDevices] = await Promise.all([
+      twoFactor.status(principal.id),
+      sessions.list(principal),
+      sessions.listEnded(principal),
+    ])
+    return accountPage({ principal, twoFactor: status, devices, endedDevices, passwordHint: hint, ...refused })
   }
 
   app.get('/account', { config }, async (request, reply) => send(request, reply, await show(request)))

@@ -6,13 +6,14 @@ import { field } from '../../../platform/pages/components/forms.ts'
 import { noRefusal, type Refusal, refusalNote } from '../../../platform/pages/components/refusals.ts'
 import { html } from '../../../platform/pages/html.ts'
 import type { Page } from '../../../platform/pages/pages.ts'
-import type { Device, TwoFactorStatus } from '../console.service.ts'
+import type { Device, EndedDevice, TwoFactorStatus } from '../console.service.ts'
 import { devicesCard } from './devices.views.ts'
 
 export interface AccountView {
   principal: Principal
   twoFactor: TwoFactorStatus
   devices: readonly Device[]
+  endedDevices: readonly EndedDevice[]
   passwordHint: string
   /** What was typed, where it was refused. */
   name?: string
@@ -29,7 +30,7 @@ ${profileCard(view)}
 ${passwordCard(view)}
 </div>
 ${twoFactorCard(view.twoFactor)}
-${devicesCard(view.devices)}`,
+${devicesCard(view.devices, view.endedDevices)}`,
   }
 }
 

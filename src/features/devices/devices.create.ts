@@ -1,0 +1,27 @@
+import type { Infrastructure } from '../../platform/infrastructure.ts'
+import { createBackgroundMail } from '../../platform/mail/background-mail.ts'
+import type { AuthService } from '../auth/auth.create.ts'
+import { createDevices } from './devices.service.ts'
+import { createDeviceStore } from './devices.store.ts'
+import { createLockNotices } from './lock-notices.service.ts'
+import { createLockNoticeStore } from './lock-notices.store.ts'
+
+export type DevicesService = ReturnType<typeof createDevicesService>
+
+export function createDevicesService(infrastructure: Infrastructure, { auth }: { auth: AuthService }) {
+  const { config, log, clock, random, db } = infrastructure
+  const background = createBackgroundMail({ log })
+  infrastructure.onClose(() => background.close())
+  const devices = createDevices({ store: createDeviceStore({ db, clock }), random })
+  const notices = createLockNotices({
+    store: createLockNoticeStore({ db, clock }),
+    clock,
+    accounts: auth.accounts,
+    mail: auth.mail,
+    background,
+    publicUrl: config.server.publicUrl,
+  })
+  auth.devices.provide({ ...devices, onAccountLocked: notices.send })
+  auth.credentials.provide({ removeAll: (userId) => devices.forgetAll(userId) })
+  return devices
+}

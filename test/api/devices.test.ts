@@ -4,6 +4,7 @@ import { hash } from 'node:crypto'
 import { test } from 'node:test'
 import { startApi } from '../support/api.ts'
 import { onEachEngine } from '../support/databases.ts'
+import { startDescribedApi } from '../support/described.ts'
 import { deviceTokenIn, isKnown, lockOut, logInFrom, manyAddresses, newDevice } from '../support/devices.ts'
 import { eventually } from '../support/eventually.ts'
 import { again, challengeOf, enableTwoFactor, many, password, register, signIn, totp } from '../support/people.ts'
@@ -321,4 +322,22 @@ onEachEngine('a device is forgotten', (engine) => {
     await api.db.write({ sql: 'DELETE FROM users WHERE id = $1', params: [user.id] })
     assert.deepEqual(await api.db.all('SELECT id FROM devices'), [])
   })
+})
+
+test('the description of the API has the token, of the request and of the answer, and pages of other origins may read it', async (t) => {
+  const { document, request } = await startDescribedApi(t)
+  const takes = (path: string) =>
+    (document.paths[path]?.post?.parameters ?? []).some(
+      ({ name, in: place }) => `${place} ${name}` === 'header x-device-token',
+    )
+  for (const path of ['login', '2fa/verify', 'password', 'logout']) assert.ok(takes(`/api/auth/${path}`), path)
+  for (const path of ['login', '2fa/verify']) {
+    const response = document.paths[`/api/auth/${path}`]?.post?.responses['200']
+    assert.ok(response && 'headers' in response && response.headers?.['x-device-token'], path)
+  }
+  const { headers } = await request('POST', '/api/auth/login', {
+    json: {},
+    headers: { origin: 'https://shop.example' },
+  })
+  assert.match(headers.get('access-control-expose-headers') ?? '', /\bx-device-token\b/)
 })

@@ -30,6 +30,25 @@ onEachEngine('clean-up', (engine) => {
     assert.deepEqual(await db.get('SELECT count(*) AS n FROM revoked_tokens'), { n: 100 })
   })
 
+  test('removes what is told of after its end when that time is over, too', async (t) => {
+    const url = await createDatabaseUrl(t, engine)
+    const { db } = await openDatabase(openOptions({ url, migrations: ownMigrations }))
+    t.after(() => db.close())
+    const clock = createMovableClock()
+    const log = createLogger({ level: 'silent', isTerminal: false })
+    const tables = [{ table: 'revoked_tokens', key: 'id', keptAfterSeconds: 86_400 }]
+    const cleanup = startCleanup({ db, clock, log, tables })
+    t.after(() => cleanup.close())
+    await db.write({
+      sql: 'INSERT INTO revoked_tokens (id, expires_at) VALUES ($1, $2)',
+      params: ['t', clock.nowSeconds()],
+    })
+    clock.advance(82_800)
+    assert.equal(await cleanup.run(), 0)
+    clock.advance(3600)
+    assert.equal(await cleanup.run(), 1)
+  })
+
   test('removes what the audit trail has kept for long enough, and with 0 days nothing', async (t) => {
     const url = await createDatabaseUrl(t, engine)
     const { db } = await openDatabase(openOptions({ url, migrations: ownMigrations }))

@@ -1,4 +1,5 @@
 /** Mails that no response waits for. */
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { withTimeout } from '../../core/timeout.ts'
 import type { Log } from '../log/logger.ts'
 
@@ -7,9 +8,10 @@ const maxCloseMs = 5000
 export function createBackgroundMail({ log }: { log: Log }) {
   const underWay = new Set<Promise<void>>()
   return {
-    /** Returns at once. A failure is logged under that name. */
+    /** Returns at once, and begins after the response: its time tells nothing. A failure is logged under that name. */
     begin(name: string, send: () => Promise<void>): void {
-      const work = send()
+      const work = nextTurn()
+        .then(send)
         .catch((error: unknown) => log.error({ err: error }, `${name} failed`))
         .finally(() => underWay.delete(work))
       underWay.add(work)

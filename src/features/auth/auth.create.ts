@@ -8,6 +8,7 @@ import { createAuthCounters } from './auth-counters.ts'
 import { createAuthenticator } from './authenticator.ts'
 import { createBrowserSignIn } from './browser-sign-in.ts'
 import { createCredentials } from './credentials.ts'
+import { createEndedSessionStore } from './ended-sessions.store.ts'
 import { createKnownDevicesSlot } from './known-devices.ts'
 import { createLockout } from './lockout.ts'
 import { createLogin } from './login.service.ts'
@@ -44,6 +45,7 @@ export async function createAuthService(
   const pairs = createTokenPairs({ ...jwt, tokens, clock, random })
   const accounts = createAccountStore({ db, clock })
   const sessionStore = createSessionStore({ db, clock })
+  const endedSessions = createEndedSessionStore({ db, clock })
   const lockout = createLockout({ db, clock, attempts: auth.lockoutAttempts, seconds: auth.lockoutSeconds })
   const secondFactor = createSecondFactorSlot()
   const devices = createKnownDevicesSlot()
@@ -54,6 +56,7 @@ export async function createAuthService(
     log,
     accounts,
     sessions: sessionStore,
+    endedSessions,
     lockout,
     devices,
     passwords: users.passwords,
@@ -77,6 +80,7 @@ export async function createAuthService(
   const sessions = createSessions(shared)
   const webSessions = createWebSessions({
     store: createWebSessionStore({ db, clock }),
+    endedSessions,
     clock,
     random,
     createUser: users.createUser,

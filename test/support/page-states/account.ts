@@ -1,6 +1,6 @@
 import { secretOn } from '../console-fixture.ts'
 import { fill, press, sees, tells } from '../console-steps.ts'
-import { password, totp } from '../people.ts'
+import { claimsOf, logIn, password, totp } from '../people.ts'
 import { at, goTo, type PageState } from './page-state.ts'
 
 const setUp = '/console/account/two-factor/set-up'
@@ -8,6 +8,19 @@ const off = '/console/account/two-factor/disable'
 
 export const accountStates: readonly PageState[] = [
   at('member', 'account', '/console/account', 'Account'),
+  {
+    name: 'account with sessions that ended',
+    as: 'member',
+    async open(page, { api, people, words }) {
+      const json = { email: people.member.email, password }
+      const headers = { 'user-agent': words.userAgent }
+      const ended = (await api.request('POST', '/api/auth/login', { json, headers })).body.access_token
+      const { access_token: token } = (await logIn(api, people.member.email)).body
+      await api.delete(`/api/auth/sessions/${claimsOf(ended).family}`, token)
+      await goTo(page, `${api.url}/console/account`, 'Account')
+      await tells(page, 'Ended in the last 30 days')
+    },
+  },
   {
     name: 'account, refused',
     as: 'member',

@@ -21,6 +21,7 @@ export { linksOf, metaOf, offsetOf, type Page as Paging, pageOf } from '../platf
 export type { Infrastructure } from '../platform/infrastructure.ts'
 export type { Limiter } from '../platform/limiter/limiter.ts'
 export { Id, noContent, type RouteDocs, response } from '../platform/openapi/route-docs.ts'
+export type { Card, ShownUser } from '../platform/pages/cards.ts'
 export { badges } from '../platform/pages/components/badges.ts'
 export { field, noProblems, type Problems, problemNote, problemsOf } from '../platform/pages/components/forms.ts'
 export { beyondLast, pager } from '../platform/pages/components/pager.ts'

@@ -4,6 +4,7 @@ import type { Random } from '../../core/random.ts'
 import type { Principal } from '../access/route-guards.ts'
 import { httpErrors } from '../http/http-errors.ts'
 import { serveAssets } from './assets.ts'
+import { createCards } from './cards.ts'
 import { problemPage } from './components/problem-page.ts'
 import type { ConsolePages } from './console-pages.ts'
 import type { Cookies } from './cookies.ts'
@@ -52,12 +53,13 @@ export async function consoleRoutes(app: FastifyInstance, options: ConsoleOption
   app.addHook('onRequest', async (request, reply) => {
     if (request.method === 'GET') request.notice = notices.take(request, reply)
   })
+  const cards = createCards(pages)
   const config = { access: 'public', docs: false } as const
 
   serveAssets(app)
   app.get('/', { config }, (request, reply) => reply.redirect(request.principal ? home : `${consolePath}/sign-in`, 303))
   for (const each of pages) {
-    const addRoutes = each.routes?.({ send, notices, cookies, home })
+    const addRoutes = each.routes?.({ send, notices, cookies, cards, home })
     if (addRoutes) await app.register(async (own) => addRoutes(own))
   }
   app.get('/*', { config }, async (request, reply) => {

@@ -13,13 +13,15 @@ export interface UserView {
   /** `view`: only to look at. `beyond`: holds more than whoever looks. */
   reach: 'view' | 'beyond' | 'change'
   roles: readonly { name: string; canGive: boolean }[]
+  /** Of other features. */
+  cards: readonly Html[]
   /** What was chosen, where it was refused. */
   chosen?: readonly string[]
   refusal?: Refusal
 }
 
 export function userPage(view: UserView): Page {
-  const { user, reach, refusal = noRefusal } = view
+  const { user, reach, cards, refusal = noRefusal } = view
   return {
     title: user.email,
     content: html`<p class="trail"><a href="/console/users">← Users</a></p>
@@ -29,6 +31,7 @@ ${refusalNote(refusal)}
 ${factsCard(user)}
 ${reach === 'change' && rolesCard(view)}
 </div>
+${cards}
 ${reach === 'change' && helpCard(user)}
 ${reach === 'beyond' && html`<p class="soft">This user holds permissions that you lack, so you cannot change anything here.</p>`}`,
   }

@@ -19,7 +19,10 @@ const mayView = { access: { permission: 'users.view' }, docs: false } as const
 // What is refused is told on the user's page, which is for who may view it.
 const mayUpdate = { access: [mayView.access, { permission: 'users.update' }], docs: false } as const
 
-export function addUserPages(app: FastifyInstance, { admin, notices, send, home }: PageKit & AdminService): void {
+export function addUserPages(
+  app: FastifyInstance,
+  { admin, notices, cards, send, home }: PageKit & AdminService,
+): void {
   const refuse = createRefuse(send)
 
   app.get<{ Querystring: { q?: unknown } }>('/users', { config: mayView }, async (request, reply) => {
@@ -35,7 +38,14 @@ export function addUserPages(app: FastifyInstance, { admin, notices, send, home 
     if (!user) throw httpErrors.notFound()
     const canChange = admin.canChange(principal, user) ? 'change' : 'beyond'
     const reach = principal.can('users.update') ? canChange : 'view'
-    return userPage({ user, reach, roles: admin.listRoles(principal), ...refused })
+    const shown = { id: user.id, email: user.email, canChange: reach === 'change' }
+    return userPage({
+      user,
+      reach,
+      roles: admin.listRoles(principal),
+      cards: await cards.ofUser(shown, request),
+      ...refused,
+    })
   }
 
   app.get('/users/:id', { config: mayView }, async (request, reply) => send(request, reply, await show(request)))

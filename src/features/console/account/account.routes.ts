@@ -13,15 +13,19 @@ import { type AccountView, accountPage } from './account.views.ts'
 const config = { access: 'authenticated', docs: false } as const
 
 export function addAccountPages(app: FastifyInstance, parts: ConsoleParts): void {
-  const { users, auth, twoFactor, cookies, notices, send } = parts
+  const { users, auth, twoFactor, cookies, notices, cards, send } = parts
   const { passwords, sessions, limiters } = auth
   const refuse = createRefuse(send)
   const hint = passwordHint(users.findPasswordProblems)
 
   async function show(request: FastifyRequest, refused: Partial<AccountView> = {}): Promise<Page> {
     const principal = principalOf(request)
-    const [status, devices] = await Promise.all([twoFactor.status(principal.id), sessions.list(principal)])
-    return accountPage({ principal, twoFactor: status, devices, passwordHint: hint, ...refused })
+    const [status, devices, others] = await Promise.all([
+      twoFactor.status(principal.id),
+      sessions.list(principal),
+      cards.ofAccount(principal, request),
+    ])
+    return accountPage({ principal, twoFactor: status, devices, cards: others, passwordHint: hint, ...refused })
   }
 
   app.get('/account', { config }, async (request, reply) => send(request, reply, await show(request)))

@@ -4,7 +4,7 @@ import type { Principal } from '../../../platform/access/route-guards.ts'
 import { badges } from '../../../platform/pages/components/badges.ts'
 import { field } from '../../../platform/pages/components/forms.ts'
 import { noRefusal, type Refusal, refusalNote } from '../../../platform/pages/components/refusals.ts'
-import { html } from '../../../platform/pages/html.ts'
+import { type Html, html } from '../../../platform/pages/html.ts'
 import type { Page } from '../../../platform/pages/pages.ts'
 import type { Device, TwoFactorStatus } from '../console.service.ts'
 import { devicesCard } from './devices.views.ts'
@@ -13,6 +13,8 @@ export interface AccountView {
   principal: Principal
   twoFactor: TwoFactorStatus
   devices: readonly Device[]
+  /** Of other features. */
+  cards: readonly Html[]
   passwordHint: string
   /** What was typed, where it was refused. */
   name?: string
@@ -29,6 +31,7 @@ ${profileCard(view)}
 ${passwordCard(view)}
 </div>
 ${twoFactorCard(view.twoFactor)}
+${view.cards}
 ${devicesCard(view.devices)}`,
   }
 }

@@ -13,6 +13,7 @@ import { createLogin } from './login.service.ts'
 import { createPasswordService } from './password.service.ts'
 import { createPasswordResetStore } from './password-resets.store.ts'
 import { createPrincipalStore } from './principals.store.ts'
+import { createProgramKeysSlot } from './program-keys.ts'
 import { createRefresh } from './refresh.service.ts'
 import { createSecondFactorSlot } from './second-factor.ts'
 import { createSessions } from './sessions.service.ts'
@@ -46,6 +47,7 @@ export async function createAuthService(
   const lockout = createLockout({ db, clock, attempts: auth.lockoutAttempts, seconds: auth.lockoutSeconds })
   const secondFactor = createSecondFactorSlot()
   const devices = createKnownDevicesSlot()
+  const programKeys = createProgramKeysSlot()
   const shared = {
     db,
     clock,
@@ -88,7 +90,12 @@ export async function createAuthService(
   const limiter = (name: keyof typeof auth.rateLimit) => createLimiter(name, auth.rateLimit[name])
 
   return {
-    authenticate: createAuthenticator({ principals: createPrincipalStore(db), tokens, createUser: users.createUser }),
+    authenticate: createAuthenticator({
+      principals: createPrincipalStore(db),
+      tokens,
+      programKeys,
+      createUser: users.createUser,
+    }),
     keys,
     login,
     refresh: createRefresh(shared),
@@ -108,6 +115,7 @@ export async function createAuthService(
     },
     secondFactor,
     devices,
+    programKeys,
     credentials: createCredentials(),
     accounts,
     mail,

@@ -32,11 +32,12 @@ export const auth = defineFeature({
 
   create: async (infrastructure, needs) => (await import('./auth.create.ts')).createAuthService(infrastructure, needs),
 
-  signIn: ({ authenticate, webSessions, familyTtlSeconds }) => ({
+  signIn: ({ authenticate, webSessions, programKeys, familyTtlSeconds }) => ({
     authenticate,
     findBrowserSession: webSessions.find,
     lookAtBrowserSession: webSessions.look,
     maxSessionSeconds: familyTtlSeconds,
+    keys: programKeys,
   }),
   routes: (service) => async (app) => (await import('./auth.routes.ts')).addAuthRoutes(app, service),
 })

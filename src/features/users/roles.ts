@@ -9,10 +9,19 @@ export interface Roles {
   names(): string[]
   /** Whether anybody with these roles may do that. Names that are no role hold nothing. */
   allow(roles: readonly string[], permission: string): boolean
-  /** Whether these roles hold everything that the others do: nobody hands out more than they have. */
+  /** Whether these roles hold everything that the others do. */
   cover(roles: readonly string[], others: readonly string[]): boolean
+  /** Whether somebody holds everything that these roles do: nobody hands out more than they have. */
+  areCoveredBy(holder: PermissionHolder, roles: readonly string[]): boolean
+  /** Whether a list of permissions allows one. The list is of patterns, as those of roles are. */
+  compilePermissions(permissions: readonly string[]): (permission: string) => boolean
   /** The roles that hold `*`. */
   administrators(): string[]
+}
+
+/** `can` takes a pattern too, which is held where all that it stands for is. */
+export interface PermissionHolder {
+  can(permission: string): boolean
 }
 
 interface Held {
@@ -33,12 +42,20 @@ export function compileRoles(definitions: RoleDefinitions): Roles {
     return false
   }
 
+  function areCoveredBy(holder: PermissionHolder, roles: readonly string[]): boolean {
+    return roles.every((name) => patternsOf(compiled.get(name)).every((pattern) => holder.can(pattern)))
+  }
+
   return {
     has: (name) => compiled.has(name),
     names: () => [...compiled.keys()],
     allow: isHeld,
-    cover: (roles, others) =>
-      others.every((name) => patternsOf(compiled.get(name)).every((pattern) => isHeld(roles, pattern))),
+    cover: (roles, others) => areCoveredBy({ can: (pattern) => isHeld(roles, pattern) }, others),
+    areCoveredBy,
+    compilePermissions(permissions) {
+      const held = holdAll(permissions)
+      return (permission) => holds(held, permission)
+    },
     administrators: () => [...compiled].filter(([, { everything }]) => everything).map(([name]) => name),
   }
 }
@@ -73,9 +90,12 @@ function compile(name: string, definitions: RoleDefinitions): Held {
     for (const permission of permissions) all.add(permission)
     waiting.push(...inherits)
   }
-  const patterns = [...all]
+  return holdAll([...all])
+}
+
+function holdAll(patterns: readonly string[]): Held {
   return {
-    everything: all.has('*'),
+    everything: patterns.includes('*'),
     prefixes: new Set(patterns.filter((each) => each.endsWith('.*')).map((each) => each.slice(0, -1))),
     exact: new Set(patterns.filter((each) => each !== '*' && !each.endsWith('.*'))),
   }

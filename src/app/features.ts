@@ -1,5 +1,6 @@
 /** The features of the service, in the order in which they need one another and in which their routes are described. */
 import { admin } from '../features/admin/admin.feature.ts'
+import { apiKeys } from '../features/api-keys/api-keys.feature.ts'
 import { auth } from '../features/auth/auth.feature.ts'
 import { console } from '../features/console/console.feature.ts'
 import { posts } from '../features/posts/posts.feature.ts'
@@ -14,6 +15,7 @@ export const ownFeatures = [
   twoFactor,
   posts,
   admin,
+  apiKeys,
   products,
   console,
 ] as const satisfies readonly Feature[]

@@ -275,8 +275,14 @@ onEachEngine('an API key', (engine) => {
         actor_id,
         changes,
       ])
-    const made = (id: string, name: string) => ({ key: { from: null, to: id }, name: { from: null, to: name } })
-    const ended = (id: string, name: string) => ({ key: { from: id, to: null }, name: { from: name, to: null } })
+    const made = (id: string, name: string) => ({
+      api_key: { from: null, to: id },
+      api_key_name: { from: null, to: name },
+    })
+    const ended = (id: string, name: string) => ({
+      api_key: { from: id, to: null },
+      api_key_name: { from: name, to: null },
+    })
     assert.deepEqual(entries, [
       ['api_key_ended', 'success', user.id, admin.id, ended(two.id, 'Two')],
       ['api_key_created', 'success', user.id, user.id, made(two.id, 'Two')],

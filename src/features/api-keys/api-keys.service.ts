@@ -105,5 +105,5 @@ export type ApiKeys = ReturnType<typeof createApiKeys>
 
 function changesOf({ id, name }: ListedKey, what: 'made' | 'ended'): AuditChanges {
   const toChange = (value: string) => (what === 'made' ? { from: null, to: value } : { from: value, to: null })
-  return { key: toChange(id), name: toChange(name) }
+  return { api_key: toChange(id), api_key_name: toChange(name) }
 }

@@ -12,3 +12,8 @@ export async function makeKey(api: Api, access: string, body: object = {}): Prom
   assert.equal(made.status, 201, JSON.stringify(made.body))
   return { id: made.body.data.id, key: made.body.key }
 }
+
+/** The key with another character at that place. */
+export function withTypo(key: string, place: number): string {
+  return key.slice(0, place) + (key[place] === 'a' ? 'b' : 'a') + key.slice(place + 1)
+}

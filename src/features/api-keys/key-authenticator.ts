@@ -25,7 +25,7 @@ export function createKeyAuthenticator(deps: KeyAuthenticatorDeps) {
   const { store, clock, log, createUser, compilePermissions } = deps
   /** By the list as it is stored. */
   const compiled = new LRUCache<string, Allows>({ max: 1000 })
-  /** When this node last wrote down that a key was used, in Unix seconds. */
+  /** When this node last saw to it that the use of a key is written down, in Unix seconds. */
   const written = new LRUCache<string, number>({ max: 10_000 })
   const underWay = new Set<Promise<void>>()
 
@@ -64,9 +64,11 @@ export function createKeyAuthenticator(deps: KeyAuthenticatorDeps) {
   /** Nobody waits for it, and where it fails nobody is refused. */
   function noteUse({ key_id: id, last_used_at: lastUsedAt }: KeyRow): void {
     const now = clock.nowSeconds()
-    const since = new Date((now - usedEverySeconds) * 1000).toISOString()
-    if (now - (written.get(id) ?? 0) < usedEverySeconds || (lastUsedAt !== null && lastUsedAt > since)) return
+    if (now - (written.get(id) ?? 0) < usedEverySeconds) return
     written.set(id, now)
+    const since = new Date((now - usedEverySeconds) * 1000).toISOString()
+    // Another node has.
+    if (lastUsedAt !== null && lastUsedAt > since) return
     const writing = store
       .use(id, clock.nowIso(), since)
       .catch((error: unknown) => log.warn({ err: error }, 'the use of an API key could not be written down'))

@@ -138,6 +138,10 @@ onEachEngine('an API key', (engine) => {
     }
     const everything = [...dump, ...api.log].join('\n')
     assert.ok(everything.includes('Deploy') && api.log.length > 5)
+    assert.ok(
+      api.log.some((line) => line.includes(`"keyId":"${id}"`)),
+      'the log tells which key it was',
+    )
     for (const secret of [key, live]) {
       // Of the random part, no more than the four characters of the hint are in one piece.
       for (let i = 3; i + 8 <= secret.length; i++) assert.ok(!everything.includes(secret.slice(i, i + 8)))

@@ -43,7 +43,7 @@ export const accountPlaces: readonly Place[] = [
     async open(page, { api, words, people }) {
       await makeKey(api, (await again(api, people.member)).access, { name: words.product.slice(0, 100) })
       await goTo(page, `${api.url}/console/account`, 'Account')
-      await tells(page, 'All that the user may')
+      await tells(page, 'All that you may')
     },
   },
   at('member', 'two-factor set-up', setUp, 'Set up two-factor'),

@@ -17,6 +17,7 @@ export function createKeyPages(keys: ApiKeysService): ConsolePages {
             keys: await keys.list(id),
             now: keys.clock.nowIso(),
             about: 'For programs that act as you, with what both you and the key may.',
+            owner: 'you',
             newKey: '/console/account/keys/new',
             endPath: (key) => `/console/account/keys/${key}/end`,
           }),
@@ -32,6 +33,7 @@ export function createKeyPages(keys: ApiKeysService): ConsolePages {
             keys: listed,
             now: keys.clock.nowIso(),
             about: 'Programs act as this user by them.',
+            owner: 'the user',
             ...(canChange && { endPath: (key: string) => `/console/users/${id}/keys/${key}/end` }),
           })
         },

@@ -13,13 +13,16 @@ export interface KeysCard {
   /** In ISO 8601. */
   now: string
   about: string
+  /** How the page speaks of the owner. */
+  owner: 'you' | 'the user'
   /** Where one is made; absent where none may be. */
   newKey?: string
   /** Where one is ended, by its id; absent where they are only to be looked at. */
   endPath?(key: string): string
 }
 
-export function keysCard({ keys, now, about, newKey, endPath }: KeysCard): Html {
+export function keysCard(card: KeysCard): Html {
+  const { keys, about, newKey, endPath } = card
   return html`<section class="card" aria-labelledby="api-keys">
 <div class="row">
 <h2 id="api-keys">API keys</h2>
@@ -31,22 +34,18 @@ ${
   html`<table class="stack devices">
 <thead><tr><th scope="col">Name</th><th scope="col">Key</th><th scope="col">May</th><th scope="col">Last used</th><th scope="col">Expires</th>${endPath && html`<th scope="col">Action</th>`}</tr></thead>
 <tbody>
-${keys.map((key) => row(key, now, endPath))}
+${keys.map((key) => row(key, card))}
 </tbody>
 </table>`
 }
 </section>`
 }
 
-function row(
-  { id, name, hint, permissions, last_used_at, expires_at }: ListedKey,
-  now: string,
-  endPath: KeysCard['endPath'],
-) {
+function row({ id, name, hint, permissions, last_used_at, expires_at }: ListedKey, { now, owner, endPath }: KeysCard) {
   return html`<tr>
 <td data-label="Name"><span id="key-${id}">${name}</span></td>
 <td data-label="Key"><code>${hint}</code></td>
-<td data-label="May">${mayOf(permissions)}</td>
+<td data-label="May">${mayOf(permissions, owner)}</td>
 <td data-label="Last used">${last_used_at === null ? html`<span class="soft">Never</span>` : time(last_used_at)}</td>
 <td data-label="Expires">${expiryOf(expires_at, now)}</td>
 ${endPath && html`<td class="action"><form method="post" action="${endPath(id)}" data-confirm="End the API key “${name}”? Programs that use it are refused at once." data-confirm-button="End"><button class="small" aria-describedby="key-${id}">End</button></form></td>`}
@@ -54,8 +53,8 @@ ${endPath && html`<td class="action"><form method="post" action="${endPath(id)}"
 `
 }
 
-function mayOf(permissions: readonly string[] | null): Html {
-  if (permissions === null) return html`<span class="soft">All that the user may</span>`
+function mayOf(permissions: readonly string[] | null, owner: string): Html {
+  if (permissions === null) return html`<span class="soft">All that ${owner} may</span>`
   if (permissions.length === 0) return html`<span class="soft">Nothing</span>`
   return html`<span>${badges(permissions)}</span>`
 }

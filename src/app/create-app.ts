@@ -49,6 +49,7 @@ export async function createApp({ onCreated, ...options }: AppOptions): Promise<
       version: readVersion(),
       authenticate: joined.signIn.authenticate,
       policies: joined.policies,
+      keys: joined.signIn.keys,
       readiness,
       isDevelopment: config.isDevelopment,
       corsOrigins: config.cors.origins,

@@ -1,5 +1,6 @@
 /** The service's own features. Their order is the order in which /openapi.json describes their routes. */
 import { admin } from '../features/admin/admin.feature.ts'
+import { apiKeys } from '../features/api-keys/api-keys.feature.ts'
 import { auth } from '../features/auth/auth.feature.ts'
 import { console } from '../features/console/console.feature.ts'
 import { devices } from '../features/devices/devices.feature.ts'
@@ -19,6 +20,7 @@ export const ownFeatures = [
   devices,
   posts,
   admin,
+  apiKeys,
   products,
   console,
 ] as const satisfies readonly Feature[]

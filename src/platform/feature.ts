@@ -9,6 +9,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { CheckContext, CoreConfig } from '../config/config.ts'
 import type { KeyTree, ValuesOf } from '../config/key.ts'
 import type { Policy } from './access/policies.ts'
+import type { KeyRules } from './access/program-keys.ts'
 import type { Authenticate, Principal } from './access/route-guards.ts'
 import type { FeatureCommand } from './command-line/command.ts'
 import type { Expiring } from './database/cleanup.ts'
@@ -35,6 +36,8 @@ export interface SignIn {
   peekBrowserSession: Authenticate
   /** The maximum age of the session cookie. */
   maxSessionSeconds: number
+  /** Tells keys of programs from other tokens, and where they may be used. */
+  keys?: KeyRules
 }
 
 export interface FeatureDefinition<Service, Uses extends Needs, Keys extends KeyTree> {

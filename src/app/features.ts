@@ -5,6 +5,7 @@ import { console } from '../features/console/console.feature.ts'
 import { posts } from '../features/posts/posts.feature.ts'
 import { products } from '../features/products/products.feature.ts'
 import { profile } from '../features/profile/profile.feature.ts'
+import { setUp } from '../features/set-up/set-up.feature.ts'
 import { twoFactor } from '../features/two-factor/two-factor.feature.ts'
 import { users } from '../features/users/users.feature.ts'
 import type { Feature } from '../platform/feature.ts'
@@ -19,6 +20,7 @@ export const ownFeatures = [
   admin,
   products,
   console,
+  setUp,
 ] as const satisfies readonly Feature[]
 
 const noExtensions: readonly Feature[] = []

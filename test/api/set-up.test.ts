@@ -2,6 +2,8 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { defineFeature } from '../../src/platform/feature.ts'
+import { html } from '../../src/platform/pages/html.ts'
 import type { Api } from '../support/api.ts'
 import { createConfig } from '../support/config.ts'
 import { type ConsoleBrowser, type ConsolePage, openConsole } from '../support/console.ts'
@@ -267,6 +269,29 @@ describe('set-up', () => {
     await eventually(() => assert.match(api.log.join(''), /no role of auth.roles holds/))
     assert.equal(findLink(api), undefined)
     assert.equal((await openConsole(api).open('/console/setup')).status, 404)
+  })
+
+  test('features add cards to the welcome page', async (t) => {
+    const card = html`<section class="card" aria-labelledby="keys"><h2 id="keys">A key for programs</h2></section>`
+    const keys = defineFeature({
+      name: 'keys-of-the-test',
+      create: () => undefined,
+      pages: () => ({ welcomeCards: [{ show: () => card }] }),
+    })
+    const api = await startApiWithRoles(t, { extensions: [keys] })
+    const { browser, page } = await finish(api)
+    assert.match((await browser.follow(page)).text, /A key for programs/)
+  })
+
+  test('a feature that fails after the start is logged, and everything is served', async (t) => {
+    const failing = defineFeature({
+      name: 'failing',
+      create: () => undefined,
+      onListening: () => Promise.reject(new Error('out of order')),
+    })
+    const api = await startApiWithRoles(t, { extensions: [failing] })
+    await eventually(() => assert.match(api.log.join(''), /out of order/))
+    assert.equal((await openConsole(api).open(await loggedPath(api))).status, 200)
   })
 
   test('a role of another name is given where it alone holds "*"', async (t) => {

@@ -72,6 +72,9 @@ export async function createApp({ onCreated, ...options }: AppOptions): Promise<
     const consoleSocket = await addConsole(http.app, service)
     const { sockets, ...socketParts } = createSocketParts(infrastructure, graphql)
     socketParts.serveBeside(http.app.server, consoleSocket)
+    let links: Listening['links'] = Promise.resolve([])
+    // Registered first, so that it is waited for after the server has stopped.
+    infrastructure.onClose(() => links)
     infrastructure.onClose(() => Promise.all([http.close(), socketParts.close()]))
     addGauges(service, sockets.counts)
     await onCreated?.(http.app, { ...infrastructure, ...graphql, sockets })
@@ -82,8 +85,7 @@ export async function createApp({ onCreated, ...options }: AppOptions): Promise<
         const wsUrl = await socketParts.listen()
         const url = await http.listen(config.server.host, config.server.port)
         const address = config.server.publicUrl ?? reachableUrl(url)
-        const links = joined.onListening(address)
-        infrastructure.onClose(() => links)
+        links = joined.onListening(address)
         return { url, wsUrl, address, links }
       },
       close: infrastructure.close,

@@ -19,8 +19,8 @@ export const ownFeatures = [
   posts,
   admin,
   products,
-  console,
   setUp,
+  console,
 ] as const satisfies readonly Feature[]
 
 const noExtensions: readonly Feature[] = []

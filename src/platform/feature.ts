@@ -61,8 +61,8 @@ export interface FeatureDefinition<Service, Uses extends Needs, Keys extends Key
   /** Starts background work. Not called in commands. */
   start?(service: Service, infrastructure: Infrastructure<CoreConfig & ValuesOf<Keys>>): Running | Promise<Running>
   /**
-   * Called when the HTTP server listens, with the address to open in a browser. Not called in commands. Nothing waits for
-   * it, and a failure is only logged. Returns what a person at the terminal should see.
+   * Called when the HTTP server listens, with the address to open in a browser; not in commands, nor where only sockets
+   * are served. Nothing waits for it, and a failure is only logged. Returns what a person at the terminal should see.
    */
   onListening?(service: Service, address: string): Promise<readonly TerminalLink[]>
 

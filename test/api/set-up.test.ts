@@ -9,6 +9,7 @@ import { createConfig } from '../support/config.ts'
 import { type ConsoleBrowser, type ConsolePage, openConsole } from '../support/console.ts'
 import { createDatabaseUrl, onEachEngine } from '../support/databases.ts'
 import { eventually } from '../support/eventually.ts'
+import { startWithMail, waitForMails } from '../support/mailbox.ts'
 import { logIn, many, password, register } from '../support/people.ts'
 import { type ApiWithRoles, startApiWithRoles } from '../support/roles.ts'
 import { findLink, loggedLink, loggedPath } from '../support/set-up.ts'
@@ -216,6 +217,18 @@ onEachEngine('set-up', (engine) => {
     if (engine === 'sqlite') {
       for (const end of ['', '-wal']) assert.ok(!readFileSync(fileURLToPath(DATABASE_URL) + end).includes(token))
     }
+  })
+
+  test('where addresses have to be verified, the first administrator is in and gets the mail', async (t) => {
+    const { api, mailbox } = await startWithMail(t, engine, { VERIFY_EMAIL: 'true' })
+    const { browser, page } = await finish(api)
+    const welcome = await browser.follow(page)
+    assert.equal(welcome.status, 200)
+    assert.ok(welcome.text.includes("curl 'https://app.example.com/api/v2/products'"))
+    assert.match(welcome.text, /PUBLIC_URL .*? Met .*?JWT_SECRET .*? Met .*?MAIL_URL .*? Met/)
+    await waitForMails(mailbox, 1)
+    assert.match(mailbox.messages[0] ?? '', /Verification token/)
+    assert.equal((await logIn(api, root.email)).status, 403)
   })
 
   test('the welcome page is for the new administrator, and adds sample products once', async (t) => {

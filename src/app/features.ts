@@ -7,6 +7,7 @@ import { devices } from '../features/devices/devices.feature.ts'
 import { posts } from '../features/posts/posts.feature.ts'
 import { products } from '../features/products/products.feature.ts'
 import { profile } from '../features/profile/profile.feature.ts'
+import { setUp } from '../features/set-up/set-up.feature.ts'
 import { twoFactor } from '../features/two-factor/two-factor.feature.ts'
 import { users } from '../features/users/users.feature.ts'
 import type { Feature } from '../platform/feature.ts'
@@ -22,6 +23,7 @@ export const ownFeatures = [
   admin,
   apiKeys,
   products,
+  setUp,
   console,
 ] as const satisfies readonly Feature[]
 

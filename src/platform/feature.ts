@@ -63,6 +63,11 @@ export interface FeatureDefinition<Service, Uses extends Needs, Keys extends Key
   ): Service | Promise<Service>
   /** Starts background work. Not called in commands. */
   start?(service: Service, infrastructure: Infrastructure<CoreConfig & ValuesOf<Keys>>): Running | Promise<Running>
+  /**
+   * Called when the HTTP server listens, with the address to open in a browser; not in commands, nor where only sockets
+   * are served. Nothing waits for it, and a failure is only logged. Returns what a person at the terminal should see.
+   */
+  onListening?(service: Service, address: string): Promise<readonly TerminalLink[]>
 
   /** By name. Routes and elements require `{ policy: name, action, entity }`. */
   policies?: Readonly<Record<string, Policy<never>>>
@@ -81,6 +86,13 @@ export interface FeatureDefinition<Service, Uses extends Needs, Keys extends Key
 
 export interface Running {
   close(): Promise<void>
+}
+
+/** A link that `start` prints on a terminal. */
+export interface TerminalLink {
+  name: string
+  url: string
+  note?: string
 }
 
 export interface Feature<out Service = unknown, out Keys = unknown> {

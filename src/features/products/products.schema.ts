@@ -54,25 +54,3 @@ function toCents(price: number): number {
 function orDefault(category: string): string {
   return category.trim() === '' ? defaultCategory : category
 }
-
-export const ProductResource = Type.Object(
-  {
-    id: Type.Integer({ format: 'int64' }),
-    type: Type.Literal('products'),
-    attributes: Type.Object({
-      name: Type.String(),
-      slug: Type.String(),
-      description: Type.String(),
-      price: Type.Number(),
-      formatted_price: Type.String(),
-      category: Type.String(),
-      stock: Type.Integer(),
-      in_stock: Type.Boolean(),
-      active: Type.Boolean(),
-      created_at: Type.String({ format: 'date-time' }),
-      updated_at: Type.String({ format: 'date-time' }),
-    }),
-  },
-  { title: 'Product' },
-)
-export const OneProduct = Type.Object({ data: ProductResource }, { title: 'ProductEnvelope' })

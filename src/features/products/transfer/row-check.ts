@@ -5,7 +5,7 @@
 
 import { compileBody, describeDetails } from '../../../platform/validation/body-validation.ts'
 import { Type } from '../../../platform/validation/schema-builder.ts'
-import type { BulkProduct } from '../bulk.store.ts'
+import type { ProductValues } from '../product.ts'
 import { NewProduct, toInput } from '../products.schema.ts'
 import type { SourceRecord } from './records.ts'
 
@@ -15,7 +15,7 @@ const NewRow = Type.Object({
   active: Type.Optional(Type.Boolean({ default: true })),
 })
 
-export type CheckedRow = { product: BulkProduct } | { problem: string }
+export type CheckedRow = { product: ProductValues } | { problem: string }
 
 export function createRowCheck(): (record: SourceRecord) => CheckedRow {
   const validate = compileBody(NewRow)

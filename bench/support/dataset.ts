@@ -14,6 +14,7 @@ import type { Database, Statement } from '../../src/platform/database/database.t
 import { foldCounts } from '../../src/platform/database/maintained-counts.ts'
 import { openDatabase } from '../../src/platform/database/open.ts'
 import { ownMigrations } from '../../test/support/migrations.ts'
+import { sampleRow } from '../../test/support/products.ts'
 
 /** Each of these matches 50 products, except `common`, which matches 7 in 100. */
 export const finds = { rare: 'qzx', short: 'jq', common: 'deluxe', category: 'rarities' } as const
@@ -140,5 +141,5 @@ function productAt(i: number, count: number): ProductValues {
   ].join(' ')
   const description = `A product to try things at scale, number ${i}, with a description of a usual length.`
   const category = isRare(2) ? finds.category : `category ${mixed % 40}`
-  return { name, description, price_cents: 100 + (mixed % 100_000), category, stock: mixed % 50, active: true }
+  return { ...sampleRow, name, description, price_cents: 100 + (mixed % 100_000), category, stock: mixed % 50 }
 }

@@ -2,6 +2,9 @@
 import { Type, type Validated } from '../../platform/validation/schema-builder.ts'
 import { formatPrice, type Product } from './product.ts'
 
+type Stored = Exclude<keyof Product, 'id' | 'price_cents' | 'version'>
+type Attribute = Stored | 'price' | 'formatted_price' | 'in_stock'
+
 export const ProductResource = Type.Object(
   {
     id: Type.Integer({ format: 'int64' }),
@@ -18,7 +21,7 @@ export const ProductResource = Type.Object(
       active: Type.Boolean(),
       created_at: Type.String({ format: 'date-time' }),
       updated_at: Type.String({ format: 'date-time' }),
-    }),
+    } satisfies Record<Attribute, unknown>),
   },
   { title: 'Product' },
 )

@@ -48,6 +48,9 @@ export type Expectation = ((etag: string) => boolean) | undefined
 
 const keyTtlSeconds = 24 * 3600
 
+/** A retry after an upgrade must have the same hash, so a new field that is not given, and hence blank, is left out. */
+const omitBlank = (_name: string, value: unknown) => (value === '' ? undefined : value)
+
 export function createProducts(deps: ProductsDeps) {
   return { ...createReads(deps), ...createCreation(deps), ...createChanges(deps) }
 }
@@ -100,9 +103,7 @@ function createCreation({ store, clock, onCreated, onChanged }: ProductsDeps) {
   /** Idempotent per user and key, also in parallel. Throws 422 if the key was used with another input. */
   async function createOnce(input: ProductInput, { userId, key }: { userId: number; key: string }): Promise<Product> {
     const id = hash('sha256', `${userId} ${key}`, 'hex')
-    // A retry after an upgrade must have the same hash: keep the order of toInput's properties, and let a new optional one be
-    // undefined, which JSON omits, rather than filled with a default.
-    const bodyHash = hash('sha256', JSON.stringify(input), 'hex')
+    const bodyHash = hash('sha256', JSON.stringify(input, omitBlank), 'hex')
     const made = await store.insertOnce(input, { id, bodyHash, expiresAt: clock.nowSeconds() + keyTtlSeconds })
     if (made) return notifyCreated(made)
     const before = await store.findIdempotent(id)

@@ -1,7 +1,7 @@
 /** Keys in the console: on the account page, on the page of a user, and where one is made. */
 import type { ConsolePages } from '../../../platform/pages/console-pages.ts'
 import type { ApiKeysService } from '../api-keys.create.ts'
-import { keysCard } from './keys.views.ts'
+import { keysCard, welcomeCard } from './keys.views.ts'
 
 export function createKeyPages(keys: ApiKeysService): ConsolePages {
   return {
@@ -39,6 +39,7 @@ export function createKeyPages(keys: ApiKeysService): ConsolePages {
         },
       },
     ],
+    welcomeCards: [{ order: 50, show: welcomeCard }],
     routes: (kit) => async (app) => (await import('./keys.routes.ts')).addKeyPages(app, { ...kit, keys }),
   }
 }

@@ -132,3 +132,11 @@ export function madeKeyPage({ data, key }: MadeKey): Page {
 <script src="/console/assets/recovery-codes.js" type="module"></script>`,
   }
 }
+
+export function welcomeCard(): Html {
+  return html`<section class="card" aria-labelledby="welcome-keys">
+<h2 id="welcome-keys">A key for programs</h2>
+<p>Programs do not sign in: they send an API key.</p>
+<p class="row actions"><a class="button" href="/console/account/keys/new">Make an API key</a></p>
+</section>`
+}

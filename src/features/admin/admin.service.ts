@@ -2,7 +2,7 @@
 import { AppError } from '../../core/app-error.ts'
 import type { OnAccessChanged } from '../../platform/access/access-changes.ts'
 import type { Audit, AuditChanges, AuditEvent } from '../../platform/audit/audit.ts'
-import type { Database, Statement } from '../../platform/database/database.ts'
+import type { Database, Param, Statement } from '../../platform/database/database.ts'
 import type { Client } from '../../platform/http/client.ts'
 import { httpErrors } from '../../platform/http/http-errors.ts'
 import type { Limiter } from '../../platform/limiter/limiter.ts'
@@ -18,7 +18,7 @@ export interface Actor {
 }
 
 /** An action, performed or refused. */
-interface Act {
+export interface Act {
   event: AuditEvent
   actor: Actor
   userId: number | null
@@ -61,7 +61,7 @@ export function createAdmin(deps: AdminDeps) {
     return stored
   }
 
-  function done({ actor, ...act }: Act & { userId: number }): Statement {
+  function done({ actor, ...act }: Omit<Act, 'userId'> & { userId: Param }): Statement {
     return audit.entry({ ...act, outcome: 'success', actorId: actor.id, client: actor.client })
   }
 
@@ -89,7 +89,7 @@ export function createAdmin(deps: AdminDeps) {
       const added = wanted.filter((role) => !user.roles.includes(role))
       // A user may keep a role that is no longer configured; it grants nothing.
       const unknown = added.filter((role) => !roles.has(role))
-      if (unknown.length > 0) throw validationFailed({ roles: unknown.map((role) => `Unknown role: ${role}`) })
+      if (unknown.length > 0) throw unknownRoles(unknown)
       const removed = user.roles.filter((role) => !wanted.includes(role))
       if (!covers(actor, [...added, ...removed])) throw await refuse(act, forbidden())
       const [, changed] = await db.write(...store.setRoles(stored, wanted, keepsAdministrator), done(act))
@@ -106,12 +106,14 @@ export function createAdmin(deps: AdminDeps) {
 
   return {
     recordRefusal,
+    /** For the other acts of administrators. */
+    acts: { covers, findTarget, done, refuse },
     list: store.list,
     listAudit: store.listAudit,
     findByEmail: store.findByEmail,
 
-    async find(id: number | undefined): Promise<ListedUser | undefined> {
-      return id === undefined ? undefined : (await store.find(id))?.user
+    async find(id: number | undefined): Promise<Stored | undefined> {
+      return id === undefined ? undefined : store.find(id)
     },
 
     /** Whether the actor may change that user. */
@@ -146,6 +148,10 @@ export function createAdmin(deps: AdminDeps) {
 }
 
 export type Admin = ReturnType<typeof createAdmin>
+
+export function unknownRoles(names: readonly string[]): AppError {
+  return validationFailed({ roles: names.map((name) => `Unknown role: ${name}`) })
+}
 
 async function isRefused(turn: Promise<void>): Promise<boolean> {
   try {

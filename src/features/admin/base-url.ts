@@ -1,0 +1,11 @@
+/** What links of the service begin with. Never made from a request's Host header, which the client chooses. */
+import type { CoreConfig } from '../../config/config.ts'
+
+/** Empty in production without `server.public_url`: links are paths then. */
+export function baseUrlOf({ server, isDevelopment }: CoreConfig): string {
+  const { publicUrl, host, port } = server
+  if (publicUrl !== undefined) return publicUrl
+  if (!isDevelopment || port === 0) return ''
+  const name = ['0.0.0.0', '::'].includes(host) ? 'localhost' : host
+  return `http://${name.includes(':') ? `[${name}]` : name}:${port}`
+}

@@ -4,6 +4,7 @@ import type { OnAccessChanged } from '../../platform/access/access-changes.ts'
 import type { AuditEvent } from '../../platform/audit/audit.ts'
 import { ConstraintError, type Database, type Statement } from '../../platform/database/database.ts'
 import { httpErrors } from '../../platform/http/http-errors.ts'
+import { validationFailed } from '../../platform/validation/body-validation.ts'
 import type { AuthService } from '../auth/auth.create.ts'
 import type { UsersService } from '../users/users.create.ts'
 import type { Actor, Admin } from './admin.service.ts'
@@ -92,7 +93,8 @@ export function createPeople({ db, store, acts, users, auth, onAccessChanged }: 
 
     /** For the command line. */
     async setPassword(user: ListedUser, password: string, { client }: Actor): Promise<void> {
-      users.validateRegistration({ email: user.email, name: user.name, password })
+      const problems = password === '' ? ['Must not be blank'] : users.findPasswordProblems(password)
+      if (problems.length > 0) throw validationFailed({ password: problems })
       await auth.passwords.set({ user, password, client })
     },
   }

@@ -42,7 +42,7 @@ export const admin = defineFeature({
       'two-factor-reset': 'Two-factor is reset: the password alone signs in.',
       'user-signed-out': 'The user is signed out everywhere.',
       'user-invited': 'The invitation is on its way.',
-      'user-saved': 'Name and email are saved.',
+      'user-saved': 'The profile is saved.',
       'user-disabled': 'The user is disabled, and signed out everywhere.',
       'user-enabled': 'The user can sign in again.',
       'user-deleted': 'The user is deleted.',

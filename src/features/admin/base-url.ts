@@ -1,8 +1,13 @@
 /** What links of the service begin with. Never made from a request's Host header, which the client chooses. */
 import type { CoreConfig } from '../../config/config.ts'
 
+export interface Addresses {
+  server: Pick<CoreConfig['server'], 'publicUrl' | 'host' | 'port'>
+  isDevelopment: boolean
+}
+
 /** Empty in production without `server.public_url`: links are paths then. */
-export function baseUrlOf({ server, isDevelopment }: CoreConfig): string {
+export function baseUrlOf({ server, isDevelopment }: Addresses): string {
   const { publicUrl, host, port } = server
   if (publicUrl !== undefined) return publicUrl
   if (!isDevelopment || port === 0) return ''

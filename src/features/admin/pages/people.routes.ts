@@ -6,13 +6,13 @@ import { createRefuse } from '../../../platform/pages/components/refusals.ts'
 import type { PageKit } from '../../../platform/pages/console-pages.ts'
 import type { Page } from '../../../platform/pages/pages.ts'
 import { Type } from '../../../platform/validation/schema-builder.ts'
+import { mayUpdatePages } from '../admin.access.ts'
 import type { AdminService } from '../admin.create.ts'
 import type { Invited } from '../invitations.service.ts'
 import { actorOf } from '../request-actor.ts'
 import { type InviteView, inviteLinkPage, invitePage } from './invite.views.ts'
 import { inOtherWords } from './refusal-words.ts'
 import type { UserView } from './user.views.ts'
-import { mayUpdatePages } from './users.access.ts'
 
 const Text = Type.Optional(Type.String({ default: '' }))
 const Person = { email: Text, name: Text }

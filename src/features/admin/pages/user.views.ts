@@ -86,11 +86,11 @@ ${roleChoices({ label: 'roles', roles: [...roles, ...gone], chosen, problems: re
 function editCard({ user, values = { ...user }, refusal = noRefusal }: UserView): Html {
   const { problems } = refusal
   return html`<section class="card" aria-labelledby="edit">
-<h2 id="edit">Name and email</h2>
+<h2 id="edit">Profile</h2>
 <form method="post" action="/console/users/${user.id}/edit">
 ${field({ label: 'Email', name: 'email', type: 'email', value: values.email, problems, required: true, autocomplete: 'off', hint: 'A new one is not verified.' })}
 ${field({ label: 'Name', name: 'name', value: values.name, problems, maxlength: 255, autocomplete: 'off' })}
-<button class="main">Save name and email</button>
+<button class="main">Save the profile</button>
 </form>
 </section>`
 }

@@ -1,5 +1,6 @@
 /** Runs all benchmarks, or those named as arguments. Exits with 1 if one misses its target. */
 
+import { compare, usage } from './compare.ts'
 import { durableWrites } from './durable-writes.ts'
 import { fanOut } from './fan-out.ts'
 import { graphqlPosts } from './graphql-posts.ts'
@@ -14,6 +15,7 @@ import { productsOnPostgres } from './products-on-postgres.ts'
 import { rowByKey } from './row-by-key.ts'
 import type { Benchmark } from './support/benchmark.ts'
 import { printResult, printTitle } from './support/benchmark.ts'
+import { UsageError } from './support/versions.ts'
 
 const benchmarks: Record<string, Benchmark> = {
   'durable-writes': durableWrites,
@@ -30,11 +32,29 @@ const benchmarks: Record<string, Benchmark> = {
   hostile,
 }
 
+const wrongUsage = 64
 const asked = process.argv.slice(2)
+const names = Object.keys(benchmarks).join(', ')
+
+if (asked.includes('--help') || asked.includes('-h')) {
+  process.stdout.write(`npm run bench [name …]\n\nMeasures all of these, or those named: ${names}.\n\n${usage}`)
+  process.exit(0)
+}
+
+if (asked[0] === 'compare') {
+  process.exit(
+    await compare(asked.slice(1)).catch((error) => {
+      if (!(error instanceof UsageError)) throw error
+      process.stderr.write(`${error.message}\n`)
+      return wrongUsage
+    }),
+  )
+}
+
 const unknown = asked.filter((name) => !Object.hasOwn(benchmarks, name))
 if (unknown.length > 0) {
-  process.stderr.write(`unknown: ${unknown.join(', ')}; there are: ${Object.keys(benchmarks).join(', ')}\n`)
-  process.exit(64)
+  process.stderr.write(`unknown: ${unknown.join(', ')}; there are: ${names}, and compare\n`)
+  process.exit(wrongUsage)
 }
 
 let missed = 0

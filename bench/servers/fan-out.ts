@@ -1,17 +1,20 @@
-/** The service with two more routes: one publishes values, the other returns the number of subscribers. */
+/** The service with more routes: one publishes values, the others tell how many wait for them and what that costs. */
 import { setImmediate as turn } from 'node:timers/promises'
-import { firstCount, memoryNow } from '../support/fan-out.ts'
+import { cpuSeconds, firstCount, heapNow } from '../support/fan-out.ts'
 import { serve } from '../support/serve.ts'
 
 await serve(async (http, { topics, engine }) => {
   const config = { access: 'public', docs: false } as const
-  const state = () => ({ subscribers: engine.counts().subscribers, memory: memoryNow() })
-  http.get('/state', { config }, async () => state())
+  http.get('/state', { config }, async () => ({
+    subscribers: engine.counts().subscribers,
+    cpuSeconds: cpuSeconds(),
+  }))
+  http.get('/memory', { config }, async () => ({ heap: heapNow() }))
   http.get<{ Querystring: { values: string } }>('/publish', { config }, async ({ query }) => {
     for (let i = 0; i < Number(query.values); i++) {
       await topics.publish('counter', { count: firstCount + i })
       await turn()
     }
-    return state()
+    return {}
   })
 })

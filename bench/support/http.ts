@@ -1,15 +1,23 @@
 /** A small keep-alive client that measures the duration of its requests. */
-import { Agent, request } from 'node:http'
+import { Agent, type IncomingHttpHeaders, request } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { firstInLine } from './priority.ts'
 
 export interface Timed {
   status: number
+  headers: IncomingHttpHeaders
   body: string
   ms: number
 }
 
-export type Send = (method: string, path: string, options?: { json?: object; token?: string }) => Promise<Timed>
+export interface SendOptions {
+  json?: object
+  token?: string
+  /** What makes a device known. */
+  deviceToken?: string | undefined
+}
+
+export type Send = (method: string, path: string, options?: SendOptions) => Promise<Timed>
 
 export interface ClientOptions {
   connections: number
@@ -22,13 +30,14 @@ export function createClient(
   { connections, localAddress }: ClientOptions,
 ): { send: Send; close(): void } {
   const agent = new Agent({ keepAlive: true, maxSockets: connections, ...(localAddress && { localAddress }) })
-  const send: Send = (method, path, { json, token } = {}) =>
+  const send: Send = (method, path, { json, token, deviceToken } = {}) =>
     new Promise((resolve, reject) => {
       const start = performance.now()
       const body = json && JSON.stringify(json)
       const headers = {
         ...(body !== undefined && { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }),
         ...(token !== undefined && { authorization: `Bearer ${token}` }),
+        ...(deviceToken !== undefined && { 'x-device-token': deviceToken }),
       }
       const sent = request(new URL(path, base), { method, agent, headers }, (response) => {
         let text = ''
@@ -36,9 +45,10 @@ export function createClient(
         response.on('data', (chunk) => {
           text += chunk
         })
-        response.on('end', () =>
-          resolve({ status: response.statusCode ?? 0, body: text, ms: performance.now() - start }),
-        )
+        response.on('end', () => {
+          const { statusCode: status = 0, headers } = response
+          resolve({ status, headers, body: text, ms: performance.now() - start })
+        })
       })
       sent.on('error', reject)
       sent.end(body)

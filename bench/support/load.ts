@@ -50,15 +50,25 @@ export interface LoadOptions {
   env?: Record<string, string>
 }
 
-/** Requests per second over `seconds`, measured with wrk. */
-export function load(url: string, { connections, seconds, script, env }: LoadOptions): number {
+/** Requests per second over `seconds`, by wrk. */
+export function load(url: string, options: LoadOptions): number {
+  return measureLoad(url, options).rate
+}
+
+export function measureLoad(
+  url: string,
+  { connections, seconds, script, env }: LoadOptions,
+): { rate: number; requests: number } {
   requireWrk()
   const scripted = script === undefined ? [] : ['-s', script]
   const args = ['-t1', `-c${connections}`, `-d${seconds}s`, '--timeout', '10s', ...scripted, url]
   const output = execFileSync('wrk', args, { encoding: 'utf8', env: { ...process.env, ...env } })
   const failures = /Non-2xx or 3xx responses: (\d+)|Socket errors: (.*)/.exec(output)
   if (failures) throw new Error(`${url}: ${failures[0]}`)
-  return Number(/Requests\/sec:\s+([\d.]+)/.exec(output)?.[1])
+  return {
+    rate: Number(/Requests\/sec:\s+([\d.]+)/.exec(output)?.[1]),
+    requests: Number(/(\d+) requests in/.exec(output)?.[1]),
+  }
 }
 
 /** Sends requests continuously on one connection, in a separate process. Returns a function that stops it. */

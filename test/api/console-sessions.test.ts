@@ -22,7 +22,8 @@ onEachEngine('a session of the console', (engine) => {
     await browser.open('/console/sign-in')
     assert.deepEqual(browser.cookies.get('latchkey_form')?.attributes, ['Path=/', 'HttpOnly', 'SameSite=Lax'])
     await browser.submit('/console/sign-in', { email, password })
-    assert.deepEqual([...browser.cookies.keys()], ['latchkey_session'], 'the form cookie has done its work')
+    const left = [...browser.cookies.keys()]
+    assert.deepEqual(left, ['latchkey_session', 'latchkey_device'], 'the form cookie has done its work')
     assert.deepEqual(browser.cookies.get('latchkey_session')?.attributes, [
       `Max-Age=${90 * day}`,
       'Path=/',
@@ -133,7 +134,7 @@ onEachEngine('a session of the console', (engine) => {
     await browser.open(account)
     const out = await browser.submit('/console/sign-out')
     assert.deepEqual([out.location, out.notice], ['/console/sign-in', 'signed-out'])
-    assert.deepEqual([...browser.cookies.keys()], ['latchkey_notice'])
+    assert.deepEqual([...browser.cookies.keys()], ['latchkey_device', 'latchkey_notice'])
     browser.cookies.set('latchkey_session', kept)
     assert.equal(await isIn(browser), false)
     assert.equal(await isSignedIn(api, access), false)

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type Api, startApi } from '../support/api.ts'
 import { onEachEngine } from '../support/databases.ts'
 import { eventually } from '../support/eventually.ts'
-import { type Mailbox, startWithMail as start, verifyEmail, waitForMails } from '../support/mailbox.ts'
+import { type Mailbox, mailedToken, startWithMail as start, verifyEmail, waitForMails } from '../support/mailbox.ts'
 import { challengeOf, enableTwoFactor, isSignedIn, logIn, many, signIn } from '../support/people.ts'
 
 function forgot(api: Api, email: string) {
@@ -16,10 +16,7 @@ function reset(api: Api, token: string, password: string) {
 }
 
 async function tokenFor(api: Api, mailbox: Mailbox, email: string): Promise<string> {
-  const before = mailbox.messages.length
-  assert.equal((await forgot(api, email)).status, 202)
-  await waitForMails(mailbox, before + 1)
-  return /Reset token: ([\w-]+)/.exec(mailbox.messages.at(-1) ?? '')?.[1] ?? ''
+  return mailedToken(mailbox, 'Reset', async () => assert.equal((await forgot(api, email)).status, 202))
 }
 
 onEachEngine('password reset', (engine) => {

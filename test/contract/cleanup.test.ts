@@ -30,6 +30,25 @@ onEachEngine('clean-up', (engine) => {
     assert.deepEqual(await db.get('SELECT count(*) AS n FROM revoked_tokens'), { n: 100 })
   })
 
+  test('deletes rows that are kept after their expiry once that time is over', async (t) => {
+    const url = await createDatabaseUrl(t, engine)
+    const { db } = await openDatabase(openOptions({ url, migrations: ownMigrations }))
+    t.after(() => db.close())
+    const clock = createMovableClock()
+    const log = createLogger({ level: 'silent', isTerminal: false })
+    const tables = [{ table: 'revoked_tokens', key: 'id', keptAfterSeconds: 86_400 }]
+    const cleanup = startCleanup({ db, clock, log, tables })
+    t.after(() => cleanup.close())
+    await db.write({
+      sql: 'INSERT INTO revoked_tokens (id, expires_at) VALUES ($1, $2)',
+      params: ['t', clock.nowSeconds()],
+    })
+    clock.advance(82_800)
+    assert.equal(await cleanup.run(), 0)
+    clock.advance(3600)
+    assert.equal(await cleanup.run(), 1)
+  })
+
   test('deletes audit entries after the retention period, and none with 0 days', async (t) => {
     const url = await createDatabaseUrl(t, engine)
     const { db } = await openDatabase(openOptions({ url, migrations: ownMigrations }))

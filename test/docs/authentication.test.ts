@@ -1,10 +1,12 @@
 /** The verifier of docs/authentication.md works as documented. */
 import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
 import { createPrivateKey, generateKeyPairSync, sign } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { pathToFileURL } from 'node:url'
+import { promisify } from 'node:util'
 import { createVerifier } from 'fast-jwt'
 import { root } from '../../src/config/root.ts'
 import { startApi } from '../support/api.ts'
@@ -60,4 +62,25 @@ test('a standard verifier can tell the token types apart by typ alone, and by au
     assert.deepEqual(verify(user.access), claimsOf(user.access))
     for (const token of others) assert.throws(() => verify(token))
   }
+})
+
+test('the commands about devices and ended sessions run, and answer what the page says', async (t) => {
+  const api = await startApi(t)
+  const page = readFileSync(join(root, 'docs', 'authentication.md'), 'utf8')
+  const script = blocksOf(page, 'sh')
+    .filter((block) => block.includes('$DEVICE'))
+    .join('\n')
+  const env = { PATH: process.env.PATH ?? '', BASE: api.url }
+  const { stdout } = await promisify(execFile)('sh', ['-e', '-c', script], { env })
+  const answers = stdout
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line))
+  const [, , , , , fifth, stranger, known, out, list] = answers
+  assert.equal(typeof fifth.locked_until, 'number')
+  assert.deepEqual(stranger, fifth)
+  assert.equal(known.token_type, 'Bearer')
+  assert.equal(out.message, 'Logged out of all devices')
+  assert.equal(list.data.length, 1)
+  assert.deepEqual(new Set(list.ended.map(({ reason }: { reason: string }) => reason)), new Set(['everywhere']))
 })

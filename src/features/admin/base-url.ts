@@ -1,5 +1,7 @@
 /** What links of the service begin with. Never made from a request's Host header, which the client chooses. */
+import { isIPv6 } from 'node:net'
 import type { CoreConfig } from '../../config/config.ts'
+import { boundUrl, reachableUrl } from '../../platform/http/bound-url.ts'
 
 export interface Addresses {
   server: Pick<CoreConfig['server'], 'publicUrl' | 'host' | 'port'>
@@ -11,6 +13,6 @@ export function baseUrlOf({ server, isDevelopment }: Addresses): string {
   const { publicUrl, host, port } = server
   if (publicUrl !== undefined) return publicUrl
   if (!isDevelopment || port === 0) return ''
-  const name = ['0.0.0.0', '::'].includes(host) ? 'localhost' : host
-  return `http://${name.includes(':') ? `[${name}]` : name}:${port}`
+  const family = isIPv6(host) ? 'IPv6' : 'IPv4'
+  return reachableUrl(boundUrl('http', { address: host, family, port }))
 }

@@ -4,6 +4,6 @@ import { clientOf } from '../../platform/http/client.ts'
 import type { Actor } from './admin.service.ts'
 
 export function actorOf(request: FastifyRequest): Actor {
-  const { id, roles } = principalOf(request)
-  return { id, roles, client: clientOf(request) }
+  const principal = principalOf(request)
+  return { id: principal.id, holder: principal, client: clientOf(request) }
 }

@@ -8,12 +8,14 @@ import { createAuthCounters } from './auth-counters.ts'
 import { createAuthenticator } from './authenticator.ts'
 import { createBrowserSignIn } from './browser-sign-in.ts'
 import { createCredentials } from './credentials.ts'
+import { createEndedSessionStore } from './ended-sessions.store.ts'
 import { createKnownDevicesSlot } from './known-devices.ts'
 import { createLockout } from './lockout.ts'
 import { createLogin } from './login.service.ts'
 import { createMailedTokens } from './mailed-tokens.store.ts'
 import { createPasswordService } from './password.service.ts'
 import { createPrincipalStore } from './principals.store.ts'
+import { createProgramKeysSlot } from './program-keys.ts'
 import { createRefresh } from './refresh.service.ts'
 import { createSecondFactorSlot } from './second-factor.ts'
 import { createSessions } from './sessions.service.ts'
@@ -44,9 +46,11 @@ export async function createAuthService(
   const pairs = createTokenPairs({ ...jwt, tokens, clock, random })
   const accounts = createAccountStore({ db, clock })
   const sessionStore = createSessionStore({ db, clock })
+  const endedSessions = createEndedSessionStore({ db, clock })
   const lockout = createLockout({ db, clock, attempts: auth.lockoutAttempts, seconds: auth.lockoutSeconds })
   const secondFactor = createSecondFactorSlot()
   const devices = createKnownDevicesSlot()
+  const programKeys = createProgramKeysSlot()
   const shared = {
     db,
     clock,
@@ -54,6 +58,7 @@ export async function createAuthService(
     log,
     accounts,
     sessions: sessionStore,
+    endedSessions,
     lockout,
     devices,
     passwords: users.passwords,
@@ -77,6 +82,7 @@ export async function createAuthService(
   const sessions = createSessions(shared)
   const webSessions = createWebSessions({
     store: createWebSessionStore({ db, clock }),
+    endedSessions,
     clock,
     random,
     createUser: users.createUser,
@@ -84,7 +90,12 @@ export async function createAuthService(
   })
 
   return {
-    authenticate: createAuthenticator({ principals: createPrincipalStore(db), tokens, createUser: users.createUser }),
+    authenticate: createAuthenticator({
+      principals: createPrincipalStore(db),
+      tokens,
+      programKeys,
+      createUser: users.createUser,
+    }),
     keys,
     login,
     refresh: createRefresh(shared),
@@ -99,6 +110,7 @@ export async function createAuthService(
     limiters: createAuthLimiters(infrastructure),
     secondFactor,
     devices,
+    programKeys,
     credentials,
     accounts,
     ...mailing,

@@ -44,11 +44,55 @@ const Session = Type.Object(
   },
   { title: 'Session' },
 )
-const SessionList = Type.Object({ data: Type.Array(Session) }, { title: 'SessionList' })
+const EndedSession = Type.Object(
+  {
+    id: Type.String(),
+    address: Type.String(),
+    user_agent: Type.String(),
+    created_at: DateTime,
+    last_used_at: DateTime,
+    ended_at: DateTime,
+    reason: Type.Union(
+      [
+        Type.Literal('reuse'),
+        Type.Literal('logout'),
+        Type.Literal('everywhere'),
+        Type.Literal('password_change'),
+        Type.Literal('administrator'),
+        Type.Literal('expiry'),
+      ],
+      { description: 'Why it ended. `reuse`: a refresh token was presented a second time.' },
+    ),
+  },
+  { title: 'EndedSession' },
+)
+const SessionList = Type.Object(
+  {
+    data: Type.Array(Session),
+    ended: Type.Array(EndedSession, { description: 'Those of the last 30 days, the last to end first; at most 100.' }),
+  },
+  { title: 'SessionList' },
+)
 const Jwks = Type.Object({ keys: Type.Array(Type.Record(Type.String(), Type.Unknown())) }, { title: 'Jwks' })
 
 const bareTokens = { access_token: access, refresh_token: refresh, expires_at: 1_767_227_400 }
 const tokens = { ...bareTokens, token_type: 'Bearer' as const }
+
+const presentedDevice = {
+  'x-device-token': Type.String({
+    description:
+      'What a completed login returned before. Failures then count for this device, and a lock that strangers set does not apply to it.',
+  }),
+}
+const keptDevice = {
+  'x-device-token': Type.String({
+    description:
+      'With a completed login: makes this device known. Keep it like a password, and send it with the next login.',
+  }),
+}
+const stayingDevice = {
+  'x-device-token': Type.String({ description: 'Of the device that stays known; all others are forgotten.' }),
+}
 
 const signingIn = {
   login: {
@@ -57,6 +101,7 @@ const signingIn = {
     summary: 'Sign in',
     description:
       'Answers a pair of tokens or, where the user has a second factor, a challenge for it. Five failures lock the account for a while.',
+    headers: presentedDevice,
     body: { example: { email: 'ada@example.com', password: 'Correct-Horse-1' } },
     responses: {
       200: {
@@ -65,6 +110,7 @@ const signingIn = {
           signed_in: tokens,
           second_factor_needed: { requires_2fa: true, challenge_token: challenge },
         },
+        headers: keptDevice,
       },
     },
     errors: [authErrors.invalidCredentials(), authErrors.emailNotVerified(), locked, limited],
@@ -74,8 +120,9 @@ const signingIn = {
     operationId: 'verifySecondFactor',
     summary: 'Sign in, second step',
     description: 'Turns a challenge and a code of the authenticator app, or a recovery code, into a pair of tokens.',
+    headers: presentedDevice,
     body: { example: { challenge_token: challenge, code: '123456' } },
-    responses: { 200: response(BareTokenPair, bareTokens) },
+    responses: { 200: response(BareTokenPair, bareTokens, { headers: keptDevice }) },
     errors: [authErrors.invalidChallenge(), authErrors.invalidCode(), locked, limited],
   },
   refresh: {
@@ -99,6 +146,7 @@ const signingIn = {
     operationId: 'logout',
     summary: 'Sign out',
     description: 'Ends the access token or, with `all_devices`, every session of the user.',
+    headers: stayingDevice,
     body: { example: { all_devices: false } },
     responses: { 200: messageResponse('Logged out') },
   },
@@ -106,7 +154,7 @@ const signingIn = {
     tag,
     operationId: 'listSessions',
     summary: 'List sessions',
-    description: 'The devices on which the user is signed in, the last used first.',
+    description: 'The devices on which the user is signed in, the last used first, and those on which sessions ended.',
     responses: {
       200: response(SessionList, {
         data: [
@@ -119,6 +167,17 @@ const signingIn = {
             current: true,
           },
         ],
+        ended: [
+          {
+            id: 'b7Jq2LmX0c4Vt8Hs',
+            address: '198.51.100.23',
+            user_agent: 'curl/8.14.1',
+            created_at: '2025-12-20T09:00:00.000Z',
+            last_used_at: '2025-12-21T18:30:00.000Z',
+            ended_at: '2025-12-21T18:40:00.000Z',
+            reason: 'password_change' as const,
+          },
+        ],
       }),
     },
   },
@@ -126,7 +185,8 @@ const signingIn = {
     tag,
     operationId: 'endSession',
     summary: 'End a session',
-    description: "Its tokens stop working at once. Another user's session is not found.",
+    description:
+      "Its tokens stop working at once, and where it is another device's, that device is not known any more. Another user's session is not found.",
     params: { id: Type.String({ description: 'As the list of sessions has it.' }) },
     responses: { 204: noContent },
   },
@@ -151,6 +211,7 @@ const passwords = {
     operationId: 'changePassword',
     summary: 'Change the password',
     description: 'Ends every session of the user, this one too.',
+    headers: stayingDevice,
     body: { example: { current_password: 'Correct-Horse-1', new_password: 'Better-Horse-2' } },
     responses: { 200: messageResponse('Password changed') },
     errors: [authErrors.invalidCredentials(), locked, limited],

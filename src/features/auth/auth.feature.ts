@@ -4,15 +4,16 @@ import { on } from '../../platform/events/events.ts'
 import { defineFeature } from '../../platform/feature.ts'
 import { userRegistered, users } from '../users/users.feature.ts'
 import { authKeys, checkAuthConfig } from './auth.keys.ts'
+import { endedKeptSeconds } from './ended-sessions.store.ts'
 
 export const auth = defineFeature({
   name: 'auth',
   needs: { users },
   migrations: join(import.meta.dirname, 'migrations'),
   expiringTables: [
-    { table: 'sessions', key: 'id' },
+    { table: 'sessions', key: 'id', keptAfterSeconds: endedKeptSeconds },
     { table: 'revoked_tokens', key: 'id' },
-    { table: 'web_sessions', key: 'id_hash' },
+    { table: 'web_sessions', key: 'id_hash', keptAfterSeconds: endedKeptSeconds },
     { table: 'login_attempts', key: 'email' },
     { table: 'mailed_tokens', key: 'token_hash' },
   ],
@@ -36,11 +37,12 @@ export const auth = defineFeature({
 
   listeners: ({ verifiesEmail, verification }) =>
     verifiesEmail ? [on(userRegistered, ({ id }) => verification.request(id))] : [],
-  signIn: ({ authenticate, webSessions, familyTtlSeconds }) => ({
+  signIn: ({ authenticate, webSessions, programKeys, familyTtlSeconds }) => ({
     authenticate,
     findBrowserSession: webSessions.find,
     peekBrowserSession: webSessions.peek,
     maxSessionSeconds: familyTtlSeconds,
+    keys: programKeys,
   }),
   routes: (service) => async (app) => (await import('./auth.routes.ts')).addAuthRoutes(app, service),
 })

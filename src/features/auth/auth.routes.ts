@@ -82,7 +82,12 @@ function addLoginRoutes(app: FastifyInstance, { login, refresh, sessions, limite
     },
     async (request) => {
       const isEverywhere = request.body.all_devices
-      await sessions.logOut({ principal: principalOf(request), isEverywhere, client: clientOf(request) })
+      await sessions.logOut({
+        principal: principalOf(request),
+        isEverywhere,
+        deviceToken: deviceTokenOf(request),
+        client: clientOf(request),
+      })
       return { message: isEverywhere ? 'Logged out of all devices' : 'Logged out' }
     },
   )
@@ -140,9 +145,11 @@ function addPasswordRoutes(app: FastifyInstance, { passwords, limiters, findPass
 }
 
 function addSessionRoutes(app: FastifyInstance, { sessions }: AuthService): void {
-  app.get('/api/auth/sessions', { config: { access: 'authenticated', docs: docs.sessions } }, async (request) => ({
-    data: await sessions.list(principalOf(request)),
-  }))
+  app.get('/api/auth/sessions', { config: { access: 'authenticated', docs: docs.sessions } }, async (request) => {
+    const principal = principalOf(request)
+    const [data, ended] = await Promise.all([sessions.list(principal), sessions.listEnded(principal)])
+    return { data, ended }
+  })
 
   app.delete<{ Params: { id: string } }>(
     '/api/auth/sessions/:id',

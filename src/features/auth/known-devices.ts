@@ -21,8 +21,10 @@ export interface KnownDevices {
   }): RememberedDevice | undefined
   /** Forgets the user's devices, all but the one with that token. */
   forgetAll(userId: number, exceptToken?: string): Statement[]
-  /** Forgets the device that a session was made from. */
-  forgetOfSession(family: string, userId: number): Statement[]
+  /** Forgets the device that a session was made from, unless the session that ends it is of the same device. */
+  forgetOfSession(session: { family: string; endedBy: string; userId: number }): Statement[]
+  /** Is told that strangers have locked the account. */
+  onAccountLocked(lock: { userId: number; lockedUntil: number }): void
 }
 
 const none: KnownDevices = {
@@ -30,6 +32,7 @@ const none: KnownDevices = {
   remember: () => undefined,
   forgetAll: () => [],
   forgetOfSession: () => [],
+  onAccountLocked: () => {},
 }
 
 export function createKnownDevicesSlot() {
@@ -41,6 +44,7 @@ export function createKnownDevicesSlot() {
     find: (token, userId) => provided.find(token, userId),
     remember: (given) => provided.remember(given),
     forgetAll: (userId, exceptToken) => provided.forgetAll(userId, exceptToken),
-    forgetOfSession: (family, userId) => provided.forgetOfSession(family, userId),
+    forgetOfSession: (session) => provided.forgetOfSession(session),
+    onAccountLocked: (lock) => provided.onAccountLocked(lock),
   } satisfies KnownDevices & { provide(devices: KnownDevices): void }
 }

@@ -42,7 +42,7 @@ export interface LoginAttemptsDeps {
   db: Database
   accounts: AccountStore
   lockout: Lockout
-  devices: Pick<KnownDevices, 'find'>
+  devices: Pick<KnownDevices, 'find' | 'onAccountLocked'>
   passwords: Passwords
   audit: Audit
 }
@@ -82,7 +82,9 @@ export function createLoginAttempts({ db, accounts, lockout, devices, passwords,
     )
     audit.count(attempt.event, outcome)
     if (isAccountLocked) audit.count('lock', 'success')
-    return lockedUntil === undefined ? otherwise : authErrors.locked(lockedUntil)
+    if (lockedUntil === undefined) return otherwise
+    if (isAccountLocked && attempt.userId !== null) devices.onAccountLocked({ userId: attempt.userId, lockedUntil })
+    return authErrors.locked(lockedUntil)
   }
 
   /** What was right is refused for another reason. */

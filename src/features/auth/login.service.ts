@@ -81,8 +81,8 @@ export function createLogin(deps: LoginDeps) {
     throw authErrors.invalidCredentials()
   }
 
-  const { confirmPassword, refuseCode, requireOpen } = attempts
-  return { login, verify: challenges.verify, complete, confirmPassword, refuseCode, requireOpen }
+  const { confirmPassword, findOrigin, refuseCode, requireOpen } = attempts
+  return { login, verify: challenges.verify, complete, confirmPassword, findOrigin, refuseCode, requireOpen }
 }
 
 export type Login = ReturnType<typeof createLogin>

@@ -5,6 +5,8 @@ import type { Principal } from '../../platform/access/route-guards.ts'
 import type { Audit } from '../../platform/audit/audit.ts'
 import type { Database } from '../../platform/database/database.ts'
 import type { Client } from '../../platform/http/client.ts'
+import type { EndedSession, EndedSessionStore } from './ended-sessions.store.ts'
+import type { KnownDevices } from './known-devices.ts'
 import type { ListedSession, SessionStore } from './sessions.store.ts'
 
 export interface Device extends ListedSession {
@@ -15,19 +17,34 @@ export interface Device extends ListedSession {
 export interface SessionsDeps {
   db: Database
   sessions: SessionStore
+  endedSessions: Pick<EndedSessionStore, 'list' | 'noteLogOut'>
+  devices: Pick<KnownDevices, 'forgetAll' | 'forgetOfSession'>
   audit: Audit
   onAccessChanged: OnAccessChanged
 }
 
-export function createSessions({ db, sessions, audit, onAccessChanged }: SessionsDeps) {
+export interface LogOut {
+  principal: Principal
+  isEverywhere: boolean
+  /** The device that stays known where all others are forgotten. */
+  deviceToken: string | undefined
+  client: Client
+}
+
+export function createSessions({ db, sessions, endedSessions, devices, audit, onAccessChanged }: SessionsDeps) {
   return {
-    async logOut(given: { principal: Principal; isEverywhere: boolean; client: Client }): Promise<void> {
-      const { principal, isEverywhere, client } = given
-      const { id: userId, token } = principal
+    async logOut({ principal, isEverywhere, deviceToken, client }: LogOut): Promise<void> {
+      const { id: userId, session, token } = principal
       const event = isEverywhere ? 'logout_all' : 'logout'
       const entry = audit.entry({ event, outcome: 'success', userId, actorId: userId, client })
-      if (isEverywhere) await db.write(sessions.raiseVersion(userId), sessions.revokeAll(userId, 'everywhere'), entry)
-      else await db.write(sessions.revokeToken(token.id, token.expiresAt), entry)
+      const statements = isEverywhere
+        ? [
+            sessions.raiseVersion(userId),
+            sessions.revokeAll(userId, 'everywhere'),
+            ...devices.forgetAll(userId, deviceToken),
+          ]
+        : [sessions.revokeToken(token.id, token.expiresAt), endedSessions.noteLogOut(session)]
+      await db.write(...statements, entry)
       await onAccessChanged(userId)
     },
 
@@ -35,11 +52,15 @@ export function createSessions({ db, sessions, audit, onAccessChanged }: Session
       return (await sessions.list(id)).map((each) => ({ ...each, current: each.id === session }))
     },
 
-    /** Returns false if the user has no such session. */
+    /** The sessions of the last 30 days that ended, the last to end first. */
+    listEnded: ({ id }: Pick<Principal, 'id'>): Promise<EndedSession[]> => endedSessions.list(id),
+
+    /** Returns false if the user has no such session. The device of another session is no longer known. */
     async end(given: { principal: Principal; id: string; client: Client }): Promise<boolean> {
       const { principal, id, client } = given
-      const [ended] = await db.write<object, object>(
+      const [ended] = await db.write(
         sessions.revokeOwn(id, principal.id, 'logout'),
+        ...devices.forgetOfSession({ family: id, endedBy: principal.session, userId: principal.id }),
         audit.entry({
           event: 'session_end',
           outcome: 'success',
@@ -48,7 +69,7 @@ export function createSessions({ db, sessions, audit, onAccessChanged }: Session
           client,
         }),
       )
-      const isEnded = ended.length > 0
+      const isEnded = ended !== undefined && ended.length > 0
       if (isEnded) await onAccessChanged(principal.id)
       return isEnded
     },

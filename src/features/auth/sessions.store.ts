@@ -89,7 +89,7 @@ export function createSessionStore({ db, clock }: { db: Database; clock: Clock }
     }): Statement => ({
       sql: `UPDATE sessions
             SET live_refresh_id = $1, pair = $2, previous_refresh_id = $3, retry_key_hash = $4, rotated_at = $5,
-                last_used_at = $6, expires_at = $7
+                last_used_at = $6, expires_at = $7, ended_reason = NULL
             WHERE id = $8 AND live_refresh_id = $3 AND revoked_at IS NULL
               AND EXISTS (SELECT 1 FROM users WHERE users.id = sessions.user_id AND users.token_version = $9)
             RETURNING id`,
@@ -108,20 +108,19 @@ export function createSessionStore({ db, clock }: { db: Database; clock: Clock }
     }),
 
     revoke: (family: string, reason: SessionEnd): Statement => ({
-      sql: `UPDATE sessions SET revoked_at = $1, ended_reason = $2 WHERE id = $3 AND revoked_at IS NULL RETURNING id`,
+      sql: `${endSql} WHERE id = $3 AND ${isLive} RETURNING id`,
       params: [clock.nowSeconds(), reason, family],
       decides: true,
     }),
 
     revokeOwn: (family: string, userId: number, reason: SessionEnd): Statement => ({
-      sql: `UPDATE sessions SET revoked_at = $1, ended_reason = $2
-            WHERE id = $3 AND user_id = $4 AND revoked_at IS NULL RETURNING id`,
+      sql: `${endSql} WHERE id = $3 AND user_id = $4 AND ${isLive} RETURNING id`,
       params: [clock.nowSeconds(), reason, family, userId],
       decides: true,
     }),
 
     revokeAll: (userId: number, reason: SessionEnd): Statement => ({
-      sql: 'UPDATE sessions SET revoked_at = $1, ended_reason = $2 WHERE user_id = $3 AND revoked_at IS NULL',
+      sql: `${endSql} WHERE user_id = $3 AND ${isLive}`,
       params: [clock.nowSeconds(), reason, userId],
     }),
 
@@ -144,6 +143,11 @@ export function createSessionStore({ db, clock }: { db: Database; clock: Clock }
       ),
   }
 }
+
+/** Every token has expired where the row has. It then ends no second time, for another reason. */
+const isLive = 'revoked_at IS NULL AND expires_at > $1'
+/** The row expires at once: ended sessions are found, and cleaned up, by the time of their end. */
+const endSql = 'UPDATE sessions SET revoked_at = $1, ended_reason = $2, expires_at = $1'
 
 export type SessionStore = ReturnType<typeof createSessionStore>
 

@@ -33,7 +33,7 @@ export function createWebSessionStore({ db, clock }: { db: Database; clock: Cloc
         `SELECT u.id, u.email, u.name, u.roles, u.token_version,
                 w.family, w.used_at, w.expires_at, s.ends_at
          FROM web_sessions w JOIN sessions s ON s.id = w.family JOIN users u ON u.id = s.user_id
-         WHERE w.id_hash = $1 AND w.expires_at > $2 AND s.ends_at > $2 AND s.revoked_at IS NULL
+         WHERE w.id_hash = $1 AND w.expires_at > $2 AND s.expires_at > $2 AND s.ends_at > $2 AND s.revoked_at IS NULL
            AND u.token_version = w.token_version`,
         [idHash, clock.nowSeconds()],
       ),

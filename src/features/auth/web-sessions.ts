@@ -6,11 +6,13 @@ import { hash } from 'node:crypto'
 import type { Clock } from '../../core/clock.ts'
 import type { Random } from '../../core/random.ts'
 import type { Principal } from '../../platform/access/route-guards.ts'
+import type { EndedSessionStore, EndReason } from './ended-sessions.store.ts'
 import type { PrincipalRow } from './principals.store.ts'
 import type { WebSessionRow, WebSessionStore } from './web-sessions.store.ts'
 
 export interface WebSessionsDeps {
   store: WebSessionStore
+  endedSessions: Pick<EndedSessionStore, 'findReason'>
   clock: Clock
   random: Random
   /** The idle time after which it ends. */
@@ -21,7 +23,8 @@ export interface WebSessionsDeps {
 /** So that not every request is a write. */
 const usedEverySeconds = 300
 
-export function createWebSessions({ store, clock, random, ttlSeconds, createUser }: WebSessionsDeps) {
+export function createWebSessions(deps: WebSessionsDeps) {
+  const { store, endedSessions, clock, random, ttlSeconds, createUser } = deps
   const toPrincipal = (idHash: string, row: WebSessionRow): Principal =>
     Object.assign(createUser(row), {
       session: row.family,
@@ -54,6 +57,9 @@ export function createWebSessions({ store, clock, random, ttlSeconds, createUser
       const row = await store.find(idHash)
       return row && toPrincipal(idHash, row)
     },
+
+    /** For the browser that still has the cookie, and for nobody else. */
+    findEndReason: (id: string): Promise<EndReason | undefined> => endedSessions.findReason(hashId(id)),
   }
 }
 

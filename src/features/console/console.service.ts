@@ -15,6 +15,9 @@ export type ConsoleParts = PageKit & ConsoleService
 
 export type SignedIn = Awaited<ReturnType<AuthService['login']['verify']>>
 export type Device = Awaited<ReturnType<AuthService['sessions']['list']>>[number]
+/** A session that ended, and why. */
+export type EndedDevice = Awaited<ReturnType<AuthService['sessions']['listEnded']>>[number]
+export type EndReason = EndedDevice['reason']
 /** Where password reset messages go; `none` if they cannot be sent. */
 export type Delivery = AuthService['passwords']['delivery']
 export type TwoFactorStatus = Awaited<ReturnType<TwoFactorService['status']>>

@@ -55,6 +55,7 @@ export async function createUsersService(infrastructure: Infrastructure<UsersCon
     createUser: (row: UserRow) => new User(row, roles),
     findPasswordProblems,
     requireImpersonal,
+    refusesCommonPasswords: auth.password.refuseCommon,
     emailTaken,
     lastAdministrator,
     EmailAddress,

@@ -15,7 +15,6 @@ export function createUserStore({ db, audit, changes, administrators }: UserStor
   return {
     /** Returns the new id, or undefined if the email is taken. The unique index settles the race. */
     async insert(user: NewUser): Promise<number | undefined> {
-      const { client } = user
       try {
         const [[row]] = await db.write<{ id: number }, object>(
           changes.insert(user),
@@ -24,7 +23,7 @@ export function createUserStore({ db, audit, changes, administrators }: UserStor
             outcome: 'success',
             userId: rowOf(0, 'id'),
             actorId: rowOf(0, 'id'),
-            client,
+            client: user.client,
           }),
         )
         return row?.id

@@ -13,6 +13,8 @@ export interface Expiring {
   table: string
   key: string
   keptSeconds?: number
+  /** For how long rows stay after their `expires_at`, where they are still told of. */
+  keptAfterSeconds?: number
 }
 
 export interface CleanupOptions {
@@ -34,11 +36,13 @@ export function startCleanup({ db, clock, log, tables }: CleanupOptions) {
   /** Returns how many rows it removed. */
   async function run(): Promise<number> {
     let removed = 0
-    for (const { table, key, keptSeconds } of tables) {
+    for (const { table, key, keptSeconds, keptAfterSeconds = 0 } of tables) {
       const sql = keptSeconds === undefined ? removeExpired(table, key) : removeOld(table, key)
       for (let isMore = true; isMore && !isClosed; ) {
         const end =
-          keptSeconds === undefined ? clock.nowSeconds() : new Date(clock.now() - keptSeconds * 1000).toISOString()
+          keptSeconds === undefined
+            ? clock.nowSeconds() - keptAfterSeconds
+            : new Date(clock.now() - keptSeconds * 1000).toISOString()
         const [rows] = await db.write({ sql, params: [end] })
         removed += rows.length
         isMore = rows.length === batch

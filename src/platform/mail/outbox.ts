@@ -1,4 +1,5 @@
 /** Mail that is sent after the response: how long it takes must not tell whether there is an account. */
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { withTimeout } from '../../core/timeout.ts'
 import type { Log } from '../log/logger.ts'
 
@@ -7,9 +8,10 @@ const maxCloseMs = 5000
 export function createOutbox({ log }: { log: Log }) {
   const underWay = new Set<Promise<void>>()
   return {
-    /** Returns at once. A failure is logged as `what`. */
+    /** Returns immediately and starts on the next turn, after the response. A failure is logged as `what`. */
     post(what: string, send: () => Promise<void>): void {
-      const work = send()
+      const work = nextTurn()
+        .then(send)
         .catch((error: unknown) => log.error({ err: error }, `${what} failed`))
         .finally(() => underWay.delete(work))
       underWay.add(work)

@@ -1,6 +1,7 @@
 import { secretOn } from '../console-fixture.ts'
 import { fill, press, sees, tells } from '../console-steps.ts'
-import { password, totp } from '../people.ts'
+import { makeKey } from '../keys.ts'
+import { again, claimsOf, logIn, password, totp } from '../people.ts'
 import { at, goTo, type PageState } from './page-state.ts'
 
 const setUp = '/console/account/two-factor/set-up'
@@ -9,12 +10,53 @@ const off = '/console/account/two-factor/disable'
 export const accountStates: readonly PageState[] = [
   at('member', 'account', '/console/account', 'Account'),
   {
+    name: 'account with sessions that ended',
+    as: 'member',
+    async open(page, { api, people, words }) {
+      const json = { email: people.member.email, password }
+      const headers = { 'user-agent': words.userAgent }
+      const ended = (await api.request('POST', '/api/auth/login', { json, headers })).body.access_token
+      const { access_token: token } = (await logIn(api, people.member.email)).body
+      await api.delete(`/api/auth/sessions/${claimsOf(ended).family}`, token)
+      await goTo(page, `${api.url}/console/account`, 'Account')
+      await tells(page, 'Ended in the last 30 days')
+    },
+  },
+  {
     name: 'account, refused',
     as: 'member',
     async open(page) {
       await fill(page, { 'Current password': 'wrong', 'New password': 'Another-Horse-1' })
       await press(page, 'Change the password')
       await tells(page, 'This is not your password')
+    },
+  },
+  at('member', 'new API key', '/console/account/keys/new', 'New API key'),
+  {
+    name: 'new API key, refused',
+    as: 'member',
+    async open(page, { words }) {
+      await fill(page, { Name: words.product, Permissions: `posts.view\n*.${words.product}` })
+      await press(page, 'Make the key')
+      await tells(page, 'Must be a permission such as')
+    },
+  },
+  {
+    name: 'API key, shown once',
+    as: 'member',
+    async open(page, { words }) {
+      await fill(page, { Name: words.product.slice(0, 100), Permissions: 'posts.view\nmedia.*' })
+      await press(page, 'Make the key')
+      await sees(page, 'Your API key')
+    },
+  },
+  {
+    name: 'account with API keys',
+    as: 'member',
+    async open(page, { api, words, people }) {
+      await makeKey(api, (await again(api, people.member)).access, { name: words.product.slice(0, 100) })
+      await goTo(page, `${api.url}/console/account`, 'Account')
+      await tells(page, 'All that you may')
     },
   },
   at('member', 'two-factor set-up', setUp, 'Set up two-factor'),

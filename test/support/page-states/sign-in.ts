@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { enter, fill, press, sees, tells } from '../console-steps.ts'
 import { eventually } from '../eventually.ts'
-import { again, password } from '../people.ts'
+import { again, logIn, password } from '../people.ts'
 import { at, goTo, type PageState } from './page-state.ts'
 
 export const signInStates: readonly PageState[] = [
@@ -121,6 +121,33 @@ export const signInStates: readonly PageState[] = [
     },
   },
   at('nobody', 'invitation, the link is over', '/console/invitation?token=made-up', 'Invitation'),
+  {
+    name: 'sign in, after an administrator ended the session',
+    as: 'nobody',
+    async open(page, { api, people }) {
+      await goTo(page, `${api.url}/console/sign-in`, 'Sign in')
+      await enter(page, people.viewer.email)
+      await sees(page, 'Products')
+      const { access_token: token } = (await logIn(api, people.admin.email)).body
+      assert.equal((await api.delete(`/api/admin/users/${people.viewer.id}/sessions`, token)).status, 204)
+      await goTo(page, `${api.url}/console/account`, 'Sign in')
+      await tells(page, 'An administrator signed you out.')
+    },
+  },
+  {
+    name: 'sign in, after a token was used twice',
+    as: 'nobody',
+    async open(page, { api, people }) {
+      await enter(page, people.viewer.email)
+      await sees(page, 'Account')
+      await api.db.write({
+        sql: `UPDATE sessions SET revoked_at = $1, expires_at = $1, ended_reason = 'reuse' WHERE user_id = $2`,
+        params: [api.clock.nowSeconds(), people.viewer.id],
+      })
+      await goTo(page, `${api.url}/console/account`, 'Sign in')
+      await tells(page, 'was used a second time')
+    },
+  },
   {
     name: 'a form that has expired',
     as: 'nobody',

@@ -11,7 +11,7 @@ import type { Actor, Admin } from '../admin.service.ts'
 import type { ListedUser } from '../admin.store.ts'
 
 export const client = { address: 'local', userAgent: 'command line' }
-export const actor: Actor = { id: null, roles: undefined, client }
+export const actor: Actor = { id: null, holder: undefined, client }
 
 export type Context = Pick<CommandContext<AdminService>, 'open'>
 

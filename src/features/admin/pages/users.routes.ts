@@ -31,7 +31,7 @@ export function addUserPages(
 
   const show: ShowUser = async (request, refused = {}) => {
     const actor = actorOf(request)
-    const found = await admin.find(idOf(request))
+    const found = await admin.findStored(idOf(request))
     if (!found) throw httpErrors.notFound()
     const { user, isInvited } = found
     const canChange = admin.canChange(actor, user) ? 'change' : 'beyond'

@@ -23,15 +23,25 @@ export function addAccountPages(app: FastifyInstance, parts: ConsoleParts): Show
 
   const show: ShowAccount = async (request, refused = {}) => {
     const principal = principalOf(request)
-    const [status, devices, account, others] = await Promise.all([
+    const [status, devices, endedDevices, account, others] = await Promise.all([
       twoFactor.status(principal.id),
       sessions.list(principal),
+      sessions.listEnded(principal),
       auth.accounts.findById(principal.id),
       cards.ofAccount(principal, request),
     ])
     const isVerified = account?.email_verified_at != null
-    const view = { principal, isVerified, canMail: profile.canMail, twoFactor: status, devices, passwordHint: hint }
-    return accountPage({ ...view, cards: others, ...refused })
+    return accountPage({
+      principal,
+      isVerified,
+      canMail: profile.canMail,
+      twoFactor: status,
+      devices,
+      endedDevices,
+      cards: others,
+      passwordHint: hint,
+      ...refused,
+    })
   }
 
   app.get('/account', { config }, async (request, reply) => send(request, reply, await show(request)))

@@ -6,7 +6,7 @@ import { field } from '../../../platform/pages/components/forms.ts'
 import { noRefusal, type Refusal, refusalNote } from '../../../platform/pages/components/refusals.ts'
 import { type Html, html } from '../../../platform/pages/html.ts'
 import type { Page } from '../../../platform/pages/pages.ts'
-import type { Device, TwoFactorStatus } from '../console.service.ts'
+import type { Device, EndedDevice, TwoFactorStatus } from '../console.service.ts'
 import { devicesCard } from './devices.views.ts'
 import { type EmailCardView, emailCard } from './email.views.ts'
 
@@ -16,7 +16,8 @@ export interface AccountView extends EmailCardView {
   isVerified: boolean
   twoFactor: TwoFactorStatus
   devices: readonly Device[]
-  /** Of other features. */
+  endedDevices: readonly EndedDevice[]
+  /** Added by other features. */
   cards: readonly Html[]
   passwordHint: string
   /** The submitted name, if it was refused. */
@@ -36,7 +37,7 @@ ${passwordCard(view)}
 ${emailCard(view)}
 ${twoFactorCard(view.twoFactor)}
 ${view.cards}
-${devicesCard(view.devices)}
+${devicesCard(view.devices, view.endedDevices)}
 <section class="card" aria-labelledby="delete">
 <h2 id="delete">Delete the account</h2>
 <p class="row actions"><a class="button bad" href="/console/account/delete">Delete my account</a></p>

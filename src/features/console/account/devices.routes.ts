@@ -22,7 +22,12 @@ export function addDevicePages(app: FastifyInstance, { auth, cookies, notices }:
   })
 
   app.post('/account/sign-out-everywhere', { config }, async (request, reply) => {
-    await sessions.logOut({ principal: principalOf(request), isEverywhere: true, client: clientOf(request) })
+    await sessions.logOut({
+      principal: principalOf(request),
+      isEverywhere: true,
+      deviceToken: cookies.device(request),
+      client: clientOf(request),
+    })
     cookies.clearSession(reply)
     return notices.redirect(reply, { address: '/console/sign-in', notice: 'signed-out-everywhere' })
   })

@@ -7,7 +7,7 @@ import { createRefuse } from '../../../platform/pages/components/refusals.ts'
 import { placeOf } from '../../../platform/pages/next-page.ts'
 import { OrEmpty } from '../../../platform/validation/body-validation.ts'
 import { Type } from '../../../platform/validation/schema-builder.ts'
-import type { ConsoleParts, SignedIn } from '../console.service.ts'
+import type { ConsoleParts, EndReason, SignedIn } from '../console.service.ts'
 import { codePage, signInPage } from './sign-in.views.ts'
 
 const access = 'public'
@@ -28,9 +28,18 @@ export function addSignInPages(app: FastifyInstance, parts: ConsoleParts): void 
     return reply.redirect(placeOf(next), 303)
   }
 
-  app.get<{ Querystring: { next?: unknown } }>('/sign-in', { config }, (request, reply) => {
+  /** Why the session ended whose cookie the browser still has. It is told once: the cookie goes with it. */
+  async function takeEndReason(request: FastifyRequest, reply: FastifyReply): Promise<EndReason | undefined> {
+    const cookie = cookies.session(request)
+    const reason = cookie === undefined ? undefined : await auth.webSessions.findEndReason(cookie)
+    if (reason !== undefined) cookies.clearSession(reply)
+    return reason
+  }
+
+  app.get<{ Querystring: { next?: unknown } }>('/sign-in', { config }, async (request, reply) => {
     if (request.principal) return reply.redirect('/console', 303)
-    return send(request, reply, signInPage({ next: placeOf(request.query.next), ...ways }))
+    const endReason = await takeEndReason(request, reply)
+    return send(request, reply, signInPage({ next: placeOf(request.query.next), ...ways, endReason }))
   })
 
   app.post(

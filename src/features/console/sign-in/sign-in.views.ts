@@ -3,6 +3,8 @@ import { noRefusal, type Refusal, refusalNote } from '../../../platform/pages/co
 import { html } from '../../../platform/pages/html.ts'
 import { withNext } from '../../../platform/pages/next-page.ts'
 import type { Page } from '../../../platform/pages/pages.ts'
+import type { EndReason } from '../console.service.ts'
+import { endSentences } from '../end-words.ts'
 
 interface SignInView {
   email?: string
@@ -10,15 +12,18 @@ interface SignInView {
   /** Password resets are available. */
   canReset: boolean
   canRegister: boolean
+  /** Why the session of this browser ended. */
+  endReason?: EndReason | undefined
   refusal?: Refusal
 }
 
-export function signInPage({ email, next, canReset, canRegister, refusal = noRefusal }: SignInView): Page {
+export function signInPage({ email, next, canReset, canRegister, endReason, refusal = noRefusal }: SignInView): Page {
   return {
     title: 'Sign in',
     address: withNext('/console/sign-in', next),
     content: html`<section class="narrow card">
 <h1>Sign in</h1>
+${endReason && endNote(endReason)}
 ${refusalNote(refusal)}
 <form method="post" action="/console/sign-in">
 <input type="hidden" name="next" value="${next}">
@@ -29,6 +34,11 @@ ${field({ label: 'Password', name: 'password', type: 'password', required: true,
 <p class="beside">${canReset && html`<a href="/console/password/forgot">Forgotten your password?</a> `}${canRegister && html`<a href="${withNext('/console/register', next)}">Register</a>`}</p>
 </section>`,
   }
+}
+
+function endNote(reason: EndReason) {
+  const isAlarm = reason === 'reuse'
+  return html`<p class="${isAlarm ? 'problem' : 'notice'}" role="${isAlarm ? 'alert' : 'status'}">${endSentences[reason]}</p>`
 }
 
 export function codePage({

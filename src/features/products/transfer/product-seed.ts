@@ -43,7 +43,7 @@ export function createProductSeed({ db, clock }: { db: Database; clock: Clock })
   }
 }
 
-function inventProducts(seed: number): { take(count: number): BulkProduct[] } {
+export function inventProducts(seed: number): { take(count: number): BulkProduct[] } {
   const fraction = createNumbers(seed)
   const below = (end: number) => Math.floor(fraction() * end)
   const pick = <T>(list: readonly T[]) => list[below(list.length)] as T

@@ -1,0 +1,224 @@
+/** The working tree beside another version of itself, in one run: is it still as quick? */
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setImmediate as turn } from 'node:timers/promises'
+import { parseArgs } from 'node:util'
+import { root } from '../src/config/root.ts'
+import { median, perSecond, printTitle } from './support/benchmark.ts'
+import { type BenchServer, measureLoad } from './support/load.ts'
+import { signIn } from './support/people.ts'
+import { script } from './support/post.ts'
+import { checkOut, cpuSecondsOf, findCommit, startVersion, UsageError } from './support/versions.ts'
+
+const target = 0.95
+
+export const usage = `npm run bench -- compare <commit> [--rounds <number>] [--seconds <number>]
+
+Measures the working tree and the version of a commit, a branch or a tag in turn: a product by id, the listing, posts by
+GraphQL and durable creates. The other version is checked out into a temporary folder, with its own dependencies, and is
+started by its own "bin/latchkey start". Exits with 1 where the working tree has less than ${target} of the other's rate.
+
+  --rounds    of both, each in the reverse order of the one before (12)
+  --seconds   that each measurement takes (2)
+`
+
+const products = 1000
+const posts = 20
+const connections = 64
+const product = JSON.stringify({ name: 'Desk Lamp', description: 'Bright and warm', price: 19.99, stock: 3 })
+const json = { 'content-type': 'application/json' }
+
+interface Version {
+  server: BenchServer
+  token: string
+}
+
+type Side = 'before' | 'now'
+type Versions = Record<Side, Version>
+
+interface Measured {
+  rate: number
+  /** Processor time for a request. */
+  cpu: number
+}
+
+type Round = Record<Side, Measured>
+
+interface Question {
+  name: string
+  path: string
+  /** Is posted, where there is one. */
+  body?: string
+  needsToken?: boolean
+}
+
+const questions: Question[] = [
+  { name: 'by id', path: '/api/v2/products/500' },
+  { name: 'listing', path: '/api/v2/products' },
+  {
+    name: 'GraphQL posts',
+    path: '/graphql',
+    body: JSON.stringify({ query: '{ posts(limit: 20) { id title body } }' }),
+  },
+  { name: 'durable creates', path: '/api/v2/products', body: product, needsToken: true },
+]
+
+/** Returns the exit code. */
+export async function compare(args: string[]): Promise<number> {
+  const { ref, rounds, seconds } = readArguments(args)
+  const commit = findCommit(ref)
+  const { signal, release } = onInterrupt()
+  const folder = mkdtempSync(join(tmpdir(), 'latchkey-bench-'))
+  const servers: BenchServer[] = []
+  const start = async (place: string, name: string): Promise<Version> => {
+    const server = await startVersion({ place, databaseFile: join(folder, `${name}.db`), signal })
+    servers.push(server)
+    const token = await signIn(server.url)
+    await fill(server.url, token)
+    return { server, token }
+  }
+  try {
+    printTitle(`compare: the working tree, of ${commit}`)
+    const other = join(folder, 'before')
+    mkdirSync(other)
+    await checkOut(commit, other, signal)
+    const versions = { before: await start(other, 'before-data'), now: await start(root, 'now-data') }
+    await tellDifferences(versions)
+    process.stdout.write(`  ${headings.map((heading, i) => heading.padEnd(widths[i] ?? 0)).join('')}\n`)
+    let missed = 0
+    for (const question of questions) {
+      const measured = await measureRounds(versions, question, { rounds, seconds, signal })
+      if (!printRow(question.name, measured)) missed += 1
+    }
+    return missed > 0 ? 1 : 0
+  } catch (error) {
+    if (signal.aborted) return 130
+    throw error
+  } finally {
+    for (const server of servers) await server.stop()
+    rmSync(folder, { recursive: true, force: true })
+    release()
+  }
+}
+
+function readArguments(args: string[]): { ref: string; rounds: number; seconds: number } {
+  const options = { rounds: { type: 'string', default: '12' }, seconds: { type: 'string', default: '2' } } as const
+  const { values, positionals } = parse(() => parseArgs({ args, options, allowPositionals: true }))
+  const [ref] = positionals
+  if (ref === undefined || positionals.length > 1) throw new UsageError(`which commit?\n\n${usage}`)
+  const numberOf = (name: 'rounds' | 'seconds') => {
+    const number = Number(values[name])
+    if (!Number.isInteger(number) || number < 1) throw new UsageError(`--${name} is a whole number from 1 on`)
+    return number
+  }
+  return { ref, rounds: numberOf('rounds'), seconds: numberOf('seconds') }
+}
+
+function parse<Parsed>(read: () => Parsed): Parsed {
+  try {
+    return read()
+  } catch (error) {
+    throw new UsageError((error as Error).message)
+  }
+}
+
+/** Ctrl-C and its like end what is under way, and the folder is removed as always. */
+function onInterrupt(): { signal: AbortSignal; release(): void } {
+  const controller = new AbortController()
+  const abort = () => controller.abort()
+  const names = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+  for (const name of names) process.on(name, abort)
+  return {
+    signal: controller.signal,
+    release: () => names.forEach((name) => void process.off(name, abort)),
+  }
+}
+
+/** By the API, which is the same for all versions. */
+async function fill(url: string, token: string): Promise<void> {
+  const headers = { ...json, authorization: `Bearer ${token}` }
+  const send = async (path: string, body: string) => {
+    const response = await fetch(`${url}${path}`, { method: 'POST', headers, body })
+    const text = await response.text()
+    if (!response.ok || text.includes('"errors"')) throw new Error(`${path} returned ${response.status}: ${text}`)
+  }
+  for (let i = 0; i < products; i += connections) {
+    await Promise.all(Array.from({ length: connections }, () => send('/api/v2/products', product)))
+  }
+  for (let i = 1; i <= posts; i++) {
+    const query = `mutation { createPost(title: "Post ${i}", body: "What there is to say about number ${i}.") }`
+    await send('/graphql', JSON.stringify({ query }))
+  }
+}
+
+/** A version that sends more has more to do. */
+async function tellDifferences(versions: Versions): Promise<void> {
+  for (const { name, path, body, needsToken } of questions) {
+    if (needsToken) continue
+    const lengthAt = async ({ server }: Version) => {
+      const response = await fetch(
+        `${server.url}${path}`,
+        body === undefined ? {} : { method: 'POST', headers: json, body },
+      )
+      if (!response.ok) throw new Error(`${path} returned ${response.status}`)
+      return (await response.arrayBuffer()).byteLength
+    }
+    const [before, now] = [await lengthAt(versions.before), await lengthAt(versions.now)]
+    if (before !== now) process.stdout.write(`  ${name}: ${now} bytes, ${before} before\n`)
+  }
+}
+
+interface Rounds {
+  rounds: number
+  seconds: number
+  signal: AbortSignal
+}
+
+async function measureRounds(versions: Versions, question: Question, options: Rounds): Promise<Round[]> {
+  const { rounds, seconds, signal } = options
+  const ask = async (side: Side, duration: number) => {
+    const measured = measure(versions[side], question, duration)
+    // The load blocks this process: only now is it told of a signal.
+    await turn()
+    signal.throwIfAborted()
+    return measured
+  }
+  for (const side of ['before', 'now'] as const) await ask(side, 4)
+  const all: Round[] = []
+  for (let i = 0; i < rounds; i++) {
+    const order: Side[] = i % 2 === 0 ? ['before', 'now'] : ['now', 'before']
+    const round: Partial<Round> = {}
+    for (const side of order) round[side] = await ask(side, seconds)
+    all.push(round as Round)
+  }
+  return all
+}
+
+function measure({ server, token }: Version, { path, body, needsToken }: Question, seconds: number): Measured {
+  const spent = cpuSecondsOf(server)
+  const post = body === undefined ? {} : { script, env: { BODY: body, ...(needsToken && { TOKEN: token }) } }
+  const { rate, requests } = measureLoad(`${server.url}${path}`, { connections, seconds, ...post })
+  return { rate, cpu: (cpuSecondsOf(server) - spent) / requests }
+}
+
+const headings = ['', 'before', 'now', 'ratio', 'of the rounds', 'processor time for a request']
+const widths = [24, 12, 12, 8, 15]
+
+/** Returns whether the target is met. */
+function printRow(name: string, rounds: Round[]): boolean {
+  const rate = (side: Side) => perSecond(median(rounds.map((round) => round[side].rate)))
+  const ratios = rounds.map(({ before, now }) => now.rate / before.rate)
+  const ratio = median(ratios)
+  const isMet = ratio >= target
+  const cells = [
+    `${isMet ? 'met   ' : 'MISSED'} ${name}`,
+    rate('before'),
+    rate('now'),
+    ratio.toFixed(3),
+    `${Math.min(...ratios).toFixed(2)}–${Math.max(...ratios).toFixed(2)}`,
+    `${median(rounds.map(({ before, now }) => now.cpu / before.cpu)).toFixed(3)} of before`,
+  ]
+  process.stdout.write(`  ${cells.map((cell, i) => cell.padEnd(widths[i] ?? 0)).join('')}\n`)
+  return isMet
+}

@@ -1,0 +1,97 @@
+/** The owner is mailed when strangers lock the account. */
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Api, startApi } from '../support/api.ts'
+import { onEachEngine } from '../support/databases.ts'
+import { lockOut, logInFrom, manyAddresses, newDevice } from '../support/devices.ts'
+import { eventually } from '../support/eventually.ts'
+import { startSmtp } from '../support/mailbox.ts'
+import { many, register } from '../support/people.ts'
+import { startApiWithRoles } from '../support/roles.ts'
+
+const hour = 3600
+const day = 24 * hour
+const subject = 'Subject: Your account was locked for unknown devices'
+
+async function start(t: TestContext, engine: 'sqlite' | 'postgres') {
+  const mailbox = await startSmtp(t)
+  const env = { ...manyAddresses, MAIL_URL: mailbox.url, PUBLIC_URL: 'https://app.example.com' }
+  const api = await startApiWithRoles(t, { engine, env })
+  const waitForMails = (count: number) => eventually(() => assert.equal(mailbox.messages.length, count))
+  return { api, mailbox, waitForMails }
+}
+
+/** Long enough for a mail that must not come, once those that must have come. */
+const settle = () => sleep(300)
+
+onEachEngine('the notice of a lock', (engine) => {
+  test('says when it happened, what it means and what to do, in plain text', async (t) => {
+    const { api, mailbox, waitForMails } = await start(t, engine)
+    const { email } = await register(api)
+    const until = new Date((await lockOut(api, email)) * 1000).toISOString()
+    await waitForMails(1)
+    const [message = ''] = mailbox.messages
+    assert.ok(message.includes(`To: ${email}`) && message.includes(subject))
+    assert.match(message, /Content-Type: text\/plain/)
+    assert.ok(message.includes(`ends by itself on ${until.slice(0, 10)} at ${until.slice(11, 16)} UTC`))
+    assert.match(message, /On \d{4}-\d\d-\d\d at \d\d:\d\d UTC it was locked/)
+    assert.match(message, /Devices on which you signed in before still work/)
+    assert.match(message, /change it/)
+    assert.ok(message.includes('https://app.example.com/console/account'))
+  })
+
+  test('is sent once a day, however often and from however many places it is locked', async (t) => {
+    const { api, waitForMails, mailbox } = await start(t, engine)
+    const { email } = await register(api)
+    await many(50, () => logInFrom(api, email, { given: 'wrong' }))
+    for (let i = 0; i < 3; i++) {
+      api.clock.advance(901)
+      await lockOut(api, email)
+    }
+    await waitForMails(1)
+    await settle()
+    assert.equal(mailbox.messages.length, 1)
+    api.clock.advance(day - 3 * 901 - hour)
+    await lockOut(api, email)
+    await settle()
+    assert.equal(mailbox.messages.length, 1, 'an hour before the day is over')
+    api.clock.advance(2 * hour)
+    await lockOut(api, email)
+    await waitForMails(2)
+  })
+
+  test('goes to nobody for an email that nobody has, for a known device, or to a disabled user', async (t) => {
+    const { api, mailbox, waitForMails } = await start(t, engine)
+    const { email } = await register(api)
+    await lockOut(api, 'nobody@example.com')
+    const { token } = await newDevice(api, email)
+    for (let i = 0; i < 6; i++) await logInFrom(api, email, { token, given: 'wrong' })
+    const disabled = await register(api, 'disabled@example.com')
+    await api.db.write({ sql: 'UPDATE users SET disabled_at = $1 WHERE id = $2', params: ['2026-01-01', disabled.id] })
+    await lockOut(api, disabled.email)
+    await settle()
+    assert.equal(mailbox.messages.length, 0)
+    await lockOut(api, email)
+    await waitForMails(1)
+  })
+})
+
+test('a mail server that is away changes no answer, and without mail none is sent', async (t) => {
+  const away = await startApi(t, { env: { MAIL_URL: 'smtp://127.0.0.1:1', PUBLIC_URL: 'https://app.example.com' } })
+  await lockOut(away, (await register(away)).email)
+  await eventually(() => assert.ok(away.log.some((line) => line.includes('lock notice mail failed'))))
+  const none = await startApi(t, { env: { NODE_ENV: 'production' } })
+  await lockOut(none, (await register(none)).email)
+  assert.deepEqual(problemsIn(none), [])
+})
+
+test('in development without mail the message goes to the log', async (t) => {
+  const api = await startApi(t)
+  await lockOut(api, (await register(api)).email)
+  await eventually(() => assert.ok(api.log.some((line) => line.includes('ends by itself'))))
+})
+
+function problemsIn({ log }: Api): string[] {
+  return log.filter((line) => JSON.parse(line).level >= 50)
+}

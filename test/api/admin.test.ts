@@ -32,7 +32,9 @@ onEachEngine('administration', (engine) => {
     assert.deepEqual(body.meta, { total: 2, page: 2, per_page: 1, last_page: 2 })
     assert.deepEqual(Object.keys(body.data[0]).sort(), [
       'created_at',
+      'disabled_at',
       'email',
+      'email_verified_at',
       'id',
       'locked_until',
       'name',

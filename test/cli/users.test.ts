@@ -43,6 +43,70 @@ onEachEngine('user commands', (engine) => {
     assert.equal((await logIn(api, 'root@example.com')).status, 200)
   })
 
+  test('invite, disable, enable and delete users, and set their passwords', async (t) => {
+    const DATABASE_URL = await createDatabaseUrl(t, engine)
+    const env = { DATABASE_URL, BCRYPT_COST: '10', PUBLIC_URL: 'https://app.example.com' }
+    const run = (args: string[], input = '') => latchkey(args, { env, input })
+    const api = await startApi(t, { engine, env: { DATABASE_URL } })
+    await run(['user:create', '--email', 'root@example.com', '--role', 'admin'], password)
+    const root = await logIn(api, 'root@example.com')
+
+    const invited = await run(['user:create', '--invite', '--email', 'bob@example.com', '--role', 'viewer'])
+    assert.equal(invited.code, 0, invited.stderr)
+    const [first, link = ''] = invited.stdout.split('\n')
+    assert.equal(first, 'invited user 2, bob@example.com, with the roles viewer')
+    assert.match(link, /^https:\/\/app\.example\.com\/console\/invitation\?token=/)
+    const token = new URL(link).searchParams.get('token')
+    assert.equal((await api.post('/api/auth/password/reset', { token, password })).status, 200)
+    const taken = await run(['user:create', '--invite', '--email', 'bob@example.com'])
+    assert.deepEqual([taken.code, taken.stderr], [1, 'latchkey: email: Email already registered\n'])
+
+    const bob = await logIn(api, 'bob@example.com')
+    assert.equal((await run(['user:disable', 'BOB@example.com'])).stdout, 'bob@example.com is disabled\n')
+    assert.equal(
+      (await run(['user:disable', 'bob@example.com'])).stdout,
+      'bob@example.com is disabled, and was before\n',
+    )
+    assert.equal((await api.get('/me', bob.body.access_token)).status, 401)
+    assert.equal((await logIn(api, 'bob@example.com')).status, 401)
+    assert.equal((await run(['user:list'])).stdout.split('\n')[1], '2\tbob@example.com\t\tviewer\t\tdisabled')
+    assert.equal((await run(['user:enable', 'bob@example.com'])).stdout, 'bob@example.com can sign in again\n')
+
+    const again = await logIn(api, 'bob@example.com')
+    const weak = await run(['user:password', 'bob@example.com'], 'weak\n')
+    assert.deepEqual([weak.code, weak.stdout], [1, ''])
+    assert.match(weak.stderr, /^latchkey: password: Must be at least 8 characters/)
+    const changed = await run(['user:password', 'bob@example.com'], 'Better-Horse-2\n')
+    assert.equal(changed.stdout, 'bob@example.com has a new password, and is signed out everywhere\n')
+    assert.equal((await api.get('/me', again.body.access_token)).status, 401)
+    assert.equal((await logIn(api, 'bob@example.com')).status, 401)
+    assert.equal((await logIn(api, 'bob@example.com', 'Better-Horse-2')).status, 200)
+
+    for (const command of ['user:disable', 'user:delete']) {
+      const last = await run([command, 'root@example.com', ...(command === 'user:delete' ? ['--yes'] : [])])
+      assert.deepEqual([last.code, last.stderr], [1, 'latchkey: Last administrator\n'])
+    }
+    const unsure = await run(['user:delete', 'bob@example.com'], 'yes\n')
+    assert.deepEqual([unsure.code, unsure.stderr], [64, 'latchkey: there is no terminal to ask on; add --yes\n'])
+    assert.equal((await run(['user:delete', 'bob@example.com', '--yes'])).stdout, 'deleted user 2, bob@example.com\n')
+    const gone = await run(['user:enable', 'bob@example.com'])
+    assert.deepEqual([gone.code, gone.stderr], [65, 'latchkey: there is no user bob@example.com\n'])
+    const audit = await api.get('/api/admin/audit', root.body.access_token)
+    const events = (audit.body.data as { event: string; actor_id: number | null; address: string }[])
+      .filter(({ address, actor_id }) => address === 'local' && actor_id === null)
+      .map(({ event }) => event)
+    assert.deepEqual(events, [
+      'user_deleted',
+      'user_deleted',
+      'user_disabled',
+      'password_reset',
+      'user_enabled',
+      'user_disabled',
+      'user_invited',
+      'roles_changed',
+    ])
+  })
+
   test('escape names so that none can forge a line, and end quietly when the pipe is closed', async (t) => {
     const DATABASE_URL = await createDatabaseUrl(t, engine)
     const api = await startApi(t, { engine, env: { DATABASE_URL } })

@@ -5,7 +5,10 @@ import { readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { notePolicy, noteRoutes, reportRoutes } from '../../docs/examples/notes.ts'
+import { parseMlc } from '../../src/config/mlc.ts'
 import { root } from '../../src/config/root.ts'
+import { readRoles } from '../../src/features/users/roles-section.ts'
+import { type RoleDefinitions, shippedRoles } from '../../src/features/users/shipped-roles.ts'
 import { createConfig } from '../support/config.ts'
 import { temporaryFolder } from '../support/databases.ts'
 import { blocksOf } from '../support/docs.ts'
@@ -14,10 +17,25 @@ import { startApiWithRoles } from '../support/roles.ts'
 const page = readFileSync(join(root, 'docs', 'authorization.md'), 'utf8')
 const blocks = (language: string) => blocksOf(page, language)
 
+function rolesOf(source: string): RoleDefinitions {
+  const auth = parseMlc(source, {}).root.entries.get('auth')
+  const roles = auth?.kind === 'section' ? auth.entries.get('roles') : undefined
+  assert.ok(roles?.kind === 'section')
+  return readRoles(roles).value
+}
+
 function exampleConfig(t: Parameters<typeof temporaryFolder>[0]): string {
   const [auth = ''] = blocks('mlc')
   return createConfig(t, { auth })
 }
+
+test('the page and config/auth.mlc have the roles that the service ships with', () => {
+  const [block = ''] = blocks('mlc')
+  const { support, ...documented } = rolesOf(block)
+  assert.ok(support, 'the one more')
+  assert.deepEqual(documented, shippedRoles)
+  assert.deepEqual(rolesOf(readFileSync(join(root, 'config', 'auth.mlc'), 'utf8')), shippedRoles)
+})
 
 test('the code on the page is the code of docs/examples/notes.ts', () => {
   const source = readFileSync(join(root, 'docs', 'examples', 'notes.ts'), 'utf8')

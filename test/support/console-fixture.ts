@@ -2,6 +2,7 @@
 import type { TestContext } from 'node:test'
 import type { Page } from 'playwright-core'
 import { insertMany } from '../../src/features/products/bulk.store.ts'
+import { type RoleDefinitions, shippedRoles } from '../../src/features/users/shipped-roles.ts'
 import { openBrowser, type Visit } from './browser.ts'
 import { createConfig } from './config.ts'
 import { enter, sees } from './console-steps.ts'
@@ -111,17 +112,20 @@ export async function startConsoleFixture(t: TestContext, words = plainWords): P
   }
 }
 
+function toMlc(roles: RoleDefinitions): string {
+  return Object.entries(roles)
+    .map(([name, { permissions, inherits }]) => {
+      const [granted, parents] = [permissions, inherits].map((list) => JSON.stringify(list))
+      return `${name} {\n      permissions = ${granted}\n      inherits = ${parents}\n    }`
+    })
+    .join('\n    ')
+}
+
 const files = {
   products: 'products {\n  write_permission = "posts.edit"\n}\n',
   auth: `auth {
   roles {
-    admin { permissions = ["*"] }
-    editor {
-      permissions = ["posts.*"]
-      inherits = [viewer]
-    }
-    viewer { permissions = ["posts.view"] }
-    helper { permissions = ["users.view", "users.update"] }
+    ${toMlc({ ...shippedRoles, helper: { permissions: ['users.view', 'users.update'], inherits: [] } })}
   }
 }
 `,

@@ -12,11 +12,11 @@ import {
 import { validationFailed } from '../../platform/validation/body-validation.ts'
 import { Type } from '../../platform/validation/schema-builder.ts'
 
-const tag = { name: 'Administration', description: 'Users as administrators see them, and the audit trail.' }
+export const tag = { name: 'Administration', description: 'Users as administrators see them, and the audit trail.' }
 const params = { id: Id }
-const nobodyAbove = 'It is refused where the user holds a permission that you lack.'
+export const nobodyAbove = 'It is refused where the user holds a permission that you lack.'
 
-const ListedUser = Type.Object(
+export const ListedUser = Type.Object(
   {
     id: Id,
     email: Email,
@@ -24,6 +24,8 @@ const ListedUser = Type.Object(
     roles: Type.Array(Type.String()),
     two_factor: Type.Boolean({ description: 'Whether it is on.' }),
     locked_until: Type.Union([Type.Integer(unixSeconds), Type.Null()], { description: 'In Unix seconds.' }),
+    disabled_at: Type.Union([DateTime, Type.Null()], { description: 'Null while the user may sign in.' }),
+    email_verified_at: Type.Union([DateTime, Type.Null()]),
     created_at: DateTime,
   },
   { title: 'ListedUser' },
@@ -33,6 +35,7 @@ const TextOrNone = Type.Union([Type.String(), Type.Null()])
 const Changes = Type.Object({
   roles: Type.Optional(Type.Object({ from: Roles, to: Roles })),
   name: Type.Optional(Type.Object({ from: Type.String(), to: Type.String() })),
+  email: Type.Optional(Type.Object({ from: TextOrNone, to: TextOrNone })),
   api_key: Type.Optional(Type.Object({ from: TextOrNone, to: TextOrNone })),
   api_key_name: Type.Optional(Type.Object({ from: TextOrNone, to: TextOrNone })),
 })
@@ -54,16 +57,18 @@ const AuditEntry = Type.Object(
   { title: 'AuditEntry' },
 )
 const UserPage = Type.Object({ data: Type.Array(ListedUser), meta: PageMeta }, { title: 'UserPage' })
-const UserEnvelope = Type.Object({ data: ListedUser }, { title: 'UserEnvelope' })
+export const UserEnvelope = Type.Object({ data: ListedUser }, { title: 'UserEnvelope' })
 const AuditPage = Type.Object({ data: Type.Array(AuditEntry), meta: PageMeta }, { title: 'AuditPage' })
 
-const user = {
+export const user = {
   id: 2,
   email: 'bob@example.com',
   name: 'Bob',
   roles: ['editor'],
   two_factor: false,
   locked_until: null,
+  disabled_at: null,
+  email_verified_at: '2026-01-01T00:00:00.000Z',
   created_at: '2026-01-01T00:00:00.000Z',
 }
 const meta = { total: 1, page: 1, per_page: 20, last_page: 1 }

@@ -3,6 +3,7 @@ import { defineFeature } from '../../platform/feature.ts'
 import { auth } from '../auth/auth.feature.ts'
 import { twoFactor } from '../two-factor/two-factor.feature.ts'
 import { users } from '../users/users.feature.ts'
+import { permissions } from './admin.access.ts'
 import { createForbiddenRecorder } from './admin.refusals.ts'
 import { userCommands } from './commands/user-commands.ts'
 
@@ -14,30 +15,42 @@ export const admin = defineFeature({
     unlock: 'Account unlocked',
     '2fa_reset': 'Two-factor removed by an administrator',
     roles_changed: 'Roles changed',
+    user_invited: 'Invited',
+    user_changed: 'Changed by an administrator',
+    user_disabled: 'Disabled',
+    user_enabled: 'Enabled',
+    user_deleted: 'Deleted by an administrator',
   },
 
   create: async (infrastructure, needs) =>
     (await import('./admin.create.ts')).createAdminService(infrastructure, needs),
 
   onForbidden: ({ admin }) => createForbiddenRecorder(admin),
-  routes:
-    ({ admin }) =>
-    async (app) =>
-      void app.register((await import('./admin.routes.ts')).adminRoutes, { prefix: '/api/admin', admin }),
+  routes: (service) => async (app) => {
+    const prefix = '/api/admin'
+    app.register((await import('./admin.routes.ts')).adminRoutes, { prefix, admin: service.admin })
+    app.register((await import('./people.routes.ts')).peopleRoutes, { prefix, ...service })
+  },
   pages: (service) => ({
     navigation: [
-      { path: '/console/users', name: 'Users', permission: 'users.view', order: 20 },
-      { path: '/console/audit', name: 'Audit', permission: 'audit.view', order: 30 },
+      { path: '/console/users', name: 'Users', permission: permissions.viewUsers, order: 20 },
+      { path: '/console/audit', name: 'Audit', permission: permissions.viewAudit, order: 30 },
     ],
     notices: {
       'roles-saved': 'The roles are saved.',
       unlocked: 'The account is unlocked.',
       'two-factor-reset': 'Two-factor is reset: the password alone signs in.',
       'user-signed-out': 'The user is signed out everywhere.',
+      'user-invited': 'The invitation is on its way.',
+      'user-saved': 'The profile is saved.',
+      'user-disabled': 'The user is disabled, and signed out everywhere.',
+      'user-enabled': 'The user can sign in again.',
+      'user-deleted': 'The user is deleted.',
     },
     routes: (kit) => async (app) => {
       const parts = { ...kit, ...service }
-      ;(await import('./pages/users.routes.ts')).addUserPages(app, parts)
+      const show = (await import('./pages/users.routes.ts')).addUserPages(app, parts)
+      ;(await import('./pages/people.routes.ts')).addPeoplePages(app, { ...parts, show })
       ;(await import('./pages/audit.routes.ts')).addAuditPages(app, parts)
     },
   }),

@@ -3,7 +3,7 @@ import { AppError } from '../../core/app-error.ts'
 import type { OnAccessChanged } from '../../platform/access/access-changes.ts'
 import type { Holder } from '../../platform/access/authorize.ts'
 import type { Audit, AuditChanges, AuditEvent } from '../../platform/audit/audit.ts'
-import type { Database, Statement } from '../../platform/database/database.ts'
+import type { Database, Param, Statement } from '../../platform/database/database.ts'
 import type { Client } from '../../platform/http/client.ts'
 import { httpErrors } from '../../platform/http/http-errors.ts'
 import type { Limiter } from '../../platform/limiter/limiter.ts'
@@ -19,7 +19,7 @@ export interface Actor {
 }
 
 /** An action, performed or refused. */
-interface Act {
+export interface Act {
   event: AuditEvent
   actor: Actor
   userId: number | null
@@ -55,14 +55,16 @@ export function createAdmin(deps: AdminDeps) {
   const covers = (actor: Pick<Actor, 'holder'>, others: readonly string[]) =>
     actor.holder === undefined || roles.areCoveredBy(actor.holder, others)
 
+  const findStored = async (id: number | undefined) => (id === undefined ? undefined : store.find(id))
+
   async function findTarget({ event, actor }: Pick<Act, 'event' | 'actor'>, id: number | undefined): Promise<Stored> {
-    const stored = id === undefined ? undefined : await store.find(id)
+    const stored = await findStored(id)
     if (!stored) throw httpErrors.notFound()
     if (!covers(actor, stored.user.roles)) throw await refuse({ event, actor, userId: stored.user.id }, forbidden())
     return stored
   }
 
-  function done({ actor, ...act }: Act & { userId: number }): Statement {
+  function done({ actor, ...act }: Omit<Act, 'userId'> & { userId: Param }): Statement {
     return audit.entry({ ...act, outcome: 'success', actorId: actor.id, client: actor.client })
   }
 
@@ -90,7 +92,7 @@ export function createAdmin(deps: AdminDeps) {
       const added = wanted.filter((role) => !user.roles.includes(role))
       // A user may keep a role that is no longer configured; it grants nothing.
       const unknown = added.filter((role) => !roles.has(role))
-      if (unknown.length > 0) throw validationFailed({ roles: unknown.map((role) => `Unknown role: ${role}`) })
+      if (unknown.length > 0) throw unknownRoles(unknown)
       const removed = user.roles.filter((role) => !wanted.includes(role))
       if (!covers(actor, [...added, ...removed])) throw await refuse(act, forbidden())
       const [, changed] = await db.write(...store.setRoles(stored, wanted, keepsAdministrator), done(act))
@@ -109,13 +111,14 @@ export function createAdmin(deps: AdminDeps) {
     recordRefusal,
     /** The user whom an actor is about to change. Refused, and recorded, where that user holds more than the actor. */
     findTarget,
+    /** For the other acts of administrators. */
+    acts: { covers, findTarget, done, refuse },
     list: store.list,
     listAudit: store.listAudit,
     findByEmail: store.findByEmail,
 
-    async find(id: number | undefined): Promise<ListedUser | undefined> {
-      return id === undefined ? undefined : (await store.find(id))?.user
-    },
+    findStored,
+    find: async (id: number | undefined) => (await findStored(id))?.user,
 
     /** Whether the actor may change that user. */
     canChange: (actor: Pick<Actor, 'holder'>, user: Pick<ListedUser, 'roles'>): boolean => covers(actor, user.roles),
@@ -148,6 +151,10 @@ export function createAdmin(deps: AdminDeps) {
 }
 
 export type Admin = ReturnType<typeof createAdmin>
+
+export function unknownRoles(names: readonly string[]): AppError {
+  return validationFailed({ roles: names.map((name) => `Unknown role: ${name}`) })
+}
 
 async function isRefused(turn: Promise<void>): Promise<boolean> {
   try {

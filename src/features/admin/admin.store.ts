@@ -16,18 +16,25 @@ export interface ListedUser {
   roles: string[]
   two_factor: boolean
   locked_until: number | null
+  /** Null while the user may sign in. */
+  disabled_at: string | null
+  email_verified_at: string | null
   created_at: string
 }
 
 interface UserRow extends Omit<ListedUser, 'roles' | 'two_factor'> {
   roles: string
   two_factor: boolean | null
+  /** 1 or 0. */
+  is_invited: number
 }
 
 /** A user, with the roles as stored, for optimistic locking. */
 export interface Stored {
   user: ListedUser
   storedRoles: string
+  /** Has no password yet. */
+  isInvited: boolean
 }
 
 export interface AuditRow {
@@ -44,7 +51,8 @@ export interface AuditRow {
 }
 
 const select = `
-  SELECT u.id, u.email, u.name, u.roles, u.created_at, t.enabled AS two_factor, a.locked_until
+  SELECT u.id, u.email, u.name, u.roles, u.disabled_at, u.email_verified_at, u.created_at, t.enabled AS two_factor,
+         a.locked_until, CASE WHEN u.password_hash = '' THEN 1 ELSE 0 END AS is_invited
   FROM users u
   LEFT JOIN two_factor t ON t.user_id = u.id
   LEFT JOIN login_attempts a ON a.email = u.email AND a.locked_until > $1`
@@ -96,7 +104,7 @@ export function createAdminStore({ db, clock, counts, administrators }: AdminSto
 
     async find(id: number): Promise<Stored | undefined> {
       const row = await db.get<UserRow>(`${select} WHERE u.id = $2`, [clock.nowSeconds(), id])
-      return row && { user: toUser(row), storedRoles: row.roles }
+      return row && { user: toUser(row), storedRoles: row.roles, isInvited: row.is_invited === 1 }
     },
 
     async findByEmail(email: string): Promise<ListedUser | undefined> {
@@ -143,6 +151,6 @@ export function createAdminStore({ db, clock, counts, administrators }: AdminSto
 
 export type AdminStore = ReturnType<typeof createAdminStore>
 
-function toUser({ roles, two_factor, ...row }: UserRow): ListedUser {
+function toUser({ roles, two_factor, is_invited: _isInvited, ...row }: UserRow): ListedUser {
   return { ...row, roles: JSON.parse(roles) as string[], two_factor: two_factor === true }
 }

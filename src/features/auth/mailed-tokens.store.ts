@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto'
 import type { Clock } from '../../core/clock.ts'
 import type { Random } from '../../core/random.ts'
-import type { Database, Statement } from '../../platform/database/database.ts'
+import type { Database, Param, Statement } from '../../platform/database/database.ts'
 
 const hour = 3600
 const day = 24 * hour
@@ -36,7 +36,7 @@ export interface MailedTokensDeps {
 export function createMailedTokens({ db, clock, random }: MailedTokensDeps) {
   return {
     /** A new token, and the statement that keeps it. It decides: only so many are made in an hour. */
-    create(given: { purpose: MailPurpose; userId: number; address?: string }): { token: string; insert: Statement } {
+    create(given: { purpose: MailPurpose; userId: Param; address?: string }): { token: string; insert: Statement } {
       const { purpose, userId, address = null } = given
       const token = random.bytes(32).toString('base64url')
       const now = clock.nowSeconds()

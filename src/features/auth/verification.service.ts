@@ -27,6 +27,8 @@ export function createVerification(deps: VerificationDeps) {
   async function send(userId: number): Promise<void> {
     const account = await accounts.findById(userId)
     if (!account || account.disabled_at !== null || account.email_verified_at !== null || !mail) return
+    // Invited: accepting the invitation proves the address.
+    if (account.password_hash === '') return
     const { token, insert } = mailedTokens.create({ purpose: 'verification', userId })
     const [, made] = await db.write<object>(accounts.stillHasVersion(userId, account.token_version), insert)
     if (made && made.length > 0) await mail.send(verificationMessage({ to: account.email, token, publicUrl }))

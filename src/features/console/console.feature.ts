@@ -26,6 +26,7 @@ export const console = defineFeature({
       'reset-sent': 'If that email is registered, a message is on its way.',
       'reset-logged': 'If that email is registered, the message is in the log of the service.',
       'password-reset': 'Your password is changed. Sign in with the new one.',
+      'invitation-accepted': 'Your password is set. Sign in to begin.',
       'password-changed': 'Your password is changed, and you are signed out everywhere. Sign in with the new one.',
       'signed-out-everywhere': 'You are signed out everywhere.',
       'profile-saved': 'Your profile is saved.',

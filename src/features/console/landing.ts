@@ -12,7 +12,7 @@ export function addLandingPage(app: FastifyInstance, options: LayoutOptions): vo
     {
       path: '/console',
       name: 'Console',
-      about: 'Products, your account and, for administrators, users and the audit trail.',
+      about: 'Products, your account, and what else your role opens.',
     },
     { path: '/docs', name: 'API', about: 'Every endpoint of the REST API, with examples to copy.' },
     { path: '/graphiql', name: 'GraphQL', about: 'Try queries, mutations and subscriptions in the browser.' },

@@ -3,7 +3,7 @@
 import type { MlcProblem, MlcSection } from '../../config/mlc.ts'
 import type { Position } from '../../config/mlc-lexer.ts'
 import type { MlcValue } from '../../config/mlc-values.ts'
-import type { RoleDefinition, RoleDefinitions } from '../../core/permissions.ts'
+import type { RoleDefinition, RoleDefinitions } from './shipped-roles.ts'
 
 export function readRoles(section: MlcSection): { value: RoleDefinitions; problems: MlcProblem[] } {
   const problems: MlcProblem[] = []

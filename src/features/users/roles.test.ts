@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { defaultRoles, type RoleDefinitions } from '../../core/permissions.ts'
 import { compileRoles } from './roles.ts'
+import { type RoleDefinitions, shippedRoles } from './shipped-roles.ts'
 
 const definitions: RoleDefinitions = {
-  ...defaultRoles,
+  ...shippedRoles,
   owner: { permissions: [], inherits: ['manager'] },
   manager: { permissions: ['users.view'], inherits: ['lead'] },
   lead: { permissions: ['reports.daily.*'], inherits: ['editor', 'auditor'] },

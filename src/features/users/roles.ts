@@ -1,5 +1,5 @@
 /** Compiles roles with their inherited permissions, so that the cost of a check does not depend on their depth. */
-import type { RoleDefinitions } from '../../core/permissions.ts'
+import type { RoleDefinitions } from './shipped-roles.ts'
 
 export interface Roles {
   has(name: string): boolean

@@ -11,6 +11,7 @@ import type { AdministratorSql } from './administrators.store.ts'
 export interface NewUser {
   email: string
   name: string
+  /** Empty while there is no password, as for an invited user. */
   passwordHash: string
   roles: readonly string[]
   client: Client
@@ -18,7 +19,7 @@ export interface NewUser {
 
 export function createUserChanges({ clock, administrators }: { clock: Clock; administrators: AdministratorSql }) {
   return {
-    /** Returns the id. Throws a ConstraintError of kind `unique` where somebody has the address. */
+    /** Returns the id. Throws a ConstraintError of kind `unique` where the email is taken. */
     insert: ({ email, name, passwordHash, roles, client }: NewUser): Statement => ({
       sql: `INSERT INTO users (email, name, name_key, password_hash, roles, registered_from, created_at, updated_at)
             VALUES ($1, $2, $3, $4, $5, $6, $7, $7) RETURNING id`,

@@ -10,7 +10,7 @@ import { User, type UserRow } from './user.ts'
 import { createUserChanges } from './user-changes.store.ts'
 import { normaliseEmails } from './user-keys.ts'
 import type { UsersConfig } from './users.keys.ts'
-import { createRegistrationSchema, EmailAddress, Profile } from './users.schema.ts'
+import { createRegistrationSchema, EmailAddress, Profile, UserEdit } from './users.schema.ts'
 import { createUsers, emailTaken, lastAdministrator } from './users.service.ts'
 import { createUserStore } from './users.store.ts'
 
@@ -29,6 +29,7 @@ export async function createUsersService(infrastructure: Infrastructure<UsersCon
   const changes = createUserChanges({ clock, administrators })
   const { findPasswordProblems, requireImpersonal } = await createPasswordPolicy(auth.password)
   const Registration = createRegistrationSchema(findPasswordProblems)
+  const onRegistered = (user: { id: number; email: string }) => events.emit(userRegistered, user)
   const validateRegistration = compileBody(Registration)
   const validateEmail = compileBody(Type.Object({ email: EmailAddress }))
   const validateProfile = compileBody(Profile)
@@ -39,7 +40,7 @@ export async function createUsersService(infrastructure: Infrastructure<UsersCon
       audit,
       defaultRoles: auth.defaultRoles,
       requireImpersonal,
-      onRegistered: (user) => events.emit(userRegistered, user),
+      onRegistered,
     }),
     roles,
     administrators,
@@ -59,6 +60,10 @@ export async function createUsersService(infrastructure: Infrastructure<UsersCon
     lastAdministrator,
     EmailAddress,
     Profile,
+    UserEdit,
+    /** For users who register, or are invited without roles. */
+    defaultRoles: auth.defaultRoles,
+    onRegistered,
     isRegistrationOpen: auth.registration === 'open',
     /** All throw what is wrong, by field. */
     validateRegistration: (given: object) =>

@@ -1,15 +1,15 @@
 import type { CheckContext, CoreConfig } from '../../config/config.ts'
 import { key, type ValuesOf } from '../../config/key.ts'
 import { bool, choice, integer, list, rateLimit, text } from '../../config/readers.ts'
-import { defaultRoles } from '../../core/permissions.ts'
 import { readRoles } from './roles-section.ts'
+import { shippedRoles } from './shipped-roles.ts'
 
 export const userKeys = {
   auth: {
     bcryptCost: key('auth.bcrypt_cost', integer({ min: 4, max: 31 }), 12, 'BCRYPT_COST'),
     defaultRoles: key('auth.default_roles', list(text), [], 'DEFAULT_ROLES'),
     registration: key('auth.registration', choice(['open', 'closed']), 'open', 'REGISTRATION'),
-    roles: { path: 'auth.roles', readSection: readRoles, fallback: defaultRoles },
+    roles: { path: 'auth.roles', readSection: readRoles, fallback: shippedRoles },
     password: {
       minLength: key('auth.password.min_length', integer({ min: 1, max: 72 }), 8),
       requireUpper: key('auth.password.require_upper', bool, true),

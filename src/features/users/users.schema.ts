@@ -8,6 +8,13 @@ export const Profile = Type.Object({ name: Name })
 
 export const EmailAddress = Type.String({ 'x-not-blank': true, 'x-check': findEmailProblems })
 
+/** What administrators may change of a user. What is missing stays as it is. */
+export const UserEdit = Type.Object({
+  name: Type.Optional(Type.String({ maxLength: 255 })),
+  email: Type.Optional(Type.String({ 'x-not-blank-if-given': true, 'x-check': findEmailProblems })),
+  disabled: Type.Optional(Type.Boolean()),
+})
+
 /** What registering asks for, over HTTP and on the command line. */
 export function createRegistrationSchema(findPasswordProblems: (password: string) => string[]) {
   return Type.Object({

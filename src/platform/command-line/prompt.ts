@@ -1,4 +1,5 @@
-/** Reads a password from the terminal without echo, or from standard input. Never from arguments, which `ps` shows. */
+/** Asks on the terminal. A password is read without echo, or from standard input; never from arguments, which `ps` shows. */
+import { createInterface } from 'node:readline/promises'
 import { text } from 'node:stream/consumers'
 import { exitCodes, FatalError } from '../../core/fatal-error.ts'
 
@@ -10,6 +11,21 @@ export async function readPassword(): Promise<string> {
   const password = await ask('Password: ')
   if ((await ask('Again: ')) !== password) throw new FatalError('the two passwords differ', exitCodes.badData)
   return password
+}
+
+/** Returns undefined if there is no terminal to ask on. */
+export async function confirm(question: string): Promise<boolean | undefined> {
+  const { stdin: input, stderr: output } = process
+  if (!input.isTTY) return undefined
+  const asking = createInterface({ input, output })
+  // An interrupt, or the end of the input, closes it without a reply.
+  const closed = new Promise<string>((resolve) => asking.once('close', () => resolve('')))
+  try {
+    const reply = await Promise.race([asking.question(`${question} [y/N] `).catch(() => ''), closed])
+    return /^y(es)?$/i.test(reply.trim())
+  } finally {
+    asking.close()
+  }
 }
 
 /** Input typed or pasted beyond the end of a line, for the next question. */

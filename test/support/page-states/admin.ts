@@ -1,7 +1,9 @@
-import { press, tells } from '../console-steps.ts'
+import { fill, go, press, sees, tells } from '../console-steps.ts'
 import { makeKey } from '../keys.ts'
 import { again } from '../people.ts'
 import { at, goTo, type PageState } from './page-state.ts'
+
+const guest = 'guest@example.com'
 
 export const adminStates: readonly PageState[] = [
   at('admin', 'users', '/console/users', 'Users'),
@@ -48,6 +50,62 @@ export const adminStates: readonly PageState[] = [
       await page.getByRole('checkbox', { name: 'admin' }).uncheck()
       await press(page, 'Save the roles')
       await tells(page, 'This is the last administrator')
+    },
+  },
+  at('admin', 'invite a user', '/console/users/invite', 'Invite a user'),
+  {
+    name: 'invite a user, refused',
+    as: 'viewer',
+    async open(page, { api, words, people }) {
+      await goTo(page, `${api.url}/console/users/invite`, 'Invite a user')
+      await fill(page, { Email: people.admin.email, Name: words.person })
+      await press(page, 'Invite')
+      await tells(page, 'Email already registered')
+    },
+  },
+  {
+    name: 'invitation, the link to hand over',
+    as: 'admin',
+    async open(page, { api, words }) {
+      await goTo(page, `${api.url}/console/users/invite`, 'Invite a user')
+      await fill(page, { Email: guest, Name: words.person })
+      await press(page, 'Invite')
+      await sees(page, `Invitation for ${guest}`)
+    },
+  },
+  {
+    name: 'user, invited',
+    as: 'admin',
+    async open(page) {
+      await go(page, 'I have kept it')
+      await tells(page, 'Not accepted yet')
+    },
+  },
+  {
+    name: 'user, profile refused',
+    as: 'admin',
+    async open(page) {
+      await fill(page, { Email: 'guest@localhost' })
+      await press(page, 'Save the profile')
+      await tells(page, 'Must be a valid email address')
+    },
+  },
+  {
+    name: 'user, disabled',
+    as: 'admin',
+    async open(page) {
+      await press(page, 'Disable')
+      await page.getByRole('dialog').getByRole('button', { name: 'Disable' }).click()
+      await tells(page, 'The user is disabled, and signed out everywhere.')
+    },
+  },
+  {
+    name: 'users, after a deletion',
+    as: 'admin',
+    async open(page) {
+      await press(page, 'Delete')
+      await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
+      await tells(page, 'The user is deleted.')
     },
   },
   at('admin', 'audit trail', '/console/audit', 'Audit trail'),

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { enter, fill, press, sees, tells } from '../console-steps.ts'
 import { eventually } from '../eventually.ts'
-import { logIn, password } from '../people.ts'
+import { again, logIn, password } from '../people.ts'
 import { at, goTo, type PageState } from './page-state.ts'
 
 export const signInStates: readonly PageState[] = [
@@ -102,6 +102,25 @@ export const signInStates: readonly PageState[] = [
       await tells(page, 'This link does not work.')
     },
   },
+  {
+    name: 'invitation, accepted by its link',
+    as: 'nobody',
+    async open(page, { api, people }) {
+      const { access } = await again(api, people.admin)
+      const { body } = await api.post('/api/admin/users', { email: 'invited@example.com' }, access)
+      await goTo(page, new URL(body.invite_url, api.url).href, 'Welcome')
+    },
+  },
+  {
+    name: 'invitation, refused',
+    as: 'nobody',
+    async open(page) {
+      await fill(page, { Password: 'weak' })
+      await press(page, 'Set the password')
+      await tells(page, 'Must be at least 8 characters')
+    },
+  },
+  at('nobody', 'invitation, the link is over', '/console/invitation?token=made-up', 'Invitation'),
   {
     name: 'sign in, after an administrator ended the session',
     as: 'nobody',

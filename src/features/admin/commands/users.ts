@@ -10,13 +10,13 @@ import type { AdminService } from '../admin.create.ts'
 import type { Actor, Admin } from '../admin.service.ts'
 import type { ListedUser } from '../admin.store.ts'
 
-const client = { address: 'local', userAgent: 'command line' }
-const actor: Actor = { id: null, holder: undefined, client }
+export const client = { address: 'local', userAgent: 'command line' }
+export const actor: Actor = { id: null, holder: undefined, client }
 
-type Context = Pick<CommandContext<AdminService>, 'open'>
+export type Context = Pick<CommandContext<AdminService>, 'open'>
 
 /** Turns an AppError into one line. */
-async function withAdmin({ open }: Context, work: (service: AdminService) => Promise<void>): Promise<void> {
+export async function withAdmin({ open }: Context, work: (service: AdminService) => Promise<void>): Promise<void> {
   const { service, close } = await open()
   try {
     await service.users.normaliseEmails()
@@ -35,15 +35,13 @@ export async function createUser(
   given: { email: string; name: string; role: string[] },
 ): Promise<void> {
   await withAdmin(context, async ({ users, admin }) => {
-    const { roles } = users
-    const unknown = given.role.filter((role) => !roles.has(role))
-    if (unknown.length > 0) throw wrong(`unknown role ${unknown.join(', ')}; there are ${roles.names().join(', ')}`)
+    requireKnownRoles(users.roles, given.role)
     const password = await readPassword()
     const registration = { email: given.email, name: given.name, password }
     users.validateRegistration(registration)
     const { id, email } = await users.register({ ...registration, client })
     if (given.role.length > 0) await admin.setRoles(actor, id, given.role)
-    print(`created user ${id}, ${email}${given.role.length > 0 ? `, with the roles ${given.role.join(', ')}` : ''}`)
+    print(`created user ${id}, ${email}${withRoles(given.role)}`)
   })
 }
 
@@ -75,8 +73,9 @@ export async function listUsers(context: Context): Promise<void> {
   await withAdmin(context, async ({ admin }) => {
     for (let page = 1; ; page++) {
       const { users, total } = await admin.list('', { page, perPage: 100 })
-      for (const { id, email, name, roles, two_factor, locked_until } of users) {
-        const notes = [roles.join(','), two_factor ? '2fa' : '', locked_until === null ? '' : 'locked']
+      for (const { id, email, name, roles, two_factor, locked_until, disabled_at } of users) {
+        const states = [...(locked_until === null ? [] : ['locked']), ...(disabled_at === null ? [] : ['disabled'])]
+        const notes = [roles.join(','), two_factor ? '2fa' : '', states.join(',')]
         print([id, email, name.replaceAll('\t', ' '), ...notes].join('\t'))
       }
       if (page * 100 >= total) return
@@ -84,10 +83,19 @@ export async function listUsers(context: Context): Promise<void> {
   })
 }
 
-async function getUser(admin: Admin, email: string): Promise<ListedUser> {
+export async function getUser(admin: Admin, email: string): Promise<ListedUser> {
   const user = await admin.findByEmail(normaliseEmail(email))
   if (!user) throw wrong(`there is no user ${email}`)
   return user
+}
+
+export function requireKnownRoles(roles: AdminService['users']['roles'], names: readonly string[]): void {
+  const unknown = names.filter((role) => !roles.has(role))
+  if (unknown.length > 0) throw wrong(`unknown role ${unknown.join(', ')}; there are ${roles.names().join(', ')}`)
+}
+
+export function withRoles(names: readonly string[]): string {
+  return names.length > 0 ? `, with the roles ${names.join(', ')}` : ''
 }
 
 function split(list = ''): string[] {
@@ -97,11 +105,11 @@ function split(list = ''): string[] {
     .filter((role) => role !== '')
 }
 
-function wrong(message: string): FatalError {
+export function wrong(message: string): FatalError {
   return new FatalError(message, exitCodes.badData)
 }
 
 /** Names come from users: line breaks and terminal control characters are replaced. */
-function print(line: string): void {
+export function print(line: string): void {
   process.stdout.write(`${line.replace(/(?!\t)\p{C}/gu, '\u{fffd}')}\n`)
 }

@@ -8,18 +8,19 @@ import { time } from '../../../platform/pages/components/times.ts'
 import type { PageKit } from '../../../platform/pages/console-pages.ts'
 import { html } from '../../../platform/pages/html.ts'
 import type { Page } from '../../../platform/pages/pages.ts'
+import { mayAudit, permissions } from '../admin.access.ts'
 import type { AdminService } from '../admin.create.ts'
 import type { AuditRow } from '../admin.store.ts'
 import { wordsOfChange, wordsOfOutcome } from './audit-words.ts'
 
 const path = '/console/audit'
-const config = { access: { permission: 'audit.view' }, docs: false } as const
+const config = { access: mayAudit, docs: false } as const
 
 export function addAuditPages(app: FastifyInstance, { admin, describeEvent, send }: PageKit & AdminService): void {
   app.get('/audit', { config }, async (request, reply) => {
     const page = pageOf(request.query)
     const { rows, total } = await admin.listAudit(page)
-    const canSeeUsers = principalOf(request).can('users.view')
+    const canSeeUsers = principalOf(request).can(permissions.viewUsers)
     return send(request, reply, auditPage({ rows, meta: metaOf(page, total), canSeeUsers, describeEvent }))
   })
 }

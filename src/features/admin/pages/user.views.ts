@@ -1,15 +1,19 @@
 /** The page of one user, for administrators. */
 
 import { badges } from '../../../platform/pages/components/badges.ts'
-import type { Problems } from '../../../platform/pages/components/forms.ts'
+import { field, type Values } from '../../../platform/pages/components/forms.ts'
 import { noRefusal, type Refusal, refusalNote } from '../../../platform/pages/components/refusals.ts'
 import { time, timeOfSeconds } from '../../../platform/pages/components/times.ts'
 import { type Html, html } from '../../../platform/pages/html.ts'
 import type { Page } from '../../../platform/pages/pages.ts'
 import type { ListedUser } from '../admin.store.ts'
+import { actsCard, type UserAct } from './acts.views.ts'
+import { roleChoices } from './role-choices.ts'
 
 export interface UserView {
   user: ListedUser
+  /** Has not accepted the invitation yet. */
+  isInvited: boolean
   /** `view`: the viewer lacks users.update. `beyond`: the user holds permissions that the viewer lacks. */
   reach: 'view' | 'beyond' | 'change'
   roles: readonly { name: string; canGive: boolean }[]
@@ -17,27 +21,33 @@ export interface UserView {
   cards: readonly Html[]
   /** The submitted roles, if they were refused. */
   chosen?: readonly string[]
+  /** The submitted name and email, if they were refused. */
+  values?: Values
   refusal?: Refusal
 }
 
 export function userPage(view: UserView): Page {
   const { user, reach, cards, refusal = noRefusal } = view
+  const canChange = reach === 'change'
   return {
     title: user.email,
     content: html`<p class="trail"><a href="/console/users">← Users</a></p>
 <h1>${user.email}</h1>
 ${refusalNote(refusal)}
 <div class="halves">
-${factsCard(user)}
-${reach === 'change' && rolesCard(view)}
+${factsCard(view)}
+${canChange && rolesCard(view)}
 </div>
+${canChange && editCard(view)}
 ${cards}
-${reach === 'change' && helpCard(user)}
+${canChange && helpCard(user)}
+${canChange && accessCard(view)}
 ${reach === 'beyond' && html`<p class="soft">This user holds permissions that you lack, so you cannot change anything here.</p>`}`,
   }
 }
 
-function factsCard({ id, name, roles, two_factor, locked_until, created_at }: ListedUser): Html {
+function factsCard({ user, isInvited }: UserView): Html {
+  const { id, name, roles, two_factor, locked_until, disabled_at, email_verified_at, created_at } = user
   const facts: [string, Html | string][] = [
     ['Number', String(id)],
     ['Name', name === '' ? html`<span class="soft">None</span>` : name],
@@ -47,7 +57,10 @@ function factsCard({ id, name, roles, two_factor, locked_until, created_at }: Li
       'Locked',
       locked_until === null ? 'No' : html`<span class="badge bad">Yes</span> until ${timeOfSeconds(locked_until)}`,
     ],
-    ['Registered', time(created_at)],
+    ['Disabled', disabled_at === null ? 'No' : html`<span class="badge bad">Yes</span> since ${time(disabled_at)}`],
+    ['Email verified', email_verified_at === null ? 'No' : time(email_verified_at)],
+    [isInvited ? 'Invited' : 'Registered', time(created_at)],
+    ...(isInvited ? [['Invitation', 'Not accepted yet'] satisfies [string, string]] : []),
   ]
   return html`<section class="card" aria-labelledby="about">
 <h2 id="about">About</h2>
@@ -61,50 +74,29 @@ function rolesCard({ user, roles, chosen = user.roles, refusal = noRefusal }: Us
   const known = roles.map(({ name }) => name)
   // No longer configured: they grant nothing, so anybody may remove them.
   const gone = user.roles.filter((name) => !known.includes(name)).map((name) => ({ name, canGive: true, isGone: true }))
-  const all = [...roles.map((role) => ({ ...role, isGone: false })), ...gone]
   return html`<section class="card" aria-labelledby="roles">
 <h2 id="roles">Roles</h2>
 <form method="post" action="/console/users/${user.id}/roles">
-<fieldset aria-labelledby="roles"${rolesError(refusal.problems) && html` aria-describedby="roles-error"`}>
-${all.map((role, i) => choice({ ...role, id: `role-${i}`, isChosen: chosen.includes(role.name) }))}
-${rolesError(refusal.problems)}
-</fieldset>
+${roleChoices({ label: 'roles', roles: [...roles, ...gone], chosen, problems: refusal.problems })}
 <button class="main">Save the roles</button>
 </form>
 </section>`
 }
 
-interface Choice {
-  id: string
-  name: string
-  canGive: boolean
-  isGone: boolean
-  isChosen: boolean
-}
-
-function choice({ id, name, canGive, isGone, isChosen }: Choice): Html {
-  return html`<div class="check">
-<input type="checkbox" id="${id}" name="roles" value="${name}"${isChosen && html` checked`}${!canGive && html` disabled`}>
-<label for="${id}">${name}${!canGive && html` <span class="optional">holds more than you do</span>`}${isGone && html` <span class="optional">no longer configured</span>`}</label>
-</div>
-`
-}
-
-function rolesError({ fields }: Problems): Html | false {
-  const errors = fields.roles ?? []
-  return errors.length > 0 && html`<p class="error" id="roles-error">${errors.join('. ')}.</p>`
-}
-
-interface Help {
-  path: string
-  name: string
-  description: string
-  /** For the confirmation dialog. */
-  question?: string
+function editCard({ user, values = { ...user }, refusal = noRefusal }: UserView): Html {
+  const { problems } = refusal
+  return html`<section class="card" aria-labelledby="edit">
+<h2 id="edit">Profile</h2>
+<form method="post" action="/console/users/${user.id}/edit">
+${field({ label: 'Email', name: 'email', type: 'email', value: values.email, problems, required: true, autocomplete: 'off', hint: 'A new one is not verified.' })}
+${field({ label: 'Name', name: 'name', value: values.name, problems, maxlength: 255, autocomplete: 'off' })}
+<button class="main">Save the profile</button>
+</form>
+</section>`
 }
 
 function helpCard({ id, email, two_factor, locked_until }: ListedUser): Html {
-  const helps: (Help | false)[] = [
+  const acts: (UserAct | false)[] = [
     locked_until !== null && {
       path: 'unlock',
       name: 'Unlock',
@@ -123,19 +115,32 @@ function helpCard({ id, email, two_factor, locked_until }: ListedUser): Html {
       question: `Sign ${email} out everywhere?`,
     },
   ]
-  return html`<section class="card" aria-labelledby="help">
-<h2 id="help">Help this user</h2>
-<ul class="helps">
-${helps.map((help) => help && helpItem(id, help))}
-</ul>
-</section>`
+  return actsCard({ id: 'help', heading: 'Help this user', userId: id, acts: acts.filter((act) => act !== false) })
 }
 
-function helpItem(id: number, { path, name, description, question }: Help): Html {
-  const asks = question !== undefined && html` data-confirm="${question}" data-confirm-button="${name}"`
-  return html`<li>
-<div><h3>${name}</h3><p class="soft">${description}</p></div>
-<form method="post" action="/console/users/${id}/${path}"${asks}><button${asks && html` class="bad"`}>${name}</button></form>
-</li>
-`
+function accessCard({ user, isInvited }: UserView): Html {
+  const { id, email, disabled_at } = user
+  const acts: (UserAct | false)[] = [
+    isInvited &&
+      disabled_at === null && {
+        path: 'invitation',
+        name: 'Invite again',
+        description: 'Makes a new link to set the password. The one from before no longer works.',
+      },
+    disabled_at === null
+      ? {
+          path: 'disable',
+          name: 'Disable',
+          description: 'The user cannot sign in any more, and is signed out everywhere. Nothing is lost.',
+          question: `Disable ${email}?`,
+        }
+      : { path: 'enable', name: 'Enable', description: 'The user can sign in again.' },
+    {
+      path: 'delete',
+      name: 'Delete',
+      description: 'Removes the user for good. This cannot be undone.',
+      question: `Delete ${email} for good?`,
+    },
+  ]
+  return actsCard({ id: 'access', heading: 'Access', userId: id, acts: acts.filter((act) => act !== false) })
 }

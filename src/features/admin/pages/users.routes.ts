@@ -1,59 +1,58 @@
 /** The pages of users, for administrators. */
-import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { AppError } from '../../../core/app-error.ts'
+import type { FastifyInstance } from 'fastify'
 import { principalOf } from '../../../platform/access/route-guards.ts'
-import { clientOf } from '../../../platform/http/client.ts'
 import { httpErrors } from '../../../platform/http/http-errors.ts'
 import { idOf } from '../../../platform/http/ids.ts'
 import { metaOf, pageOf } from '../../../platform/http/paging.ts'
 import { createRefuse } from '../../../platform/pages/components/refusals.ts'
 import type { PageKit } from '../../../platform/pages/console-pages.ts'
-import type { Page } from '../../../platform/pages/pages.ts'
 import { Type } from '../../../platform/validation/schema-builder.ts'
+import { mayUpdatePages, mayViewPages, permissions } from '../admin.access.ts'
 import type { AdminService } from '../admin.create.ts'
-import type { Actor } from '../admin.service.ts'
-import { type UserView, userPage } from './user.views.ts'
+import { actorOf } from '../request-actor.ts'
+import type { ShowUser } from './people.routes.ts'
+import { inOtherWords } from './refusal-words.ts'
+import { userPage } from './user.views.ts'
 import { usersPage } from './users.views.ts'
-
-const mayView = { access: { permission: 'users.view' }, docs: false } as const
-// users.view too, because a refusal is shown on the user's page.
-const mayUpdate = { access: [mayView.access, { permission: 'users.update' }], docs: false } as const
 
 export function addUserPages(
   app: FastifyInstance,
   { admin, notices, cards, send, home }: PageKit & AdminService,
-): void {
+): ShowUser {
   const refuse = createRefuse(send)
 
-  app.get<{ Querystring: { q?: unknown } }>('/users', { config: mayView }, async (request, reply) => {
+  app.get<{ Querystring: { q?: unknown } }>('/users', { config: mayViewPages }, async (request, reply) => {
     const page = pageOf(request.query)
     const q = typeof request.query.q === 'string' ? request.query.q.trim() : ''
     const { users, total } = await admin.list(q, page)
-    return send(request, reply, usersPage({ users, q, meta: metaOf(page, total) }))
+    const canInvite = principalOf(request).can(permissions.updateUsers)
+    return send(request, reply, usersPage({ users, q, meta: metaOf(page, total), canInvite }))
   })
 
-  async function show(request: FastifyRequest, refused: Pick<UserView, 'refusal' | 'chosen'> = {}): Promise<Page> {
-    const principal = principalOf(request)
-    const user = await admin.find(idOf(request))
-    if (!user) throw httpErrors.notFound()
-    const canChange = admin.canChange({ holder: principal }, user) ? 'change' : 'beyond'
-    const reach = principal.can('users.update') ? canChange : 'view'
+  const show: ShowUser = async (request, refused = {}) => {
+    const actor = actorOf(request)
+    const found = await admin.findStored(idOf(request))
+    if (!found) throw httpErrors.notFound()
+    const { user, isInvited } = found
+    const canChange = admin.canChange(actor, user) ? 'change' : 'beyond'
+    const reach = principalOf(request).can(permissions.updateUsers) ? canChange : 'view'
     const shown = { id: user.id, email: user.email, canChange: reach === 'change' }
     return userPage({
       user,
+      isInvited,
       reach,
-      roles: admin.listRoles({ holder: principal }),
+      roles: admin.listRoles(actor),
       cards: await cards.ofUser(shown, request),
       ...refused,
     })
   }
 
-  app.get('/users/:id', { config: mayView }, async (request, reply) => send(request, reply, await show(request)))
+  app.get('/users/:id', { config: mayViewPages }, async (request, reply) => send(request, reply, await show(request)))
 
   app.post(
     '/users/:id/roles',
     {
-      config: { ...mayUpdate, audit: 'roles_changed' },
+      config: { ...mayUpdatePages, audit: 'roles_changed' },
       // Unchecked checkboxes are not submitted.
       schema: { body: Type.Object({ roles: Type.Optional(Type.Array(Type.String(), { default: [] })) }) },
     },
@@ -62,7 +61,7 @@ export function addUserPages(
       try {
         const { id } = await admin.setRoles(actorOf(request), idOf(request), chosen)
         // Administrators who removed their own role may no longer view this page.
-        const canStay = (await request.identify?.(request))?.can('users.view') ?? false
+        const canStay = (await request.identify?.(request))?.can(permissions.viewUsers) ?? false
         const address = canStay ? `/console/users/${id}` : home
         return notices.redirect(reply, { address, notice: 'roles-saved' })
       } catch (error) {
@@ -77,7 +76,7 @@ export function addUserPages(
     ['sign-out', admin.endSessions, 'user-signed-out', 'sessions_ended'],
   ] as const
   for (const [name, help, notice, audit] of helps) {
-    app.post(`/users/:id/${name}`, { config: { ...mayUpdate, audit } }, async (request, reply) => {
+    app.post(`/users/:id/${name}`, { config: { ...mayUpdatePages, audit } }, async (request, reply) => {
       const id = idOf(request)
       try {
         await help(actorOf(request), id)
@@ -87,20 +86,6 @@ export function addUserPages(
       }
     })
   }
-}
 
-function actorOf(request: FastifyRequest): Actor {
-  const principal = principalOf(request)
-  return { id: principal.id, holder: principal, client: clientOf(request) }
-}
-
-const words: Readonly<Record<number, string>> = {
-  403: 'That is refused: the role or the user holds permissions that you lack.',
-  409: 'This is the last administrator. Somebody has to stay one: give the role to another user first.',
-}
-
-/** Replaces the short texts of the API with full sentences. */
-function inOtherWords(error: unknown): unknown {
-  const text = error instanceof AppError ? words[error.status] : undefined
-  return error instanceof AppError && text !== undefined ? new AppError(error.status, text) : error
+  return show
 }

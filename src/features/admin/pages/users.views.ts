@@ -11,11 +11,12 @@ export interface UsersView {
   users: readonly ListedUser[]
   q: string
   meta: PageMeta
+  canInvite: boolean
 }
 
 const path = '/console/users'
 
-export function usersPage({ users, q, meta }: UsersView): Page {
+export function usersPage({ users, q, meta, canInvite }: UsersView): Page {
   const query = q === '' ? {} : { q }
   return {
     title: 'Users',
@@ -24,6 +25,7 @@ export function usersPage({ users, q, meta }: UsersView): Page {
 ${field({ label: 'Email or name', name: 'q', type: 'search', value: q, maxlength: 255, autocomplete: 'off' })}
 <button>Search</button>
 ${q !== '' && html`<a class="button quiet" href="${path}">Show all</a>`}
+${canInvite && html`<a class="button" href="${path}/invite">Invite</a>`}
 </form>
 ${users.length > 0 && html`${table(users)}${pager(path, meta, query)}`}
 ${users.length === 0 && (meta.total > 0 ? beyondLast(path, meta, query) : nobodyFound(q))}`,
@@ -46,9 +48,9 @@ ${users.map(row)}
 
 const none = html`<span class="soft">–</span>`
 
-function row({ id, email, name, roles, two_factor, locked_until, created_at }: ListedUser) {
+function row({ id, email, name, roles, two_factor, locked_until, disabled_at, created_at }: ListedUser) {
   return html`<tr>
-<td class="title"><a href="${path}/${id}">${email}</a></td>
+<td class="title"><a href="${path}/${id}">${email}</a>${disabled_at !== null && html` <span class="badge bad">Disabled</span>`}</td>
 <td data-label="Name">${name === '' ? none : name}</td>
 <td data-label="Roles"><span>${roles.length === 0 ? none : badges(roles)}</span></td>
 <td data-label="Two-factor">${two_factor ? html`<span class="badge good">On</span>` : 'Off'}</td>

@@ -9,6 +9,8 @@ export function fromPostgresError(error: unknown): Error {
 }
 
 const constraintKinds: ReadonlyMap<string, ConstraintKind> = new Map([
+  // ON DELETE RESTRICT, since PostgreSQL 18.
+  ['23001', 'foreign_key'],
   ['23502', 'not_null'],
   ['23503', 'foreign_key'],
   ['23505', 'unique'],

@@ -85,7 +85,7 @@ export function openSqliteConnection(
 export function fromSqliteError(error: unknown): Error {
   if (!(error instanceof Error) || !('errcode' in error))
     return error instanceof Error ? error : new Error(String(error))
-  const kind = constraintKinds.get(Number(error.errcode))
+  const kind = isRestricted(error) ? 'foreign_key' : constraintKinds.get(Number(error.errcode))
   if (kind) return new ConstraintError(kind, { cause: error })
   return unavailableCodes.has(primaryCodeOf(error)) ? serviceUnavailable(error) : error
 }
@@ -118,6 +118,11 @@ const constraintKinds: ReadonlyMap<number, ConstraintKind> = new Map([
   [1555, 'unique'],
   [2067, 'unique'],
 ])
+/** SQLite enforces ON DELETE RESTRICT by a trigger, and reports it as one. */
+function isRestricted(error: Error & { errcode?: unknown }): boolean {
+  return error.errcode === 1811 && error.message === 'FOREIGN KEY constraint failed'
+}
+
 const unavailableCodes: ReadonlySet<number | undefined> = new Set(Object.values(sqliteCodes))
 
 /** SQLite treats `$1` as a name, numbered by first appearance; `?1` is position 1. Skips quoted text and comments. */

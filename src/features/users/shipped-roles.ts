@@ -6,8 +6,8 @@ export interface RoleDefinition {
 
 export type RoleDefinitions = Readonly<Record<string, RoleDefinition>>
 
-/** The roles of the specification's table. */
-export const defaultRoles: RoleDefinitions = {
+/** The roles of the specification's table, for installations without the section auth.roles. Equal to config/auth.mlc. */
+export const shippedRoles: RoleDefinitions = {
   admin: { permissions: ['*'], inherits: [] },
   editor: { permissions: ['posts.*', 'media.*'], inherits: ['viewer'] },
   viewer: { permissions: ['posts.view', 'media.view'], inherits: [] },

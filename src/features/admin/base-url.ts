@@ -1,0 +1,18 @@
+/** What links of the service begin with. Never made from a request's Host header, which the client chooses. */
+import { isIPv6 } from 'node:net'
+import type { CoreConfig } from '../../config/config.ts'
+import { boundUrl, reachableUrl } from '../../platform/http/bound-url.ts'
+
+export interface Addresses {
+  server: Pick<CoreConfig['server'], 'publicUrl' | 'host' | 'port'>
+  isDevelopment: boolean
+}
+
+/** Empty in production without `server.public_url`: links are paths then. */
+export function baseUrlOf({ server, isDevelopment }: Addresses): string {
+  const { publicUrl, host, port } = server
+  if (publicUrl !== undefined) return publicUrl
+  if (!isDevelopment || port === 0) return ''
+  const family = isIPv6(host) ? 'IPv6' : 'IPv4'
+  return reachableUrl(boundUrl('http', { address: host, family, port }))
+}

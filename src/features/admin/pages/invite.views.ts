@@ -1,0 +1,64 @@
+/** The form to invite a user, and the link where it cannot be mailed. */
+import { field, noProblems, type Problems, problemNote, type Values } from '../../../platform/pages/components/forms.ts'
+import { html } from '../../../platform/pages/html.ts'
+import type { Page } from '../../../platform/pages/pages.ts'
+import type { ListedUser } from '../admin.store.ts'
+import { type RoleChoice, roleChoices } from './role-choices.ts'
+
+const trail = html`<p class="trail"><a href="/console/users">← Users</a></p>`
+
+export interface InviteView {
+  roles: readonly RoleChoice[]
+  chosen: readonly string[]
+  isMailed: boolean
+  values?: Values
+  problems?: Problems
+}
+
+export function invitePage({ roles, chosen, isMailed, values = {}, problems = noProblems }: InviteView): Page {
+  return {
+    title: 'Invite a user',
+    content: html`${trail}
+<section class="narrow card">
+<h1>Invite a user</h1>
+<p>${
+      isMailed
+        ? 'We mail a link to set a password. It works once, for seven days.'
+        : 'You get a link to hand over, with which the user sets a password. It works once, for seven days.'
+    }</p>
+${problemNote(problems)}
+<form method="post" action="/console/users/invite">
+${field({ label: 'Email', name: 'email', type: 'email', value: values.email, problems, required: true, autocomplete: 'off', autofocus: true })}
+${field({ label: 'Name', name: 'name', value: values.name, problems, maxlength: 255, autocomplete: 'off' })}
+<h2 id="roles">Roles</h2>
+${roleChoices({ label: 'roles', roles, chosen, problems })}
+<button class="main">Invite</button>
+</form>
+</section>`,
+  }
+}
+
+export function inviteLinkPage({ user, inviteUrl }: { user: ListedUser; inviteUrl: string }): Page {
+  return {
+    title: 'Invitation',
+    // The link is shown once.
+    address: false,
+    content: html`${trail}
+<section class="medium card">
+<h1>Invitation for ${user.email}</h1>
+<p>No mail server is configured (<code>mail.url</code>), so hand this link over yourself. It works once, for seven days:
+<strong>it is shown only now.</strong></p>
+<ul class="link" id="invite-link">
+<li><code class="secret">${inviteUrl}</code></li>
+</ul>
+${inviteUrl.startsWith('/') && html`<p class="hint">The address of this service belongs in front of it: <code>server.public_url</code> is not configured.</p>`}
+<p class="hint">Anybody who has the link can set the password.</p>
+<div class="row actions">
+<button type="button" data-copy="invite-link" hidden>Copy</button>
+<a class="button main" href="/console/users/${user.id}">I have kept it</a>
+<span class="soft" role="status" data-copied></span>
+</div>
+</section>
+<script src="/console/assets/recovery-codes.js" type="module"></script>`,
+  }
+}

@@ -1,0 +1,15 @@
+import { AppError } from '../../../core/app-error.ts'
+
+const words: Readonly<Record<string, string>> = {
+  forbidden: 'That is refused: the role or the user holds permissions that you lack.',
+  last_administrator: 'This is the last administrator. Somebody has to stay one: give the role to another user first.',
+  user_is_still_referred_to: 'Other records refer to this user, so it cannot be deleted. You can disable it instead.',
+  user_has_no_open_invitation: 'This user has a password already, or is disabled.',
+  too_many_attempts: 'This user was invited three times within an hour. Wait a little.',
+}
+
+/** Replaces the short texts of the API with full sentences. */
+export function inOtherWords(error: unknown): unknown {
+  const text = error instanceof AppError && Object.hasOwn(words, error.code) ? words[error.code] : undefined
+  return error instanceof AppError && text !== undefined ? new AppError(error.status, text) : error
+}

@@ -1,0 +1,9 @@
+import type { FastifyRequest } from 'fastify'
+import { principalOf } from '../../platform/access/route-guards.ts'
+import { clientOf } from '../../platform/http/client.ts'
+import type { Actor } from './admin.service.ts'
+
+export function actorOf(request: FastifyRequest): Actor {
+  const principal = principalOf(request)
+  return { id: principal.id, holder: principal, client: clientOf(request) }
+}

@@ -3,6 +3,7 @@ import { admin } from '../features/admin/admin.feature.ts'
 import { auth } from '../features/auth/auth.feature.ts'
 import { console } from '../features/console/console.feature.ts'
 import { devices } from '../features/devices/devices.feature.ts'
+import { passkeys } from '../features/passkeys/passkeys.feature.ts'
 import { posts } from '../features/posts/posts.feature.ts'
 import { products } from '../features/products/products.feature.ts'
 import { profile } from '../features/profile/profile.feature.ts'
@@ -15,6 +16,7 @@ export const ownFeatures = [
   users,
   auth,
   twoFactor,
+  passkeys,
   profile,
   devices,
   posts,

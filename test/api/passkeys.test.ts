@@ -6,7 +6,7 @@ import type { Dialect } from '../../src/platform/database/database.ts'
 import { assertPasskey, createPasskey, enrol, localOrigin, logInWith, loginOptions } from '../support/authenticator.ts'
 import { onEachEngine } from '../support/databases.ts'
 import { deviceTokenIn, logInFrom } from '../support/devices.ts'
-import { startWithMail } from '../support/mailbox.ts'
+import { mailedToken, startWithMail } from '../support/mailbox.ts'
 import { again, enableTwoFactor, isSignedIn, logIn, many, password, type SignedIn, signIn } from '../support/people.ts'
 import { type ApiWithRoles, startApiWithRoles } from '../support/roles.ts'
 
@@ -358,6 +358,24 @@ onEachEngine('passkeys', (engine) => {
       answers.filter(({ status }) => status !== 200).map(({ status }) => status),
       [],
     )
+  })
+
+  test('a squatter of an address loses the passkeys to the reset of its owner, who keeps those of a verified one', async (t) => {
+    const origin = 'https://app.example.com'
+    const { api, mailbox } = await startWithMail(t, engine, limits)
+    const squatter = await signIn(api)
+    const { passkey } = await enrol(api, squatter, { origin })
+    const reset = async () => {
+      const ask = () => api.post('/api/auth/password/forgot', { email: squatter.email })
+      const token = await mailedToken(mailbox, 'Reset', ask)
+      assert.equal((await api.post('/api/auth/password/reset', { token, password })).status, 200)
+    }
+    await reset()
+    assert.deepEqual(shown(await logInWith(api, passkey, { origin })), refused)
+    const owner = await again(api, squatter)
+    const { passkey: kept } = await enrol(api, owner, { origin })
+    await reset()
+    assert.equal((await logInWith(api, kept, { origin })).status, 200)
   })
 
   test('with auth.verify_email, an address that is not verified is refused as at login', async (t) => {

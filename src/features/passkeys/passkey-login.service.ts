@@ -39,7 +39,7 @@ export function createPasskeyLogin(deps: PasskeyLoginDeps) {
   /** Every refusal is the same to the client: it tells nothing about credentials, users or counters. */
   async function refuse(userId: number | null, client: Client, why: AuditEvent = event): Promise<Error> {
     await db.write(audit.entry({ event: why, outcome: 'failure', userId, actorId: null, client }))
-    audit.count(why, 'failure')
+    audit.count(event, 'failure')
     return credentialErrors.invalidCredentials()
   }
 

@@ -4,6 +4,7 @@ import { apiKeys } from '../features/api-keys/api-keys.feature.ts'
 import { auth } from '../features/auth/auth.feature.ts'
 import { console } from '../features/console/console.feature.ts'
 import { devices } from '../features/devices/devices.feature.ts'
+import { passkeys } from '../features/passkeys/passkeys.feature.ts'
 import { posts } from '../features/posts/posts.feature.ts'
 import { products } from '../features/products/products.feature.ts'
 import { profile } from '../features/profile/profile.feature.ts'
@@ -17,6 +18,7 @@ export const ownFeatures = [
   users,
   auth,
   twoFactor,
+  passkeys,
   profile,
   devices,
   posts,

@@ -18,7 +18,7 @@ const kept: Readonly<Record<string, string>> = {
 const json = { 'content-type': 'application/json' }
 
 test('every documented route sends Cache-Control, with errors too', async (t) => {
-  const api = await startDescribedApi(t)
+  const api = await startDescribedApi(t, { env: { RATE_LIMIT_LOGIN: '1000/60', RATE_LIMIT_REGISTER: '1000/60' } })
   const { access: token } = await api.signInAs('admin')
   const lamp = { name: 'Lamp', description: 'Bright', price: 5 }
   for (let i = 0; i < 2; i++) await api.post('/api/v2/products', lamp, token)

@@ -13,6 +13,7 @@ const tables = [
   'login_attempts',
   'two_factor',
   'recovery_codes',
+  'passkeys',
   'mailed_tokens',
   'products',
   'posts',

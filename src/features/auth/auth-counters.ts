@@ -11,8 +11,18 @@ interface CounterOptions {
 }
 
 const attempts = ['success', 'failure', 'locked'] as const
-/** Events in which a password or a code is checked. */
-const checks = ['login', '2fa_verify', 'password_change', '2fa_setup', '2fa_disable', '2fa_recovery_codes'] as const
+/** Events in which a password, a code or a passkey is checked. */
+const checks = [
+  'login',
+  '2fa_verify',
+  'password_change',
+  '2fa_setup',
+  '2fa_disable',
+  '2fa_recovery_codes',
+  'passkey_login',
+  'passkey_added',
+  'passkey_removed',
+] as const
 
 const counters: readonly CounterOptions[] = [
   {
@@ -28,8 +38,14 @@ const counters: readonly CounterOptions[] = [
     label: { name: 'outcome', values: attempts },
   },
   {
+    name: 'auth_passkey_logins_total',
+    help: 'Logins by passkey, by how they ended.',
+    counts: (event) => event === 'passkey_login',
+    label: { name: 'outcome', values: ['success', 'failure'] },
+  },
+  {
     name: 'auth_failures_total',
-    help: 'Wrong passwords and codes, by where they were presented.',
+    help: 'Wrong passwords, codes and passkeys, by where they were presented.',
     counts: (_event, outcome) => outcome === 'failure',
     label: { name: 'event', values: checks },
   },

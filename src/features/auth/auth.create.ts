@@ -8,6 +8,7 @@ import { createAuthCounters } from './auth-counters.ts'
 import { createAuthenticator } from './authenticator.ts'
 import { createBrowserSignIn } from './browser-sign-in.ts'
 import { createCredentials } from './credentials.ts'
+import { deviceTokenOf, withDeviceToken } from './device-token-header.ts'
 import { createEndedSessionStore } from './ended-sessions.store.ts'
 import { createKnownDevicesSlot } from './known-devices.ts'
 import { createLockout } from './lockout.ts'
@@ -102,6 +103,8 @@ export async function createAuthService(
     passwords,
     sessions,
     webSessions,
+    /** The header of programs that sign in. */
+    deviceHeader: { read: deviceTokenOf, write: withDeviceToken },
     signInBrowser: createBrowserSignIn({ sessions, webSessions }),
     issuerName: auth.issuerName,
     familyTtlSeconds: pairs.familyTtlSeconds,
@@ -136,6 +139,8 @@ function createAuthLimiters({ config, createLimiter }: Infrastructure<AuthConfig
   const limiter = (name: keyof typeof rateLimit) => createLimiter(name, rateLimit[name])
   return {
     login: limiter('login'),
+    /** For what clients ask for before they sign in, so that it takes nothing from the logins. */
+    signInOptions: createLimiter('sign-in-options', rateLimit.login),
     refresh: limiter('refresh'),
     verify: limiter('verify'),
     reset: limiter('reset'),

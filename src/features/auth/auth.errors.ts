@@ -6,6 +6,5 @@ export const authErrors = {
   invalidRefreshToken: () => new AppError(401, 'Invalid refresh token'),
   invalidChallenge: () => new AppError(401, 'Invalid challenge token'),
   invalidVerificationToken: () => new AppError(401, 'Invalid verification token'),
-  emailNotVerified: () => new AppError(403, 'Email not verified'),
   invalidResetToken: () => new AppError(401, 'Invalid reset token'),
 }

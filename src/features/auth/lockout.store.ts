@@ -62,6 +62,11 @@ export function createLockoutStore({ db, clock, attempts, seconds }: LockoutStor
       params: [key],
     }),
 
+    forgetUnlessLocked: ({ key }: AttemptSubject): Statement => ({
+      sql: 'DELETE FROM login_attempts WHERE email = $1 AND (locked_until IS NULL OR locked_until <= $2)',
+      params: [key, clock.nowSeconds()],
+    }),
+
     unlock: ({ email, id }: { email: string; id: number }): Statement => ({
       sql: 'DELETE FROM login_attempts WHERE email = $1 OR user_id = $2',
       params: [strangersKey(email), id],

@@ -23,6 +23,8 @@ export interface Lockout {
   passes(subject: AttemptSubject): Statement
   /** The same, and forgets the failures: for a completed login. */
   clears(subject: AttemptSubject): [Statement, Statement]
+  /** Forgets the failures, but a lock stays until its end. */
+  forgetUnlessLocked(subject: AttemptSubject): Statement
   /** Forgets the failures and locks of strangers, and of the user's own devices and sessions. */
   unlock(user: { email: string; id: number }): Statement
   /**
@@ -34,10 +36,11 @@ export interface Lockout {
 
 export function createLockout(options: LockoutStoreDeps): Lockout {
   const store = createLockoutStore(options)
-  const { passes, forget, unlock, unlockWithoutSecondFactor } = store
+  const { passes, forget, forgetUnlessLocked, unlock, unlockWithoutSecondFactor } = store
   return {
     passes,
     clears: (subject) => [passes(subject), forget(subject)],
+    forgetUnlessLocked,
     unlock,
     unlockWithoutSecondFactor,
     async requireOpen(subject) {

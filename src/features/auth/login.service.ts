@@ -5,6 +5,7 @@ import { authErrors } from './auth.errors.ts'
 import { type Attempt, createLoginAttempts, type LoginAttemptsDeps } from './login-attempts.ts'
 import { type Challenge, createLoginChallenges, type LoginChallengesDeps } from './login-challenges.ts'
 import { createLoginCompletion, type LoginCompletionDeps, type SignedIn } from './login-completion.ts'
+import { createProvenLogin } from './proven-login.ts'
 
 export type LoginOutcome = ({ kind: 'signed_in' } & SignedIn) | Challenge
 
@@ -82,7 +83,17 @@ export function createLogin(deps: LoginDeps) {
   }
 
   const { confirmPassword, findOrigin, refuseCode, requireOpen } = attempts
-  return { login, verify: challenges.verify, complete, confirmPassword, findOrigin, refuseCode, requireOpen }
+  const completeProven = createProvenLogin({ ...deps, attempts, complete })
+  return {
+    login,
+    verify: challenges.verify,
+    complete,
+    completeProven,
+    confirmPassword,
+    findOrigin,
+    refuseCode,
+    requireOpen,
+  }
 }
 
 export type Login = ReturnType<typeof createLogin>

@@ -1,5 +1,5 @@
 /** Serves the styles and scripts of the console. */
-import { join } from 'node:path'
+import { basename, extname, join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import { serveFile } from '../http/static-file.ts'
 
@@ -23,8 +23,16 @@ const files = {
   'icon.svg': 'image/svg+xml',
 } as const
 
-export function serveAssets(app: FastifyInstance): void {
+const added: Readonly<Record<string, string>> = { '.css': style, '.js': script, '.svg': files['icon.svg'] }
+
+/** Also those of features, by their paths. */
+export function serveAssets(app: FastifyInstance, ofFeatures: readonly string[]): void {
   for (const [name, type] of Object.entries(files)) {
     serveFile(app, { path: `/assets/${name}`, file: join(import.meta.dirname, 'assets', name), type })
+  }
+  for (const file of ofFeatures) {
+    const type = added[extname(file)]
+    if (type === undefined) throw new Error(`${file} is neither a style, a script nor a picture`)
+    serveFile(app, { path: `/assets/${basename(file)}`, file, type })
   }
 }

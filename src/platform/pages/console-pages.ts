@@ -6,11 +6,16 @@ import type { Cookies } from './cookies.ts'
 import type { NavigationEntry } from './layout.ts'
 import type { Notices } from './notices.ts'
 import type { SendPage } from './pages.ts'
+import type { SignInOption } from './sign-in-options.ts'
 
 export interface ConsolePages extends AddedCards {
   navigation?: readonly NavigationEntry[]
   /** In the bar of people who are not signed in. */
   guestNavigation?: readonly NavigationEntry[]
+  /** Further ways to sign in. */
+  signInOptions?: readonly SignInOption[]
+  /** Paths of scripts and styles, which are served at /console/assets under their file names. */
+  assets?: readonly string[]
   /** What a page may say after a redirect, by code. */
   notices?: Readonly<Record<string, string>>
   /** Adds routes below /console. Sessions, the check of `_token` and error pages are provided. */
@@ -25,6 +30,8 @@ export interface PageKit {
   cookies: Cookies
   /** Added to pages by other features. */
   cards: Cards
+  /** Of all features. */
+  signInOptions: readonly SignInOption[]
   /** The page after signing in. */
   home: string
 }

@@ -57,12 +57,16 @@ export async function consoleRoutes(app: FastifyInstance, options: ConsoleOption
     if (request.method === 'GET') request.notice = notices.take(request, reply)
   })
   const cards = createCards(pages)
+  const signInOptions = pages.flatMap((each) => each.signInOptions ?? [])
   const config = { access: 'public', docs: false } as const
 
-  serveAssets(app)
+  serveAssets(
+    app,
+    pages.flatMap((each) => each.assets ?? []),
+  )
   app.get('/', { config }, (request, reply) => reply.redirect(request.principal ? home : `${consolePath}/sign-in`, 303))
   for (const each of pages) {
-    const addRoutes = each.routes?.({ send, notices, cookies, cards, home })
+    const addRoutes = each.routes?.({ send, notices, cookies, cards, signInOptions, home })
     if (addRoutes) await app.register(async (own) => addRoutes(own))
   }
   app.get('/*', { config }, async (request, reply) => {

@@ -1,3 +1,4 @@
+import { enrol } from '../authenticator.ts'
 import { secretOn } from '../console-fixture.ts'
 import { fill, press, sees, tells } from '../console-steps.ts'
 import { makeKey } from '../keys.ts'
@@ -116,5 +117,32 @@ export const accountStates: readonly PageState[] = [
       await tells(page, 'This code is not right')
     },
   },
+  {
+    name: 'account with a passkey',
+    as: 'viewer',
+    async open(page, { api, people, words }) {
+      await enrol(api, await again(api, people.viewer), { name: words.person })
+      await goTo(page, `${api.url}/console/account`, 'Account')
+      await tells(page, 'Synced')
+    },
+  },
+  {
+    name: 'removing a passkey',
+    as: 'viewer',
+    async open(page) {
+      await page.getByRole('link', { name: 'Remove', exact: true }).click()
+      await sees(page, 'Remove a passkey')
+    },
+  },
+  {
+    name: 'removing a passkey, refused',
+    as: 'viewer',
+    async open(page) {
+      await fill(page, { Password: 'wrong' })
+      await press(page, 'Remove')
+      await tells(page, 'This is not your password')
+    },
+  },
+  at('member', 'adding a passkey, at another host', '/console/account/passkeys/add', 'Add a passkey'),
   at('member', 'what one may not see', '/console/users', 'You may not do that'),
 ]

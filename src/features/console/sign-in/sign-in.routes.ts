@@ -17,7 +17,11 @@ export function addSignInPages(app: FastifyInstance, parts: ConsoleParts): void 
   const { auth, cookies, notices, send } = parts
   const { login, sessions, limiters } = auth
   const refuse = createRefuse(send)
-  const ways = { canReset: auth.passwords.delivery !== 'none', canRegister: parts.users.isRegistrationOpen }
+  const ways = {
+    canReset: auth.passwords.delivery !== 'none',
+    canRegister: parts.users.isRegistrationOpen,
+    options: parts.signInOptions,
+  }
 
   async function begin(
     request: FastifyRequest,

@@ -3,6 +3,7 @@ import { noRefusal, type Refusal, refusalNote } from '../../../platform/pages/co
 import { html } from '../../../platform/pages/html.ts'
 import { withNext } from '../../../platform/pages/next-page.ts'
 import type { Page } from '../../../platform/pages/pages.ts'
+import type { SignInOption } from '../../../platform/pages/sign-in-options.ts'
 import type { EndReason } from '../console.service.ts'
 import { endSentences } from '../end-words.ts'
 
@@ -12,12 +13,16 @@ interface SignInView {
   /** Password resets are available. */
   canReset: boolean
   canRegister: boolean
+  /** Of other features. */
+  options: readonly SignInOption[]
   /** Why the session of this browser ended. */
   endReason?: EndReason | undefined
   refusal?: Refusal
 }
 
-export function signInPage({ email, next, canReset, canRegister, endReason, refusal = noRefusal }: SignInView): Page {
+export function signInPage(view: SignInView): Page {
+  const { email, next, canReset, canRegister, options, endReason, refusal = noRefusal } = view
+  const autocomplete = ['username', ...options.flatMap((option) => option.autocomplete ?? [])].join(' ')
   return {
     title: 'Sign in',
     address: withNext('/console/sign-in', next),
@@ -27,10 +32,11 @@ ${endReason && endNote(endReason)}
 ${refusalNote(refusal)}
 <form method="post" action="/console/sign-in">
 <input type="hidden" name="next" value="${next}">
-${field({ label: 'Email', name: 'email', type: 'email', value: email, required: true, autocomplete: 'username', autofocus: true })}
+${field({ label: 'Email', name: 'email', type: 'email', value: email, required: true, autocomplete, autofocus: true })}
 ${field({ label: 'Password', name: 'password', type: 'password', required: true, autocomplete: 'current-password' })}
 <button class="main">Sign in</button>
 </form>
+${options.map((option) => option.show({ next }))}
 <p class="beside">${canReset && html`<a href="/console/password/forgot">Forgotten your password?</a> `}${canRegister && html`<a href="${withNext('/console/register', next)}">Register</a>`}</p>
 </section>`,
   }

@@ -1,0 +1,57 @@
+/**
+ * WebAuthn challenges. They are signed and not stored, so that asking for one, which anybody may, writes nothing. A used
+ * one is recorded until it expires.
+ */
+import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto'
+import type { Clock } from '../../core/clock.ts'
+import type { Random } from '../../core/random.ts'
+import type { Statement } from '../../platform/database/database.ts'
+import type { SingleUseIds } from '../../platform/database/single-use-ids.ts'
+
+export interface ChallengesDeps {
+  clock: Clock
+  random: Random
+  singleUseIds: SingleUseIds
+  secret: string
+}
+
+/** A challenge that is valid, though it may be used. */
+export interface Challenge {
+  /** A deciding statement: a challenge works once. */
+  use: Statement
+  isUsed(): Promise<boolean>
+}
+
+export const challengeSeconds = 300
+const nonceBytes = 16
+const timeBytes = 6
+const signatureBytes = 32
+
+export function createChallenges({ clock, random, singleUseIds, secret }: ChallengesDeps) {
+  const key = Buffer.from(hkdfSync('sha256', secret, '', 'latchkey passkey challenges', 32))
+  const sign = (signed: Buffer, purpose: string) => createHmac('sha256', key).update(signed).update(purpose).digest()
+
+  /** In base64url. The purpose says what it may be used for, and by whom. */
+  function issue(purpose: string): string {
+    const expiry = Buffer.alloc(timeBytes)
+    expiry.writeUIntBE(clock.nowSeconds() + challengeSeconds, 0, timeBytes)
+    const signed = Buffer.concat([random.bytes(nonceBytes), expiry])
+    return Buffer.concat([signed, sign(signed, purpose)]).toString('base64url')
+  }
+
+  /** Returns undefined if it was not issued for that purpose, or has expired. */
+  function read(challenge: string, purpose: string): Challenge | undefined {
+    const bytes = Buffer.from(challenge, 'base64url')
+    if (bytes.length !== nonceBytes + timeBytes + signatureBytes) return undefined
+    const signed = bytes.subarray(0, nonceBytes + timeBytes)
+    if (!timingSafeEqual(sign(signed, purpose), bytes.subarray(signed.length))) return undefined
+    const expiresAt = signed.readUIntBE(nonceBytes, timeBytes)
+    if (expiresAt <= clock.nowSeconds()) return undefined
+    const name = `passkey ${signed.subarray(0, nonceBytes).toString('base64url')}`
+    return { use: singleUseIds.use(name, expiresAt), isUsed: () => singleUseIds.isUsed(name) }
+  }
+
+  return { issue, read }
+}
+
+export type Challenges = ReturnType<typeof createChallenges>

@@ -1,0 +1,123 @@
+/** What needs the script passkeys.js is hidden until it has found that the browser has passkeys. */
+import { field } from '../../../platform/pages/components/forms.ts'
+import { noRefusal, type Refusal, refusalNote } from '../../../platform/pages/components/refusals.ts'
+import { time } from '../../../platform/pages/components/times.ts'
+import { type Html, html } from '../../../platform/pages/html.ts'
+import type { Page } from '../../../platform/pages/pages.ts'
+import { maxNameLength } from '../passkeys.schema.ts'
+import type { ListedPasskey } from '../passkeys.store.ts'
+
+const account = '/console/account'
+const base = `${account}/passkeys`
+const script = html`<script src="/console/assets/passkeys.js" type="module"></script>`
+const back = html`<p class="beside"><a href="${account}">Back to your account</a></p>`
+
+export function passkeysCard(passkeys: readonly ListedPasskey[]): Html {
+  return html`<section class="card" aria-labelledby="passkeys">
+<div class="row">
+<h2 id="passkeys">Passkeys</h2>
+<a class="button end" href="${base}/add">Add a passkey</a>
+</div>
+<p class="soft">With a passkey you sign in by your fingerprint, your face or the PIN of your device, and type neither password nor code.</p>
+${
+  passkeys.length > 0 &&
+  html`<table class="stack devices">
+<thead><tr><th scope="col">Name</th><th scope="col">Added</th><th scope="col">Last used</th><th scope="col">Action</th></tr></thead>
+<tbody>
+${passkeys.map(row)}
+</tbody>
+</table>`
+}
+</section>`
+}
+
+function row({ id, name, backed_up, created_at, last_used_at }: ListedPasskey): Html {
+  return html`<tr>
+<td data-label="Name"><span id="passkey-${id}">${name}${backed_up && html` <span class="badge">Synced</span>`}</span></td>
+<td data-label="Added">${time(created_at)}</td>
+<td data-label="Last used">${last_used_at === null ? html`<span class="soft">Never</span>` : time(last_used_at)}</td>
+<td class="action"><a class="button small" href="${base}/${id}/remove" aria-describedby="passkey-${id}">Remove</a></td>
+</tr>
+`
+}
+
+export interface AddView {
+  /** The host that passkeys belong to. */
+  host: string
+  /** What was typed, if it was refused. */
+  name?: string
+  refusal?: Refusal
+}
+
+export function addPage({ host, name, refusal = noRefusal }: AddView): Page {
+  const { problems } = refusal
+  return {
+    title: 'Add a passkey',
+    address: `${base}/add`,
+    content: html`<section class="narrow card">
+<h1>Add a passkey</h1>
+${refusalNote(refusal)}
+${missingNote(host)}
+<form method="post" action="${base}/add" data-passkey-host="${host}" hidden>
+${field({ label: 'Name', name: 'name', value: name, problems, required: true, maxlength: maxNameLength, autocomplete: 'off', autofocus: true, hint: 'By which you know it again, such as the device it is on.' })}
+${field({ label: 'Password', name: 'password', type: 'password', problems, required: true, autocomplete: 'current-password' })}
+<button class="main">Go on</button>
+</form>
+${back}
+</section>
+${script}`,
+  }
+}
+
+/** The browser makes the passkey; the script then sends the form. */
+export function createPage({ host, name, options }: { host: string; name: string; options: object }): Page {
+  return {
+    title: 'Add a passkey',
+    address: `${base}/add`,
+    content: html`<section class="narrow card">
+<h1>Add a passkey</h1>
+${missingNote(host)}
+<form method="post" action="${base}" data-passkey-host="${host}" data-passkey-create="${JSON.stringify(options)}" hidden>
+<p>Your browser asks where to keep “${name}”, and then for your fingerprint, your face or a PIN.</p>
+<input type="hidden" name="name" value="${name}">
+<input type="hidden" name="response" value="">
+<button class="main" autofocus>Make the passkey</button>
+<p class="problem" role="alert" data-passkey-problem hidden></p>
+</form>
+${back}
+</section>
+${script}`,
+  }
+}
+
+function missingNote(host: string): Html {
+  return html`<p data-passkey-missing>This needs a browser with passkeys, with scripts turned on, and the console at <code>${host}</code>.</p>`
+}
+
+export function removePage({ passkey, refusal = noRefusal }: { passkey: ListedPasskey; refusal?: Refusal }): Page {
+  const { problems } = refusal
+  return {
+    title: 'Remove a passkey',
+    content: html`<section class="narrow card">
+<h1>Remove a passkey</h1>
+<p>“${passkey.name}” does not sign you in any more then. Remove it from your device or password manager, too.</p>
+${refusalNote(refusal)}
+<form method="post" action="${base}/${passkey.id}/remove">
+${field({ label: 'Password', name: 'password', type: 'password', problems, required: true, autocomplete: 'current-password', autofocus: true })}
+<button class="bad">Remove</button>
+</form>
+${back}
+</section>`,
+  }
+}
+
+/** Below the form of the sign-in page. */
+export function signInButton({ next, host }: { next: string; host: string }): Html {
+  return html`<form method="post" action="/console/sign-in/passkey" data-passkey-host="${host}" data-passkey-get="/api/auth/passkeys/login/options" hidden>
+<input type="hidden" name="next" value="${next}">
+<input type="hidden" name="response" value="">
+<button>Sign in with a passkey</button>
+<p class="problem" role="alert" data-passkey-problem hidden></p>
+</form>
+${script}`
+}

@@ -1,0 +1,61 @@
+import type { Infrastructure } from '../../platform/infrastructure.ts'
+import type { AuthService } from '../auth/auth.create.ts'
+import { createCeremonyOptions } from './ceremony-options.ts'
+import { createChallenges } from './challenges.ts'
+import { createEnrolment } from './enrolment.service.ts'
+import { createPasskeyLogin } from './passkey-login.service.ts'
+import { createPasskeyStore, type PasskeyStore } from './passkeys.store.ts'
+import { createRelyingParty, type RelyingParty } from './relying-party.ts'
+import { createWebAuthn } from './webauthn.ts'
+
+export interface PasskeysService {
+  /** Undefined where there is no relying party: passkeys are kept, but there are neither endpoints nor pages. */
+  usable: UsablePasskeys | undefined
+}
+
+export type UsablePasskeys = ReturnType<typeof createUsablePasskeys>
+
+interface UsableDeps {
+  auth: AuthService
+  store: PasskeyStore
+  party: RelyingParty
+}
+
+export function createPasskeysService(
+  infrastructure: Infrastructure,
+  { auth }: { auth: AuthService },
+): PasskeysService {
+  const { db, clock, config } = infrastructure
+  const store = createPasskeyStore({ db, clock })
+  auth.credentials.provide({ removeAll: store.removeAll })
+  const party = createRelyingParty({
+    publicUrl: config.server.publicUrl,
+    isDevelopment: config.isDevelopment,
+    name: auth.issuerName,
+  })
+  return { usable: party && createUsablePasskeys(infrastructure, { auth, store, party }) }
+}
+
+function createUsablePasskeys(infrastructure: Infrastructure, { auth, store, party }: UsableDeps) {
+  const { db, clock, random, log, audit, secrets, singleUseIds } = infrastructure
+  const secret = secrets.current
+  const challenges = createChallenges({ clock, random, singleUseIds, secret })
+  const ceremonies = createCeremonyOptions(party)
+  const webAuthn = createWebAuthn({ party, log })
+  const shared = { db, store, challenges, ceremonies, webAuthn, audit }
+  const { login, stillHasVersion, limiters, deviceHeader, signInBrowser } = auth
+  return {
+    party,
+    own: createEnrolment({ ...shared, random, login, stillHasVersion, secret }),
+    login: createPasskeyLogin({ ...shared, auth }),
+    deviceHeader,
+    signInBrowser,
+    limiters: {
+      /** By address. */
+      login: limiters.login,
+      options: limiters.signInOptions,
+      /** By user, because every request costs a hash or a signature. */
+      own: limiters.confirm,
+    },
+  }
+}

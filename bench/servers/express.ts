@@ -1,8 +1,9 @@
 /** A typical hand-written server: Express 5, a plain table with the same products, the same queries, and COUNT(*). */
 import { DatabaseSync } from 'node:sqlite'
 import express from 'express'
-import { type Product, toResource } from '../../src/features/products/product.ts'
-import { columns } from '../../src/features/products/products.store.ts'
+import type { Product } from '../../src/features/products/product.ts'
+import { columns } from '../../src/features/products/product-columns.store.ts'
+import { toResource } from '../../src/features/products/product-resource.ts'
 
 const db = new DatabaseSync(process.env.DATABASE_FILE ?? '', { readOnly: true })
 const one = db.prepare(`SELECT ${columns} FROM products WHERE id = ? AND deleted_at IS NULL`)

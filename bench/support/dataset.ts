@@ -7,11 +7,14 @@ import { DatabaseSync } from 'node:sqlite'
 import { root } from '../../src/config/root.ts'
 import { systemClock } from '../../src/core/clock.ts'
 import { systemRandom } from '../../src/core/random.ts'
-import { type BulkProduct, insertMany, rowsPerWrite } from '../../src/features/products/bulk.store.ts'
+import { insertMany, rowsPerWrite } from '../../src/features/products/bulk.store.ts'
+import type { ProductValues } from '../../src/features/products/product.ts'
+import { columns } from '../../src/features/products/product-columns.store.ts'
 import type { Database, Statement } from '../../src/platform/database/database.ts'
 import { foldCounts } from '../../src/platform/database/maintained-counts.ts'
 import { openDatabase } from '../../src/platform/database/open.ts'
 import { ownMigrations } from '../../test/support/migrations.ts'
+import { sampleRow } from '../../test/support/products.ts'
 
 /** Each of these matches 50 products, except `common`, which matches 7 in 100. */
 export const finds = { rare: 'qzx', short: 'jq', common: 'deluxe', category: 'rarities' } as const
@@ -32,6 +35,18 @@ export async function createSqliteDataset(count: number): Promise<Dataset> {
   return { url, remove: () => rmSync(folder, { recursive: true }) }
 }
 
+const types: Readonly<Record<string, string>> = {
+  price_cents: 'INTEGER',
+  active: 'BOOLEAN',
+  stock: 'INTEGER',
+  version: 'INTEGER',
+}
+const plainColumns = columns
+  .split(', ')
+  .filter((name) => name !== 'id')
+  .map((name) => `${name} ${types[name] ?? 'TEXT'} NOT NULL`)
+  .join(', ')
+
 /** The same products in the table of the specification: its columns and its two indexes, nothing else. */
 export function createPlainCopy(dataset: Dataset): string {
   const path = dataset.url.replace('file:', '').replace('products.db', 'plain.db')
@@ -39,13 +54,8 @@ export function createPlainCopy(dataset: Dataset): string {
   db.exec(`
     PRAGMA journal_mode = WAL;
     ATTACH '${dataset.url.replace('file:', '')}' AS full;
-    CREATE TABLE products (
-      id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL, slug TEXT NOT NULL, description TEXT NOT NULL,
-      price_cents INTEGER NOT NULL, category TEXT NOT NULL, active BOOLEAN NOT NULL, stock INTEGER NOT NULL,
-      version INTEGER NOT NULL, deleted_at TEXT, created_at TEXT NOT NULL, updated_at TEXT NOT NULL
-    );
-    INSERT INTO products SELECT id, name, slug, description, price_cents, category, active, stock, version, deleted_at,
-      created_at, updated_at FROM full.products;
+    CREATE TABLE products (id INTEGER PRIMARY KEY AUTOINCREMENT, ${plainColumns}, deleted_at TEXT);
+    INSERT INTO products SELECT ${columns}, deleted_at FROM full.products;
     CREATE INDEX products_slug ON products (slug);
     CREATE INDEX products_category_active ON products (category, active);`)
   db.close()
@@ -116,7 +126,7 @@ const nouns = [
   'Oven',
 ]
 
-function productAt(i: number, count: number): BulkProduct {
+function productAt(i: number, count: number): ProductValues {
   // Multiplying by a prime spreads rare and common terms over all names and ids.
   const mixed = (i * 7919) % 1_000_003
   const step = Math.floor(count / rareCount)
@@ -131,5 +141,5 @@ function productAt(i: number, count: number): BulkProduct {
   ].join(' ')
   const description = `A product to try things at scale, number ${i}, with a description of a usual length.`
   const category = isRare(2) ? finds.category : `category ${mixed % 40}`
-  return { name, description, price_cents: 100 + (mixed % 100_000), category, stock: mixed % 50, active: true }
+  return { ...sampleRow, name, description, price_cents: 100 + (mixed % 100_000), category, stock: mixed % 50 }
 }

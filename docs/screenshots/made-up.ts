@@ -1,4 +1,6 @@
 /** The users, products and devices shown in the screenshots. */
+import { sampleRow } from '../../test/support/products.ts'
+
 export const people = [
   { email: 'ada@example.com', name: 'Ada Lovelace', roles: ['admin'] },
   { email: 'grace@example.com', name: 'Grace Hopper', roles: ['editor'] },
@@ -27,6 +29,7 @@ const kinds: readonly [category: string, dollars: number, names: readonly string
 
 export const products = kinds.flatMap(([category, dollars, names], kind) =>
   names.map((name, i) => ({
+    ...sampleRow,
     name,
     description: `${name}, made to last.`,
     price_cents: dollars * 100 + ((kind * 7 + i * 13) % 40) * 150 + 50 * (i % 2),

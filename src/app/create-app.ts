@@ -3,10 +3,12 @@ import type { FastifyInstance } from 'fastify'
 import { readVersion } from '../config/version.ts'
 import type { LiveAccess } from '../platform/access/live-access.ts'
 import type { Authenticate } from '../platform/access/route-guards.ts'
+import type { TerminalLink } from '../platform/feature.ts'
 import type { Engine } from '../platform/graphql/execution/engine.types.ts'
 import { formatAppError } from '../platform/graphql/execution/graphql-errors.ts'
 import { graphqlPath } from '../platform/graphql/http/graphql.routes.ts'
 import type { Sockets } from '../platform/graphql/websocket/upgrade-server.ts'
+import { reachableUrl } from '../platform/http/bound-url.ts'
 import { createHttpServer } from '../platform/http/server.ts'
 import { addConsole } from './console.ts'
 import type { OpenInfrastructure } from './infrastructure.ts'
@@ -31,9 +33,18 @@ export interface Parts extends Pick<OpenInfrastructure, 'db' | 'events' | 'topic
 }
 
 export interface App {
-  /** Returns the URLs of the bound addresses. */
-  listen(): Promise<{ url: string; wsUrl: string }>
+  listen(): Promise<Listening>
   close(): Promise<void>
+}
+
+export interface Listening {
+  /** The bound addresses. */
+  url: string
+  wsUrl: string
+  /** What to open in a browser. */
+  address: string
+  /** Of features. Never rejects. */
+  links: Promise<readonly TerminalLink[]>
 }
 
 export async function createApp({ onCreated, ...options }: AppOptions): Promise<App> {
@@ -49,6 +60,7 @@ export async function createApp({ onCreated, ...options }: AppOptions): Promise<
       version: readVersion(),
       authenticate: joined.signIn.authenticate,
       policies: joined.policies,
+      keys: joined.signIn.keys,
       readiness,
       isDevelopment: config.isDevelopment,
       corsOrigins: config.cors.origins,
@@ -61,6 +73,9 @@ export async function createApp({ onCreated, ...options }: AppOptions): Promise<
     const consoleSocket = await addConsole(http.app, service)
     const { sockets, ...socketParts } = createSocketParts(infrastructure, graphql)
     socketParts.serveBeside(http.app.server, consoleSocket)
+    let links: Listening['links'] = Promise.resolve([])
+    // Registered first, so that it is waited for after the server has stopped.
+    infrastructure.onClose(() => links)
     infrastructure.onClose(() => Promise.all([http.close(), socketParts.close()]))
     addGauges(service, sockets.counts)
     await onCreated?.(http.app, { ...infrastructure, ...graphql, sockets })
@@ -69,7 +84,10 @@ export async function createApp({ onCreated, ...options }: AppOptions): Promise<
     return {
       async listen() {
         const wsUrl = await socketParts.listen()
-        return { url: await http.listen(config.server.host, config.server.port), wsUrl }
+        const url = await http.listen(config.server.host, config.server.port)
+        const address = config.server.publicUrl ?? reachableUrl(url)
+        links = joined.onListening(address)
+        return { url, wsUrl, address, links }
       },
       close: infrastructure.close,
     }

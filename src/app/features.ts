@@ -1,5 +1,6 @@
 /** The service's own features. Their order is the order in which /openapi.json describes their routes. */
 import { admin } from '../features/admin/admin.feature.ts'
+import { apiKeys } from '../features/api-keys/api-keys.feature.ts'
 import { auth } from '../features/auth/auth.feature.ts'
 import { console } from '../features/console/console.feature.ts'
 import { devices } from '../features/devices/devices.feature.ts'
@@ -7,6 +8,7 @@ import { passkeys } from '../features/passkeys/passkeys.feature.ts'
 import { posts } from '../features/posts/posts.feature.ts'
 import { products } from '../features/products/products.feature.ts'
 import { profile } from '../features/profile/profile.feature.ts'
+import { setUp } from '../features/set-up/set-up.feature.ts'
 import { twoFactor } from '../features/two-factor/two-factor.feature.ts'
 import { users } from '../features/users/users.feature.ts'
 import type { Feature } from '../platform/feature.ts'
@@ -21,7 +23,9 @@ export const ownFeatures = [
   devices,
   posts,
   admin,
+  apiKeys,
   products,
+  setUp,
   console,
 ] as const satisfies readonly Feature[]
 

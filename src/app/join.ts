@@ -5,7 +5,7 @@ import { errorMessage } from '../core/error-message.ts'
 import { exitCodes, FatalError } from '../core/fatal-error.ts'
 import { createPolicies, type Policy } from '../platform/access/policies.ts'
 import type { EventListener } from '../platform/events/events.ts'
-import type { Feature, Running, SignIn } from '../platform/feature.ts'
+import type { Feature, Running, SignIn, TerminalLink } from '../platform/feature.ts'
 import type { Element } from '../platform/graphql/schema/elements.ts'
 import type { Infrastructure } from '../platform/infrastructure.ts'
 import type { ConsolePages } from '../platform/pages/console-pages.ts'
@@ -53,6 +53,8 @@ export interface Joined {
   onForbidden: ReturnType<NonNullable<Feature['definition']['onForbidden']>>
   /** Registers event listeners and starts background work. */
   start(): Promise<void>
+  /** Never rejects. */
+  onListening(address: string): Promise<readonly TerminalLink[]>
 }
 
 export async function joinFeatures(
@@ -60,7 +62,7 @@ export async function joinFeatures(
   services: Services,
   infrastructure: Infrastructure,
 ): Promise<Joined> {
-  const { config, events, onClose } = infrastructure
+  const { config, log, events, onClose } = infrastructure
   function collect<T>(add: (definition: Feature['definition'], service: unknown) => T | undefined): T[] {
     return features.flatMap((feature) => {
       const added = add(feature.definition, services.get(feature))
@@ -98,6 +100,19 @@ export async function joinFeatures(
         if (running) onClose(() => running.close())
       }
     },
+    async onListening(address) {
+      const links = await Promise.all(features.map((feature) => linksOf(feature, address)))
+      return links.flat()
+    },
+  }
+
+  async function linksOf(feature: Feature, address: string): Promise<readonly TerminalLink[]> {
+    try {
+      return (await feature.definition.onListening?.(services.get(feature), address)) ?? []
+    } catch (error) {
+      log.warn({ err: error, feature: feature.name }, 'a feature failed after the start')
+      return []
+    }
   }
 
   function listen({ event, durable, listener }: EventListener): void {

@@ -2,13 +2,15 @@ import { createApp } from '../app/create-app.ts'
 import { keepHeapSteady } from '../platform/process/steady-heap.ts'
 import { serve } from './serving.ts'
 import type { Settings } from './settings.ts'
+import { describePlaces } from './terminal-places.ts'
 
 /** Serves until a signal asks it to stop. */
 export async function start({ config, log, extensions }: Settings): Promise<void> {
   keepHeapSteady()
   const app = await createApp({ config, log, extensions })
   await serve(app, log, async () => {
-    const { url, wsUrl } = await app.listen()
+    const { url, wsUrl, address, links } = await app.listen()
     log.info({ url, wsUrl, environment: config.environment }, 'Latchkey is listening')
+    if (process.stdout.isTTY) process.stdout.write(describePlaces({ address, config, links: await links }))
   })
 }

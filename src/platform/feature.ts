@@ -9,6 +9,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { CheckContext, CoreConfig } from '../config/config.ts'
 import type { KeyTree, ValuesOf } from '../config/key.ts'
 import type { Policy } from './access/policies.ts'
+import type { KeyRules } from './access/program-keys.ts'
 import type { Authenticate, Principal } from './access/route-guards.ts'
 import type { FeatureCommand } from './command-line/command.ts'
 import type { Expiring } from './database/cleanup.ts'
@@ -35,6 +36,8 @@ export interface SignIn {
   peekBrowserSession: Authenticate
   /** The maximum age of the session cookie. */
   maxSessionSeconds: number
+  /** Tells keys of programs from other tokens, and where they may be used. */
+  keys?: KeyRules
 }
 
 export interface FeatureDefinition<Service, Uses extends Needs, Keys extends KeyTree> {
@@ -60,6 +63,11 @@ export interface FeatureDefinition<Service, Uses extends Needs, Keys extends Key
   ): Service | Promise<Service>
   /** Starts background work. Not called in commands. */
   start?(service: Service, infrastructure: Infrastructure<CoreConfig & ValuesOf<Keys>>): Running | Promise<Running>
+  /**
+   * Called when the HTTP server listens, with the address to open in a browser; not in commands, nor where only sockets
+   * are served. Nothing waits for it, and a failure is only logged. Returns what a person at the terminal should see.
+   */
+  onListening?(service: Service, address: string): Promise<readonly TerminalLink[]>
 
   /** By name. Routes and elements require `{ policy: name, action, entity }`. */
   policies?: Readonly<Record<string, Policy<never>>>
@@ -78,6 +86,13 @@ export interface FeatureDefinition<Service, Uses extends Needs, Keys extends Key
 
 export interface Running {
   close(): Promise<void>
+}
+
+/** A link that `start` prints on a terminal. */
+export interface TerminalLink {
+  name: string
+  url: string
+  note?: string
 }
 
 export interface Feature<out Service = unknown, out Keys = unknown> {

@@ -13,7 +13,7 @@ export { type CommandContext, defineCommand } from '../platform/command-line/com
 export { ConstraintError, type Database, rowOf, type Statement } from '../platform/database/database.ts'
 export type { MaintainedCounts } from '../platform/database/maintained-counts.ts'
 export { defineEvent, type Events, on } from '../platform/events/events.ts'
-export { defineFeature, type Feature, type ServiceOf } from '../platform/feature.ts'
+export { defineFeature, type Feature, type ServiceOf, type TerminalLink } from '../platform/feature.ts'
 export { addressOf, type Client, clientOf } from '../platform/http/client.ts'
 export { httpErrors } from '../platform/http/http-errors.ts'
 export { idOf, parseId } from '../platform/http/ids.ts'

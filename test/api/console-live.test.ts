@@ -13,7 +13,7 @@ import { listens } from '../support/console-steps.ts'
 import { createDatabaseUrl, engines, onEachEngine, testServer } from '../support/databases.ts'
 import { byMessageMs, eventually } from '../support/eventually.ts'
 import { again, password, type SignedIn, signIn } from '../support/people.ts'
-import { createProduct, productsPath } from '../support/products.ts'
+import { createProduct, productsPath, sampleRow } from '../support/products.ts'
 import { type ApiWithRoles, startApiWithRoles } from '../support/roles.ts'
 
 const me = '{ me { email } }'
@@ -89,8 +89,7 @@ onEachEngine("the console's socket", (engine) => {
     const { socket, heard } = await openList(t, { api, headers })
     await Promise.all(Array.from({ length: 150 }, () => createProduct(api, user.access)))
     await eventually(() => assert.ok(heard.length >= 100))
-    const rest = { description: 'Made', price_cents: 100, category: 'general', stock: 1, active: true }
-    const things = Array.from({ length: 500 }, (_, i) => ({ ...rest, name: `Thing ${i}` }))
+    const things = Array.from({ length: 500 }, (_, i) => ({ ...sampleRow, name: `Thing ${i}` }))
     await api.db.write(insertMany(api.db.dialect, things, api.clock.nowIso()))
     const last = await createProduct(api, user.access)
     await eventually(() => assert.ok(heard.some(({ id }) => id === last)))

@@ -7,7 +7,7 @@ import { createConfig } from '../support/config.ts'
 import { type ConsolePage, openConsole } from '../support/console.ts'
 import { onEachEngine } from '../support/databases.ts'
 import { register, signIn } from '../support/people.ts'
-import { createProduct, productsPath } from '../support/products.ts'
+import { createProduct, productsPath, sampleRow } from '../support/products.ts'
 import { startApiWithRoles } from '../support/roles.ts'
 
 const list = '/console/products'
@@ -385,9 +385,8 @@ async function start(t: TestContext, options: ApiOptions) {
     browser,
     /** `Thing 0001` and so on. */
     async insert(count: number) {
-      const rest = { description: 'Made', price_cents: 100, category: 'general', stock: 1, active: true }
       const things = Array.from({ length: count }, (_, i) => ({
-        ...rest,
+        ...sampleRow,
         name: `Thing ${String(i + 1).padStart(4, '0')}`,
       }))
       await api.db.write(insertMany(api.db.dialect, things, api.clock.nowIso()))

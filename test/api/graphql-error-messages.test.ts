@@ -71,9 +71,9 @@ test('an object with more keys than its type has fields is refused without listi
   const many = Object.fromEntries(Array.from({ length: 80_000 }, (_, i) => [`k${i}`, 1]))
   const { body } = await send(api, create, { variables: { i: many } })
   assert.equal(codeOf(body), 'BAD_USER_INPUT')
-  assert.equal(
+  assert.match(
     body.errors[0].message,
-    'Variable "$i" got an invalid value; The object has more fields than type "CreateProductInput", which has 5.',
+    /^Variable "\$i" got an invalid value; The object has more fields than type "CreateProductInput", which has \d+\.$/,
   )
 })
 

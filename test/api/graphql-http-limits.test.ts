@@ -8,7 +8,7 @@ import { createConfig } from '../support/config.ts'
 import { onEachEngine } from '../support/databases.ts'
 import { ask, codeOf, graphqlPath, send } from '../support/graphql.ts'
 import { signIn } from '../support/people.ts'
-import { createProduct, productsPath } from '../support/products.ts'
+import { createProduct, productsPath, sampleRow } from '../support/products.ts'
 import { startApiWithRoles } from '../support/roles.ts'
 
 const newer = { accept: 'application/graphql-response+json' }
@@ -177,7 +177,7 @@ onEachEngine('collections', (engine) => {
       const config = createConfig(t, { products: `products { collection_limit = ${limit} }` })
       const api = await startApiWithRoles(t, { engine, config })
       const names = Array.from({ length: 1200 }, (_, i) => `Lamp ${i}`)
-      const common = { description: 'd', price_cents: 100, category: 'general', stock: 1, active: true }
+      const common = { ...sampleRow, description: 'd' }
       const products = names.map((name) => ({ ...common, name }))
       await api.db.write(insertMany(engine, products, '2026-01-01T00:00:00.000Z'))
       const fields = 'id name slug description price formattedPrice category stock inStock active createdAt updatedAt'

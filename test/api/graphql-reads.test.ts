@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import { insertMany } from '../../src/features/products/bulk.store.ts'
 import { onEachEngine } from '../support/databases.ts'
 import { ask } from '../support/graphql.ts'
+import { sampleRow } from '../support/products.ts'
 import { recordReads } from '../support/record-reads.ts'
 import { startApiWithRoles } from '../support/roles.ts'
 
@@ -14,8 +15,7 @@ onEachEngine('a list in GraphQL', (engine) => {
   test('reads the selected fields, and no long text that is not selected', async (t) => {
     const api = await startApiWithRoles(t, { engine })
     const at = '2026-01-01T00:00:00.000Z'
-    const common = { price_cents: 100, category: 'general', stock: 1, active: true }
-    const products = Array.from({ length: 20 }, (_, i) => ({ ...common, name: `Lamp ${i}`, description: textOf(i) }))
+    const products = Array.from({ length: 20 }, (_, i) => ({ ...sampleRow, name: `Lamp ${i}`, description: textOf(i) }))
     await api.db.write(
       insertMany(engine, products, at),
       ...products.map((_, i) => ({

@@ -215,6 +215,7 @@ const texts: Record<string, string[]> = {
     'Last administrator',
     'Passkey already registered',
     'Too many passkeys',
+    'Too many API keys',
   ],
   412: ['Product has changed'],
   413: ['Request body too large'],

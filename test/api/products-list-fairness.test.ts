@@ -6,7 +6,7 @@ import { insertMany } from '../../src/features/products/bulk.store.ts'
 import type { Database, Value } from '../../src/platform/database/database.ts'
 import { idIsListed } from '../../src/platform/database/id-lists.ts'
 import { eventually } from '../support/eventually.ts'
-import { productsPath } from '../support/products.ts'
+import { productsPath, sampleRow } from '../support/products.ts'
 import { startApiWithRoles } from '../support/roles.ts'
 
 /** The number of list parts that are read in parallel. */
@@ -23,12 +23,9 @@ async function start(t: TestContext, count: number) {
     },
   })
   const products = Array.from({ length: count }, (_, i) => ({
+    ...sampleRow,
     name: `Lamp ${i}`,
     description: 'x'.repeat(10_000),
-    price_cents: 100,
-    category: 'general',
-    stock: 1,
-    active: true,
   }))
   for (let i = 0; i < count; i += 100) {
     await api.db.write(insertMany('sqlite', products.slice(i, i + 100), '2026-01-01T00:00:00.000Z'))

@@ -6,12 +6,13 @@ import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { insertMany } from '../../src/features/products/bulk.store.ts'
+import { writtenColumns } from '../../src/features/products/product-columns.store.ts'
 import type { Api } from '../support/api.ts'
 import { createConfig } from '../support/config.ts'
 import { onEachEngine } from '../support/databases.ts'
 import { eventually } from '../support/eventually.ts'
 import { many, signIn } from '../support/people.ts'
-import { idsOf, productsPath } from '../support/products.ts'
+import { idsOf, productsPath, sampleRow } from '../support/products.ts'
 import { recordReads } from '../support/record-reads.ts'
 import { type ApiWithRoles, startApiWithRoles } from '../support/roles.ts'
 
@@ -25,12 +26,10 @@ async function fill(
   const perWrite = 1000
   for (let start = 0; start < count; start += perWrite) {
     const products = Array.from({ length: Math.min(perWrite, count - start) }, (_, i) => ({
+      ...sampleRow,
       name: `Lamp ${String(start + i).padStart(6, '0')}`,
       description: descriptionOf(start + i),
       price_cents: 100 + i,
-      category: 'general',
-      stock: 1,
-      active: true,
     }))
     await db.write(insertMany(db.dialect, products, '2026-01-01T00:00:00.000Z'))
   }
@@ -58,7 +57,7 @@ onEachEngine('a long list', (engine) => {
     const api = await startApiWithRoles(t, { engine })
     await fill(api, 1)
     await api.db.write({ sql: `UPDATE products SET description = $1`, params: ['x'.repeat(megabyte)] })
-    const copied = 'name, name_key, slug, description, price_cents, category, stock, active, created_at, updated_at'
+    const copied = [...writtenColumns, 'created_at', 'updated_at'].join(', ')
     await api.db.write({
       sql: `WITH RECURSIVE copies (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM copies WHERE i < 269)
             INSERT INTO products (${copied}) SELECT ${copied} FROM products, copies WHERE id = 1`,

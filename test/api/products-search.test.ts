@@ -9,7 +9,7 @@ import type { Database, Dialect } from '../../src/platform/database/database.ts'
 import { startApi } from '../support/api.ts'
 import { onEachEngine } from '../support/databases.ts'
 import { signIn } from '../support/people.ts'
-import { createProduct, namesOf, productsPath } from '../support/products.ts'
+import { createProduct, namesOf, productsPath, sampleRow } from '../support/products.ts'
 import { type ApiWithRoles, startApiWithRoles } from '../support/roles.ts'
 
 /** The search rule of the specification, without an index or a database. */
@@ -55,7 +55,7 @@ const nameArbitrary = text(2, 14).filter((name) => name.trim() !== '' && [...nam
 const termArbitrary = fc.oneof(text(1, 1), text(2, 2), text(1, 5)).filter((term) => term.trim() !== '')
 
 async function fill(api: ApiWithRoles, engine: Dialect, names: readonly string[]): Promise<void> {
-  const rest = { description: '', price_cents: 100, category: 'general', stock: 0, active: true }
+  const rest = { ...sampleRow, description: '', stock: 0 }
   const products = names.map((name) => ({ name, ...rest }))
   await api.db.write(insertMany(engine, products, '2026-01-01T00:00:00.000Z'))
 }

@@ -8,7 +8,7 @@ import { openBrowser, widths } from '../support/browser.ts'
 import { enter, fits, isClean, listens, lists, press, sees, tells } from '../support/console-steps.ts'
 import { eventually } from '../support/eventually.ts'
 import { signIn } from '../support/people.ts'
-import { createProduct, productsPath } from '../support/products.ts'
+import { createProduct, productsPath, sampleRow } from '../support/products.ts'
 import { startApiWithRoles } from '../support/roles.ts'
 
 const list = '/console/products'
@@ -49,8 +49,7 @@ test('a product that no longer matches the search disappears from the results', 
 for (const [device, width] of Object.entries(widths)) {
   test(`on a later page, or with the keyboard focus in the list, rows do not move, on a ${device}`, async (t) => {
     const { api, user, page, visit } = await start(t, width)
-    const rest = { description: 'Made', price_cents: 100, category: 'general', stock: 1, active: true }
-    const things = Array.from({ length: 30 }, (_, i) => ({ ...rest, name: `Thing ${i + 1}` }))
+    const things = Array.from({ length: 30 }, (_, i) => ({ ...sampleRow, name: `Thing ${i + 1}` }))
     await api.db.write(insertMany(api.db.dialect, things, api.clock.nowIso()))
     await open(page, `${api.url}${list}?page=2`)
     await listens(api)

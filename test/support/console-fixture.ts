@@ -6,7 +6,7 @@ import { openBrowser, type Visit } from './browser.ts'
 import { createConfig } from './config.ts'
 import { enter, sees } from './console-steps.ts'
 import { enableTwoFactor, logIn, password, signIn, totp } from './people.ts'
-import { createProduct } from './products.ts'
+import { createProduct, sampleRow } from './products.ts'
 import { type ApiWithRoles, startApiWithRoles } from './roles.ts'
 
 /** Text from users and their browsers. */
@@ -79,7 +79,7 @@ export async function startConsoleFixture(t: TestContext, words = plainWords): P
 
   let made: Promise<number> | undefined
   async function stock(): Promise<number> {
-    const rest = { description: 'Made', price_cents: 123456, category: 'garden' }
+    const rest = { ...sampleRow, price_cents: 123456, category: 'garden' }
     const things = Array.from({ length: 30 }, (_, i) => ({
       ...rest,
       name: `Thing ${i + 1}`,

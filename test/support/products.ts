@@ -1,10 +1,20 @@
 import assert from 'node:assert/strict'
+import type { ProductValues } from '../../src/features/products/product.ts'
 import type { ClientResponse } from '../../src/testing/client.ts'
 import type { Api } from './api.ts'
 
 export const productsPath = '/api/v2/products'
 
 export const lamp = { name: 'Desk Lamp', description: 'Bright and warm', price: 1234.5, category: 'home', stock: 3 }
+
+/** A row for `insertMany`; every test sets the name. */
+export const sampleRow: Omit<ProductValues, 'name'> = {
+  description: 'Made',
+  price_cents: 100,
+  category: 'general',
+  stock: 1,
+  active: true,
+}
 
 /** Creates a product and returns its id. */
 export async function createProduct(api: Api, token: string, fields: object = {}): Promise<number> {

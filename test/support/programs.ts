@@ -16,7 +16,14 @@ export function installPackages(packages: readonly string[]): void {
 }
 
 /** What the tests in test/programs/ run, with the Debian package that has it. */
-const packages = { bash: 'bash', curl: 'curl', promtool: 'prometheus', 'systemd-analyze': 'systemd', zsh: 'zsh' }
+const packages = {
+  bash: 'bash',
+  curl: 'curl',
+  promtool: 'prometheus',
+  script: 'bsdutils',
+  'systemd-analyze': 'systemd',
+  zsh: 'zsh',
+}
 
 /** Called before a run with such tests: parallel tests would block each other's installs. */
 export function installTestPrograms(): void {

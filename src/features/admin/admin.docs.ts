@@ -29,9 +29,12 @@ const ListedUser = Type.Object(
   { title: 'ListedUser' },
 )
 const Roles = Type.Array(Type.String())
+const TextOrNone = Type.Union([Type.String(), Type.Null()])
 const Changes = Type.Object({
   roles: Type.Optional(Type.Object({ from: Roles, to: Roles })),
   name: Type.Optional(Type.Object({ from: Type.String(), to: Type.String() })),
+  api_key: Type.Optional(Type.Object({ from: TextOrNone, to: TextOrNone })),
+  api_key_name: Type.Optional(Type.Object({ from: TextOrNone, to: TextOrNone })),
 })
 const AuditEntry = Type.Object(
   {

@@ -10,7 +10,7 @@ export function createForbiddenRecorder({ recordRefusal }: Pick<Admin, 'recordRe
     const { audit: event } = request.routeOptions.config
     const { principal } = request
     if (!event || !principal) return
-    const actor = { id: principal.id, roles: principal.roles, client: clientOf(request) }
+    const actor = { id: principal.id, holder: principal, client: clientOf(request) }
     await recordRefusal({ event, actor, userId: idOf(request) ?? null })
   }
 }

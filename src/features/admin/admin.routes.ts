@@ -56,6 +56,6 @@ export async function adminRoutes(app: FastifyInstance, { admin }: { admin: Admi
 }
 
 function actorOf(request: FastifyRequest): Actor {
-  const { id, roles } = principalOf(request)
-  return { id, roles, client: clientOf(request) }
+  const principal = principalOf(request)
+  return { id: principal.id, holder: principal, client: clientOf(request) }
 }

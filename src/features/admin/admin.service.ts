@@ -1,6 +1,7 @@
 /** Changes roles and helps locked-out users. Nobody can grant, or act on, permissions beyond their own. */
 import { AppError } from '../../core/app-error.ts'
 import type { OnAccessChanged } from '../../platform/access/access-changes.ts'
+import type { Holder } from '../../platform/access/authorize.ts'
 import type { Audit, AuditChanges, AuditEvent } from '../../platform/audit/audit.ts'
 import type { Database, Statement } from '../../platform/database/database.ts'
 import type { Client } from '../../platform/http/client.ts'
@@ -12,8 +13,8 @@ import type { AdminStore, ListedUser, Stored } from './admin.store.ts'
 export interface Actor {
   /** Null for the command line, which has no user. */
   id: number | null
-  /** Undefined if everything is allowed, as on the command line. */
-  roles: readonly string[] | undefined
+  /** What the actor may do; the roles alone would be wrong for an API key. Undefined if everything is allowed. */
+  holder: Holder | undefined
   client: Client
 }
 
@@ -31,7 +32,7 @@ export interface AdminDeps {
   roles: {
     has(name: string): boolean
     names(): string[]
-    cover(roles: readonly string[], others: readonly string[]): boolean
+    areCoveredBy(holder: Holder, roles: readonly string[]): boolean
     administrators(): string[]
   }
   /** What other features do to a user, as statements for a batch. */
@@ -51,8 +52,8 @@ const { forbidden } = httpErrors
 export function createAdmin(deps: AdminDeps) {
   const { db, store, roles, unlock, removeTwoFactor, endSessions, audit, refusals, onAccessChanged } = deps
 
-  const covers = (actor: Actor, others: readonly string[]) =>
-    actor.roles === undefined || roles.cover(actor.roles, others)
+  const covers = (actor: Pick<Actor, 'holder'>, others: readonly string[]) =>
+    actor.holder === undefined || roles.areCoveredBy(actor.holder, others)
 
   async function findTarget({ event, actor }: Pick<Act, 'event' | 'actor'>, id: number | undefined): Promise<Stored> {
     const stored = id === undefined ? undefined : await store.find(id)
@@ -106,6 +107,8 @@ export function createAdmin(deps: AdminDeps) {
 
   return {
     recordRefusal,
+    /** The user whom an actor is about to change. Refused, and recorded, where that user holds more than the actor. */
+    findTarget,
     list: store.list,
     listAudit: store.listAudit,
     findByEmail: store.findByEmail,
@@ -115,12 +118,11 @@ export function createAdmin(deps: AdminDeps) {
     },
 
     /** Whether the actor may change that user. */
-    canChange: ({ roles: own }: Pick<Actor, 'roles'>, user: Pick<ListedUser, 'roles'>): boolean =>
-      own === undefined || roles.cover(own, user.roles),
+    canChange: (actor: Pick<Actor, 'holder'>, user: Pick<ListedUser, 'roles'>): boolean => covers(actor, user.roles),
 
     /** All roles, with whether the actor may grant them. */
-    listRoles: ({ roles: own }: Pick<Actor, 'roles'>): { name: string; canGive: boolean }[] =>
-      roles.names().map((name) => ({ name, canGive: own === undefined || roles.cover(own, [name]) })),
+    listRoles: (actor: Pick<Actor, 'holder'>): { name: string; canGive: boolean }[] =>
+      roles.names().map((name) => ({ name, canGive: covers(actor, [name]) })),
 
     setRoles,
 

@@ -16,6 +16,7 @@ import { createLogin } from './login.service.ts'
 import { createMailedTokens } from './mailed-tokens.store.ts'
 import { createPasswordService } from './password.service.ts'
 import { createPrincipalStore } from './principals.store.ts'
+import { createProgramKeysSlot } from './program-keys.ts'
 import { createRefresh } from './refresh.service.ts'
 import { createSecondFactorSlot } from './second-factor.ts'
 import { createSessions } from './sessions.service.ts'
@@ -50,6 +51,7 @@ export async function createAuthService(
   const lockout = createLockout({ db, clock, attempts: auth.lockoutAttempts, seconds: auth.lockoutSeconds })
   const secondFactor = createSecondFactorSlot()
   const devices = createKnownDevicesSlot()
+  const programKeys = createProgramKeysSlot()
   const shared = {
     db,
     clock,
@@ -89,7 +91,12 @@ export async function createAuthService(
   })
 
   return {
-    authenticate: createAuthenticator({ principals: createPrincipalStore(db), tokens, createUser: users.createUser }),
+    authenticate: createAuthenticator({
+      principals: createPrincipalStore(db),
+      tokens,
+      programKeys,
+      createUser: users.createUser,
+    }),
     keys,
     login,
     refresh: createRefresh(shared),
@@ -106,6 +113,7 @@ export async function createAuthService(
     limiters: createAuthLimiters(infrastructure),
     secondFactor,
     devices,
+    programKeys,
     credentials,
     accounts,
     ...mailing,

@@ -37,11 +37,12 @@ export const auth = defineFeature({
 
   listeners: ({ verifiesEmail, verification }) =>
     verifiesEmail ? [on(userRegistered, ({ id }) => verification.request(id))] : [],
-  signIn: ({ authenticate, webSessions, familyTtlSeconds }) => ({
+  signIn: ({ authenticate, webSessions, programKeys, familyTtlSeconds }) => ({
     authenticate,
     findBrowserSession: webSessions.find,
     peekBrowserSession: webSessions.peek,
     maxSessionSeconds: familyTtlSeconds,
+    keys: programKeys,
   }),
   routes: (service) => async (app) => (await import('./auth.routes.ts')).addAuthRoutes(app, service),
 })

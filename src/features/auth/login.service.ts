@@ -82,9 +82,17 @@ export function createLogin(deps: LoginDeps) {
     throw authErrors.invalidCredentials()
   }
 
-  const { confirmPassword, refuseCode, requireOpen } = attempts
-  const completeProven = createProvenLogin({ ...deps, attempts, complete })
-  return { login, verify: challenges.verify, complete, completeProven, confirmPassword, refuseCode, requireOpen }
+  const { confirmPassword, findOrigin, refuseCode, requireOpen } = attempts
+  return {
+    login,
+    verify: challenges.verify,
+    complete,
+    completeProven: createProvenLogin({ ...deps, attempts, complete }),
+    confirmPassword,
+    findOrigin,
+    refuseCode,
+    requireOpen,
+  }
 }
 
 export type Login = ReturnType<typeof createLogin>

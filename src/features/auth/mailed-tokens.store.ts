@@ -23,6 +23,7 @@ export interface MailedToken {
   /** The new address, for a change of email. */
   address: string | null
   email: string
+  name: string
   email_verified_at: string | null
 }
 
@@ -55,7 +56,7 @@ export function createMailedTokens({ db, clock, random }: MailedTokensDeps) {
     async find(token: string, ...purposes: MailPurpose[]): Promise<MailedToken | undefined> {
       if (token.length > maxTokenLength) return undefined
       const found = await db.get<MailedToken>(
-        `SELECT m.token_hash, m.user_id, m.purpose, m.address, u.email, u.email_verified_at
+        `SELECT m.token_hash, m.user_id, m.purpose, m.address, u.email, u.name, u.email_verified_at
          FROM mailed_tokens m JOIN users u ON u.id = m.user_id
          WHERE m.token_hash = $1 AND m.used_at IS NULL AND m.expires_at > $2 AND u.disabled_at IS NULL`,
         [hashToken(token), clock.nowSeconds()],

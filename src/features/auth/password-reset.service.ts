@@ -66,9 +66,9 @@ export function createPasswordReset(deps: PasswordResetDeps) {
     const known = await findReset(given.token)
     // Only a token that is good is worth a hash: guessing must not keep the threads busy.
     if (!known) throw authErrors.invalidResetToken()
-    const { user_id: userId, email } = known
+    const { user_id: userId, email, name } = known
     const user = { email, id: userId }
-    deps.requireImpersonal({ field: 'password', password: given.password, email })
+    deps.requireImpersonal({ field: 'password', password: given.password, email, name })
     const passwordHash = await passwords.hash(given.password, client)
     // Nobody has proved before that the address is theirs: what was set up here may be a squatter's.
     const isFirstProof = known.email_verified_at === null

@@ -1,8 +1,8 @@
 import { serviceUnavailable } from '../../core/app-error.ts'
 import { type Database, maxResultBytes } from '../../platform/database/database.ts'
 import { type Product, toNameKey } from './product.ts'
+import { columns as all, keyColumns } from './product-columns.store.ts'
 import type { NameIndex, Term } from './products.search.ts'
-import { columns as all, keyColumns } from './products.store.ts'
 
 /** Approximate sample size for estimating how common a term is. */
 const sampled = 1000

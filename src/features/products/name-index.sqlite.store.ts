@@ -1,7 +1,7 @@
 import type { Database } from '../../platform/database/database.ts'
 import type { Product } from './product.ts'
+import { columns as all } from './product-columns.store.ts'
 import type { NameIndex, Term } from './products.search.ts'
-import { columns as all } from './products.store.ts'
 
 /** Hits come in order of ids. From the highest id among so many, the total is extrapolated, assuming an even spread. */
 const sampled = 500

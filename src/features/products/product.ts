@@ -3,15 +3,25 @@ import { createHash, hash } from 'node:crypto'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { lowerByCodePoint } from '../../core/text.ts'
 
-export interface Product {
-  id: number
+/** Validated input. */
+export interface ProductInput {
   name: string
-  slug: string
   description: string
   price_cents: number
   category: string
-  active: boolean
   stock: number
+}
+
+/** Everything that a client can set. */
+export interface ProductValues extends ProductInput {
+  active: boolean
+}
+
+export type ProductChange = Partial<ProductValues>
+
+export interface Product extends ProductValues {
+  id: number
+  slug: string
   /** Incremented with every change. */
   version: number
   created_at: string
@@ -42,50 +52,8 @@ export function groupByLength(products: readonly ListedProduct[]): ListedProduct
   return groups
 }
 
-/** Validated input. */
-export interface ProductInput {
-  name: string
-  description: string
-  price_cents: number
-  category: string
-  stock: number
-}
-
-export type ProductChange = Partial<ProductInput & { active: boolean }>
-
-export interface ProductResource {
-  id: number
-  type: 'products'
-  attributes: Omit<Product, 'id' | 'price_cents' | 'version'> & {
-    price: number
-    formatted_price: string
-    in_stock: boolean
-  }
-}
-
 export const defaultCategory = 'general'
 const maxSlugLength = 300
-
-export function toResource(product: Product): ProductResource {
-  const { id, name, slug, description, price_cents, category, stock, active, created_at, updated_at } = product
-  return {
-    id,
-    type: 'products',
-    attributes: {
-      name,
-      slug,
-      description,
-      price: price_cents / 100,
-      formatted_price: formatPrice(price_cents),
-      category,
-      stock,
-      in_stock: stock > 0 && active,
-      active,
-      created_at,
-      updated_at,
-    },
-  }
-}
 
 /** Unique per change, even after a backup was restored, because it includes the time. */
 export function etagOfProduct({ version, updated_at }: Pick<Product, 'version' | 'updated_at'>): string {

@@ -1,4 +1,5 @@
 import type { Infrastructure } from '../../platform/infrastructure.ts'
+import { insertMany } from './bulk.store.ts'
 import { createDescriptionStore } from './descriptions.store.ts'
 import { createPostgresNameIndex } from './name-index.postgres.store.ts'
 import { createSqliteNameIndex } from './name-index.sqlite.store.ts'
@@ -6,13 +7,15 @@ import { createProductForms } from './pages/product-forms.ts'
 import { productCreated, productCreatedTopic } from './product.events.ts'
 import type { Product } from './product.ts'
 import { createChangeFeed } from './product-changes.ts'
+import { briefColumns, columns, keyColumns, listedColumns } from './product-columns.store.ts'
 import { toFields } from './product-fields.ts'
 import type { ProductsConfig } from './products.keys.ts'
 import { createProductLists } from './products.lists.ts'
 import { createProductSearch } from './products.search.ts'
 import { createProducts } from './products.service.ts'
-import { briefColumns, columns, createProductStore, keyColumns, listedColumns } from './products.store.ts'
+import { createProductStore } from './products.store.ts'
 import { createStockStore } from './stock.store.ts'
+import { inventProducts } from './transfer/product-seed.ts'
 
 export type ProductsService = ReturnType<typeof createProductsService>
 
@@ -55,6 +58,8 @@ export function createProductsService(infrastructure: Infrastructure<ProductsCon
       const byId = new Map(rows.map((row) => [row.id, toFields(row)]))
       return ids.map((id) => byId.get(id) ?? null)
     },
+    /** A statement that adds made-up products, the same at each call; as many as one write may hold. */
+    createSamples: (count: number) => insertMany(db.dialect, inventProducts(1).take(count), clock.nowIso()),
     forms: createProductForms({ writePermission }, products),
     random,
     /** Publishes to GraphQL subscribers on every node. */

@@ -1,8 +1,7 @@
 import { PageMeta, pageQuery } from '../../platform/http/paging.ts'
 import { Id, noContent, type RouteDocs, response } from '../../platform/openapi/route-docs.ts'
 import { Type } from '../../platform/validation/schema-builder.ts'
-import { toResource } from './product.ts'
-import { OneProduct, ProductResource } from './products.schema.ts'
+import { OneProduct, ProductResource, toResource } from './product-resource.ts'
 import { productErrors } from './products.service.ts'
 
 const tag = { name: 'Products', description: 'The catalogue: everybody reads it, whoever is signed in changes it.' }

@@ -6,17 +6,11 @@ import { serviceUnavailable } from '../../core/app-error.ts'
 import { createConcurrencyLimit } from '../../core/concurrency-limit.ts'
 import type { ListPart, ListReading } from '../../platform/http/long-lists.ts'
 import { offsetOf, type Page } from '../../platform/http/paging.ts'
-import {
-  etagOfProduct,
-  groupByLength,
-  isWhole,
-  type ListedProduct,
-  type Product,
-  type ProductKey,
-  toResource,
-} from './product.ts'
+import { etagOfProduct, groupByLength, isWhole, type ListedProduct, type Product, type ProductKey } from './product.ts'
+import { columns, listedColumns } from './product-columns.store.ts'
+import { toResource } from './product-resource.ts'
 import type { ProductSearch } from './products.search.ts'
-import { columns, listedColumns, type ProductStore } from './products.store.ts'
+import type { ProductStore } from './products.store.ts'
 
 export interface ProductListsDeps {
   store: ProductStore

@@ -1,11 +1,13 @@
 import { roundDecimal } from '../../core/decimal.ts'
 import { Type, type Validated } from '../../platform/validation/schema-builder.ts'
-import { defaultCategory, type ProductChange, type ProductInput } from './product.ts'
+import { defaultCategory, type ProductChange, type ProductInput, type ProductValues } from './product.ts'
 
 const nameLength = { minLength: 2, maxLength: 255 }
 const Price = { minimum: 0.01, maximum: 99_999_999.99, 'x-decimals': 2 }
 const Category = Type.Optional(Type.String({ maxLength: 100 }))
 const Stock = { format: 'int32', minimum: 0, maximum: 2_147_483_647 }
+
+type BodyField = Exclude<keyof ProductValues, 'price_cents'> | 'price'
 
 export const NewProduct = Type.Object({
   name: Type.String({ 'x-not-blank': true, ...nameLength }),
@@ -13,7 +15,7 @@ export const NewProduct = Type.Object({
   price: Type.Number({ 'x-not-blank': true, ...Price }),
   category: Category,
   stock: Type.Optional(Type.Integer({ ...Stock, default: 0 })),
-})
+} satisfies Record<Exclude<BodyField, 'active'>, unknown>)
 
 export const ChangedProduct = Type.Object({
   name: Type.Optional(Type.String({ 'x-not-blank-if-given': true, ...nameLength })),
@@ -22,7 +24,7 @@ export const ChangedProduct = Type.Object({
   category: Category,
   stock: Type.Optional(Type.Integer(Stock)),
   active: Type.Optional(Type.Boolean()),
-})
+} satisfies Record<BodyField, unknown>)
 
 /** For forms, which submit all fields: a cleared field is blank, not omitted. */
 export const EditedProduct = Type.Object({
@@ -54,25 +56,3 @@ function toCents(price: number): number {
 function orDefault(category: string): string {
   return category.trim() === '' ? defaultCategory : category
 }
-
-export const ProductResource = Type.Object(
-  {
-    id: Type.Integer({ format: 'int64' }),
-    type: Type.Literal('products'),
-    attributes: Type.Object({
-      name: Type.String(),
-      slug: Type.String(),
-      description: Type.String(),
-      price: Type.Number(),
-      formatted_price: Type.String(),
-      category: Type.String(),
-      stock: Type.Integer(),
-      in_stock: Type.Boolean(),
-      active: Type.Boolean(),
-      created_at: Type.String({ format: 'date-time' }),
-      updated_at: Type.String({ format: 'date-time' }),
-    }),
-  },
-  { title: 'Product' },
-)
-export const OneProduct = Type.Object({ data: ProductResource }, { title: 'ProductEnvelope' })

@@ -7,8 +7,9 @@ import { validationFailed } from '../../platform/validation/body-validation.ts'
 import type { DescriptionStore } from './descriptions.store.ts'
 import { etagOfProduct, type Product, type ProductChange, type ProductInput, toSlug } from './product.ts'
 import type { ChangeNotice } from './product-changes.ts'
+import { briefColumns } from './product-columns.store.ts'
 import type { ProductSearch } from './products.search.ts'
-import { briefColumns, type ProductStore } from './products.store.ts'
+import type { ProductStore } from './products.store.ts'
 
 export const productErrors = {
   notFound: () => new AppError(404, 'Product not found'),
@@ -46,6 +47,9 @@ export interface Wanted {
 export type Expectation = ((etag: string) => boolean) | undefined
 
 const keyTtlSeconds = 24 * 3600
+
+/** A retry after an upgrade must have the same hash, so a new field that is not given, and hence blank, is left out. */
+const omitBlank = (_name: string, value: unknown) => (value === '' ? undefined : value)
 
 export function createProducts(deps: ProductsDeps) {
   return { ...createReads(deps), ...createCreation(deps), ...createChanges(deps) }
@@ -99,7 +103,7 @@ function createCreation({ store, clock, onCreated, onChanged }: ProductsDeps) {
   /** Idempotent per user and key, also in parallel. Throws 422 if the key was used with another input. */
   async function createOnce(input: ProductInput, { userId, key }: { userId: number; key: string }): Promise<Product> {
     const id = hash('sha256', `${userId} ${key}`, 'hex')
-    const bodyHash = hash('sha256', JSON.stringify(input), 'hex')
+    const bodyHash = hash('sha256', JSON.stringify(input, omitBlank), 'hex')
     const made = await store.insertOnce(input, { id, bodyHash, expiresAt: clock.nowSeconds() + keyTtlSeconds })
     if (made) return notifyCreated(made)
     const before = await store.findIdempotent(id)
@@ -108,10 +112,8 @@ function createCreation({ store, clock, onCreated, onChanged }: ProductsDeps) {
     if (before.body_hash !== bodyHash) throw productErrors.keyUsed()
     // Repeats the first response, even if the product has changed since.
     const { product_id, created_at } = before
-    const { name, description, price_cents, category, stock } = input
-    const slug = toSlug(name)
-    const made_at = { version: 1, created_at, updated_at: created_at }
-    return { id: product_id, name, slug, description, price_cents, category, active: true, stock, ...made_at }
+    const slug = toSlug(input.name)
+    return { ...input, id: product_id, slug, active: true, version: 1, created_at, updated_at: created_at }
   }
 
   return { create, createOnce }

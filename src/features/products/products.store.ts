@@ -1,22 +1,21 @@
 import type { Clock } from '../../core/clock.ts'
 import { type Database, rowOf, type Statement } from '../../platform/database/database.ts'
 import { idIsListed, toIdList } from '../../platform/database/id-lists.ts'
-import { listedText } from '../../platform/database/listed-texts.ts'
 import type { MaintainedCounts } from '../../platform/database/maintained-counts.ts'
-import { type Product, type ProductChange, type ProductInput, type ProductKey, toNameKey, toSlug } from './product.ts'
-
-export const columns =
-  'id, name, slug, description, price_cents, category, active, stock, version, created_at, updated_at'
-/** Without descriptions, a thousand of which may take a gigabyte. */
-export const briefColumns = columns.replace('description', "'' AS description")
-
-/** For streamed lists: long descriptions are null. */
-export const listedColumns = columns.replace('description', listedText('description'))
-/** The columns of ProductKey. */
-export const keyColumns = 'id, version, updated_at'
+import type { Product, ProductChange, ProductInput, ProductKey } from './product.ts'
+import { briefColumns, columns, keyColumns, writtenColumns, writtenValues } from './product-columns.store.ts'
 
 /** How long a deletion can be undone. */
 const undoMs = 3_600_000
+
+const insertText = `INSERT INTO products (created_at, updated_at, ${writtenColumns.join(', ')})
+  VALUES ($1, $1, ${writtenColumns.map((_, i) => `$${i + 2}`).join(', ')}) RETURNING ${columns}`
+
+/** What is null stays as it is. */
+const updateText = `UPDATE products SET
+    ${writtenColumns.map((column, i) => `${column} = COALESCE($${i + 4}, ${column})`).join(', ')},
+    version = version + 1, updated_at = $2
+  WHERE id = $1 AND deleted_at IS NULL AND version = COALESCE($3, version) RETURNING ${columns}`
 
 export interface IdempotencyRecord {
   body_hash: string
@@ -146,27 +145,9 @@ function createChanges({ db, clock }: ProductStoreDeps) {
   return {
     /** Returns undefined if there is no such product, or not of that version. */
     async update(id: number, change: ProductChange, version: number | null): Promise<Product | undefined> {
-      const { name, description, price_cents, category, stock, active } = change
       const [[product]] = await db.write<Product>({
-        sql: `UPDATE products SET
-                name = COALESCE($2, name), name_key = COALESCE($3, name_key), slug = COALESCE($4, slug),
-                description = COALESCE($5, description), price_cents = COALESCE($6, price_cents),
-                category = COALESCE($7, category), stock = COALESCE($8, stock), active = COALESCE($9, active),
-                version = version + 1, updated_at = $10
-              WHERE id = $1 AND deleted_at IS NULL AND version = COALESCE($11, version) RETURNING ${columns}`,
-        params: [
-          id,
-          name ?? null,
-          name === undefined ? null : toNameKey(name),
-          name === undefined ? null : toSlug(name),
-          description ?? null,
-          price_cents ?? null,
-          category ?? null,
-          stock ?? null,
-          active ?? null,
-          clock.nowIso(),
-          version,
-        ],
+        sql: updateText,
+        params: [id, clock.nowIso(), version, ...writtenValues(change)],
       })
       return product
     },
@@ -201,18 +182,5 @@ function createChanges({ db, clock }: ProductStoreDeps) {
 }
 
 function insertion(input: ProductInput, now: string): Statement {
-  return {
-    sql: `INSERT INTO products (name, name_key, slug, description, price_cents, category, stock, created_at, updated_at)
-          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8) RETURNING ${columns}`,
-    params: [
-      input.name,
-      toNameKey(input.name),
-      toSlug(input.name),
-      input.description,
-      input.price_cents,
-      input.category,
-      input.stock,
-      now,
-    ],
-  }
+  return { sql: insertText, params: [now, ...writtenValues({ ...input, active: true })] }
 }

@@ -8,8 +8,17 @@ export interface Roles {
   allow(roles: readonly string[], permission: string): boolean
   /** Whether these roles grant everything that the others do. */
   cover(roles: readonly string[], others: readonly string[]): boolean
+  /** Whether the holder has every permission that these roles grant. */
+  areCoveredBy(holder: PermissionHolder, roles: readonly string[]): boolean
+  /** Returns whether a list of permission patterns allows a permission. */
+  compilePermissions(permissions: readonly string[]): (permission: string) => boolean
   /** The roles that grant `*`. */
   administrators(): string[]
+}
+
+/** `can` takes a pattern too, which is held where all that it stands for is. */
+export interface PermissionHolder {
+  can(permission: string): boolean
 }
 
 interface Held {
@@ -30,12 +39,20 @@ export function compileRoles(definitions: RoleDefinitions): Roles {
     return false
   }
 
+  function areCoveredBy(holder: PermissionHolder, roles: readonly string[]): boolean {
+    return roles.every((name) => patternsOf(compiled.get(name)).every((pattern) => holder.can(pattern)))
+  }
+
   return {
     has: (name) => compiled.has(name),
     names: () => [...compiled.keys()],
     allow: isHeld,
-    cover: (roles, others) =>
-      others.every((name) => patternsOf(compiled.get(name)).every((pattern) => isHeld(roles, pattern))),
+    cover: (roles, others) => areCoveredBy({ can: (pattern) => isHeld(roles, pattern) }, others),
+    areCoveredBy,
+    compilePermissions(permissions) {
+      const held = holdAll(permissions)
+      return (permission) => holds(held, permission)
+    },
     administrators: () => [...compiled].filter(([, { everything }]) => everything).map(([name]) => name),
   }
 }
@@ -70,9 +87,12 @@ function compile(name: string, definitions: RoleDefinitions): Held {
     for (const permission of permissions) all.add(permission)
     waiting.push(...inherits)
   }
-  const patterns = [...all]
+  return holdAll([...all])
+}
+
+function holdAll(patterns: readonly string[]): Held {
   return {
-    everything: all.has('*'),
+    everything: patterns.includes('*'),
     prefixes: new Set(patterns.filter((each) => each.endsWith('.*')).map((each) => each.slice(0, -1))),
     exact: new Set(patterns.filter((each) => each !== '*' && !each.endsWith('.*'))),
   }

@@ -5,10 +5,33 @@
 import type { Clock } from '../../core/clock.ts'
 import { lowerByCodePoint } from '../../core/text.ts'
 import type { Statement } from '../../platform/database/database.ts'
+import type { Client } from '../../platform/http/client.ts'
 import type { AdministratorSql } from './administrators.store.ts'
+
+export interface NewUser {
+  email: string
+  name: string
+  passwordHash: string
+  roles: readonly string[]
+  client: Client
+}
 
 export function createUserChanges({ clock, administrators }: { clock: Clock; administrators: AdministratorSql }) {
   return {
+    /** Returns the id. Throws a ConstraintError of kind `unique` where somebody has the address. */
+    insert: ({ email, name, passwordHash, roles, client }: NewUser): Statement => ({
+      sql: `INSERT INTO users (email, name, name_key, password_hash, roles, registered_from, created_at, updated_at)
+            VALUES ($1, $2, $3, $4, $5, $6, $7, $7) RETURNING id`,
+      params: [
+        email,
+        name,
+        lowerByCodePoint(name),
+        passwordHash,
+        JSON.stringify(roles),
+        client.address,
+        clock.nowIso(),
+      ],
+    }),
     /** Tokens end with the version; sessions are revoked by the feature that keeps them. */
     disable: (id: number): [Statement, Statement] => [
       administrators.takeAll,

@@ -34,7 +34,7 @@ export async function createUsersService(infrastructure: Infrastructure<UsersCon
   const validateProfile = compileBody(Profile)
   return {
     ...createUsers({
-      users: createUserStore({ db, clock, audit, changes, administrators }),
+      users: createUserStore({ db, audit, changes, administrators }),
       passwords,
       audit,
       defaultRoles: auth.defaultRoles,
@@ -54,6 +54,7 @@ export async function createUsersService(infrastructure: Infrastructure<UsersCon
     createUser: (row: UserRow) => new User(row, roles),
     findPasswordProblems,
     requireImpersonal,
+    refusesCommonPasswords: auth.password.refuseCommon,
     emailTaken,
     lastAdministrator,
     EmailAddress,

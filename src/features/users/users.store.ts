@@ -1,52 +1,29 @@
-import type { Clock } from '../../core/clock.ts'
-import { lowerByCodePoint } from '../../core/text.ts'
 import type { Audit } from '../../platform/audit/audit.ts'
 import { ConstraintError, type Database, rowOf } from '../../platform/database/database.ts'
 import type { Client } from '../../platform/http/client.ts'
 import type { AdministratorSql } from './administrators.store.ts'
-import type { UserChanges } from './user-changes.store.ts'
-
-export interface NewUser {
-  email: string
-  name: string
-  passwordHash: string
-  roles: readonly string[]
-  client: Client
-}
+import type { NewUser, UserChanges } from './user-changes.store.ts'
 
 export interface UserStoreDeps {
   db: Database
-  clock: Clock
   audit: Audit
   changes: UserChanges
   administrators: AdministratorSql
 }
 
-export function createUserStore({ db, clock, audit, changes, administrators }: UserStoreDeps) {
+export function createUserStore({ db, audit, changes, administrators }: UserStoreDeps) {
   return {
     /** Returns the new id, or undefined if the email is taken. The unique index settles the race. */
-    async insert({ email, name, passwordHash, roles, client }: NewUser): Promise<number | undefined> {
+    async insert(user: NewUser): Promise<number | undefined> {
       try {
         const [[row]] = await db.write<{ id: number }, object>(
-          {
-            sql: `INSERT INTO users (email, name, name_key, password_hash, roles, registered_from, created_at, updated_at)
-                  VALUES ($1, $2, $3, $4, $5, $6, $7, $7) RETURNING id`,
-            params: [
-              email,
-              name,
-              lowerByCodePoint(name),
-              passwordHash,
-              JSON.stringify(roles),
-              client.address,
-              clock.nowIso(),
-            ],
-          },
+          changes.insert(user),
           audit.entry({
             event: 'register',
             outcome: 'success',
             userId: rowOf(0, 'id'),
             actorId: rowOf(0, 'id'),
-            client,
+            client: user.client,
           }),
         )
         return row?.id

@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyRequest, RouteOptions } from 'fastify'
 import type { AuditEvent } from '../audit/audit.ts'
 import { httpErrors } from '../http/http-errors.ts'
 import { authorize, type Requirement as BareRequirement, type Policies } from './authorize.ts'
+import { type ActingKey, isClosedToKeys, type KeyRules } from './program-keys.ts'
 
 export type FindEntity = (request: FastifyRequest) => Promise<unknown>
 
@@ -27,6 +28,8 @@ export interface Principal {
   /** The token family. */
   readonly session: string
   readonly token: { readonly id: string; readonly expiresAt: number }
+  /** Where a program's key acts for the user. There is no session then: `session` and `token.id` name the key. */
+  readonly key?: ActingKey
 }
 
 /** Returns undefined for a token that is invalid, expired or revoked. */
@@ -59,6 +62,8 @@ type Guard = (request: FastifyRequest) => Promise<void>
 export interface GuardOptions {
   authenticate: Authenticate
   policies: Policies<Principal>
+  /** Rules for API keys, if there are any. */
+  keys?: KeyRules | undefined
   /** Called before a request is refused with 403. */
   onForbidden?(request: FastifyRequest): Promise<void>
 }
@@ -71,6 +76,7 @@ export function guardRoutes(
   app: FastifyInstance,
   options: GuardOptions,
 ): { requirementsOf(route: RouteOptions): readonly Requirement[] } {
+  const { keys } = options
   const undeclared = new Set<string>()
   const declared = new WeakMap<RouteOptions, Requirement[]>()
   const guards = new WeakSet<Guard>()
@@ -102,7 +108,10 @@ export function guardRoutes(
   function putOn(route: RouteOptions, access: Access): void {
     const requirements = [access].flat() as Requirement[]
     declared.set(route, [...requirements, ...(declared.get(route) ?? [])])
-    if (requirements.every((requirement) => requirement === 'public')) return
+    if (requirements.every((requirement) => requirement === 'public')) {
+      if (keys) putOnKeyGuard(route, keys)
+      return
+    }
     const guard = createGuard(requirements, options)
     const guardAgain: Guard = async (request) => {
       if (performance.now() - request.startedAt < freshMs) return
@@ -114,6 +123,17 @@ export function guardRoutes(
     // A role or the session may have been lost while a slow body arrived.
     route.preHandler = [guardAgain, ...[route.preHandler ?? []].flat()]
   }
+
+  /** A public route asks for no token; where it is closed to keys, a key that comes along is refused all the same. */
+  function putOnKeyGuard(route: RouteOptions, { isKey, mayReach }: KeyRules): void {
+    if ([route.method].flat().every((method) => mayReach({ method, path: route.url }))) return
+    const guard: Guard = async ({ headers }) => {
+      const token = bearerOf(headers.authorization ?? '')
+      if (token !== undefined && isKey(token)) throw httpErrors.forbidden()
+    }
+    guards.add(guard)
+    route.onRequest = [guard, ...[route.onRequest ?? []].flat()]
+  }
 }
 
 function nameOf({ method, url }: RouteOptions): string {
@@ -122,7 +142,7 @@ function nameOf({ method, url }: RouteOptions): string {
 
 function createGuard(
   requirements: readonly Requirement[],
-  { authenticate, policies, onForbidden }: GuardOptions,
+  { authenticate, policies, keys, onForbidden }: GuardOptions,
 ): Guard {
   const isTokenOptional = requirements.every(
     (each) => each === 'public' || (typeof each === 'object' && 'policy' in each),
@@ -144,6 +164,10 @@ function createGuard(
 
   return async (request) => {
     await identify(request)
+    if (request.principal?.key && isClosedToKeys(keys, request)) {
+      await onForbidden?.(request)
+      throw httpErrors.forbidden()
+    }
     for (const requirement of requirements) {
       const { verdict, entity } = await authorize({
         requirement,

@@ -4,3 +4,10 @@ import type { AddressInfo } from 'node:net'
 export function boundUrl(scheme: 'http' | 'ws', { address, family, port }: AddressInfo): string {
   return `${scheme}://${family === 'IPv6' ? `[${address}]` : address}:${port}`
 }
+
+/** 0.0.0.0 and :: stand for all addresses of the machine, and are none to open in a browser. */
+export function reachableUrl(bound: string): string {
+  const url = new URL(bound)
+  if (url.hostname === '0.0.0.0' || url.hostname === '[::]') url.hostname = 'localhost'
+  return url.origin
+}

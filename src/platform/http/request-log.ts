@@ -49,7 +49,12 @@ export function recordRequests(app: FastifyInstance, { log, metrics, isStopping 
 export function logRequest(request: FastifyRequest, status: number, ms: number): void {
   const { method, url, ip: address } = request
   const path = pathOf(url)
-  request.log.info({ method, path, status, ms: Math.round(ms * 10) / 10, address }, 'request')
+  // Which of a user's programs it was, nothing else would tell.
+  const keyId = request.principal?.key?.id
+  request.log.info(
+    { method, path, status, ms: Math.round(ms * 10) / 10, address, ...(keyId !== undefined && { keyId }) },
+    'request',
+  )
 }
 
 /** Keyed by the route's config object, so that no string is built per request. */

@@ -1,6 +1,7 @@
 /** Builds the OpenAPI document from the routes. */
 import type { RouteOptions } from 'fastify'
 import type { TSchema } from 'typebox'
+import type { KeyRules } from '../access/program-keys.ts'
 import type { Requirement } from '../access/route-guards.ts'
 import type { OpenApiDocument } from './document.ts'
 import { createErrorResponses } from './error-responses.ts'
@@ -12,6 +13,7 @@ export interface BuildOptions {
   version: string
   publicUrl: string | undefined
   requirementsOf(route: RouteOptions): readonly Requirement[]
+  keys?: KeyRules | undefined
 }
 
 export interface AddedRoute {
@@ -46,7 +48,7 @@ export function buildDocument(routes: readonly AddedRoute[], options: BuildOptio
     tags: [...tags.values()],
     paths,
     components: {
-      securitySchemes: { bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' } },
+      securitySchemes: { bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: bearerTokens } },
       schemas: schemas.components,
       responses: errors.components,
     },
@@ -56,14 +58,19 @@ export function buildDocument(routes: readonly AddedRoute[], options: BuildOptio
 /** Clients resolve it against the URL of the document. */
 const sameServer = { url: '/', description: 'Where this description comes from.' }
 
-function selectRoutes(routes: readonly AddedRoute[], { requirementsOf }: BuildOptions): DescribedRoute[] {
+function selectRoutes(routes: readonly AddedRoute[], { requirementsOf, keys }: BuildOptions): DescribedRoute[] {
   const described = routes.flatMap(({ url, route }) => {
     const docs = route.config?.docs
     // Fastify plugins mark undocumented routes with `hide`.
     const schema = route.schema as { body?: TSchema; hide?: boolean } | undefined
     if (docs === false || schema?.hide) return []
     const shared = { path: toPath(url), requirements: requirementsOf(route), body: schema?.body }
-    return methodsOf(route).map((method) => ({ ...shared, method, docs: docs as RouteDocs | undefined }))
+    return methodsOf(route).map((method) => ({
+      ...shared,
+      method,
+      docs: docs as RouteDocs | undefined,
+      isClosedToKeys: keys?.mayReach({ method, path: url }) === false,
+    }))
   })
   const names = new Set(described.map(nameOf))
   // A path with a trailing slash is the same endpoint as the one without.
@@ -90,9 +97,13 @@ export function toPath(url: string): string {
   return path.startsWith('/') ? path : `/${path}`
 }
 
+const bearerTokens =
+  'The access token of a login (a JWT), or an API key of a user (`lk_…`). A key acts as its owner, with what both may. ' +
+  'Endpoints for users in person refuse it with 403.'
+
 const conventions = [
   'Requests and answers are JSON; a request body may be a form too.',
-  'Endpoints that ask for it take the access token of a login in the header `Authorization: Bearer <token>`.',
+  'Endpoints that ask for it take the access token of a login, or an API key, in the header `Authorization: Bearer <token>`.',
   'Every error is a body with the text `error`, which is stable, beside `details` or `locked_until` where they help.',
   'Every answer carries `x-request-id`, which the log has too.',
   'It also says by `Cache-Control` whether a cache may keep it.',

@@ -38,19 +38,20 @@ export interface ErrorSource {
   path: string
   body: TSchema | undefined
   hasBody: boolean
+  isClosedToKeys: boolean
   /** The errors that the route documents itself. */
   own: readonly AppError[]
 }
 
 /** All errors of a route: its own, and those that follow from its access, path and body. */
-export function errorsOf({ requirements, path, body, hasBody, own }: ErrorSource): AppError[] {
+export function errorsOf({ requirements, path, body, hasBody, isClosedToKeys, own }: ErrorSource): AppError[] {
   const isGuarded = requirements.some((each) => each !== 'public')
   const isChecked = requirements.some((each) => typeof each === 'object')
   const ownStatuses = new Set(own.map(({ status }) => status))
   return [
     ...own,
     ...(isGuarded ? [httpErrors.missingToken(), httpErrors.invalidToken()] : []),
-    ...(isChecked ? [httpErrors.forbidden()] : []),
+    ...(isChecked || isClosedToKeys ? [httpErrors.forbidden()] : []),
     // A 404 of the route's own is more specific.
     ...(path.includes('{') && !ownStatuses.has(404) ? [httpErrors.notFound()] : []),
     ...(hasBody ? [httpErrors.malformedBody(), httpErrors.bodyTooLarge(), httpErrors.unsupportedMediaType()] : []),

@@ -15,6 +15,8 @@ export interface DescribedRoute {
   requirements: readonly Requirement[]
   /** The schema that validates its bodies. */
   body: TSchema | undefined
+  /** For users in person, not for keys of programs. */
+  isClosedToKeys: boolean
 }
 
 export interface Parts {
@@ -41,9 +43,7 @@ export function describeOperation(route: DescribedRoute, { schemas, errors }: Pa
     ...(requestBody && { requestBody }),
     responses: {
       ...describeResponses(docs, schemas),
-      ...errors.byStatus(
-        errorsOf({ requirements, path, body: route.body, hasBody: requestBody !== undefined, own: docs?.errors ?? [] }),
-      ),
+      ...errors.byStatus(errorsOf({ ...route, hasBody: requestBody !== undefined, own: docs?.errors ?? [] })),
     },
   }
 }

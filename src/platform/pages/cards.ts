@@ -24,12 +24,15 @@ export interface AddedCards {
   accountCards?: readonly Card<Principal>[]
   /** On the page of a user, for administrators. */
   userCards?: readonly Card<ShownUser>[]
+  /** On the page that welcomes the first administrator. */
+  welcomeCards?: readonly Card<Principal>[]
 }
 
 /** The cards of all features, for the pages that have room for them. */
 export interface Cards {
   ofAccount(principal: Principal, request: FastifyRequest): Promise<readonly Html[]>
   ofUser(user: ShownUser, request: FastifyRequest): Promise<readonly Html[]>
+  ofWelcome(principal: Principal, request: FastifyRequest): Promise<readonly Html[]>
 }
 
 const defaultOrder = 100
@@ -37,9 +40,11 @@ const defaultOrder = 100
 export function createCards(added: readonly AddedCards[]): Cards {
   const ofAccount = inOrder(added.flatMap(({ accountCards = [] }) => accountCards))
   const ofUser = inOrder(added.flatMap(({ userCards = [] }) => userCards))
+  const ofWelcome = inOrder(added.flatMap(({ welcomeCards = [] }) => welcomeCards))
   return {
     ofAccount: (principal, request) => showAll(ofAccount, principal, request),
     ofUser: (user, request) => showAll(ofUser, user, request),
+    ofWelcome: (principal, request) => showAll(ofWelcome, principal, request),
   }
 }
 

@@ -1,6 +1,7 @@
 import { enrol } from '../authenticator.ts'
 import { secretOn } from '../console-fixture.ts'
 import { fill, press, sees, tells } from '../console-steps.ts'
+import { makeKey } from '../keys.ts'
 import { again, claimsOf, logIn, password, totp } from '../people.ts'
 import { at, goTo, type PageState } from './page-state.ts'
 
@@ -29,6 +30,34 @@ export const accountStates: readonly PageState[] = [
       await fill(page, { 'Current password': 'wrong', 'New password': 'Another-Horse-1' })
       await press(page, 'Change the password')
       await tells(page, 'This is not your password')
+    },
+  },
+  at('member', 'new API key', '/console/account/keys/new', 'New API key'),
+  {
+    name: 'new API key, refused',
+    as: 'member',
+    async open(page, { words }) {
+      await fill(page, { Name: words.product, Permissions: `posts.view\n*.${words.product}` })
+      await press(page, 'Make the key')
+      await tells(page, 'Must be a permission such as')
+    },
+  },
+  {
+    name: 'API key, shown once',
+    as: 'member',
+    async open(page, { words }) {
+      await fill(page, { Name: words.product.slice(0, 100), Permissions: 'posts.view\nmedia.*' })
+      await press(page, 'Make the key')
+      await sees(page, 'Your API key')
+    },
+  },
+  {
+    name: 'account with API keys',
+    as: 'member',
+    async open(page, { api, words, people }) {
+      await makeKey(api, (await again(api, people.member)).access, { name: words.product.slice(0, 100) })
+      await goTo(page, `${api.url}/console/account`, 'Account')
+      await tells(page, 'All that you may')
     },
   },
   at('member', 'two-factor set-up', setUp, 'Set up two-factor'),

@@ -1,4 +1,6 @@
 import { press, tells } from '../console-steps.ts'
+import { makeKey } from '../keys.ts'
+import { again } from '../people.ts'
 import { at, goTo, type PageState } from './page-state.ts'
 
 export const adminStates: readonly PageState[] = [
@@ -23,6 +25,21 @@ export const adminStates: readonly PageState[] = [
       open: (page, { api, people }) => goTo(page, `${api.url}/console/users/${people[who].id}`, people[who].email),
     }),
   ),
+  {
+    name: 'user with API keys',
+    as: 'admin',
+    async open(page, { api, words, people }) {
+      const { access } = await again(api, people.member)
+      const expires_at = new Date(api.clock.now() + 60_000).toISOString()
+      await makeKey(api, access, {
+        name: words.product.slice(0, 100),
+        permissions: ['posts.*', words.category],
+        expires_at,
+      })
+      await goTo(page, `${api.url}/console/users/${people.member.id}`, people.member.email)
+      await tells(page, 'Programs act as this user by them.')
+    },
+  },
   {
     name: 'user, the last administrator',
     as: 'admin',

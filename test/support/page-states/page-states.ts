@@ -6,6 +6,7 @@ import { accountStates } from './account.ts'
 import { adminStates } from './admin.ts'
 import type { PageState } from './page-state.ts'
 import { productStates } from './products.ts'
+import { setUpStates } from './set-up.ts'
 import { signInStates } from './sign-in.ts'
 
 /** The parts are independent. */
@@ -14,4 +15,5 @@ export const pageStatesByPart: Readonly<Record<string, readonly PageState[]>> = 
   products: productStates,
   account: accountStates,
   admin: adminStates,
+  'set-up': setUpStates,
 }

@@ -11,7 +11,7 @@ import type { Actor, Admin } from '../admin.service.ts'
 import type { ListedUser } from '../admin.store.ts'
 
 const client = { address: 'local', userAgent: 'command line' }
-const actor: Actor = { id: null, roles: undefined, client }
+const actor: Actor = { id: null, holder: undefined, client }
 
 type Context = Pick<CommandContext<AdminService>, 'open'>
 

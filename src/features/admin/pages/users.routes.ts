@@ -36,13 +36,13 @@ export function addUserPages(
     const principal = principalOf(request)
     const user = await admin.find(idOf(request))
     if (!user) throw httpErrors.notFound()
-    const canChange = admin.canChange(principal, user) ? 'change' : 'beyond'
+    const canChange = admin.canChange({ holder: principal }, user) ? 'change' : 'beyond'
     const reach = principal.can('users.update') ? canChange : 'view'
     const shown = { id: user.id, email: user.email, canChange: reach === 'change' }
     return userPage({
       user,
       reach,
-      roles: admin.listRoles(principal),
+      roles: admin.listRoles({ holder: principal }),
       cards: await cards.ofUser(shown, request),
       ...refused,
     })
@@ -90,8 +90,8 @@ export function addUserPages(
 }
 
 function actorOf(request: FastifyRequest): Actor {
-  const { id, roles } = principalOf(request)
-  return { id, roles, client: clientOf(request) }
+  const principal = principalOf(request)
+  return { id: principal.id, holder: principal, client: clientOf(request) }
 }
 
 const words: Readonly<Record<number, string>> = {

@@ -2,12 +2,15 @@
 import { InvalidArgumentError, Option } from 'commander'
 import { defineCommand } from '../../../platform/command-line/command.ts'
 import type { ProductsService } from '../products.create.ts'
+import { readColumns, requiredColumns } from '../transfer/columns.ts'
 import type { ExportOptions } from './products-export.ts'
 import type { ImportOptions } from './products-import.ts'
 import type { SeedOptions } from './products-seed.ts'
 
+const optionalColumns = readColumns.filter((name) => !requiredColumns.includes(name))
+
 const importHelp = `
-CSV: the first row names the columns. name, description and price are needed; category, stock and active may be there;
+CSV: the first row names the columns. ${listOf(requiredColumns)} are needed; ${listOf(optionalColumns)} may be there;
 others are ignored. NDJSON: one object on each line, with the same names.
 
 Each row is checked as the API checks a new product. One that is wrong is skipped and told with its line.
@@ -79,6 +82,11 @@ export const productCommands = [
     },
   }),
 ]
+
+/** `a, b and c` */
+function listOf(names: readonly string[]): string {
+  return `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`
+}
 
 function formatOption(description: string): Option {
   return new Option('--format <format>', description).choices(['csv', 'ndjson'])

@@ -3,23 +3,13 @@
 import { time } from '../../../platform/pages/components/times.ts'
 import { type Html, html } from '../../../platform/pages/html.ts'
 import type { Product } from '../product.ts'
-import { valuesOf } from './product.views.ts'
+import { type FormField, formFields, valuesOf } from './form-fields.ts'
 import type { Form } from './product-forms.ts'
-
-const labels = {
-  name: 'Name',
-  description: 'Description',
-  price: 'Price',
-  stock: 'Stock',
-  category: 'Category',
-  active: 'Active',
-} as const
-const numbers = new Set<string>(['price', 'stock'])
 
 /** Shown above the form with the submitted values. */
 export function conflictNote(product: Product, typed: Form): Html {
   const saved = valuesOf(product)
-  const differing = Object.entries(labels).filter(([name]) => !isSame(name, typed[name], saved[name]))
+  const differing = formFields.filter(([name, field]) => !isSame(field, typed[name], saved[name]))
   return html`<div class="problem" role="alert">
 <p><strong>Somebody else changed this product</strong> at ${time(product.updated_at)}, after you opened it. What you
 typed is not saved yet: it is in the form below.</p>
@@ -28,7 +18,7 @@ ${
   html`<table class="stack">
 <thead><tr><th scope="col">Field</th><th scope="col">Yours</th><th scope="col">Saved now</th></tr></thead>
 <tbody>${differing.map(
-    ([name, label]) =>
+    ([name, { label }]) =>
       html`<tr><th scope="row" class="title">${label}</th><td data-label="Yours">${shown(typed[name])}</td><td data-label="Saved now">${shown(saved[name])}</td></tr>`,
   )}</tbody></table>`
 }
@@ -39,8 +29,8 @@ ${
 export const goneNote = html`<p class="problem" role="alert">This product has been deleted meanwhile. What you typed is
 still here: you can make a new product of it.</p>`
 
-function isSame(name: string, one: unknown, other: unknown): boolean {
-  return numbers.has(name) ? Number(one) === Number(other) : String(one ?? '') === String(other)
+function isSame({ isNumber }: FormField, one: unknown, other: unknown): boolean {
+  return isNumber ? Number(one) === Number(other) : String(one ?? '') === String(other)
 }
 
 function shown(value: unknown): Html | string {

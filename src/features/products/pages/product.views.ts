@@ -5,6 +5,7 @@ import { time } from '../../../platform/pages/components/times.ts'
 import { type Html, html } from '../../../platform/pages/html.ts'
 import type { Page } from '../../../platform/pages/pages.ts'
 import type { Product } from '../product.ts'
+import { type FormField, fieldsOf, formFields, type NamedField } from './form-fields.ts'
 import type { Form } from './product-forms.ts'
 import { statusBadge } from './products.views.ts'
 
@@ -28,8 +29,7 @@ export function newPage({ key = '', ...view }: FormView & { key?: string }): Pag
 ${view.note}${problemNote(view.problems ?? noProblems)}
 <form method="post" action="${path}">
 <input type="hidden" name="key" value="${key}">
-${fields(view, { isNew: true })}
-<div class="row"><button class="main">Create</button><a class="button quiet" href="${path}" data-back>Cancel</a></div>
+${fields(view, { isNew: true })}<div class="row"><button class="main">Create</button><a class="button quiet" href="${path}" data-back>Cancel</a></div>
 </form>
 </section>`,
   }
@@ -46,8 +46,7 @@ export function editPage({ id, tag, ...view }: FormView & { id: number; tag: str
 ${note}${problemNote(problems)}
 <form method="post" action="${path}/${id}">
 <input type="hidden" name="tag" value="${tag}">
-${fields(view, { isNew: false })}
-<div class="row"><button class="main">${note ? 'Save mine' : 'Save'}</button><a class="button quiet" href="${path}" data-back>Back to the list</a></div>
+${fields(view, { isNew: false })}<div class="row"><button class="main">${note ? 'Save mine' : 'Save'}</button><a class="button quiet" href="${path}" data-back>Back to the list</a></div>
 </form>
 </section>
 <section class="medium card">
@@ -58,14 +57,15 @@ ${fields(view, { isNew: false })}
   }
 }
 
+const shownAbove = new Set(['name', 'description', 'active'])
+
 /** For users who may not write. */
-export function detailsPage(product: Product, price: string): Page {
-  const { name, description, category, stock, created_at, updated_at } = product
+export function detailsPage(product: Product): Page {
+  const { name, description, created_at, updated_at } = product
+  const others = formFields.filter(([field]) => !shownAbove.has(field))
   const facts: [string, Html | string][] = [
     ['Status', statusBadge(product)],
-    ['Price', price],
-    ['Stock', stock.toLocaleString('en')],
-    ['Category', category],
+    ...others.map(([, { label, toText, toValue }]): [string, string] => [label, (toText ?? toValue)(product)]),
     ['Created', time(created_at)],
     ['Changed', time(updated_at)],
   ]
@@ -80,32 +80,48 @@ export function detailsPage(product: Product, price: string): Page {
   }
 }
 
-/** The values of the form. */
-export function valuesOf({ name, description, price_cents, category, stock, active }: Product): Form {
-  return { name, description, price: (price_cents / 100).toFixed(2), category, stock, active: String(active) }
+function fields(view: FormView, form: { isNew: boolean }): Html {
+  const lines = linesOf(fieldsOf(form)).map((line) => {
+    const shown = line.map(([name, each]) => html`${control(name, each, view, form)}\n`)
+    return line.length > 1 ? html`<div class="pair">\n${shown}</div>\n` : shown
+  })
+  return html`${lines}`
 }
 
-/** Number fields are text inputs, because a number input does not redisplay invalid values. */
-function fields(
-  { values = {}, problems = noProblems, categories = [] }: FormView,
-  { isNew }: { isNew: boolean },
-): Html {
-  const shared = (name: string) => ({ name, value: values[name], problems })
-  return html`${field({ ...shared('name'), label: 'Name', required: true, maxlength: 255, autocomplete: 'off', autofocus: isNew })}
-${field({ ...shared('description'), label: 'Description', type: 'textarea', required: isNew })}
-<div class="pair">
-${field({ ...shared('price'), label: 'Price in dollars', hint: 'Such as 1234.50.', required: true, inputmode: 'decimal', autocomplete: 'off' })}
-${field({ ...shared('stock'), label: 'Stock', required: !isNew, inputmode: 'numeric', autocomplete: 'off' })}
-</div>
-${field({ ...shared('category'), label: 'Category', maxlength: 100, autocomplete: 'off', list: 'categories', hint: 'Left empty, it is “general”.' })}
-<datalist id="categories">${categories.map((each) => html`<option value="${each}"></option>`)}</datalist>
-${!isNew && activeBox(values.active, problems)}`
+/** Neighbours that are half as wide share a line. */
+function linesOf(list: readonly NamedField[]): NamedField[][] {
+  const lines: NamedField[][] = []
+  for (const each of list) {
+    const line = lines.at(-1)
+    if (each[1].isHalf && line?.length === 1 && line[0]?.[1].isHalf) line.push(each)
+    else lines.push([each])
+  }
+  return lines
 }
 
-function activeBox(active: unknown, problems: Problems): Html {
-  const errors = problems.fields.active ?? []
-  return html`<div class="field check"><input type="checkbox" id="field-active" name="active" value="true"${active === 'true' && html` checked`} aria-describedby="field-active-hint">
-<label for="field-active">Active</label>
-<p class="hint" id="field-active-hint">Only active products are found by a search or a category.</p>
+function control(name: string, shown: FormField, view: FormView, form: { isNew: boolean }): Html {
+  const { values = {}, problems = noProblems, categories = [] } = view
+  const { label, checkbox, isMultiline, input } = shown
+  if (checkbox) return box({ name, label, hint: checkbox.hint, isOn: values[name] === 'true', problems })
+  const type = isMultiline ? 'textarea' : 'text'
+  const options = { name, label, type, value: values[name], problems, ...input?.(form) } as const
+  const suggestions = html`\n<datalist id="categories">${categories.map((each) => html`<option value="${each}"></option>`)}</datalist>`
+  return html`${field(options)}${options.list === 'categories' && suggestions}`
+}
+
+interface Box {
+  name: string
+  label: string
+  hint: string
+  isOn: boolean
+  problems: Problems
+}
+
+function box({ name, label, hint, isOn, problems }: Box): Html {
+  const errors = problems.fields[name] ?? []
+  const id = `field-${name}`
+  return html`<div class="field check"><input type="checkbox" id="${id}" name="${name}" value="true"${isOn && html` checked`} aria-describedby="${id}-hint">
+<label for="${id}">${label}</label>
+<p class="hint" id="${id}-hint">${hint}</p>
 ${errors.length > 0 && html`<p class="error">${errors.join('. ')}.</p>`}</div>`
 }

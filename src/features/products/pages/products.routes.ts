@@ -11,8 +11,8 @@ import type { PageKit } from '../../../platform/pages/console-pages.ts'
 import { markAsForm } from '../../../platform/validation/body-validation.ts'
 import type { Wanted } from '../products.service.ts'
 import { conflictNote, goneNote } from './conflict.views.ts'
-import { plainNumber } from './plain-number.ts'
-import { detailsPage, editPage, newPage, valuesOf } from './product.views.ts'
+import { normaliseForm, valuesOf } from './form-fields.ts'
+import { detailsPage, editPage, newPage } from './product.views.ts'
 import type { Form, ProductForms } from './product-forms.ts'
 import { foundPerPage, listPage, maxFoundPages } from './products.views.ts'
 
@@ -77,7 +77,7 @@ function addFormPages(app: FastifyInstance, deps: ProductPagesDeps): void {
   app.get('/products/new', writing, (request, reply) => sendNew(request, reply))
 
   app.post<{ Body: Form }>('/products', writing, async (request, reply) => {
-    const form = readForm(request.body)
+    const form = markAsForm(normaliseForm(request.body))
     try {
       await products.create(form, { userId: principalOf(request).id, key: String(form.key ?? '') })
       return notices.redirect(reply, { address: '/console/products', notice: 'product-created' })
@@ -89,7 +89,7 @@ function addFormPages(app: FastifyInstance, deps: ProductPagesDeps): void {
   app.get(one, reading, async (request, reply) => {
     const product = await products.get(idOf(request))
     if (!products.mayWrite(principalOf(request))) {
-      return send(request, reply, detailsPage(product, products.formatPrice(product.price_cents)))
+      return send(request, reply, detailsPage(product))
     }
     const categories = await products.listCategories(maxCategories)
     const values = valuesOf(product)
@@ -99,7 +99,7 @@ function addFormPages(app: FastifyInstance, deps: ProductPagesDeps): void {
   app.post<{ Body: Form }>(one, writing, async (request, reply) => {
     const id = idOf(request)
     // Browsers omit unchecked checkboxes.
-    const values = readForm({ ...request.body, active: request.body.active ?? 'false' })
+    const values = markAsForm(normaliseForm({ ...request.body, active: request.body.active ?? 'false' }))
     try {
       await products.update(id, values, String(values.tag ?? ''))
       return notices.redirect(reply, { address: `/console/products/${id}`, notice: 'product-saved' })
@@ -163,17 +163,6 @@ async function findProduct(products: ProductForms, id: number | undefined) {
     if (error instanceof AppError && error.status === 404) return undefined
     throw error
   }
-}
-
-/** Normalises line breaks, which browsers submit as CRLF, and numbers in display format. */
-function readForm(body: Form): Form {
-  const { description, price, stock } = body
-  return markAsForm({
-    ...body,
-    ...(typeof price === 'string' && { price: plainNumber(price) }),
-    ...(typeof stock === 'string' && { stock: plainNumber(stock) }),
-    ...(typeof description === 'string' && { description: description.replaceAll('\r\n', '\n') }),
-  })
 }
 
 /** As in the API: blank counts as absent, and the first of several values counts. */

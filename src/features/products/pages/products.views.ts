@@ -69,17 +69,17 @@ function countOf({ listed, found }: ListView): string {
 }
 
 function table(products: readonly Product[], formatPrice: ListView['formatPrice']): Html {
-  return html`<div class="card list"><table class="stack products">
+  return html`<div class="card list"><table class="stack two-lines">
 <thead><tr><th scope="col">Name</th><th scope="col">Category</th><th scope="col" class="number">Price</th>
 <th scope="col" class="number">Stock</th><th scope="col">Status</th></tr></thead>
 <tbody>
 ${products.map(
   (product) => html`<tr data-id="${product.id}">
 <td class="title"><a href="${path}/${product.id}">${product.name}</a></td>
-<td data-label="Category">${product.category}</td>
-<td data-label="Price" class="number">${formatPrice(product.price_cents)}</td>
-<td data-label="Stock" class="number">${product.stock.toLocaleString('en')}</td>
-<td data-label="Status">${statusBadge(product)}</td>
+<td class="second-start">${product.category}</td>
+<td class="number first-end">${formatPrice(product.price_cents)}</td>
+<td class="number wide-only">${product.stock.toLocaleString('en')}</td>
+<td class="second-end">${statusBadge(product)}</td>
 </tr>`,
 )}
 </tbody></table></div>`

@@ -1,21 +1,33 @@
 /** The columns of imported and exported files. */
 import { exitCodes, FatalError } from '../../../core/fatal-error.ts'
+import { Type } from '../../../platform/validation/schema-builder.ts'
+import { ProductResource } from '../product-resource.ts'
+import { NewProduct } from '../products.schema.ts'
 
-const readColumns: readonly string[] = ['name', 'description', 'price', 'category', 'stock', 'active']
-const requiredColumns: readonly string[] = ['name', 'description', 'price']
+/**
+ * An imported row is validated like the body of a POST. In addition, `active` is allowed, and the description may be blank,
+ * because an update can make it so and every export must be importable.
+ */
+export const ImportedRow = Type.Object({
+  ...NewProduct.properties,
+  description: Type.String(),
+  active: Type.Optional(Type.Boolean({ default: true })),
+})
 
-export const exportedColumns = [
-  'id',
-  'name',
-  'slug',
-  'description',
-  'price',
-  'category',
-  'stock',
-  'active',
-  'created_at',
-  'updated_at',
-] as const
+export const readColumns: readonly string[] = Object.keys(ImportedRow.properties)
+export const requiredColumns: readonly string[] = ImportedRow.required
+
+type Attribute = keyof ProductResource['attributes']
+const computedAttributes = ['formatted_price', 'in_stock'] as const satisfies Attribute[]
+export type ExportedColumn = 'id' | Exclude<Attribute, (typeof computedAttributes)[number]>
+
+const attributes = Object.keys(ProductResource.properties.attributes.properties) as Attribute[]
+/** The attributes of the resource, without those that follow from others. */
+export const exportedColumns: readonly ExportedColumn[] = ['id', ...attributes.filter(isExported)]
+
+function isExported(name: Attribute): name is Exclude<ExportedColumn, 'id'> {
+  return !computedAttributes.some((computed) => computed === name)
+}
 
 /** Returns the columns of a header row in order; undefined for ignored ones. */
 export function requireColumns(header: readonly string[], delimiter: string): (string | undefined)[] {

@@ -1,6 +1,6 @@
 import type { Database } from '../../../platform/database/database.ts'
 import type { ListedProduct } from '../product.ts'
-import { listedColumns } from '../products.store.ts'
+import { listedColumns } from '../product-columns.store.ts'
 
 export const pageSize = 200
 

@@ -2,8 +2,9 @@
 import { stringify } from 'csv-stringify/sync'
 import type { MaintainedCounts } from '../../../platform/database/maintained-counts.ts'
 import { groupByLength, isWhole, type Product } from '../product.ts'
-import { columns, type ProductStore } from '../products.store.ts'
-import { exportedColumns } from './columns.ts'
+import { columns } from '../product-columns.store.ts'
+import type { ProductStore } from '../products.store.ts'
+import { type ExportedColumn, exportedColumns } from './columns.ts'
 import { defuseFormula } from './formulas.ts'
 import { type ProductExportStore, pageSize } from './product-export.store.ts'
 import type { Format } from './records.ts'
@@ -63,9 +64,9 @@ export function exportText(products: readonly Product[], { format, isExact }: Ex
   })
 }
 
-function toRow(
-  { id, name, slug, description, category, stock, active, created_at, updated_at }: Product,
-  price: unknown,
-) {
-  return { id, name, slug, description, price, category, stock, active, created_at, updated_at }
+function toRow(product: Product, price: unknown): Record<string, unknown> {
+  const values: Record<ExportedColumn, unknown> = { ...product, price }
+  const row: Record<string, unknown> = {}
+  for (const column of exportedColumns) row[column] = values[column]
+  return row
 }

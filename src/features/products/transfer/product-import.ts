@@ -2,7 +2,8 @@
 import type { Clock } from '../../../core/clock.ts'
 import { exitCodes, FatalError } from '../../../core/fatal-error.ts'
 import type { Database, Statement } from '../../../platform/database/database.ts'
-import { type BulkProduct, charactersPerWrite, insertMany, rowsPerWrite } from '../bulk.store.ts'
+import { charactersPerWrite, insertMany, rowsPerWrite } from '../bulk.store.ts'
+import type { ProductValues } from '../product.ts'
 import { openBulkWriter } from './bulk-writer.ts'
 import type { ProductImportStore } from './product-imports.store.ts'
 import type { SourceRecord } from './records.ts'
@@ -63,7 +64,7 @@ export function createProductImport({ db, clock, store }: ProductImportDeps) {
     const checkRow = createRowCheck()
     /** Committed by this run. */
     const counts = { imported: 0, rejected: 0 }
-    let products: BulkProduct[] = []
+    let products: ProductValues[] = []
     let characters = 0
     let place = 0
     let [seen, rejected] = [done.records, 0]
@@ -72,7 +73,7 @@ export function createProductImport({ db, clock, store }: ProductImportDeps) {
     let isInterrupted = false
 
     async function write(
-      rows: BulkProduct[],
+      rows: ProductValues[],
       advance: { from: number; to: number; rejected: number },
       isFinished: boolean,
     ) {

@@ -1,7 +1,8 @@
 /** Generates sample products, deterministically by seed. */
 import type { Clock } from '../../../core/clock.ts'
 import type { Database } from '../../../platform/database/database.ts'
-import { type BulkProduct, insertMany, rowsPerWrite } from '../bulk.store.ts'
+import { insertMany, rowsPerWrite } from '../bulk.store.ts'
+import type { ProductValues } from '../product.ts'
 import { openBulkWriter } from './bulk-writer.ts'
 
 const adjectives =
@@ -43,13 +44,13 @@ export function createProductSeed({ db, clock }: { db: Database; clock: Clock })
   }
 }
 
-function inventProducts(seed: number): { take(count: number): BulkProduct[] } {
+export function inventProducts(seed: number): { take(count: number): ProductValues[] } {
   const fraction = createNumbers(seed)
   const below = (end: number) => Math.floor(fraction() * end)
   const pick = <T>(list: readonly T[]) => list[below(list.length)] as T
   let number = 0
 
-  function invent(): BulkProduct {
+  function invent(): ProductValues {
     number += 1
     const category = pick(categories)
     const material = pick(materials)

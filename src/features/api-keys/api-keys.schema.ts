@@ -1,0 +1,56 @@
+import type { Clock } from '../../core/clock.ts'
+import { Type } from '../../platform/validation/schema-builder.ts'
+
+export interface NewKeyBody {
+  name: string
+  permissions?: string[]
+  expires_at?: string
+}
+
+export const maxNameLength = 100
+export const maxPermissions = 100
+const maxPermissionLength = 200
+
+/** What a key is made of. */
+export function createNewKeySchema(clock: Clock) {
+  return Type.Object({
+    name: Type.String({ 'x-not-blank': true, maxLength: maxNameLength }),
+    permissions: Type.Optional(
+      Type.Array(Type.String({ maxLength: maxPermissionLength, 'x-check': findPermissionProblems }), {
+        maxItems: maxPermissions,
+      }),
+    ),
+    expires_at: Type.Optional(
+      Type.String({ 'x-check': (given: string) => findExpiryProblems(given, clock.nowSeconds()) }),
+    ),
+  })
+}
+
+/** As roles have them: `*`, `posts.*`, or a text of its own. A star elsewhere would stand for nothing but itself. */
+const permissionPattern = /^(?:\*|[^*\p{Cc}]+(?:\.\*)?)$/u
+
+function findPermissionProblems(given: string): string[] {
+  return given === given.trim() && permissionPattern.test(given)
+    ? []
+    : ['Must be a permission such as posts.view or posts.*']
+}
+
+/** RFC 3339's profile of ISO 8601: a date, a time, a zone. */
+const timePattern =
+  /^(\d{4}-\d{2}-\d{2})T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,9})?(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/
+
+function findExpiryProblems(given: string, now: number): string[] {
+  const end = parseTime(given)
+  if (end === undefined) return ['Must be a time in ISO 8601, such as 2030-01-31T12:00:00Z']
+  return end > now ? [] : ['Must be in the future']
+}
+
+/** In Unix seconds. Undefined for what is no time, such as one on the 30th of February. */
+export function parseTime(given: string): number | undefined {
+  const date = timePattern.exec(given)?.[1]
+  if (date === undefined) return undefined
+  const day = new Date(`${date}T00:00:00Z`)
+  if (Number.isNaN(day.getTime()) || day.toISOString().slice(0, 10) !== date) return undefined
+  const seconds = Math.floor(Date.parse(given) / 1000)
+  return Number.isSafeInteger(seconds) ? seconds : undefined
+}

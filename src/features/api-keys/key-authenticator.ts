@@ -1,0 +1,92 @@
+/** For whom a key acts, in one query. */
+import { LRUCache } from 'lru-cache'
+import type { Clock } from '../../core/clock.ts'
+import type { Principal } from '../../platform/access/route-guards.ts'
+import type { Log } from '../../platform/log/logger.ts'
+import type { KeyRow, KeyStore } from './api-keys.store.ts'
+import { hashKey, isWellFormed } from './key-format.ts'
+
+type Allows = (permission: string) => boolean
+
+export interface KeyAuthenticatorDeps {
+  store: Pick<KeyStore, 'findByHash' | 'use'>
+  clock: Clock
+  log: Log
+  createUser(row: KeyRow): Omit<Principal, 'session' | 'token'>
+  compilePermissions(permissions: readonly string[]): Allows
+}
+
+/** Each use would be a write otherwise. */
+const usedEverySeconds = 60
+/** The last second of the year 9999: sockets need to know when a key ends. */
+const never = 253_402_300_799
+
+export function createKeyAuthenticator(deps: KeyAuthenticatorDeps) {
+  const { store, clock, log, createUser, compilePermissions } = deps
+  /** By the list as it is stored. */
+  const compiled = new LRUCache<string, Allows>({ max: 1000 })
+  /** When this node last saw to it that the use of a key is written down, in Unix seconds. */
+  const written = new LRUCache<string, number>({ max: 10_000 })
+  const underWay = new Set<Promise<void>>()
+
+  function allowsOf(permissions: string): Allows {
+    const known = compiled.get(permissions)
+    if (known) return known
+    const allows = compilePermissions(JSON.parse(permissions) as string[])
+    compiled.set(permissions, allows)
+    return allows
+  }
+
+  function toPrincipal(row: KeyRow): Principal {
+    const { key_id: id, key_name: name, permissions } = row
+    const owner = createUser(row)
+    // With spaces, which no id of a session or of a token has: nothing takes a key for either.
+    const shared = {
+      session: `key ${id}`,
+      token: { id: `key ${id}`, expiresAt: row.ends_at ?? never },
+      key: { id, name, ownerRoles: owner.roles },
+    }
+    if (permissions === null) return Object.assign(owner, shared)
+    const allows = allowsOf(permissions)
+    return {
+      id: owner.id,
+      email: owner.email,
+      name: owner.name,
+      tokenVersion: owner.tokenVersion,
+      // A role may mean anything to who asks for it, also more than the key was given.
+      roles: [],
+      hasRole: () => false,
+      can: (permission) => allows(permission) && owner.can(permission),
+      ...shared,
+    }
+  }
+
+  /** Nobody waits for it, and where it fails nobody is refused. */
+  function noteUse({ key_id: id, last_used_at: lastUsedAt }: KeyRow): void {
+    const now = clock.nowSeconds()
+    if (now - (written.get(id) ?? 0) < usedEverySeconds) return
+    written.set(id, now)
+    const since = new Date((now - usedEverySeconds) * 1000).toISOString()
+    // Another node has.
+    if (lastUsedAt !== null && lastUsedAt > since) return
+    const writing = store
+      .use(id, clock.nowIso(), since)
+      .catch((error: unknown) => log.warn({ err: error }, 'the use of an API key could not be written down'))
+      .finally(() => underWay.delete(writing))
+    underWay.add(writing)
+  }
+
+  return {
+    async authenticate(key: string): Promise<Principal | undefined> {
+      if (!isWellFormed(key)) return undefined
+      const row = await store.findByHash(hashKey(key))
+      if (!row) return undefined
+      noteUse(row)
+      return toPrincipal(row)
+    },
+
+    async close(): Promise<void> {
+      await Promise.all(underWay)
+    },
+  }
+}

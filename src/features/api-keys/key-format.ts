@@ -1,0 +1,57 @@
+/**
+ * `lk_`, 34 random characters, then six that are a checksum of all before: the CRC-32 (as zlib has it) in base62, with
+ * leading zeros. Scanners for leaked secrets know a key by it, and a typo is refused without a query.
+ */
+import { hash } from 'node:crypto'
+import { crc32 } from 'node:zlib'
+import type { Random } from '../../core/random.ts'
+
+export const keyPrefix = 'lk_'
+
+const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+const base = alphabet.length
+const randomLength = 34
+const checksumLength = 6
+const pattern = /^lk_[0-9A-Za-z]{40}$/
+/** Bytes from here on are drawn again: with them, the first characters of the alphabet would come up more often. */
+const unbiased = 256 - (256 % base)
+
+export function createKey(random: Random): string {
+  const body = keyPrefix + drawCharacters(random, randomLength)
+  return body + checksumOf(body)
+}
+
+/** Whether it has the form of a key, and its checksum is right. */
+export function isWellFormed(key: string): boolean {
+  return pattern.test(key) && checksumOf(key.slice(0, -checksumLength)) === key.slice(-checksumLength)
+}
+
+/** A key has 202 random bits, so one quick hash is enough. */
+export function hashKey(key: string): string {
+  return hash('sha256', key, 'base64url')
+}
+
+/** The first seven and the last four characters. */
+export function hintOf(key: string): string {
+  return `${key.slice(0, 7)}…${key.slice(-4)}`
+}
+
+function drawCharacters(random: Random, length: number): string {
+  let text = ''
+  while (text.length < length) {
+    for (const byte of random.bytes(length)) {
+      if (byte < unbiased && text.length < length) text += alphabet[byte % base]
+    }
+  }
+  return text
+}
+
+function checksumOf(text: string): string {
+  let rest = crc32(text)
+  let digits = ''
+  for (let i = 0; i < checksumLength; i++) {
+    digits = alphabet[rest % base] + digits
+    rest = Math.floor(rest / base)
+  }
+  return digits
+}

@@ -1,0 +1,142 @@
+import { badges } from '../../../platform/pages/components/badges.ts'
+import { field } from '../../../platform/pages/components/forms.ts'
+import { noRefusal, type Refusal, refusalNote } from '../../../platform/pages/components/refusals.ts'
+import { time } from '../../../platform/pages/components/times.ts'
+import { type Html, html } from '../../../platform/pages/html.ts'
+import type { Page } from '../../../platform/pages/pages.ts'
+import { maxNameLength } from '../api-keys.schema.ts'
+import type { MadeKey } from '../api-keys.service.ts'
+import type { ListedKey } from '../api-keys.store.ts'
+
+export interface KeysCard {
+  keys: readonly ListedKey[]
+  /** In ISO 8601. */
+  now: string
+  about: string
+  /** How the page speaks of the owner. */
+  owner: 'you' | 'the user'
+  /** Where one is made; absent where none may be. */
+  newKey?: string
+  /** Where one is ended, by its id; absent where they are only to be looked at. */
+  endPath?(key: string): string
+}
+
+export function keysCard(card: KeysCard): Html {
+  const { keys, about, newKey, endPath } = card
+  return html`<section class="card" aria-labelledby="api-keys">
+<div class="row">
+<h2 id="api-keys">API keys</h2>
+${newKey !== undefined && html`<a class="button end" href="${newKey}">New API key</a>`}
+</div>
+<p class="soft">${about}</p>
+${
+  keys.length > 0 &&
+  html`<table class="stack devices">
+<thead><tr><th scope="col">Name</th><th scope="col">Key</th><th scope="col">May</th><th scope="col">Last used</th><th scope="col">Expires</th>${endPath && html`<th scope="col">Action</th>`}</tr></thead>
+<tbody>
+${keys.map((key) => row(key, card))}
+</tbody>
+</table>`
+}
+</section>`
+}
+
+function row({ id, name, hint, permissions, last_used_at, expires_at }: ListedKey, { now, owner, endPath }: KeysCard) {
+  return html`<tr>
+<td data-label="Name"><span id="key-${id}">${name}</span></td>
+<td data-label="Key"><code>${hint}</code></td>
+<td data-label="May">${mayOf(permissions, owner)}</td>
+<td data-label="Last used">${last_used_at === null ? html`<span class="soft">Never</span>` : time(last_used_at)}</td>
+<td data-label="Expires">${expiryOf(expires_at, now)}</td>
+${endPath && html`<td class="action"><form method="post" action="${endPath(id)}" data-confirm="End the API key “${name}”? Programs that use it are refused at once." data-confirm-button="End"><button class="small" aria-describedby="key-${id}">End</button></form></td>`}
+</tr>
+`
+}
+
+function mayOf(permissions: readonly string[] | null, owner: string): Html {
+  if (permissions === null) return html`<span class="soft">All that ${owner} may</span>`
+  if (permissions.length === 0) return html`<span class="soft">Nothing</span>`
+  return html`<span>${badges(permissions)}</span>`
+}
+
+function expiryOf(expiresAt: string | null, now: string): Html {
+  if (expiresAt === null) return html`<span class="soft">Never</span>`
+  return expiresAt > now
+    ? time(expiresAt)
+    : html`<span><span class="badge bad">Expired</span> ${time(expiresAt)}</span>`
+}
+
+/** How many days a new key may last, as the form offers it. */
+export const lifetimes: Readonly<Record<string, string>> = {
+  30: '30 days',
+  90: '90 days',
+  365: 'A year',
+  never: 'No end',
+}
+export const defaultLifetime = '90'
+
+export interface NewKeyView {
+  /** What was typed, where it was refused. */
+  name?: string
+  permissions?: string
+  lifetime?: string
+  refusal?: Refusal
+}
+
+export function newKeyPage({
+  name,
+  permissions,
+  lifetime = defaultLifetime,
+  refusal = noRefusal,
+}: NewKeyView = {}): Page {
+  const { problems } = refusal
+  return {
+    title: 'New API key',
+    content: html`<section class="medium card">
+<h1>New API key</h1>
+<p>A program that has it acts as you. Give it no more than it needs.</p>
+${refusalNote(refusal)}
+<form method="post" action="/console/account/keys">
+${field({ label: 'Name', name: 'name', value: name, problems, required: true, maxlength: maxNameLength, autocomplete: 'off', autofocus: true, hint: 'What it is for, such as the program that gets it.' })}
+${field({ label: 'Permissions', name: 'permissions', type: 'textarea', value: permissions, problems, hint: 'One to a line, such as posts.view or products.*. Without any, the key may do all that you may.' })}
+<div class="field">
+<label for="field-lifetime">Expires after</label>
+<select id="field-lifetime" name="lifetime">${Object.entries(lifetimes).map(
+      ([value, text]) => html`<option value="${value}"${value === lifetime && html` selected`}>${text}</option>`,
+    )}</select>
+</div>
+<button class="main">Make the key</button>
+</form>
+<p class="beside"><a href="/console/account">Back to your account</a></p>
+</section>`,
+  }
+}
+
+export function madeKeyPage({ data, key }: MadeKey): Page {
+  return {
+    title: 'Your API key',
+    // It is shown once.
+    address: false,
+    content: html`<section class="medium card">
+<p class="notice" role="status">The API key “${data.name}” is made.</p>
+<h1>Your API key</h1>
+<p>Keep it where the program finds it, and nobody else: <strong>it is shown only now.</strong></p>
+<p class="codes key" id="api-key"><code>${key}</code></p>
+<p class="hint">A click on it selects all of it.</p>
+<div class="row actions">
+<button type="button" data-copy="api-key" hidden>Copy</button>
+<a class="button main" href="/console/account">I have kept it</a>
+<span class="soft" role="status" data-copied></span>
+</div>
+</section>
+<script src="/console/assets/recovery-codes.js" type="module"></script>`,
+  }
+}
+
+export function welcomeCard(): Html {
+  return html`<section class="card" aria-labelledby="welcome-keys">
+<h2 id="welcome-keys">A key for programs</h2>
+<p>Programs do not sign in: they send an API key.</p>
+<p class="row actions"><a class="button" href="/console/account/keys/new">Make an API key</a></p>
+</section>`
+}

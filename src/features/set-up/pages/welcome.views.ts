@@ -1,0 +1,61 @@
+import type { Html } from '../../../platform/pages/html.ts'
+import { html } from '../../../platform/pages/html.ts'
+import type { Page } from '../../../platform/pages/pages.ts'
+import type { ProductionSetting } from '../production-settings.ts'
+import { setUpPath } from '../set-up.service.ts'
+
+export interface WelcomeView {
+  address: string
+  hasSamples: boolean
+  settings: readonly ProductionSetting[]
+  /** Of other features. */
+  cards: readonly Html[]
+}
+
+export function welcomePage({ address, hasSamples, settings, cards }: WelcomeView): Page {
+  return {
+    title: 'Welcome',
+    content: html`<h1>Welcome</h1>
+<p>You are the administrator of this service. This page is here for an hour; everything on it can be done later too.</p>
+${samplesCard(hasSamples)}
+${cards}
+${curlCard(address)}
+${settingsCard(settings)}
+<script src="/console/assets/recovery-codes.js" type="module"></script>`,
+  }
+}
+
+function samplesCard(hasSamples: boolean): Html {
+  return html`<section class="card" aria-labelledby="samples">
+<h2 id="samples">Products to look at</h2>
+${
+  hasSamples
+    ? html`<p>The sample products are there.</p>
+<p class="row actions"><a class="button" href="/console/products">See the products</a></p>`
+    : html`<p>Three dozen made-up products, to try the lists, the search and the API with.</p>
+<form method="post" action="${setUpPath}/samples"><button>Add sample products</button></form>`
+}
+</section>`
+}
+
+function curlCard(address: string): Html {
+  return html`<section class="card" aria-labelledby="curl">
+<h2 id="curl">Try the API</h2>
+<p>This lists the products. <a href="/docs">The description of the API</a> has every endpoint.</p>
+<p id="curl-line"><code class="secret">curl '${address}/api/v2/products'</code></p>
+<p class="row actions"><button type="button" data-copy="curl-line" hidden>Copy</button>
+<span class="soft" role="status" data-copied></span></p>
+</section>`
+}
+
+function settingsCard(settings: readonly ProductionSetting[]): Html {
+  return html`<section class="card" aria-labelledby="production">
+<h2 id="production">For production</h2>
+<ul class="helps">
+${settings.map(
+  ({ name, why, isMet }) => html`<li><div><code>${name}</code><p class="soft">${why}</p></div>
+${isMet ? html`<span class="badge good">Met</span>` : html`<span class="badge">To do</span>`}</li>\n`,
+)}
+</ul>
+</section>`
+}

@@ -1,0 +1,36 @@
+import type { Infrastructure } from '../../platform/infrastructure.ts'
+import type { AuthService } from '../auth/auth.create.ts'
+import type { ProductsService } from '../products/products.create.ts'
+import type { UsersService } from '../users/users.create.ts'
+import { userRegistered } from '../users/users.feature.ts'
+import { createProductionSettings } from './production-settings.ts'
+import { createSetUp } from './set-up.service.ts'
+import { createSetUpStore } from './set-up.store.ts'
+
+export interface SetUpNeeds {
+  users: UsersService
+  auth: AuthService
+  products: ProductsService
+}
+
+export type SetUpService = ReturnType<typeof createSetUpService>
+
+const sampleCount = 36
+
+export function createSetUpService(infrastructure: Infrastructure, { users, auth, products }: SetUpNeeds) {
+  const { config, clock, random, db, log, audit, events, createLimiter } = infrastructure
+  const { administrators, changes } = users
+  const store = createSetUpStore({ db, clock, random, audit, administrators, insertUser: changes.insert })
+  const onRegistered = (user: { id: number; email: string }) => events.emit(userRegistered, user)
+  return {
+    ...createSetUp({ store, clock, random, log, audit, users, auth, onRegistered }),
+    findWelcome: store.findWelcome,
+    addSamples: () => store.addSamples(products.createSamples(sampleCount)),
+    productionSettings: createProductionSettings(config, { users, auth }),
+    /** Tokens cannot be guessed; this bounds what guessing costs the service. */
+    visits: createLimiter('set-up', { requests: 60, seconds: 60 }),
+    signInBrowser: auth.signInBrowser,
+    findPasswordProblems: users.findPasswordProblems,
+    publicUrl: config.server.publicUrl,
+  }
+}

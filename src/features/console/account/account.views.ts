@@ -56,7 +56,7 @@ function profileCard({
   return html`<section class="card" aria-labelledby="profile">
 <h2 id="profile">Profile</h2>
 <dl>
-<div><dt>Email</dt><dd>${email} ${isVerified ? html`<span class="badge good">Verified</span>` : html`<span class="badge">Not verified</span>`}</dd></div>
+<div><dt>Email</dt><dd><span>${email}</span> ${isVerified ? html`<span class="badge good">Verified</span>` : html`<span class="badge">Not verified</span>`}</dd></div>
 <div><dt>Roles</dt><dd>${roles.length === 0 ? html`<span class="soft">None</span>` : badges(roles)}</dd></div>
 </dl>
 ${!isVerified && canMail && html`<form method="post" action="/console/account/verification"><button>Verify your email</button></form>`}

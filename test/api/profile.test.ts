@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Api, startApi } from '../support/api.ts'
+import { assertPasskey, enrol, loginOptions } from '../support/authenticator.ts'
 import { onEachEngine } from '../support/databases.ts'
+import { isKnown, lockOut, newDevice } from '../support/devices.ts'
+import { makeKey } from '../support/keys.ts'
 import { mailedToken, startWithMail, verifyEmail, waitForMails } from '../support/mailbox.ts'
 import { enableTwoFactor, isSignedIn, logIn, many, password, register, signIn, totp } from '../support/people.ts'
 import { startApiWithRoles } from '../support/roles.ts'
@@ -155,9 +158,14 @@ onEachEngine('verified addresses', (engine) => {
 
   test('a squatter of an address loses everything to the reset of its owner', async (t) => {
     const { api, mailbox } = await startWithMail(t, engine)
-    const squatter = await signIn(api, 'owner@example.com')
-    await enableTwoFactor(api, squatter)
     const email = 'owner@example.com'
+    const squatter = await signIn(api, email)
+    const { token: device } = await newDevice(api, email)
+    const { key } = await makeKey(api, squatter.access)
+    const origin = 'https://app.example.com'
+    const { passkey } = await enrol(api, squatter, { origin })
+    await enableTwoFactor(api, squatter)
+    assert.equal((await api.get('/me', key)).status, 200)
     const token = await mailedToken(mailbox, 'Reset', () => api.post('/api/auth/password/forgot', { email }))
     assert.equal((await api.post('/api/auth/password/reset', { token, password: 'Another-Pass-2' })).status, 200)
     assert.ok(!(await isSignedIn(api, squatter.access)))
@@ -165,6 +173,11 @@ onEachEngine('verified addresses', (engine) => {
     assert.equal(owner.status, 200)
     assert.equal(typeof owner.body.access_token, 'string', 'no second factor is asked for')
     assert.equal((await api.post('/api/auth/refresh', { refresh_token: squatter.refresh })).status, 401)
+    assert.equal((await api.get('/me', key)).status, 401)
+    const response = assertPasskey(passkey, await loginOptions(api), { origin })
+    assert.equal((await api.post('/api/auth/passkeys/login', { response })).status, 401)
+    await lockOut(api, email)
+    assert.equal(await isKnown(api, email, device, 'Another-Pass-2'), false)
   })
 
   test('a reset of an address that was verified leaves the second factor', async (t) => {

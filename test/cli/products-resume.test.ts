@@ -124,6 +124,14 @@ onEachEngine('an import', (engine) => {
 test('PostgreSQL goes away during an import: one clear line, and the next run resumes', async (t) => {
   if (process.env.TEST_ONLY_SQLITE) return
   const shop = await createShop(t, 'postgres', 10_000)
+  // Each batch takes a second, so that the import is under way for certain when the connections are cut.
+  await shop.db.write({
+    sql: `CREATE FUNCTION take_time() RETURNS trigger LANGUAGE plpgsql
+          AS 'BEGIN PERFORM pg_sleep(1); RETURN NULL; END'`,
+  })
+  await shop.db.write({
+    sql: 'CREATE TRIGGER slow AFTER INSERT ON products FOR EACH STATEMENT EXECUTE FUNCTION take_time()',
+  })
   const { ended } = startImport(t, shop)
   await waitForRows(shop.db, 1)
   await shop.db.all(
@@ -132,6 +140,7 @@ test('PostgreSQL goes away during an import: one clear line, and the next run re
   const { code, stderr } = await ended
   assert.equal(code, 69, stderr)
   assert.match(stderr, /\nlatchkey: the database failed: [^\n]*; [\d,]+ products of this run are kept; run the same/)
+  await shop.db.write({ sql: 'DROP TRIGGER slow ON products' })
   const last = await latchkey(['products:import', shop.path], { env: { DATABASE_URL: shop.url } })
   assert.equal(last.code, 65, last.stderr)
   assert.deepEqual(await countRows(shop.db), { rows: 9990, names: 9990 })

@@ -29,7 +29,7 @@ export function createAdminService(infrastructure: Infrastructure, { users, auth
     lastAdministrator: users.lastAdministrator,
     unlock: auth.lockout.unlock,
     removeTwoFactor: twoFactor.remove,
-    endSessions: (userId) => auth.revokeSessions(userId, 'administrator'),
+    endSessions: (userId) => [auth.revokeSessions(userId, 'administrator'), ...auth.devices.forgetAll(userId)],
     audit,
     // Each refusal is a row of the audit trail, so a client that repeats a forbidden request must be limited.
     refusals: createLimiters(undefined)('audit', { requests: 60, seconds: 60 }),

@@ -38,7 +38,8 @@ export interface AdminDeps {
   /** What other features do to a user, as statements for a batch. */
   unlock(user: { email: string; id: number }): Statement
   removeTwoFactor(userId: number): Statement[]
-  endSessions(userId: number): Statement
+  /** The devices are no longer known either: they may be in other hands. */
+  endSessions(userId: number): Statement[]
   lastAdministrator(): AppError
   audit: Audit
   /** Limits the recorded refusals per actor. */
@@ -144,7 +145,7 @@ export function createAdmin(deps: AdminDeps) {
     async endSessions(actor: Actor, id: number | undefined): Promise<void> {
       const event = 'sessions_ended'
       const { user } = await findTarget({ event, actor }, id)
-      await db.write(endSessions(user.id), done({ event, actor, userId: user.id }))
+      await db.write(...endSessions(user.id), done({ event, actor, userId: user.id }))
       await onAccessChanged(user.id)
     },
   }

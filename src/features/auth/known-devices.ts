@@ -43,7 +43,7 @@ export function createKnownDevicesSlot() {
     },
     find: (token, userId) => provided.find(token, userId),
     remember: (given) => provided.remember(given),
-    forgetAll: (userId, exceptToken) => provided.forgetAll(userId, exceptToken),
+    forgetAll: (userId: number, exceptToken?: string) => provided.forgetAll(userId, exceptToken),
     forgetOfSession: (session) => provided.forgetOfSession(session),
     onAccountLocked: (lock) => provided.onAccountLocked(lock),
   } satisfies KnownDevices & { provide(devices: KnownDevices): void }

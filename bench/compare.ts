@@ -1,4 +1,4 @@
-/** The working tree beside another version of itself, in one run: is it still as quick? */
+/** Compares the working tree with another version of itself, in one run. */
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -7,7 +7,7 @@ import { parseArgs } from 'node:util'
 import { root } from '../src/config/root.ts'
 import { median, perSecond, printTitle } from './support/benchmark.ts'
 import { type BenchServer, measureLoad } from './support/load.ts'
-import { signIn } from './support/people.ts'
+import { person, signIn } from './support/people.ts'
 import { script } from './support/post.ts'
 import { checkOut, cpuSecondsOf, findCommit, startVersion, UsageError } from './support/versions.ts'
 
@@ -16,7 +16,7 @@ const target = 0.95
 export const usage = `npm run bench -- compare <commit> [--rounds <number>] [--seconds <number>]
 
 Measures the working tree and the version of a commit, a branch or a tag in turn: a product by id, the listing, posts by
-GraphQL and durable creates. The other version is checked out into a temporary folder, with its own dependencies, and is
+GraphQL, durable creates and logins. The other version is checked out into a temporary folder, with its own dependencies, and is
 started by its own "bin/latchkey start". Exits with 1 where the working tree has less than ${target} of the other's rate.
 
   --rounds    of both, each in the reverse order of the one before (12)
@@ -39,7 +39,7 @@ type Versions = Record<Side, Version>
 
 interface Measured {
   rate: number
-  /** Processor time for a request. */
+  /** Processor seconds per request. */
   cpu: number
 }
 
@@ -48,9 +48,11 @@ type Round = Record<Side, Measured>
 interface Question {
   name: string
   path: string
-  /** Is posted, where there is one. */
+  /** Sent by POST, if there is one. */
   body?: string
   needsToken?: boolean
+  /** Each response differs. */
+  isNew?: boolean
 }
 
 const questions: Question[] = [
@@ -62,6 +64,7 @@ const questions: Question[] = [
     body: JSON.stringify({ query: '{ posts(limit: 20) { id title body } }' }),
   },
   { name: 'durable creates', path: '/api/v2/products', body: product, needsToken: true },
+  { name: 'logins', path: '/api/auth/login', body: JSON.stringify(person), isNew: true },
 ]
 
 /** Returns the exit code. */
@@ -123,7 +126,7 @@ function parse<Parsed>(read: () => Parsed): Parsed {
   }
 }
 
-/** Ctrl-C and its like end what is under way, and the folder is removed as always. */
+/** SIGINT, SIGTERM and SIGHUP abort the run; the temporary folder is still removed. */
 function onInterrupt(): { signal: AbortSignal; release(): void } {
   const controller = new AbortController()
   const abort = () => controller.abort()
@@ -135,7 +138,7 @@ function onInterrupt(): { signal: AbortSignal; release(): void } {
   }
 }
 
-/** By the API, which is the same for all versions. */
+/** Uses the API, which is the same for all versions. */
 async function fill(url: string, token: string): Promise<void> {
   const headers = { ...json, authorization: `Bearer ${token}` }
   const send = async (path: string, body: string) => {
@@ -152,10 +155,10 @@ async function fill(url: string, token: string): Promise<void> {
   }
 }
 
-/** A version that sends more has more to do. */
+/** Reports responses of different length, which explain different rates. */
 async function tellDifferences(versions: Versions): Promise<void> {
-  for (const { name, path, body, needsToken } of questions) {
-    if (needsToken) continue
+  for (const { name, path, body, needsToken, isNew } of questions) {
+    if (needsToken || isNew) continue
     const lengthAt = async ({ server }: Version) => {
       const response = await fetch(
         `${server.url}${path}`,
@@ -179,7 +182,7 @@ async function measureRounds(versions: Versions, question: Question, options: Ro
   const { rounds, seconds, signal } = options
   const ask = async (side: Side, duration: number) => {
     const measured = measure(versions[side], question, duration)
-    // The load blocks this process: only now is it told of a signal.
+    // measureLoad blocks this process, so signals arrive only now.
     await turn()
     signal.throwIfAborted()
     return measured

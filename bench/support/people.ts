@@ -1,6 +1,7 @@
+export const person = { email: 'bench@example.com', password: 'Correct-Horse-1' }
+
 /** Registers a user and returns an access token. */
 export async function signIn(url: string): Promise<string> {
-  const person = { email: 'bench@example.com', password: 'Correct-Horse-1' }
   await post(`${url}/api/auth/register`, person)
   return ((await post(`${url}/api/auth/login`, person)) as { access_token: string }).access_token
 }

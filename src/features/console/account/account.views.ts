@@ -59,7 +59,7 @@ function profileCard({
 <div><dt>Email</dt><dd><span>${email}</span> ${isVerified ? html`<span class="badge good">Verified</span>` : html`<span class="badge">Not verified</span>`}</dd></div>
 <div><dt>Roles</dt><dd>${roles.length === 0 ? html`<span class="soft">None</span>` : badges(roles)}</dd></div>
 </dl>
-${!isVerified && canMail && html`<form method="post" action="/console/account/verification"><button>Verify your email</button></form>`}
+${!isVerified && canMail && html`<div class="row actions"><form method="post" action="/console/account/verification"><button>Verify your email</button></form></div>`}
 ${refusalNote(profileRefusal)}
 <form method="post" action="/console/account/profile">
 ${field({ label: 'Name', name: 'name', value: name, problems: profileRefusal.problems, autocomplete: 'name', maxlength: 255 })}

@@ -26,7 +26,6 @@ export function createAdminService(infrastructure: Infrastructure, { users, auth
     db,
     store,
     roles: users.roles,
-    lastAdministrator: users.lastAdministrator,
     unlock: auth.lockout.unlock,
     removeTwoFactor: twoFactor.remove,
     endSessions: (userId) => [auth.revokeSessions(userId, 'administrator'), ...auth.devices.forgetAll(userId)],

@@ -1,4 +1,4 @@
-import { AppError } from '../../core/app-error.ts'
+import { accountErrors } from '../../core/account-errors.ts'
 import { PageMeta, pageQuery } from '../../platform/http/paging.ts'
 import {
   DateTime,
@@ -89,7 +89,7 @@ export const docs = {
     params,
     body: { example: { roles: ['editor'] } },
     responses: { 200: response(UserEnvelope, { data: user }) },
-    errors: [new AppError(409, 'Last administrator'), validationFailed({ roles: ['Unknown role: typist'] })],
+    errors: [accountErrors.lastAdministrator(), validationFailed({ roles: ['Unknown role: typist'] })],
   },
   lock: {
     tag,

@@ -1,4 +1,5 @@
 /** Changes roles and helps locked-out users. Nobody can grant, or act on, permissions beyond their own. */
+import { accountErrors } from '../../core/account-errors.ts'
 import { AppError } from '../../core/app-error.ts'
 import type { OnAccessChanged } from '../../platform/access/access-changes.ts'
 import type { Holder } from '../../platform/access/authorize.ts'
@@ -40,7 +41,6 @@ export interface AdminDeps {
   removeTwoFactor(userId: number): Statement[]
   /** The devices are no longer known either: they may be in other hands. */
   endSessions(userId: number): Statement[]
-  lastAdministrator(): AppError
   audit: Audit
   /** Limits the recorded refusals per actor. */
   refusals: Limiter
@@ -103,7 +103,7 @@ export function createAdmin(deps: AdminDeps) {
       }
       const now = await store.find(user.id)
       // Where the roles are still what they were, nothing but the last administrator's stood in the way.
-      if (now?.storedRoles === stored.storedRoles) throw await refuse(act, deps.lastAdministrator())
+      if (now?.storedRoles === stored.storedRoles) throw await refuse(act, accountErrors.lastAdministrator())
     }
     throw httpErrors.unavailable()
   }

@@ -1,7 +1,6 @@
 /** What links of the service begin with. Never made from a request's Host header, which the client chooses. */
-import { isIPv6 } from 'node:net'
 import type { CoreConfig } from '../../config/config.ts'
-import { boundUrl, reachableUrl } from '../../platform/http/bound-url.ts'
+import { configuredUrl } from '../../platform/http/bound-url.ts'
 
 export interface Addresses {
   server: Pick<CoreConfig['server'], 'publicUrl' | 'host' | 'port'>
@@ -13,6 +12,5 @@ export function baseUrlOf({ server, isDevelopment }: Addresses): string {
   const { publicUrl, host, port } = server
   if (publicUrl !== undefined) return publicUrl
   if (!isDevelopment || port === 0) return ''
-  const family = isIPv6(host) ? 'IPv6' : 'IPv4'
-  return reachableUrl(boundUrl('http', { address: host, family, port }))
+  return configuredUrl({ host, port })
 }

@@ -1,4 +1,5 @@
 /** Invites users: they set their password by a link that is mailed, or handed over where there is no mail. */
+import { accountErrors } from '../../core/account-errors.ts'
 import { AppError } from '../../core/app-error.ts'
 import { normaliseEmail } from '../../core/email.ts'
 import { ConstraintError, type Database, rowOf } from '../../platform/database/database.ts'
@@ -66,7 +67,7 @@ export function createInvitations({ db, store, acts, users, auth, baseUrl }: Inv
         done({ ...act, userId: rowOf(0, 'id') }),
       )
       .catch((error: unknown): never => {
-        throw error instanceof ConstraintError && error.kind === 'unique' ? users.emailTaken() : error
+        throw error instanceof ConstraintError && error.kind === 'unique' ? accountErrors.emailTaken() : error
       })
     if (!made) throw httpErrors.unavailable()
     await users.onRegistered({ id: made.id, email })

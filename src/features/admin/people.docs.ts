@@ -1,4 +1,4 @@
-import { AppError } from '../../core/app-error.ts'
+import { accountErrors } from '../../core/account-errors.ts'
 import { tooManyAttempts } from '../../platform/limiter/limiter.ts'
 import { Id, noContent, type RouteDocs, response } from '../../platform/openapi/route-docs.ts'
 import { Type } from '../../platform/validation/schema-builder.ts'
@@ -8,10 +8,8 @@ import { notInvited } from './invitations.service.ts'
 import { stillReferredTo } from './people.service.ts'
 
 const params = { id: Id }
-const lastAdministrator = new AppError(409, 'Last administrator')
-const emailTaken = new AppError(409, 'Email already registered', {
-  extra: { details: { email: ['Email already registered'] } },
-})
+const lastAdministrator = accountErrors.lastAdministrator()
+const emailTaken = accountErrors.emailTaken()
 
 const Invited = Type.Object(
   {

@@ -1,4 +1,5 @@
 /** Changes, disables and deletes users. */
+import { accountErrors } from '../../core/account-errors.ts'
 import { AppError } from '../../core/app-error.ts'
 import type { OnAccessChanged } from '../../platform/access/access-changes.ts'
 import type { AuditEvent } from '../../platform/audit/audit.ts'
@@ -61,14 +62,14 @@ export function createPeople({ db, store, acts, users, auth, onAccessChanged }: 
         return (await store.find(user.id))?.user ?? user
       }
       if (disables && (await isAsBefore(stored)) && (await users.isLastAdministrator(user.id))) {
-        throw await refuse({ event: 'user_disabled', actor, userId: user.id }, users.lastAdministrator())
+        throw await refuse({ event: 'user_disabled', actor, userId: user.id }, accountErrors.lastAdministrator())
       }
     }
     throw httpErrors.unavailable()
   }
 
   function asEmailTaken(error: unknown): never {
-    throw error instanceof ConstraintError && error.kind === 'unique' ? users.emailTaken() : error
+    throw error instanceof ConstraintError && error.kind === 'unique' ? accountErrors.emailTaken() : error
   }
 
   async function remove(actor: Actor, id: number | undefined): Promise<void> {
@@ -81,7 +82,7 @@ export function createPeople({ db, store, acts, users, auth, onAccessChanged }: 
       const statements = [takeAdministrators, isUnchanged(stored), remove, entry]
       if (await write(statements).catch(asStillReferredTo)) return onAccessChanged(user.id)
       if ((await isAsBefore(stored)) && (await users.isLastAdministrator(user.id))) {
-        throw await refuse({ event, actor, userId: user.id }, users.lastAdministrator())
+        throw await refuse({ event, actor, userId: user.id }, accountErrors.lastAdministrator())
       }
     }
     throw httpErrors.unavailable()

@@ -1,6 +1,8 @@
 /** Making, listing and ending keys. */
+
 import { AppError } from '../../core/app-error.ts'
 import type { Clock } from '../../core/clock.ts'
+import { hashToken } from '../../core/hash-token.ts'
 import type { Random } from '../../core/random.ts'
 import type { OnAccessChanged } from '../../platform/access/access-changes.ts'
 import type { Principal } from '../../platform/access/route-guards.ts'
@@ -10,7 +12,7 @@ import type { Client } from '../../platform/http/client.ts'
 import { httpErrors } from '../../platform/http/http-errors.ts'
 import { type NewKeyBody, parseTime } from './api-keys.schema.ts'
 import { isoOf, type KeyStore, type ListedKey, maxKeys } from './api-keys.store.ts'
-import { createKey, hashKey, hintOf } from './key-format.ts'
+import { createKey, hintOf } from './key-format.ts'
 
 export interface ApiKeysDeps {
   db: Database
@@ -58,7 +60,7 @@ export function createApiKeys({ db, clock, random, store, audit, stillHasVersion
       }
       const [still] = await db.write(
         stillHasVersion(userId, tokenVersion),
-        ...store.insert({ ...data, userId, keyHash: hashKey(key), endsAt, createdAt: data.created_at }),
+        ...store.insert({ ...data, userId, keyHash: hashToken(key), endsAt, createdAt: data.created_at }),
         audit.entry({
           event: 'api_key_created',
           outcome: 'success',

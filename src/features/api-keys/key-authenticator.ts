@@ -1,10 +1,12 @@
 /** For whom a key acts, in one query. */
+
 import { LRUCache } from 'lru-cache'
 import type { Clock } from '../../core/clock.ts'
+import { hashToken } from '../../core/hash-token.ts'
 import type { Principal } from '../../platform/access/route-guards.ts'
 import type { Log } from '../../platform/log/logger.ts'
 import type { KeyRow, KeyStore } from './api-keys.store.ts'
-import { hashKey, isWellFormed } from './key-format.ts'
+import { isWellFormed } from './key-format.ts'
 
 type Allows = (permission: string) => boolean
 
@@ -79,7 +81,7 @@ export function createKeyAuthenticator(deps: KeyAuthenticatorDeps) {
   return {
     async authenticate(key: string): Promise<Principal | undefined> {
       if (!isWellFormed(key)) return undefined
-      const row = await store.findByHash(hashKey(key))
+      const row = await store.findByHash(hashToken(key))
       if (!row) return undefined
       noteUse(row)
       return toPrincipal(row)

@@ -2,7 +2,6 @@
  * `lk_`, 34 random characters, then six that are a checksum of all before: the CRC-32 (as zlib has it) in base62, with
  * leading zeros. Scanners for leaked secrets know a key by it, and a typo is refused without a query.
  */
-import { hash } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 import type { Random } from '../../core/random.ts'
 
@@ -24,11 +23,6 @@ export function createKey(random: Random): string {
 /** Whether it has the form of a key, and its checksum is right. */
 export function isWellFormed(key: string): boolean {
   return pattern.test(key) && checksumOf(key.slice(0, -checksumLength)) === key.slice(-checksumLength)
-}
-
-/** A key has 202 random bits, so one quick hash is enough. */
-export function hashKey(key: string): string {
-  return hash('sha256', key, 'base64url')
 }
 
 /** The first seven and the last four characters. */

@@ -1,6 +1,7 @@
 /** Single-use tokens that are sent by mail, kept hashed. Having one proves access to the mailbox. */
-import { hash } from 'node:crypto'
+
 import type { Clock } from '../../core/clock.ts'
+import { hashToken } from '../../core/hash-token.ts'
 import type { Random } from '../../core/random.ts'
 import type { Database, Param, Statement } from '../../platform/database/database.ts'
 
@@ -81,7 +82,3 @@ export function createMailedTokens({ db, clock, random }: MailedTokensDeps) {
 }
 
 export type MailedTokens = ReturnType<typeof createMailedTokens>
-
-function hashToken(token: string): string {
-  return hash('sha256', token, 'base64url')
-}

@@ -1,6 +1,7 @@
 /** Exchanges refresh tokens for new pairs, and detects reuse. */
-import { hash } from 'node:crypto'
+
 import type { Clock } from '../../core/clock.ts'
+import { hashToken } from '../../core/hash-token.ts'
 import type { OnAccessChanged } from '../../platform/access/access-changes.ts'
 import type { Audit } from '../../platform/audit/audit.ts'
 import type { Database } from '../../platform/database/database.ts'
@@ -91,5 +92,5 @@ export type Refresh = ReturnType<typeof createRefresh>
 
 function hashKey(key: string | undefined): string | null {
   if (key === undefined || key.length < minKeyLength) return null
-  return hash('sha256', key, 'base64url')
+  return hashToken(key)
 }

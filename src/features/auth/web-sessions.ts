@@ -2,8 +2,9 @@
  * Browser sessions. The cookie holds a random id, stored as a hash, that belongs to a token family and ends with it. Unlike
  * refresh tokens it is not rotated, so that pages can load in parallel.
  */
-import { hash } from 'node:crypto'
+
 import type { Clock } from '../../core/clock.ts'
+import { hashToken } from '../../core/hash-token.ts'
 import type { Random } from '../../core/random.ts'
 import type { Principal } from '../../platform/access/route-guards.ts'
 import type { EndedSessionStore, EndReason } from './ended-sessions.store.ts'
@@ -35,12 +36,12 @@ export function createWebSessions(deps: WebSessionsDeps) {
     /** Returns the value of the cookie. */
     async begin({ family, version }: { family: string; version: number }): Promise<string> {
       const id = random.bytes(32).toString('base64url')
-      await store.insert({ idHash: hashId(id), family, version, ttlSeconds })
+      await store.insert({ idHash: hashToken(id), family, version, ttlSeconds })
       return id
     },
 
     async find(id: string): Promise<Principal | undefined> {
-      const idHash = hashId(id)
+      const idHash = hashToken(id)
       const row = await store.find(idHash)
       if (!row) return undefined
       const now = clock.nowSeconds()
@@ -53,18 +54,14 @@ export function createWebSessions(deps: WebSessionsDeps) {
 
     /** Like `find`, but does not extend the session: a page that is merely left open does not keep it alive. */
     async peek(id: string): Promise<Principal | undefined> {
-      const idHash = hashId(id)
+      const idHash = hashToken(id)
       const row = await store.find(idHash)
       return row && toPrincipal(idHash, row)
     },
 
     /** For the browser that still has the cookie, and for nobody else. */
-    findEndReason: (id: string): Promise<EndReason | undefined> => endedSessions.findReason(hashId(id)),
+    findEndReason: (id: string): Promise<EndReason | undefined> => endedSessions.findReason(hashToken(id)),
   }
 }
 
 export type WebSessions = ReturnType<typeof createWebSessions>
-
-function hashId(id: string): string {
-  return hash('sha256', id, 'base64url')
-}

@@ -1,5 +1,5 @@
 /** Devices by their tokens, which are opaque, bound to one account, and kept as hashes alone. */
-import { hash } from 'node:crypto'
+import { hashToken } from '../../core/hash-token.ts'
 import type { Random } from '../../core/random.ts'
 import type { Statement } from '../../platform/database/database.ts'
 import type { Client } from '../../platform/http/client.ts'
@@ -24,7 +24,7 @@ export function createDevices({ store, random }: DevicesDeps) {
   return {
     /** Always one query of the same kind: its time tells neither a known email from others, nor a right token. */
     find: (token: string | undefined, userId: number | undefined): Promise<string | undefined> =>
-      store.find(hashToken(token), userId ?? nobody),
+      store.find(hashToken(token ?? ''), userId ?? nobody),
 
     /** The statements belong in a batch that has taken the user's row: parallel logins then count each other. */
     remember({ userId, known, client }: LoginOrigin) {
@@ -44,8 +44,4 @@ export function createDevices({ store, random }: DevicesDeps) {
       store.forgetOfSession(session),
     ],
   }
-}
-
-function hashToken(token = ''): string {
-  return hash('sha256', token, 'base64url')
 }

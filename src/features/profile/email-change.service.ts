@@ -1,4 +1,5 @@
 /** Another address. Where mail is configured, it is confirmed by a link that is sent there. */
+import { accountErrors } from '../../core/account-errors.ts'
 import { AppError } from '../../core/app-error.ts'
 import { credentialErrors } from '../../core/credential-errors.ts'
 import { normaliseEmail } from '../../core/email.ts'
@@ -32,7 +33,7 @@ export function createEmailChange({ db, audit, users, auth, publicUrl, onAccessC
       const [first] = await db.write(...statements)
       return (first?.length ?? 0) > 0
     } catch (error) {
-      if (error instanceof ConstraintError && error.kind === 'unique') throw users.emailTaken()
+      if (error instanceof ConstraintError && error.kind === 'unique') throw accountErrors.emailTaken()
       throw error
     }
   }
@@ -58,7 +59,7 @@ export function createEmailChange({ db, audit, users, auth, publicUrl, onAccessC
       const { principal, password, client } = given
       const to = normaliseEmail(given.email)
       const { account, attempt, guards } = await login.confirmPassword({ principal, password, event, client })
-      if (await accounts.findByEmail(to)) throw users.emailTaken()
+      if (await accounts.findByEmail(to)) throw accountErrors.emailTaken()
       const { id: userId, email: from } = account
       const { token, insert } = mailedTokens.create({ purpose: event, userId, address: to })
       const statements = mail

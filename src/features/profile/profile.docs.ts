@@ -1,3 +1,4 @@
+import { accountErrors } from '../../core/account-errors.ts'
 import { AppError } from '../../core/app-error.ts'
 import { credentialErrors } from '../../core/credential-errors.ts'
 import { tooManyAttempts } from '../../platform/limiter/limiter.ts'
@@ -29,7 +30,7 @@ export const docs = {
     description: 'With the password, and a code where the second factor is on. It cannot be undone.',
     body: { example: { password: 'Correct-Horse-1', code: '' } },
     responses: { 204: noContent },
-    errors: [...confirmed, credentialErrors.invalidCode(), new AppError(409, 'Last administrator')],
+    errors: [...confirmed, credentialErrors.invalidCode(), accountErrors.lastAdministrator()],
   },
   changeEmail: {
     tag,
@@ -42,10 +43,7 @@ export const docs = {
       200: messageResponse('Email changed'),
       202: messageResponse('A message to the new address is on its way'),
     },
-    errors: [
-      ...confirmed,
-      new AppError(409, 'Email already registered', { extra: { details: { email: ['Email already registered'] } } }),
-    ],
+    errors: [...confirmed, accountErrors.emailTaken()],
   },
   confirmEmail: {
     tag,

@@ -1,4 +1,5 @@
 /** Deleting one's own account, with the password, and a code where the second factor is on. */
+import { accountErrors } from '../../core/account-errors.ts'
 import { credentialErrors } from '../../core/credential-errors.ts'
 import type { OnAccessChanged } from '../../platform/access/access-changes.ts'
 import type { Principal } from '../../platform/access/route-guards.ts'
@@ -50,7 +51,7 @@ export function createAccountRemoval({ db, audit, users, auth, onAccessChanged }
     await login.requireOpen(attempt)
     const now = await accounts.findById(userId)
     if (!now || now.token_version !== account.token_version) throw credentialErrors.invalidCredentials()
-    if (await users.isLastAdministrator(userId)) throw users.lastAdministrator()
+    if (await users.isLastAdministrator(userId)) throw accountErrors.lastAdministrator()
     throw await login.refuseCode(attempt)
   }
 }

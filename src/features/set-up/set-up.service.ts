@@ -1,4 +1,5 @@
 /** The first run: while nobody holds `*`, a link makes the first administrator. */
+import { accountErrors } from '../../core/account-errors.ts'
 import { AppError } from '../../core/app-error.ts'
 import type { Clock } from '../../core/clock.ts'
 import { normaliseEmail } from '../../core/email.ts'
@@ -100,7 +101,7 @@ export function createSetUp(deps: SetUpDeps) {
         client,
       }
       const finished = await store.finish(token, user)
-      if (finished.kind === 'email_taken') throw users.emailTaken()
+      if (finished.kind === 'email_taken') throw accountErrors.emailTaken()
       if (finished.kind === 'refused') {
         // Somebody else was faster, with this link or another.
         await requireLink(token)

@@ -1,5 +1,5 @@
-import { hash } from 'node:crypto'
 import type { Clock } from '../../core/clock.ts'
+import { hashToken } from '../../core/hash-token.ts'
 import type { Random } from '../../core/random.ts'
 import type { Audit } from '../../platform/audit/audit.ts'
 import { ConstraintError, type Database, rowOf, type Statement } from '../../platform/database/database.ts'
@@ -52,7 +52,7 @@ export function createSetUpStore({ db, clock, random, audit, administrators, ins
         { sql: 'DELETE FROM setup_tokens WHERE created_at < $1', params: [voidedBefore] },
         {
           sql: 'INSERT INTO setup_tokens (token_hash, created_at, expires_at) VALUES ($1, $2, $3)',
-          params: [hashToken(token), now, now + linkSeconds],
+          params: [hashLinkToken(token), now, now + linkSeconds],
         },
       )
       return token
@@ -61,7 +61,7 @@ export function createSetUpStore({ db, clock, random, audit, administrators, ins
     /** Looking uses nothing up. */
     async isValid(token: string): Promise<boolean> {
       const sql = 'SELECT 1 FROM setup_tokens WHERE token_hash = $1 AND expires_at > $2'
-      return (await db.get(sql, [hashToken(token), clock.nowSeconds()])) !== undefined
+      return (await db.get(sql, [hashLinkToken(token), clock.nowSeconds()])) !== undefined
     },
 
     /** Uses the token up and makes the user, or does neither: for a token that does not work, or if somebody holds `*`. */
@@ -75,7 +75,7 @@ export function createSetUpStore({ db, clock, random, audit, administrators, ins
           {
             sql: `DELETE FROM setup_tokens WHERE token_hash = $1 AND expires_at > $2
                   AND NOT EXISTS (${administrators.exists}) RETURNING token_hash`,
-            params: [hashToken(token), now],
+            params: [hashLinkToken(token), now],
             decides: true,
           },
           insertUser(user),
@@ -116,6 +116,6 @@ export function createSetUpStore({ db, clock, random, audit, administrators, ins
 export type SetUpStore = ReturnType<typeof createSetUpStore>
 
 /** Texts of any length cost the same. */
-function hashToken(token: string): string {
-  return hash('sha256', token.slice(0, maxTokenLength), 'base64url')
+function hashLinkToken(token: string): string {
+  return hashToken(token.slice(0, maxTokenLength))
 }

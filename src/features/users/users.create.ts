@@ -11,7 +11,7 @@ import { createUserChanges } from './user-changes.store.ts'
 import { normaliseEmails } from './user-keys.ts'
 import type { UsersConfig } from './users.keys.ts'
 import { createRegistrationSchema, EmailAddress, Profile, UserEdit } from './users.schema.ts'
-import { createUsers, emailTaken, lastAdministrator } from './users.service.ts'
+import { createUsers } from './users.service.ts'
 import { createUserStore } from './users.store.ts'
 
 export type UsersService = Awaited<ReturnType<typeof createUsersService>>
@@ -56,8 +56,6 @@ export async function createUsersService(infrastructure: Infrastructure<UsersCon
     findPasswordProblems,
     requireImpersonal,
     refusesCommonPasswords: auth.password.refuseCommon,
-    emailTaken,
-    lastAdministrator,
     EmailAddress,
     Profile,
     UserEdit,

@@ -1,7 +1,8 @@
+import { accountErrors } from '../../core/account-errors.ts'
 import { tooManyAttempts } from '../../platform/limiter/limiter.ts'
 import { Email, Id, type RouteDocs, response } from '../../platform/openapi/route-docs.ts'
 import { Type } from '../../platform/validation/schema-builder.ts'
-import { emailTaken, registrationClosed } from './users.service.ts'
+import { registrationClosed } from './users.service.ts'
 
 const tag = { name: 'Accounts', description: 'Who users are.' }
 const email = 'ada@example.com'
@@ -25,7 +26,7 @@ export const docs = {
       fields: { email: 'Trimmed, lower-cased and normalised (NFKC).' },
     },
     responses: { 201: response(Registered, { data: { id: 1, email }, message: 'Registration successful' }) },
-    errors: [registrationClosed(), emailTaken(), tooManyAttempts(30)],
+    errors: [registrationClosed(), accountErrors.emailTaken(), tooManyAttempts(30)],
   },
   '/me': { ...me, operationId: 'getMe', summary: 'Who am I?' },
   '/api/auth/me': { ...me, operationId: 'getAuthMe', summary: 'Who am I? (the same)' },

@@ -1,3 +1,4 @@
+import { accountErrors } from '../../core/account-errors.ts'
 import { AppError } from '../../core/app-error.ts'
 import { normaliseEmail } from '../../core/email.ts'
 import type { Audit } from '../../platform/audit/audit.ts'
@@ -32,7 +33,7 @@ export function createUsers(deps: UsersDeps) {
         client,
       }
       const id = await users.insert(user)
-      if (id === undefined) throw emailTaken()
+      if (id === undefined) throw accountErrors.emailTaken()
       audit.count('register', 'success')
       const registered = { id, email: user.email }
       await deps.onRegistered(registered)
@@ -46,14 +47,6 @@ export function createUsers(deps: UsersDeps) {
 
 export type Users = ReturnType<typeof createUsers>
 
-export function lastAdministrator(): AppError {
-  return new AppError(409, 'Last administrator')
-}
-
 export function registrationClosed(): AppError {
   return new AppError(403, 'Registration is closed')
-}
-
-export function emailTaken(): AppError {
-  return new AppError(409, 'Email already registered', { extra: { details: { email: ['Email already registered'] } } })
 }

@@ -1,4 +1,4 @@
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, isIPv6 } from 'node:net'
 
 /** Keeps 0.0.0.0, which shows that the server listens on all addresses of the machine. */
 export function boundUrl(scheme: 'http' | 'ws', { address, family, port }: AddressInfo): string {
@@ -10,4 +10,9 @@ export function reachableUrl(bound: string): string {
   const url = new URL(bound)
   if (url.hostname === '0.0.0.0' || url.hostname === '[::]') url.hostname = 'localhost'
   return url.origin
+}
+
+/** Where a browser reaches a service that is configured to listen there. */
+export function configuredUrl({ host, port }: { host: string; port: number }): string {
+  return reachableUrl(boundUrl('http', { address: host, family: isIPv6(host) ? 'IPv6' : 'IPv4', port }))
 }

@@ -1,7 +1,6 @@
-import { isIPv6 } from 'node:net'
 import { exitCodes, FatalError } from '../../../core/fatal-error.ts'
 import type { CommandContext } from '../../../platform/command-line/command.ts'
-import { boundUrl, reachableUrl } from '../../../platform/http/bound-url.ts'
+import { configuredUrl } from '../../../platform/http/bound-url.ts'
 import type { SetUpService } from '../set-up.create.ts'
 
 export async function printSetUpLink({ config, open }: CommandContext<SetUpService>): Promise<void> {
@@ -9,10 +8,9 @@ export async function printSetUpLink({ config, open }: CommandContext<SetUpServi
   if (publicUrl === undefined && port === 0) {
     throw new FatalError('server.port is 0, so the address is not known; set PUBLIC_URL', exitCodes.usage)
   }
-  const family = isIPv6(host) ? 'IPv6' : 'IPv4'
   const { service, close } = await open()
   try {
-    const link = await service.createLink(publicUrl ?? reachableUrl(boundUrl('http', { address: host, family, port })))
+    const link = await service.createLink(publicUrl ?? configuredUrl({ host, port }))
     if (link.kind === 'has_administrator') {
       throw new FatalError('there is an administrator already; user:roles gives others the role', exitCodes.failure)
     }

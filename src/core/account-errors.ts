@@ -1,0 +1,8 @@
+/** Errors about accounts that several features return. */
+import { AppError } from './app-error.ts'
+
+export const accountErrors = {
+  emailTaken: () =>
+    new AppError(409, 'Email already registered', { extra: { details: { email: ['Email already registered'] } } }),
+  lastAdministrator: () => new AppError(409, 'Last administrator'),
+}

@@ -98,6 +98,7 @@ export async function openInfrastructure(options: InfrastructureOptions): Promis
       clock,
       random,
       db,
+      schema: declared,
       redis,
       applied,
       metrics: options.metrics,

@@ -1,5 +1,7 @@
 /** Runs a command that a feature adds. */
 import { openCommandServices } from '../app/command-services.ts'
+import { declaredBy } from '../app/declarations.ts'
+import { withOwnFeatures } from '../app/features.ts'
 import type { FeatureCommand, Given } from '../platform/command-line/command.ts'
 import type { Feature } from '../platform/feature.ts'
 import type { Settings } from './settings.ts'
@@ -13,5 +15,6 @@ export async function runFeatureCommand(
     const { services, infrastructure } = await openCommandServices({ ...settings, only: [feature] })
     return { service: services.get(feature) as never, infrastructure, close: infrastructure.close }
   }
-  await command.run({ config: settings.config, open }, given as Given<never>)
+  const schema = declaredBy(withOwnFeatures(settings.extensions))
+  await command.run({ config: settings.config, schema, open }, given as Given<never>)
 }

@@ -28,13 +28,22 @@ export interface MigrationTransaction {
   prepare?(migration: Migration): Promise<void>
 }
 
-interface Applied {
+export interface Applied {
   name: string
   checksum: string
 }
 
 const namePattern = /^\d{4}-[a-z0-9-]+\.sql$/
 const rewritesPattern = /^-- rewrites: (\w+)$/m
+
+/** What the service and its features declare about the database. */
+export interface DeclaredSchema {
+  migrations: readonly MigrationFolder[]
+  /** Tables with maintained row counts. */
+  countedLists: readonly string[]
+  /** Tables whose rows are removed when they expire. */
+  expiringTables: readonly string[]
+}
 
 /** A folder with one subfolder of migrations per engine. */
 export interface MigrationFolder {
@@ -126,7 +135,8 @@ export async function applyMigrations(
   return pending.map(({ name }) => name)
 }
 
-function findPending(migrations: Migration[], applied: Applied[]): Migration[] {
+/** Throws if the database is of a newer version, or if a migration was edited. */
+export function findPending(migrations: readonly Migration[], applied: readonly Applied[]): Migration[] {
   const known = new Map(migrations.map((migration) => [migration.name, migration]))
   for (const { name, checksum } of applied) {
     const migration = known.get(name)

@@ -4,7 +4,7 @@ import type { MigrationTransaction } from '../migrations.ts'
 import { sessionStatement } from './session.ts'
 
 // An arbitrary number, the same in every process.
-const migrationLock = 7_236_114_809
+export const migrationLock = 7_236_114_809
 
 /** The advisory lock is bound to the transaction, not to the session, so it works through a connection pooler. */
 export async function withPostgresMigrations<T>(

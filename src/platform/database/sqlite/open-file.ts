@@ -12,7 +12,7 @@ export interface OpenedFile {
 }
 
 export function openSqliteFile(path: string): OpenedFile {
-  const created = createFile(path)
+  const created = createDatabaseFile(path)
   const connection = openReader(path)
   const identities = identifyOpened(path, created)
   if (!identities) {
@@ -38,7 +38,7 @@ function createFolder(folder: string): void {
  * Only the owner may read the file, because it holds password hashes. SQLite gives the -wal and -shm the same mode. Returns
  * the file's identity.
  */
-function createFile(path: string): string {
+export function createDatabaseFile(path: string): string {
   try {
     createFolder(dirname(path))
     const descriptor = openSync(path, 'a', 0o600)

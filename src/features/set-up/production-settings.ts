@@ -1,6 +1,7 @@
 /** What a service in production wants, and whether the running configuration has it. */
 import type { CoreConfig } from '../../config/config.ts'
 import type { AuthService } from '../auth/auth.create.ts'
+import type { BackupService } from '../backup/backup.create.ts'
 import type { UsersService } from '../users/users.create.ts'
 
 export interface ProductionSetting {
@@ -10,10 +11,10 @@ export interface ProductionSetting {
   isMet: boolean
 }
 
-export function createProductionSettings(
+export async function findProductionSettings(
   { environment, server, jwt, mail }: CoreConfig,
-  { users, auth }: { users: UsersService; auth: AuthService },
-): readonly ProductionSetting[] {
+  { users, auth, backup }: { users: UsersService; auth: AuthService; backup: BackupService },
+): Promise<readonly ProductionSetting[]> {
   const isHttps = server.publicUrl?.startsWith('https:') ?? false
   return [
     {
@@ -52,10 +53,9 @@ export function createProductionSettings(
       isMet: !users.isRegistrationOpen,
     },
     {
-      name: 'Backups',
-      why: 'Copy the database regularly, and try to restore it. docs/operations.md has the commands.',
-      // Made outside of the service, which cannot know.
-      isMet: false,
+      name: 'BACKUP_FOLDER, BACKUP_EVERY',
+      why: 'Backups that are restored and compared as soon as they are made. Met once the first has succeeded.',
+      isMet: await backup.isHealthy(),
     },
   ]
 }

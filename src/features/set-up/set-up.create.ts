@@ -1,9 +1,10 @@
 import type { Infrastructure } from '../../platform/infrastructure.ts'
 import type { AuthService } from '../auth/auth.create.ts'
+import type { BackupService } from '../backup/backup.create.ts'
 import type { ProductsService } from '../products/products.create.ts'
 import type { UsersService } from '../users/users.create.ts'
 import { userRegistered } from '../users/users.feature.ts'
-import { createProductionSettings } from './production-settings.ts'
+import { findProductionSettings } from './production-settings.ts'
 import { createSetUp } from './set-up.service.ts'
 import { createSetUpStore } from './set-up.store.ts'
 
@@ -11,13 +12,14 @@ export interface SetUpNeeds {
   users: UsersService
   auth: AuthService
   products: ProductsService
+  backup: BackupService
 }
 
 export type SetUpService = ReturnType<typeof createSetUpService>
 
 const sampleCount = 36
 
-export function createSetUpService(infrastructure: Infrastructure, { users, auth, products }: SetUpNeeds) {
+export function createSetUpService(infrastructure: Infrastructure, { users, auth, products, backup }: SetUpNeeds) {
   const { config, clock, random, db, log, audit, events, createLimiter } = infrastructure
   const { administrators, changes } = users
   const store = createSetUpStore({ db, clock, random, audit, administrators, insertUser: changes.insert })
@@ -26,7 +28,7 @@ export function createSetUpService(infrastructure: Infrastructure, { users, auth
     ...createSetUp({ store, clock, random, log, audit, users, auth, onRegistered }),
     findWelcome: store.findWelcome,
     addSamples: () => store.addSamples(products.createSamples(sampleCount)),
-    productionSettings: createProductionSettings(config, { users, auth }),
+    findProductionSettings: () => findProductionSettings(config, { users, auth, backup }),
     /** Tokens cannot be guessed; this bounds what guessing costs the service. */
     visits: createLimiter('set-up', { requests: 60, seconds: 60 }),
     signInBrowser: auth.signInBrowser,

@@ -17,6 +17,7 @@ export interface Column {
 
 export interface Table {
   name: string
+  /** See `inOrder`. */
   columns: readonly Column[]
   /** The column whose values the engine gives out, and the last that it gave: ids of deleted rows are not used again. */
   counter?: { column: string; last: string } | undefined
@@ -39,6 +40,11 @@ export interface Content {
   /** About how many rows there are, for showing progress. */
   readonly estimatedRows: number
   rows(table: Table): AsyncIterable<readonly Row[]>
+}
+
+/** By name: the engines may have the same columns in different orders. */
+export function inOrder(columns: readonly Column[]): Column[] {
+  return columns.toSorted((a, b) => (a.name < b.name ? -1 : 1))
 }
 
 /** Told while rows are read, loaded or compared; `rows` counts from the start of the step. */

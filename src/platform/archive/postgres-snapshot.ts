@@ -6,7 +6,7 @@ import { isCounted } from '../database/counted-lists.ts'
 import { countTables } from '../database/maintained-counts.ts'
 import type { DeclaredSchema } from '../database/migrations.ts'
 import { placeOf, sessionStatement } from '../database/postgres/session.ts'
-import type { Cell, Column, Kind, Row, Table } from './content.ts'
+import { type Cell, type Column, inOrder, type Row, type Table } from './content.ts'
 import { cellReader, kindOfType } from './postgres-values.ts'
 import { type AppliedRow, knownMigrations, migrationTable, quote, tablesOf } from './schema.ts'
 import type { Snapshot } from './sqlite-snapshot.ts'
@@ -125,13 +125,10 @@ export async function describeTables(client: pg.Client, names: readonly string[]
   const tables: Table[] = []
   for (const name of names) {
     const types = await columnTypes(client, name)
-    const columns = [...types].map(([column, { type }]): Column => ({ name: column, kind: kindOfType(type) as Kind }))
+    const columns = [...types].map(([column, { type }]): Column => ({ name: column, kind: kindOfType(type) }))
     const counting = [...types].find(([, { isCounter }]) => isCounter)?.[0]
-    tables.push({
-      name,
-      columns,
-      counter: counting === undefined ? undefined : await readCounter(client, name, counting),
-    })
+    const counter = counting === undefined ? undefined : await readCounter(client, name, counting)
+    tables.push({ name, columns: inOrder(columns), counter })
   }
   return tables
 }

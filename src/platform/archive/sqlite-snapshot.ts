@@ -8,7 +8,7 @@ import { exitCodes, FatalError } from '../../core/fatal-error.ts'
 import { isCounted } from '../database/counted-lists.ts'
 import { countTables } from '../database/maintained-counts.ts'
 import type { DeclaredSchema } from '../database/migrations.ts'
-import type { Cell, Column, Content, Kind, Row, Table } from './content.ts'
+import { type Cell, type Column, type Content, inOrder, type Kind, type Row, type Table } from './content.ts'
 import { type AppliedRow, knownMigrations, listTables, migrationTable, quote, tablesOf } from './schema.ts'
 
 export interface Snapshot extends Content {
@@ -77,7 +77,7 @@ function fromOf(db: DatabaseSync, { name }: Table): string {
 export function describeTable(db: DatabaseSync, name: string): Table {
   const info = tableInfo(db, name)
   const columns = info.map((column): Column => ({ name: column.name, kind: kindOf(column.type) }))
-  return { name, columns, counter: counterOf(db, name, info) }
+  return { name, columns: inOrder(columns), counter: counterOf(db, name, info) }
 }
 
 interface ColumnInfo {

@@ -29,10 +29,11 @@ read, 69 the database is in use or cannot be reached.`
 const moveHelp = `
 Copies everything from the configured database to another, of either engine, and compares every row. The configured
 database stays as it is. Stop the service, move, then set DATABASE_URL to the new one and start. With the same secrets,
-nobody is signed out.
+nobody is signed out. Other users of this machine can see arguments: leave the password of PostgreSQL out of the URL, and
+put it into ~/.pgpass or PGPASSWORD.
 
 Examples:
-  latchkey move --to postgres://latchkey:secret@db.example/latchkey
+  latchkey move --to postgres://latchkey@db.example/latchkey
   latchkey move --to file:/var/lib/latchkey/latchkey.db`
 
 export const backupCommands = [

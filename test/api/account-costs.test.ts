@@ -4,9 +4,10 @@ import { test } from 'node:test'
 import { onEachEngine } from '../support/databases.ts'
 import { logInFrom, newDevice } from '../support/devices.ts'
 import { makeKey } from '../support/keys.ts'
-import { enableTwoFactor, logIn, password, register, signIn, totp } from '../support/people.ts'
+import { again, enableTwoFactor, isSignedIn, logIn, password, register, signIn, totp } from '../support/people.ts'
 import { findTableScans, recordStatements } from '../support/query-plans.ts'
 import { type ApiWithRoles, startApiWithRoles } from '../support/roles.ts'
+import { openTransport } from '../support/sockets.ts'
 
 const tables = [
   'users',
@@ -33,6 +34,36 @@ onEachEngine('the cost of accounts', (engine) => {
     await actAsAdministrator(api)
     assert.ok(statements().length > 60, `only ${statements().length} statements`)
     assert.deepEqual(await findTableScans(api, statements(), tables), [])
+  })
+
+  test('a user has at most a thousand sessions, live and ended: a login ends the one unused for longest', async (t) => {
+    const api = await startApiWithRoles(t, { engine })
+    const first = await signIn(api)
+    api.clock.advance(1)
+    const second = await again(api, first)
+    const stranger = await signIn(api)
+    api.clock.advance(1)
+    await signInOften(api, first.id, 998)
+    assert.equal(await countSessions(api, first.id), 1000)
+    const { closed } = await openTransport(t, api.wsUrl, { authorization: `Bearer ${first.access}` })
+    const third = await again(api, first)
+    assert.deepEqual(await Promise.all([first, second, third, stranger].map(({ access }) => isSignedIn(api, access))), [
+      false,
+      true,
+      true,
+      true,
+    ])
+    assert.equal((await closed).code, 4403)
+    assert.equal(await countSessions(api, first.id), 1000)
+    assert.equal((await api.post('/api/auth/refresh', { refresh_token: first.refresh })).status, 401)
+
+    api.clock.advance(2000)
+    await signInOften(api, first.id, 150)
+    const last = await again(api, first)
+    assert.equal(await countSessions(api, first.id), 1051, 'what an earlier version has left goes a part at a time')
+    await again(api, first)
+    assert.equal(await countSessions(api, first.id), 1000)
+    assert.ok(await isSignedIn(api, last.access))
   })
 })
 
@@ -95,4 +126,18 @@ async function actAsAdministrator(api: ApiWithRoles): Promise<void> {
   assert.equal((await api.post('/api/auth/password/reset', { token, password })).status, 200)
   assert.equal((await api.delete(at, access)).status, 204)
   assert.equal((await api.delete(`${users}/${own}`, access)).status, 409)
+}
+
+/** Sessions that expire after the others. */
+async function signInOften(api: ApiWithRoles, userId: number, count: number): Promise<void> {
+  const expiresAt = api.clock.nowSeconds() + 604_800
+  const params = Array.from({ length: count }, (_, i) => [`${userId}-${i}-${Math.random()}`, userId, expiresAt + i])
+  const sql = `INSERT INTO sessions (id, user_id, live_refresh_id, pair, address, user_agent, created_at, last_used_at, ends_at, expires_at)
+               VALUES ($1, $2, 'x', '{}', '', '', '2026-01-01T00:00:00.000Z', '2026-01-01T00:00:00.000Z', $3, $3)`
+  await api.db.write(...params.map((each) => ({ sql, params: each })))
+}
+
+async function countSessions(api: ApiWithRoles, userId: number): Promise<number> {
+  const row = await api.db.get<{ n: number }>('SELECT count(*) AS n FROM sessions WHERE user_id = $1', [userId])
+  return row?.n ?? 0
 }

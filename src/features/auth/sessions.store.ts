@@ -49,6 +49,10 @@ export interface ListedSession {
 
 /** Scripts may create more sessions than a list should show. */
 const maxListed = 100
+/** Live and ended ones of a user: all of them are listed, ended or deleted at once. */
+const maxPerUser = 1000
+/** How many a login removes at most, where an earlier version has left more. */
+const maxForgotten = 100
 
 export function createSessionStore({ db, clock }: { db: Database; clock: Clock }) {
   return {
@@ -122,6 +126,20 @@ export function createSessionStore({ db, clock }: { db: Database; clock: Clock }
     revokeAll: (userId: number, reason: SessionEnd): Statement => ({
       sql: `${endSql} WHERE user_id = $3 AND ${isLive}`,
       params: [clock.nowSeconds(), reason, userId],
+    }),
+
+    /**
+     * Leaves so many as a user may have, and the given one: ended ones go first, then those that were not used for the
+     * longest time. The batch must hold the user's row, so that parallel logins count each other.
+     */
+    forgetOldest: (userId: number, exceptFamily: string): Statement => ({
+      sql: `DELETE FROM sessions WHERE id IN (
+              SELECT id FROM sessions WHERE user_id = $1 AND id <> $2 AND expires_at < (
+                SELECT expires_at FROM sessions WHERE user_id = $1
+                ORDER BY expires_at DESC LIMIT 1 OFFSET ${maxPerUser - 1})
+              ORDER BY expires_at LIMIT ${maxForgotten})
+            RETURNING id`,
+      params: [userId, exceptFamily],
     }),
 
     /** Invalidates all tokens of the user, which carry the old version. */

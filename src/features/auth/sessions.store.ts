@@ -128,19 +128,7 @@ export function createSessionStore({ db, clock }: { db: Database; clock: Clock }
       params: [clock.nowSeconds(), reason, userId],
     }),
 
-    /**
-     * Leaves so many as a user may have, and the given one: ended ones go first, then those that were not used for the
-     * longest time. The batch must hold the user's row, so that parallel logins count each other.
-     */
-    forgetOldest: (userId: number, exceptFamily: string): Statement => ({
-      sql: `DELETE FROM sessions WHERE id IN (
-              SELECT id FROM sessions WHERE user_id = $1 AND id <> $2 AND expires_at < (
-                SELECT expires_at FROM sessions WHERE user_id = $1
-                ORDER BY expires_at DESC LIMIT 1 OFFSET ${maxPerUser - 1})
-              ORDER BY expires_at LIMIT ${maxForgotten})
-            RETURNING id`,
-      params: [userId, exceptFamily],
-    }),
+    forgetOldest,
 
     /** Invalidates all tokens of the user, which carry the old version. */
     raiseVersion: (userId: number): Statement => ({
@@ -172,4 +160,20 @@ export type SessionStore = ReturnType<typeof createSessionStore>
 /** The row must outlive both tokens; which one lives longer is configurable. */
 function lastExpiryOf(pair: PairClaims): number {
   return Math.max(pair.accessExpiresAt, pair.refreshExpiresAt)
+}
+
+/**
+ * Leaves so many as a user may have, and the given one: ended ones go first, then those that were not used for the longest
+ * time. The batch must hold the user's row, so that parallel logins count each other.
+ */
+function forgetOldest(userId: number, exceptFamily: string): Statement {
+  return {
+    sql: `DELETE FROM sessions WHERE id IN (
+            SELECT id FROM sessions WHERE user_id = $1 AND id <> $2 AND expires_at < (
+              SELECT expires_at FROM sessions WHERE user_id = $1
+              ORDER BY expires_at DESC LIMIT 1 OFFSET ${maxPerUser - 1})
+            ORDER BY expires_at LIMIT ${maxForgotten})
+          RETURNING id`,
+    params: [userId, exceptFamily],
+  }
 }

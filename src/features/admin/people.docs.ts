@@ -5,7 +5,6 @@ import { Type } from '../../platform/validation/schema-builder.ts'
 import { ListedUser, nobodyAbove, tag, UserEnvelope, user } from './admin.docs.ts'
 import { unknownRoles } from './admin.service.ts'
 import { notInvited } from './invitations.service.ts'
-import { stillReferredTo } from './people.service.ts'
 
 const params = { id: Id }
 const lastAdministrator = accountErrors.lastAdministrator()
@@ -65,6 +64,6 @@ export const docs = {
     description: `It cannot be undone. ${nobodyAbove}`,
     params,
     responses: { 204: noContent },
-    errors: [lastAdministrator, stillReferredTo()],
+    errors: [lastAdministrator, accountErrors.stillReferredTo()],
   },
 } satisfies Record<string, RouteDocs>

@@ -1,6 +1,5 @@
 /** Changes, disables and deletes users. */
 import { accountErrors } from '../../core/account-errors.ts'
-import { AppError } from '../../core/app-error.ts'
 import type { OnAccessChanged } from '../../platform/access/access-changes.ts'
 import type { AuditEvent } from '../../platform/audit/audit.ts'
 import { ConstraintError, type Database, type Statement } from '../../platform/database/database.ts'
@@ -103,13 +102,8 @@ export function createPeople({ db, store, acts, users, auth, onAccessChanged }: 
 
 export type People = ReturnType<typeof createPeople>
 
-/** Rows of an extension may refer to the user. */
-export function stillReferredTo(): AppError {
-  return new AppError(409, 'User is still referred to')
-}
-
 function asStillReferredTo(error: unknown): never {
-  throw error instanceof ConstraintError && error.kind === 'foreign_key' ? stillReferredTo() : error
+  throw error instanceof ConstraintError && error.kind === 'foreign_key' ? accountErrors.stillReferredTo() : error
 }
 
 function eventOf({ name, email, disabled }: UserEdit): AuditEvent {

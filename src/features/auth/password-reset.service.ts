@@ -14,6 +14,7 @@ import type { Credentials } from './credentials.ts'
 import type { KnownDevices } from './known-devices.ts'
 import type { Lockout } from './lockout.ts'
 import type { MailedTokens } from './mailed-tokens.store.ts'
+import type { TakeMailTurn } from './mails-per-address.ts'
 import { resetMessage } from './messages.ts'
 import type { SessionStore } from './sessions.store.ts'
 
@@ -31,13 +32,14 @@ export interface PasswordResetDeps {
   audit: Audit
   mail: Mail | undefined
   outbox: Outbox
+  takeMailTurn: TakeMailTurn
   publicUrl: string | undefined
   onAccessChanged: OnAccessChanged
 }
 
 export function createPasswordReset(deps: PasswordResetDeps) {
   const { db, accounts, sessions, mailedTokens, lockout, devices, credentials, passwords, userChanges, audit } = deps
-  const { mail, outbox, publicUrl } = deps
+  const { mail, outbox, takeMailTurn, publicUrl } = deps
 
   /** Returns immediately, so that timing does not reveal whether the email is registered. */
   function forgot(given: { email: string; client: Client }): void {
@@ -50,12 +52,13 @@ export function createPasswordReset(deps: PasswordResetDeps) {
     const { token, insert } = mailedTokens.create({ purpose: 'reset', userId: account.id })
     const [, made] = await db.write<object>(
       // Locks the user's row, so that parallel requests cannot exceed the limit of mails.
-      accounts.stillHasVersion(account.id, account.token_version),
+      accounts.stillHasAddress(account),
       insert,
       // Anybody may ask for it.
       audit.entry({ event: 'password_forgot', outcome: 'success', userId: account.id, actorId: null, client }),
     )
-    if (made && made.length > 0) await mail.send(resetMessage({ to: account.email, token, publicUrl }))
+    if (!made?.length || !(await takeMailTurn('reset', account.email))) return
+    await mail.send(resetMessage({ to: account.email, token, publicUrl }))
   }
 
   /** Looking uses nothing up. */

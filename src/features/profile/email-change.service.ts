@@ -25,7 +25,7 @@ export interface EmailChangeDeps {
 const event = 'email_change'
 
 export function createEmailChange({ db, audit, users, auth, publicUrl, onAccessChanged }: EmailChangeDeps) {
-  const { accounts, mailedTokens, mail, outbox, login } = auth
+  const { accounts, mailedTokens, mail, outbox, takeMailTurn, login } = auth
 
   /** Throws 409 where somebody else has the address: the unique index settles who comes first. */
   async function write(...statements: Statement[]): Promise<boolean> {
@@ -73,6 +73,7 @@ export function createEmailChange({ db, audit, users, auth, publicUrl, onAccessC
         await login.requireOpen(attempt)
         throw mail ? tooManyAttempts(3600) : credentialErrors.invalidCredentials()
       }
+      if (mail && !(await takeMailTurn(event, to))) throw tooManyAttempts(3600)
       if (mail) outbox.post('email change mail', () => mail.send(confirmMessage({ to, token, publicUrl })))
       else await onAccessChanged(userId)
       return { isChanged: mail === undefined }

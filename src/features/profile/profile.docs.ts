@@ -30,7 +30,12 @@ export const docs = {
     description: 'With the password, and a code where the second factor is on. It cannot be undone.',
     body: { example: { password: 'Correct-Horse-1', code: '' } },
     responses: { 204: noContent },
-    errors: [...confirmed, credentialErrors.invalidCode(), accountErrors.lastAdministrator()],
+    errors: [
+      ...confirmed,
+      credentialErrors.invalidCode(),
+      accountErrors.lastAdministrator(),
+      accountErrors.stillReferredTo(),
+    ],
   },
   changeEmail: {
     tag,

@@ -40,7 +40,7 @@ const takeTurn: Statement = { sql: 'UPDATE set_up SET id = id WHERE id = 1 RETUR
 
 export function createSetUpStore({ db, clock, random, audit, administrators, insertUser }: SetUpStoreDeps) {
   return {
-    /** Reads every user where nobody holds `*`, and then there are few. Not a scan, whose thread each start would pay for. */
+    /** Reads every user with a role where nobody holds `*`. Not a scan, whose thread each start would pay for. */
     hasAdministrator: async () => (await db.get(administrators.exists)) !== undefined,
 
     /** A new token. Those made before `voidedBefore`, in Unix seconds, stop working. */

@@ -36,9 +36,8 @@ export function userPage(view: UserView): Page {
 ${refusalNote(refusal)}
 <div class="halves">
 ${factsCard(view)}
-${canChange && rolesCard(view)}
+${canChange && html`<div>${rolesCard(view)}${editCard(view)}</div>`}
 </div>
-${canChange && editCard(view)}
 ${cards}
 ${canChange && helpCard(user)}
 ${canChange && accessCard(view)}

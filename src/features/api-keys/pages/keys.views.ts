@@ -1,4 +1,5 @@
 import { badges } from '../../../platform/pages/components/badges.ts'
+import { copyActions } from '../../../platform/pages/components/copy-actions.ts'
 import { field } from '../../../platform/pages/components/forms.ts'
 import { noRefusal, type Refusal, refusalNote } from '../../../platform/pages/components/refusals.ts'
 import { time } from '../../../platform/pages/components/times.ts'
@@ -123,13 +124,8 @@ export function madeKeyPage({ data, key }: MadeKey): Page {
 <p>Keep it where the program finds it, and nobody else: <strong>it is shown only now.</strong></p>
 <p class="codes key" id="api-key"><code>${key}</code></p>
 <p class="hint">A click on it selects all of it.</p>
-<div class="row actions">
-<button type="button" data-copy="api-key" hidden>Copy</button>
-<a class="button main" href="/console/account">I have kept it</a>
-<span class="soft" role="status" data-copied></span>
-</div>
-</section>
-<script src="/console/assets/recovery-codes.js" type="module"></script>`,
+${copyActions({ target: 'api-key', next: { label: 'I have kept it', href: '/console/account' } })}
+</section>`,
   }
 }
 

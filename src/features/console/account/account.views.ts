@@ -33,9 +33,9 @@ export function accountPage(view: AccountView): Page {
 <div class="halves">
 ${profileCard(view)}
 ${passwordCard(view)}
-</div>
 ${emailCard(view)}
 ${twoFactorCard(view.twoFactor)}
+</div>
 ${view.cards}
 ${devicesCard(view.devices, view.endedDevices)}
 <section class="card" aria-labelledby="delete">
@@ -86,7 +86,7 @@ function twoFactorCard({ enabled, recovery_codes_left: left }: TwoFactorStatus) 
   const badge = enabled ? html`<span class="badge good">On</span>` : html`<span class="badge">Off</span>`
   return html`<section class="card" aria-labelledby="two-factor">
 <div class="row"><h2 id="two-factor">Two-factor</h2>${badge}</div>
-<p>${
+<p class="soft">${
     enabled
       ? `Signing in asks for a code of your authenticator app. You have ${countCodes(left)} left for when the app is out of reach.`
       : 'With it, signing in asks for a code of an app on your phone beside the password: a stolen password is not enough.'

@@ -1,5 +1,6 @@
 /** The pages to set up and turn off the second factor, and to show recovery codes. */
 
+import { copyActions } from '../../../platform/pages/components/copy-actions.ts'
 import { field } from '../../../platform/pages/components/forms.ts'
 import { noRefusal, type Refusal, refusalNote } from '../../../platform/pages/components/refusals.ts'
 import { html } from '../../../platform/pages/html.ts'
@@ -67,14 +68,8 @@ export function codesPage({ codes, isNew }: { codes: readonly string[]; isNew: b
 ${codes.map((code) => html`<li><code>${code}</code></li>\n`)}
 </ol>
 <p class="hint no-print">A click on the list selects all of it.</p>
-<div class="row actions no-print">
-<button type="button" data-copy="recovery-codes" hidden>Copy</button>
-<button type="button" data-print hidden>Print</button>
-<a class="button main" href="/console/account">I have kept them</a>
-<span class="soft" role="status" data-copied></span>
-</div>
-</section>
-<script src="/console/assets/recovery-codes.js" type="module"></script>`,
+${copyActions({ target: 'recovery-codes', canPrint: true, next: { label: 'I have kept them', href: '/console/account' } })}
+</section>`,
   }
 }
 

@@ -1,3 +1,4 @@
+import { copyActions } from '../../../platform/pages/components/copy-actions.ts'
 import type { Html } from '../../../platform/pages/html.ts'
 import { html } from '../../../platform/pages/html.ts'
 import type { Page } from '../../../platform/pages/pages.ts'
@@ -20,8 +21,7 @@ export function welcomePage({ address, hasSamples, settings, cards }: WelcomeVie
 ${samplesCard(hasSamples)}
 ${cards}
 ${curlCard(address)}
-${settingsCard(settings)}
-<script src="/console/assets/recovery-codes.js" type="module"></script>`,
+${settingsCard(settings)}`,
   }
 }
 
@@ -42,9 +42,8 @@ function curlCard(address: string): Html {
   return html`<section class="card" aria-labelledby="curl">
 <h2 id="curl">Try the API</h2>
 <p>This lists the products. <a href="/docs">The description of the API</a> has every endpoint.</p>
-<p id="curl-line"><code class="secret">curl '${address}/api/v2/products'</code></p>
-<p class="row actions"><button type="button" data-copy="curl-line" hidden>Copy</button>
-<span class="soft" role="status" data-copied></span></p>
+<p class="codes key" id="curl-line"><code>curl '${address}/api/v2/products'</code></p>
+${copyActions({ target: 'curl-line' })}
 </section>`
 }
 

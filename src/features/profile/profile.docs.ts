@@ -1,18 +1,14 @@
 import { accountErrors } from '../../core/account-errors.ts'
-import { AppError } from '../../core/app-error.ts'
 import { credentialErrors } from '../../core/credential-errors.ts'
 import { tooManyAttempts } from '../../platform/limiter/limiter.ts'
-import { Email, Id, messageResponse, noContent, type RouteDocs, response } from '../../platform/openapi/route-docs.ts'
-import { Type } from '../../platform/validation/schema-builder.ts'
+import { Me, accountsTag as tag } from '../../platform/openapi/account-docs.ts'
+import { messageResponse, noContent, type RouteDocs, response } from '../../platform/openapi/route-docs.ts'
 import { invalidToken } from './email-change.service.ts'
 
-const tag = { name: 'Accounts', description: 'Who users are.' }
 const email = 'ada@example.com'
 const token = 'S2hQw0mZ0aVn7yJxk3l1cRr5b8u2d4f6g9h1j3k5m7p'
 const limited = tooManyAttempts(30)
 const confirmed = [credentialErrors.invalidCredentials(), credentialErrors.locked(1_767_225_600), limited]
-
-const Me = Type.Object({ id: Id, email: Email, name: Type.String(), roles: Type.Array(Type.String()) }, { title: 'Me' })
 
 export const docs = {
   rename: {
@@ -69,6 +65,6 @@ export const docs = {
     description: 'With the token of the mail, which works once, for a day.',
     body: { example: { token } },
     responses: { 200: messageResponse('Email verified') },
-    errors: [new AppError(401, 'Invalid verification token'), limited],
+    errors: [credentialErrors.invalidVerificationToken(), limited],
   },
 } satisfies Record<string, RouteDocs>

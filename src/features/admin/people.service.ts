@@ -29,7 +29,7 @@ export function createPeople({ db, store, acts, users, auth, onAccessChanged }: 
 
   const partsOf = createEditParts({ users, auth })
 
-  /** Returns whether it was done: not where the user has changed, or where no administrator would be left. */
+  /** Returns false if the user has changed meanwhile, or no administrator would be left. */
   async function write(statements: Statement[]): Promise<boolean> {
     const results = await db.write(...statements)
     return results.some((rows) => rows.length > 0)
@@ -51,7 +51,7 @@ export function createPeople({ db, store, acts, users, auth, onAccessChanged }: 
       )
       const disables = parts.some(({ event }) => event === 'user_disabled')
       const statements = [
-        // First, as in every batch that may remove an administrator: two who disable each other find out in turn.
+        // Locked first, as in every batch that may remove an administrator: two who disable each other run in turn.
         ...(disables ? [users.administrators.takeAll] : []),
         isUnchanged(stored),
         ...parts.flatMap((part) => part.statements),
@@ -103,7 +103,7 @@ export function createPeople({ db, store, acts, users, auth, onAccessChanged }: 
 
 export type People = ReturnType<typeof createPeople>
 
-/** Rows of an extension may refer to the user. */
+/** A table of an extension may reference the user. */
 export function stillReferredTo(): AppError {
   return new AppError(409, 'User is still referred to')
 }

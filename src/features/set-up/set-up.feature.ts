@@ -1,4 +1,4 @@
-/** The first run: the link that makes the first administrator, its pages, and the command `setup`. */
+/** The first run: the link that creates the first administrator, its pages, and the command `setup`. */
 import { join } from 'node:path'
 import { defineFeature } from '../../platform/feature.ts'
 import { auth } from '../auth/auth.feature.ts'

@@ -6,7 +6,7 @@ export interface TokenMessage {
   subject: string
   /** What the token is for, and until when it works. Ends with a colon. */
   intro: string
-  /** Starts with the configured address of the service, never with a Host header, which anybody can set. Undefined if no address is configured. */
+  /** Starts with the configured address, never with a Host header, which anybody can set. Undefined without one. */
   link: string | undefined
   /** What the API calls the token, such as `Reset token`. */
   label: string

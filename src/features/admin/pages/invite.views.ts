@@ -1,4 +1,4 @@
-/** The form to invite a user, and the link where it cannot be mailed. */
+/** The form to invite a user, and the link if it cannot be mailed. */
 import { copyActions } from '../../../platform/pages/components/copy-actions.ts'
 import { field, noProblems, type Problems, problemNote, type Values } from '../../../platform/pages/components/forms.ts'
 import { html } from '../../../platform/pages/html.ts'

@@ -104,7 +104,7 @@ function helpCard({ id, email, two_factor, locked_until }: ListedUser): Html {
     two_factor && {
       path: 'reset-2fa',
       name: 'Reset two-factor',
-      description: 'For who has lost the app and the recovery codes. The password alone signs in then.',
+      description: 'For users who have lost the app and the recovery codes. They then sign in with the password alone.',
       question: `Reset the two-factor of ${email}?`,
     },
     {

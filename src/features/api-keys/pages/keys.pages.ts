@@ -1,4 +1,4 @@
-/** Keys in the console: on the account page, on the page of a user, and where one is made. */
+/** API keys in the console: cards on the account page and on a user's page, and the form for a new key. */
 import type { ConsolePages } from '../../../platform/pages/console-pages.ts'
 import type { ApiKeysService } from '../api-keys.create.ts'
 import { keysCard, welcomeCard } from './keys.views.ts'

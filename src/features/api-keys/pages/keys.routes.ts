@@ -68,10 +68,10 @@ export function addKeyPages(app: FastifyInstance, { keys, notices, send }: PageK
   }
 }
 
-/** What the form says, as the API takes it. */
+/** Converts the form to the body of the API. */
 function toBody({ name, permissions, lifetime }: NewKeyForm, now: number) {
   const lines = permissions.split('\n').flatMap((line) => line.trim() || [])
-  // Without an end only where that was chosen.
+  // Unlimited only if that was chosen: an unknown value gets the default.
   const days = Object.hasOwn(lifetimes, lifetime) ? Number(lifetime) : Number(defaultLifetime)
   return {
     name,
@@ -80,7 +80,7 @@ function toBody({ name, permissions, lifetime }: NewKeyForm, now: number) {
   }
 }
 
-/** The form has one field for all permissions. */
+/** Merges the problems of all permissions, for which the form has one field. */
 function atField({ problems, ...refusal }: Refusal): Refusal {
   const found = Object.entries(problems.fields)
   const ofPermissions = new Set(found.flatMap(([name, texts]) => (name.startsWith('permissions') ? texts : [])))

@@ -14,11 +14,11 @@ export interface KeysCard {
   /** In ISO 8601. */
   now: string
   about: string
-  /** How the page speaks of the owner. */
+  /** What the card calls the owner. */
   owner: 'you' | 'the user'
-  /** Where one is made; absent where none may be. */
+  /** Path of the form for a new key. */
   newKey?: string
-  /** Where one is ended, by its id; absent where they are only to be looked at. */
+  /** Path that ends a key. Undefined if the viewer may only look. */
   endPath?(key: string): string
 }
 
@@ -67,7 +67,7 @@ function expiryOf(expiresAt: string | null, now: string): Html {
     : html`<span><span class="badge bad">Expired</span> ${time(expiresAt)}</span>`
 }
 
-/** How many days a new key may last, as the form offers it. */
+/** The choices of the form, by their number of days. */
 export const lifetimes: Readonly<Record<string, string>> = {
   30: '30 days',
   90: '90 days',
@@ -77,7 +77,7 @@ export const lifetimes: Readonly<Record<string, string>> = {
 export const defaultLifetime = '90'
 
 export interface NewKeyView {
-  /** What was typed, where it was refused. */
+  /** The submitted values, if they were refused. */
   name?: string
   permissions?: string
   lifetime?: string
@@ -116,7 +116,7 @@ ${field({ label: 'Permissions', name: 'permissions', type: 'textarea', value: pe
 export function madeKeyPage({ data, key }: MadeKey): Page {
   return {
     title: 'Your API key',
-    // It is shown once.
+    // The key is shown once.
     address: false,
     content: html`<section class="medium card">
 <p class="notice" role="status">The API key “${data.name}” is made.</p>

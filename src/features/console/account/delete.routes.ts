@@ -1,4 +1,4 @@
-/** The end of one's own account. */
+/** The page where users delete their account. */
 import type { FastifyInstance } from 'fastify'
 import { principalOf } from '../../../platform/access/route-guards.ts'
 import { clientOf } from '../../../platform/http/client.ts'

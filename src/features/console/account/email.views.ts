@@ -1,4 +1,4 @@
-/** One's own address: changing it, and the links of mails that confirm one. */
+/** The card to change the email, and the pages that mails link to. */
 import { field } from '../../../platform/pages/components/forms.ts'
 import { noRefusal, type Refusal, refusalNote } from '../../../platform/pages/components/refusals.ts'
 import { type Html, html } from '../../../platform/pages/html.ts'
@@ -6,7 +6,7 @@ import type { Page } from '../../../platform/pages/pages.ts'
 
 export interface EmailCardView {
   canMail: boolean
-  /** What was typed, where it was refused. */
+  /** The submitted email, if it was refused. */
   typedEmail?: string
   emailRefusal?: Refusal
 }
@@ -25,7 +25,7 @@ ${field({ label: 'Password', name: 'email_password', type: 'password', problems,
 </section>`
 }
 
-/** A button, not the link itself, uses the token up: mail scanners follow links. */
+/** Only the button consumes the token, because mail scanners follow links. */
 export function confirmPage({ token, kind }: { token: string; kind: 'verify' | 'confirm' }): Page {
   const words = {
     verify: { title: 'Confirm your address', action: '/console/verify' },

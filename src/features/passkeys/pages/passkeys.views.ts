@@ -1,4 +1,4 @@
-/** What needs the script passkeys.js is hidden until it has found that the browser has passkeys. */
+/** Parts that need passkeys.js are hidden until the script has found that the browser supports passkeys. */
 import { field } from '../../../platform/pages/components/forms.ts'
 import { noRefusal, type Refusal, refusalNote } from '../../../platform/pages/components/refusals.ts'
 import { time } from '../../../platform/pages/components/times.ts'
@@ -44,7 +44,7 @@ function row({ id, name, backed_up, created_at, last_used_at }: ListedPasskey): 
 export interface AddView {
   /** The host that passkeys belong to. */
   host: string
-  /** What was typed, if it was refused. */
+  /** The submitted name, if it was refused. */
   name?: string
   refusal?: Refusal
 }
@@ -69,7 +69,7 @@ ${script}`,
   }
 }
 
-/** The browser makes the passkey; the script then sends the form. */
+/** The browser creates the passkey; then the script submits the form. */
 export function createPage({ host, name, options }: { host: string; name: string; options: object }): Page {
   return {
     title: 'Add a passkey',

@@ -9,7 +9,7 @@ export interface WelcomeView {
   address: string
   hasSamples: boolean
   settings: readonly ProductionSetting[]
-  /** Of other features. */
+  /** Added by other features. */
   cards: readonly Html[]
 }
 

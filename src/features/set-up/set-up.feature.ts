@@ -20,7 +20,7 @@ export const setUp = defineFeature({
   pages: (service) => ({
     notices: {
       'set-up': 'The administrator is made: sign in to go on.',
-      'samples-added': 'The sample products are there.',
+      'samples-added': 'The sample products have been added.',
     },
     routes: (kit) => async (app) =>
       (await import('./pages/set-up.routes.ts')).addSetUpPages(app, { ...kit, ...service }),

@@ -47,10 +47,10 @@ export function inviteLinkPage({ user, inviteUrl }: { user: ListedUser; inviteUr
     content: html`${trail}
 <section class="medium card">
 <h1>Invitation for ${user.email}</h1>
-<p>No mail server is configured (<code>mail.url</code>), so hand this link over yourself. It works once, for seven days:
+<p>No mail server is configured (<code>mail.url</code>), so pass this link on yourself. It works once, for seven days:
 <strong>it is shown only now.</strong></p>
 <p class="codes key" id="invite-link"><code>${inviteUrl}</code></p>
-${inviteUrl.startsWith('/') && html`<p class="hint">The address of this service belongs in front of it: <code>server.public_url</code> is not configured.</p>`}
+${inviteUrl.startsWith('/') && html`<p class="hint">Put the address of this service in front of it, because <code>server.public_url</code> is not configured.</p>`}
 <p class="hint">Anybody who has the link can set the password.</p>
 ${copyActions({ target: 'invite-link', next: { label: 'I have kept it', href: `/console/users/${user.id}` } })}
 </section>`,

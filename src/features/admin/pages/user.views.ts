@@ -87,7 +87,7 @@ function editCard({ user, values = { ...user }, refusal = noRefusal }: UserView)
   return html`<section class="card" aria-labelledby="edit">
 <h2 id="edit">Profile</h2>
 <form method="post" action="/console/users/${user.id}/edit">
-${field({ label: 'Email', name: 'email', type: 'email', value: values.email, problems, required: true, autocomplete: 'off', hint: 'A new one is not verified.' })}
+${field({ label: 'Email', name: 'email', type: 'email', value: values.email, problems, required: true, autocomplete: 'off', hint: 'A new email is not verified.' })}
 ${field({ label: 'Name', name: 'name', value: values.name, problems, maxlength: 255, autocomplete: 'off' })}
 <button class="main">Save the profile</button>
 </form>
@@ -110,7 +110,7 @@ function helpCard({ id, email, two_factor, locked_until }: ListedUser): Html {
     {
       path: 'sign-out',
       name: 'Sign out everywhere',
-      description: 'Ends every session on every device at once.',
+      description: 'Ends all sessions on all devices at once.',
       question: `Sign ${email} out everywhere?`,
     },
   ]
@@ -124,7 +124,7 @@ function accessCard({ user, isInvited }: UserView): Html {
       disabled_at === null && {
         path: 'invitation',
         name: 'Invite again',
-        description: 'Makes a new link to set the password. The one from before no longer works.',
+        description: 'Creates a new link to set the password. The earlier one stops working.',
       },
     disabled_at === null
       ? {

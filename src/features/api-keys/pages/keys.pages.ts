@@ -16,7 +16,7 @@ export function createKeyPages(keys: ApiKeysService): ConsolePages {
           keysCard({
             keys: await keys.list(id),
             now: keys.clock.nowIso(),
-            about: 'For programs that act as you, with what both you and the key may.',
+            about: 'For programs that act as you, with the permissions that both you and the key have.',
             owner: 'you',
             newKey: '/console/account/keys/new',
             endPath: (key) => `/console/account/keys/${key}/end`,

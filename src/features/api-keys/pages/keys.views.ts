@@ -95,11 +95,11 @@ export function newKeyPage({
     title: 'New API key',
     content: html`<section class="medium card">
 <h1>New API key</h1>
-<p>A program that has it acts as you. Give it no more than it needs.</p>
+<p>A program with this key acts as you. Give it only the permissions that it needs.</p>
 ${refusalNote(refusal)}
 <form method="post" action="/console/account/keys">
-${field({ label: 'Name', name: 'name', value: name, problems, required: true, maxlength: maxNameLength, autocomplete: 'off', autofocus: true, hint: 'What it is for, such as the program that gets it.' })}
-${field({ label: 'Permissions', name: 'permissions', type: 'textarea', value: permissions, problems, hint: 'One to a line, such as posts.view or products.*. Without any, the key may do all that you may.' })}
+${field({ label: 'Name', name: 'name', value: name, problems, required: true, maxlength: maxNameLength, autocomplete: 'off', autofocus: true, hint: 'What the key is for, such as the name of the program.' })}
+${field({ label: 'Permissions', name: 'permissions', type: 'textarea', value: permissions, problems, hint: 'One per line, such as posts.view or products.*. If empty, the key has all of your permissions.' })}
 <div class="field">
 <label for="field-lifetime">Expires after</label>
 <select id="field-lifetime" name="lifetime">${Object.entries(lifetimes).map(
@@ -121,9 +121,9 @@ export function madeKeyPage({ data, key }: MadeKey): Page {
     content: html`<section class="medium card">
 <p class="notice" role="status">The API key “${data.name}” is made.</p>
 <h1>Your API key</h1>
-<p>Keep it where the program finds it, and nobody else: <strong>it is shown only now.</strong></p>
+<p>Store it where only the program can read it: <strong>it is shown only now.</strong></p>
 <p class="codes key" id="api-key"><code>${key}</code></p>
-<p class="hint">A click on it selects all of it.</p>
+<p class="hint">Click the key to select it.</p>
 ${copyActions({ target: 'api-key', next: { label: 'I have kept it', href: '/console/account' } })}
 </section>`,
   }

@@ -51,16 +51,16 @@ function deletePage({ needsCode, refusal = noRefusal }: { needsCode: boolean; re
   const { problems } = refusal
   return {
     title: 'Delete your account',
-    content: html`<p class="trail"><a href="/console/account">← Account</a></p>
-<section class="narrow card">
+    content: html`<section class="narrow card">
 <h1>Delete your account</h1>
-<p>It is gone at once, with its devices and keys. This cannot be undone.</p>
+<p>Your account is deleted at once, with its sessions, passkeys and API keys. This cannot be undone.</p>
 ${refusalNote(refusal)}
 <form method="post" action="/console/account/delete">
 ${field({ label: 'Password', name: 'password', type: 'password', problems, required: true, autocomplete: 'current-password' })}
 ${needsCode && field({ label: 'Code', name: 'code', problems, required: true, autocomplete: 'one-time-code' })}
 <button class="bad">Delete my account</button>
 </form>
+<p class="beside"><a href="/console/account">Back to your account</a></p>
 </section>`,
   }
 }

@@ -18,7 +18,7 @@ export function passkeysCard(passkeys: readonly ListedPasskey[]): Html {
 <h2 id="passkeys">Passkeys</h2>
 <a class="button end" href="${base}/add">Add a passkey</a>
 </div>
-<p class="soft">With a passkey you sign in by your fingerprint, your face or the PIN of your device, and type neither password nor code.</p>
+<p class="soft">Sign in with your fingerprint, your face or the PIN of your device, without password and code.</p>
 ${
   passkeys.length > 0 &&
   html`<table class="stack devices">
@@ -59,7 +59,7 @@ export function addPage({ host, name, refusal = noRefusal }: AddView): Page {
 ${refusalNote(refusal)}
 ${missingNote(host)}
 <form method="post" action="${base}/add" data-passkey-host="${host}" hidden>
-${field({ label: 'Name', name: 'name', value: name, problems, required: true, maxlength: maxNameLength, autocomplete: 'off', autofocus: true, hint: 'By which you know it again, such as the device it is on.' })}
+${field({ label: 'Name', name: 'name', value: name, problems, required: true, maxlength: maxNameLength, autocomplete: 'off', autofocus: true, hint: 'To recognise it later, such as the name of the device.' })}
 ${field({ label: 'Password', name: 'password', type: 'password', problems, required: true, autocomplete: 'current-password' })}
 <button class="main">Go on</button>
 </form>

@@ -17,7 +17,7 @@ export function welcomePage({ address, hasSamples, settings, cards }: WelcomeVie
   return {
     title: 'Welcome',
     content: html`<h1>Welcome</h1>
-<p>You are the administrator of this service. This page is here for an hour; everything on it can be done later too.</p>
+<p>You are the administrator of this service. This page is available for an hour; you can do everything on it later too.</p>
 ${samplesCard(hasSamples)}
 ${cards}
 ${curlCard(address)}
@@ -27,12 +27,12 @@ ${settingsCard(settings)}`,
 
 function samplesCard(hasSamples: boolean): Html {
   return html`<section class="card" aria-labelledby="samples">
-<h2 id="samples">Products to look at</h2>
+<h2 id="samples">Sample products</h2>
 ${
   hasSamples
-    ? html`<p>The sample products are there.</p>
+    ? html`<p>The list has three dozen made-up products.</p>
 <p class="row actions"><a class="button" href="/console/products">See the products</a></p>`
-    : html`<p>Three dozen made-up products, to try the lists, the search and the API with.</p>
+    : html`<p>Adds three dozen made-up products, to try the list, the search and the API.</p>
 <form method="post" action="${setUpPath}/samples"><button>Add sample products</button></form>`
 }
 </section>`

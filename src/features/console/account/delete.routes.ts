@@ -10,6 +10,7 @@ import {
   type Refusal,
   refusalNote,
 } from '../../../platform/pages/components/refusals.ts'
+import { reword } from '../../../platform/pages/components/reword.ts'
 import { html } from '../../../platform/pages/html.ts'
 import type { Page } from '../../../platform/pages/pages.ts'
 import { OrEmpty } from '../../../platform/validation/body-validation.ts'
@@ -17,6 +18,9 @@ import { Type } from '../../../platform/validation/schema-builder.ts'
 import type { ConsoleParts } from '../console.service.ts'
 
 const config = { access: 'authenticated', docs: false } as const
+const sentences = {
+  last_administrator: 'You are the last administrator. Give the role to another user first.',
+}
 
 export function addDeletePages(app: FastifyInstance, parts: ConsoleParts): void {
   const { profile, twoFactor, cookies, notices, send } = parts
@@ -37,7 +41,7 @@ export function addDeletePages(app: FastifyInstance, parts: ConsoleParts): void 
         await profile.removeAccount({ principal, client: clientOf(request), ...request.body })
       } catch (error) {
         const { enabled } = await twoFactor.status(principal.id)
-        return refuse({ request, reply, error }, (refusal) =>
+        return refuse({ request, reply, error: reword(error, sentences) }, (refusal) =>
           deletePage({ needsCode: enabled, refusal: atFields(refusal, { password: 'password', code: 'code' }) }),
         )
       }

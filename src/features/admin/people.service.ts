@@ -28,7 +28,7 @@ export function createPeople({ db, store, acts, users, auth, onAccessChanged }: 
 
   const partsOf = createEditParts({ users, auth })
 
-  /** Returns whether it was done: not where the user has changed, or where no administrator would be left. */
+  /** Returns false if the user has changed meanwhile, or no administrator would be left. */
   async function write(statements: Statement[]): Promise<boolean> {
     const results = await db.write(...statements)
     return results.some((rows) => rows.length > 0)
@@ -50,7 +50,7 @@ export function createPeople({ db, store, acts, users, auth, onAccessChanged }: 
       )
       const disables = parts.some(({ event }) => event === 'user_disabled')
       const statements = [
-        // First, as in every batch that may remove an administrator: two who disable each other find out in turn.
+        // Locked first, as in every batch that may remove an administrator: two who disable each other run in turn.
         ...(disables ? [users.administrators.takeAll] : []),
         isUnchanged(stored),
         ...parts.flatMap((part) => part.statements),

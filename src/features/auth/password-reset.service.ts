@@ -1,4 +1,4 @@
-/** A new password by mail: where the old one is forgotten, or where an invitation asks for the first one. */
+/** Sets a password with a mailed token: after it was forgotten, or for the first time after an invitation. */
 import { normaliseEmail } from '../../core/email.ts'
 import type { OnAccessChanged } from '../../platform/access/access-changes.ts'
 import type { Audit } from '../../platform/audit/audit.ts'
@@ -61,19 +61,19 @@ export function createPasswordReset(deps: PasswordResetDeps) {
     await mail.send(resetMessage({ to: account.email, token, publicUrl }))
   }
 
-  /** Looking uses nothing up. */
+  /** Does not consume the token. */
   const findReset = (token: string) => mailedTokens.find(token, 'reset', 'invitation')
 
   async function reset(given: { token: string; password: string; client: Client }): Promise<void> {
     const { client } = given
     const known = await findReset(given.token)
-    // Only a token that is good is worth a hash: guessing must not keep the threads busy.
+    // Checked before hashing, so that guesses do not keep the threads busy.
     if (!known) throw authErrors.invalidResetToken()
     const { user_id: userId, email, name } = known
     const user = { email, id: userId }
     deps.requireImpersonal({ field: 'password', password: given.password, email, name })
     const passwordHash = await passwords.hash(given.password, client)
-    // Nobody has proved before that the address is theirs: what was set up here may be a squatter's.
+    // The address was never verified, so the second factor and other credentials may be a squatter's.
     const isFirstProof = known.email_verified_at === null
     // In the order in which a login takes its rows, so that the two never wait for each other.
     const [, used] = await db.write(
@@ -92,7 +92,7 @@ export function createPasswordReset(deps: PasswordResetDeps) {
     await deps.onAccessChanged(userId)
   }
 
-  /** By an administrator of the machine. Ends what a reset ends, but proves nothing about the address. */
+  /** For the command line. Ends what a reset ends, but does not verify the address. */
   async function set(given: { user: { id: number; email: string }; password: string; client: Client }): Promise<void> {
     const { user, password, client } = given
     deps.requireImpersonal({ field: 'password', password, email: user.email })

@@ -1,4 +1,4 @@
-/** Proof that an address is its user's: a link that is mailed there. */
+/** Verifies email addresses with a mailed link. */
 import type { Audit } from '../../platform/audit/audit.ts'
 import type { Database } from '../../platform/database/database.ts'
 import type { Client } from '../../platform/http/client.ts'
@@ -38,10 +38,10 @@ export function createVerification(deps: VerificationDeps) {
   }
 
   return {
-    /** Returns at once. Mails nothing where the address is verified, or where three were mailed within the hour. */
+    /** Returns immediately. Mails nothing if the address is verified, or after three mails in an hour. */
     request: (userId: number): void => outbox.post('verification mail', () => send(userId)),
 
-    /** Looking uses nothing up. */
+    /** Does not consume the token. */
     find: (token: string) => mailedTokens.find(token, 'verification'),
 
     async verify({ token, client }: { token: string; client: Client }): Promise<void> {

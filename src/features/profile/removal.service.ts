@@ -1,4 +1,4 @@
-/** Deleting one's own account, with the password, and a code where the second factor is on. */
+/** Deletes a user's own account, with the password and, if two-factor is on, a code. */
 import { accountErrors } from '../../core/account-errors.ts'
 import { credentialErrors } from '../../core/credential-errors.ts'
 import type { OnAccessChanged } from '../../platform/access/access-changes.ts'
@@ -21,7 +21,7 @@ export interface AccountRemovalDeps {
 export interface Removal {
   principal: Principal
   password: string
-  /** Of the second factor, where it is on. */
+  /** Required if two-factor is on. */
   code: string
   client: Client
 }
@@ -42,7 +42,7 @@ export function createAccountRemoval({ db, audit, users, auth, onAccessChanged }
     const [takeAdministrators, remove] = users.changes.remove(userId)
     const statements = [
       passes,
-      // Before the user's own row, as every batch that may remove an administrator has it: none waits for another.
+      // Locked before the user's own row, as in every batch that may remove an administrator, to avoid deadlocks.
       ...(isAdministrator ? [takeAdministrators] : []),
       stillHasVersion,
       ...use,

@@ -26,6 +26,8 @@ export interface TargetOptions {
   countedLists: readonly string[]
   /** Whether data that is there may be replaced. */
   canReplace: boolean
+  /** Whether SQLite's search indexes are left empty, which saves most of the time. For a proof. */
+  skipsSearch: boolean
   clock: Clock
 }
 

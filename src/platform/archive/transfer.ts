@@ -52,6 +52,7 @@ export interface RestoreOptions {
   to: DatabasePlace
   /** Whether data that is there may be replaced. */
   canReplace: boolean
+  skipsSearch?: boolean
   clock: Clock
   onProgress?: OnProgress | undefined
 }
@@ -89,7 +90,7 @@ export async function prove(
   const file = join(folder, 'proof.db')
   try {
     const to = { url: `file:${file}`, root: folder, schema: options.schema }
-    return await restore(archive, { ...options, to, canReplace: true })
+    return await restore(archive, { ...options, to, canReplace: true, skipsSearch: true })
   } finally {
     await archive.close()
     rmSync(file, { force: true })
@@ -116,9 +117,9 @@ async function transfer(
   }
 }
 
-function openTarget(content: Content, { to, canReplace, clock }: RestoreOptions): Promise<Target> {
+function openTarget(content: Content, { to, canReplace, skipsSearch = false, clock }: RestoreOptions): Promise<Target> {
   const { migrations, countedLists } = content
-  const options = { schema: to.schema, migrations, countedLists, canReplace, clock }
+  const options = { schema: to.schema, migrations, countedLists, canReplace, skipsSearch, clock }
   return dialectOf(to.url) === 'sqlite'
     ? openSqliteTarget(sqlitePath(to.url, to.root), options)
     : openPostgresTarget(to.url, options)

@@ -6,6 +6,7 @@ import { declaredBy } from '../../src/app/declarations.ts'
 import { ownFeatures } from '../../src/app/features.ts'
 import { createClock, systemClock } from '../../src/core/clock.ts'
 import { type Archive, openArchive } from '../../src/platform/archive/archive-reader.ts'
+import type { Table } from '../../src/platform/archive/content.ts'
 import { backUp, type DatabasePlace, restore } from '../../src/platform/archive/transfer.ts'
 import { createOutputFile } from '../../src/platform/command-line/output-file.ts'
 import type { DeclaredSchema } from '../../src/platform/database/migrations.ts'
@@ -35,8 +36,10 @@ export async function restoreInto(to: DatabasePlace, path: string, { canReplace 
   }
 }
 
+export type ArchivedTables = Readonly<Record<string, { rows: number; digest: string; counter: Table['counter'] }>>
+
 /** What an archive says of each table: columns, rows, checksum and counter, whichever engine it comes from. */
-export async function tablesIn(path: string): Promise<Record<string, object>> {
+export async function tablesIn(path: string): Promise<ArchivedTables> {
   const archive: Archive = await openArchive(path)
   try {
     return Object.fromEntries(
@@ -48,7 +51,8 @@ export async function tablesIn(path: string): Promise<Record<string, object>> {
 }
 
 /** The tables of a database, by way of an archive of it. */
-export const tablesOfDatabase = async (t: TestContext, place: DatabasePlace) => tablesIn(await writeArchiveOf(t, place))
+export const tablesOfDatabase = async (t: TestContext, place: DatabasePlace): Promise<ArchivedTables> =>
+  tablesIn(await writeArchiveOf(t, place))
 
 /** The archive with one byte changed. */
 export function withFlippedByte(path: string, at: number, mask: number): string {

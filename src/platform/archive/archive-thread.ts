@@ -8,7 +8,7 @@ import { createOutputFile } from '../command-line/output-file.ts'
 import type { ArchiveMessage, ArchiveResult, ArchiveTask } from './archive-messages.ts'
 import { backUp, prove } from './transfer.ts'
 
-const lowPriority = 19
+const lowPriority = 10
 
 // On Linux a thread has a priority of its own; elsewhere this would slow the whole process down.
 if (process.platform === 'linux') setPriority(0, lowPriority)

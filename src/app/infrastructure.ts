@@ -120,7 +120,13 @@ export async function openInfrastructure(options: InfrastructureOptions): Promis
       onAccessChanged: isServing
         ? createAccessChanges({ bus: nodeBus, log })
         : createOneShotAccessNotice({ config, log, db }),
-      createLimiter: createLimiters(redis),
+      createLimiter: createLimiters(
+        redis,
+        options.metrics?.addCounter({
+          name: 'rate_limit_fallbacks_total',
+          help: 'Rate limit checks that this node counted alone, because Redis did not answer.',
+        }),
+      ),
       isServing,
       onClose: (closer) => void closers.push(closer),
       close,

@@ -12,6 +12,7 @@ import { createCorsHeaders, createOptionsHandler } from './cors.ts'
 import { createFramework, type FrameworkOptions } from './framework.ts'
 import { addHealthRoutes, type HealthOptions } from './health.ts'
 import { handleErrors, sendError } from './http-errors.ts'
+import { createInFlight } from './in-flight.ts'
 import { describeListenError } from './listen-error.ts'
 import { createLoadShedding } from './load-shedding.ts'
 import { handleUnknownRoutes } from './not-found.ts'
@@ -44,6 +45,12 @@ export async function createHttpServer(options: HttpOptions): Promise<HttpServer
   const isTrusted = createProxyTrust(options.trustedProxies)
   const headersFor = createCorsHeaders(options.corsOrigins, securityHeaders(options))
   const initialize = createRequestInitializer(isTrusted, headersFor)
+  const inFlight = createInFlight()
+  metrics.addGauge({
+    name: 'http_requests_in_flight',
+    help: 'Requests without a response yet, the scrape itself included.',
+    read: inFlight.count,
+  })
   const loadShedding = createLoadShedding(options.maxEventLoopDelayMs)
   let stopping = false
   const isStopping = () => stopping
@@ -69,7 +76,7 @@ export async function createHttpServer(options: HttpOptions): Promise<HttpServer
   handleErrors(app)
   const unknownRoutes = handleUnknownRoutes(app)
   const handleOptions = createOptionsHandler(unknownRoutes)
-  admitRequests(app, { initialize, handleOptions, unknownRoutes, loadShedding, isStopping })
+  admitRequests(app, { initialize, handleOptions, unknownRoutes, loadShedding, inFlight, isStopping })
   const slowReaders = disconnectSlowReaders({
     server: app.server,
     seconds: options.unreadSeconds,
@@ -80,7 +87,7 @@ export async function createHttpServer(options: HttpOptions): Promise<HttpServer
     loadShedding.close()
     slowReaders.close()
   })
-  recordRequests(app, { log, metrics, isStopping })
+  recordRequests(app, { log, metrics, inFlight, isStopping })
   await readBodies(app)
   serveDocs(app, { ...options, requirementsOf })
   addHealthRoutes(app, options)

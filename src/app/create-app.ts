@@ -58,6 +58,7 @@ export async function createApp({ onCreated, ...options }: AppOptions): Promise<
       log,
       random,
       metrics,
+      tracing: infrastructure.tracing,
       version: readVersion(),
       authenticate: joined.signIn.authenticate,
       policies: joined.policies,

@@ -4,6 +4,7 @@ import type { FastifyInstance } from 'fastify'
 import type { TObject } from 'typebox'
 import { type GuardOptions, guardRoutes } from '../access/route-guards.ts'
 import { serveDocs } from '../openapi/openapi.routes.ts'
+import type { Tracing } from '../tracing/tracing.ts'
 import { compileBody, compileTexts } from '../validation/body-validation.ts'
 import { admitRequests, createRequestInitializer } from './admission.ts'
 import { readBodies } from './bodies.ts'
@@ -18,10 +19,13 @@ import { createLoadShedding } from './load-shedding.ts'
 import { handleUnknownRoutes } from './not-found.ts'
 import { createProxyTrust } from './proxies.ts'
 import { logRequest, recordRequests } from './request-log.ts'
+import { createRequestTracing } from './request-tracing.ts'
 import { type SecurityOptions, securityHeaders } from './security-headers.ts'
 import { disconnectSlowReaders } from './slow-readers.ts'
 
 export interface HttpOptions extends GuardOptions, SecurityOptions, HealthOptions, FrameworkOptions {
+  /** Undefined without OpenTelemetry. */
+  tracing: Tracing | undefined
   corsOrigins: readonly string[]
   port: number
   /** The service's version, for the OpenAPI document. */
@@ -52,6 +56,7 @@ export async function createHttpServer(options: HttpOptions): Promise<HttpServer
     read: inFlight.count,
   })
   const loadShedding = createLoadShedding(options.maxEventLoopDelayMs)
+  const tracing = createRequestTracing(options.tracing)
   let stopping = false
   const isStopping = () => stopping
 
@@ -59,10 +64,13 @@ export async function createHttpServer(options: HttpOptions): Promise<HttpServer
     ...options,
     isTrusted,
     headersFor,
+    tracing,
     onUndecodable(error, request, reply) {
       initialize(request, reply)
       const isHandled = handleOptions(request, reply)
-      logRequest(request, isHandled ? 204 : 404, 0)
+      const status = isHandled ? 204 : 404
+      tracing.end(request, status)
+      logRequest(request, status, 0)
       if (!isHandled) sendError(error, request, reply)
     },
   })
@@ -77,6 +85,7 @@ export async function createHttpServer(options: HttpOptions): Promise<HttpServer
   const unknownRoutes = handleUnknownRoutes(app)
   const handleOptions = createOptionsHandler(unknownRoutes)
   admitRequests(app, { initialize, handleOptions, unknownRoutes, loadShedding, inFlight, isStopping })
+  tracing.addHooks(app)
   const slowReaders = disconnectSlowReaders({
     server: app.server,
     seconds: options.unreadSeconds,
@@ -87,7 +96,7 @@ export async function createHttpServer(options: HttpOptions): Promise<HttpServer
     loadShedding.close()
     slowReaders.close()
   })
-  recordRequests(app, { log, metrics, inFlight, isStopping })
+  recordRequests(app, { log, metrics, inFlight, tracing, isStopping })
   await readBodies(app)
   serveDocs(app, { ...options, requirementsOf })
   addHealthRoutes(app, options)

@@ -26,7 +26,8 @@ export interface Metrics {
   print(): Promise<string>
 }
 
-export interface MetricObject extends MetricObjectWithValues<MetricValue<string>> {}
+/** Samples of a histogram have names of their own, which the type declarations leave out. */
+export type MetricObject = MetricObjectWithValues<MetricValue<string> & { metricName?: string }>
 
 /** How the values of several threads become one. */
 export type Aggregator = 'sum' | 'first' | 'min' | 'max' | 'average'

@@ -61,7 +61,6 @@ export async function createUsersService(infrastructure: Infrastructure<UsersCon
     createUser: (row: UserRow) => new User(row, roles),
     findPasswordProblems,
     requireImpersonal,
-    refusesCommonPasswords: auth.password.refuseCommon,
     EmailAddress,
     Profile,
     UserEdit,

@@ -1,7 +1,4 @@
-/**
- * What a service in production wants, and whether the configuration has it. The welcome page and `latchkey doctor` show the
- * same list.
- */
+/** Recommended settings for production, and whether they are set. Shown on the welcome page and by `latchkey doctor`. */
 import type { CoreConfig } from '../../config/config.ts'
 import { isPlaygroundOpen } from '../../config/config.ts'
 import type { ValuesOf } from '../../config/key.ts'
@@ -15,7 +12,7 @@ export type ProductionConfig = CoreConfig & ConfigOf<typeof users> & ConfigOf<ty
 
 export interface ProductionSetting {
   id: string
-  /** What to set, as in the environment. */
+  /** The environment variable, with a value if there is only one. */
   name: string
   why: string
   /** Undefined if the service cannot know. */
@@ -36,21 +33,21 @@ function identity({ environment, server, jwt }: ProductionConfig): ProductionSet
     {
       id: 'node_env',
       name: 'NODE_ENV=production',
-      why: 'Closes the GraphQL playground and refuses a start without a secret.',
+      why: 'Turns the GraphQL playground off, and requires a JWT_SECRET.',
       isMet: environment === 'production',
       isEssential: true,
     },
     {
       id: 'public_url',
       name: 'PUBLIC_URL',
-      why: 'The https address that people use. Links in mails are made from it, and cookies are kept to https.',
+      why: 'The https address of this service, for links in mails. Cookies are then sent over https only.',
       isMet: server.publicUrl?.startsWith('https:') ?? false,
       isEssential: true,
     },
     {
       id: 'jwt_secret',
       name: 'JWT_SECRET',
-      why: 'At least 32 random bytes that sign tokens. Without it, a secret is kept beside the database.',
+      why: 'At least 32 random bytes that sign tokens. Without it, a generated secret is stored next to the database.',
       isMet: jwt.secret !== undefined || !jwt.algorithm.startsWith('HS'),
       isEssential: true,
     },
@@ -84,7 +81,7 @@ function access({ auth, mail }: ProductionConfig): ProductionSetting[] {
     {
       id: 'registration',
       name: 'REGISTRATION=closed',
-      why: 'Unless strangers may make accounts of their own.',
+      why: 'Unless anybody may create an account.',
       isMet: !isOpen,
       isEssential: false,
     },
@@ -118,7 +115,7 @@ function network(config: ProductionConfig): ProductionSetting[] {
     {
       id: 'trusted_proxies',
       name: 'TRUSTED_PROXIES',
-      why: 'The address of the proxy that ends https, so that limits and the audit trail see the clients behind it.',
+      why: 'The address of your https proxy, so that rate limits and the audit trail use the addresses of the clients.',
       isMet: server.trustedProxies.length > 0,
       isEssential: false,
     },

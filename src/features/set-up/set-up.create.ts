@@ -28,7 +28,7 @@ export function createSetUpService(infrastructure: Infrastructure, { users, auth
     addSamples: () => store.addSamples(products.createSamples(sampleCount)),
     // The configuration has the keys of all features; the type has only those of this one.
     productionSettings: findProductionSettings(config as ProductionConfig),
-    /** Tokens cannot be guessed; this bounds what guessing costs the service. */
+    /** Tokens cannot be guessed; this limits the load of trying. */
     visits: createLimiter('set-up', { requests: 60, seconds: 60 }),
     signInBrowser: auth.signInBrowser,
     findPasswordProblems: users.findPasswordProblems,

@@ -12,7 +12,8 @@ export interface FairQueue {
   run<T>(ticket: Ticket, work: () => Promise<T>): Promise<T>
   /** Refuses everything that waits, and every later call. */
   close(): void
-  counts(): { clients: number; running: number; waiting: number }
+  counts(): { clients: number; waiting: number }
+  running(): number
 }
 
 export function createFairQueue(options: FairQueueOptions): FairQueue {
@@ -60,6 +61,7 @@ export function createFairQueue(options: FairQueueOptions): FairQueue {
       lines.refuseAll()
     },
 
-    counts: () => ({ clients: lines.clients, running, waiting: lines.waiting }),
+    counts: () => ({ clients: lines.clients, waiting: lines.waiting }),
+    running: () => running,
   }
 }

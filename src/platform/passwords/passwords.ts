@@ -72,10 +72,7 @@ export function createPasswords({ cost }: { cost: number }): Passwords {
       return isRight && compared === hash
     },
     isOutdated: (hash) => costOf(hash) !== cost,
-    load() {
-      const { running, waiting } = queue.counts()
-      return { running, waiting }
-    },
+    load: () => ({ running: queue.running(), waiting: queue.counts().waiting }),
     // By now the clients of waiting tasks have been disconnected.
     close() {
       queue.close()

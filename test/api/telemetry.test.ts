@@ -202,13 +202,14 @@ test('a failing request is a failed span; probes and scrapes are none', async (t
   })
   await api.get('/health/ready')
   await api.get('/metrics')
+  assert.equal((await api.get('/%ff')).status, 404)
   await api.get('/broken')
   const [broken] = await spansOf(collector, ({ name }) => name === 'GET /broken')
   assert.equal(broken?.status?.code, 2)
   assert.equal(broken?.attributes['error.type'], '500')
   assert.deepEqual(
     collector.spans.map(({ name }) => name),
-    ['GET /broken'],
+    ['GET', 'GET /broken'],
   )
 })
 

@@ -4,7 +4,7 @@ import type { BackupService } from '../backup/backup.create.ts'
 import type { ProductsService } from '../products/products.create.ts'
 import type { UsersService } from '../users/users.create.ts'
 import { userRegistered } from '../users/users.feature.ts'
-import { findProductionSettings } from './production-settings.ts'
+import { findProductionSettings, type ProductionConfig } from './production-settings.ts'
 import { createSetUp } from './set-up.service.ts'
 import { createSetUpStore } from './set-up.store.ts'
 
@@ -28,7 +28,12 @@ export function createSetUpService(infrastructure: Infrastructure, { users, auth
     ...createSetUp({ store, clock, random, log, audit, users, auth, onRegistered }),
     findWelcome: store.findWelcome,
     addSamples: () => store.addSamples(products.createSamples(sampleCount)),
-    findProductionSettings: () => findProductionSettings(config, { users, auth, backup }),
+    async findProductionSettings() {
+      const isBackedUp = await backup.isHealthy()
+      // The configuration has the keys of all features; the type has only those of this one.
+      const settings = findProductionSettings(config as ProductionConfig)
+      return settings.map((setting) => (setting.id === 'backups' ? { ...setting, isMet: isBackedUp } : setting))
+    },
     /** Tokens cannot be guessed; this limits the load of trying. */
     visits: createLimiter('set-up', { requests: 60, seconds: 60 }),
     signInBrowser: auth.signInBrowser,

@@ -2,7 +2,7 @@
 import { DatabaseSync } from 'node:sqlite'
 import type { Dialect } from '../database/database.ts'
 import {
-  type Applied,
+  type AppliedMigration as AppliedName,
   type DeclaredSchema,
   findPending,
   type Migration,
@@ -10,7 +10,7 @@ import {
 } from '../database/migrations.ts'
 import { type AppliedMigration, badArchive } from './content.ts'
 
-export interface AppliedRow extends Applied {
+export interface AppliedRow extends AppliedName {
   applied_at: string
 }
 

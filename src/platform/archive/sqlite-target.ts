@@ -120,7 +120,7 @@ interface Removed {
  * Empties the tables and removes what would slow loading down or change other tables. Triggers that keep a search index
  * stay: the index is made by them alone.
  */
-function removeForLoading(db: DatabaseSync, { skipsSearch }: TargetOptions): Removed {
+function removeForLoading(db: DatabaseSync, { isProof }: TargetOptions): Removed {
   const tables = listTables(db)
   const virtual = new Set(
     db
@@ -132,7 +132,7 @@ function removeForLoading(db: DatabaseSync, { skipsSearch }: TargetOptions): Rem
     .prepare("SELECT type, name, sql FROM sqlite_master WHERE type IN ('index', 'trigger') AND sql IS NOT NULL")
     .all()
     .map(({ type, name, sql }) => ({ type: String(type), name: String(name), sql: String(sql) }))
-    .filter(({ type, sql }) => type === 'index' || skipsSearch || !wordsOf(sql).some((word) => virtual.has(word)))
+    .filter(({ type, sql }) => type === 'index' || isProof || !wordsOf(sql).some((word) => virtual.has(word)))
   db.exec('BEGIN')
   for (const { type, name } of removed) db.exec(`DROP ${type} ${quote(name)}`)
   for (const name of tables) db.exec(`DELETE FROM ${quote(name)}`)

@@ -26,8 +26,8 @@ export interface TargetOptions {
   countedLists: readonly string[]
   /** Whether data that is there may be replaced. */
   canReplace: boolean
-  /** Whether SQLite's search indexes are left empty, which saves most of the time. For a proof. */
-  skipsSearch: boolean
+  /** Whether it is compared and thrown away. SQLite's search indexes are then left empty, which saves most of the time. */
+  isProof: boolean
   clock: Clock
 }
 

@@ -1,5 +1,4 @@
 /** Backup, restore and move: content from a database or an archive to an archive or a database. */
-import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Clock } from '../../core/clock.ts'
 import type { DeclaredSchema } from '../database/migrations.ts'
@@ -52,7 +51,6 @@ export interface RestoreOptions {
   to: DatabasePlace
   /** Whether data that is there may be replaced. */
   canReplace: boolean
-  skipsSearch?: boolean
   clock: Clock
   onProgress?: OnProgress | undefined
 }
@@ -63,8 +61,11 @@ export interface Restored extends Filled {
 }
 
 export async function restore(archive: Archive, options: RestoreOptions): Promise<Restored> {
-  const expected = new Map(archive.manifest.tables.map((table) => [table.name, table]))
-  return transfer(archive, options, expected)
+  return transfer(archive, options, expectedOf(archive))
+}
+
+function expectedOf({ manifest }: Archive): ReadonlyMap<string, { rows: number; digest: string }> {
+  return new Map(manifest.tables.map((table) => [table.name, table]))
 }
 
 export interface Moved extends Restored {
@@ -80,20 +81,26 @@ export async function move(from: DatabasePlace, options: RestoreOptions): Promis
   }
 }
 
-/** Restores the archive into a temporary database, which compares every row, and removes that again. */
+/**
+ * Restores the archive into a temporary database, which compares every row, and throws that away. It is never committed:
+ * flushing it to the disk would only hold up the service.
+ */
 export async function prove(
   path: string,
   folder: string,
-  options: Pick<RestoreOptions, 'clock' | 'onProgress'> & { schema: DeclaredSchema },
+  { schema, clock }: { schema: DeclaredSchema; clock: Clock },
 ): Promise<Filled> {
   const archive = await openArchive(path)
-  const file = join(folder, 'proof.db')
   try {
-    const to = { url: `file:${file}`, root: folder, schema: options.schema }
-    return await restore(archive, { ...options, to, canReplace: true, skipsSearch: true })
+    const to = { url: `file:${join(folder, 'proof.db')}`, root: folder, schema }
+    const target = await openTarget(archive, { to, canReplace: true, clock, isProof: true })
+    try {
+      return await fill({ content: archive, target, expected: expectedOf(archive) })
+    } finally {
+      await target.discard()
+    }
   } finally {
     await archive.close()
-    rmSync(file, { force: true })
   }
 }
 
@@ -117,9 +124,12 @@ async function transfer(
   }
 }
 
-function openTarget(content: Content, { to, canReplace, skipsSearch = false, clock }: RestoreOptions): Promise<Target> {
+function openTarget(
+  content: Content,
+  { to, canReplace, clock, isProof = false }: RestoreOptions & { isProof?: boolean },
+): Promise<Target> {
   const { migrations, countedLists } = content
-  const options = { schema: to.schema, migrations, countedLists, canReplace, skipsSearch, clock }
+  const options = { schema: to.schema, migrations, countedLists, canReplace, isProof, clock }
   return dialectOf(to.url) === 'sqlite'
     ? openSqliteTarget(sqlitePath(to.url, to.root), options)
     : openPostgresTarget(to.url, options)

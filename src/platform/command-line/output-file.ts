@@ -16,6 +16,9 @@ export interface OutputFileOptions {
   mode?: number
 }
 
+/** A large file is flushed as it grows, because flushing it at once would hold up other writers on the disk. */
+const flushBytes = 8 * 1024 * 1024
+
 export async function createOutputFile(path: string, { canReplace, mode }: OutputFileOptions): Promise<OutputFile> {
   const existing = await stat(path).catch(() => undefined)
   if (existing?.isDirectory()) throw cannotWrite(path, 'it is a folder')
@@ -33,8 +36,16 @@ export async function createOutputFile(path: string, { canReplace, mode }: Outpu
     }
   }
   const file: FileHandle = await orCannotWrite(() => open(temporary, isSpecial ? 'w' : 'wx', mode))
+  let unflushed = 0
   return {
-    write: (data) => orCannotWrite(() => file.writeFile(data)),
+    write: (data) =>
+      orCannotWrite(async () => {
+        await file.writeFile(data)
+        unflushed += data.length
+        if (isSpecial || unflushed < flushBytes) return
+        unflushed = 0
+        await file.datasync()
+      }),
     finish: () =>
       orCannotWrite(async () => {
         if (!isSpecial) await file.sync()

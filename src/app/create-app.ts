@@ -10,6 +10,7 @@ import { graphqlPath } from '../platform/graphql/http/graphql.routes.ts'
 import type { Sockets } from '../platform/graphql/websocket/upgrade-server.ts'
 import { reachableUrl } from '../platform/http/bound-url.ts'
 import { createHttpServer } from '../platform/http/server.ts'
+import type { Metrics } from '../platform/metrics/metrics.ts'
 import { addConsole } from './console.ts'
 import type { OpenInfrastructure } from './infrastructure.ts'
 import { openService, type Service, type ServiceOptions } from './open-service.ts'
@@ -30,11 +31,20 @@ export interface Parts extends Pick<OpenInfrastructure, 'db' | 'events' | 'topic
   sockets: Sockets
   liveAccess: LiveAccess
   authenticate: Authenticate
+  collectMetrics: Metrics['collect']
 }
 
 export interface App {
-  listen(): Promise<Listening>
+  listen(at?: ListenAt): Promise<Listening>
   close(): Promise<void>
+}
+
+/** Overrides the configuration. */
+export interface ListenAt {
+  port: number
+  wsPort: number
+  /** Other threads listen on the same ports, and the kernel shares connections out. */
+  isShared: boolean
 }
 
 export interface Listening {
@@ -57,6 +67,7 @@ export async function createApp({ onCreated, ...options }: AppOptions): Promise<
       log,
       random,
       metrics,
+      printMetrics: () => infrastructure.threads.printMetrics(metrics),
       version: readVersion(),
       authenticate: joined.signIn.authenticate,
       policies: joined.policies,
@@ -78,15 +89,20 @@ export async function createApp({ onCreated, ...options }: AppOptions): Promise<
     infrastructure.onClose(() => links)
     infrastructure.onClose(() => Promise.all([http.close(), socketParts.close()]))
     addGauges(service, sockets.counts)
-    await onCreated?.(http.app, { ...infrastructure, ...graphql, sockets })
+    await onCreated?.(http.app, { ...infrastructure, ...graphql, sockets, collectMetrics: metrics.collect })
     await http.app.ready()
 
     return {
-      async listen() {
-        const wsUrl = await socketParts.listen()
-        const url = await http.listen(config.server.host, config.server.port)
+      async listen(at) {
+        const isShared = at?.isShared ?? false
+        const wsUrl = await socketParts.listen({ port: at?.wsPort ?? config.graphql.wsPort, isShared })
+        const url = await http.listen({
+          host: config.server.host,
+          port: at?.port ?? config.server.port,
+          reusePort: isShared,
+        })
         const address = config.server.publicUrl ?? reachableUrl(url)
-        links = joined.onListening(address)
+        if (infrastructure.threads.doesBackgroundWork) links = joined.onListening(address)
         return { url, wsUrl, address, links }
       },
       close: infrastructure.close,

@@ -15,7 +15,7 @@ import type { Joined } from './join.ts'
 export type GraphQL = Awaited<ReturnType<typeof createGraphQL>>
 
 export async function createGraphQL(infrastructure: Infrastructure, joined: Joined) {
-  const { config, log, clock, metrics, topics, nodeBus, onClose } = infrastructure
+  const { config, log, clock, metrics, topics, nodeBus, limitPerAddress, onClose } = infrastructure
   const { graphql } = config
   const { authenticate } = joined.signIn
   const liveAccess = await createLiveAccess({ authenticate, bus: nodeBus, clock, log })
@@ -23,7 +23,7 @@ export async function createGraphQL(infrastructure: Infrastructure, joined: Join
   const scheduler = createFairScheduler({ onError: (error) => log.error({ err: error }, 'a task of a client failed') })
   const budgets = createAddressBudgets({
     maxBytes: graphql.maxBytesPerAddress,
-    maxSubscriptions: graphql.maxSubscriptionsPerAddress,
+    subscriptions: limitPerAddress('subscriptions', graphql.maxSubscriptionsPerAddress),
     maxOperations: maxRunningOperations,
   })
   const countError = metrics?.addCounter({
@@ -74,7 +74,7 @@ export async function createGraphQL(infrastructure: Infrastructure, joined: Join
         liveAccess,
         maxBatch: graphql.limits.batch,
         maxCost: graphql.limits.cost,
-        maxStreamsPerAddress: graphql.maxSocketsPerAddress,
+        streamsPerAddress: limitPerAddress('streams', graphql.maxSocketsPerAddress),
         budgets,
       })
     },

@@ -10,7 +10,7 @@ import type { Bus } from '../platform/bus/bus.ts'
 import { createMemoryBus } from '../platform/bus/memory.ts'
 import type { Observe } from '../platform/database/database.ts'
 import { createMaintainedCounts } from '../platform/database/maintained-counts.ts'
-import { openDatabase, sqlitePath } from '../platform/database/open.ts'
+import { sqlitePath } from '../platform/database/open.ts'
 import { createSingleUseIds } from '../platform/database/single-use-ids.ts'
 import { createEvents } from '../platform/events/events.ts'
 import type { Feature } from '../platform/feature.ts'
@@ -20,9 +20,11 @@ import type { Log } from '../platform/log/logger.ts'
 import type { Metrics } from '../platform/metrics/metrics.ts'
 import { openRedis, type Redis } from '../platform/redis/redis.ts'
 import { createSecrets } from '../platform/secrets/secrets.ts'
+import { createOwnParts, type ProcessParts } from '../platform/threads/process-parts.ts'
 import { type BusParts, openNodeBus, openTopicBus } from './buses.ts'
 import { declaredBy } from './declarations.ts'
 import { createOneShotAccessNotice } from './one-shot-access-notice.ts'
+import { openServiceDatabase } from './open-service-database.ts'
 
 export interface InfrastructureOptions {
   config: CoreConfig
@@ -35,10 +37,13 @@ export interface InfrastructureOptions {
   metrics?: Metrics
   /** False in commands: they connect neither to Redis nor to a bus, and a database fault ends them. */
   isServing: boolean
+  /** What the serving threads of the process share. By default there is only this thread. */
+  threads?: ProcessParts
 }
 
 export interface OpenInfrastructure extends Infrastructure {
   readonly redis: Redis | undefined
+  readonly threads: ProcessParts
   /** Names of the migrations that were applied while opening. */
   readonly applied: readonly string[]
   close(): Promise<void>
@@ -60,6 +65,7 @@ export async function buildOnInfrastructure<T>(
 
 export async function openInfrastructure(options: InfrastructureOptions): Promise<OpenInfrastructure> {
   const { config, log, clock = systemClock, random = systemRandom, observe, isServing } = options
+  const threads = options.threads ?? createOwnParts()
   const declared = declaredBy(options.features)
   const closers: (() => Promise<unknown>)[] = []
   const close = async () => {
@@ -71,25 +77,21 @@ export async function openInfrastructure(options: InfrastructureOptions): Promis
   }
 
   try {
-    const { db, applied } = await openDatabase({
-      ...config.database,
-      root,
-      migrations: declared.migrations,
-      countedLists: declared.countedLists,
+    const { db, applied } = await openServiceDatabase({
+      config,
+      log,
+      declared,
       clock,
       random,
-      onConnectionLost: (error) => log.warn({ err: error }, 'database connection lost'),
-      faultLog: isServing ? log : undefined,
-      // Commands print warnings only, and a person at a terminal should see why it takes long.
-      onLongWork: (line) => (isServing ? log.info(line) : log.warn(line)),
+      isServing,
       ...(observe && { observe }),
+      ...(threads.database && { ...threads.database, isMigrated: true }),
     })
     opened(db)
-    if (applied.length > 0) log.info({ applied }, 'migrations applied')
     const redis =
       isServing && config.redis.url !== undefined ? opened(await openRedis(config.redis.url, log)) : undefined
     const open = async (bus: (parts: BusParts, redis: Redis | undefined) => Promise<Bus>) =>
-      opened(isServing ? await bus({ config, log, db }, redis) : createMemoryBus({ log }))
+      opened(isServing ? await bus({ config, log, db, threads }, redis) : createMemoryBus({ log }))
     const nodeBus = await open(openNodeBus)
     const topics = await open(openTopicBus)
     return {
@@ -119,8 +121,11 @@ export async function openInfrastructure(options: InfrastructureOptions): Promis
       nodeBus,
       onAccessChanged: isServing
         ? createAccessChanges({ bus: nodeBus, log })
-        : createOneShotAccessNotice({ config, log, db }),
-      createLimiter: createLimiters(redis),
+        : createOneShotAccessNotice({ config, log, db, threads }),
+      createLimiter: createLimiters(redis, threads.rateCounts),
+      limitPerAddress: threads.limitPerAddress,
+      openHashPool: threads.openHashPool,
+      threads,
       isServing,
       onClose: (closer) => void closers.push(closer),
       close,

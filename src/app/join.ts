@@ -51,8 +51,8 @@ export interface Joined {
   signIn: SignIn
   addRoutes(app: FastifyInstance): Promise<void>
   onForbidden: ReturnType<NonNullable<Feature['definition']['onForbidden']>>
-  /** Registers event listeners and starts background work. */
-  start(): Promise<void>
+  /** Registers event listeners, and starts background work if this thread does it. */
+  start(thread: { doesBackgroundWork: boolean }): Promise<void>
   /** Never rejects. */
   onListening(address: string): Promise<readonly TerminalLink[]>
 }
@@ -92,9 +92,10 @@ export async function joinFeatures(
     async onForbidden(request) {
       for (const record of forbidden) await record(request)
     },
-    async start() {
+    async start({ doesBackgroundWork }) {
       const listeners = collect((definition, service) => definition.listeners?.(service)).flat()
       for (const each of listeners) listen(each)
+      if (!doesBackgroundWork) return
       for (const feature of features) {
         const running: Running | undefined = await feature.definition.start?.(services.get(feature), infrastructure)
         if (running) onClose(() => running.close())

@@ -39,18 +39,20 @@ async function joinAll(
   infrastructure: OpenInfrastructure,
   metrics: ReturnType<typeof createMetrics>,
 ) {
-  const { config, log, clock, db, onClose } = infrastructure
+  const { config, log, clock, db, threads, onClose } = infrastructure
   const services = await createServices(features, infrastructure)
   const joined = await joinFeatures(features, services, infrastructure)
-  for (const running of [
-    startCleanup({ db, clock, log, tables: expiringTables(features, config) }),
-    startActorBackfill({ db, log }),
-    startFolding({ db, log }),
-  ]) {
-    onClose(() => running.close())
+  if (threads.doesBackgroundWork) {
+    for (const running of [
+      startCleanup({ db, clock, log, tables: expiringTables(features, config) }),
+      startActorBackfill({ db, log }),
+      startFolding({ db, log }),
+    ]) {
+      onClose(() => running.close())
+    }
   }
   const graphql = await createGraphQL(infrastructure, joined)
-  await joined.start()
+  await joined.start({ doesBackgroundWork: threads.doesBackgroundWork })
   const readiness = createReadiness({
     log,
     checkDatabase: () => db.checkWritable(),

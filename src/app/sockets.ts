@@ -20,7 +20,7 @@ export interface SocketParts {
   budgets: AddressBudgets
 }
 
-export function createSocketParts({ config, log, random }: Infrastructure, parts: SocketParts) {
+export function createSocketParts({ config, log, random, limitPerAddress }: Infrastructure, parts: SocketParts) {
   const { graphql, server, cors } = config
   const isTrusted = createProxyTrust(server.trustedProxies)
   const requestIds = createRequestIds(random, isTrusted)
@@ -31,7 +31,7 @@ export function createSocketParts({ config, log, random }: Infrastructure, parts
     addressOf: createAddressReader(isTrusted),
     requestIdOf: requestIds.of,
     origins: [...cors.origins, ...own],
-    maxPerAddress: graphql.maxSocketsPerAddress,
+    perAddress: limitPerAddress('sockets', graphql.maxSocketsPerAddress),
     maxSubscriptions: graphql.maxSubscriptionsPerSocket,
     maxAnonymousMessage: graphql.maxAnonymousMessage,
   })
@@ -39,7 +39,7 @@ export function createSocketParts({ config, log, random }: Infrastructure, parts
     sockets,
     log,
     createRequestId: requestIds.create,
-    maxPerAddress: graphql.maxSocketsPerAddress,
+    perAddress: limitPerAddress('socket-connections', graphql.maxSocketsPerAddress),
     isTrusted,
   })
   return {
@@ -52,6 +52,7 @@ export function createSocketParts({ config, log, random }: Infrastructure, parts
       await socketServer.close()
     },
     /** Returns the URL of the bound address. */
-    listen: () => socketServer.listen(graphql.wsHost, graphql.wsPort),
+    listen: ({ port = graphql.wsPort, isShared = false } = {}) =>
+      socketServer.listen({ host: graphql.wsHost, port, reusePort: isShared }),
   }
 }

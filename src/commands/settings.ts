@@ -1,10 +1,10 @@
 /** Reads what every command needs: extensions, configuration and a log. */
 import { type Config, loadConfig } from '../app/load-config.ts'
 import { loadExtensions } from '../app/load-extensions.ts'
-import { readOne } from '../config/config.ts'
+import { type ConfigSources, readOne } from '../config/config.ts'
 import { coreKeys } from '../config/core-keys.ts'
 import type { Feature } from '../platform/feature.ts'
-import { createLogger, type Log } from '../platform/log/logger.ts'
+import { createLogger, createLogTarget, type Log } from '../platform/log/logger.ts'
 
 export interface GlobalOptions {
   config: string
@@ -20,6 +20,10 @@ export async function loadConfigured(directory: string): Promise<Feature[]> {
 export interface Settings {
   config: Config
   log: Log
+  /** Writes a finished line to the log. */
+  writeLog(line: string): void
+  /** From which `config` was read. */
+  sources: ConfigSources
   extensions: readonly Feature[]
 }
 
@@ -27,10 +31,11 @@ export function readSettings(
   options: GlobalOptions,
   { forService, extensions }: { forService: boolean; extensions: readonly Feature[] },
 ): Settings {
-  const config = loadConfig({ directory: options.config, environment: process.env, forService }, extensions)
+  const sources = { directory: options.config, environment: process.env, forService }
+  const config = loadConfig(sources, extensions)
   // Standard output of a command is its result, so its log goes to standard error.
-  const log = forService
-    ? createLogger({ level: config.log.level, isTerminal: process.stdout.isTTY })
-    : createLogger({ level: 'warn', isTerminal: false, destination: process.stderr })
-  return { config, log, extensions }
+  const destination = forService ? createLogTarget({ isTerminal: process.stdout.isTTY }) : process.stderr
+  const level = forService ? config.log.level : 'warn'
+  const log = createLogger({ level, isTerminal: false, destination })
+  return { config, log, writeLog: (line) => void destination.write(line), sources, extensions }
 }

@@ -26,6 +26,8 @@ export const coreKeys = {
     hsts: key('server.hsts', choice(['off', 'host', 'subdomains']), 'host', 'HSTS'),
     metricsToken: optional('server.metrics_token', text, 'METRICS_TOKEN'),
     unreadSeconds: key('server.unread_timeout', secondsUpTo(3600), 30, 'UNREAD_TIMEOUT'),
+    /** 0 stands for the number of cores. */
+    threads: key('server.threads', integer({ min: 0, max: 64 }), 0, 'THREADS'),
     maxEventLoopDelayMs: key('server.max_event_loop_delay_ms', count, 1000, 'MAX_EVENT_LOOP_DELAY_MS'),
   },
   log: {

@@ -14,6 +14,9 @@ export interface TestDatabase {
 /** Both engines, or only SQLite if TEST_ONLY_SQLITE is set. */
 export const engines: readonly Dialect[] = process.env.TEST_ONLY_SQLITE ? ['sqlite'] : ['sqlite', 'postgres']
 
+/** How many threads serve. */
+export const testThreads = Number(process.env.THREADS ?? 1)
+
 export async function createTestDatabase(engine: Dialect): Promise<TestDatabase> {
   return engine === 'sqlite' ? createFile() : createOnServer()
 }

@@ -2,13 +2,15 @@
 import { join } from 'node:path'
 import { type App, createApp, type OnCreated } from '../app/create-app.ts'
 import { loadConfig } from '../app/load-config.ts'
+import { createThreadedApp } from '../app/threads/start-threads.ts'
 import { root } from '../config/root.ts'
 import type { Dialect } from '../platform/database/database.ts'
 import type { Feature } from '../platform/feature.ts'
 import { createLogger } from '../platform/log/logger.ts'
 import { createClient } from './client.ts'
 import { type Beginning, beginNow, createMovableClock, type MovableClock } from './clock.ts'
-import { createTestDatabase, type TestDatabase } from './databases.ts'
+import { createTestDatabase, type TestDatabase, testThreads } from './databases.ts'
+import { pooledWorkers } from './threads.ts'
 
 export interface TestServiceOptions {
   extensions?: readonly Feature[]
@@ -44,37 +46,44 @@ export async function startService(options: TestServiceOptions = {}): Promise<Te
   const own = options.databaseUrl === undefined ? await createTestDatabase(options.engine ?? 'sqlite') : undefined
   const databaseUrl = options.databaseUrl ?? (own as TestDatabase).url
   try {
-    const config = loadConfig(
-      {
-        directory: options.config ?? join(root, 'config'),
-        environment: {
-          HOST: '127.0.0.1',
-          PORT: '0',
-          GQL_WS_HOST: '127.0.0.1',
-          GQL_WS_PORT: '0',
-          DATABASE_URL: databaseUrl,
-          JWT_SECRET: 'a secret that only the tests know and use',
-          BCRYPT_COST: '4',
-          // Test runs keep the machine busy, which must not shed load.
-          MAX_EVENT_LOOP_DELAY_MS: '0',
-          ...environment,
-        },
-        forService: true,
+    const sources = {
+      directory: options.config ?? join(root, 'config'),
+      environment: {
+        HOST: '127.0.0.1',
+        PORT: '0',
+        GQL_WS_HOST: '127.0.0.1',
+        GQL_WS_PORT: '0',
+        DATABASE_URL: databaseUrl,
+        JWT_SECRET: 'a secret that only the tests know and use',
+        BCRYPT_COST: '4',
+        // Test runs keep the machine busy, which must not shed load.
+        MAX_EVENT_LOOP_DELAY_MS: '0',
+        ...environment,
       },
-      extensions,
-    )
+      forService: true,
+    }
+    const config = loadConfig(sources, extensions)
     const beginning = beginnings.get(databaseUrl) ?? beginNow()
     beginnings.set(databaseUrl, beginning)
     const clock = createMovableClock(beginning)
     const log: string[] = []
     const destination = { write: (line: string) => void log.push(line) }
-    const app = await createApp({
+    const parts = {
       config,
-      clock,
       log: createLogger({ level: config.log.level, isTerminal: false, destination }),
       extensions,
-      ...(options.onCreated && { onCreated: options.onCreated }),
-    })
+    }
+    const app =
+      testThreads > 1 && canUseThreads(options)
+        ? await createThreadedApp({
+            ...parts,
+            ...sources,
+            threads: testThreads,
+            clock: { clock, memory: clock.memory },
+            writeLog: destination.write,
+            workers: pooledWorkers,
+          })
+        : await createApp({ ...parts, clock, ...(options.onCreated && { onCreated: options.onCreated }) })
     const { url, wsUrl } = await app.listen()
     const close = async () => {
       await app.close()
@@ -85,4 +94,9 @@ export async function startService(options: TestServiceOptions = {}): Promise<Te
     await own?.drop()
     throw error
   }
+}
+
+/** Functions cannot be handed to another thread. */
+function canUseThreads({ extensions = [], onCreated }: TestServiceOptions): boolean {
+  return extensions.length === 0 && onCreated === undefined
 }

@@ -42,6 +42,7 @@ export async function startApi(t: TestContext, options: ApiOptions = {}): Promis
 
 /** What a test adds, as a feature. */
 function additionsOf({ elements = [], policies = {} }: ApiOptions): Feature[] {
+  if (Array.isArray(elements) && elements.length === 0 && Object.keys(policies).length === 0) return []
   return [
     defineFeature({
       name: 'added-by-the-test',

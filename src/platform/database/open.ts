@@ -14,6 +14,7 @@ import { damageAdvice, isDamage } from './sqlite/faults.ts'
 import { withSqliteMigrations } from './sqlite/migrate.ts'
 import type { RewriteOptions } from './sqlite/rewrite-space.ts'
 import { openSqlite } from './sqlite/sqlite.ts'
+import type { SqliteThreads } from './sqlite/threads.ts'
 
 export interface OpenOptions extends RewriteOptions {
   url: string
@@ -30,6 +31,10 @@ export interface OpenOptions extends RewriteOptions {
   /** Logs each fault of a SQLite file once, with advice. Without it, every error carries its cause. */
   faultLog?: Log | undefined
   observe?: Observe
+  /** The threads of a SQLite file, if they are shared with other threads of the process. */
+  connectThreads?: () => SqliteThreads
+  /** Another thread of the process has migrated the database. */
+  isMigrated?: boolean
 }
 
 export async function openDatabase(options: OpenOptions): Promise<{ db: Database; applied: string[] }> {
@@ -39,11 +44,12 @@ export async function openDatabase(options: OpenOptions): Promise<{ db: Database
   const path = dialect === 'sqlite' ? sqlitePath(url, options.root) : undefined
 
   // Opened before migrating, because its errors are the clearest if the database cannot be reached.
-  const { onConnectionLost = () => {}, observe = () => {}, faultLog } = options
+  const { onConnectionLost = () => {}, observe = () => {}, faultLog, connectThreads } = options
   const db =
     path === undefined
       ? await openPostgres({ ...options, onConnectionLost, observe, random: options.random.fraction })
-      : openSqlite({ path, observe, log: faultLog })
+      : openSqlite({ path, observe, log: faultLog, ...(connectThreads && { connectThreads }) })
+  if (options.isMigrated) return { db, applied: [] }
   try {
     const apply = async (transaction: MigrationTransaction) => {
       const applied = await applyMigrations(transaction, migrations, clock.nowIso())

@@ -12,7 +12,7 @@ import { createCorsHeaders, createOptionsHandler } from './cors.ts'
 import { createFramework, type FrameworkOptions } from './framework.ts'
 import { addHealthRoutes, type HealthOptions } from './health.ts'
 import { handleErrors, sendError } from './http-errors.ts'
-import { describeListenError } from './listen-error.ts'
+import { describeListenError, type ListenTarget } from './listen-error.ts'
 import { createLoadShedding } from './load-shedding.ts'
 import { handleUnknownRoutes } from './not-found.ts'
 import { createProxyTrust } from './proxies.ts'
@@ -32,7 +32,7 @@ export interface HttpOptions extends GuardOptions, SecurityOptions, HealthOption
 
 export interface HttpServer {
   app: FastifyInstance
-  listen(host: string, port: number): Promise<string>
+  listen(target: ListenTarget): Promise<string>
   /** Refuses new requests, and waits up to ten seconds for running ones. */
   close(): Promise<void>
 }
@@ -87,7 +87,7 @@ export async function createHttpServer(options: HttpOptions): Promise<HttpServer
 
   return {
     app,
-    listen: (host, port) => listen(app, { host, port }),
+    listen: (target) => listen(app, target),
     async close() {
       stopping = true
       // A connection becomes idle after its last response, which may be after closing has begun.
@@ -101,7 +101,7 @@ export async function createHttpServer(options: HttpOptions): Promise<HttpServer
 }
 
 /** Returns the URL of the bound address. */
-async function listen(app: FastifyInstance, target: { host: string; port: number }): Promise<string> {
+async function listen(app: FastifyInstance, target: ListenTarget): Promise<string> {
   try {
     await app.listen(target)
     return boundUrl('http', app.server.address() as AddressInfo)

@@ -27,14 +27,18 @@ export function createLogger({ level, isTerminal, destination }: LogOptions): Lo
     // `hideSecrets` has serialised errors already; pino's own serialiser would add all their fields.
     serializers: { err: (described: unknown) => described },
   }
-  const target = destination ?? (isTerminal ? pretty() : pino.destination({ dest: 1, sync: false }))
-  const log = pino(options, target)
+  const log = pino(options, destination ?? createLogTarget({ isTerminal }))
   // Pino applies formatters.log to the lines of a child logger, but not to its bindings.
   const makeChild = log.child
   log.child = function child(this: Log, bindings: object, childOptions?: object) {
     return makeChild.call(this, hideSecrets(bindings, 0) as Record<string, unknown>, childOptions as never)
   } as Log['child']
   return log
+}
+
+/** Standard output. */
+export function createLogTarget({ isTerminal }: { isTerminal: boolean }): DestinationStream {
+  return isTerminal ? pretty() : pino.destination({ dest: 1, sync: false })
 }
 
 /** Replaces values whose name suggests a secret. */

@@ -1,5 +1,14 @@
 /** Metrics for Prometheus. */
-import { Counter, collectDefaultMetrics, Gauge, type Metric, Registry } from 'prom-client'
+import {
+  AggregatorRegistry,
+  Counter,
+  collectDefaultMetrics,
+  Gauge,
+  type Metric,
+  type MetricObjectWithValues,
+  type MetricValue,
+  Registry,
+} from 'prom-client'
 import { createHistogram, type Series } from './histogram.ts'
 
 export interface Metrics {
@@ -10,9 +19,14 @@ export interface Metrics {
   /** Returns a function that increments the counter, for a value of its label if it has one. */
   addCounter(counter: CounterOptions): (value?: string) => void
   contentType: string
+  /** For `mergeMetrics`. */
+  collect(): Promise<Collected>
   /** The page for Prometheus. */
   print(): Promise<string>
 }
+
+/** Plain data, which can be sent to another thread. */
+export type Collected = MetricObjectWithValues<MetricValue<string>>[]
 
 /** By the value of the label. */
 type Figures = Readonly<Record<string, number>>
@@ -30,6 +44,10 @@ export function createMetrics(): Metrics {
   collectDefaultMetrics({ register })
   // Gauges named like counters, which promtool rejects. The gauges that they sum up remain.
   for (const kind of ['handles', 'requests', 'resources']) register.removeSingleMetric(`nodejs_active_${kind}_total`)
+  for (const { name } of register.getMetricsAsArray()) {
+    // Threads of a process report the same figures.
+    if (name.startsWith('process_')) Object.assign(register.getSingleMetric(name) as Metric, { aggregator: 'first' })
+  }
   const requests = createHistogram({
     name: 'http_request_duration_seconds',
     help: 'Time from the request to its answer.',
@@ -64,6 +82,12 @@ export function createMetrics(): Metrics {
       return label ? (value = '') => counter.inc({ [label.name]: value }) : () => counter.inc()
     },
     contentType: register.contentType,
+    collect: () => register.getMetricsAsJSON(),
     print: () => register.metrics(),
   }
+}
+
+/** The page for Prometheus of several threads. Each metric says how its values are merged; most are added up. */
+export async function mergeMetrics(collected: readonly Collected[]): Promise<string> {
+  return AggregatorRegistry.aggregate([...collected]).metrics()
 }

@@ -73,6 +73,6 @@ async function findIdentity(file: string): Promise<string | undefined> {
   }
 }
 
-function toIdentity({ dev, ino }: BigIntStats): string {
+export function toIdentity({ dev, ino }: BigIntStats): string {
   return `${dev}:${ino}`
 }

@@ -3,7 +3,7 @@ import { chmodSync, closeSync, existsSync, mkdirSync, openSync, statSync } from 
 import { dirname } from 'node:path'
 import { exitCodes, FatalError } from '../../../core/fatal-error.ts'
 import { openSqliteConnection, type SqliteConnection } from './connection.ts'
-import { identifyOpened, identityOf } from './file-watch.ts'
+import { identifyOpened, identityOf, toIdentity } from './file-watch.ts'
 
 export interface OpenedFile {
   connection: SqliteConnection
@@ -40,6 +40,10 @@ function createFolder(folder: string): void {
  */
 function createFile(path: string): string {
   try {
+    // An existing file is not opened here: closing it again would drop the locks of this process's other connections,
+    // and another process could then remove the -wal.
+    const found = statSync(path, { bigint: true, throwIfNoEntry: false })
+    if (found) return toIdentity(found)
     createFolder(dirname(path))
     const descriptor = openSync(path, 'a', 0o600)
     const identity = identityOf(descriptor)

@@ -1,25 +1,32 @@
 import { readlinkSync } from 'node:fs'
 import { setPriority } from 'node:os'
-import { parentPort, workerData } from 'node:worker_threads'
+import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import { maxResultBytes } from '../database.ts'
 import { openSqliteConnection, toPlainError } from './connection.ts'
 import { sqliteCodes } from './result-codes.ts'
-import type { FromScanner, ToScanner } from './scanner-messages.ts'
+import type { FromScanner, ScanMessage, ToScanner } from './scanner-messages.ts'
 
-if (!parentPort) throw new Error('sqlite-scanner-thread.ts runs as a worker thread only')
-const port = parentPort
+if (!parentPort) throw new Error('scanner-thread.ts runs as a worker thread only')
 const { path } = workerData as { path: string }
 const connection = openSqliteConnection(path, { queryOnly: true, busyTimeoutMs: 10_000 })
+const ports = new Set<MessagePort>()
 yieldToOthers()
+connect(parentPort)
 
-port.on('message', (message: ToScanner) => {
-  if (message === 'close') {
-    connection.close()
-    port.close()
-    return
-  }
-  port.postMessage(scan(message))
-})
+function connect(port: MessagePort): void {
+  ports.add(port)
+  port.on('message', (message: ToScanner) => {
+    if (message.kind === 'connect') connect(message.port)
+    else if (message.kind === 'close') close()
+    else port.postMessage(scan(message))
+  })
+  port.once('close', () => ports.delete(port))
+}
+
+function close(): void {
+  connection.close()
+  for (const port of ports) port.close()
+}
 
 /**
  * On a single core the kernel may let a thread run for ten milliseconds, whatever its priority. So the scan pauses itself
@@ -32,7 +39,7 @@ const pause = new Int32Array(new SharedArrayBuffer(4))
 /** A part is parsed in a fraction of a millisecond. By size too, because a row may be a megabyte. */
 const rowsPerPart = 200
 const charactersPerPart = 512 * 1024
-function scan({ id, sql, params }: Exclude<ToScanner, 'close'>): FromScanner {
+function scan({ id, sql, params }: ScanMessage): FromScanner {
   try {
     const { columns, rows } = connection.iterate(sql, params)
     const parts: string[] = []

@@ -7,21 +7,26 @@ import { createSqliteFaults } from './faults.ts'
 import { watchSqliteFile } from './file-watch.ts'
 import { openSqliteFile } from './open-file.ts'
 import { createSqliteReader } from './reader.ts'
-import { startSqliteScanner } from './scanner.ts'
-import { startSqliteWriter } from './writer.ts'
+import { createSqliteScanner } from './scanner.ts'
+import { type SqliteThreads, startSqliteThreads } from './threads.ts'
+import { createSqliteWriter } from './writer.ts'
 
 export interface SqliteOptions {
   path: string
   observe: Observe
   log: Pick<Log, 'error' | 'info'> | undefined
+  /** Called once the file is open. By default starts the threads of its own. */
+  connectThreads?: () => SqliteThreads
 }
 
-export function openSqlite({ path, observe, log }: SqliteOptions): Database {
+export function openSqlite(options: SqliteOptions): Database {
+  const { path, observe, log, connectThreads = () => startSqliteThreads(path) } = options
   const { connection, identities } = openSqliteFile(path)
   const faults = createSqliteFaults(path, log)
-  const { read, leaveSnapshot, close: closeReader } = createSqliteReader({ connection, faults, observe, requireOpen })
-  const writer = startSqliteWriter({ path, faults, observe, requireWritable, onWritten: leaveSnapshot })
-  const scanner = startSqliteScanner(path)
+  const { writer: link, commits, connectScanner } = connectThreads()
+  const { read, close: closeReader } = createSqliteReader({ connection, commits, faults, observe, requireOpen })
+  const writer = createSqliteWriter({ link, faults, observe, requireWritable })
+  const scanner = createSqliteScanner(connectScanner)
   const fileWatch = watchSqliteFile({ path, identities, log })
   let closing: Promise<void> | undefined
 

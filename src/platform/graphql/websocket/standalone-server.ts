@@ -4,12 +4,12 @@ import type { AddressInfo, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { boundUrl } from '../../http/bound-url.ts'
 import { hasValidHost } from '../../http/host-header.ts'
-import { describeListenError } from '../../http/listen-error.ts'
+import { describeListenError, type ListenTarget } from '../../http/listen-error.ts'
 import { createParserErrorHandler } from '../../http/parser-errors.ts'
 import { pathOf } from '../../http/request-path.ts'
 import { disconnectSlowReaders } from '../../http/slow-readers.ts'
 import { isWebSocketUpgrade } from '../../http/upgrades.ts'
-import { createConnectionsPerAddress } from '../../limiter/connections-per-address.ts'
+import type { ConnectionsPerAddress } from '../../limiter/connections-per-address.ts'
 import type { Log } from '../../log/logger.ts'
 import { type Refusal, refusals, refuseUpgrade } from './upgrade.ts'
 import type { Sockets } from './upgrade-server.ts'
@@ -19,7 +19,7 @@ export interface StandaloneServerOptions {
   log: Log
   createRequestId(): string
   /** Limit of connections before their upgrade. Trusted proxies are exempt. */
-  maxPerAddress: number
+  perAddress: ConnectionsPerAddress
   isTrusted(address: string | undefined): boolean
   /** For the request headers, from the start of the connection. */
   headersWithinMs?: number
@@ -29,7 +29,7 @@ export interface StandaloneServerOptions {
 
 export interface StandaloneServer {
   /** Returns the URL of the bound address. */
-  listen(host: string, port: number): Promise<string>
+  listen(target: ListenTarget): Promise<string>
   /** Close the sockets first, because it waits for them. */
   close(): Promise<void>
 }
@@ -38,7 +38,7 @@ export interface StandaloneServer {
 const checksPerLimit = 10
 
 export function createStandaloneServer(options: StandaloneServerOptions): StandaloneServer {
-  const { sockets, log, createRequestId, headersWithinMs = 10_000, unreadSeconds = 30 } = options
+  const { sockets, log, createRequestId, perAddress, headersWithinMs = 10_000, unreadSeconds = 30 } = options
   const server = createServer(
     {
       headersTimeout: headersWithinMs,
@@ -56,7 +56,6 @@ export function createStandaloneServer(options: StandaloneServerOptions): Standa
     onDisconnect: ({ remoteAddress: address }) =>
       log.info({ address }, 'a socket was cut off: its client does not read'),
   })
-  const perAddress = createConnectionsPerAddress(options.maxPerAddress)
   const onUpgrade = new WeakMap<Duplex, () => void>()
 
   server.on('connection', (socket: Socket) => {
@@ -91,10 +90,10 @@ export function createStandaloneServer(options: StandaloneServerOptions): Standa
   }
 
   return {
-    async listen(host, port) {
+    async listen(target) {
       await new Promise<void>((resolve, reject) => {
-        server.once('error', (error) => reject(describeListenError(error, { host, port })))
-        server.listen(port, host, resolve)
+        server.once('error', (error) => reject(describeListenError(error, target)))
+        server.listen(target, resolve)
       })
       return boundUrl('ws', server.address() as AddressInfo)
     },

@@ -5,7 +5,7 @@ import { WebSocketServer } from 'ws'
 import { type Authenticate, bearerOf } from '../../access/route-guards.ts'
 import { hasValidHost } from '../../http/host-header.ts'
 import { pathOf } from '../../http/request-path.ts'
-import { createConnectionsPerAddress } from '../../limiter/connections-per-address.ts'
+import type { ConnectionsPerAddress } from '../../limiter/connections-per-address.ts'
 import type { Engine } from '../execution/engine.types.ts'
 import { maxMessageBytes } from './inbox.ts'
 import { closeWithinMs, createOpenConnections, type OpenConnectionsOptions } from './open-connections.ts'
@@ -18,7 +18,7 @@ export interface UpgradeServerOptions extends OpenConnectionsOptions {
   requestIdOf(request: IncomingMessage): string
   /** Origins of pages that may open sockets; `*` allows all. */
   origins: readonly string[]
-  maxPerAddress: number
+  perAddress: ConnectionsPerAddress
 }
 
 /** Which requests may open a socket, and how they are authenticated. */
@@ -50,12 +50,11 @@ interface Upgrade {
 }
 
 export function createUpgradeServer(options: UpgradeServerOptions): Sockets {
-  const { log, addressOf, requestIdOf } = options
+  const { log, addressOf, requestIdOf, perAddress } = options
   const connections = createOpenConnections(options)
   const server = createWebSocketServer(connections.chooseProtocol)
   const byToken = tokenEndpoint(options)
   const ids = new WeakMap<IncomingMessage, string>()
-  const perAddress = createConnectionsPerAddress(options.maxPerAddress)
   let isClosing = false
 
   server.on('headers', (headers, request) => headers.push(`x-request-id: ${idOf(request)}`))

@@ -35,7 +35,7 @@ export interface TwoFactorDeps {
   store: TwoFactorStore
   codes: CodeCheck
   /** The password is asked for again, and every wrong guess counts. */
-  login: Pick<AuthService['login'], 'confirmPassword' | 'refuseCode' | 'requireOpen'>
+  login: Pick<AuthService['login'], 'confirmPassword' | 'refuseCode' | 'requireOpen' | 'requireOpenSession'>
   encryption: Encryption
   /** The name that apps show. */
   issuer: string
@@ -145,6 +145,7 @@ function createChanges(deps: TwoFactorDeps) {
   /** Password and code are both right and the code is used up, or nothing happens. */
   async function change(event: AuditEvent, { principal, client, password, code }: Change, statements: Statement[]) {
     const { id: userId } = principal
+    await login.requireOpenSession({ principal, event, client })
     await requireEnabled(userId)
     const { attempt, guards } = await login.confirmPassword({ principal, password, event, client })
     if (code.trim() === '') throw credentialErrors.invalidCode()

@@ -24,6 +24,8 @@ export interface TestServiceOptions {
   environment?: Readonly<Record<string, string>>
   /** Called before the service listens. */
   onCreated?: OnCreated
+  /** By default as many as the variable THREADS says, and one if it is unset. */
+  threads?: number
 }
 
 export interface TestService extends ReturnType<typeof createClient> {
@@ -73,12 +75,13 @@ export async function startService(options: TestServiceOptions = {}): Promise<Te
       log: createLogger({ level: config.log.level, isTerminal: false, destination }),
       extensions,
     }
+    const threads = options.threads ?? testThreads
     const app =
-      testThreads > 1 && canUseThreads(options)
+      threads > 1 && canUseThreads(options)
         ? await createThreadedApp({
             ...parts,
             ...sources,
-            threads: testThreads,
+            threads,
             clock: { clock, memory: clock.memory },
             writeLog: destination.write,
             workers: pooledWorkers,

@@ -21,6 +21,7 @@ export interface ApiOptions {
   elements?: readonly Element[] | Elements
   policies?: Readonly<Record<string, Policy<never>>>
   extensions?: readonly Feature[]
+  threads?: number
 }
 
 export type Elements = (infrastructure: Infrastructure) => readonly Element[]
@@ -35,6 +36,7 @@ export async function startApi(t: TestContext, options: ApiOptions = {}): Promis
     environment: env,
     ...(options.config !== undefined && { config: options.config }),
     ...(options.extend && { onCreated: options.extend }),
+    ...(options.threads !== undefined && { threads: options.threads }),
   })
   t.after(() => api.close())
   return api

@@ -39,7 +39,7 @@ export interface TwoFactorDeps {
   encryption: Encryption
   /** The name that apps show. */
   issuer: string
-  /** Decides that the password which was confirmed is still the password, and takes the user's row. */
+  /** Deciding statement: the confirmed password is still the current one. Locks the user's row. */
   stillHasVersion(userId: number, version: number): Statement
   audit: Audit
 }

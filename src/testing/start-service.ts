@@ -1,6 +1,6 @@
 /** Starts a listening service with extensions, on a temporary database and with a clock that tests can move. */
 import { join } from 'node:path'
-import { type App, createApp, type OnCreated } from '../app/create-app.ts'
+import { type App, createApp, type Listening, type OnCreated } from '../app/create-app.ts'
 import { loadConfig } from '../app/load-config.ts'
 import { createThreadedApp } from '../app/threads/start-threads.ts'
 import { root } from '../config/root.ts'
@@ -87,7 +87,7 @@ export async function startService(options: TestServiceOptions = {}): Promise<Te
             workers: pooledWorkers,
           })
         : await createApp({ ...parts, clock, ...(options.onCreated && { onCreated: options.onCreated }) })
-    const { url, wsUrl } = await app.listen()
+    const { url, wsUrl } = await listen(app)
     const close = async () => {
       await app.close()
       await own?.drop()
@@ -102,4 +102,13 @@ export async function startService(options: TestServiceOptions = {}): Promise<Te
 /** Functions cannot be handed to another thread. */
 function canUseThreads({ extensions = [], onCreated }: TestServiceOptions): boolean {
   return extensions.length === 0 && onCreated === undefined
+}
+
+async function listen(app: App): Promise<Listening> {
+  try {
+    return await app.listen()
+  } catch (error) {
+    await app.close()
+    throw error
+  }
 }

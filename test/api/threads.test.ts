@@ -8,6 +8,7 @@ import { createSharedSlotsMemory, openSharedSlots, releaseShare } from '../../sr
 import { startApi } from '../support/api.ts'
 import { onEachEngine } from '../support/databases.ts'
 import { eventually } from '../support/eventually.ts'
+import { lamp } from '../support/products.ts'
 import { openSocket } from '../support/sockets.ts'
 
 const probe = join(import.meta.dirname, '..', 'support', 'extensions', 'probe.ts')
@@ -62,9 +63,9 @@ onEachEngine('two threads', (engine) => {
     const api = await start(t, engine)
     const token = await api.signIn()
     for (let i = 0; i < 40; i++) {
-      const made = await send(`${api.url}/api/products`, { method: 'POST', json: { name: `p${i}`, price: 1 }, token })
+      const made = await send(`${api.url}/api/v2/products`, { method: 'POST', json: lamp, token })
       assert.equal(made.status, 201, made.body)
-      const path = `${api.url}/api/products/${JSON.parse(made.body).data.id}`
+      const path = `${api.url}/api/v2/products/${JSON.parse(made.body).data.id}`
       const found = await Promise.all(Array.from({ length: 4 }, () => send(path, { token })))
       assert.deepEqual(
         found.map(({ status }) => status),
@@ -85,7 +86,7 @@ onEachEngine('two threads', (engine) => {
         const socket = await openSocket(t, url, { protocol: 'graphql-transport-ws', token })
         socket.send({ type: 'connection_init' })
         assert.equal((await socket.next()).type, 'connection_ack')
-        socket.send({ id: '1', type: 'subscribe', payload: { query: 'subscription { postCreated { title } }' } })
+        socket.send({ id: '1', type: 'subscribe', payload: { query: 'subscription { counter { count } }' } })
         // Answered after the subscription.
         socket.send({ type: 'ping' })
         assert.equal((await socket.next()).type, 'pong')
@@ -96,15 +97,15 @@ onEachEngine('two threads', (engine) => {
       const { body } = await send(`${api.url}/metrics`)
       assert.match(body, /graphql_subscriptions\{kind="subscribers"\} 12\n/)
     })
-    const titles = Array.from({ length: 10 }, (_, i) => `post ${i}`)
-    for (const title of titles) {
-      const json = { query: `mutation { createPost(input: { title: "${title}", body: "x" }) { id } }` }
+    const counts = Array.from({ length: 10 }, (_, i) => i + 1)
+    for (const count of counts) {
+      const json = { query: `mutation { createPost(title: "${count}", body: "x") }` }
       assert.equal((await send(`${api.url}/graphql`, { method: 'POST', json, token })).status, 200)
     }
     for (const socket of sockets) {
-      const heard: string[] = []
-      for (const _ of titles) heard.push((await socket.next()).payload.data.postCreated.title)
-      assert.deepEqual(heard, titles)
+      const heard: number[] = []
+      for (const _ of counts) heard.push((await socket.next()).payload.data.counter.count)
+      assert.deepEqual(heard, counts)
     }
   })
 

@@ -1,4 +1,5 @@
 /** Builds the GraphQL engines from the elements of all features, and adds the routes that serve them. */
+
 import type { FastifyInstance } from 'fastify'
 import { isPlaygroundOpen } from '../config/config.ts'
 import { createLiveAccess } from '../platform/access/live-access.ts'
@@ -8,6 +9,7 @@ import { createFairScheduler } from '../platform/graphql/execution/fair-schedule
 import { graphqlPath, graphqlRoutes } from '../platform/graphql/http/graphql.routes.ts'
 import { servePlayground } from '../platform/graphql/playground/playground.ts'
 import { maxRunningOperations } from '../platform/graphql/websocket/operation-quota.ts'
+import { namedPlugin } from '../platform/http/named-plugin.ts'
 import type { Infrastructure } from '../platform/infrastructure.ts'
 import { createAddressBudgets } from '../platform/limiter/address-budgets.ts'
 import type { Joined } from './join.ts'
@@ -67,7 +69,7 @@ export async function createGraphQL(infrastructure: Infrastructure, joined: Join
     },
     async addRoutes(app: FastifyInstance): Promise<void> {
       servePlayground(app, { isOn: isPlaygroundOpen(config) })
-      await app.register(graphqlRoutes, {
+      await app.register(namedPlugin('graphql', graphqlRoutes), {
         prefix: graphqlPath,
         engine,
         authenticate,

@@ -7,6 +7,7 @@ import { createPolicies, type Policy } from '../platform/access/policies.ts'
 import type { EventListener } from '../platform/events/events.ts'
 import type { Feature, Running, SignIn, TerminalLink } from '../platform/feature.ts'
 import type { Element } from '../platform/graphql/schema/elements.ts'
+import { namedPlugin } from '../platform/http/named-plugin.ts'
 import type { Infrastructure } from '../platform/infrastructure.ts'
 import type { ConsolePages } from '../platform/pages/console-pages.ts'
 import { Claims } from './clashes.ts'
@@ -149,10 +150,10 @@ function withMarkedRoutes(feature: string, pages: ConsolePages): ConsolePages {
 type AddRoutes = (app: FastifyInstance) => void | Promise<void>
 
 function addMarked(feature: string, addRoutes: AddRoutes): (app: FastifyInstance) => Promise<void> {
-  return async (app) => {
+  return namedPlugin(feature, async (app) => {
     markRoutes(app, feature)
     await addRoutes(app)
-  }
+  })
 }
 
 /** Routes, including those of pages, are checked when they are added. */

@@ -32,7 +32,7 @@ export async function startApi(t: TestContext, options: ApiOptions = {}): Promis
   const { engine = 'sqlite', env = {}, extensions = [] } = options
   const api = await startService({
     extensions: [...additionsOf(options), ...extensions],
-    databaseUrl: env.DATABASE_URL ?? (await createDatabaseUrl(t, engine)),
+    databaseUrl: env.DATABASE_URL ?? (await createDatabaseUrl(t, engine, { isMigrated: true })),
     environment: env,
     ...(options.config !== undefined && { config: options.config }),
     ...(options.extend && { onCreated: options.extend }),

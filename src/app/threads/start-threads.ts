@@ -34,7 +34,7 @@ export interface ThreadedOptions extends Pick<ThreadData, 'directory' | 'environ
 /** A thread that dies sooner than this after its start is replaced after a pause. */
 const shortLifeMs = 10_000
 const pauseMs = 1000
-const metricsTimeoutMs = 1000
+const metricsTimeoutMs = 5000
 
 export async function createThreadedApp(options: ThreadedOptions): Promise<App> {
   const { config, log, threads: count } = options

@@ -12,8 +12,9 @@ import { reachableUrl } from '../platform/http/bound-url.ts'
 import { createHttpServer } from '../platform/http/server.ts'
 import type { Metrics } from '../platform/metrics/metrics.ts'
 import { addConsole } from './console.ts'
+import { addServiceGauges } from './gauges.ts'
 import type { OpenInfrastructure } from './infrastructure.ts'
-import { openService, type Service, type ServiceOptions } from './open-service.ts'
+import { openService, type ServiceOptions } from './open-service.ts'
 import { requireUniqueRoutes } from './route-owners.ts'
 import { createSocketParts } from './sockets.ts'
 
@@ -67,7 +68,8 @@ export async function createApp({ onCreated, ...options }: AppOptions): Promise<
       log,
       random,
       metrics,
-      printMetrics: () => infrastructure.threads.printMetrics(metrics),
+      printMetrics: infrastructure.threads.metricsOf(metrics).print,
+      tracing: infrastructure.tracing,
       version: readVersion(),
       authenticate: joined.signIn.authenticate,
       policies: joined.policies,
@@ -88,7 +90,8 @@ export async function createApp({ onCreated, ...options }: AppOptions): Promise<
     // Registered first, so that it is waited for after the server has stopped.
     infrastructure.onClose(() => links)
     infrastructure.onClose(() => Promise.all([http.close(), socketParts.close()]))
-    addGauges(service, sockets.counts)
+    addServiceGauges(service)
+    metrics.addGauge({ name: 'graphql_sockets', help: 'Open sockets.', label: 'dialect', read: sockets.counts })
     await onCreated?.(http.app, { ...infrastructure, ...graphql, sockets, collectMetrics: metrics.collect })
     await http.app.ready()
 
@@ -111,23 +114,4 @@ export async function createApp({ onCreated, ...options }: AppOptions): Promise<
     await infrastructure.close()
     throw error
   }
-}
-
-function addGauges(
-  { metrics, readiness, graphql }: Service,
-  countSockets: () => Readonly<Record<string, number>>,
-): void {
-  metrics.addGauge({
-    name: 'dependency_up',
-    help: 'Whether what the service depends on works: 1, or 0.',
-    label: 'dependency',
-    read: readiness.gauges,
-  })
-  metrics.addGauge({ name: 'graphql_sockets', help: 'Open sockets.', label: 'dialect', read: countSockets })
-  metrics.addGauge({
-    name: 'graphql_subscriptions',
-    help: 'Open subscriptions, and sources that they share.',
-    label: 'kind',
-    read: graphql.counts,
-  })
 }

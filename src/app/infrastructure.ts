@@ -21,6 +21,8 @@ import type { Metrics } from '../platform/metrics/metrics.ts'
 import { openRedis, type Redis } from '../platform/redis/redis.ts'
 import { createSecrets } from '../platform/secrets/secrets.ts'
 import { createOwnParts, type ProcessParts } from '../platform/threads/process-parts.ts'
+import type { Telemetry } from '../platform/tracing/otlp/telemetry.ts'
+import { traceDatabase } from '../platform/tracing/traced-database.ts'
 import { type BusParts, openNodeBus, openTopicBus } from './buses.ts'
 import { declaredBy } from './declarations.ts'
 import { createOneShotAccessNotice } from './one-shot-access-notice.ts'
@@ -35,6 +37,8 @@ export interface InfrastructureOptions {
   observe?: Observe
   /** Absent in commands, which serve no /metrics. */
   metrics?: Metrics
+  /** Absent without OpenTelemetry. Closed last. */
+  telemetry?: Telemetry | undefined
   /** False in commands: they connect neither to Redis nor to a bus, and a database fault ends them. */
   isServing: boolean
   /** What the serving threads of the process share. By default there is only this thread. */
@@ -77,7 +81,8 @@ export async function openInfrastructure(options: InfrastructureOptions): Promis
   }
 
   try {
-    const { db, applied } = await openServiceDatabase({
+    const tracing = options.telemetry && opened(options.telemetry).tracing
+    const { db: plainDb, applied } = await openServiceDatabase({
       config,
       log,
       declared,
@@ -87,11 +92,12 @@ export async function openInfrastructure(options: InfrastructureOptions): Promis
       ...(observe && { observe }),
       ...(threads.database && { ...threads.database, isMigrated: true }),
     })
-    opened(db)
+    opened(plainDb)
+    const db = tracing ? traceDatabase(plainDb, tracing) : plainDb
     const redis =
       isServing && config.redis.url !== undefined ? opened(await openRedis(config.redis.url, log)) : undefined
     const open = async (bus: (parts: BusParts, redis: Redis | undefined) => Promise<Bus>) =>
-      opened(isServing ? await bus({ config, log, db, threads }, redis) : createMemoryBus({ log }))
+      opened(isServing ? await bus({ config, log, db, threads, tracing }, redis) : createMemoryBus({ log }))
     const nodeBus = await open(openNodeBus)
     const topics = await open(openTopicBus)
     return {
@@ -103,6 +109,7 @@ export async function openInfrastructure(options: InfrastructureOptions): Promis
       redis,
       applied,
       metrics: options.metrics,
+      tracing,
       counts: createMaintainedCounts(db),
       singleUseIds: createSingleUseIds(db),
       audit: createAudit({ clock, events: declared.auditEvents }),
@@ -122,7 +129,13 @@ export async function openInfrastructure(options: InfrastructureOptions): Promis
       onAccessChanged: isServing
         ? createAccessChanges({ bus: nodeBus, log })
         : createOneShotAccessNotice({ config, log, db, threads }),
-      createLimiter: createLimiters(redis, threads.rateCounts),
+      createLimiter: createLimiters(redis, {
+        counts: threads.rateCounts,
+        onFallback: options.metrics?.addCounter({
+          name: 'rate_limit_fallbacks_total',
+          help: 'Rate limit checks that this node counted alone, because Redis did not answer.',
+        }),
+      }),
       limitPerAddress: threads.limitPerAddress,
       openHashPool: threads.openHashPool,
       threads,

@@ -3,6 +3,7 @@ import { type Config, loadConfig } from '../app/load-config.ts'
 import { loadExtensions } from '../app/load-extensions.ts'
 import { type ConfigSources, readOne } from '../config/config.ts'
 import { coreKeys } from '../config/core-keys.ts'
+import { FatalError } from '../core/fatal-error.ts'
 import type { Feature } from '../platform/feature.ts'
 import { createLogger, createLogTarget, type Log } from '../platform/log/logger.ts'
 
@@ -38,4 +39,15 @@ export function readSettings(
   const level = forService ? config.log.level : 'warn'
   const log = createLogger({ level, isTerminal: false, destination })
   return { config, log, writeLog: (line) => void destination.write(line), sources, extensions }
+}
+
+/** Why `start` would refuse the configuration. */
+export function findStartProblems({ config }: GlobalOptions, extensions: readonly Feature[]): readonly string[] {
+  try {
+    loadConfig({ directory: config, environment: process.env, forService: true }, extensions)
+    return []
+  } catch (error) {
+    if (error instanceof FatalError) return error.lines
+    throw error
+  }
 }

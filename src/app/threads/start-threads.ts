@@ -9,7 +9,7 @@ import { systemRandom } from '../../core/random.ts'
 import { withTimeout } from '../../core/timeout.ts'
 import type { Feature, TerminalLink } from '../../platform/feature.ts'
 import type { Log } from '../../platform/log/logger.ts'
-import { type Collected, mergeMetrics } from '../../platform/metrics/metrics.ts'
+import { type MetricObject, mergeMetrics } from '../../platform/metrics/metrics.ts'
 import { createHub } from '../../platform/threads/hub.ts'
 import { createSharedSlotsMemory, releaseShare } from '../../platform/threads/shared-slots.ts'
 import type { App, ListenAt, Listening } from '../create-app.ts'
@@ -43,7 +43,7 @@ export async function createThreadedApp(options: ThreadedOptions): Promise<App> 
   const database = await openProcessDatabase({ ...options, clock: options.clock?.clock ?? systemClock })
   const hub = createHub({
     connectScanner: database.connectScanner,
-    printMetrics: async () => mergeMetrics(await collectMetrics()),
+    mergeMetrics: async () => mergeMetrics(await collectMetrics()),
     log: (lines) => lines.forEach(options.writeLog),
   })
   const threads: (ServingThread | undefined)[] = []
@@ -101,7 +101,7 @@ export async function createThreadedApp(options: ThreadedOptions): Promise<App> 
 
   const running = () => threads.filter((thread) => thread !== undefined)
 
-  async function collectMetrics(): Promise<Collected[]> {
+  async function collectMetrics(): Promise<MetricObject[][]> {
     const collected = await Promise.all(
       running().map((thread) =>
         // A thread that is stuck or dying is left out.

@@ -1,7 +1,7 @@
 /** What the main thread and its serving threads tell each other. */
 import type { Environment } from '../../config/mlc-values.ts'
 import type { TerminalLink } from '../../platform/feature.ts'
-import type { Collected } from '../../platform/metrics/metrics.ts'
+import type { MetricObject } from '../../platform/metrics/metrics.ts'
 import type { ThreadShare } from '../../platform/threads/process-parts.ts'
 import type { ListenAt } from '../create-app.ts'
 
@@ -12,7 +12,7 @@ export type ThreadMethods = {
   listen(at: ListenAt): Promise<{ url: string; wsUrl: string; address: string }>
   /** Of features. Never rejects. */
   links(none: undefined): Promise<readonly TerminalLink[]>
-  collectMetrics(none: undefined): Promise<Collected>
+  collectMetrics(none: undefined): Promise<MetricObject[]>
   close(none: undefined): Promise<void>
 }
 

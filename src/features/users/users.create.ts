@@ -25,6 +25,13 @@ export async function createUsersService(infrastructure: Infrastructure<UsersCon
   const pool = infrastructure.openHashPool()
   infrastructure.onClose(() => pool.close())
   const passwords = createPasswords({ cost: auth.bcryptCost, pool })
+  infrastructure.metrics?.addGauge({
+    name: 'password_hashes',
+    help: 'Password hashes being computed, and those that wait for a thread.',
+    label: 'state',
+    aggregator: 'first',
+    read: pool.load,
+  })
   const roles = compileRoles(auth.roles)
   const administrators = createAdministratorSql(roles.administrators())
   const changes = createUserChanges({ clock, administrators })
@@ -56,7 +63,6 @@ export async function createUsersService(infrastructure: Infrastructure<UsersCon
     createUser: (row: UserRow) => new User(row, roles),
     findPasswordProblems,
     requireImpersonal,
-    refusesCommonPasswords: auth.password.refuseCommon,
     EmailAddress,
     Profile,
     UserEdit,

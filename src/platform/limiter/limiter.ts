@@ -27,10 +27,15 @@ interface SharedTake {
 /** Returns the same limiter for the same name. Nodes with the same Redis share it too. */
 export type CreateLimiter = (name: string, rate: Rate) => Limiter
 
-export function createLimiters(
-  redis: Redis | undefined,
-  processCounts: RateCounts = createRateCounts(),
-): CreateLimiter {
+interface LimitersOptions {
+  /** Of this process. */
+  counts?: RateCounts
+  /** Called for each take that Redis should have counted, and only this node has. */
+  onFallback?: (() => void) | undefined
+}
+
+export function createLimiters(redis: Redis | undefined, options: LimitersOptions = {}): CreateLimiter {
+  const { counts: processCounts = createRateCounts(), onFallback = () => {} } = options
   const made = new Map<string, Limiter>()
   return (name, rate) => {
     const limiter = made.get(name) ?? createLimiter(name, rate)
@@ -59,6 +64,7 @@ export function createLimiters(
       } catch (error) {
         // Any other error says nothing about the address, and this node's own count has accepted it.
         if (error instanceof RateLimiterRes) throw refusalAfter(error.msBeforeNext)
+        onFallback()
       }
     }
 
@@ -67,7 +73,9 @@ export function createLimiters(
         const key = rateKey(address)
         const { isRefused, msBeforeNext } = await own.consume(key, weight)
         if (isRefused) throw refusalAfter(msBeforeNext)
-        if (shared && redis.isUp()) await takeShared({ key, weight, limiter: shared })
+        if (!shared) return
+        if (redis.isUp()) await takeShared({ key, weight, limiter: shared })
+        else onFallback()
       },
     }
   }

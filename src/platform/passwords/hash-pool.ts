@@ -18,8 +18,12 @@ export interface HashTicket {
 export interface HashPool {
   /** Comparisons are served before new hashes. */
   run(task: Task, ticket: HashTicket): Promise<string | boolean>
+  /** Hashes being computed, and those that wait for a thread. */
+  load(): HashLoad | Promise<HashLoad>
   close(): Promise<void>
 }
+
+export type HashLoad = Record<'running' | 'waiting', number>
 
 const maxPerClient = 256
 const maxWaiting = 4096
@@ -47,6 +51,7 @@ export function createHashPool(): HashPool {
 
   return {
     run: (task, ticket) => queue.run({ ...ticket, isUrgent: task.kind === 'verify' }, () => pool.run(task)),
+    load: () => ({ running: queue.running(), waiting: queue.counts().waiting }),
     // By now the clients of waiting tasks have been disconnected.
     close() {
       queue.close()

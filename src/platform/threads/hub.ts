@@ -3,8 +3,9 @@ import type { MessagePort } from 'node:worker_threads'
 import type { AppError } from '../../core/app-error.ts'
 import type { Rate } from '../limiter/limiter.ts'
 import { type Counted, createRateCounts } from '../limiter/rate-counts.ts'
+import type { MetricObject, Metrics } from '../metrics/metrics.ts'
 import type { Task } from '../passwords/bcrypt-thread.ts'
-import { createHashPool } from '../passwords/hash-pool.ts'
+import { createHashPool, type HashLoad } from '../passwords/hash-pool.ts'
 
 /** What serving threads may call. */
 export type HubMethods = {
@@ -16,7 +17,9 @@ export type HubMethods = {
   hash(call: HashCall): Promise<HashOutcome>
   /** The client of a waiting task has disconnected. */
   forgetHash(id: number): void
+  hashLoad(none: undefined): Promise<HashLoad>
   connectScanner(none: undefined): MessagePort
+  collectMetrics(none: undefined): Promise<MetricObject[]>
   printMetrics(none: undefined): Promise<string>
   log(lines: readonly string[]): void
 }
@@ -33,7 +36,8 @@ export type HashOutcome = { value: string | boolean } | { status: number }
 
 export interface HubOptions {
   connectScanner(): MessagePort
-  printMetrics(): Promise<string>
+  /** Of all threads. */
+  mergeMetrics(): Promise<Pick<Metrics, 'collect' | 'print'>>
   log(lines: readonly string[]): void
 }
 
@@ -43,7 +47,7 @@ export interface Hub {
   close(): Promise<void>
 }
 
-export function createHub({ connectScanner, printMetrics, log }: HubOptions): Hub {
+export function createHub({ connectScanner, mergeMetrics, log }: HubOptions): Hub {
   const counts = createRateCounts()
   const hashPool = createHashPool()
 
@@ -63,9 +67,11 @@ export function createHub({ connectScanner, printMetrics, log }: HubOptions): Hu
           gone.delete(id)
         }
       },
+      hashLoad: async () => hashPool.load(),
       forgetHash: (id) => void gone.add(id),
       connectScanner,
-      printMetrics,
+      collectMetrics: async () => (await mergeMetrics()).collect(),
+      printMetrics: async () => (await mergeMetrics()).print(),
       log,
     }
   }

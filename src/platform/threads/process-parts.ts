@@ -17,8 +17,8 @@ export interface ProcessParts {
   readonly database?: SharedDatabase
   /** One thread of a process does the background work. */
   readonly doesBackgroundWork: boolean
-  /** The page for Prometheus, of all threads. */
-  printMetrics(own: Metrics): Promise<string>
+  /** The metrics of all threads. */
+  metricsOf(own: Metrics): Pick<Metrics, 'collect' | 'print'>
 }
 
 /** Opened and migrated by another thread. */
@@ -35,7 +35,7 @@ export function createOwnParts(): ProcessParts {
     limitPerAddress: createLimitsPerAddress(),
     openHashPool: createHashPool,
     doesBackgroundWork: true,
-    printMetrics: (own) => own.print(),
+    metricsOf: (own) => own,
   }
 }
 

@@ -20,7 +20,10 @@ export function createThreadParts(share: ThreadShare, hub: Peer<HubMethods>): Pr
     openChannel: (name) => ({ channel: new BroadcastChannel(`latchkey:${serviceId}:${name}`) }),
     database: { poolSize, ...(sqlite && { connectThreads: () => useSqliteThreads(sqlite, connectScanner) }) },
     doesBackgroundWork: index === 0,
-    printMetrics: () => hub.call('printMetrics', undefined),
+    metricsOf: () => ({
+      collect: () => hub.call('collectMetrics', undefined),
+      print: () => hub.call('printMetrics', undefined),
+    }),
   }
 }
 
@@ -74,6 +77,7 @@ function remoteHashPool(hub: Peer<HubMethods>): HashPool {
         waiting.delete(id)
       }
     },
+    load: () => hub.call('hashLoad', undefined),
     // The pool is the main thread's.
     close: async () => stopTimer(),
   }

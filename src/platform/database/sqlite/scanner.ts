@@ -10,6 +10,8 @@ export type ScannerLink = ThreadLink<ScanMessage, FromScanner>
 
 export interface SqliteScanner {
   all(sql: string, params: readonly Value[]): Promise<object[]>
+  /** Unfinished scans. */
+  waiting(): number
   /** Waits for pending scans. */
   close(): Promise<void>
 }
@@ -77,6 +79,7 @@ export function createSqliteScanner(connect: () => Promise<ScannerLink>): Sqlite
         void post({ kind: 'scan', id: lastId, sql, params })
       })
     },
+    waiting: () => waiting.size,
     async close() {
       if (waiting.size > 0) await new Promise<void>((resolve) => (onIdle = resolve))
       await (await link)?.close()

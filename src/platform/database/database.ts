@@ -56,6 +56,8 @@ export interface Database {
   checkWritable(): Promise<void>
   /** Whether operations have met damaged pages, or a disk that fails or is full. Other operations are still served. */
   hasFaults(): boolean
+  /** True behind a pooler that shares server connections between transactions, such as PgBouncer can. */
+  isTransactionPooled?(): boolean
   /** Waits for pending operations, then closes. Later operations are refused. */
   close(): Promise<void>
 }

@@ -17,6 +17,8 @@ import { openSqlite } from './sqlite/sqlite.ts'
 
 export interface OpenOptions extends RewriteOptions {
   url: string
+  /** PostgreSQL itself, if `url` is a pooler. */
+  listenUrl?: string | undefined
   poolSize: number
   statementTimeoutSeconds: number
   /** Base of relative SQLite paths. */

@@ -20,8 +20,9 @@ import type { Log } from '../platform/log/logger.ts'
 import type { Metrics } from '../platform/metrics/metrics.ts'
 import { openRedis, type Redis } from '../platform/redis/redis.ts'
 import { createSecrets } from '../platform/secrets/secrets.ts'
-import { type BusParts, openNodeBus, openTopicBus } from './buses.ts'
+import { type BusParts, openNodeBus, openTopicBus, warnWithoutListen } from './buses.ts'
 import { declaredBy } from './declarations.ts'
+import { warnOfLonelyTopics } from './lonely-topics.ts'
 import { createOneShotAccessNotice } from './one-shot-access-notice.ts'
 
 export interface InfrastructureOptions {
@@ -35,6 +36,8 @@ export interface InfrastructureOptions {
   metrics?: Metrics
   /** False in commands: they connect neither to Redis nor to a bus, and a database fault ends them. */
   isServing: boolean
+  /** The same in all serving threads of a process; by default a new one. */
+  nodeId?: string
 }
 
 export interface OpenInfrastructure extends Infrastructure {
@@ -92,6 +95,11 @@ export async function openInfrastructure(options: InfrastructureOptions): Promis
       opened(isServing ? await bus({ config, log, db }, redis) : createMemoryBus({ log }))
     const nodeBus = await open(openNodeBus)
     const topics = await open(openTopicBus)
+    if (isServing) warnWithoutListen({ config, log, db }, redis)
+    if (isServing && config.graphql.pubsub === 'in_memory') {
+      const stop = await warnOfLonelyTopics({ nodeBus, log, nodeId: options.nodeId ?? random.id() })
+      closers.push(async () => stop())
+    }
     return {
       config,
       log,

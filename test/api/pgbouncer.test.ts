@@ -1,9 +1,9 @@
 /** The service behind PgBouncer. test/contract/database.test.ts runs the contract of the database behind it too. */
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { AppError } from '../../src/core/app-error.ts'
+import type { Database } from '../../src/platform/database/database.ts'
 import { runOnServer } from '../../src/testing/databases.ts'
 import { type Api, startApi } from '../support/api.ts'
 import { createDatabaseUrl, engines, testServer } from '../support/databases.ts'
@@ -50,10 +50,16 @@ async function ask(url: string, sql: string): Promise<string> {
 }
 
 if (engines.includes('postgres')) {
-  describe('behind PgBouncer', { concurrency: true }, () => {
+  describe('behind PgBouncer', { concurrency: 2 }, () => {
     test('with session pooling and its own default settings, everything works, notifications included', async (t) => {
-      const { pooler, start } = await startBehind(t, 'session', { DATABASE_POOL_SIZE: '2' })
-      const api = await start()
+      const { pooler } = await startBehind(t, 'session')
+      let db: Database | undefined
+      const api = await startApi(t, {
+        env: { DATABASE_URL: pooler.url, DATABASE_POOL_SIZE: '3' },
+        extend: (_app, parts) => {
+          db = parts.db
+        },
+      })
       const { access } = await signIn(api)
       await useAll(api, access)
       assert.deepEqual((await api.get('/health/ready')).body, { status: 'ok' })
@@ -61,9 +67,15 @@ if (engines.includes('postgres')) {
       assert.doesNotMatch(api.log.join(''), cannotListen)
 
       // Nothing is known of the change but that prepared statements are no longer where they were.
+      assert.equal(db?.isTransactionPooled?.(), false)
       pooler.setMode('transaction')
-      await sleep(100)
-      for (let round = 0; round < 3; round++) await useAll(api, access)
+      await eventually(async () => {
+        await useAll(api, access)
+        assert.equal(db?.isTransactionPooled?.(), true)
+      })
+      await eventually(async () => {
+        assert.deepEqual((await api.get('/health/ready')).body, { status: 'ok', degraded: ['notifications'] })
+      })
     })
 
     test('with transaction pooling, nodes start at once, and no request fails', async (t) => {
@@ -90,10 +102,13 @@ if (engines.includes('postgres')) {
       await assert.rejects(db.write({ sql: 'SELECT 1' }, { sql: 'SELECT pg_sleep(20)' }), isUnavailable)
     })
 
-    test('with transaction pooling, a long statement is allowed to finish', async (t) => {
-      const { url } = await startPgBouncer(t, await createDatabaseUrl(t, 'postgres'), 'transaction')
-      const db = await open(t, 'postgres', { url, poolSize: 1 })
-      assert.equal((await db.scan('SELECT pg_sleep(5)')).length, 1)
+    test('with transaction pooling, a long statement is allowed to finish, and so is one that waits for it', async (t) => {
+      const direct = await createDatabaseUrl(t, 'postgres')
+      const { url } = await startPgBouncer(t, direct, 'transaction', { default_pool_size: 1 })
+      const db = await open(t, 'postgres', { url, listenUrl: direct, poolSize: 2 })
+      // The second one waits in the pooler, longer than a lost connection would be waited for.
+      const long = Array.from({ length: 2 }, () => db.write({ sql: 'SELECT pg_sleep(4)' }))
+      assert.equal((await Promise.all(long)).length, 2)
     })
 
     test('with transaction pooling, the start says what replaces notifications, and so it is', async (t) => {

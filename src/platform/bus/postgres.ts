@@ -9,7 +9,7 @@ import { errorMessage } from '../../core/error-message.ts'
 import { exitCodes, FatalError } from '../../core/fatal-error.ts'
 import { replyTimeoutMs, superviseConnection } from '../../core/supervised-connection.ts'
 import { withTimeout } from '../../core/timeout.ts'
-import { createHosts } from '../database/postgres/hosts.ts'
+import { createHosts, type Hosts, type OpenedClient } from '../database/postgres/hosts.ts'
 import { isTransactionPooled } from '../database/postgres/pooler.ts'
 import { sessionStatement } from '../database/postgres/session.ts'
 import type { Log } from '../log/logger.ts'
@@ -33,6 +33,7 @@ export async function createPostgresBus({ url, log, prefix = '' }: PostgresBusOp
   const hosts = createHosts(url, { needsPrimary: true })
   /** Undefined while disconnected. */
   let client: pg.Client | undefined
+  let pid = 0
   let isClosed = false
   let published = 0
   const topicsByChannel = new Map<string, string>()
@@ -63,23 +64,21 @@ export async function createPostgresBus({ url, log, prefix = '' }: PostgresBusOp
 
   const connection = superviseConnection({
     async connect() {
-      const opened = await hosts.open(clientConfig)
+      const opened = await openListening(hosts)
       const made = opened.client
       client = made
-      if (await isTransactionPooled(opened, hosts)) throw cannotListen(hosts.place)
+      pid = opened.pid
       made.on('end', () => {
         if (made === client) connection.lose(new Error('the server ended the connection'))
       })
       made.on('notification', (notification) => {
         if (made === client) receive(notification)
       })
-      // A notification is worth no wait for the disk, nor for a standby.
-      await made.query(sessionStatement({ synchronous_commit: 'off' }))
       payloads.clear()
       topics.forgetSubscriptions()
       await topics.settleAll()
     },
-    ping: () => query('SELECT 1'),
+    ping,
     drop() {
       const dropped = client
       client = undefined
@@ -101,16 +100,18 @@ export async function createPostgresBus({ url, log, prefix = '' }: PostgresBusOp
     return client.query(sql, values)
   }
 
+  /** Another process means that a pooler has taken the one that listens. */
+  async function ping(): Promise<void> {
+    const { rows } = (await send('SELECT pg_backend_pid() AS pid')) as pg.QueryResult<{ pid: number }>
+    if (rows[0]?.pid !== pid) throw new Error('a pooler has changed the connection of the bus')
+  }
+
   const query = (sql: string, values?: string[][]) =>
     orUnavailable(() => withTimeout(send(sql, values), replyTimeoutMs))
 
-  try {
-    await connection.start(connectTimeoutMs * hosts.all.length)
-  } catch (error) {
-    if (error instanceof FatalError) throw error
-    const message = `cannot listen to PostgreSQL at ${hosts.place}: ${errorMessage(error)}`
-    throw new FatalError(message, exitCodes.unavailable, { cause: error })
-  }
+  await connection.start(connectTimeoutMs * hosts.all.length).catch((error: unknown) => {
+    throw error instanceof FatalError ? error : cannotConnect(hosts.place, error)
+  })
 
   return {
     async publish(topic, value) {
@@ -133,6 +134,25 @@ const clientConfig = {
   // Queries are sent without waiting for earlier results.
   pipeline: true,
 } as pg.ClientConfig
+
+/** Opens a connection whose session is its own. */
+async function openListening(hosts: Hosts): Promise<OpenedClient> {
+  const opened = await hosts.open(clientConfig)
+  try {
+    if (await isTransactionPooled(opened, hosts)) throw cannotListen(hosts.place)
+    // A notification is worth no wait for the disk, nor for a standby.
+    await withTimeout(opened.client.query(sessionStatement({ synchronous_commit: 'off' })), connectTimeoutMs)
+    return opened
+  } catch (error) {
+    opened.client.connection.stream.destroy()
+    throw error
+  }
+}
+
+function cannotConnect(place: string, cause: unknown): FatalError {
+  const message = `cannot listen to PostgreSQL at ${place}: ${errorMessage(cause)}`
+  return new FatalError(message, exitCodes.unavailable, { cause })
+}
 
 function cannotListen(place: string): FatalError {
   const advice = 'database.listen_url must name PostgreSQL itself, or a pooler with session pooling'

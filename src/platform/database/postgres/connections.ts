@@ -86,6 +86,7 @@ export async function openConnections(options: ConnectionOptions): Promise<Conne
       const waiter: Waiter = {
         suspectAt,
         missed: 0,
+        seen: 0,
         deadline: suspectAt - suspectAfterMs + connectTimeoutMs,
         onConnection: resolve,
         onError: reject,

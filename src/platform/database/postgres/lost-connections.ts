@@ -11,6 +11,8 @@ import { type Suspect, suspectAfterMs, type Use, type Uses } from './uses.ts'
 /** A request that waits for a connection, because all are in use or a new one is being opened. */
 export interface Wait extends Suspect {
   deadline: number
+  /** How many checks have seen it. */
+  seen: number
   giveUp(error: Error): void
 }
 
@@ -25,6 +27,8 @@ export interface LostConnectionsOptions {
 /** With the timeout of a check, a frozen server delays a request by at most five seconds. */
 const checkEveryMs = 500
 const missesBeforeLost = 2
+/** If the event loop was blocked, the connection may have been ready for long. */
+const seenBeforeGivenUp = 8
 
 export function endLostConnections({ uses, waits, findWorking, onLost }: LostConnectionsOptions) {
   /** While true, new requests are refused immediately. */
@@ -35,7 +39,10 @@ export function endLostConnections({ uses, waits, findWorking, onLost }: LostCon
     const now = performance.now()
     const used = uses.all()
     for (const [{ client }, { deadline }] of used) if (now > deadline) streamOf(client).destroy()
-    for (const wait of waits) if (now > wait.deadline) wait.giveUp(noFreeConnection())
+    for (const wait of waits) {
+      wait.seen += 1
+      if (now > wait.deadline && wait.seen >= seenBeforeGivenUp) wait.giveUp(noFreeConnection())
+    }
     const suspects = used.filter(([, { suspectAt }]) => now > suspectAt)
     const longWaits = [...waits].filter(({ suspectAt }) => now > suspectAt)
     if (suspects.length + longWaits.length === 0 && !isFrozen) return
@@ -50,7 +57,8 @@ export function endLostConnections({ uses, waits, findWorking, onLost }: LostCon
   }
 
   function judgeUse(connection: Connection, use: Use, { working, isResponding }: Liveness): void {
-    if (working.has(connection)) {
+    // Without a process, it waits in a pooler for one; until its deadline, as it would wait for a connection.
+    if (working.has(connection) || (connection.pid === 0 && isResponding)) {
       clearSuspicion(use)
       return
     }

@@ -23,8 +23,9 @@ import { createSecrets } from '../platform/secrets/secrets.ts'
 import { createOwnParts, type ProcessParts } from '../platform/threads/process-parts.ts'
 import type { Telemetry } from '../platform/tracing/otlp/telemetry.ts'
 import { traceDatabase } from '../platform/tracing/traced-database.ts'
-import { type BusParts, openNodeBus, openTopicBus } from './buses.ts'
+import { type BusParts, openNodeBus, openTopicBus, warnWithoutListen } from './buses.ts'
 import { declaredBy } from './declarations.ts'
+import { warnOfLonelyTopics } from './lonely-topics.ts'
 import { createOneShotAccessNotice } from './one-shot-access-notice.ts'
 import { openServiceDatabase } from './open-service-database.ts'
 
@@ -100,6 +101,11 @@ export async function openInfrastructure(options: InfrastructureOptions): Promis
       opened(isServing ? await bus({ config, log, db, threads, tracing }, redis) : createMemoryBus({ log }))
     const nodeBus = await open(openNodeBus)
     const topics = await open(openTopicBus)
+    if (isServing) warnWithoutListen({ config, db, log, threads }, redis)
+    if (isServing && config.graphql.pubsub === 'in_memory' && threads.doesBackgroundWork) {
+      const stop = await warnOfLonelyTopics({ nodeBus, log, nodeId: random.id() })
+      closers.push(async () => stop())
+    }
     return {
       config,
       log,

@@ -88,8 +88,16 @@ async function joinAll(features: readonly Feature[], infrastructure: OpenInfrast
 export type Service = Awaited<ReturnType<typeof openService>>
 
 /** Buses count as a part of what they run on: an operator can repair Redis, not one of our connections to it. */
-function neighboursOf(db: Database, { redis, nodeBus, topics }: OpenInfrastructure): Record<string, () => boolean> {
-  const areUp = () => [nodeBus, topics].every((bus) => bus.isUp())
-  if (redis) return { redis: () => redis.isUp() && areUp() }
-  return db.dialect === 'postgres' ? { notifications: areUp } : {}
+function neighboursOf(
+  db: Database,
+  { redis, nodeBus, topics, config }: OpenInfrastructure,
+): Record<string, () => boolean> {
+  const areTopicsInPostgres = config.graphql.pubsub === 'postgres'
+  const busesOfRedis = areTopicsInPostgres ? [nodeBus] : [nodeBus, topics]
+  const busesOfPostgres = redis ? [topics] : [nodeBus, topics]
+  return {
+    ...(redis && { redis: () => redis.isUp() && busesOfRedis.every((bus) => bus.isUp()) }),
+    ...(db.dialect === 'postgres' &&
+      (!redis || areTopicsInPostgres) && { notifications: () => busesOfPostgres.every((bus) => bus.isUp()) }),
+  }
 }

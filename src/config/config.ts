@@ -223,14 +223,16 @@ function readKey(key: Key<unknown>, found: Map<string, Found>, problems: string[
   }
   const value = key.reader.read(given.input)
   if (value === undefined) {
-    problems.push(`${subjectOf(key, found)} must be ${key.reader.expected}`)
+    const problem = key.reader.explain?.(given.input)
+    problems.push(`${subjectOf(key, found)} must be ${problem ?? key.reader.expected}`)
     return key.fallback
   }
   return value
 }
 
 function checkCore(config: CoreConfig, { subjectOf }: CheckContext): string[] {
-  const { jwt, auth, graphql, redis, mail, server } = config
+  const { jwt, auth, graphql, redis, mail, server, database } = config
+  const isSqlite = database.url.startsWith('file:')
   const problems: string[] = []
   if (jwt.secret !== undefined && isTooShort(jwt.secret)) {
     problems.push(`${subjectOf(coreKeys.jwt.secret)} must be at least ${minSecretBytes} bytes long`)
@@ -243,6 +245,12 @@ function checkCore(config: CoreConfig, { subjectOf }: CheckContext): string[] {
   }
   if (graphql.pubsub === 'redis' && redis.url === undefined) {
     problems.push(`${subjectOf(coreKeys.graphql.pubsub)}: redis needs REDIS_URL`)
+  }
+  if (graphql.pubsub === 'postgres' && isSqlite) {
+    problems.push(`${subjectOf(coreKeys.graphql.pubsub)}: postgres needs a PostgreSQL server in DATABASE_URL`)
+  }
+  if (database.listenUrl !== undefined && isSqlite) {
+    problems.push(`${subjectOf(coreKeys.database.listenUrl)} needs a PostgreSQL server in DATABASE_URL`)
   }
   if (mail.url !== undefined && server.publicUrl === undefined) {
     problems.push(`${subjectOf(coreKeys.mail.url)}: mail needs PUBLIC_URL, which the links in it are made from`)

@@ -6,6 +6,7 @@ import {
   bool,
   choice,
   count,
+  databaseUrl,
   integer,
   list,
   origins,
@@ -35,7 +36,9 @@ export const coreKeys = {
     level: key('log.level', choice(['trace', 'debug', 'info', 'warn', 'error', 'silent']), 'info', 'LOG_LEVEL'),
   },
   database: {
-    url: key('database.url', url('file', 'postgres', 'postgresql'), 'file:data/latchkey.db', 'DATABASE_URL'),
+    url: key('database.url', databaseUrl('file'), 'file:data/latchkey.db', 'DATABASE_URL'),
+    /** Defaults to database.url. */
+    listenUrl: optional('database.listen_url', databaseUrl(), 'DATABASE_LISTEN_URL'),
     poolSize: key('database.pool_size', integer({ min: 1, max: 1000 }), 10, 'DATABASE_POOL_SIZE'),
     statementTimeoutSeconds: key('database.statement_timeout', secondsUpTo(3600), 30, 'DATABASE_STATEMENT_TIMEOUT'),
   },
@@ -72,7 +75,7 @@ export const coreKeys = {
     ),
     maxBytesPerAddress: key('graphql.ws.max_bytes_per_address', positive, 33_554_432, 'GQL_WS_MAX_BYTES_PER_ADDRESS'),
     maxAnonymousMessage: key('graphql.ws.max_anonymous_message', positive, 327_680, 'GQL_WS_MAX_ANONYMOUS_MESSAGE'),
-    pubsub: key('graphql.pubsub', choice(['in_memory', 'redis']), 'in_memory', 'GQL_PUBSUB'),
+    pubsub: key('graphql.pubsub', choice(['in_memory', 'redis', 'postgres']), 'in_memory', 'GQL_PUBSUB'),
     limits: {
       bytes: key('graphql.limits.bytes', positive, 65_536),
       tokens: key('graphql.limits.tokens', positive, 5000),

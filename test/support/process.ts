@@ -46,7 +46,7 @@ export async function latchkey(
 
 /** Starts a command that serves and waits until it listens. It is stopped after the test. */
 export async function startProcess(
-  t: TestContext,
+  t: Pick<TestContext, 'after'>,
   { env = {}, args = [], command = 'start', program = root }: Options & { args?: string[]; command?: string } = {},
 ): Promise<Running> {
   const child = spawn(join(program, 'bin', 'latchkey'), [command, ...args], {

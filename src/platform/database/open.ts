@@ -18,6 +18,8 @@ import type { SqliteThreads } from './sqlite/threads.ts'
 
 export interface OpenOptions extends RewriteOptions {
   url: string
+  /** PostgreSQL itself, if `url` is a pooler. */
+  listenUrl?: string | undefined
   poolSize: number
   statementTimeoutSeconds: number
   /** Base of relative SQLite paths. */

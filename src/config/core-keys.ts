@@ -1,5 +1,5 @@
 /** The configuration keys of the service itself. Those of a feature are declared by the feature. */
-import { type KeyTree, key, optional } from './key.ts'
+import { type KeyTree, key, optional, secret } from './key.ts'
 import {
   addressRange,
   baseUrl,
@@ -24,7 +24,9 @@ export const coreKeys = {
     trustedProxies: key('server.trusted_proxies', list(addressRange), [], 'TRUSTED_PROXIES'),
     publicUrl: optional('server.public_url', baseUrl, 'PUBLIC_URL'),
     hsts: key('server.hsts', choice(['off', 'host', 'subdomains']), 'host', 'HSTS'),
-    metricsToken: optional('server.metrics_token', text, 'METRICS_TOKEN'),
+    metricsToken: secret(optional('server.metrics_token', text, 'METRICS_TOKEN')),
+    /** When undefined, 3, but 0 in development. */
+    drainSeconds: optional('server.drain_seconds', integer({ min: 0, max: 3600 }), 'DRAIN_SECONDS'),
     unreadSeconds: key('server.unread_timeout', secondsUpTo(3600), 30, 'UNREAD_TIMEOUT'),
     maxEventLoopDelayMs: key('server.max_event_loop_delay_ms', count, 1000, 'MAX_EVENT_LOOP_DELAY_MS'),
   },
@@ -32,19 +34,19 @@ export const coreKeys = {
     level: key('log.level', choice(['trace', 'debug', 'info', 'warn', 'error', 'silent']), 'info', 'LOG_LEVEL'),
   },
   database: {
-    url: key('database.url', url('file', 'postgres', 'postgresql'), 'file:data/latchkey.db', 'DATABASE_URL'),
+    url: secret(key('database.url', url('file', 'postgres', 'postgresql'), 'file:data/latchkey.db', 'DATABASE_URL')),
     poolSize: key('database.pool_size', integer({ min: 1, max: 1000 }), 10, 'DATABASE_POOL_SIZE'),
     statementTimeoutSeconds: key('database.statement_timeout', secondsUpTo(3600), 30, 'DATABASE_STATEMENT_TIMEOUT'),
   },
   redis: {
-    url: optional('redis.url', url('redis', 'rediss'), 'REDIS_URL'),
+    url: secret(optional('redis.url', url('redis', 'rediss'), 'REDIS_URL')),
   },
   jwt: {
-    secret: optional('jwt.secret', text, 'JWT_SECRET'),
-    previousSecrets: key('jwt.previous_secrets', list(text), [], 'JWT_PREVIOUS_SECRETS'),
+    secret: secret(optional('jwt.secret', text, 'JWT_SECRET')),
+    previousSecrets: secret(key('jwt.previous_secrets', list(text), [], 'JWT_PREVIOUS_SECRETS')),
   },
   auth: {
-    appKey: optional('auth.app_key', text, 'APP_KEY'),
+    appKey: secret(optional('auth.app_key', text, 'APP_KEY')),
   },
   audit: {
     /** 0 keeps entries for ever. */
@@ -81,7 +83,7 @@ export const coreKeys = {
   },
   extensions: key('extensions', list(text), [], 'LATCHKEY_EXTENSIONS'),
   mail: {
-    url: optional('mail.url', url('smtp', 'smtps'), 'MAIL_URL'),
+    url: secret(optional('mail.url', url('smtp', 'smtps'), 'MAIL_URL')),
     from: optional('mail.from', text, 'MAIL_FROM'),
   },
 } satisfies KeyTree

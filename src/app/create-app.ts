@@ -32,9 +32,21 @@ export interface Parts extends Pick<OpenInfrastructure, 'db' | 'events' | 'topic
   authenticate: Authenticate
 }
 
-export interface App {
+export interface App extends Stoppable {
   listen(): Promise<Listening>
+}
+
+/** How a service stops. Waiting between the steps is up to the process: see `commands/serving.ts`. */
+export interface Stoppable {
+  /**
+   * Prepares the stop, while everything is still served: readiness is 503, so that proxies take the node out of rotation,
+   * and responses carry `Connection: close`.
+   */
+  drain(): void
+  /** Stops listening, waits for requests in flight, closes sockets with 1001, then everything else. */
   close(): Promise<void>
+  /** Ends all connections at once, for a `close` that is to wait no longer. */
+  cutOff(): void
 }
 
 export interface Listening {
@@ -71,11 +83,12 @@ export async function createApp({ onCreated, ...options }: AppOptions): Promise<
     await joined.addRoutes(http.app)
     await graphql.addRoutes(http.app)
     const consoleSocket = await addConsole(http.app, service)
-    const { sockets, ...socketParts } = createSocketParts(infrastructure, graphql)
+    const { sockets, ...socketParts } = createSocketParts(infrastructure, graphql, readiness)
     socketParts.serveBeside(http.app.server, consoleSocket)
     let links: Listening['links'] = Promise.resolve([])
     // Registered first, so that it is waited for after the server has stopped.
     infrastructure.onClose(() => links)
+    // Both stop listening before the first socket is closed: its client is to reconnect to another node.
     infrastructure.onClose(() => Promise.all([http.close(), socketParts.close()]))
     addGauges(service, sockets.counts)
     await onCreated?.(http.app, { ...infrastructure, ...graphql, sockets })
@@ -89,7 +102,15 @@ export async function createApp({ onCreated, ...options }: AppOptions): Promise<
         links = joined.onListening(address)
         return { url, wsUrl, address, links }
       },
+      drain() {
+        readiness.drain()
+        http.drain()
+      },
       close: infrastructure.close,
+      cutOff() {
+        http.cutOff()
+        socketParts.cutOff()
+      },
     }
   } catch (error) {
     await infrastructure.close()

@@ -8,9 +8,11 @@ import { graphqlPath } from '../platform/graphql/http/graphql.routes.ts'
 import { createStandaloneServer } from '../platform/graphql/websocket/standalone-server.ts'
 import { createUpgradeServer, type UpgradeEndpoint } from '../platform/graphql/websocket/upgrade-server.ts'
 import { createAddressReader, createProxyTrust } from '../platform/http/proxies.ts'
+import type { Readiness } from '../platform/http/readiness.ts'
 import { createRequestIds } from '../platform/http/request-ids.ts'
 import type { Infrastructure } from '../platform/infrastructure.ts'
 import type { AddressBudgets } from '../platform/limiter/address-budgets.ts'
+import { stopTimesOf } from '../platform/process/stop-times.ts'
 
 export interface SocketParts {
   engine: Engine
@@ -20,7 +22,7 @@ export interface SocketParts {
   budgets: AddressBudgets
 }
 
-export function createSocketParts({ config, log, random }: Infrastructure, parts: SocketParts) {
+export function createSocketParts({ config, log, random }: Infrastructure, parts: SocketParts, readiness: Readiness) {
   const { graphql, server, cors } = config
   const isTrusted = createProxyTrust(server.trustedProxies)
   const requestIds = createRequestIds(random, isTrusted)
@@ -34,11 +36,13 @@ export function createSocketParts({ config, log, random }: Infrastructure, parts
     maxPerAddress: graphql.maxSocketsPerAddress,
     maxSubscriptions: graphql.maxSubscriptionsPerSocket,
     maxAnonymousMessage: graphql.maxAnonymousMessage,
+    closeOverMs: stopTimesOf(server.drainSeconds).spreadMs,
   })
   const socketServer = createStandaloneServer({
     sockets,
     log,
     createRequestId: requestIds.create,
+    readiness,
     maxPerAddress: graphql.maxSocketsPerAddress,
     isTrusted,
   })
@@ -48,9 +52,12 @@ export function createSocketParts({ config, log, random }: Infrastructure, parts
     serveBeside: (http: Server, others: Readonly<Record<string, UpgradeEndpoint>> = {}) =>
       sockets.serveAt(http, graphqlPath, others),
     async close() {
+      // First, so that whoever reconnects reaches another node.
+      socketServer.stopListening()
       await sockets.close()
       await socketServer.close()
     },
+    cutOff: () => sockets.cutOff(),
     /** Returns the URL of the bound address. */
     listen: () => socketServer.listen(graphql.wsHost, graphql.wsPort),
   }

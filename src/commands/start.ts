@@ -8,7 +8,7 @@ import { describePlaces } from './terminal-places.ts'
 export async function start({ config, log, extensions }: Settings): Promise<void> {
   keepHeapSteady()
   const app = await createApp({ config, log, extensions })
-  await serve(app, log, async () => {
+  await serve(app, { ...config.server, isDevelopment: config.isDevelopment, log }, async () => {
     const { url, wsUrl, address, links } = await app.listen()
     log.info({ url, wsUrl, environment: config.environment }, 'Latchkey is listening')
     if (process.stdout.isTTY) process.stdout.write(describePlaces({ address, config, links: await links }))

@@ -4,10 +4,12 @@ import type { FastifyInstance } from 'fastify'
 import type { TObject } from 'typebox'
 import { type GuardOptions, guardRoutes } from '../access/route-guards.ts'
 import { serveDocs } from '../openapi/openapi.routes.ts'
+import { stopTimesOf } from '../process/stop-times.ts'
 import { compileBody, compileTexts } from '../validation/body-validation.ts'
 import { admitRequests, createRequestInitializer } from './admission.ts'
 import { readBodies } from './bodies.ts'
 import { boundUrl } from './bound-url.ts'
+import { createClosing } from './closing.ts'
 import { createCorsHeaders, createOptionsHandler } from './cors.ts'
 import { createFramework, type FrameworkOptions } from './framework.ts'
 import { addHealthRoutes, type HealthOptions } from './health.ts'
@@ -28,16 +30,19 @@ export interface HttpOptions extends GuardOptions, SecurityOptions, HealthOption
   maxEventLoopDelayMs: number
   /** Clients that leave a response unread for longer are disconnected. */
   unreadSeconds: number
+  drainSeconds: number
 }
 
 export interface HttpServer {
   app: FastifyInstance
   listen(host: string, port: number): Promise<string>
-  /** Refuses new requests, and waits up to ten seconds for running ones. */
+  /** From now on responses carry `Connection: close`. Everything is still served. */
+  drain(): void
+  /** Stops listening, and waits for running requests; see `StopTimes`. */
   close(): Promise<void>
+  /** Ends all connections, so that `close` need not wait for them. */
+  cutOff(): void
 }
-
-const graceMs = 10_000
 
 export async function createHttpServer(options: HttpOptions): Promise<HttpServer> {
   const { log, metrics } = options
@@ -45,8 +50,6 @@ export async function createHttpServer(options: HttpOptions): Promise<HttpServer
   const headersFor = createCorsHeaders(options.corsOrigins, securityHeaders(options))
   const initialize = createRequestInitializer(isTrusted, headersFor)
   const loadShedding = createLoadShedding(options.maxEventLoopDelayMs)
-  let stopping = false
-  const isStopping = () => stopping
 
   const app = createFramework({
     ...options,
@@ -60,6 +63,7 @@ export async function createHttpServer(options: HttpOptions): Promise<HttpServer
     },
   })
 
+  const closing = createClosing(app.server, stopTimesOf(options.drainSeconds))
   // RFC 9110, 10.1.1 defines only "100-continue"; other expectations are ignored.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
   const { requirementsOf } = guardRoutes(app, options)
@@ -69,7 +73,7 @@ export async function createHttpServer(options: HttpOptions): Promise<HttpServer
   handleErrors(app)
   const unknownRoutes = handleUnknownRoutes(app)
   const handleOptions = createOptionsHandler(unknownRoutes)
-  admitRequests(app, { initialize, handleOptions, unknownRoutes, loadShedding, isStopping })
+  admitRequests(app, { initialize, handleOptions, unknownRoutes, loadShedding, closing })
   const slowReaders = disconnectSlowReaders({
     server: app.server,
     seconds: options.unreadSeconds,
@@ -80,7 +84,7 @@ export async function createHttpServer(options: HttpOptions): Promise<HttpServer
     loadShedding.close()
     slowReaders.close()
   })
-  recordRequests(app, { log, metrics, isStopping })
+  recordRequests(app, { log, metrics, isDraining: closing.isDraining })
   await readBodies(app)
   serveDocs(app, { ...options, requirementsOf })
   addHealthRoutes(app, options)
@@ -88,15 +92,9 @@ export async function createHttpServer(options: HttpOptions): Promise<HttpServer
   return {
     app,
     listen: (host, port) => listen(app, { host, port }),
-    async close() {
-      stopping = true
-      // A connection becomes idle after its last response, which may be after closing has begun.
-      const sweep = setInterval(() => app.server.closeIdleConnections(), 50)
-      const cutOff = setTimeout(() => app.server.closeAllConnections(), graceMs)
-      await app.close()
-      clearInterval(sweep)
-      clearTimeout(cutOff)
-    },
+    drain: closing.drain,
+    close: () => closing.close(() => app.close()),
+    cutOff: closing.cutOff,
   }
 }
 

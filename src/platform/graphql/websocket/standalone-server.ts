@@ -1,11 +1,12 @@
 /** An HTTP server for WebSockets alone, on any path. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo, Socket } from 'node:net'
+import { type AddressInfo, Server as NetServer, type Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { boundUrl } from '../../http/bound-url.ts'
 import { hasValidHost } from '../../http/host-header.ts'
 import { describeListenError } from '../../http/listen-error.ts'
 import { createParserErrorHandler } from '../../http/parser-errors.ts'
+import type { Readiness } from '../../http/readiness.ts'
 import { pathOf } from '../../http/request-path.ts'
 import { disconnectSlowReaders } from '../../http/slow-readers.ts'
 import { isWebSocketUpgrade } from '../../http/upgrades.ts'
@@ -18,6 +19,7 @@ export interface StandaloneServerOptions {
   sockets: Sockets
   log: Log
   createRequestId(): string
+  readiness: Pick<Readiness, 'check'>
   /** Limit of connections before their upgrade. Trusted proxies are exempt. */
   maxPerAddress: number
   isTrusted(address: string | undefined): boolean
@@ -30,6 +32,8 @@ export interface StandaloneServerOptions {
 export interface StandaloneServer {
   /** Returns the URL of the bound address. */
   listen(host: string, port: number): Promise<string>
+  /** Refuses new connections. The open ones stay. */
+  stopListening(): void
   /** Close the sockets first, because it waits for them. */
   close(): Promise<void>
 }
@@ -83,11 +87,22 @@ export function createStandaloneServer(options: StandaloneServerOptions): Standa
   function respond(request: IncomingMessage, response: ServerResponse): void {
     const { method, url = '' } = request
     response.setHeader('x-request-id', createRequestId())
-    // For supervisors of a process that serves nothing else.
-    const isLive = (method === 'GET' || method === 'HEAD') && pathOf(url) === '/health/live'
+    // For supervisors and proxies of a process that serves nothing else.
+    const health = method === 'GET' || method === 'HEAD' ? pathOf(url) : ''
     if (!hasValidHost(request)) send(response, 400, { error: 'Malformed request' })
-    else if (isLive) send(response, 200, { status: 'ok' })
+    else if (health === '/health/live') send(response, 200, { status: 'ok' })
+    else if (health === '/health/ready') void sendReadiness(response)
     else send(response.setHeader('upgrade', 'websocket'), 426, { error: 'Upgrade required' })
+  }
+
+  async function sendReadiness(response: ServerResponse): Promise<void> {
+    try {
+      const degraded = await options.readiness.check()
+      send(response, 200, degraded.length === 0 ? { status: 'ok' } : { status: 'ok', degraded })
+    } catch {
+      const { status, error, headers } = refusals.unavailable
+      send(response.setHeader('retry-after', headers['retry-after']), status, { error })
+    }
   }
 
   return {
@@ -99,9 +114,13 @@ export function createStandaloneServer(options: StandaloneServerOptions): Standa
       return boundUrl('ws', server.address() as AddressInfo)
     },
 
+    stopListening() {
+      // Not `server.close`, which ends connections that are about to be upgraded.
+      if (server.listening) NetServer.prototype.close.call(server)
+    },
+
     async close() {
       slowReaders.close()
-      if (!server.listening) return
       await new Promise<void>((resolve) => {
         server.close(() => resolve())
         server.closeAllConnections()

@@ -82,7 +82,7 @@ async function useAll(url: string): Promise<void> {
   const { access_token: token, refresh_token } = await post('/api/auth/login', person)
   if (token === undefined) throw new Error('the sign-in failed')
   await post('/api/auth/refresh', { refresh_token })
-  await post('/api/v2/products', { name: 'Lamp', price: 1, stock: 1 }, token)
+  await post('/api/v2/products', { name: 'Lamp', description: 'Bright', price: 1 }, token)
   await post('/graphql', { query: '{ posts { id title } }' })
   for (const path of ['/health/ready', '/api/v2/products?q=lamp', '/console/login', '/docs', '/openapi.json']) {
     await (await fetch(url + path)).arrayBuffer()

@@ -88,8 +88,11 @@ export async function createApp({ onCreated, ...options }: AppOptions): Promise<
     let links: Listening['links'] = Promise.resolve([])
     // Registered first, so that it is waited for after the server has stopped.
     infrastructure.onClose(() => links)
-    // Both stop listening before the first socket is closed: its client is to reconnect to another node.
-    infrastructure.onClose(() => Promise.all([http.close(), socketParts.close()]))
+    infrastructure.onClose(async () => {
+      // Before the first socket is closed, so that its client reconnects to another node.
+      await Promise.all([http.stopListening(), socketParts.stopListening()])
+      await Promise.all([http.close(), socketParts.close()])
+    })
     addGauges(service, sockets.counts)
     await onCreated?.(http.app, { ...infrastructure, ...graphql, sockets })
     await http.app.ready()

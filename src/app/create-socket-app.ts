@@ -10,7 +10,10 @@ export interface SocketApp extends Stoppable {
 export async function createSocketApp(options: ServiceOptions): Promise<SocketApp> {
   const { infrastructure, graphql, readiness } = await openService(options)
   const sockets = createSocketParts(infrastructure, graphql, readiness)
-  infrastructure.onClose(() => sockets.close())
+  infrastructure.onClose(async () => {
+    await sockets.stopListening()
+    await sockets.close()
+  })
   return {
     listen: async () => ({ wsUrl: await sockets.listen() }),
     drain: readiness.drain,

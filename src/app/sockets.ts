@@ -24,6 +24,7 @@ export interface SocketParts {
 
 export function createSocketParts({ config, log, random }: Infrastructure, parts: SocketParts, readiness: Readiness) {
   const { graphql, server, cors } = config
+  const { spreadMs, quietMs } = stopTimesOf(server.drainSeconds)
   const isTrusted = createProxyTrust(server.trustedProxies)
   const requestIds = createRequestIds(random, isTrusted)
   const own = server.publicUrl === undefined ? [] : [new URL(server.publicUrl).origin]
@@ -36,13 +37,14 @@ export function createSocketParts({ config, log, random }: Infrastructure, parts
     maxPerAddress: graphql.maxSocketsPerAddress,
     maxSubscriptions: graphql.maxSubscriptionsPerSocket,
     maxAnonymousMessage: graphql.maxAnonymousMessage,
-    closeOverMs: stopTimesOf(server.drainSeconds).spreadMs,
+    closeOverMs: spreadMs,
   })
   const socketServer = createStandaloneServer({
     sockets,
     log,
     createRequestId: requestIds.create,
     readiness,
+    quietMs,
     maxPerAddress: graphql.maxSocketsPerAddress,
     isTrusted,
   })
@@ -51,9 +53,8 @@ export function createSocketParts({ config, log, random }: Infrastructure, parts
     /** `others` are further upgrade endpoints on the same server, by path. */
     serveBeside: (http: Server, others: Readonly<Record<string, UpgradeEndpoint>> = {}) =>
       sockets.serveAt(http, graphqlPath, others),
+    stopListening: () => socketServer.stopListening(),
     async close() {
-      // First, so that whoever reconnects reaches another node.
-      socketServer.stopListening()
       await sockets.close()
       await socketServer.close()
     },

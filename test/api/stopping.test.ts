@@ -5,6 +5,7 @@ import { connect, type Socket } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { stopTimesOf } from '../../src/platform/process/stop-times.ts'
 import { type Api, startApi } from '../support/api.ts'
+import { eventually } from '../support/eventually.ts'
 import { openSocket } from '../support/sockets.ts'
 
 const request = (path: string) => `GET ${path} HTTP/1.1\r\nhost: x\r\n\r\n`
@@ -111,7 +112,7 @@ test('a request that is on its way when the listener closes is served, on a new 
     assert.match(text, /^HTTP\/1\.1 200 OK\r\n/)
     assert.match(text, /\r\nconnection: close\r\n/i)
   }
-  await assert.rejects(fetch(api.url))
+  await eventually(() => assert.rejects(fetch(api.url)))
   await closing
 })
 

@@ -227,6 +227,6 @@ test('Caddy accepts the Caddyfile, and checks readiness each second', () => {
   const args = ['adapt', '--validate', '--adapter', 'caddyfile', '--config', join(root, 'deploy', 'Caddyfile')]
   const { status, stdout, stderr } = spawnSync(getProgram('caddy'), args, { encoding: 'utf8' })
   assert.equal(status, 0, stderr)
-  assert.match(stdout, /"active":\{"interval":1000000000,"timeout":2000000000,"uri":"\/health\/ready"\}/)
+  assert.match(stdout, /"active":\{"interval":1000000000,"timeout":5000000000,"uri":"\/health\/ready"\}/)
   assert.match(stdout, /"upstreams":\[\{"dial":"node-1:3000"\},\{"dial":"node-2:3000"\}\]/)
 })

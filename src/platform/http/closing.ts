@@ -1,8 +1,9 @@
 /** Closes an HTTP server without losing requests that are in flight, and without waiting for clients that send none. */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
-import { Server as NetServer, type Socket } from 'node:net'
+import type { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { StopTimes } from '../process/stop-times.ts'
+import { stopListening } from './stop-listening.ts'
 
 export interface Closing {
   /** From now on responses ask the client to close the connection. */
@@ -11,7 +12,9 @@ export interface Closing {
   isDraining(): boolean
   /** Whether new requests are refused. */
   isRefusing(): boolean
-  /** Closes the listener, then the connections as they become idle. `closeServer` resolves when the last has ended. */
+  /** Open connections are still served. */
+  stopListening(): Promise<void>
+  /** Closes the connections as they become idle. `closeServer` resolves when the last has ended. */
   close(closeServer: () => Promise<unknown>): Promise<void>
   /** Ends all connections at once. */
   cutOff(): void
@@ -45,15 +48,16 @@ export function createClosing(server: Server, times: StopTimes): Closing {
     isRefusing: () => isRefusing,
     cutOff,
 
-    async close(closeServer) {
+    async stopListening() {
       isDraining = true
+      await stopListening(server, times.quietMs)
+    },
+
+    async close(closeServer) {
       const closedAt = performance.now()
-      // Not `server.close`, which ends idle connections too. A proxy without health checks may just be sending a request
-      // on one; it will not use any after its next new connection has been refused.
-      if (server.listening) {
-        NetServer.prototype.close.call(server)
-        await sleep(times.lingerMs)
-      }
+      // A proxy without health checks may just be sending a request on an idle connection. It will not use any after its
+      // next new connection has been refused.
+      await sleep(times.lingerMs)
       isRefusing = true
       // A connection becomes idle after its last response, which may be after closing has begun.
       const sweep = setInterval(() => {

@@ -38,7 +38,9 @@ export interface HttpServer {
   listen(host: string, port: number): Promise<string>
   /** From now on responses carry `Connection: close`. Everything is still served. */
   drain(): void
-  /** Stops listening, and waits for running requests; see `StopTimes`. */
+  /** Refuses new connections. The open ones are still served. */
+  stopListening(): Promise<void>
+  /** Waits for running requests; see `StopTimes`. */
   close(): Promise<void>
   /** Ends all connections, so that `close` need not wait for them. */
   cutOff(): void
@@ -93,6 +95,7 @@ export async function createHttpServer(options: HttpOptions): Promise<HttpServer
     app,
     listen: (host, port) => listen(app, { host, port }),
     drain: closing.drain,
+    stopListening: closing.stopListening,
     close: () => closing.close(() => app.close()),
     cutOff: closing.cutOff,
   }

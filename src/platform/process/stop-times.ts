@@ -5,6 +5,8 @@
 export interface StopTimes {
   /** Everything is served, but the node reports that it is not ready and asks clients to close their connections. */
   drainMs: number
+  /** The listener is closed when no connection has come for so long. */
+  quietMs: number
   /** From here on, times count from the moment the listener is closed. Open connections are served for so long. */
   lingerMs: number
   /** Sockets are closed one after the other over this time, so that their clients do not reconnect all at once. */
@@ -29,6 +31,7 @@ export function stopTimesOf(drainSeconds: number): StopTimes {
   const isBehindProxy = drainMs > 0
   return {
     drainMs,
+    quietMs: isBehindProxy ? 50 : 0,
     lingerMs: isBehindProxy ? 500 : 0,
     spreadMs: isBehindProxy ? 1000 : 0,
     halfSentMs: 1000,

@@ -1,6 +1,6 @@
 /** An HTTP server for WebSockets alone, on any path. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import { type AddressInfo, Server as NetServer, type Socket } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { boundUrl } from '../../http/bound-url.ts'
 import { hasValidHost } from '../../http/host-header.ts'
@@ -9,6 +9,7 @@ import { createParserErrorHandler } from '../../http/parser-errors.ts'
 import type { Readiness } from '../../http/readiness.ts'
 import { pathOf } from '../../http/request-path.ts'
 import { disconnectSlowReaders } from '../../http/slow-readers.ts'
+import { stopListening } from '../../http/stop-listening.ts'
 import { isWebSocketUpgrade } from '../../http/upgrades.ts'
 import { createConnectionsPerAddress } from '../../limiter/connections-per-address.ts'
 import type { Log } from '../../log/logger.ts'
@@ -23,6 +24,8 @@ export interface StandaloneServerOptions {
   /** Limit of connections before their upgrade. Trusted proxies are exempt. */
   maxPerAddress: number
   isTrusted(address: string | undefined): boolean
+  /** See `StopTimes`. */
+  quietMs?: number
   /** For the request headers, from the start of the connection. */
   headersWithinMs?: number
   /** How long a client may leave data unread. */
@@ -33,7 +36,7 @@ export interface StandaloneServer {
   /** Returns the URL of the bound address. */
   listen(host: string, port: number): Promise<string>
   /** Refuses new connections. The open ones stay. */
-  stopListening(): void
+  stopListening(): Promise<void>
   /** Close the sockets first, because it waits for them. */
   close(): Promise<void>
 }
@@ -114,10 +117,7 @@ export function createStandaloneServer(options: StandaloneServerOptions): Standa
       return boundUrl('ws', server.address() as AddressInfo)
     },
 
-    stopListening() {
-      // Not `server.close`, which ends connections that are about to be upgraded.
-      if (server.listening) NetServer.prototype.close.call(server)
-    },
+    stopListening: () => stopListening(server, options.quietMs ?? 0),
 
     async close() {
       slowReaders.close()

@@ -37,7 +37,7 @@ interface Answer {
   body: any
 }
 
-const person = { name: 'Ada', email: 'ada@example.com', password: 'Correct-horse-9' }
+const password = 'Correct-horse-9'
 const maxSurprises = 20
 /** Between the requests of one worker. */
 const pauseMs = 1
@@ -73,16 +73,24 @@ export async function startLoad({ url, workers, sockets }: LoadOptions): Promise
     return answer && outcome === 'as expected' ? answer : outcome
   }
 
-  async function signIn(): Promise<{ access_token: string; refresh_token: string }> {
+  /** One user each: a user's oldest sessions end when there are too many. */
+  async function register(name: string): Promise<string> {
+    const email = `${name}@example.com`
+    const { status } = await send(agent, url, { path: '/api/auth/register', body: { email, password } })
+    if (status !== 201) throw new Error(`the registration was answered with ${status}`)
+    return email
+  }
+
+  async function signIn(email: string): Promise<{ access_token: string; refresh_token: string }> {
     for (;;) {
-      const answer = await call('sign-in', 200, { path: '/api/auth/login', body: person })
+      const answer = await call('sign-in', 200, { path: '/api/auth/login', body: { email, password } })
       if (typeof answer === 'object') return answer.body
       await sleep(50)
     }
   }
 
-  async function createProducts(worker: number): Promise<void> {
-    const { access_token: token } = await signIn()
+  async function createProducts(worker: number, email: string): Promise<void> {
+    const { access_token: token } = await signIn(email)
     for (let i = 0; !isStopping; i++) {
       const name = `product ${worker}-${i}`
       const body = { name, description: 'Under load', price: 1, stock: i }
@@ -99,9 +107,9 @@ export async function startLoad({ url, workers, sockets }: LoadOptions): Promise
     }
   }
 
-  async function refreshTokens(): Promise<void> {
+  async function refreshTokens(email: string): Promise<void> {
     while (!isStopping) {
-      let { refresh_token } = await signIn()
+      let { refresh_token } = await signIn(email)
       // A token that was never answered for may have been used. All others are valid.
       for (let isCertain = true; !isStopping && isCertain; ) {
         const answer = await call('refresh', 200, { path: '/api/auth/refresh', body: { refresh_token } })
@@ -139,16 +147,20 @@ export async function startLoad({ url, workers, sockets }: LoadOptions): Promise
     }
   }
 
-  await send(agent, url, { path: '/api/auth/register', body: person })
+  async function signInAgain(email: string): Promise<void> {
+    while (!isStopping) {
+      await signIn(email)
+      await sleep(20)
+    }
+  }
+
+  const numbers = Array.from({ length: workers }, (_, i) => i)
+  const emails = await Promise.all(numbers.map((i) => register(`worker-${i}`)))
+  const others = await Promise.all(numbers.slice(0, Math.ceil(workers / 4)).map((i) => register(`sign-in-${i}`)))
   const running = [
-    ...Array.from({ length: workers }, (_, i) => createProducts(i)),
-    ...Array.from({ length: workers }, () => refreshTokens()),
-    ...Array.from({ length: Math.ceil(workers / 4) }, async () => {
-      while (!isStopping) {
-        await signIn()
-        await sleep(20)
-      }
-    }),
+    ...emails.map((email, i) => createProducts(i, email)),
+    ...emails.map(refreshTokens),
+    ...others.map(signInAgain),
     ...Array.from({ length: sockets }, () => subscribe()),
   ]
   return {

@@ -1,10 +1,10 @@
-/** What a service in production wants, and whether the running configuration has it. */
+/** Recommended settings for production, and whether they are set. */
 import type { CoreConfig } from '../../config/config.ts'
 import type { AuthService } from '../auth/auth.create.ts'
 import type { UsersService } from '../users/users.create.ts'
 
 export interface ProductionSetting {
-  /** What to set, as in the environment. */
+  /** The environment variable, with a value if there is only one. */
   name: string
   why: string
   isMet: boolean
@@ -18,22 +18,22 @@ export function createProductionSettings(
   return [
     {
       name: 'NODE_ENV=production',
-      why: 'Closes the GraphQL playground and refuses a start without a secret.',
+      why: 'Turns the GraphQL playground off, and requires a JWT_SECRET.',
       isMet: environment === 'production',
     },
     {
       name: 'PUBLIC_URL',
-      why: 'The https address that people use. Links in mails are made from it, and cookies are kept to https.',
+      why: 'The https address of this service, for links in mails. Cookies are then sent over https only.',
       isMet: isHttps,
     },
     {
       name: 'JWT_SECRET',
-      why: 'At least 32 random bytes that sign tokens. Without it, a secret is kept beside the database.',
+      why: 'At least 32 random bytes that sign tokens. Without it, a generated secret is stored next to the database.',
       isMet: jwt.secret !== undefined || auth.keys[0].jwk !== undefined,
     },
     {
       name: 'TRUSTED_PROXIES',
-      why: 'The address of the proxy that ends https, so that limits and the audit trail see the clients behind it.',
+      why: 'The address of your https proxy, so that rate limits and the audit trail use the addresses of the clients.',
       isMet: server.trustedProxies.length > 0,
     },
     {
@@ -48,13 +48,13 @@ export function createProductionSettings(
     },
     {
       name: 'REGISTRATION=closed',
-      why: 'Unless strangers may make accounts of their own.',
+      why: 'Unless anybody may create an account.',
       isMet: !users.isRegistrationOpen,
     },
     {
       name: 'Backups',
       why: 'Copy the database regularly, and try to restore it. docs/operations.md has the commands.',
-      // Made outside of the service, which cannot know.
+      // Backups are made outside of the service.
       isMet: false,
     },
   ]

@@ -27,7 +27,7 @@ export function createSetUpService(infrastructure: Infrastructure, { users, auth
     findWelcome: store.findWelcome,
     addSamples: () => store.addSamples(products.createSamples(sampleCount)),
     productionSettings: createProductionSettings(config, { users, auth }),
-    /** Tokens cannot be guessed; this bounds what guessing costs the service. */
+    /** Tokens cannot be guessed; this limits the load of trying. */
     visits: createLimiter('set-up', { requests: 60, seconds: 60 }),
     signInBrowser: auth.signInBrowser,
     findPasswordProblems: users.findPasswordProblems,

@@ -35,9 +35,21 @@ export interface Parts extends Pick<OpenInfrastructure, 'db' | 'events' | 'topic
   collectMetrics: Metrics['collect']
 }
 
-export interface App {
+export interface App extends Stoppable {
   listen(at?: ListenAt): Promise<Listening>
+}
+
+/** How a service stops. Waiting between the steps is up to the process: see `commands/serving.ts`. */
+export interface Stoppable {
+  /**
+   * Prepares the stop, while everything is still served: readiness is 503, so that proxies take the node out of rotation,
+   * and responses carry `Connection: close`.
+   */
+  drain(): void
+  /** Stops listening, waits for requests in flight, closes sockets with 1001, then everything else. */
   close(): Promise<void>
+  /** Ends all connections at once, for a `close` that is to wait no longer. */
+  cutOff(): void
 }
 
 /** Overrides the configuration. */
@@ -84,12 +96,16 @@ export async function createApp({ onCreated, ...options }: AppOptions): Promise<
     await joined.addRoutes(http.app)
     await graphql.addRoutes(http.app)
     const consoleSocket = await addConsole(http.app, service)
-    const { sockets, ...socketParts } = createSocketParts(infrastructure, graphql)
+    const { sockets, ...socketParts } = createSocketParts(infrastructure, graphql, readiness)
     socketParts.serveBeside(http.app.server, consoleSocket)
     let links: Listening['links'] = Promise.resolve([])
     // Registered first, so that it is waited for after the server has stopped.
     infrastructure.onClose(() => links)
-    infrastructure.onClose(() => Promise.all([http.close(), socketParts.close()]))
+    infrastructure.onClose(async () => {
+      // Before the first socket is closed, so that its client reconnects to another node.
+      await Promise.all([http.stopListening(), socketParts.stopListening()])
+      await Promise.all([http.close(), socketParts.close()])
+    })
     addServiceGauges(service)
     metrics.addGauge({ name: 'graphql_sockets', help: 'Open sockets.', label: 'dialect', read: sockets.counts })
     await onCreated?.(http.app, { ...infrastructure, ...graphql, sockets, collectMetrics: metrics.collect })
@@ -108,7 +124,15 @@ export async function createApp({ onCreated, ...options }: AppOptions): Promise<
         if (infrastructure.threads.doesBackgroundWork) links = joined.onListening(address)
         return { url, wsUrl, address, links }
       },
+      drain() {
+        readiness.drain()
+        http.drain()
+      },
       close: infrastructure.close,
+      cutOff() {
+        http.cutOff()
+        socketParts.cutOff()
+      },
     }
   } catch (error) {
     await infrastructure.close()

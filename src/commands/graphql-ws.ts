@@ -19,7 +19,7 @@ export async function serveSockets({ host, port }: SocketOptions, settings: Sett
   }
   keepHeapSteady()
   const app = await createSocketApp({ config, log, extensions })
-  await serve(app, log, async () => {
+  await serve(app, { ...config.server, isDevelopment: config.isDevelopment, log }, async () => {
     const { wsUrl } = await app.listen()
     log.info({ wsUrl, environment: config.environment }, 'Latchkey is listening for sockets')
   })

@@ -11,7 +11,7 @@ export async function start(settings: Settings): Promise<void> {
   keepHeapSteady()
   const threads = countServingThreads(config.server.threads, log)
   const app = await createWith(threads, settings)
-  await serve(app, log, async () => {
+  await serve(app, { ...config.server, isDevelopment: config.isDevelopment, log }, async () => {
     const { url, wsUrl, address, links } = await app.listen()
     log.info({ url, wsUrl, threads, environment: config.environment }, 'Latchkey is listening')
     if (process.stdout.isTTY) process.stdout.write(describePlaces({ address, config, links: await links }))

@@ -60,6 +60,8 @@ export async function startService(options: TestServiceOptions = {}): Promise<Te
         BCRYPT_COST: '4',
         // Test runs keep the machine busy, which must not shed load.
         MAX_EVENT_LOOP_DELAY_MS: '0',
+        // In production too: there is no proxy that a stop would have to wait for.
+        DRAIN_SECONDS: '0',
         ...environment,
       },
       forService: true,

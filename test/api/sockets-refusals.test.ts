@@ -91,6 +91,7 @@ async function startServer(t: TestContext, { maxPerAddress = 10 } = {}) {
   const server = createStandaloneServer({
     sockets,
     log,
+    readiness: { check: async () => [] },
     createRequestId: () => 'x',
     isTrusted: () => false,
     perAddress: createLimitsPerAddress()('connections', maxPerAddress),

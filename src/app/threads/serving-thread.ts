@@ -46,6 +46,8 @@ const methods: ThreadMethods = {
   },
   links: () => listening.links,
   collectMetrics: () => collectMetrics(),
+  drain: () => app.drain(),
+  cutOff: () => app.cutOff(),
   async close() {
     await app.close()
     sendLines()

@@ -141,7 +141,9 @@ export async function createThreadedApp(options: ThreadedOptions): Promise<App> 
       const links = first.call('links', undefined).catch((): readonly TerminalLink[] => [])
       return { url, wsUrl, address, links }
     },
+    drain: () => running().forEach((thread) => thread.tell('drain', undefined)),
     close,
+    cutOff: () => running().forEach((thread) => thread.tell('cutOff', undefined)),
   }
 }
 

@@ -4,7 +4,7 @@ import type { HubMethods } from '../../platform/threads/hub.ts'
 import { createPeer, type Peer } from '../../platform/threads/peer.ts'
 import type { ThreadData, ThreadMethods } from './thread-methods.ts'
 
-export interface ServingThread extends Pick<Peer<ThreadMethods>, 'call'> {
+export interface ServingThread extends Pick<Peer<ThreadMethods>, 'call' | 'tell'> {
   open(): Promise<void>
   /** Called once, if the thread ends without having been told to. */
   onDeath(listener: (error: Error) => void): void
@@ -47,6 +47,7 @@ export function startServingThread(data: ThreadData, hub: HubMethods, workers = 
 
   return {
     call: peer.call,
+    tell: peer.tell,
     open: () => peer.call('open', data, sqlite ? [sqlite.writer] : []),
     onDeath(listener) {
       onDeath = listener

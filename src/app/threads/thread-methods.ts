@@ -13,7 +13,10 @@ export type ThreadMethods = {
   /** Of features. Never rejects. */
   links(none: undefined): Promise<readonly TerminalLink[]>
   collectMetrics(none: undefined): Promise<MetricObject[]>
+  /** See `Stoppable`. */
+  drain(none: undefined): void
   close(none: undefined): Promise<void>
+  cutOff(none: undefined): void
 }
 
 export interface ThreadData {

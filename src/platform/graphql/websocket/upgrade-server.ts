@@ -38,8 +38,10 @@ export interface Sockets {
   serveAt(server: Server, path: string, others?: Readonly<Record<string, UpgradeEndpoint>>): void
   /** Open sockets by protocol. */
   counts(): { raw: number; transport: number }
-  /** Refuses new sockets and closes the open ones within two seconds. */
+  /** Refuses new sockets and closes the open ones, each within two seconds. */
   close(): Promise<void>
+  /** Ends the open sockets without waiting for their clients. */
+  cutOff(): void
 }
 
 interface Upgrade {
@@ -125,6 +127,8 @@ export function createUpgradeServer(options: UpgradeServerOptions): Sockets {
       isClosing = true
       return connections.close()
     },
+
+    cutOff: connections.cutOff,
   }
 }
 

@@ -2,7 +2,6 @@
 import { isAbsolute, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Clock } from '../../core/clock.ts'
-import { exitCodes, FatalError } from '../../core/fatal-error.ts'
 import type { Random } from '../../core/random.ts'
 import type { Log } from '../log/logger.ts'
 import { countLists } from './counted-lists.ts'
@@ -10,8 +9,8 @@ import type { Database, Dialect, Observe } from './database.ts'
 import { applyMigrations, type MigrationFolder, type MigrationTransaction, readMigrations } from './migrations.ts'
 import { withPostgresMigrations } from './postgres/migrate.ts'
 import { openPostgres } from './postgres/postgres.ts'
-import { damageAdvice, isDamage } from './sqlite/faults.ts'
 import { withSqliteMigrations } from './sqlite/migrate.ts'
+import { toStartError } from './sqlite/open-errors.ts'
 import type { RewriteOptions } from './sqlite/rewrite-space.ts'
 import { openSqlite } from './sqlite/sqlite.ts'
 
@@ -36,7 +35,7 @@ export async function openDatabase(options: OpenOptions): Promise<{ db: Database
   const { url, clock } = options
   const dialect = dialectOf(url)
   const migrations = readMigrations(options.migrations, dialect)
-  const path = dialect === 'sqlite' ? sqlitePath(url, options.root) : undefined
+  const path = findSqlitePath(url, options.root)
 
   // Opened before migrating, because its errors are the clearest if the database cannot be reached.
   const { onConnectionLost = () => {}, observe = () => {}, faultLog } = options
@@ -56,12 +55,17 @@ export async function openDatabase(options: OpenOptions): Promise<{ db: Database
     return { db, applied }
   } catch (error) {
     await db.close()
-    throw path !== undefined && isDamage(error) ? new FatalError(damageAdvice(path), exitCodes.badData) : error
+    throw path === undefined ? error : toStartError(path, error)
   }
 }
 
 function dialectOf(url: string): Dialect {
   return url.startsWith('file:') ? 'sqlite' : 'postgres'
+}
+
+/** Undefined for PostgreSQL. */
+export function findSqlitePath(url: string, root: string): string | undefined {
+  return dialectOf(url) === 'sqlite' ? sqlitePath(url, root) : undefined
 }
 
 /** The path of a `file:` URL. Relative paths start at `root`. */

@@ -2,14 +2,14 @@ import { readlinkSync } from 'node:fs'
 import { setPriority } from 'node:os'
 import { parentPort, workerData } from 'node:worker_threads'
 import { maxResultBytes } from '../database.ts'
-import { openSqliteConnection, toPlainError } from './connection.ts'
+import { toPlainError } from './connection.ts'
 import { sqliteCodes } from './result-codes.ts'
 import type { FromScanner, ToScanner } from './scanner-messages.ts'
+import { openInThread, type SqliteThreadData } from './thread-connection.ts'
 
 if (!parentPort) throw new Error('sqlite-scanner-thread.ts runs as a worker thread only')
 const port = parentPort
-const { path } = workerData as { path: string }
-const connection = openSqliteConnection(path, { queryOnly: true, busyTimeoutMs: 10_000 })
+const connection = openInThread(workerData as SqliteThreadData, { queryOnly: true, busyTimeoutMs: 10_000 })
 yieldToOthers()
 
 port.on('message', (message: ToScanner) => {

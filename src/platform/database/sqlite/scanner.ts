@@ -5,6 +5,7 @@ import { serviceUnavailable } from '../../../core/app-error.ts'
 import { maxWaitingScans, type Value } from '../database.ts'
 import { type Column, createRowFactory, fromPlainError, type RowFactory } from './connection.ts'
 import type { FromScanner, ToScanner } from './scanner-messages.ts'
+import type { SqliteThreadData } from './thread-connection.ts'
 
 export interface SqliteScanner {
   all(sql: string, params: readonly Value[]): Promise<object[]>
@@ -18,7 +19,7 @@ interface Waiting {
   reject(error: Error): void
 }
 
-export function startSqliteScanner(path: string): SqliteScanner {
+export function startSqliteScanner(file: SqliteThreadData): SqliteScanner {
   const waiting = new Map<number, Waiting>()
   let worker: Worker | undefined
   let exited = Promise.resolve()
@@ -36,7 +37,7 @@ export function startSqliteScanner(path: string): SqliteScanner {
 
   /** Started on first use, because most commands never scan. */
   function start(): Worker {
-    const started = new Worker(new URL('./scanner-thread.ts', import.meta.url), { workerData: { path } })
+    const started = new Worker(new URL('./scanner-thread.ts', import.meta.url), { workerData: file })
     exited = new Promise((resolve) => started.once('exit', () => resolve()))
     started.on('message', (result: FromScanner) => {
       const request = waiting.get(result.id)

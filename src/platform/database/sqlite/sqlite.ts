@@ -18,10 +18,11 @@ export interface SqliteOptions {
 
 export function openSqlite({ path, observe, log }: SqliteOptions): Database {
   const { connection, identities } = openSqliteFile(path)
+  const file = { path, identities }
   const faults = createSqliteFaults(path, log)
   const { read, leaveSnapshot, close: closeReader } = createSqliteReader({ connection, faults, observe, requireOpen })
-  const writer = startSqliteWriter({ path, faults, observe, requireWritable, onWritten: leaveSnapshot })
-  const scanner = startSqliteScanner(path)
+  const writer = startSqliteWriter({ file, faults, observe, requireWritable, onWritten: leaveSnapshot })
+  const scanner = startSqliteScanner(file)
   const fileWatch = watchSqliteFile({ path, identities, log })
   let closing: Promise<void> | undefined
 

@@ -5,7 +5,8 @@
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
 import { isUndecided, noRows, resolveParams } from '../batch.ts'
 import { ConstraintError, type Statement } from '../database.ts'
-import { fromSqliteError, openSqliteConnection, toPlainError } from './connection.ts'
+import { fromSqliteError, toPlainError } from './connection.ts'
+import { openInThread, type SqliteThreadData } from './thread-connection.ts'
 import type { FromWriter, ToWriter, WriteResult } from './writer-messages.ts'
 
 /** Bounds how long the first request of a transaction waits for the last. */
@@ -20,10 +21,7 @@ const gatherPerCommit = 2
 
 if (!parentPort) throw new Error('sqlite-writer.ts runs as a worker thread only')
 const port = parentPort
-const connection = openSqliteConnection((workerData as { path: string }).path, {
-  queryOnly: false,
-  busyTimeoutMs: 10_000,
-})
+const connection = openInThread(workerData as SqliteThreadData, { queryOnly: false, busyTimeoutMs: 10_000 })
 let waiting: Statement[][] = []
 let isClosing = false
 let lastCommitMs = 0

@@ -5,10 +5,11 @@ import { requireParams } from '../batch.ts'
 import { ConstraintError, type Observe, type Statement } from '../database.ts'
 import { fromPlainError } from './connection.ts'
 import type { SqliteFaults } from './faults.ts'
+import type { SqliteThreadData } from './thread-connection.ts'
 import type { FromWriter, ToWriter, WriteResult } from './writer-messages.ts'
 
 export interface SqliteWriterOptions {
-  path: string
+  file: SqliteThreadData
   faults: SqliteFaults
   observe: Observe
   /** Throws if the database must not be written. */
@@ -32,8 +33,8 @@ interface Waiting {
 }
 
 export function startSqliteWriter(options: SqliteWriterOptions): SqliteWriter {
-  const { path, faults, observe, requireWritable, onWritten } = options
-  const worker = new Worker(new URL('./writer-thread.ts', import.meta.url), { workerData: { path } })
+  const { file, faults, observe, requireWritable, onWritten } = options
+  const worker = new Worker(new URL('./writer-thread.ts', import.meta.url), { workerData: file })
   const exited = new Promise<void>((resolve) => worker.once('exit', () => resolve()))
   /** In the order of the requests, which is also the order of the results. */
   const waiting: Waiting[] = []

@@ -70,7 +70,10 @@ function open(path: string, { busyTimeoutMs }: { busyTimeoutMs: number }): Datab
   const file = lockFileOf(path)
   createPrivateFile(file, 'lock')
   try {
-    return new DatabaseSync(file, { timeout: busyTimeoutMs })
+    const lock = new DatabaseSync(file, { timeout: busyTimeoutMs })
+    // Nothing is ever written, so no journal is needed beside the file.
+    lock.exec('PRAGMA journal_mode = MEMORY')
+    return lock
   } catch (error) {
     throw cannotOpen(file, error, 'lock')
   }

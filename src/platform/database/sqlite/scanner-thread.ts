@@ -6,10 +6,13 @@ import { toPlainError } from './connection.ts'
 import { sqliteCodes } from './result-codes.ts'
 import type { FromScanner, ToScanner } from './scanner-messages.ts'
 import { openInThread, type SqliteThreadData } from './thread-connection.ts'
+import { createWalPause } from './wal-limit.ts'
 
 if (!parentPort) throw new Error('sqlite-scanner-thread.ts runs as a worker thread only')
 const port = parentPort
-const connection = openInThread(workerData as SqliteThreadData, { queryOnly: true, busyTimeoutMs: 10_000 })
+const data = workerData as SqliteThreadData
+const connection = openInThread(data, { queryOnly: true, busyTimeoutMs: 10_000 })
+const pauseForWal = createWalPause({ path: data.path, maxBytes: data.maxWalBytes })
 yieldToOthers()
 
 port.on('message', (message: ToScanner) => {
@@ -18,6 +21,7 @@ port.on('message', (message: ToScanner) => {
     port.close()
     return
   }
+  pauseForWal()
   port.postMessage(scan(message))
 })
 
@@ -29,6 +33,9 @@ const maxRunMs = 0.5
 const pauseMs = 0.05
 const pause = new Int32Array(new SharedArrayBuffer(4))
 
+/** A scan keeps the -wal from being emptied. As long as a statement may take on PostgreSQL by default. */
+const maxScanMs = 30_000
+
 /** A part is parsed in a fraction of a millisecond. By size too, because a row may be a megabyte. */
 const rowsPerPart = 200
 const charactersPerPart = 512 * 1024
@@ -39,7 +46,8 @@ function scan({ id, sql, params }: Exclude<ToScanner, 'close'>): FromScanner {
     let part: unknown[][] = []
     let length = 0
     let total = 0
-    let resumedAt = performance.now()
+    const startedAt = performance.now()
+    let resumedAt = startedAt
     for (const values of rows) {
       length += lengthOf(values)
       if (part.push(values) === rowsPerPart || length > charactersPerPart) {
@@ -55,6 +63,9 @@ function scan({ id, sql, params }: Exclude<ToScanner, 'close'>): FromScanner {
       if (performance.now() - resumedAt > maxRunMs) {
         Atomics.wait(pause, 0, 0, pauseMs)
         resumedAt = performance.now()
+        if (resumedAt - startedAt > maxScanMs) {
+          throw Object.assign(new Error('a scan took too long'), { errcode: sqliteCodes.busy })
+        }
       }
     }
     return { id, columns, parts: [...parts, JSON.stringify(part)] }

@@ -8,17 +8,20 @@ import { watchSqliteFile } from './file-watch.ts'
 import { openSqliteFile } from './open-file.ts'
 import { createSqliteReader } from './reader.ts'
 import { startSqliteScanner } from './scanner.ts'
+import { defaultMaxWalBytes } from './wal-limit.ts'
 import { startSqliteWriter } from './writer.ts'
 
 export interface SqliteOptions {
   path: string
   observe: Observe
   log: Pick<Log, 'error' | 'info'> | undefined
+  /** Beyond this size the -wal is emptied, as soon as nobody reads from it. */
+  maxWalBytes?: number
 }
 
-export function openSqlite({ path, observe, log }: SqliteOptions): Database {
+export function openSqlite({ path, observe, log, maxWalBytes = defaultMaxWalBytes }: SqliteOptions): Database {
   const { connection, identities } = openSqliteFile(path)
-  const file = { path, identities }
+  const file = { path, identities, maxWalBytes }
   const faults = createSqliteFaults(path, log)
   const { read, leaveSnapshot, close: closeReader } = createSqliteReader({ connection, faults, observe, requireOpen })
   const writer = startSqliteWriter({ file, faults, observe, requireWritable, onWritten: leaveSnapshot })

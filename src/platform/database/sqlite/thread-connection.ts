@@ -6,6 +6,7 @@ export interface SqliteThreadData {
   path: string
   /** Device and inode of the files that the event loop has opened, by path. */
   identities: ReadonlyMap<string, string>
+  maxWalBytes: number
 }
 
 /**
@@ -14,7 +15,7 @@ export interface SqliteThreadData {
  * all connections of the process lose what they had not yet checkpointed.
  */
 export function openInThread(
-  { path, identities }: SqliteThreadData,
+  { path, identities }: Pick<SqliteThreadData, 'path' | 'identities'>,
   options: { queryOnly: boolean; busyTimeoutMs: number },
 ): SqliteConnection {
   for (const [file, identity] of identities) {

@@ -7,6 +7,7 @@ import { isUndecided, noRows, resolveParams } from '../batch.ts'
 import { ConstraintError, type Statement } from '../database.ts'
 import { fromSqliteError, toPlainError } from './connection.ts'
 import { openInThread, type SqliteThreadData } from './thread-connection.ts'
+import { createWalWriter } from './wal-limit.ts'
 import type { FromWriter, ToWriter, WriteResult } from './writer-messages.ts'
 
 /** Bounds how long the first request of a transaction waits for the last. */
@@ -21,7 +22,10 @@ const gatherPerCommit = 2
 
 if (!parentPort) throw new Error('sqlite-writer.ts runs as a worker thread only')
 const port = parentPort
-const connection = openInThread(workerData as SqliteThreadData, { queryOnly: false, busyTimeoutMs: 10_000 })
+const busyTimeoutMs = 10_000
+const data = workerData as SqliteThreadData
+const connection = openInThread(data, { queryOnly: false, busyTimeoutMs })
+const wal = createWalWriter(connection, { path: data.path, maxBytes: data.maxWalBytes, busyTimeoutMs })
 let waiting: Statement[][] = []
 let isClosing = false
 let lastCommitMs = 0
@@ -31,6 +35,7 @@ port.on('message', (message: ToWriter) => {
   while (waiting.length > 0) {
     takeAll()
     port.postMessage({ results: commitSome() } satisfies FromWriter)
+    wal.limit()
     takeAll()
   }
   if (isClosing) {

@@ -15,6 +15,7 @@ import type { OpenInfrastructure } from './infrastructure.ts'
 import { openService, type Service, type ServiceOptions } from './open-service.ts'
 import { requireUniqueRoutes } from './route-owners.ts'
 import { createSocketParts } from './sockets.ts'
+import { addStorageGauges } from './storage-gauges.ts'
 
 export interface AppOptions extends ServiceOptions {
   /** Called before the service listens. For tests and benchmarks; to extend the service, write a feature. */
@@ -78,6 +79,7 @@ export async function createApp({ onCreated, ...options }: AppOptions): Promise<
     infrastructure.onClose(() => links)
     infrastructure.onClose(() => Promise.all([http.close(), socketParts.close()]))
     addGauges(service, sockets.counts)
+    addStorageGauges(metrics, infrastructure)
     await onCreated?.(http.app, { ...infrastructure, ...graphql, sockets })
     await http.app.ready()
 

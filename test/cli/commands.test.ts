@@ -1,9 +1,9 @@
 /** The command line: help, clear errors, exit codes, no stack traces. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chmodSync, chownSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { root } from '../../src/config/root.ts'
 import { createDatabaseUrl, onEachEngine, temporaryFolder } from '../support/databases.ts'
@@ -95,6 +95,38 @@ test('the file is not a database: one line', async (t) => {
     /letter\.txt: file is not a database\. Correct DATABASE_URL if it names the wrong file; .* restore the last backup$/,
   )
   assert.equal(statSync(file).mode & 0o777, 0o644, 'and the file is left as it was')
+})
+
+test('a database file, or its folder, that the user must not write: one line that says so', async (t) => {
+  const env = sqlite(t)
+  const file = (env.DATABASE_URL ?? '').slice('file:'.length)
+  const folder = dirname(file)
+  // As root nothing is unwritable, so root starts it as nobody.
+  const user = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {}
+  if (user.uid !== undefined) for (const each of [folder, dirname(folder)]) chownSync(each, user.uid, user.gid)
+  writeFileSync(file, '', { mode: 0o444 })
+  if (user.uid !== undefined) chownSync(file, user.uid, user.gid)
+  const line =
+    /^latchkey: cannot open the (database|lock) file .*: EACCES\. The user of the service must be able to write/
+  assertRefused(await latchkey(['start'], { env, user }), 73, line)
+  chmodSync(file, 0o644)
+  chmodSync(folder, 0o555)
+  assertRefused(await latchkey(['start'], { env, user }), 73, line)
+  chmodSync(folder, 0o755)
+})
+
+test('a damaged page that a command needs: one line that says what to do', async (t) => {
+  const env = sqlite(t)
+  const file = (env.DATABASE_URL ?? '').slice('file:'.length)
+  await latchkey(['user:create', '--email', 'ada@example.com'], { env, input: 'Correct-Horse-1\n' })
+  const text = readFileSync(file)
+  for (let at = text.indexOf('ada@example.com'); at >= 0; at = text.indexOf('ada@example.com')) {
+    const page = Math.floor(at / 4096) * 4096
+    text.fill(0xff, page, page + 4096)
+  }
+  writeFileSync(file, text)
+  const ended = await latchkey(['user:list'], { env })
+  assertRefused(ended, 65, /^latchkey: the database file .* is damaged: .* restore the last backup/)
 })
 
 test('the port is in use: one line', async (t) => {

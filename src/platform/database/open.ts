@@ -10,7 +10,7 @@ import { applyMigrations, type MigrationFolder, type MigrationTransaction, readM
 import { withPostgresMigrations } from './postgres/migrate.ts'
 import { openPostgres } from './postgres/postgres.ts'
 import { withSqliteMigrations } from './sqlite/migrate.ts'
-import { toStartError } from './sqlite/open-errors.ts'
+import { toFatalError } from './sqlite/open-errors.ts'
 import type { RewriteOptions } from './sqlite/rewrite-space.ts'
 import { openSqlite } from './sqlite/sqlite.ts'
 
@@ -55,12 +55,18 @@ export async function openDatabase(options: OpenOptions): Promise<{ db: Database
     return { db, applied }
   } catch (error) {
     await db.close()
-    throw path === undefined ? error : toStartError(path, error)
+    throw withAdvice(error, options)
   }
 }
 
 function dialectOf(url: string): Dialect {
   return url.startsWith('file:') ? 'sqlite' : 'postgres'
+}
+
+/** The error to end a start or a command with: one that says what to do about the file, if it is at fault. */
+export function withAdvice(error: unknown, { url, root }: Pick<OpenOptions, 'url' | 'root'>): unknown {
+  const path = findSqlitePath(url, root)
+  return path === undefined ? error : toFatalError(path, error)
 }
 
 /** Undefined for PostgreSQL. */

@@ -1,4 +1,5 @@
 /** Why a database file cannot be used: one line, with advice. */
+import { AppError } from '../../../core/app-error.ts'
 import { exitCodes, FatalError } from '../../../core/fatal-error.ts'
 import { damageAdvice, isDamage } from './faults.ts'
 import { primaryCodeOf, sqliteCodes } from './result-codes.ts'
@@ -43,10 +44,11 @@ export function cannotOpen(path: string, reason: unknown, kind: 'database' | 'lo
   )
 }
 
-/** What to throw for an error while the database is opened and migrated. */
-export function toStartError(path: string, error: unknown): unknown {
-  if (isDamage(error)) return isDamaged(path, error)
-  return adviceBySqliteCode.has(primaryCodeOf(error)) ? cannotOpen(path, error) : error
+/** What ends a start or a command if this error does: a fault of the file comes with advice. */
+export function toFatalError(path: string, error: unknown): unknown {
+  const cause = error instanceof AppError ? error.cause : error
+  if (isDamage(cause)) return isDamaged(path, cause)
+  return adviceBySqliteCode.has(primaryCodeOf(cause)) ? cannotOpen(path, cause) : error
 }
 
 function isDamaged(path: string, cause: unknown): FatalError {

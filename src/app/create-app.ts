@@ -17,6 +17,7 @@ import type { OpenInfrastructure } from './infrastructure.ts'
 import { openService, type ServiceOptions } from './open-service.ts'
 import { requireUniqueRoutes } from './route-owners.ts'
 import { createSocketParts } from './sockets.ts'
+import { addStorageGauges } from './storage-gauges.ts'
 
 export interface AppOptions extends ServiceOptions {
   /** Called before the service listens. For tests and benchmarks; to extend the service, write a feature. */
@@ -107,6 +108,7 @@ export async function createApp({ onCreated, ...options }: AppOptions): Promise<
       await Promise.all([http.close(), socketParts.close()])
     })
     addServiceGauges(service)
+    addStorageGauges(metrics, infrastructure)
     metrics.addGauge({ name: 'graphql_sockets', help: 'Open sockets.', label: 'dialect', read: sockets.counts })
     await onCreated?.(http.app, { ...infrastructure, ...graphql, sockets, collectMetrics: metrics.collect })
     await http.app.ready()

@@ -10,7 +10,7 @@ import type { Bus } from '../platform/bus/bus.ts'
 import { createMemoryBus } from '../platform/bus/memory.ts'
 import type { Observe } from '../platform/database/database.ts'
 import { createMaintainedCounts } from '../platform/database/maintained-counts.ts'
-import { sqlitePath } from '../platform/database/open.ts'
+import { sqlitePath, withAdvice } from '../platform/database/open.ts'
 import { createSingleUseIds } from '../platform/database/single-use-ids.ts'
 import { createEvents } from '../platform/events/events.ts'
 import type { Feature } from '../platform/feature.ts'
@@ -64,7 +64,7 @@ export async function buildOnInfrastructure<T>(
     return await build(infrastructure)
   } catch (error) {
     await infrastructure.close()
-    throw error
+    throw withAdvice(error, { url: options.config.database.url, root })
   }
 }
 

@@ -1,6 +1,9 @@
 /** Runs a command that a feature adds. */
 import { openCommandServices } from '../app/command-services.ts'
+import { root } from '../config/root.ts'
 import type { FeatureCommand, Given } from '../platform/command-line/command.ts'
+import { describeFailure } from '../platform/command-line/database-failure.ts'
+import { withAdvice } from '../platform/database/open.ts'
 import type { Feature } from '../platform/feature.ts'
 import type { Settings } from './settings.ts'
 
@@ -13,5 +16,10 @@ export async function runFeatureCommand(
     const { services, infrastructure } = await openCommandServices({ ...settings, only: [feature] })
     return { service: services.get(feature) as never, infrastructure, close: infrastructure.close }
   }
-  await command.run({ config: settings.config, open }, given as Given<never>)
+  try {
+    await command.run({ config: settings.config, open }, given as Given<never>)
+  } catch (error) {
+    const advised = withAdvice(error, { url: settings.config.database.url, root })
+    throw describeFailure(advised, 'try again')
+  }
 }

@@ -5,7 +5,7 @@ import { type ConfigSources, readOne } from '../config/config.ts'
 import { coreKeys } from '../config/core-keys.ts'
 import { FatalError } from '../core/fatal-error.ts'
 import type { Feature } from '../platform/feature.ts'
-import { createLogger, createLogTarget, type Log } from '../platform/log/logger.ts'
+import { createLogger, type Log } from '../platform/log/logger.ts'
 
 export interface GlobalOptions {
   config: string
@@ -21,8 +21,6 @@ export async function loadConfigured(directory: string): Promise<Feature[]> {
 export interface Settings {
   config: Config
   log: Log
-  /** Writes a finished line to the log. */
-  writeLog(line: string): void
   /** From which `config` was read. */
   sources: ConfigSources
   extensions: readonly Feature[]
@@ -35,10 +33,10 @@ export function readSettings(
   const sources = { directory: options.config, environment: process.env, forService }
   const config = loadConfig(sources, extensions)
   // Standard output of a command is its result, so its log goes to standard error.
-  const destination = forService ? createLogTarget({ isTerminal: process.stdout.isTTY }) : process.stderr
-  const level = forService ? config.log.level : 'warn'
-  const log = createLogger({ level, isTerminal: false, destination })
-  return { config, log, writeLog: (line) => void destination.write(line), sources, extensions }
+  const log = forService
+    ? createLogger({ level: config.log.level, isTerminal: process.stdout.isTTY })
+    : createLogger({ level: 'warn', isTerminal: false, destination: process.stderr })
+  return { config, log, sources, extensions }
 }
 
 /** Why `start` would refuse the configuration. */

@@ -1,6 +1,7 @@
 import type { App } from '../app/create-app.ts'
 import { countServingThreads } from '../app/threads/count.ts'
 import { keepHeapSteady } from '../platform/process/steady-heap.ts'
+import { lockServedFile } from './served-file.ts'
 import { serve } from './serving.ts'
 import type { Settings } from './settings.ts'
 import { describePlaces } from './terminal-places.ts'
@@ -8,6 +9,7 @@ import { describePlaces } from './terminal-places.ts'
 /** Serves until a signal asks it to stop. */
 export async function start(settings: Settings): Promise<void> {
   const { config, log } = settings
+  lockServedFile(config)
   keepHeapSteady()
   const threads = countServingThreads(config.server.threads, log)
   const app = await createWith(threads, settings)

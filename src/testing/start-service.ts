@@ -85,7 +85,6 @@ export async function startService(options: TestServiceOptions = {}): Promise<Te
             ...sources,
             threads,
             clock: { clock, memory: clock.memory },
-            writeLog: destination.write,
             workers: pooledWorkers,
           })
         : await createApp({ ...parts, clock, ...(options.onCreated && { onCreated: options.onCreated }) })

@@ -27,6 +27,8 @@ interface Options {
   input?: string
   /** Another folder with the program. */
   program?: string
+  /** Another user to run it as. */
+  user?: { uid?: number; gid?: number }
 }
 
 /** A minimal environment, so that nothing of the tests' own leaks in. */
@@ -37,9 +39,9 @@ function environment(env: Record<string, string>): Record<string, string> {
 /** Runs a command to its end. */
 export async function latchkey(
   args: string[],
-  { env = {}, cwd = '/', input, program = root }: Options = {},
+  { env = {}, cwd = '/', input, program = root, user = {} }: Options = {},
 ): Promise<Ended> {
-  const child = spawn(join(program, 'bin', 'latchkey'), args, { cwd, env: environment(env) })
+  const child = spawn(join(program, 'bin', 'latchkey'), args, { cwd, env: environment(env), ...user })
   child.stdin.end(input)
   return collect(child)
 }

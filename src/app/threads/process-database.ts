@@ -1,9 +1,8 @@
 /** The main thread's side of the database: migrates it once and, on SQLite, owns the writer and the scanner. */
 import type { MessagePort } from 'node:worker_threads'
-import { root } from '../../config/root.ts'
 import type { Clock } from '../../core/clock.ts'
 import { systemRandom } from '../../core/random.ts'
-import { sqlitePath } from '../../platform/database/open.ts'
+import type { SqliteThreadData } from '../../platform/database/sqlite/thread-connection.ts'
 import { type OwnSqliteThreads, type SqliteShare, startSqliteThreads } from '../../platform/database/sqlite/threads.ts'
 import type { Feature } from '../../platform/feature.ts'
 import type { Log } from '../../platform/log/logger.ts'
@@ -28,7 +27,10 @@ export interface ProcessDatabaseOptions {
 
 export async function openProcessDatabase({ config, log, extensions, clock }: ProcessDatabaseOptions) {
   let threads: OwnSqliteThreads | undefined
-  const connectThreads = () => (threads = startSqliteThreads(sqlitePath(config.database.url, root)))
+  const connectThreads = (file: SqliteThreadData) => {
+    threads = startSqliteThreads(file)
+    return threads
+  }
   const declared = declaredBy(withOwnFeatures(extensions))
   const { db } = await openServiceDatabase({
     config,

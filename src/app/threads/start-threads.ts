@@ -8,7 +8,7 @@ import { systemClock } from '../../core/clock.ts'
 import { systemRandom } from '../../core/random.ts'
 import { withTimeout } from '../../core/timeout.ts'
 import type { Feature, TerminalLink } from '../../platform/feature.ts'
-import type { Log } from '../../platform/log/logger.ts'
+import { type Log, writeLine } from '../../platform/log/logger.ts'
 import { type MetricObject, mergeMetrics } from '../../platform/metrics/metrics.ts'
 import { createHub } from '../../platform/threads/hub.ts'
 import { createSharedSlotsMemory, releaseShare } from '../../platform/threads/shared-slots.ts'
@@ -22,8 +22,6 @@ import type { ThreadData } from './thread-methods.ts'
 export interface ThreadedOptions extends Pick<ThreadData, 'directory' | 'environment'> {
   config: Config
   log: Log
-  /** Writes lines of the serving threads where the log of this thread goes. */
-  writeLog(line: string): void
   extensions: readonly Feature[]
   /** At least two. */
   threads: number
@@ -44,7 +42,9 @@ export async function createThreadedApp(options: ThreadedOptions): Promise<App> 
   const hub = createHub({
     connectScanner: database.connectScanner,
     mergeMetrics: async () => mergeMetrics(await collectMetrics()),
-    log: (lines) => lines.forEach(options.writeLog),
+    log(lines) {
+      for (const line of lines) writeLine(log, line)
+    },
   })
   const threads: (ServingThread | undefined)[] = []
   let at: ListenAt | undefined
@@ -101,6 +101,10 @@ export async function createThreadedApp(options: ThreadedOptions): Promise<App> 
 
   const running = () => threads.filter((thread) => thread !== undefined)
 
+  function tellAll(name: 'drain' | 'cutOff'): void {
+    for (const thread of running()) thread.tell(name, undefined)
+  }
+
   async function collectMetrics(): Promise<MetricObject[][]> {
     const collected = await Promise.all(
       running().map((thread) =>
@@ -141,9 +145,9 @@ export async function createThreadedApp(options: ThreadedOptions): Promise<App> 
       const links = first.call('links', undefined).catch((): readonly TerminalLink[] => [])
       return { url, wsUrl, address, links }
     },
-    drain: () => running().forEach((thread) => thread.tell('drain', undefined)),
+    drain: () => tellAll('drain'),
     close,
-    cutOff: () => running().forEach((thread) => thread.tell('cutOff', undefined)),
+    cutOff: () => tellAll('cutOff'),
   }
 }
 

@@ -2,13 +2,16 @@ import { readlinkSync } from 'node:fs'
 import { setPriority } from 'node:os'
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import { maxResultBytes } from '../database.ts'
-import { openSqliteConnection, toPlainError } from './connection.ts'
+import { toPlainError } from './connection.ts'
 import { sqliteCodes } from './result-codes.ts'
 import type { FromScanner, ScanMessage, ToScanner } from './scanner-messages.ts'
+import { openInThread, type SqliteThreadData } from './thread-connection.ts'
+import { createWalPause } from './wal-limit.ts'
 
 if (!parentPort) throw new Error('scanner-thread.ts runs as a worker thread only')
-const { path } = workerData as { path: string }
-const connection = openSqliteConnection(path, { queryOnly: true, busyTimeoutMs: 10_000 })
+const data = workerData as SqliteThreadData
+const connection = openInThread(data, { queryOnly: true, busyTimeoutMs: 10_000 })
+const pauseForWal = createWalPause({ path: data.path, maxBytes: data.maxWalBytes })
 const ports = new Set<MessagePort>()
 yieldToOthers()
 connect(parentPort)
@@ -18,7 +21,10 @@ function connect(port: MessagePort): void {
   port.on('message', (message: ToScanner) => {
     if (message.kind === 'connect') connect(message.port)
     else if (message.kind === 'close') close()
-    else port.postMessage(scan(message))
+    else {
+      pauseForWal()
+      port.postMessage(scan(message))
+    }
   })
   port.once('close', () => ports.delete(port))
 }
@@ -36,6 +42,9 @@ const maxRunMs = 0.5
 const pauseMs = 0.05
 const pause = new Int32Array(new SharedArrayBuffer(4))
 
+/** A scan keeps the -wal from being emptied. As long as a statement may take on PostgreSQL by default. */
+const maxScanMs = 30_000
+
 /** A part is parsed in a fraction of a millisecond. By size too, because a row may be a megabyte. */
 const rowsPerPart = 200
 const charactersPerPart = 512 * 1024
@@ -46,7 +55,8 @@ function scan({ id, sql, params }: ScanMessage): FromScanner {
     let part: unknown[][] = []
     let length = 0
     let total = 0
-    let resumedAt = performance.now()
+    const startedAt = performance.now()
+    let resumedAt = startedAt
     for (const values of rows) {
       length += lengthOf(values)
       if (part.push(values) === rowsPerPart || length > charactersPerPart) {
@@ -62,6 +72,9 @@ function scan({ id, sql, params }: ScanMessage): FromScanner {
       if (performance.now() - resumedAt > maxRunMs) {
         Atomics.wait(pause, 0, 0, pauseMs)
         resumedAt = performance.now()
+        if (resumedAt - startedAt > maxScanMs) {
+          throw Object.assign(new Error('a scan took too long'), { errcode: sqliteCodes.busy })
+        }
       }
     }
     return { id, columns, parts: [...parts, JSON.stringify(part)] }

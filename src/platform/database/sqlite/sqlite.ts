@@ -8,22 +8,27 @@ import { watchSqliteFile } from './file-watch.ts'
 import { openSqliteFile } from './open-file.ts'
 import { createSqliteReader } from './reader.ts'
 import { createSqliteScanner } from './scanner.ts'
+import type { SqliteThreadData } from './thread-connection.ts'
 import { type SqliteThreads, startSqliteThreads } from './threads.ts'
+import { defaultMaxWalBytes } from './wal-limit.ts'
 import { createSqliteWriter } from './writer.ts'
 
 export interface SqliteOptions {
   path: string
   observe: Observe
   log: Pick<Log, 'error' | 'info'> | undefined
-  /** Called once the file is open. By default starts the threads of its own. */
-  connectThreads?: () => SqliteThreads
+  /** Beyond this size the -wal is emptied, as soon as nobody reads from it. */
+  maxWalBytes?: number
+  /** Called once the file is open. By default starts threads of its own. */
+  connectThreads?: (file: SqliteThreadData) => SqliteThreads
 }
 
 export function openSqlite(options: SqliteOptions): Database {
-  const { path, observe, log, connectThreads = () => startSqliteThreads(path) } = options
+  const { path, observe, log, maxWalBytes = defaultMaxWalBytes, connectThreads = startSqliteThreads } = options
   const { connection, identities } = openSqliteFile(path)
+  const file = { path, identities, maxWalBytes }
   const faults = createSqliteFaults(path, log)
-  const { writer: link, commits, connectScanner } = connectThreads()
+  const { writer: link, commits, connectScanner } = connectThreads(file)
   const { read, close: closeReader } = createSqliteReader({ connection, commits, faults, observe, requireOpen })
   const writer = createSqliteWriter({ link, faults, observe, requireWritable })
   const scanner = createSqliteScanner(connectScanner)

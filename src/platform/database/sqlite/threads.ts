@@ -3,6 +3,7 @@ import type { MessagePort } from 'node:worker_threads'
 import { linkTo, type OwnedThread, startThread } from '../../threads/thread-link.ts'
 import type { ScannerLink } from './scanner.ts'
 import type { FromScanner, ScanMessage } from './scanner-messages.ts'
+import type { SqliteThreadData } from './thread-connection.ts'
 import type { WriterLink } from './writer.ts'
 import type { FromWriter, WriteMessage, WriterData } from './writer-messages.ts'
 
@@ -26,16 +27,16 @@ export interface OwnSqliteThreads extends SqliteThreads {
   closeScanner(): Promise<void>
 }
 
-export function startSqliteThreads(path: string): OwnSqliteThreads {
+export function startSqliteThreads(file: SqliteThreadData): OwnSqliteThreads {
   const commits = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)
-  const data: WriterData = { path, commits }
+  const data: WriterData = { ...file, commits }
   const writer = startThread<WriteMessage, FromWriter>(new URL('./writer-thread.ts', import.meta.url), data)
   let scanner: OwnedThread<ScanMessage, FromScanner> | undefined
 
   /** Started on first use, because most commands never scan. */
   function useScanner(): OwnedThread<ScanMessage, FromScanner> {
     if (scanner) return scanner
-    const started = startThread<ScanMessage, FromScanner>(new URL('./scanner-thread.ts', import.meta.url), { path })
+    const started = startThread<ScanMessage, FromScanner>(new URL('./scanner-thread.ts', import.meta.url), file)
     // The next scan starts a new thread.
     started.onEnd(() => {
       scanner = undefined

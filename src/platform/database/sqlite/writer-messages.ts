@@ -1,6 +1,7 @@
 import type { LinkMessage } from '../../threads/thread-link.ts'
 import type { ConstraintKind, Statement } from '../database.ts'
 import type { PlainError } from './connection.ts'
+import type { SqliteThreadData } from './thread-connection.ts'
 
 export interface WriteMessage {
   kind: 'write'
@@ -14,8 +15,7 @@ export interface FromWriter {
   results: WriteResult[]
 }
 
-export interface WriterData {
-  path: string
+export interface WriterData extends SqliteThreadData {
   /** Incremented by each commit, before it is acknowledged. */
   commits: SharedArrayBuffer
 }

@@ -5,7 +5,9 @@
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
 import { isUndecided, noRows, resolveParams } from '../batch.ts'
 import { ConstraintError, type Statement } from '../database.ts'
-import { fromSqliteError, openSqliteConnection, toPlainError } from './connection.ts'
+import { fromSqliteError, toPlainError } from './connection.ts'
+import { openInThread } from './thread-connection.ts'
+import { createWalWriter } from './wal-limit.ts'
 import type { FromWriter, ToWriter, WriteResult, WriterData } from './writer-messages.ts'
 
 /** Bounds how long the first request of a transaction waits for the last. */
@@ -27,7 +29,9 @@ if (!parentPort) throw new Error('writer-thread.ts runs as a worker thread only'
 const owner = parentPort
 const data = workerData as WriterData
 const commits = new Int32Array(data.commits)
-const connection = openSqliteConnection(data.path, { queryOnly: false, busyTimeoutMs: 10_000 })
+const busyTimeoutMs = 10_000
+const connection = openInThread(data, { queryOnly: false, busyTimeoutMs })
+const wal = createWalWriter(connection, { path: data.path, maxBytes: data.maxWalBytes, busyTimeoutMs })
 const ports = new Set<MessagePort>()
 let waiting: Request[] = []
 let isClosing = false
@@ -48,6 +52,7 @@ function work(): void {
     takeAll()
     const answered = waiting
     send(answered, commitSome())
+    wal.limit()
     takeAll()
   }
   if (!isClosing) return

@@ -62,9 +62,21 @@ export const pictures: readonly Picture[] = [
     },
   },
   {
+    name: 'api-key',
+    ...desktop,
+    height: 520,
+    async open(page, { url }) {
+      await page.goto(`${url}/console/account/keys/new`)
+      await page.getByLabel('Name').fill('Nightly price update')
+      await page.getByLabel('Permissions').fill('products.*')
+      await page.getByRole('button', { name: 'Make the key' }).click()
+      await page.getByRole('heading', { name: 'Your API key' }).waitFor()
+    },
+  },
+  {
     name: 'account',
     ...desktop,
-    height: 1180,
+    height: 1640,
     async open(page, { url }) {
       await page.goto(`${url}/console/account`)
       await page.getByText('This device').waitFor()
@@ -73,7 +85,7 @@ export const pictures: readonly Picture[] = [
   {
     name: 'user',
     ...desktop,
-    height: 820,
+    height: 1340,
     async open(page, { url }) {
       await page.goto(`${url}/console/users?q=katherine`)
       await page.getByRole('link', { name: 'katherine@example.com' }).click()

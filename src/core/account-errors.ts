@@ -5,4 +5,6 @@ export const accountErrors = {
   emailTaken: () =>
     new AppError(409, 'Email already registered', { extra: { details: { email: ['Email already registered'] } } }),
   lastAdministrator: () => new AppError(409, 'Last administrator'),
+  /** Rows of an extension may refer to the user. */
+  stillReferredTo: () => new AppError(409, 'User is still referred to'),
 }

@@ -193,7 +193,10 @@ onEachEngine('login', (engine) => {
       assert.equal((await api.post('/api/auth/2fa/setup', { password: 'no' }, user.access)).status, 401)
     assert.equal((await change('wrong')).status, 423)
     assert.equal((await change(password)).status, 423)
-    assert.equal((await api.post('/api/auth/2fa/setup', { password }, user.access)).status, 423)
+    for (const path of ['setup', 'disable', 'recovery-codes']) {
+      const refused = await api.post(`/api/auth/2fa/${path}`, { password, code: '000000' }, user.access)
+      assert.equal(refused.status, 423, `${path}, though there is no second factor`)
+    }
     assert.ok(await isSignedIn(api, user.access), 'a lock ends no session')
     const elsewhere = (await logIn(api, user.email)).body.access_token
     assert.equal((await api.post('/api/auth/2fa/setup', { password }, elsewhere)).status, 200, 'nor another session')

@@ -305,6 +305,8 @@ onEachEngine('changing users', (engine) => {
       await api.db.write({ sql: 'INSERT INTO orders (user_id) VALUES ($1)', params: [user.id] })
       const refused = await api.delete(`${users}/${user.id}`, admin.access)
       assert.deepEqual([refused.status, refused.body], [409, { error: 'User is still referred to' }])
+      const own = await api.request('DELETE', '/api/auth/me', { json: { password }, token: user.access })
+      assert.deepEqual([own.status, own.body], [409, { error: 'User is still referred to' }])
       await api.db.write({ sql: 'DROP TABLE orders' })
     }
     assert.ok(await isSignedIn(api, user.access))

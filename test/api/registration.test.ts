@@ -231,6 +231,14 @@ onEachEngine('registration', (engine) => {
     assert.ok(Number(response.headers.get('retry-after')) > 0)
   })
 
+  test('answers 403 where it is closed, whatever the body holds', async (t) => {
+    const api = await startApi(t, { engine, env: { REGISTRATION: 'closed' } })
+    for (const body of [{ email: 'a@example.com', password }, { email: 'a@example.com', password: 'weak' }, {}]) {
+      const response = await api.post('/api/auth/register', body)
+      assert.deepEqual([response.status, response.body], [403, { error: 'Registration is closed' }])
+    }
+  })
+
   test('assigns the configured roles', async (t) => {
     const api = await startApi(t, { engine, env: { DEFAULT_ROLES: 'viewer' } })
     const user = await signIn(api)

@@ -79,7 +79,7 @@ async function turnsTwoFactorOn(api: ApiWithRoles, page: Page): Promise<SecondFa
   await sees(page, 'Your recovery codes')
   assert.equal(await page.locator('#recovery-codes li').count(), 10)
   await press(page, 'Copy')
-  await page.getByText(/^Copied|are selected/).waitFor()
+  await page.getByText(/^Copied|is selected/).waitFor()
   await fits(page)
   await go(page, 'I have kept them')
   await tells(page, 'You have 10 recovery codes left')

@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import { root } from '../../src/config/root.ts'
 import { startApi } from '../support/api.ts'
 import { createDatabaseUrl, onEachEngine } from '../support/databases.ts'
+import { deviceTokenIn, isKnown, lockOut } from '../support/devices.ts'
 import { logIn, password } from '../support/people.ts'
 import { latchkey } from '../support/process.ts'
 
@@ -81,6 +82,9 @@ onEachEngine('user commands', (engine) => {
     assert.equal((await api.get('/me', again.body.access_token)).status, 401)
     assert.equal((await logIn(api, 'bob@example.com')).status, 401)
     assert.equal((await logIn(api, 'bob@example.com', 'Better-Horse-2')).status, 200)
+    await lockOut(api, 'bob@example.com')
+    const isStillKnown = await isKnown(api, 'bob@example.com', deviceTokenIn(again), 'Better-Horse-2')
+    assert.equal(isStillKnown, false, 'a new password forgets the devices')
 
     for (const command of ['user:disable', 'user:delete']) {
       const last = await run([command, 'root@example.com', ...(command === 'user:delete' ? ['--yes'] : [])])
@@ -91,7 +95,7 @@ onEachEngine('user commands', (engine) => {
     assert.equal((await run(['user:delete', 'bob@example.com', '--yes'])).stdout, 'deleted user 2, bob@example.com\n')
     const gone = await run(['user:enable', 'bob@example.com'])
     assert.deepEqual([gone.code, gone.stderr], [65, 'latchkey: there is no user bob@example.com\n'])
-    const audit = await api.get('/api/admin/audit', root.body.access_token)
+    const audit = await api.get('/api/admin/audit?per_page=100', root.body.access_token)
     const events = (audit.body.data as { event: string; actor_id: number | null; address: string }[])
       .filter(({ address, actor_id }) => address === 'local' && actor_id === null)
       .map(({ event }) => event)

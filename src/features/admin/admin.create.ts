@@ -45,7 +45,7 @@ export function createAdminService(infrastructure: Infrastructure, { users, auth
     people: createPeople({ ...shared, onAccessChanged }),
     invitations: createInvitations({ ...shared, baseUrl: baseUrlOf(config) }),
     schemas,
-    /** For pages and the command line. Both throw what is wrong, by field. */
+    /** For pages and the command line. Both throw the problems, by field. */
     validateInvitation: (given: object) => requireValid(validateInvitation, given),
     validateEdit: (given: object) => requireValid(validateEdit, given),
   }

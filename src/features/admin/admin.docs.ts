@@ -43,16 +43,16 @@ const AuditEntry = Type.Object(
   {
     at: DateTime,
     event: Type.String(),
-    user_id: Type.Union([Type.Integer({ format: 'int64' }), Type.Null()], { description: 'Whom it happened to.' }),
+    user_id: Type.Union([Type.Integer({ format: 'int64' }), Type.Null()], { description: 'The affected user.' }),
     address: Type.String(),
     user_agent: Type.String(),
     outcome: Type.String({
       description: '`success`, `failure`, `locked`, `refused`, `second_factor_required` or `reuse`.',
     }),
     actor_id: Type.Union([Type.Integer(), Type.Null()], {
-      description: 'Who did it, where that is proven. Null for the command line and for attempts of strangers.',
+      description: 'The authenticated user who did it. Null for the command line and for anonymous attempts.',
     }),
-    changes: Type.Union([Changes, Type.Null()], { description: 'What it changed, or was refused to change.' }),
+    changes: Type.Union([Changes, Type.Null()], { description: 'Old and new values, also of a refused change.' }),
   },
   { title: 'AuditEntry' },
 )
@@ -85,7 +85,7 @@ export const docs = {
     tag,
     operationId: 'setUserRoles',
     summary: "Set a user's roles",
-    description: `You can give and take only roles whose permissions you hold. ${nobodyAbove}`,
+    description: `You can grant and remove only roles whose permissions you have. ${nobodyAbove}`,
     params,
     body: { example: { roles: ['editor'] } },
     responses: { 200: response(UserEnvelope, { data: user }) },
@@ -103,7 +103,7 @@ export const docs = {
     tag,
     operationId: 'resetUserTwoFactor',
     summary: "Reset a user's second factor",
-    description: `Turns it off, for who has lost app and codes. ${nobodyAbove}`,
+    description: `Turns it off, for users who have lost the app and the recovery codes. ${nobodyAbove}`,
     params,
     responses: { 204: noContent },
   },

@@ -1,6 +1,7 @@
 /** Administration: users and roles, help for locked-out users, and the audit trail. */
 import { defineFeature } from '../../platform/feature.ts'
 import { auth } from '../auth/auth.feature.ts'
+import { devices } from '../devices/devices.feature.ts'
 import { twoFactor } from '../two-factor/two-factor.feature.ts'
 import { users } from '../users/users.feature.ts'
 import { permissions } from './admin.access.ts'
@@ -9,7 +10,8 @@ import { userCommands } from './commands/user-commands.ts'
 
 export const admin = defineFeature({
   name: 'admin',
-  needs: { users, auth, twoFactor },
+  // Commands create only what is named here. Without the devices, a new password would forget none of them.
+  needs: { users, auth, twoFactor, devices },
   auditEvents: {
     sessions_ended: 'Signed out by an administrator',
     unlock: 'Account unlocked',

@@ -36,10 +36,10 @@ export interface AdminDeps {
     areCoveredBy(holder: Holder, roles: readonly string[]): boolean
     administrators(): string[]
   }
-  /** What other features do to a user, as statements for a batch. */
+  /** Statements of other features for the same batch. */
   unlock(user: { email: string; id: number }): Statement
   removeTwoFactor(userId: number): Statement[]
-  /** The devices are no longer known either: they may be in other hands. */
+  /** Forgets the known devices too, because others may have them. */
   endSessions(userId: number): Statement[]
   audit: Audit
   /** Limits the recorded refusals per actor. */
@@ -102,7 +102,7 @@ export function createAdmin(deps: AdminDeps) {
         return { ...user, roles: wanted }
       }
       const now = await store.find(user.id)
-      // Where the roles are still what they were, nothing but the last administrator's stood in the way.
+      // If the roles are unchanged, the batch was refused because this is the last administrator.
       if (now?.storedRoles === stored.storedRoles) throw await refuse(act, accountErrors.lastAdministrator())
     }
     throw httpErrors.unavailable()
@@ -110,9 +110,9 @@ export function createAdmin(deps: AdminDeps) {
 
   return {
     recordRefusal,
-    /** The user whom an actor is about to change. Refused, and recorded, where that user holds more than the actor. */
+    /** Returns the user to act on. Throws 403, and records it, if that user has permissions that the actor lacks. */
     findTarget,
-    /** For the other acts of administrators. */
+    /** For other services of administrators. */
     acts: { covers, findTarget, done, refuse },
     list: store.list,
     listAudit: store.listAudit,

@@ -16,7 +16,7 @@ export interface ListedUser {
   roles: string[]
   two_factor: boolean
   locked_until: number | null
-  /** Null while the user may sign in. */
+  /** Null if the user may sign in. */
   disabled_at: string | null
   email_verified_at: string | null
   created_at: string
@@ -113,8 +113,8 @@ export function createAdminStore({ db, clock, counts, administrators }: AdminSto
     },
 
     /**
-     * Changes the roles unless that would leave no administrator. Decides: only where the roles are still those that
-     * were looked at.
+     * Changes the roles unless that would leave no administrator. Deciding statement: fails if the roles have changed since
+     * they were read.
      */
     setRoles: ({ user, storedRoles }: Stored, roles: readonly string[], keepsAdministrator: boolean): Statement[] => [
       administrators.takeAll,

@@ -1,4 +1,4 @@
-/** What links of the service begin with. Never made from a request's Host header, which the client chooses. */
+/** The start of links to this service. Never taken from the Host header, which the client chooses. */
 import type { CoreConfig } from '../../config/config.ts'
 import { configuredUrl } from '../../platform/http/bound-url.ts'
 
@@ -7,7 +7,7 @@ export interface Addresses {
   isDevelopment: boolean
 }
 
-/** Empty in production without `server.public_url`: links are paths then. */
+/** Empty in production without `server.public_url`; links are then paths. */
 export function baseUrlOf({ server, isDevelopment }: Addresses): string {
   const { publicUrl, host, port } = server
   if (publicUrl !== undefined) return publicUrl

@@ -1,4 +1,4 @@
-/** Invites users: they set their password by a link that is mailed, or handed over where there is no mail. */
+/** Invites users. They set their password with a link, which is mailed or, without mail, returned to the administrator. */
 import { accountErrors } from '../../core/account-errors.ts'
 import { AppError } from '../../core/app-error.ts'
 import { normaliseEmail } from '../../core/email.ts'
@@ -21,7 +21,7 @@ export interface Invitation {
 
 export interface Invited {
   user: ListedUser
-  /** Undefined where it was mailed. */
+  /** Undefined if it was mailed. */
   inviteUrl: string | undefined
 }
 
@@ -31,7 +31,7 @@ export interface InvitationsDeps {
   acts: Admin['acts']
   users: UsersService
   auth: AuthService
-  /** What links begin with, such as `https://app.example.com`. Empty if nobody has configured it. */
+  /** The start of links, such as `https://app.example.com`. Empty if it is not configured. */
   baseUrl: string
 }
 
@@ -46,7 +46,7 @@ export function createInvitations({ db, store, acts, users, auth, baseUrl }: Inv
     if (!stored) throw httpErrors.notFound()
     const { user } = stored
     const link = `${baseUrl}/console/invitation?token=${token}`
-    // In development the log stands in for mail, but an administrator should not have to look for the link there.
+    // In development mails are written to the log. Administrators get the link in the response instead.
     if (mail?.delivery !== 'mail') return { user, inviteUrl: link }
     outbox.post('invitation mail', () => mail.send(invitationMessage({ to: user.email, link, token })))
     return { user, inviteUrl: undefined }
@@ -74,7 +74,7 @@ export function createInvitations({ db, store, acts, users, auth, baseUrl }: Inv
     return deliver(made.id, token)
   }
 
-  /** A new link; those from before are void. */
+  /** Creates a new link and voids the earlier ones. */
   async function renew(actor: Actor, id: number | undefined): Promise<Invited> {
     const stored = await findTarget({ event, actor }, id)
     const { user, isInvited } = stored
@@ -96,7 +96,7 @@ export function createInvitations({ db, store, acts, users, auth, baseUrl }: Inv
 
 export type Invitations = ReturnType<typeof createInvitations>
 
-/** The user has set a password, or is disabled. */
+/** The user has already set a password, or is disabled. */
 export function notInvited(): AppError {
   return new AppError(409, 'User has no open invitation')
 }

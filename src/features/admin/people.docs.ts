@@ -5,7 +5,6 @@ import { Type } from '../../platform/validation/schema-builder.ts'
 import { ListedUser, nobodyAbove, tag, UserEnvelope, user } from './admin.docs.ts'
 import { unknownRoles } from './admin.service.ts'
 import { notInvited } from './invitations.service.ts'
-import { stillReferredTo } from './people.service.ts'
 
 const params = { id: Id }
 const lastAdministrator = accountErrors.lastAdministrator()
@@ -15,7 +14,9 @@ const Invited = Type.Object(
   {
     data: ListedUser,
     invite_url: Type.Optional(
-      Type.String({ description: 'Where the user sets a password. Only without mail: hand it over yourself.' }),
+      Type.String({
+        description: 'Where the user sets a password. Only if the service cannot send mail: pass it on yourself.',
+      }),
     ),
   },
   { title: 'InvitedUser' },
@@ -31,7 +32,7 @@ export const docs = {
     operationId: 'inviteUser',
     summary: 'Invite a user',
     description:
-      'Makes a user without a password, and mails a link to set one, which works once, for seven days. Without mail the response has the link. You can give only roles whose permissions you hold.',
+      'Creates a user without a password and mails a link to set one. The link works once, for seven days. If the service cannot send mail, the response contains it. You can grant only roles whose permissions you have.',
     body: {
       example: { email: 'carol@example.com', name: 'Carol', roles: ['editor'] },
       fields: { roles: 'Default: the roles that a newly registered user gets.' },
@@ -43,7 +44,7 @@ export const docs = {
     tag,
     operationId: 'renewInvitation',
     summary: 'Invite a user again',
-    description: `For a user who has not set a password yet. Earlier links are void. At most three an hour. ${nobodyAbove}`,
+    description: `For a user who has not set a password yet. Earlier links stop working. At most three an hour. ${nobodyAbove}`,
     params,
     responses: { 200: response(Invited, invited) },
     errors: [notInvited(), tooManyAttempts(3600)],
@@ -52,7 +53,7 @@ export const docs = {
     tag,
     operationId: 'updateUser',
     summary: 'Change or disable a user',
-    description: `What is missing stays as it is. A new email is not verified, and links that were mailed before are void. A disabled user cannot sign in, and loses every session at once. ${nobodyAbove}`,
+    description: `Missing fields stay unchanged. A new email is not verified, and links mailed before stop working. A disabled user cannot sign in, and loses every session at once. ${nobodyAbove}`,
     params,
     body: { example: { name: 'Bob Brown', email: 'bob@example.org', disabled: false } },
     responses: { 200: response(UserEnvelope, { data: user }) },
@@ -65,6 +66,6 @@ export const docs = {
     description: `It cannot be undone. ${nobodyAbove}`,
     params,
     responses: { 204: noContent },
-    errors: [lastAdministrator, stillReferredTo()],
+    errors: [lastAdministrator, accountErrors.stillReferredTo()],
   },
 } satisfies Record<string, RouteDocs>

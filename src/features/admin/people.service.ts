@@ -1,6 +1,5 @@
 /** Changes, disables and deletes users. */
 import { accountErrors } from '../../core/account-errors.ts'
-import { AppError } from '../../core/app-error.ts'
 import type { OnAccessChanged } from '../../platform/access/access-changes.ts'
 import type { AuditEvent } from '../../platform/audit/audit.ts'
 import { ConstraintError, type Database, type Statement } from '../../platform/database/database.ts'
@@ -29,7 +28,7 @@ export function createPeople({ db, store, acts, users, auth, onAccessChanged }: 
 
   const partsOf = createEditParts({ users, auth })
 
-  /** Returns whether it was done: not where the user has changed, or where no administrator would be left. */
+  /** Returns false if the user has changed meanwhile, or no administrator would be left. */
   async function write(statements: Statement[]): Promise<boolean> {
     const results = await db.write(...statements)
     return results.some((rows) => rows.length > 0)
@@ -51,7 +50,7 @@ export function createPeople({ db, store, acts, users, auth, onAccessChanged }: 
       )
       const disables = parts.some(({ event }) => event === 'user_disabled')
       const statements = [
-        // First, as in every batch that may remove an administrator: two who disable each other find out in turn.
+        // Locked first, as in every batch that may remove an administrator: two who disable each other run in turn.
         ...(disables ? [users.administrators.takeAll] : []),
         isUnchanged(stored),
         ...parts.flatMap((part) => part.statements),
@@ -103,13 +102,8 @@ export function createPeople({ db, store, acts, users, auth, onAccessChanged }: 
 
 export type People = ReturnType<typeof createPeople>
 
-/** Rows of an extension may refer to the user. */
-export function stillReferredTo(): AppError {
-  return new AppError(409, 'User is still referred to')
-}
-
 function asStillReferredTo(error: unknown): never {
-  throw error instanceof ConstraintError && error.kind === 'foreign_key' ? stillReferredTo() : error
+  throw error instanceof ConstraintError && error.kind === 'foreign_key' ? accountErrors.stillReferredTo() : error
 }
 
 function eventOf({ name, email, disabled }: UserEdit): AuditEvent {

@@ -2,7 +2,7 @@
 import type { Statement } from '../../platform/database/database.ts'
 import type { Stored } from './admin.store.ts'
 
-/** Decides: the user is as it was read, above all with the same roles, on which the permission to act depends. */
+/** Deciding statement: the user has not changed since it was read. The permission to act depends on the roles. */
 export function isUnchanged({ user, storedRoles }: Stored): Statement {
   return {
     sql: 'UPDATE users SET roles = roles WHERE id = $1 AND roles = $2 AND email = $3 AND name = $4 RETURNING id',
@@ -11,7 +11,7 @@ export function isUnchanged({ user, storedRoles }: Stored): Statement {
   }
 }
 
-/** Decides: the user has not accepted the invitation, and may. */
+/** Deciding statement: the user has not accepted the invitation, and is not disabled. */
 export function isStillInvited({ user, storedRoles }: Stored): Statement {
   return {
     sql: `UPDATE users SET roles = roles

@@ -1,4 +1,4 @@
-/** What a change of a user consists of, as parts of one batch. */
+/** Splits a change of a user into audit events and the statements of each. */
 import { normaliseEmail } from '../../core/email.ts'
 import type { AuditEvent } from '../../platform/audit/audit.ts'
 import type { Statement } from '../../platform/database/database.ts'
@@ -6,7 +6,7 @@ import type { AuthService } from '../auth/auth.create.ts'
 import type { UsersService } from '../users/users.create.ts'
 import type { Stored } from './admin.store.ts'
 
-/** What is missing stays as it is. */
+/** Missing fields stay unchanged. */
 export interface UserEdit {
   name?: string
   email?: string
@@ -19,7 +19,7 @@ interface Part {
   statements: Statement[]
 }
 
-/** Returns no parts where the user is like that already. */
+/** Returns no parts if nothing changes. */
 export function createEditParts({ users, auth }: { users: UsersService; auth: AuthService }) {
   return ({ user }: Stored, { name, email: given, disabled }: UserEdit): Part[] => {
     const { id } = user
@@ -36,7 +36,7 @@ export function createEditParts({ users, auth }: { users: UsersService; auth: Au
         },
         statements: [
           ...(renames ? users.changes.rename(id, name) : []),
-          // What was mailed to the old address must not open the account any more.
+          // Tokens mailed to the old address must not work any more.
           ...(moves ? [...users.changes.setEmail(id, email, false), auth.mailedTokens.voidAll(id)] : []),
         ],
       })

@@ -43,10 +43,10 @@ export function createApiKeysService(infrastructure: Infrastructure, { users, au
       onAccessChanged,
     }),
     clock,
-    /** Users as administrators reach them. */
+    /** For the endpoints and pages of administrators. */
     admin: admin.admin,
     NewKey,
-    /** Throws what is wrong, by field. */
+    /** Throws the problems, by field. */
     validate: (given: object) => requireValid<NewKeyBody>(validate, given),
   }
 }

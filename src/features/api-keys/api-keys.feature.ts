@@ -1,4 +1,4 @@
-/** API keys: programs act as a user, with what the key and the user both may. */
+/** API keys: programs act as a user, with the permissions that both the key and the user have. */
 import { join } from 'node:path'
 import { defineFeature } from '../../platform/feature.ts'
 import { admin } from '../admin/admin.feature.ts'

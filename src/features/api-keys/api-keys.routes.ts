@@ -12,7 +12,7 @@ export function addApiKeyRoutes(app: FastifyInstance, keys: ApiKeysService): voi
   addUserKeyRoutes(app, keys)
 }
 
-/** Below /api/auth, where no key is let in: keys are made and ended by users in person. */
+/** Below /api/auth, where API keys are refused: only signed-in users create and end keys. */
 function addOwnKeyRoutes(app: FastifyInstance, keys: ApiKeysService): void {
   const access = 'authenticated'
 

@@ -11,7 +11,7 @@ export const maxNameLength = 100
 export const maxPermissions = 100
 const maxPermissionLength = 200
 
-/** What a key is made of. */
+/** The body of a request for a new key. */
 export function createNewKeySchema(clock: Clock) {
   return Type.Object({
     name: Type.String({ 'x-not-blank': true, maxLength: maxNameLength }),
@@ -26,7 +26,7 @@ export function createNewKeySchema(clock: Clock) {
   })
 }
 
-/** As roles have them: `*`, `posts.*`, or a text of its own. A star elsewhere would stand for nothing but itself. */
+/** As in roles: `*`, `posts.*` or `posts.view`. A star elsewhere would not be a wildcard, so it is refused. */
 const permissionPattern = /^(?:\*|[^*\p{Cc}]+(?:\.\*)?)$/u
 
 function findPermissionProblems(given: string): string[] {
@@ -35,7 +35,7 @@ function findPermissionProblems(given: string): string[] {
     : ['Must be a permission such as posts.view or posts.*']
 }
 
-/** RFC 3339's profile of ISO 8601: a date, a time, a zone. */
+/** The RFC 3339 profile of ISO 8601: date, time and time zone. */
 const timePattern =
   /^(\d{4}-\d{2}-\d{2})T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,9})?(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/
 
@@ -45,7 +45,7 @@ function findExpiryProblems(given: string, now: number): string[] {
   return end > now ? [] : ['Must be in the future']
 }
 
-/** In Unix seconds. Undefined for what is no time, such as one on the 30th of February. */
+/** Returns Unix seconds, or undefined for an invalid time, such as one on February 30. */
 export function parseTime(given: string): number | undefined {
   const date = timePattern.exec(given)?.[1]
   if (date === undefined) return undefined

@@ -1,4 +1,4 @@
-/** Making, listing and ending keys. */
+/** Creates, lists and ends API keys. */
 
 import { AppError } from '../../core/app-error.ts'
 import type { Clock } from '../../core/clock.ts'
@@ -20,14 +20,14 @@ export interface ApiKeysDeps {
   random: Random
   store: KeyStore
   audit: Audit
-  /** Decides that the session which asks has not ended meanwhile, and takes the user's row. */
+  /** Deciding statement: the session of the request has not ended meanwhile. Locks the user's row. */
   stillHasVersion(userId: number, version: number): Statement
   onAccessChanged: OnAccessChanged
 }
 
 export interface MadeKey {
   data: ListedKey
-  /** Told this once. */
+  /** Returned only here. */
   key: string
 }
 
@@ -39,7 +39,7 @@ export function createApiKeys({ db, clock, random, store, audit, stillHasVersion
   return {
     list: store.list,
 
-    /** From a body that has passed the schema. */
+    /** The body must have been validated with the schema. */
     async create(given: {
       principal: Pick<Principal, 'id' | 'tokenVersion'>
       body: NewKeyBody
@@ -74,7 +74,7 @@ export function createApiKeys({ db, clock, random, store, audit, stillHasVersion
       return { data, key }
     },
 
-    /** Returns false where the user has no such key. */
+    /** Returns false if the user has no such key. */
     async end(given: { userId: number; id: string; actorId: number | null; client: Client }): Promise<boolean> {
       const { userId, id, actorId, client } = given
       const key = /^[\w-]{1,64}$/.test(id) ? await store.find(userId, id) : undefined
@@ -96,7 +96,7 @@ export function createApiKeys({ db, clock, random, store, audit, stillHasVersion
     },
   }
 
-  /** Why nothing was made. */
+  /** The reason why the insert was refused. */
   async function refusal(userId: number): Promise<AppError> {
     const isFull = (await store.countLive(userId)) >= maxKeys
     return isFull ? tooManyKeys() : httpErrors.invalidToken()

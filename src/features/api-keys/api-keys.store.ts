@@ -1,13 +1,13 @@
-/** Keys of programs. */
+/** API keys. */
 import type { Clock } from '../../core/clock.ts'
 import type { Database, Statement } from '../../platform/database/database.ts'
 
-/** As everybody may see it who may see the key at all. */
+/** A key without its hash, as lists show it. */
 export interface ListedKey {
   id: string
   name: string
   hint: string
-  /** Null: all that the owner may. */
+  /** Null: all permissions of the owner. */
   permissions: string[] | null
   expires_at: string | null
   created_at: string
@@ -46,9 +46,9 @@ interface ListedRow extends Omit<ListedKey, 'permissions' | 'expires_at'> {
 }
 
 export const maxKeys = 50
-/** A key that has expired is listed for so long, so that its owner sees why a program is refused. */
+/** How long expired keys stay in the list, so that owners see why a program is refused. */
 const keptSeconds = 30 * 86_400
-/** And no more of them than this. */
+/** Per user. */
 const maxExpired = 50
 
 const isLive = '(ends_at IS NULL OR ends_at > $2)'
@@ -56,7 +56,7 @@ const columns = 'id, name, hint, permissions, ends_at, created_at, last_used_at'
 
 export function createKeyStore({ db, clock }: { db: Database; clock: Clock }) {
   return {
-    /** Undefined for a key that there is not, that has expired, or whose owner is disabled. */
+    /** Undefined if the key is unknown or expired, or its owner is disabled. */
     findByHash: (keyHash: string) =>
       db.get<KeyRow>(
         `SELECT k.id AS key_id, k.name AS key_name, k.permissions, k.ends_at, k.last_used_at,
@@ -91,8 +91,8 @@ export function createKeyStore({ db, clock }: { db: Database; clock: Clock }) {
       )?.n ?? 0,
 
     /**
-     * Decides: not where the user has as many as one may have. The batch must hold the user's row by then, so that of
-     * any number of parallel requests each counts those before it.
+     * Deciding statement: fails if the user has the maximum number of keys. The batch must have locked the user's row, so
+     * that each of any number of parallel requests counts those before it.
      */
     insert(key: NewKey): Statement[] {
       const now = clock.nowSeconds()
@@ -133,7 +133,7 @@ export function createKeyStore({ db, clock }: { db: Database; clock: Clock }) {
 
     removeAll: (userId: number): Statement[] => [{ sql: 'DELETE FROM api_keys WHERE user_id = $1', params: [userId] }],
 
-    /** Only where no other node has written one that is as recent. */
+    /** Does nothing if another node has written a time after `unlessSince`. */
     async use(id: string, at: string, unlessSince: string): Promise<void> {
       await db.write({
         sql: `UPDATE api_keys SET last_used_at = $1 WHERE id = $2 AND (last_used_at IS NULL OR last_used_at <= $3)`,

@@ -1,4 +1,4 @@
-/** For whom a key acts, in one query. */
+/** Authenticates API keys, with one query. */
 
 import { LRUCache } from 'lru-cache'
 import type { Clock } from '../../core/clock.ts'
@@ -18,16 +18,16 @@ export interface KeyAuthenticatorDeps {
   compilePermissions(permissions: readonly string[]): Allows
 }
 
-/** Each use would be a write otherwise. */
+/** Limits the writes of `last_used_at`. */
 const usedEverySeconds = 60
-/** The last second of the year 9999: sockets need to know when a key ends. */
+/** The last second of the year 9999, because sockets require an expiry. */
 const never = 253_402_300_799
 
 export function createKeyAuthenticator(deps: KeyAuthenticatorDeps) {
   const { store, clock, log, createUser, compilePermissions } = deps
-  /** By the list as it is stored. */
+  /** Keyed by the stored JSON. */
   const compiled = new LRUCache<string, Allows>({ max: 1000 })
-  /** When this node last saw to it that the use of a key is written down, in Unix seconds. */
+  /** When this node last checked or wrote `last_used_at` of a key, in Unix seconds. */
   const written = new LRUCache<string, number>({ max: 10_000 })
   const underWay = new Set<Promise<void>>()
 
@@ -42,7 +42,7 @@ export function createKeyAuthenticator(deps: KeyAuthenticatorDeps) {
   function toPrincipal(row: KeyRow): Principal {
     const { key_id: id, key_name: name, permissions } = row
     const owner = createUser(row)
-    // With spaces, which no id of a session or of a token has: nothing takes a key for either.
+    // Ids of sessions and tokens have no spaces, so a key is never mistaken for one.
     const shared = {
       session: `key ${id}`,
       token: { id: `key ${id}`, expiresAt: row.ends_at ?? never },
@@ -55,7 +55,7 @@ export function createKeyAuthenticator(deps: KeyAuthenticatorDeps) {
       email: owner.email,
       name: owner.name,
       tokenVersion: owner.tokenVersion,
-      // A role may mean anything to who asks for it, also more than the key was given.
+      // Code that checks a role by name may allow more than the key's permissions.
       roles: [],
       hasRole: () => false,
       can: (permission) => allows(permission) && owner.can(permission),
@@ -63,17 +63,17 @@ export function createKeyAuthenticator(deps: KeyAuthenticatorDeps) {
     }
   }
 
-  /** Nobody waits for it, and where it fails nobody is refused. */
+  /** Runs in the background; a failure does not affect the request. */
   function noteUse({ key_id: id, last_used_at: lastUsedAt }: KeyRow): void {
     const now = clock.nowSeconds()
     if (now - (written.get(id) ?? 0) < usedEverySeconds) return
     written.set(id, now)
     const since = new Date((now - usedEverySeconds) * 1000).toISOString()
-    // Another node has.
+    // Another node has written it.
     if (lastUsedAt !== null && lastUsedAt > since) return
     const writing = store
       .use(id, clock.nowIso(), since)
-      .catch((error: unknown) => log.warn({ err: error }, 'the use of an API key could not be written down'))
+      .catch((error: unknown) => log.warn({ err: error }, 'the last use of an API key could not be saved'))
       .finally(() => underWay.delete(writing))
     underWay.add(writing)
   }

@@ -1,6 +1,6 @@
 /**
- * `lk_`, 34 random characters, then six that are a checksum of all before: the CRC-32 (as zlib has it) in base62, with
- * leading zeros. Scanners for leaked secrets know a key by it, and a typo is refused without a query.
+ * A key is `lk_`, 34 random characters and a checksum of six: the CRC-32 of zlib over everything before it, in base62
+ * with leading zeros. It lets secret scanners recognise keys, and refuses typos without a query.
  */
 import { crc32 } from 'node:zlib'
 import type { Random } from '../../core/random.ts'
@@ -12,7 +12,7 @@ const base = alphabet.length
 const randomLength = 34
 const checksumLength = 6
 const pattern = /^lk_[0-9A-Za-z]{40}$/
-/** Bytes from here on are drawn again: with them, the first characters of the alphabet would come up more often. */
+/** Bytes from here on are discarded: they would make the first characters of the alphabet more likely. */
 const unbiased = 256 - (256 % base)
 
 export function createKey(random: Random): string {
@@ -20,7 +20,7 @@ export function createKey(random: Random): string {
   return body + checksumOf(body)
 }
 
-/** Whether it has the form of a key, and its checksum is right. */
+/** Checks the form and the checksum. */
 export function isWellFormed(key: string): boolean {
   return pattern.test(key) && checksumOf(key.slice(0, -checksumLength)) === key.slice(-checksumLength)
 }

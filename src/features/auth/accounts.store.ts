@@ -32,6 +32,14 @@ export function createAccountStore({ db, clock }: { db: Database; clock: Clock }
       decides: true,
     }),
 
+    /** Also decides that it has still the same address, to which a token is about to be mailed. */
+    stillHasAddress: ({ id, token_version, email }: Account): Statement => ({
+      sql: `UPDATE users SET token_version = token_version WHERE id = $1 AND token_version = $2 AND email = $3
+            RETURNING id`,
+      params: [id, token_version, email],
+      decides: true,
+    }),
+
     /** Also decides that no second factor has been enabled in the meantime. */
     stillHasVersionAlone: (id: number, version: number): Statement => ({
       sql: `UPDATE users SET token_version = token_version WHERE id = $1 AND token_version = $2

@@ -14,6 +14,7 @@ import { createKnownDevicesSlot } from './known-devices.ts'
 import { createLockout } from './lockout.ts'
 import { createLogin } from './login.service.ts'
 import { createMailedTokens } from './mailed-tokens.store.ts'
+import { createMailsPerAddress } from './mails-per-address.ts'
 import { createPasswordService } from './password.service.ts'
 import { createPrincipalStore } from './principals.store.ts'
 import { createProgramKeysSlot } from './program-keys.ts'
@@ -125,12 +126,19 @@ export async function createAuthService(
   }
 }
 
-async function openMailing({ config, log, db, clock, random, onClose }: Infrastructure<AuthConfig>) {
+async function openMailing(infrastructure: Infrastructure<AuthConfig>) {
+  const { config, log, db, clock, random, onClose } = infrastructure
   const mail = await createMail({ ...config.mail, isDevelopment: config.isDevelopment, log })
   if (mail) onClose(() => mail.close())
   const outbox = createOutbox({ log })
   onClose(() => outbox.close())
-  return { mail, outbox, mailedTokens: createMailedTokens({ db, clock, random }), publicUrl: config.server.publicUrl }
+  return {
+    mail,
+    outbox,
+    mailedTokens: createMailedTokens({ db, clock, random }),
+    takeMailTurn: createMailsPerAddress(infrastructure),
+    publicUrl: config.server.publicUrl,
+  }
 }
 
 /** By client address, but for `confirm`, which is by user: it guards what asks for the password again. */

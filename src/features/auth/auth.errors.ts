@@ -5,6 +5,5 @@ export const authErrors = {
   ...credentialErrors,
   invalidRefreshToken: () => new AppError(401, 'Invalid refresh token'),
   invalidChallenge: () => new AppError(401, 'Invalid challenge token'),
-  invalidVerificationToken: () => new AppError(401, 'Invalid verification token'),
   invalidResetToken: () => new AppError(401, 'Invalid reset token'),
 }

@@ -27,6 +27,13 @@ export interface Origin {
   device: { id: string; token: string } | undefined
 }
 
+/** What a signed-in user asks for with the password. */
+interface InSession {
+  principal: Pick<Principal, 'id' | 'session'>
+  event: AuditEvent
+  client: Client
+}
+
 /** A signed-in user who has given the right password again. */
 export interface Confirmation {
   account: Account
@@ -94,30 +101,31 @@ export function createLoginAttempts({ db, accounts, lockout, devices, passwords,
 
   const refuseCode = (attempt: Attempt) => refuse(attempt, authErrors.invalidCode())
 
+  function attemptInSession({ principal: { id, session }, event, client }: InSession): Attempt {
+    return { subject: attemptSubjects.session(session, id), event, userId: id, actorId: id, client }
+  }
+
+  /** For what is refused before the password is checked: a locked session answers 423 there too. */
+  const requireOpenSession = (given: InSession) => requireOpen(attemptInSession(given))
+
   /** For endpoints of signed-in users that ask for the password again. Failures count for that session alone. */
-  async function confirmPassword(given: {
-    principal: Pick<Principal, 'id' | 'session'>
-    password: string
-    event: AuditEvent
-    client: Client
-  }): Promise<Confirmation> {
-    const { principal, password, event, client } = given
+  async function confirmPassword(given: InSession & { password: string }): Promise<Confirmation> {
+    const { principal, password, client } = given
     const account = await accounts.findById(principal.id)
     if (!account) throw authErrors.invalidCredentials()
-    const subject = attemptSubjects.session(principal.session, account.id)
-    const attempt: Attempt = { subject, event, userId: account.id, actorId: account.id, client }
+    const attempt = attemptInSession(given)
     await requireOpen(attempt)
     if (!(await passwords.verify({ password, hash: account.password_hash || undefined, client }))) {
       throw await refuse(attempt, authErrors.invalidCredentials())
     }
     const guards: Confirmation['guards'] = [
-      lockout.passes(subject),
+      lockout.passes(attempt.subject),
       accounts.stillHasVersion(account.id, account.token_version),
     ]
     return { account, attempt, guards }
   }
 
-  return { findOrigin, requireOpen, recordRefusal, refuse, refuseCode, confirmPassword }
+  return { findOrigin, requireOpen, recordRefusal, refuse, refuseCode, requireOpenSession, confirmPassword }
 }
 
 export type LoginAttempts = ReturnType<typeof createLoginAttempts>

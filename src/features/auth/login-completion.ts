@@ -1,4 +1,5 @@
 /** Completes a login: the batch that creates the session. */
+import type { OnAccessChanged } from '../../platform/access/access-changes.ts'
 import type { Audit, AuditEvent } from '../../platform/audit/audit.ts'
 import type { Database, Statement } from '../../platform/database/database.ts'
 import type { Client } from '../../platform/http/client.ts'
@@ -38,9 +39,11 @@ export interface LoginCompletionDeps {
   pairs: TokenPairs
   devices: Pick<KnownDevices, 'remember'>
   audit: Audit
+  onAccessChanged: OnAccessChanged
 }
 
-export function createLoginCompletion({ db, sessions, lockout, pairs, devices, audit }: LoginCompletionDeps) {
+export function createLoginCompletion(deps: LoginCompletionDeps) {
+  const { db, sessions, lockout, pairs, devices, audit, onAccessChanged } = deps
   /** Returns undefined where the subject was locked or the account changed meanwhile, or `before` found no row. */
   return async (account: Account, completion: Completion): Promise<SignedIn | undefined> => {
     const { family, subject, event, client, before, also } = completion
@@ -48,16 +51,22 @@ export function createLoginCompletion({ db, sessions, lockout, pairs, devices, a
     const pair = pairs.make(account, family, endsAt)
     const [passes, forget] = lockout.clears(subject)
     const device = devices.remember({ userId: account.id, known: completion.device, client })
-    const [passed] = await db.write(
+    const begin = [
       passes,
       ...before,
       ...(device?.statements ?? []),
       sessions.insert({ pair, endsAt, deviceId: device?.id, client }),
+    ]
+    const results = await db.write(
+      ...begin,
+      sessions.forgetOldest(account.id, family),
       forget,
       ...also,
       audit.entry({ event, outcome: 'success', userId: account.id, actorId: account.id, client }),
     )
-    if (!passed?.length) return undefined
+    if (!results[0]?.length) return undefined
+    // One that was forgotten may still have been in use.
+    if (results[begin.length]?.length) await onAccessChanged(account.id)
     audit.count(event, 'success')
     return { pair: pairs.sign(pair), family, version: pair.version, deviceToken: device?.token }
   }

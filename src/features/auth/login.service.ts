@@ -82,7 +82,7 @@ export function createLogin(deps: LoginDeps) {
     throw authErrors.invalidCredentials()
   }
 
-  const { confirmPassword, findOrigin, refuseCode, requireOpen } = attempts
+  const { confirmPassword, findOrigin, refuseCode, requireOpen, requireOpenSession } = attempts
   const completeProven = createProvenLogin({ ...deps, attempts, complete })
   return {
     login,
@@ -93,6 +93,7 @@ export function createLogin(deps: LoginDeps) {
     findOrigin,
     refuseCode,
     requireOpen,
+    requireOpenSession,
   }
 }
 

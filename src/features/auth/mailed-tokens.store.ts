@@ -65,7 +65,7 @@ export function createMailedTokens({ db, clock, random }: MailedTokensDeps) {
       return found && purposes.includes(found.purpose) ? found : undefined
     },
 
-    /** Decides: of two requests with the same token, one finds it unused. */
+    /** Deciding statement: of two requests with the same token, one finds it unused. */
     use: ({ token_hash }: Pick<MailedToken, 'token_hash'>): Statement => ({
       sql: `UPDATE mailed_tokens SET used_at = $1 WHERE token_hash = $2 AND used_at IS NULL AND expires_at > $1
             RETURNING user_id`,

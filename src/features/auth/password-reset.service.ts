@@ -1,4 +1,4 @@
-/** A new password by mail: where the old one is forgotten, or where an invitation asks for the first one. */
+/** Sets a password with a mailed token: after it was forgotten, or for the first time after an invitation. */
 import { normaliseEmail } from '../../core/email.ts'
 import type { OnAccessChanged } from '../../platform/access/access-changes.ts'
 import type { Audit } from '../../platform/audit/audit.ts'
@@ -14,6 +14,7 @@ import type { Credentials } from './credentials.ts'
 import type { KnownDevices } from './known-devices.ts'
 import type { Lockout } from './lockout.ts'
 import type { MailedTokens } from './mailed-tokens.store.ts'
+import type { TakeMailTurn } from './mails-per-address.ts'
 import { resetMessage } from './messages.ts'
 import type { SessionStore } from './sessions.store.ts'
 
@@ -31,13 +32,14 @@ export interface PasswordResetDeps {
   audit: Audit
   mail: Mail | undefined
   outbox: Outbox
+  takeMailTurn: TakeMailTurn
   publicUrl: string | undefined
   onAccessChanged: OnAccessChanged
 }
 
 export function createPasswordReset(deps: PasswordResetDeps) {
   const { db, accounts, sessions, mailedTokens, lockout, devices, credentials, passwords, userChanges, audit } = deps
-  const { mail, outbox, publicUrl } = deps
+  const { mail, outbox, takeMailTurn, publicUrl } = deps
 
   /** Returns immediately, so that timing does not reveal whether the email is registered. */
   function forgot(given: { email: string; client: Client }): void {
@@ -50,27 +52,28 @@ export function createPasswordReset(deps: PasswordResetDeps) {
     const { token, insert } = mailedTokens.create({ purpose: 'reset', userId: account.id })
     const [, made] = await db.write<object>(
       // Locks the user's row, so that parallel requests cannot exceed the limit of mails.
-      accounts.stillHasVersion(account.id, account.token_version),
+      accounts.stillHasAddress(account),
       insert,
       // Anybody may ask for it.
       audit.entry({ event: 'password_forgot', outcome: 'success', userId: account.id, actorId: null, client }),
     )
-    if (made && made.length > 0) await mail.send(resetMessage({ to: account.email, token, publicUrl }))
+    if (!made?.length || !(await takeMailTurn('reset', account.email))) return
+    await mail.send(resetMessage({ to: account.email, token, publicUrl }))
   }
 
-  /** Looking uses nothing up. */
+  /** Does not consume the token. */
   const findReset = (token: string) => mailedTokens.find(token, 'reset', 'invitation')
 
   async function reset(given: { token: string; password: string; client: Client }): Promise<void> {
     const { client } = given
     const known = await findReset(given.token)
-    // Only a token that is good is worth a hash: guessing must not keep the threads busy.
+    // Checked before hashing, so that guesses do not keep the threads busy.
     if (!known) throw authErrors.invalidResetToken()
     const { user_id: userId, email, name } = known
     const user = { email, id: userId }
     deps.requireImpersonal({ field: 'password', password: given.password, email, name })
     const passwordHash = await passwords.hash(given.password, client)
-    // Nobody has proved before that the address is theirs: what was set up here may be a squatter's.
+    // The address was never verified, so the second factor and other credentials may be a squatter's.
     const isFirstProof = known.email_verified_at === null
     // In the order in which a login takes its rows, so that the two never wait for each other.
     const [, used] = await db.write(
@@ -89,7 +92,7 @@ export function createPasswordReset(deps: PasswordResetDeps) {
     await deps.onAccessChanged(userId)
   }
 
-  /** By an administrator of the machine. Ends what a reset ends, but proves nothing about the address. */
+  /** For the command line. Ends what a reset ends, but does not verify the address. */
   async function set(given: { user: { id: number; email: string }; password: string; client: Client }): Promise<void> {
     const { user, password, client } = given
     deps.requireImpersonal({ field: 'password', password, email: user.email })

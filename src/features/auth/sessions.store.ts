@@ -49,6 +49,10 @@ export interface ListedSession {
 
 /** Scripts may create more sessions than a list should show. */
 const maxListed = 100
+/** Live and ended ones of a user: all of them are listed, ended or deleted at once. */
+const maxPerUser = 1000
+/** How many a login removes at most, where an earlier version has left more. */
+const maxForgotten = 100
 
 export function createSessionStore({ db, clock }: { db: Database; clock: Clock }) {
   return {
@@ -124,6 +128,8 @@ export function createSessionStore({ db, clock }: { db: Database; clock: Clock }
       params: [clock.nowSeconds(), reason, userId],
     }),
 
+    forgetOldest,
+
     /** Invalidates all tokens of the user, which carry the old version. */
     raiseVersion: (userId: number): Statement => ({
       sql: 'UPDATE users SET token_version = token_version + 1, updated_at = $1 WHERE id = $2',
@@ -154,4 +160,20 @@ export type SessionStore = ReturnType<typeof createSessionStore>
 /** The row must outlive both tokens; which one lives longer is configurable. */
 function lastExpiryOf(pair: PairClaims): number {
   return Math.max(pair.accessExpiresAt, pair.refreshExpiresAt)
+}
+
+/**
+ * Leaves so many as a user may have, and the given one: ended ones go first, then those that were not used for the longest
+ * time. The batch must hold the user's row, so that parallel logins count each other.
+ */
+function forgetOldest(userId: number, exceptFamily: string): Statement {
+  return {
+    sql: `DELETE FROM sessions WHERE id IN (
+            SELECT id FROM sessions WHERE user_id = $1 AND id <> $2 AND expires_at < (
+              SELECT expires_at FROM sessions WHERE user_id = $1
+              ORDER BY expires_at DESC LIMIT 1 OFFSET ${maxPerUser - 1})
+            ORDER BY expires_at LIMIT ${maxForgotten})
+          RETURNING id`,
+    params: [userId, exceptFamily],
+  }
 }

@@ -1,4 +1,4 @@
-/** Proof that an address is its user's: a link that is mailed there. */
+/** Verifies email addresses with a mailed link. */
 import type { Audit } from '../../platform/audit/audit.ts'
 import type { Database } from '../../platform/database/database.ts'
 import type { Client } from '../../platform/http/client.ts'
@@ -8,6 +8,7 @@ import type { UsersService } from '../users/users.create.ts'
 import type { AccountStore } from './accounts.store.ts'
 import { authErrors } from './auth.errors.ts'
 import type { MailedTokens } from './mailed-tokens.store.ts'
+import type { TakeMailTurn } from './mails-per-address.ts'
 import { verificationMessage } from './messages.ts'
 
 export interface VerificationDeps {
@@ -18,11 +19,12 @@ export interface VerificationDeps {
   audit: Audit
   mail: Mail | undefined
   outbox: Outbox
+  takeMailTurn: TakeMailTurn
   publicUrl: string | undefined
 }
 
 export function createVerification(deps: VerificationDeps) {
-  const { db, accounts, mailedTokens, userChanges, audit, mail, outbox, publicUrl } = deps
+  const { db, accounts, mailedTokens, userChanges, audit, mail, outbox, takeMailTurn, publicUrl } = deps
 
   async function send(userId: number): Promise<void> {
     const account = await accounts.findById(userId)
@@ -30,15 +32,16 @@ export function createVerification(deps: VerificationDeps) {
     // Invited: accepting the invitation proves the address.
     if (account.password_hash === '') return
     const { token, insert } = mailedTokens.create({ purpose: 'verification', userId })
-    const [, made] = await db.write<object>(accounts.stillHasVersion(userId, account.token_version), insert)
-    if (made && made.length > 0) await mail.send(verificationMessage({ to: account.email, token, publicUrl }))
+    const [, made] = await db.write<object>(accounts.stillHasAddress(account), insert)
+    if (!made?.length || !(await takeMailTurn('verification', account.email))) return
+    await mail.send(verificationMessage({ to: account.email, token, publicUrl }))
   }
 
   return {
-    /** Returns at once. Mails nothing where the address is verified, or where three were mailed within the hour. */
+    /** Returns immediately. Mails nothing if the address is verified, or after three mails in an hour. */
     request: (userId: number): void => outbox.post('verification mail', () => send(userId)),
 
-    /** Looking uses nothing up. */
+    /** Does not consume the token. */
     find: (token: string) => mailedTokens.find(token, 'verification'),
 
     async verify({ token, client }: { token: string; client: Client }): Promise<void> {

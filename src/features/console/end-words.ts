@@ -11,7 +11,7 @@ export const endWords: Readonly<Record<EndReason, string>> = {
   expiry: 'Expired',
 }
 
-/** To the browser that comes back with the session's cookie. */
+/** For the sign-in page, if the browser still has the session's cookie. */
 export const endSentences: Readonly<Record<EndReason, string>> = {
   reuse:
     'You were signed out because a token of your session was used a second time, which happens when somebody has copied it: sign in and change your password.',

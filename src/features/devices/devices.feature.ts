@@ -1,4 +1,4 @@
-/** Known devices: they completed a login before, so the lock that strangers set does not reach them. */
+/** Known devices. They have completed a login, so a lock caused by unknown devices does not apply to them. */
 import { join } from 'node:path'
 import { defineFeature } from '../../platform/feature.ts'
 import { auth } from '../auth/auth.feature.ts'

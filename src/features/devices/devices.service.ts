@@ -1,4 +1,4 @@
-/** Devices by their tokens, which are opaque, bound to one account, and kept as hashes alone. */
+/** Identifies devices by opaque tokens. A token is bound to one account and stored only as a hash. */
 import { hashToken } from '../../core/hash-token.ts'
 import type { Random } from '../../core/random.ts'
 import type { Statement } from '../../platform/database/database.ts'
@@ -12,21 +12,21 @@ export interface DevicesDeps {
 
 interface LoginOrigin {
   userId: number
-  /** The device that was found by its token. */
+  /** The device that the presented token belongs to. */
   known: { id: string; token: string } | undefined
   client: Client
 }
 
-/** No user has it: ids begin with 1. */
+/** Never a user's id; those start at 1. */
 const nobody = 0
 
 export function createDevices({ store, random }: DevicesDeps) {
   return {
-    /** Always one query of the same kind: its time tells neither a known email from others, nor a right token. */
+    /** Always runs the same query: timing reveals neither registered emails nor valid tokens. */
     find: (token: string | undefined, userId: number | undefined): Promise<string | undefined> =>
       store.find(hashToken(token ?? ''), userId ?? nobody),
 
-    /** The statements belong in a batch that has taken the user's row: parallel logins then count each other. */
+    /** The batch must lock the user's row first, so that parallel logins see each other's devices. */
     remember({ userId, known, client }: LoginOrigin) {
       const { id, token } = known ?? { id: random.id(), token: random.bytes(32).toString('base64url') }
       const statements = [

@@ -1,4 +1,4 @@
-/** Devices that completed a login. */
+/** Devices that have completed a login. */
 import type { Clock } from '../../core/clock.ts'
 import type { Database, Statement } from '../../platform/database/database.ts'
 import type { Client } from '../../platform/http/client.ts'
@@ -10,7 +10,7 @@ export interface KeptDevice {
   client: Client
 }
 
-/** From its last use. */
+/** Counted from the last use. */
 const knownSeconds = 180 * 86_400
 const maxPerUser = 20
 
@@ -24,7 +24,7 @@ export function createDeviceStore({ db, clock }: { db: Database; clock: Clock })
       return row?.id
     },
 
-    /** Makes or renews it. One that was forgotten during its login comes back: the login has earned it a new start. */
+    /** Inserts or renews a device. If it was deleted while its login was running, it is inserted again. */
     keep: ({ id, userId, tokenHash, client }: KeptDevice): Statement => ({
       sql: `INSERT INTO devices (id, user_id, token_hash, address, user_agent, created_at, last_used_at, expires_at)
             VALUES ($1, $2, $3, $4, $5, $6, $6, $7)
@@ -40,7 +40,7 @@ export function createDeviceStore({ db, clock }: { db: Database; clock: Clock })
       ],
     }),
 
-    /** Leaves so many as a user may have, the given one among them. */
+    /** Enforces the limit per user, and always keeps the given device. */
     forgetLeastRecent: (userId: number, exceptId: string): Statement => ({
       sql: `DELETE FROM devices WHERE user_id = $1 AND id <> $2 AND id NOT IN (
               SELECT id FROM devices WHERE user_id = $1 AND id <> $2
@@ -53,7 +53,7 @@ export function createDeviceStore({ db, clock }: { db: Database; clock: Clock })
       params: [userId, exceptTokenHash],
     }),
 
-    /** Not where the session that ends it comes from the same device. */
+    /** Keeps the device if the session that does this is on it too. */
     forgetOfSession: ({ family, endedBy, userId }: { family: string; endedBy: string; userId: number }): Statement => ({
       sql: `DELETE FROM devices WHERE user_id = $1
             AND id IN (SELECT device_id FROM sessions WHERE id = $2)

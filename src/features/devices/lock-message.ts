@@ -8,7 +8,7 @@ export interface LockMessageOptions {
   publicUrl: string | undefined
 }
 
-/** The link is made from the configured address, never from a request's Host header, which anybody can set. */
+/** The link starts with the configured address, never with a Host header, which anybody can set. */
 export function lockMessage({ to, lockedAt, lockedUntil, publicUrl }: LockMessageOptions): Message {
   const text = [
     'There were too many wrong passwords or codes for your account, from devices that never signed in to it.',

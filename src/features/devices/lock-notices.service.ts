@@ -1,4 +1,4 @@
-/** Mails the owner when strangers lock an account, at most once a day. */
+/** Mails the owner when unknown devices lock an account, at most once a day. */
 import type { Clock } from '../../core/clock.ts'
 import type { Mail } from '../../platform/mail/mail.ts'
 import type { Outbox } from '../../platform/mail/outbox.ts'
@@ -30,7 +30,7 @@ export function createLockNotices({ store, clock, accounts, mail, outbox, public
   }
 
   return {
-    /** Returns immediately: neither the time nor the failure of a mail may show in the response to a stranger. */
+    /** Returns immediately, so that the response reveals neither the duration nor the failure of a mail. */
     send(lock: AccountLock): void {
       if (!mail) return
       const lockedAt = clock.nowSeconds()

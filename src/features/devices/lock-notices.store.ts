@@ -1,4 +1,4 @@
-/** Which users were told of a lock, for as long as they are not told again. */
+/** Users who were notified of a lock, until they may be notified again. */
 import type { Clock } from '../../core/clock.ts'
 import type { Database } from '../../platform/database/database.ts'
 
@@ -6,7 +6,7 @@ const daySeconds = 86_400
 
 export function createLockNoticeStore({ db, clock }: { db: Database; clock: Clock }) {
   return {
-    /** Returns whether the user is to be told. One statement decides: of parallel locks one, and then none for a day. */
+    /** Returns whether to notify the user: true for one of any number of parallel locks, then false for a day. */
     async claim(userId: number): Promise<boolean> {
       const now = clock.nowSeconds()
       const [claimed] = await db.write({

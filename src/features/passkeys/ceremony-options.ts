@@ -1,4 +1,4 @@
-/** What browsers are asked to do: to make a passkey, or to sign in with one. */
+/** The options that browsers need to create a passkey, or to sign in with one. */
 import type { PublicKeyCredentialCreationOptionsJSON } from '@simplewebauthn/server'
 import { challengeSeconds } from './challenges.ts'
 import type { RelyingParty } from './relying-party.ts'
@@ -8,7 +8,7 @@ export interface CreationOptions {
   userHandle: string
   email: string
   name: string
-  /** Those the user has, so that no authenticator makes a second one. */
+  /** The user's passkeys, so that no authenticator creates a second one. */
   existing: readonly { id: string; transports: string[] }[]
 }
 
@@ -33,7 +33,7 @@ export function createCeremonyOptions(party: RelyingParty) {
     })
   }
 
-  /** Without the library: every visitor of the sign-in page asks for them. No credential is named: nothing is told. */
+  /** Every visitor of the sign-in page requests them, so the library is not used. They name no credentials. */
   function forRequest(challenge: string) {
     return {
       challenge,

@@ -1,6 +1,6 @@
 /**
- * WebAuthn challenges. They are signed and not stored, so that asking for one, which anybody may, writes nothing. A used
- * one is recorded until it expires.
+ * WebAuthn challenges. They are signed, not stored: anybody may request one, and that must not write to the database.
+ * Used challenges are recorded until they expire.
  */
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto'
 import type { Clock } from '../../core/clock.ts'
@@ -15,9 +15,9 @@ export interface ChallengesDeps {
   secret: string
 }
 
-/** A challenge that is valid, though it may be used. */
+/** A genuine challenge that has not expired, but may have been used. */
 export interface Challenge {
-  /** A deciding statement: a challenge works once. */
+  /** Deciding statement: fails if the challenge was used. */
   use: Statement
   isUsed(): Promise<boolean>
 }
@@ -31,7 +31,7 @@ export function createChallenges({ clock, random, singleUseIds, secret }: Challe
   const key = Buffer.from(hkdfSync('sha256', secret, '', 'latchkey passkey challenges', 32))
   const sign = (signed: Buffer, purpose: string) => createHmac('sha256', key).update(signed).update(purpose).digest()
 
-  /** In base64url. The purpose says what it may be used for, and by whom. */
+  /** Returns base64url. The purpose binds the challenge to one use and one session. */
   function issue(purpose: string): string {
     const expiry = Buffer.alloc(timeBytes)
     expiry.writeUIntBE(clock.nowSeconds() + challengeSeconds, 0, timeBytes)

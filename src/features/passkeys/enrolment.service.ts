@@ -37,13 +37,13 @@ export function createEnrolment(deps: EnrolmentDeps) {
   const { db, random, store, challenges, ceremonies, webAuthn, login, audit } = deps
   const handleKey = Buffer.from(hkdfSync('sha256', deps.secret, '', 'latchkey passkey user handles', 32))
 
-  /** What authenticators know a user by. It must tell nothing about the user (WebAuthn, 14.6.1). */
+  /** The WebAuthn user handle. It must not contain personal data (WebAuthn, 14.6.1). */
   const userHandleOf = (userId: number) => createHmac('sha256', handleKey).update(String(userId)).digest('base64url')
 
   /** Only the session that has confirmed the password can use the challenge. */
   const purposeOf = ({ id, session }: Principal) => `enrolment ${id} ${session}`
 
-  /** Asks for the password: a session left open on a desk must not become a passkey of somebody else. */
+  /** Requires the password, so that nobody can add a passkey in a browser that was left open. */
   async function createOptions({ principal, client, password }: Actor & { password: string }) {
     const event = 'passkey_added'
     const { account, attempt, guards } = await login.confirmPassword({ principal, password, event, client })
@@ -98,7 +98,7 @@ export function createEnrolment(deps: EnrolmentDeps) {
   async function remove({ principal, client, id, password }: Actor & { id: string; password: string }): Promise<void> {
     const event = 'passkey_removed'
     const { id: userId } = principal
-    // First: the password for nothing must not cost an attempt.
+    // Checked first, so that an unknown id does not cost an attempt.
     if (!(await store.find(userId, id))) throw httpErrors.notFound()
     const { attempt, guards } = await login.confirmPassword({ principal, password, event, client })
     const [passed] = await db.write(

@@ -28,7 +28,7 @@ export interface PasskeyLogin {
 
 const event = 'passkey_login'
 const purpose = 'login'
-/** Nobody has its private key. An unknown credential is verified with it, to take as long as a known one. */
+/** Unknown credentials are verified with this key, so that they take as long as known ones. Nobody has its private key. */
 const decoyKey =
   'pQECAyYgASFYID8cqw1na4ODpAH6zB61SVvielEDgR-2E9bDqAJuY3-fIlggtET-bDwICi5iIHcBMyfD1yUKWPbRchgcWsR0u0BdnzA'
 
@@ -36,7 +36,7 @@ export function createPasskeyLogin(deps: PasskeyLoginDeps) {
   const { db, store, challenges, ceremonies, webAuthn, auth, audit } = deps
   const createOptions = () => ceremonies.forRequest(challenges.issue(purpose))
 
-  /** Every refusal is the same to the client: it tells nothing about credentials, users or counters. */
+  /** Clients get the same error in all cases, which reveals nothing about credentials, users or counters. */
   async function refuse(userId: number | null, client: Client, why: AuditEvent = event): Promise<Error> {
     await db.write(audit.entry({ event: why, outcome: 'failure', userId, actorId: null, client }))
     audit.count(event, 'failure')
@@ -54,7 +54,7 @@ export function createPasskeyLogin(deps: PasskeyLoginDeps) {
       throw await refuse(passkey?.user_id ?? null, client)
     }
     const account = await auth.accounts.findById(passkey.user_id)
-    // After the passkey was read: of a replay, the counter is not looked at, because it cannot have moved on.
+    // After the passkey was read. The counter of a replayed response cannot have increased, so it is not checked.
     if (!account || account.disabled_at !== null || (await challenge.isUsed())) {
       throw await refuse(passkey.user_id, client)
     }
@@ -80,7 +80,7 @@ export function createPasskeyLogin(deps: PasskeyLoginDeps) {
 
 export type PasskeyLogins = ReturnType<typeof createPasskeyLogin>
 
-/** An authenticator that was cloned. Synced passkeys have no counter: it is always 0. */
+/** A sign of a cloned authenticator. The counter of synced passkeys is always 0. */
 function hasGoneBack({ counter: last }: PasskeyRow, { counter }: Assertion): boolean {
   return (counter > 0 || last > 0) && counter <= last
 }

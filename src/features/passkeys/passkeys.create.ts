@@ -9,7 +9,7 @@ import { createRelyingParty, type RelyingParty } from './relying-party.ts'
 import { createWebAuthn } from './webauthn.ts'
 
 export interface PasskeysService {
-  /** Undefined where there is no relying party: passkeys are kept, but there are neither endpoints nor pages. */
+  /** Undefined without a relying party: stored passkeys stay, but there are neither endpoints nor pages. */
   usable: UsablePasskeys | undefined
 }
 
@@ -51,10 +51,10 @@ function createUsablePasskeys(infrastructure: Infrastructure, { auth, store, par
     deviceHeader,
     signInBrowser,
     limiters: {
-      /** By address. */
+      /** Per client address. */
       login: limiters.login,
       options: limiters.signInOptions,
-      /** By user, because every request costs a hash or a signature. */
+      /** Per user, because every request costs a hash or a signature. */
       own: limiters.confirm,
     },
   }

@@ -6,7 +6,7 @@ export const maxNameLength = 100
 
 export const Name = Type.String({ 'x-not-blank': true, maxLength: maxNameLength })
 
-/** Of `navigator.credentials.create`. */
+/** From `navigator.credentials.create`. */
 export const RegistrationResponse = Type.Object(
   {
     id: OrEmpty,
@@ -21,7 +21,7 @@ export const RegistrationResponse = Type.Object(
   { title: 'RegistrationResponse' },
 )
 
-/** Of `navigator.credentials.get`. */
+/** From `navigator.credentials.get`. */
 export const AuthenticationResponse = Type.Object(
   {
     id: OrEmpty,

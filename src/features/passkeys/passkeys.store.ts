@@ -53,7 +53,7 @@ export function createPasskeyStore({ db, clock }: { db: Database; clock: Clock }
     },
 
     /**
-     * Deciding statement: fails if the user has as many as one may have, or the credential is registered. The batch must
+     * Deciding statement: fails if the user has the maximum number, or the credential is registered. The batch must
      * have locked the user's row, so that each of any number of parallel requests counts those before it.
      */
     insert: (passkey: NewPasskey): Statement => ({

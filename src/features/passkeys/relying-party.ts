@@ -15,11 +15,11 @@ export interface RelyingPartyOptions {
   name: string
 }
 
-/** Undefined where there can be no passkeys: in production without a public URL, or with one that names no host. */
+/** Undefined in production without a public URL, or with one whose host is an address: then there are no passkeys. */
 export function createRelyingParty({ publicUrl, isDevelopment, name }: RelyingPartyOptions): RelyingParty | undefined {
   if (publicUrl === undefined) return isDevelopment ? { id: 'localhost', name, isOwnOrigin: isLocalhost } : undefined
   const { hostname, origin } = new URL(publicUrl)
-  // WebAuthn has no relying parties that are addresses.
+  // WebAuthn does not allow addresses as relying party ids.
   if (isIP(hostname) !== 0 || hostname.startsWith('[')) return undefined
   return { id: hostname, name, isOwnOrigin: (given) => given === origin }
 }

@@ -1,6 +1,6 @@
 /**
- * Verifies what authenticators send, by @simplewebauthn/server. It is loaded by the first ceremony and not by the start: it
- * and what it brings take a quarter of a second.
+ * Verifies the responses of authenticators with @simplewebauthn/server. The library is loaded on first use, because that
+ * takes a quarter of a second.
  */
 import type { Log } from '../../platform/log/logger.ts'
 import { algorithms, toBytes } from './ceremony-options.ts'
@@ -81,7 +81,7 @@ export function createWebAuthn({ party, log }: { party: RelyingParty; log: Log }
         expectedOrigin: origin,
         expectedRPID: party.id,
         requireUserVerification: true,
-        // 0 accepts every counter: the library compares it before the signature, which is what proves it.
+        // 0 accepts every counter. The library would compare it before it has verified the signature.
         credential: { id: given.id, publicKey: toBytes(publicKey), counter: 0 },
       })
       return verified && given.type === type
@@ -92,10 +92,10 @@ export function createWebAuthn({ party, log }: { party: RelyingParty; log: Log }
     }
   }
 
-  /** The origin that the browser saw, if it is one of ours. */
+  /** The origin reported by the browser, if it is allowed. */
   function originOf(clientDataJSON: string): string | undefined {
     const { origin, crossOrigin } = readClientData(clientDataJSON)
-    // In a frame of another site, users cannot see who asks.
+    // In a frame of another site, users cannot see which site asks.
     return typeof origin === 'string' && party.isOwnOrigin(origin) && crossOrigin !== true ? origin : undefined
   }
 

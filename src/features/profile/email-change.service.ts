@@ -1,4 +1,4 @@
-/** Another address. Where mail is configured, it is confirmed by a link that is sent there. */
+/** Changes a user's own email. If mail is configured, a link sent to the new address confirms it. */
 import { accountErrors } from '../../core/account-errors.ts'
 import { AppError } from '../../core/app-error.ts'
 import { credentialErrors } from '../../core/credential-errors.ts'
@@ -25,9 +25,9 @@ export interface EmailChangeDeps {
 const event = 'email_change'
 
 export function createEmailChange({ db, audit, users, auth, publicUrl, onAccessChanged }: EmailChangeDeps) {
-  const { accounts, mailedTokens, mail, outbox, login } = auth
+  const { accounts, mailedTokens, mail, outbox, takeMailTurn, login } = auth
 
-  /** Throws 409 where somebody else has the address: the unique index settles who comes first. */
+  /** Throws 409 if the address is taken. The unique index settles races. */
   async function write(...statements: Statement[]): Promise<boolean> {
     try {
       const [first] = await db.write(...statements)
@@ -49,7 +49,7 @@ export function createEmailChange({ db, audit, users, auth, publicUrl, onAccessC
     })
 
   return {
-    /** Returns whether it is changed; otherwise a link is on its way to the new address. */
+    /** Returns whether the email was changed. If not, a link is mailed to the new address. */
     async request(given: {
       principal: Principal
       email: string
@@ -73,12 +73,13 @@ export function createEmailChange({ db, audit, users, auth, publicUrl, onAccessC
         await login.requireOpen(attempt)
         throw mail ? tooManyAttempts(3600) : credentialErrors.invalidCredentials()
       }
+      if (mail && !(await takeMailTurn(event, to))) throw tooManyAttempts(3600)
       if (mail) outbox.post('email change mail', () => mail.send(confirmMessage({ to, token, publicUrl })))
       else await onAccessChanged(userId)
       return { isChanged: mail === undefined }
     },
 
-    /** Looking uses nothing up. */
+    /** Does not consume the token. */
     find: (token: string) => mailedTokens.find(token, event),
 
     async confirm({ token, client }: { token: string; client: Client }): Promise<void> {
@@ -93,7 +94,7 @@ export function createEmailChange({ db, audit, users, auth, publicUrl, onAccessC
       )
       if (!isUsed) throw invalidToken()
       await onAccessChanged(userId)
-      // The owner of the old address learns of it, in case it was not the owner who asked.
+      // Notifies the old address, in case somebody else made the change.
       if (mail) outbox.post('email change notice', () => mail.send(changedMessage({ from, to })))
     },
   }

@@ -1,18 +1,18 @@
-/** The mails of a change of address. Links are made from the configured address, never from a Host header. */
+/** Mails about a changed email address. */
 import type { Message } from '../../platform/mail/mail.ts'
+import { tokenMessage } from '../../platform/mail/token-message.ts'
 
 export function confirmMessage(given: { to: string; token: string; publicUrl: string | undefined }): Message {
   const { to, token, publicUrl } = given
-  const link = publicUrl && `${publicUrl}/console/email/confirm?token=${token}`
-  const text = [
-    'Somebody wants to sign in with this address from now on. If it was you, confirm it within a day:',
-    '',
-    ...(link ? [link, ''] : []),
-    `Confirmation token: ${token}`,
-    '',
-    'If it was not you, there is nothing to do.',
-  ].join('\n')
-  return { to, subject: 'Confirm your new address', text }
+  return tokenMessage({
+    to,
+    subject: 'Confirm your new address',
+    intro: 'Somebody wants to sign in with this address from now on. If it was you, confirm it within a day:',
+    link: publicUrl && `${publicUrl}/console/email/confirm?token=${token}`,
+    label: 'Confirmation token',
+    token,
+    outro: 'If it was not you, there is nothing to do.',
+  })
 }
 
 export function changedMessage({ from, to }: { from: string; to: string }): Message {

@@ -21,9 +21,9 @@ export function createProfileService(infrastructure: Infrastructure, { users, au
     removeAccount: createAccountRemoval({ ...infrastructure, users, auth }),
     verification: auth.verification,
     canMail: auth.passwords.canMail,
-    /** By user: each of these costs a hash or a mail. */
+    /** Per user, because every request costs a hash or a mail. */
     limiter: auth.limiters.confirm,
-    /** By address, for tokens of mails. */
+    /** Per client address, for tokens from mails. */
     tokenLimiter: auth.limiters.reset,
   }
 }

@@ -1,18 +1,14 @@
 import { accountErrors } from '../../core/account-errors.ts'
-import { AppError } from '../../core/app-error.ts'
 import { credentialErrors } from '../../core/credential-errors.ts'
 import { tooManyAttempts } from '../../platform/limiter/limiter.ts'
-import { Email, Id, messageResponse, noContent, type RouteDocs, response } from '../../platform/openapi/route-docs.ts'
-import { Type } from '../../platform/validation/schema-builder.ts'
+import { Me, accountsTag as tag } from '../../platform/openapi/account-docs.ts'
+import { messageResponse, noContent, type RouteDocs, response } from '../../platform/openapi/route-docs.ts'
 import { invalidToken } from './email-change.service.ts'
 
-const tag = { name: 'Accounts', description: 'Who users are.' }
 const email = 'ada@example.com'
 const token = 'S2hQw0mZ0aVn7yJxk3l1cRr5b8u2d4f6g9h1j3k5m7p'
 const limited = tooManyAttempts(30)
 const confirmed = [credentialErrors.invalidCredentials(), credentialErrors.locked(1_767_225_600), limited]
-
-const Me = Type.Object({ id: Id, email: Email, name: Type.String(), roles: Type.Array(Type.String()) }, { title: 'Me' })
 
 export const docs = {
   rename: {
@@ -27,17 +23,22 @@ export const docs = {
     tag,
     operationId: 'deleteMe',
     summary: 'Delete my account',
-    description: 'With the password, and a code where the second factor is on. It cannot be undone.',
+    description: 'Requires the password and, if two-factor is on, a code. It cannot be undone.',
     body: { example: { password: 'Correct-Horse-1', code: '' } },
     responses: { 204: noContent },
-    errors: [...confirmed, credentialErrors.invalidCode(), accountErrors.lastAdministrator()],
+    errors: [
+      ...confirmed,
+      credentialErrors.invalidCode(),
+      accountErrors.lastAdministrator(),
+      accountErrors.stillReferredTo(),
+    ],
   },
   changeEmail: {
     tag,
     operationId: 'changeEmail',
     summary: 'Change my email',
     description:
-      'Where the service can send mail, the new address is confirmed by a link first (202); otherwise it is changed at once (200).',
+      'If the service can send mail, a link sent to the new address must be followed first (202). Otherwise the email is changed at once (200).',
     body: { example: { email: 'ada@example.org', password: 'Correct-Horse-1' } },
     responses: {
       200: messageResponse('Email changed'),
@@ -49,7 +50,7 @@ export const docs = {
     tag,
     operationId: 'confirmEmail',
     summary: 'Confirm a new email',
-    description: 'With the token of the mail, which works once, for a day.',
+    description: 'With the token from the mail. It works once, for a day.',
     body: { example: { token } },
     responses: { 200: messageResponse('Email changed') },
     errors: [invalidToken(), limited],
@@ -58,7 +59,7 @@ export const docs = {
     tag,
     operationId: 'requestVerification',
     summary: 'Ask for a verification mail',
-    description: 'At most three an hour, and none where the address is verified. Without mail it is 503.',
+    description: 'At most three mails an hour, and none if the email is verified. 503 if the service cannot send mail.',
     responses: { 202: messageResponse('A message is on its way') },
     errors: [limited],
   },
@@ -66,9 +67,9 @@ export const docs = {
     tag,
     operationId: 'verifyEmail',
     summary: 'Verify an email',
-    description: 'With the token of the mail, which works once, for a day.',
+    description: 'With the token from the mail. It works once, for a day.',
     body: { example: { token } },
     responses: { 200: messageResponse('Email verified') },
-    errors: [new AppError(401, 'Invalid verification token'), limited],
+    errors: [credentialErrors.invalidVerificationToken(), limited],
   },
 } satisfies Record<string, RouteDocs>

@@ -1,4 +1,4 @@
-/** One's own account: its name, its address, and its end. */
+/** Users change their name and email, and delete their account. */
 import { defineFeature } from '../../platform/feature.ts'
 import { auth } from '../auth/auth.feature.ts'
 import { users } from '../users/users.feature.ts'

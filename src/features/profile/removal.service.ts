@@ -1,11 +1,12 @@
-/** Deleting one's own account, with the password, and a code where the second factor is on. */
+/** Deletes a user's own account, with the password and, if two-factor is on, a code. */
 import { accountErrors } from '../../core/account-errors.ts'
 import { credentialErrors } from '../../core/credential-errors.ts'
 import type { OnAccessChanged } from '../../platform/access/access-changes.ts'
 import type { Principal } from '../../platform/access/route-guards.ts'
 import type { Audit } from '../../platform/audit/audit.ts'
-import type { Database } from '../../platform/database/database.ts'
+import { ConstraintError, type Database } from '../../platform/database/database.ts'
 import type { Client } from '../../platform/http/client.ts'
+import { httpErrors } from '../../platform/http/http-errors.ts'
 import type { AuthService } from '../auth/auth.create.ts'
 import type { UsersService } from '../users/users.create.ts'
 
@@ -20,7 +21,7 @@ export interface AccountRemovalDeps {
 export interface Removal {
   principal: Principal
   password: string
-  /** Of the second factor, where it is on. */
+  /** Required if two-factor is on. */
   code: string
   client: Client
 }
@@ -37,21 +38,29 @@ export function createAccountRemoval({ db, audit, users, auth, onAccessChanged }
     const use = account.two_factor ? await secondFactor.findUse(userId, code) : []
     if (!use) throw await login.refuseCode(attempt)
     const [passes, stillHasVersion] = guards
+    const isAdministrator = principal.can('*')
     const [takeAdministrators, remove] = users.changes.remove(userId)
-    const [passed] = await db.write(
+    const statements = [
       passes,
-      // Before the user's own row, as every batch that may remove an administrator has it: none waits for another.
-      takeAdministrators,
+      // Locked before the user's own row, as in every batch that may remove an administrator, to avoid deadlocks.
+      ...(isAdministrator ? [takeAdministrators] : []),
       stillHasVersion,
       ...use,
-      remove,
+      isAdministrator ? remove : users.changes.removeOrdinary(userId),
       audit.entry({ event, outcome: 'success', userId, actorId: userId, client }),
-    )
+    ]
+    const [passed] = await db.write(...statements).catch(asStillReferredTo)
     if (passed?.length) return onAccessChanged(userId)
     await login.requireOpen(attempt)
     const now = await accounts.findById(userId)
     if (!now || now.token_version !== account.token_version) throw credentialErrors.invalidCredentials()
     if (await users.isLastAdministrator(userId)) throw accountErrors.lastAdministrator()
+    // Without a code, nothing else can have stood in the way: the user has become an administrator, or ceased to be one.
+    if (use.length === 0) throw httpErrors.unavailable()
     throw await login.refuseCode(attempt)
   }
+}
+
+function asStillReferredTo(error: unknown): never {
+  throw error instanceof ConstraintError && error.kind === 'foreign_key' ? accountErrors.stillReferredTo() : error
 }

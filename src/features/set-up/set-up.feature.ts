@@ -1,4 +1,4 @@
-/** The first run: the link that makes the first administrator, its pages, and the command `setup`. */
+/** The first run: the link that creates the first administrator, its pages, and the command `setup`. */
 import { join } from 'node:path'
 import { defineFeature } from '../../platform/feature.ts'
 import { auth } from '../auth/auth.feature.ts'
@@ -20,7 +20,7 @@ export const setUp = defineFeature({
   pages: (service) => ({
     notices: {
       'set-up': 'The administrator is made: sign in to go on.',
-      'samples-added': 'The sample products are there.',
+      'samples-added': 'The sample products have been added.',
     },
     routes: (kit) => async (app) =>
       (await import('./pages/set-up.routes.ts')).addSetUpPages(app, { ...kit, ...service }),

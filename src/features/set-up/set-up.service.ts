@@ -1,4 +1,4 @@
-/** The first run: while nobody holds `*`, a link makes the first administrator. */
+/** While no user has the permission `*`, a link creates the first administrator. */
 import { accountErrors } from '../../core/account-errors.ts'
 import { AppError } from '../../core/app-error.ts'
 import type { Clock } from '../../core/clock.ts'
@@ -43,7 +43,7 @@ export interface SetUpDeps {
   onRegistered(user: { id: number; email: string }): Promise<void>
 }
 
-/** The same for a link that was used, has expired or never was. */
+/** The same error for used, expired and unknown links. */
 export function linkOver(): AppError {
   return new AppError(410, 'Set-up link does not work')
 }
@@ -52,7 +52,7 @@ export function createSetUp(deps: SetUpDeps) {
   const { store, clock, random, log, audit, users, auth } = deps
   const administrators = users.roles.administrators()
   const role = administrators.includes('admin') ? 'admin' : administrators[0]
-  // Remembered, because the last administrator can lose neither role nor account, and strangers may ask often.
+  // Cached, because anybody may request the page. The last administrator cannot be removed, so it stays true.
   let hasAdministrator = false
 
   async function findLink(address: string, voidedBefore: number): Promise<Link> {
@@ -64,7 +64,7 @@ export function createSetUp(deps: SetUpDeps) {
     return { kind: 'link', url: `${address}${setUpPath}?token=${await store.createToken(voidedBefore)}` }
   }
 
-  /** Throws 404 if somebody holds `*`, whatever the token, and 410 if the token does not work. */
+  /** Throws 404 if there is an administrator, whatever the token, and 410 if the token is invalid. */
   async function requireLink(token: string): Promise<string> {
     if (!hasAdministrator && role !== undefined) hasAdministrator = await store.hasAdministrator()
     if (hasAdministrator || role === undefined) throw httpErrors.notFound()
@@ -75,7 +75,7 @@ export function createSetUp(deps: SetUpDeps) {
   return {
     requireLink,
 
-    /** Logs a link while nobody holds `*`. */
+    /** Logs a link if there is no administrator. */
     async announce(address: string): Promise<TerminalLink[]> {
       const link = await findLink(address, clock.nowSeconds() - startingTogetherSeconds)
       if (link.kind === 'no_role') {
@@ -86,7 +86,7 @@ export function createSetUp(deps: SetUpDeps) {
       return [{ name: 'Set-up', url: link.url, note: 'works once, for 30 minutes' }]
     },
 
-    /** Another link, for a person who asks for it. */
+    /** For the command `setup`. */
     createLink: (address: string) => findLink(address, Number.MAX_SAFE_INTEGER),
 
     async makeAdministrator({ token, email, name, password, client }: Given): Promise<{ id: number; email: string }> {
@@ -103,7 +103,7 @@ export function createSetUp(deps: SetUpDeps) {
       const finished = await store.finish(token, user)
       if (finished.kind === 'email_taken') throw accountErrors.emailTaken()
       if (finished.kind === 'refused') {
-        // Somebody else was faster, with this link or another.
+        // A parallel set-up was faster, with this link or another.
         await requireLink(token)
         throw linkOver()
       }
@@ -114,7 +114,7 @@ export function createSetUp(deps: SetUpDeps) {
       return made
     },
 
-    /** Undefined where strangers have locked that email by failed attempts. */
+    /** Undefined if the email is locked after failed attempts. */
     async signIn(user: { id: number; email: string }, from: { deviceToken: string | undefined; client: Client }) {
       const account = await auth.accounts.findById(user.id)
       if (!account) return undefined

@@ -8,9 +8,9 @@ import type { UsersService } from '../users/users.create.ts'
 
 /** How long a link works. */
 export const linkSeconds = 30 * 60
-/** How long the welcome page is there for the new administrator. */
+/** How long the new administrator can open the welcome page. */
 const welcomeSeconds = 60 * 60
-/** Longer than any token that is made. */
+/** Longer than any token. */
 const maxTokenLength = 128
 
 export interface SetUpStoreDeps {
@@ -33,17 +33,17 @@ export interface FirstAdministrator {
 export type Finished = { kind: 'made'; id: number } | { kind: 'email_taken' } | { kind: 'refused' }
 
 /**
- * Begins every batch. On PostgreSQL, the statements after it see what the batch before has committed; without it, two
- * links used at once would both find no administrator.
+ * First in every batch: locks the row, so that batches run one after another. Without it, two links used at once on
+ * PostgreSQL would both find no administrator.
  */
 const takeTurn: Statement = { sql: 'UPDATE set_up SET id = id WHERE id = 1 RETURNING id', decides: true }
 
 export function createSetUpStore({ db, clock, random, audit, administrators, insertUser }: SetUpStoreDeps) {
   return {
-    /** Reads every user where nobody holds `*`, and then there are few. Not a scan, whose thread each start would pay for. */
+    /** Reads every user with a role if nobody holds `*`. Not with `db.scan`, which starts a thread. */
     hasAdministrator: async () => (await db.get(administrators.exists)) !== undefined,
 
-    /** A new token. Those made before `voidedBefore`, in Unix seconds, stop working. */
+    /** Returns a new token, and voids those created before `voidedBefore`, in Unix seconds. */
     async createToken(voidedBefore: number): Promise<string> {
       const token = random.bytes(32).toString('base64url')
       const now = clock.nowSeconds()
@@ -58,13 +58,13 @@ export function createSetUpStore({ db, clock, random, audit, administrators, ins
       return token
     },
 
-    /** Looking uses nothing up. */
+    /** Does not consume the token. */
     async isValid(token: string): Promise<boolean> {
       const sql = 'SELECT 1 FROM setup_tokens WHERE token_hash = $1 AND expires_at > $2'
       return (await db.get(sql, [hashLinkToken(token), clock.nowSeconds()])) !== undefined
     },
 
-    /** Uses the token up and makes the user, or does neither: for a token that does not work, or if somebody holds `*`. */
+    /** Consumes the token and creates the user. Does neither if the token is invalid or there is an administrator. */
     async finish(token: string, user: FirstAdministrator): Promise<Finished> {
       const now = clock.nowSeconds()
       const { client } = user
@@ -90,7 +90,7 @@ export function createSetUpStore({ db, clock, random, audit, administrators, ins
       }
     },
 
-    /** Undefined for everybody but the user who has just finished the set-up. */
+    /** Undefined unless this user has just finished the set-up. */
     async findWelcome(userId: number): Promise<{ hasSamples: boolean } | undefined> {
       const row = await db.get<{ samples_at: number | null }>(
         'SELECT samples_at FROM set_up WHERE user_id = $1 AND finished_at > $2',
@@ -99,7 +99,7 @@ export function createSetUpStore({ db, clock, random, audit, administrators, ins
       return row && { hasSamples: row.samples_at !== null }
     },
 
-    /** Once: a second click adds nothing. */
+    /** Works once; a second click adds nothing. */
     async addSamples(insertSamples: Statement): Promise<void> {
       await db.write(
         {
@@ -115,7 +115,7 @@ export function createSetUpStore({ db, clock, random, audit, administrators, ins
 
 export type SetUpStore = ReturnType<typeof createSetUpStore>
 
-/** Texts of any length cost the same. */
+/** Cut, so that a long text costs no more to hash. */
 function hashLinkToken(token: string): string {
   return hashToken(token.slice(0, maxTokenLength))
 }

@@ -35,11 +35,11 @@ export interface TwoFactorDeps {
   store: TwoFactorStore
   codes: CodeCheck
   /** The password is asked for again, and every wrong guess counts. */
-  login: Pick<AuthService['login'], 'confirmPassword' | 'refuseCode' | 'requireOpen'>
+  login: Pick<AuthService['login'], 'confirmPassword' | 'refuseCode' | 'requireOpen' | 'requireOpenSession'>
   encryption: Encryption
   /** The name that apps show. */
   issuer: string
-  /** Decides that the password which was confirmed is still the password, and takes the user's row. */
+  /** Deciding statement: the confirmed password is still the current one. Locks the user's row. */
   stillHasVersion(userId: number, version: number): Statement
   audit: Audit
 }
@@ -145,6 +145,7 @@ function createChanges(deps: TwoFactorDeps) {
   /** Password and code are both right and the code is used up, or nothing happens. */
   async function change(event: AuditEvent, { principal, client, password, code }: Change, statements: Statement[]) {
     const { id: userId } = principal
+    await login.requireOpenSession({ principal, event, client })
     await requireEnabled(userId)
     const { attempt, guards } = await login.confirmPassword({ principal, password, event, client })
     if (code.trim() === '') throw credentialErrors.invalidCode()

@@ -59,6 +59,12 @@ export function createUserChanges({ clock, administrators }: { clock: Clock; adm
         decides: true,
       },
     ],
+    /** For one who is no administrator: finds no row where that has changed. Takes no other user's row. */
+    removeOrdinary: (id: number): Statement => ({
+      sql: `DELETE FROM users WHERE id = $1 AND NOT (${administrators.holds('roles')}) RETURNING id`,
+      params: [id],
+      decides: true,
+    }),
     rename: (id: number, name: string): Statement[] => [
       {
         sql: 'UPDATE users SET name = $1, name_key = $2, updated_at = $3 WHERE id = $4 RETURNING id',

@@ -1,17 +1,16 @@
 import { accountErrors } from '../../core/account-errors.ts'
 import { tooManyAttempts } from '../../platform/limiter/limiter.ts'
+import { Me, accountsTag as tag } from '../../platform/openapi/account-docs.ts'
 import { Email, Id, type RouteDocs, response } from '../../platform/openapi/route-docs.ts'
 import { Type } from '../../platform/validation/schema-builder.ts'
 import { registrationClosed } from './users.service.ts'
 
-const tag = { name: 'Accounts', description: 'Who users are.' }
 const email = 'ada@example.com'
 
 const Registered = Type.Object(
   { data: Type.Object({ id: Id, email: Email }), message: Type.String() },
   { title: 'Registered' },
 )
-const Me = Type.Object({ id: Id, email: Email, name: Type.String(), roles: Type.Array(Type.String()) }, { title: 'Me' })
 
 const me = { tag, responses: { 200: response(Me, { id: 1, email, name: 'Ada', roles: ['editor'] }) } }
 

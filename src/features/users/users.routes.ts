@@ -11,10 +11,13 @@ export function addUserRoutes(app: FastifyInstance, users: UsersService): void {
     {
       config: { access: 'public', docs: docs.register },
       schema: { body: users.Registration },
-      onRequest: (request) => users.registrations.take(addressOf(request)),
+      onRequest: async (request) => {
+        await users.registrations.take(addressOf(request))
+        // Before validation: nobody should mend a body for a registration that is closed.
+        if (!users.isRegistrationOpen) throw registrationClosed()
+      },
     },
     async (request, reply) => {
-      if (!users.isRegistrationOpen) throw registrationClosed()
       const user = await users.register({ ...request.body, client: clientOf(request) })
       return reply.code(201).send({ data: user, message: 'Registration successful' })
     },

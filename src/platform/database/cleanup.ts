@@ -13,7 +13,7 @@ export interface Expiring {
   table: string
   key: string
   keptSeconds?: number
-  /** For how long rows stay after their `expires_at`, where they are still told of. */
+  /** How long rows stay after their `expires_at`, if they are still shown. */
   keptAfterSeconds?: number
 }
 

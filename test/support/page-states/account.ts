@@ -32,6 +32,8 @@ export const accountStates: readonly PageState[] = [
       await tells(page, 'This is not your password')
     },
   },
+  at('member', 'account, to delete', '/console/account/delete', 'Delete your account'),
+  at('nobody', 'new email, the link is over', '/console/email/confirm?token=made-up', 'This link does not work'),
   at('member', 'new API key', '/console/account/keys/new', 'New API key'),
   {
     name: 'new API key, refused',

@@ -49,7 +49,7 @@ ${rows.map(
   (row) => html`<tr>
 <td data-label="When">${time(row.at)}</td>
 <td data-label="Event" title="${row.event}"><span>${describeEvent(row.event)}${changesOf(row)}</span></td>
-<td data-label="User"><span>${userLink(row.user_id, row.email, canSeeUsers)}${actorOf(row, canSeeUsers)}</span></td>
+<td data-label="User" class="user"><span>${userLink(row.user_id, row.email, canSeeUsers)}${actorOf(row, canSeeUsers)}</span></td>
 <td data-label="Outcome"><span class="badge${toneOf(row.outcome)}">${wordsOfOutcome(row.outcome)}</span></td>
 <td data-label="Address" class="address">${row.address}</td>
 <td data-label="Device">${device(row.user_agent)}</td>

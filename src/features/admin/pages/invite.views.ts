@@ -1,4 +1,5 @@
-/** The form to invite a user, and the link where it cannot be mailed. */
+/** The form to invite a user, and the link if it cannot be mailed. */
+import { copyActions } from '../../../platform/pages/components/copy-actions.ts'
 import { field, noProblems, type Problems, problemNote, type Values } from '../../../platform/pages/components/forms.ts'
 import { html } from '../../../platform/pages/html.ts'
 import type { Page } from '../../../platform/pages/pages.ts'
@@ -46,19 +47,12 @@ export function inviteLinkPage({ user, inviteUrl }: { user: ListedUser; inviteUr
     content: html`${trail}
 <section class="medium card">
 <h1>Invitation for ${user.email}</h1>
-<p>No mail server is configured (<code>mail.url</code>), so hand this link over yourself. It works once, for seven days:
+<p>No mail server is configured (<code>mail.url</code>), so pass this link on yourself. It works once, for seven days:
 <strong>it is shown only now.</strong></p>
-<ul class="link" id="invite-link">
-<li><code class="secret">${inviteUrl}</code></li>
-</ul>
-${inviteUrl.startsWith('/') && html`<p class="hint">The address of this service belongs in front of it: <code>server.public_url</code> is not configured.</p>`}
+<p class="codes key" id="invite-link"><code>${inviteUrl}</code></p>
+${inviteUrl.startsWith('/') && html`<p class="hint">Put the address of this service in front of it, because <code>server.public_url</code> is not configured.</p>`}
 <p class="hint">Anybody who has the link can set the password.</p>
-<div class="row actions">
-<button type="button" data-copy="invite-link" hidden>Copy</button>
-<a class="button main" href="/console/users/${user.id}">I have kept it</a>
-<span class="soft" role="status" data-copied></span>
-</div>
-</section>
-<script src="/console/assets/recovery-codes.js" type="module"></script>`,
+${copyActions({ target: 'invite-link', next: { label: 'I have kept it', href: `/console/users/${user.id}` } })}
+</section>`,
   }
 }

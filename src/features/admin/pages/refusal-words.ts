@@ -1,4 +1,4 @@
-import { AppError } from '../../../core/app-error.ts'
+import { reword } from '../../../platform/pages/components/reword.ts'
 
 const words: Readonly<Record<string, string>> = {
   forbidden: 'That is refused: the role or the user holds permissions that you lack.',
@@ -8,8 +8,4 @@ const words: Readonly<Record<string, string>> = {
   too_many_attempts: 'This user was invited three times within an hour. Wait a little.',
 }
 
-/** Replaces the short texts of the API with full sentences. */
-export function inOtherWords(error: unknown): unknown {
-  const text = error instanceof AppError && Object.hasOwn(words, error.code) ? words[error.code] : undefined
-  return error instanceof AppError && text !== undefined ? new AppError(error.status, text) : error
-}
+export const inOtherWords = (error: unknown): unknown => reword(error, words)

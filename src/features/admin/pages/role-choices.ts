@@ -8,7 +8,7 @@ export interface RoleChoice {
   isGone?: boolean
 }
 
-/** Checkboxes, of which those that the administrator cannot give are disabled. `label` is the id of the heading. */
+/** Checkboxes; roles that the administrator cannot grant are disabled. `label` is the id of the heading. */
 export function roleChoices(given: {
   label: string
   roles: readonly RoleChoice[]

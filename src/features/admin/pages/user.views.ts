@@ -36,9 +36,8 @@ export function userPage(view: UserView): Page {
 ${refusalNote(refusal)}
 <div class="halves">
 ${factsCard(view)}
-${canChange && rolesCard(view)}
+${canChange && html`<div>${rolesCard(view)}${editCard(view)}</div>`}
 </div>
-${canChange && editCard(view)}
 ${cards}
 ${canChange && helpCard(user)}
 ${canChange && accessCard(view)}
@@ -88,7 +87,7 @@ function editCard({ user, values = { ...user }, refusal = noRefusal }: UserView)
   return html`<section class="card" aria-labelledby="edit">
 <h2 id="edit">Profile</h2>
 <form method="post" action="/console/users/${user.id}/edit">
-${field({ label: 'Email', name: 'email', type: 'email', value: values.email, problems, required: true, autocomplete: 'off', hint: 'A new one is not verified.' })}
+${field({ label: 'Email', name: 'email', type: 'email', value: values.email, problems, required: true, autocomplete: 'off', hint: 'A new email is not verified.' })}
 ${field({ label: 'Name', name: 'name', value: values.name, problems, maxlength: 255, autocomplete: 'off' })}
 <button class="main">Save the profile</button>
 </form>
@@ -105,13 +104,13 @@ function helpCard({ id, email, two_factor, locked_until }: ListedUser): Html {
     two_factor && {
       path: 'reset-2fa',
       name: 'Reset two-factor',
-      description: 'For who has lost the app and the recovery codes. The password alone signs in then.',
+      description: 'For users who have lost the app and the recovery codes. They then sign in with the password alone.',
       question: `Reset the two-factor of ${email}?`,
     },
     {
       path: 'sign-out',
       name: 'Sign out everywhere',
-      description: 'Ends every session on every device at once.',
+      description: 'Ends all sessions on all devices at once.',
       question: `Sign ${email} out everywhere?`,
     },
   ]
@@ -125,7 +124,7 @@ function accessCard({ user, isInvited }: UserView): Html {
       disabled_at === null && {
         path: 'invitation',
         name: 'Invite again',
-        description: 'Makes a new link to set the password. The one from before no longer works.',
+        description: 'Creates a new link to set the password. The earlier one stops working.',
       },
     disabled_at === null
       ? {

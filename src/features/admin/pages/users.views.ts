@@ -20,12 +20,11 @@ export function usersPage({ users, q, meta, canInvite }: UsersView): Page {
   const query = q === '' ? {} : { q }
   return {
     title: 'Users',
-    content: html`<h1>Users</h1>
+    content: html`<div class="row head"><h1>Users</h1>${canInvite && html`<a class="button main end" href="${path}/invite">Invite</a>`}</div>
 <form class="search" role="search" action="${path}">
 ${field({ label: 'Email or name', name: 'q', type: 'search', value: q, maxlength: 255, autocomplete: 'off' })}
 <button>Search</button>
 ${q !== '' && html`<a class="button quiet" href="${path}">Show all</a>`}
-${canInvite && html`<a class="button" href="${path}/invite">Invite</a>`}
 </form>
 ${users.length > 0 && html`${table(users)}${pager(path, meta, query)}`}
 ${users.length === 0 && (meta.total > 0 ? beyondLast(path, meta, query) : nobodyFound(q))}`,

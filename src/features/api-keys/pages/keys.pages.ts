@@ -1,4 +1,4 @@
-/** Keys in the console: on the account page, on the page of a user, and where one is made. */
+/** API keys in the console: cards on the account page and on a user's page, and the form for a new key. */
 import type { ConsolePages } from '../../../platform/pages/console-pages.ts'
 import type { ApiKeysService } from '../api-keys.create.ts'
 import { keysCard, welcomeCard } from './keys.views.ts'
@@ -16,7 +16,7 @@ export function createKeyPages(keys: ApiKeysService): ConsolePages {
           keysCard({
             keys: await keys.list(id),
             now: keys.clock.nowIso(),
-            about: 'For programs that act as you, with what both you and the key may.',
+            about: 'For programs that act as you, with the permissions that both you and the key have.',
             owner: 'you',
             newKey: '/console/account/keys/new',
             endPath: (key) => `/console/account/keys/${key}/end`,

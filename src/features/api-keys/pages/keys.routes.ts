@@ -1,17 +1,20 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { AppError } from '../../../core/app-error.ts'
 import { principalOf } from '../../../platform/access/route-guards.ts'
 import { clientOf } from '../../../platform/http/client.ts'
 import { httpErrors } from '../../../platform/http/http-errors.ts'
 import { idOf } from '../../../platform/http/ids.ts'
 import { createRefuse, type Refusal } from '../../../platform/pages/components/refusals.ts'
+import { reword } from '../../../platform/pages/components/reword.ts'
 import type { PageKit } from '../../../platform/pages/console-pages.ts'
 import { OrEmpty } from '../../../platform/validation/body-validation.ts'
 import { Type } from '../../../platform/validation/schema-builder.ts'
 import type { ApiKeysService } from '../api-keys.create.ts'
-import { tooManyKeys } from '../api-keys.service.ts'
 import { isoOf } from '../api-keys.store.ts'
 import { defaultLifetime, lifetimes, madeKeyPage, newKeyPage } from './keys.views.ts'
+
+const sentences = {
+  too_many_api_keys: 'You have as many API keys as one may have. End one that you no longer need.',
+}
 
 const config = { access: 'authenticated', docs: false } as const
 const mayEnd = {
@@ -40,7 +43,7 @@ export function addKeyPages(app: FastifyInstance, { keys, notices, send }: PageK
         const made = await keys.create({ principal: principalOf(request), body, client: clientOf(request) })
         return send(request, reply.header('cache-control', 'no-store'), madeKeyPage(made))
       } catch (error) {
-        return refuse({ request, reply, error: inOtherWords(error) }, (refusal) =>
+        return refuse({ request, reply, error: reword(error, sentences) }, (refusal) =>
           newKeyPage({ ...request.body, refusal: atField(refusal) }),
         )
       }
@@ -68,10 +71,10 @@ export function addKeyPages(app: FastifyInstance, { keys, notices, send }: PageK
   }
 }
 
-/** What the form says, as the API takes it. */
+/** Converts the form to the body of the API. */
 function toBody({ name, permissions, lifetime }: NewKeyForm, now: number) {
   const lines = permissions.split('\n').flatMap((line) => line.trim() || [])
-  // Without an end only where that was chosen.
+  // Unlimited only if that was chosen: an unknown value gets the default.
   const days = Object.hasOwn(lifetimes, lifetime) ? Number(lifetime) : Number(defaultLifetime)
   return {
     name,
@@ -80,7 +83,7 @@ function toBody({ name, permissions, lifetime }: NewKeyForm, now: number) {
   }
 }
 
-/** The form has one field for all permissions. */
+/** Merges the problems of all permissions, for which the form has one field. */
 function atField({ problems, ...refusal }: Refusal): Refusal {
   const found = Object.entries(problems.fields)
   const ofPermissions = new Set(found.flatMap(([name, texts]) => (name.startsWith('permissions') ? texts : [])))
@@ -90,9 +93,4 @@ function atField({ problems, ...refusal }: Refusal): Refusal {
     ...refusal,
     problems: { ...problems, fields: ofPermissions.size > 0 ? { ...fields, permissions: [...ofPermissions] } : fields },
   }
-}
-
-function inOtherWords(error: unknown): unknown {
-  if (!(error instanceof AppError) || error.code !== tooManyKeys().code) return error
-  return new AppError(error.status, 'You have as many API keys as one may have. End one that you no longer need.')
 }

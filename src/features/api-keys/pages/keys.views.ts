@@ -1,4 +1,5 @@
 import { badges } from '../../../platform/pages/components/badges.ts'
+import { copyActions } from '../../../platform/pages/components/copy-actions.ts'
 import { field } from '../../../platform/pages/components/forms.ts'
 import { noRefusal, type Refusal, refusalNote } from '../../../platform/pages/components/refusals.ts'
 import { time } from '../../../platform/pages/components/times.ts'
@@ -13,11 +14,11 @@ export interface KeysCard {
   /** In ISO 8601. */
   now: string
   about: string
-  /** How the page speaks of the owner. */
+  /** What the card calls the owner. */
   owner: 'you' | 'the user'
-  /** Where one is made; absent where none may be. */
+  /** Path of the form for a new key. */
   newKey?: string
-  /** Where one is ended, by its id; absent where they are only to be looked at. */
+  /** Path that ends a key. Undefined if the viewer may only look. */
   endPath?(key: string): string
 }
 
@@ -66,7 +67,7 @@ function expiryOf(expiresAt: string | null, now: string): Html {
     : html`<span><span class="badge bad">Expired</span> ${time(expiresAt)}</span>`
 }
 
-/** How many days a new key may last, as the form offers it. */
+/** The choices of the form, by their number of days. */
 export const lifetimes: Readonly<Record<string, string>> = {
   30: '30 days',
   90: '90 days',
@@ -76,7 +77,7 @@ export const lifetimes: Readonly<Record<string, string>> = {
 export const defaultLifetime = '90'
 
 export interface NewKeyView {
-  /** What was typed, where it was refused. */
+  /** The submitted values, if they were refused. */
   name?: string
   permissions?: string
   lifetime?: string
@@ -94,11 +95,11 @@ export function newKeyPage({
     title: 'New API key',
     content: html`<section class="medium card">
 <h1>New API key</h1>
-<p>A program that has it acts as you. Give it no more than it needs.</p>
+<p>A program with this key acts as you. Give it only the permissions that it needs.</p>
 ${refusalNote(refusal)}
 <form method="post" action="/console/account/keys">
-${field({ label: 'Name', name: 'name', value: name, problems, required: true, maxlength: maxNameLength, autocomplete: 'off', autofocus: true, hint: 'What it is for, such as the program that gets it.' })}
-${field({ label: 'Permissions', name: 'permissions', type: 'textarea', value: permissions, problems, hint: 'One to a line, such as posts.view or products.*. Without any, the key may do all that you may.' })}
+${field({ label: 'Name', name: 'name', value: name, problems, required: true, maxlength: maxNameLength, autocomplete: 'off', autofocus: true, hint: 'What the key is for, such as the name of the program.' })}
+${field({ label: 'Permissions', name: 'permissions', type: 'textarea', value: permissions, problems, hint: 'One per line, such as posts.view or products.*. If empty, the key has all of your permissions.' })}
 <div class="field">
 <label for="field-lifetime">Expires after</label>
 <select id="field-lifetime" name="lifetime">${Object.entries(lifetimes).map(
@@ -115,21 +116,16 @@ ${field({ label: 'Permissions', name: 'permissions', type: 'textarea', value: pe
 export function madeKeyPage({ data, key }: MadeKey): Page {
   return {
     title: 'Your API key',
-    // It is shown once.
+    // The key is shown once.
     address: false,
     content: html`<section class="medium card">
 <p class="notice" role="status">The API key “${data.name}” is made.</p>
 <h1>Your API key</h1>
-<p>Keep it where the program finds it, and nobody else: <strong>it is shown only now.</strong></p>
+<p>Store it where only the program can read it: <strong>it is shown only now.</strong></p>
 <p class="codes key" id="api-key"><code>${key}</code></p>
-<p class="hint">A click on it selects all of it.</p>
-<div class="row actions">
-<button type="button" data-copy="api-key" hidden>Copy</button>
-<a class="button main" href="/console/account">I have kept it</a>
-<span class="soft" role="status" data-copied></span>
-</div>
-</section>
-<script src="/console/assets/recovery-codes.js" type="module"></script>`,
+<p class="hint">Click the key to select it.</p>
+${copyActions({ target: 'api-key', next: { label: 'I have kept it', href: '/console/account' } })}
+</section>`,
   }
 }
 

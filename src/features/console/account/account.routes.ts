@@ -68,7 +68,7 @@ export function addAccountPages(app: FastifyInstance, parts: ConsoleParts): Show
       const { current_password: current, new_password: next } = request.body
       try {
         await limiters.confirm.take(`user ${principal.id}`)
-        // First: a new password that cannot be must not cost an attempt.
+        // Validated first, so that a refused new password does not cost an attempt.
         const found = next.trim() === '' ? ['Must not be blank'] : users.findPasswordProblems(next)
         if (found.length > 0) throw validationFailed({ new_password: found })
         await passwords.change({

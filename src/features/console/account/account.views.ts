@@ -33,9 +33,9 @@ export function accountPage(view: AccountView): Page {
 <div class="halves">
 ${profileCard(view)}
 ${passwordCard(view)}
-</div>
 ${emailCard(view)}
 ${twoFactorCard(view.twoFactor)}
+</div>
 ${view.cards}
 ${devicesCard(view.devices, view.endedDevices)}
 <section class="card" aria-labelledby="delete">
@@ -72,7 +72,7 @@ function passwordCard({ passwordHint: hint, passwordRefusal: refusal = noRefusal
   const { problems } = refusal
   return html`<section class="card" aria-labelledby="password">
 <h2 id="password">Password</h2>
-<p class="soft">Changing it signs you out everywhere, here too.</p>
+<p class="soft">Changing it signs you out everywhere, including here.</p>
 ${refusalNote(refusal)}
 <form method="post" action="/console/account/password">
 ${field({ label: 'Current password', name: 'current_password', type: 'password', problems, required: true, autocomplete: 'current-password' })}
@@ -86,10 +86,10 @@ function twoFactorCard({ enabled, recovery_codes_left: left }: TwoFactorStatus) 
   const badge = enabled ? html`<span class="badge good">On</span>` : html`<span class="badge">Off</span>`
   return html`<section class="card" aria-labelledby="two-factor">
 <div class="row"><h2 id="two-factor">Two-factor</h2>${badge}</div>
-<p>${
+<p class="soft">${
     enabled
-      ? `Signing in asks for a code of your authenticator app. You have ${countCodes(left)} left for when the app is out of reach.`
-      : 'With it, signing in asks for a code of an app on your phone beside the password: a stolen password is not enough.'
+      ? `Signing in also asks for a code from your authenticator app. You have ${countCodes(left)} left, in case you lose the app.`
+      : 'Signing in then also asks for a code from an app on your phone, so that a stolen password is not enough.'
   }</p>
 <p class="row actions">${
     enabled

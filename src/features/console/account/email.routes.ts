@@ -1,4 +1,4 @@
-/** Changing one's own address, and the pages that mails lead to. */
+/** Changes the user's email, and serves the pages that mails link to. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { isAppError } from '../../../core/app-error.ts'
 import { principalOf } from '../../../platform/access/route-guards.ts'

@@ -1,4 +1,4 @@
-/** One's own address: changing it, and the links of mails that confirm one. */
+/** The card to change the email, and the pages that mails link to. */
 import { field } from '../../../platform/pages/components/forms.ts'
 import { noRefusal, type Refusal, refusalNote } from '../../../platform/pages/components/refusals.ts'
 import { type Html, html } from '../../../platform/pages/html.ts'
@@ -6,7 +6,7 @@ import type { Page } from '../../../platform/pages/pages.ts'
 
 export interface EmailCardView {
   canMail: boolean
-  /** What was typed, where it was refused. */
+  /** The submitted email, if it was refused. */
   typedEmail?: string
   emailRefusal?: Refusal
 }
@@ -15,7 +15,7 @@ export function emailCard({ canMail, typedEmail, emailRefusal: refusal = noRefus
   const { problems } = refusal
   return html`<section class="card" aria-labelledby="email-change">
 <h2 id="email-change">Email</h2>
-<p class="soft">${canMail ? 'We send a link to the new address; it counts once you have followed the link.' : 'You sign in with the new address from then on.'}</p>
+<p class="soft">${canMail ? 'We send a link to the new address. Your email changes when you follow it.' : 'From then on you sign in with the new email.'}</p>
 ${refusalNote(refusal)}
 <form method="post" action="/console/account/email">
 ${field({ label: 'New email', name: 'email', type: 'email', value: typedEmail, problems, required: true, autocomplete: 'email', maxlength: 255 })}
@@ -25,7 +25,7 @@ ${field({ label: 'Password', name: 'email_password', type: 'password', problems,
 </section>`
 }
 
-/** A button, not the link itself, uses the token up: mail scanners follow links. */
+/** Only the button consumes the token, because mail scanners follow links. */
 export function confirmPage({ token, kind }: { token: string; kind: 'verify' | 'confirm' }): Page {
   const words = {
     verify: { title: 'Confirm your address', action: '/console/verify' },
@@ -35,7 +35,7 @@ export function confirmPage({ token, kind }: { token: string; kind: 'verify' | '
     title: words.title,
     content: html`<section class="narrow card">
 <h1>${words.title}</h1>
-<p>One click, and we know that this mailbox is yours.</p>
+<p>Click the button to confirm that this mailbox is yours.</p>
 <form method="post" action="${words.action}">
 <input type="hidden" name="token" value="${token}">
 <button class="main">Confirm</button>
@@ -46,10 +46,10 @@ export function confirmPage({ token, kind }: { token: string; kind: 'verify' | '
 
 export function linkOverPage(): Page {
   return {
-    title: 'This link is over',
+    title: 'This link does not work',
     content: html`<section class="narrow card">
-<h1>This link is over</h1>
-<p>It was used before, or is too old. Sign in to ask for another.</p>
+<h1>This link does not work</h1>
+<p>It was used before, or has expired. Sign in to request another.</p>
 <p class="beside"><a href="/console/sign-in">Sign in</a></p>
 </section>`,
   }

@@ -1,5 +1,6 @@
 /** The pages to set up and turn off the second factor, and to show recovery codes. */
 
+import { copyActions } from '../../../platform/pages/components/copy-actions.ts'
 import { field } from '../../../platform/pages/components/forms.ts'
 import { noRefusal, type Refusal, refusalNote } from '../../../platform/pages/components/refusals.ts'
 import { html } from '../../../platform/pages/html.ts'
@@ -13,7 +14,7 @@ export function beginPage(refusal: Refusal = noRefusal): Page {
     title: 'Set up two-factor',
     content: html`<section class="narrow card">
 <h1>Set up two-factor</h1>
-<p>You need an authenticator app on your phone. First, to be sure that it is you:</p>
+<p>You need an authenticator app on your phone. First, confirm that it is you:</p>
 ${refusalNote(refusal)}
 <form method="post" action="/console/account/two-factor/set-up">
 ${passwordField(refusal, true)}
@@ -61,20 +62,14 @@ export function codesPage({ codes, isNew }: { codes: readonly string[]; isNew: b
     content: html`<section class="medium card">
 <p class="notice no-print" role="status">${isNew ? 'Two-factor is on.' : 'The old recovery codes are void.'}</p>
 <h1>Your recovery codes</h1>
-<p>Each of them signs you in once, when your app is out of reach. Print them or keep them in a password manager:
+<p>Each of them signs you in once, if you do not have your app. Print them or keep them in a password manager:
 <strong>they are shown only now.</strong></p>
 <ol class="codes" id="recovery-codes">
 ${codes.map((code) => html`<li><code>${code}</code></li>\n`)}
 </ol>
-<p class="hint no-print">A click on the list selects all of it.</p>
-<div class="row actions no-print">
-<button type="button" data-copy="recovery-codes" hidden>Copy</button>
-<button type="button" data-print hidden>Print</button>
-<a class="button main" href="/console/account">I have kept them</a>
-<span class="soft" role="status" data-copied></span>
-</div>
-</section>
-<script src="/console/assets/recovery-codes.js" type="module"></script>`,
+<p class="hint no-print">Click the list to select it.</p>
+${copyActions({ target: 'recovery-codes', canPrint: true, next: { label: 'I have kept them', href: '/console/account' } })}
+</section>`,
   }
 }
 
@@ -83,7 +78,7 @@ export function disablePage(refusal: Refusal = noRefusal): Page {
     title: 'Turn two-factor off',
     content: html`<section class="narrow card">
 <h1>Turn two-factor off</h1>
-<p>Signing in asks for your password alone then. The recovery codes become void.</p>
+<p>Signing in then asks only for your password, and the recovery codes stop working.</p>
 ${refusalNote(refusal)}
 <form method="post" action="/console/account/two-factor/disable">
 ${passwordField(refusal, true)}
@@ -100,7 +95,7 @@ export function renewPage(refusal: Refusal = noRefusal): Page {
     title: 'New recovery codes',
     content: html`<section class="narrow card">
 <h1>New recovery codes</h1>
-<p>You get ten new ones. The old ones become void.</p>
+<p>You get ten new ones. The old ones stop working.</p>
 ${refusalNote(refusal)}
 <form method="post" action="/console/account/two-factor/recovery-codes">
 ${passwordField(refusal, true)}
@@ -112,7 +107,7 @@ ${back}
   }
 }
 
-const codeHint = 'Of your authenticator app, or a recovery code.'
+const codeHint = 'From your authenticator app, or a recovery code.'
 
 function passwordField({ problems }: Refusal, autofocus: boolean) {
   return field({

@@ -58,7 +58,7 @@ export function addPasswordPages(app: FastifyInstance, parts: ConsoleParts): voi
       const token = request.body.token.trim()
       try {
         await takeTurn(request)
-        // First: nobody should think of a good password for a link that is over.
+        // Checked first: nobody should think up a password for a link that has expired.
         if (token !== '' && !(await passwords.findReset(token))) return sendOver(request, reply)
         const found = password === '' ? ['Must not be blank'] : findPasswordProblems(password)
         const problems = {

@@ -32,7 +32,7 @@ export function addSignInPages(app: FastifyInstance, parts: ConsoleParts): void 
     return reply.redirect(placeOf(next), 303)
   }
 
-  /** Why the session ended whose cookie the browser still has. It is told once: the cookie goes with it. */
+  /** Why the session of the browser's cookie ended. Shown once, because the cookie is deleted. */
   async function takeEndReason(request: FastifyRequest, reply: FastifyReply): Promise<EndReason | undefined> {
     const cookie = cookies.session(request)
     const reason = cookie === undefined ? undefined : await auth.webSessions.findEndReason(cookie)

@@ -13,7 +13,7 @@ interface SignInView {
   /** Password resets are available. */
   canReset: boolean
   canRegister: boolean
-  /** Of other features. */
+  /** Added by other features. */
   options: readonly SignInOption[]
   /** Why the session of this browser ended. */
   endReason?: EndReason | undefined

@@ -1,6 +1,6 @@
 /**
- * Passkeys, by the WebAuthn of the browser. Forms with `data-passkey-host` are shown only where passkeys can be used; the
- * result is sent by the form itself, with its `_token`.
+ * Creates and uses passkeys. Forms with `data-passkey-host` are shown only if the browser supports passkeys. The form
+ * itself submits the result, with its `_token`.
  */
 const hasPasskeys =
   typeof PublicKeyCredential === 'function' &&
@@ -36,7 +36,7 @@ function offerCreation(form) {
 }
 
 function offerSignIn(form) {
-  /** Ends the request that waits behind the email field: a browser handles one at a time. */
+  /** Aborts the pending request of the email field, because browsers handle one at a time. */
   let waiting = new AbortController()
 
   async function ask(more) {
@@ -54,7 +54,7 @@ function offerSignIn(form) {
     try {
       send(form, await ask({ signal, mediation: 'conditional' }))
     } catch {
-      // Nobody has asked for anything yet, so there is nothing to tell.
+      // The user has not asked for anything yet, so no error is shown.
       if (signal.reason === 'renew') offerInField()
     } finally {
       clearTimeout(renewal)

@@ -41,7 +41,7 @@ function addAddPages(app: FastifyInstance, { passkeys, send, notices }: PasskeyP
       const { name, password } = request.body
       try {
         await limiters.own.take(`user ${principalOf(request).id}`)
-        // First: a name that is refused must not cost an attempt.
+        // Validated first, so that a refused name does not cost an attempt.
         requireValid(validateName, { name })
         const options = await own.createOptions({ ...actorOf(request), password })
         return send(request, reply, createPage({ host, name, options }))
@@ -142,7 +142,7 @@ function actorOf(request: FastifyRequest) {
   return { principal: principalOf(request), client: clientOf(request) }
 }
 
-/** The script sends JSON in a field of its form. Returns undefined if that is no response of an authenticator. */
+/** The script sends JSON in a field of its form. Returns undefined if it is not a response of an authenticator. */
 function readResponse<Response>(validate: BodyValidator<Response>, text: string): Response | undefined {
   try {
     const outcome = validate(Object(JSON.parse(text)))

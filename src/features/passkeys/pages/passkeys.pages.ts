@@ -1,4 +1,4 @@
-/** Passkeys in the console: on the account page, where one is added or removed, and on the sign-in page. */
+/** Passkeys in the console: the card on the account page, the forms to add and remove one, and the sign-in page. */
 import { join } from 'node:path'
 import type { ConsolePages } from '../../../platform/pages/console-pages.ts'
 import type { UsablePasskeys } from '../passkeys.create.ts'

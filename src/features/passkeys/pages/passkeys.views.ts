@@ -1,4 +1,4 @@
-/** What needs the script passkeys.js is hidden until it has found that the browser has passkeys. */
+/** Parts that need passkeys.js are hidden until the script has found that the browser supports passkeys. */
 import { field } from '../../../platform/pages/components/forms.ts'
 import { noRefusal, type Refusal, refusalNote } from '../../../platform/pages/components/refusals.ts'
 import { time } from '../../../platform/pages/components/times.ts'
@@ -18,7 +18,7 @@ export function passkeysCard(passkeys: readonly ListedPasskey[]): Html {
 <h2 id="passkeys">Passkeys</h2>
 <a class="button end" href="${base}/add">Add a passkey</a>
 </div>
-<p class="soft">With a passkey you sign in by your fingerprint, your face or the PIN of your device, and type neither password nor code.</p>
+<p class="soft">Sign in with your fingerprint, your face or the PIN of your device, without password and code.</p>
 ${
   passkeys.length > 0 &&
   html`<table class="stack devices">
@@ -44,7 +44,7 @@ function row({ id, name, backed_up, created_at, last_used_at }: ListedPasskey): 
 export interface AddView {
   /** The host that passkeys belong to. */
   host: string
-  /** What was typed, if it was refused. */
+  /** The submitted name, if it was refused. */
   name?: string
   refusal?: Refusal
 }
@@ -59,7 +59,7 @@ export function addPage({ host, name, refusal = noRefusal }: AddView): Page {
 ${refusalNote(refusal)}
 ${missingNote(host)}
 <form method="post" action="${base}/add" data-passkey-host="${host}" hidden>
-${field({ label: 'Name', name: 'name', value: name, problems, required: true, maxlength: maxNameLength, autocomplete: 'off', autofocus: true, hint: 'By which you know it again, such as the device it is on.' })}
+${field({ label: 'Name', name: 'name', value: name, problems, required: true, maxlength: maxNameLength, autocomplete: 'off', autofocus: true, hint: 'To recognise it later, such as the name of the device.' })}
 ${field({ label: 'Password', name: 'password', type: 'password', problems, required: true, autocomplete: 'current-password' })}
 <button class="main">Go on</button>
 </form>
@@ -69,7 +69,7 @@ ${script}`,
   }
 }
 
-/** The browser makes the passkey; the script then sends the form. */
+/** The browser creates the passkey; then the script submits the form. */
 export function createPage({ host, name, options }: { host: string; name: string; options: object }): Page {
   return {
     title: 'Add a passkey',

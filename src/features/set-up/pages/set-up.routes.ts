@@ -84,7 +84,7 @@ function isOver(error: unknown): boolean {
   return isAppError(error, linkOver().code)
 }
 
-/** As the browser knows it, which may differ from the port that the service listens on. It becomes part of a command. */
+/** The origin in the browser, whose port may differ from that of the service. It becomes part of a shell command. */
 function visitedAddress({ protocol, host }: FastifyRequest): string {
   return `${protocol}://${/^[\w.:[\]-]{1,255}$/.test(host) ? host : 'localhost'}`
 }

@@ -18,7 +18,7 @@ export function setUpPage({ token, hint, values = {}, problems = noProblems }: S
     address: `${setUpPath}?token=${encodeURIComponent(token)}`,
     content: html`<section class="narrow card">
 <h1>${title}</h1>
-<p>Nobody administers this service yet. The account that you make here may do everything.</p>
+<p>This service has no administrator yet. The account that you create here has all permissions.</p>
 ${problemNote(problems)}
 <form method="post" action="${setUpPath}">
 <input type="hidden" name="token" value="${token}">

@@ -1,3 +1,4 @@
+import { copyActions } from '../../../platform/pages/components/copy-actions.ts'
 import type { Html } from '../../../platform/pages/html.ts'
 import { html } from '../../../platform/pages/html.ts'
 import type { Page } from '../../../platform/pages/pages.ts'
@@ -8,7 +9,7 @@ export interface WelcomeView {
   address: string
   hasSamples: boolean
   settings: readonly ProductionSetting[]
-  /** Of other features. */
+  /** Added by other features. */
   cards: readonly Html[]
 }
 
@@ -16,23 +17,22 @@ export function welcomePage({ address, hasSamples, settings, cards }: WelcomeVie
   return {
     title: 'Welcome',
     content: html`<h1>Welcome</h1>
-<p>You are the administrator of this service. This page is here for an hour; everything on it can be done later too.</p>
+<p>You are the administrator of this service. This page is available for an hour; you can do everything on it later too.</p>
 ${samplesCard(hasSamples)}
 ${cards}
 ${curlCard(address)}
-${settingsCard(settings)}
-<script src="/console/assets/recovery-codes.js" type="module"></script>`,
+${settingsCard(settings)}`,
   }
 }
 
 function samplesCard(hasSamples: boolean): Html {
   return html`<section class="card" aria-labelledby="samples">
-<h2 id="samples">Products to look at</h2>
+<h2 id="samples">Sample products</h2>
 ${
   hasSamples
-    ? html`<p>The sample products are there.</p>
+    ? html`<p>The list has three dozen made-up products.</p>
 <p class="row actions"><a class="button" href="/console/products">See the products</a></p>`
-    : html`<p>Three dozen made-up products, to try the lists, the search and the API with.</p>
+    : html`<p>Adds three dozen made-up products, to try the list, the search and the API.</p>
 <form method="post" action="${setUpPath}/samples"><button>Add sample products</button></form>`
 }
 </section>`
@@ -42,9 +42,8 @@ function curlCard(address: string): Html {
   return html`<section class="card" aria-labelledby="curl">
 <h2 id="curl">Try the API</h2>
 <p>This lists the products. <a href="/docs">The description of the API</a> has every endpoint.</p>
-<p id="curl-line"><code class="secret">curl '${address}/api/v2/products'</code></p>
-<p class="row actions"><button type="button" data-copy="curl-line" hidden>Copy</button>
-<span class="soft" role="status" data-copied></span></p>
+<p class="codes key" id="curl-line"><code>curl '${address}/api/v2/products'</code></p>
+${copyActions({ target: 'curl-line' })}
 </section>`
 }
 

@@ -9,6 +9,8 @@ import type { SqliteThreadData } from './thread-connection.ts'
 
 export interface SqliteScanner {
   all(sql: string, params: readonly Value[]): Promise<object[]>
+  /** Unfinished scans. */
+  waiting(): number
   /** Waits for pending scans. */
   close(): Promise<void>
 }
@@ -68,6 +70,7 @@ export function startSqliteScanner(file: SqliteThreadData): SqliteScanner {
         worker.postMessage({ id: lastId, sql, params } satisfies ToScanner)
       })
     },
+    waiting: () => waiting.size,
     async close() {
       worker?.postMessage('close' satisfies ToScanner)
       await exited

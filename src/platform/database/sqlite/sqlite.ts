@@ -43,8 +43,10 @@ export function openSqlite({ path, observe, log, maxWalBytes = defaultMaxWalByte
   }
 
   async function shutDown(): Promise<void> {
+    // The reader last: its connection keeps the -wal for threads that have only begun to start.
+    await Promise.all([scanner.close(), fileWatch.close()])
+    await writer.close()
     await closeReader()
-    await Promise.all([writer.close(), scanner.close(), fileWatch.close()])
   }
 
   return {
@@ -74,6 +76,7 @@ export function openSqlite({ path, observe, log, maxWalBytes = defaultMaxWalByte
     // Sets the value it already has: nothing changes, but a page is written and committed.
     checkWritable: async () => void (await writer.write({ sql: 'PRAGMA user_version = 0' })),
     hasFaults: faults.hasFaults,
+    load: () => ({ waiting: { writer: writer.waiting(), scanner: scanner.waiting() } }),
     close: () => (closing ??= shutDown()),
   }
 }

@@ -1,21 +1,21 @@
-/** Print and copy buttons for recovery codes. Without scripts a click selects them all. */
+/** The buttons of copy-actions.ts, which copy and print. Without scripts a click selects the text. */
 for (const button of document.querySelectorAll('[data-print]')) {
   button.hidden = false
   button.addEventListener('click', () => print())
 }
 
 for (const button of document.querySelectorAll('[data-copy]')) {
-  const list = document.getElementById(button.dataset.copy)
+  const target = document.getElementById(button.dataset.copy)
   const status = document.querySelector('[data-copied]')
   button.hidden = false
   button.addEventListener('click', async () => {
-    status.textContent = (await copy(list)) ? 'Copied.' : 'They are selected: copy them now.'
+    status.textContent = (await copy(target)) ? 'Copied.' : 'The text is selected: copy it now.'
   })
 }
 
-async function copy(list) {
-  getSelection().selectAllChildren(list)
-  const text = [...list.children].map((item) => item.textContent.trim()).join('\n')
+async function copy(target) {
+  getSelection().selectAllChildren(target)
+  const text = [...target.children].map((line) => line.textContent.trim()).join('\n')
   try {
     // Available only over https and on localhost.
     await navigator.clipboard.writeText(text)

@@ -49,8 +49,10 @@ export function openSqlite(options: SqliteOptions): Database {
   }
 
   async function shutDown(): Promise<void> {
+    // The reader last: its connection keeps the -wal for threads that have only begun to start.
+    await Promise.all([scanner.close(), fileWatch.close()])
+    await writer.close()
     await closeReader()
-    await Promise.all([writer.close(), scanner.close(), fileWatch.close()])
   }
 
   return {

@@ -1,5 +1,4 @@
-import { createSharedClock, monotonicNow } from '../app/threads/shared-clock.ts'
-import { type Clock, systemClock } from '../core/clock.ts'
+import { type Clock, createSharedClock, steadyNow, systemClock } from '../core/clock.ts'
 
 /** A running clock that can be advanced. */
 export interface MovableClock extends Clock {
@@ -18,7 +17,7 @@ export interface Beginning {
 
 export function beginNow(): Beginning {
   const now = systemClock.now()
-  return { at: now - (now % periodMs), startedAt: monotonicNow() }
+  return { at: now - (now % periodMs), startedAt: steadyNow() }
 }
 
 export function createMovableClock({ at, startedAt }: Beginning = beginNow()): MovableClock {

@@ -6,7 +6,7 @@ const idle: Worker[] = []
 
 export const pooledWorkers: Workers = {
   take() {
-    const worker = idle.pop() ?? new Worker(servingThread)
+    const worker = idle.pop() ?? start()
     worker.ref()
     return worker
   },
@@ -14,4 +14,13 @@ export const pooledWorkers: Workers = {
     worker.unref()
     idle.push(worker)
   },
+}
+
+function start(): Worker {
+  const worker = new Worker(servingThread)
+  worker.once('exit', () => {
+    const index = idle.indexOf(worker)
+    if (index >= 0) idle.splice(index, 1)
+  })
+  return worker
 }

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { get, request } from 'node:http'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { systemRandom } from '../../src/core/random.ts'
 import { createLimitsPerAddress } from '../../src/platform/limiter/connections-per-address.ts'
 import { createSharedSlotsMemory, openSharedSlots, releaseShare } from '../../src/platform/threads/shared-slots.ts'
 import { startApi } from '../support/api.ts'
@@ -157,7 +158,7 @@ test('a port that is taken is refused, although threads share theirs', async (t)
 })
 
 test('slots that threads share: never more than the limit, and those of a dead thread are free again', () => {
-  const memory = createSharedSlotsMemory(2)
+  const memory = createSharedSlotsMemory(2, systemRandom)
   const [one, two] = [0, 1].map((thread) => createLimitsPerAddress(openSharedSlots(memory, thread))('sockets', 3))
   const entered = [one, two, one, two, one].map((limit) => limit?.enter('203.0.113.1'))
   assert.deepEqual(

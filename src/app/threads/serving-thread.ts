@@ -2,7 +2,7 @@
 import { parentPort } from 'node:worker_threads'
 import { readOne } from '../../config/config.ts'
 import { coreKeys } from '../../config/core-keys.ts'
-import { systemClock } from '../../core/clock.ts'
+import { createSharedClock, systemClock } from '../../core/clock.ts'
 import { createLogger } from '../../platform/log/logger.ts'
 import type { Metrics } from '../../platform/metrics/metrics.ts'
 import type { HubMethods } from '../../platform/threads/hub.ts'
@@ -11,7 +11,6 @@ import { createThreadParts } from '../../platform/threads/thread-parts.ts'
 import { type App, createApp, type Listening } from '../create-app.ts'
 import { loadConfig } from '../load-config.ts'
 import { loadExtensions } from '../load-extensions.ts'
-import { createSharedClock } from './shared-clock.ts'
 import type { ThreadMethods } from './thread-methods.ts'
 
 if (!parentPort) throw new Error('serving-thread.ts runs as a worker thread only')

@@ -24,6 +24,6 @@ export interface ThreadData {
   /** Each thread reads the configuration itself, because it holds functions of extensions. */
   directory: string
   environment: Environment
-  /** Of tests that move the time; see shared-clock.ts. */
+  /** Of tests that move the time; see createSharedClock. */
   clock: SharedArrayBuffer | undefined
 }

@@ -6,12 +6,7 @@ import { AppError } from '../../core/app-error.ts'
 import { replyTimeoutMs } from '../../core/supervised-connection.ts'
 import { withTimeout } from '../../core/timeout.ts'
 import type { Redis } from '../redis/redis.ts'
-import { createRateCounts, type RateCounts } from './rate-counts.ts'
-
-export interface Rate {
-  requests: number
-  seconds: number
-}
+import { createRateCounts, type Rate, type RateCounts } from './rate-counts.ts'
 
 export interface Limiter {
   /** Consumes `weight` points, 1 by default. Throws 429 if the address has used up its points. */

@@ -1,6 +1,10 @@
 /** Counts for rate limits, in memory: one set per process, however many threads serve. */
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
-import type { Rate } from './limiter.ts'
+
+export interface Rate {
+  requests: number
+  seconds: number
+}
 
 export interface RateCounts {
   /** Returns the same count for the same name. */

@@ -1,8 +1,7 @@
 /** The side of the main thread: owns what the serving threads share, and answers their calls. */
 import type { MessagePort } from 'node:worker_threads'
 import type { AppError } from '../../core/app-error.ts'
-import type { Rate } from '../limiter/limiter.ts'
-import { type Counted, createRateCounts } from '../limiter/rate-counts.ts'
+import { type Counted, createRateCounts, type Rate } from '../limiter/rate-counts.ts'
 import type { MetricObject, Metrics } from '../metrics/metrics.ts'
 import type { Task } from '../passwords/bcrypt-thread.ts'
 import { createHashPool, type HashLoad } from '../passwords/hash-pool.ts'

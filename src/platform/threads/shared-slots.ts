@@ -5,7 +5,7 @@
  * Keys share slots by hash. Each key has a slot in two rows and counts as the smaller of both, so two keys disturb each
  * other only if they meet in both rows. Each thread's own share is kept too, and taken back if the thread dies.
  */
-import { randomBytes } from 'node:crypto'
+import type { Random } from '../../core/random.ts'
 
 const rows = 2
 const slotsPerRow = 16_384
@@ -18,12 +18,12 @@ export interface SharedSlotsMemory {
   readonly seeds: readonly number[]
 }
 
-export function createSharedSlotsMemory(threads: number): SharedSlotsMemory {
+export function createSharedSlotsMemory(threads: number, random: Random): SharedSlotsMemory {
   const bytes = rows * slotsPerRow * Int32Array.BYTES_PER_ELEMENT
   return {
     total: new SharedArrayBuffer(bytes),
     shares: Array.from({ length: threads }, () => new SharedArrayBuffer(bytes)),
-    seeds: Array.from({ length: rows }, () => randomBytes(4).readUInt32LE()),
+    seeds: Array.from({ length: rows }, () => random.bytes(4).readUInt32LE()),
   }
 }
 

@@ -2,6 +2,7 @@
 import { join } from 'node:path'
 import { Command, CommanderError } from 'commander'
 import { withOwnFeatures } from './app/features.ts'
+import { addDoctorCommand } from './commands/doctor-command.ts'
 import { addGraphQLCommands } from './commands/graphql-commands.ts'
 import type { GlobalOptions, Settings } from './commands/settings.ts'
 import { root } from './config/root.ts'
@@ -62,6 +63,7 @@ try {
   extensions = await loadExtensionsFor(process.argv)
   for (const feature of withOwnFeatures(extensions)) addFeatureCommands(feature)
   addGraphQLCommands(program, read)
+  addDoctorCommand(program, read)
   await program.parseAsync()
 } catch (error) {
   process.exit(report(error))

@@ -11,8 +11,9 @@ import type { Sockets } from '../platform/graphql/websocket/upgrade-server.ts'
 import { reachableUrl } from '../platform/http/bound-url.ts'
 import { createHttpServer } from '../platform/http/server.ts'
 import { addConsole } from './console.ts'
+import { addServiceGauges } from './gauges.ts'
 import type { OpenInfrastructure } from './infrastructure.ts'
-import { openService, type Service, type ServiceOptions } from './open-service.ts'
+import { openService, type ServiceOptions } from './open-service.ts'
 import { requireUniqueRoutes } from './route-owners.ts'
 import { createSocketParts } from './sockets.ts'
 
@@ -69,6 +70,7 @@ export async function createApp({ onCreated, ...options }: AppOptions): Promise<
       log,
       random,
       metrics,
+      tracing: infrastructure.tracing,
       version: readVersion(),
       authenticate: joined.signIn.authenticate,
       policies: joined.policies,
@@ -93,7 +95,8 @@ export async function createApp({ onCreated, ...options }: AppOptions): Promise<
       await Promise.all([http.stopListening(), socketParts.stopListening()])
       await Promise.all([http.close(), socketParts.close()])
     })
-    addGauges(service, sockets.counts)
+    addServiceGauges(service)
+    metrics.addGauge({ name: 'graphql_sockets', help: 'Open sockets.', label: 'dialect', read: sockets.counts })
     await onCreated?.(http.app, { ...infrastructure, ...graphql, sockets })
     await http.app.ready()
 
@@ -119,23 +122,4 @@ export async function createApp({ onCreated, ...options }: AppOptions): Promise<
     await infrastructure.close()
     throw error
   }
-}
-
-function addGauges(
-  { metrics, readiness, graphql }: Service,
-  countSockets: () => Readonly<Record<string, number>>,
-): void {
-  metrics.addGauge({
-    name: 'dependency_up',
-    help: 'Whether what the service depends on works: 1, or 0.',
-    label: 'dependency',
-    read: readiness.gauges,
-  })
-  metrics.addGauge({ name: 'graphql_sockets', help: 'Open sockets.', label: 'dialect', read: countSockets })
-  metrics.addGauge({
-    name: 'graphql_subscriptions',
-    help: 'Open subscriptions, and sources that they share.',
-    label: 'kind',
-    read: graphql.counts,
-  })
 }

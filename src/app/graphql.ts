@@ -2,7 +2,7 @@
 import type { FastifyInstance } from 'fastify'
 import { isPlaygroundOpen } from '../config/config.ts'
 import { createLiveAccess } from '../platform/access/live-access.ts'
-import { createEngine } from '../platform/graphql/execution/engine.ts'
+import { createEngine, type EngineOptions } from '../platform/graphql/execution/engine.ts'
 import { countedCodes } from '../platform/graphql/execution/error-counts.ts'
 import { createFairScheduler } from '../platform/graphql/execution/fair-scheduler.ts'
 import { graphqlPath, graphqlRoutes } from '../platform/graphql/http/graphql.routes.ts'
@@ -10,12 +10,13 @@ import { servePlayground } from '../platform/graphql/playground/playground.ts'
 import { maxRunningOperations } from '../platform/graphql/websocket/operation-quota.ts'
 import type { Infrastructure } from '../platform/infrastructure.ts'
 import { createAddressBudgets } from '../platform/limiter/address-budgets.ts'
+import { traceEngine } from '../platform/tracing/traced-engine.ts'
 import type { Joined } from './join.ts'
 
 export type GraphQL = Awaited<ReturnType<typeof createGraphQL>>
 
 export async function createGraphQL(infrastructure: Infrastructure, joined: Joined) {
-  const { config, log, clock, metrics, topics, nodeBus, onClose } = infrastructure
+  const { config, log, clock, metrics, tracing, topics, nodeBus, onClose } = infrastructure
   const { graphql } = config
   const { authenticate } = joined.signIn
   const liveAccess = await createLiveAccess({ authenticate, bus: nodeBus, clock, log })
@@ -38,14 +39,16 @@ export async function createGraphQL(infrastructure: Infrastructure, joined: Join
     scheduler,
     ...(countError && { countError }),
   }
-  const engine = createEngine({
+  const createTracedEngine = (options: EngineOptions) =>
+    tracing ? traceEngine(createEngine(options), tracing) : createEngine(options)
+  const engine = createTracedEngine({
     ...shared,
     elements: joined.elements,
     bus: topics,
     allowsIntrospection: isPlaygroundOpen(config),
   })
   onClose(() => engine.close())
-  const consoleEngine = createEngine({
+  const consoleEngine = createTracedEngine({
     ...shared,
     elements: joined.liveElements,
     bus: nodeBus,

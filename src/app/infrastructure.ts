@@ -20,6 +20,8 @@ import type { Log } from '../platform/log/logger.ts'
 import type { Metrics } from '../platform/metrics/metrics.ts'
 import { openRedis, type Redis } from '../platform/redis/redis.ts'
 import { createSecrets } from '../platform/secrets/secrets.ts'
+import type { Telemetry } from '../platform/tracing/otlp/telemetry.ts'
+import { traceDatabase } from '../platform/tracing/traced-database.ts'
 import { type BusParts, openNodeBus, openTopicBus } from './buses.ts'
 import { declaredBy } from './declarations.ts'
 import { createOneShotAccessNotice } from './one-shot-access-notice.ts'
@@ -33,6 +35,8 @@ export interface InfrastructureOptions {
   observe?: Observe
   /** Absent in commands, which serve no /metrics. */
   metrics?: Metrics
+  /** Absent without OpenTelemetry. Closed last. */
+  telemetry?: Telemetry | undefined
   /** False in commands: they connect neither to Redis nor to a bus, and a database fault ends them. */
   isServing: boolean
 }
@@ -71,7 +75,8 @@ export async function openInfrastructure(options: InfrastructureOptions): Promis
   }
 
   try {
-    const { db, applied } = await openDatabase({
+    const tracing = options.telemetry && opened(options.telemetry).tracing
+    const { db: plainDb, applied } = await openDatabase({
       ...config.database,
       root,
       migrations: declared.migrations,
@@ -84,12 +89,13 @@ export async function openInfrastructure(options: InfrastructureOptions): Promis
       onLongWork: (line) => (isServing ? log.info(line) : log.warn(line)),
       ...(observe && { observe }),
     })
-    opened(db)
+    opened(plainDb)
+    const db = tracing ? traceDatabase(plainDb, tracing) : plainDb
     if (applied.length > 0) log.info({ applied }, 'migrations applied')
     const redis =
       isServing && config.redis.url !== undefined ? opened(await openRedis(config.redis.url, log)) : undefined
     const open = async (bus: (parts: BusParts, redis: Redis | undefined) => Promise<Bus>) =>
-      opened(isServing ? await bus({ config, log, db }, redis) : createMemoryBus({ log }))
+      opened(isServing ? await bus({ config, log, db, tracing }, redis) : createMemoryBus({ log }))
     const nodeBus = await open(openNodeBus)
     const topics = await open(openTopicBus)
     return {
@@ -101,6 +107,7 @@ export async function openInfrastructure(options: InfrastructureOptions): Promis
       redis,
       applied,
       metrics: options.metrics,
+      tracing,
       counts: createMaintainedCounts(db),
       singleUseIds: createSingleUseIds(db),
       audit: createAudit({ clock, events: declared.auditEvents }),
@@ -120,7 +127,13 @@ export async function openInfrastructure(options: InfrastructureOptions): Promis
       onAccessChanged: isServing
         ? createAccessChanges({ bus: nodeBus, log })
         : createOneShotAccessNotice({ config, log, db }),
-      createLimiter: createLimiters(redis),
+      createLimiter: createLimiters(
+        redis,
+        options.metrics?.addCounter({
+          name: 'rate_limit_fallbacks_total',
+          help: 'Rate limit checks that this node counted alone, because Redis did not answer.',
+        }),
+      ),
       isServing,
       onClose: (closer) => void closers.push(closer),
       close,

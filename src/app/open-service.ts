@@ -1,18 +1,22 @@
 /** Everything that serves requests, apart from the listening sockets: infrastructure, features, GraphQL, readiness. */
+import { readVersion } from '../config/version.ts'
+import { systemRandom } from '../core/random.ts'
 import { startActorBackfill } from '../platform/audit/actor-backfill.ts'
 import { startCleanup } from '../platform/database/cleanup.ts'
 import type { Database } from '../platform/database/database.ts'
 import { startFolding } from '../platform/database/maintained-counts.ts'
 import type { Feature } from '../platform/feature.ts'
 import { createReadiness } from '../platform/http/readiness.ts'
-import { createMetrics } from '../platform/metrics/metrics.ts'
+import { createMetrics, type Metrics } from '../platform/metrics/metrics.ts'
+import type { Telemetry } from '../platform/tracing/otlp/telemetry.ts'
 import { expiringTables } from './declarations.ts'
 import { withOwnFeatures } from './features.ts'
 import { createGraphQL } from './graphql.ts'
 import { buildOnInfrastructure, type InfrastructureOptions, type OpenInfrastructure } from './infrastructure.ts'
 import { createServices, joinFeatures } from './join.ts'
 
-export interface ServiceOptions extends Omit<InfrastructureOptions, 'features' | 'observe' | 'metrics' | 'isServing'> {
+export interface ServiceOptions
+  extends Omit<InfrastructureOptions, 'features' | 'observe' | 'metrics' | 'telemetry' | 'isServing'> {
   /** In addition to the service's own features. */
   extensions?: readonly Feature[]
 }
@@ -22,23 +26,37 @@ export async function openService({ extensions = [], ...options }: ServiceOption
   const metrics = createMetrics()
   const reads = metrics.databaseSeries({ operation: 'read' })
   const writes = metrics.databaseSeries({ operation: 'write' })
+  const telemetry = await openConfiguredTelemetry(options, metrics)
   return buildOnInfrastructure(
     {
       ...options,
       features,
       metrics,
+      telemetry,
       isServing: true,
       observe: (operation, ms) => (operation === 'read' ? reads : writes).observe(ms / 1000),
     },
-    (infrastructure) => joinAll(features, infrastructure, metrics),
+    async (infrastructure) => {
+      const service = await joinAll(features, infrastructure, metrics)
+      // The first to be called at a stop.
+      infrastructure.onClose(async () => telemetry?.exportLastMetrics())
+      return service
+    },
   )
 }
 
-async function joinAll(
-  features: readonly Feature[],
-  infrastructure: OpenInfrastructure,
-  metrics: ReturnType<typeof createMetrics>,
-) {
+/** Loaded only if it is used. */
+async function openConfiguredTelemetry(
+  { config, log, random = systemRandom }: ServiceOptions,
+  metrics: Metrics,
+): Promise<Telemetry | undefined> {
+  const { endpoint, ...settings } = config.telemetry
+  if (endpoint === undefined) return undefined
+  const { openTelemetry } = await import('../platform/tracing/otlp/telemetry.ts')
+  return openTelemetry({ settings: { ...settings, endpoint }, metrics, version: readVersion(), random, log })
+}
+
+async function joinAll(features: readonly Feature[], infrastructure: OpenInfrastructure, metrics: Metrics) {
   const { config, log, clock, db, onClose } = infrastructure
   const services = await createServices(features, infrastructure)
   const joined = await joinFeatures(features, services, infrastructure)

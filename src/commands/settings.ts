@@ -3,6 +3,7 @@ import { type Config, loadConfig } from '../app/load-config.ts'
 import { loadExtensions } from '../app/load-extensions.ts'
 import { readOne } from '../config/config.ts'
 import { coreKeys } from '../config/core-keys.ts'
+import { FatalError } from '../core/fatal-error.ts'
 import type { Feature } from '../platform/feature.ts'
 import { createLogger, type Log } from '../platform/log/logger.ts'
 
@@ -33,4 +34,15 @@ export function readSettings(
     ? createLogger({ level: config.log.level, isTerminal: process.stdout.isTTY })
     : createLogger({ level: 'warn', isTerminal: false, destination: process.stderr })
   return { config, log, extensions }
+}
+
+/** Why `start` would refuse the configuration. */
+export function findStartProblems({ config }: GlobalOptions, extensions: readonly Feature[]): readonly string[] {
+  try {
+    loadConfig({ directory: config, environment: process.env, forService: true }, extensions)
+    return []
+  } catch (error) {
+    if (error instanceof FatalError) return error.lines
+    throw error
+  }
 }

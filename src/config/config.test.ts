@@ -225,6 +225,28 @@ test('mail needs a public address, and key algorithms need a key', (t) => {
   assert.match(problems(t, { environment: { JWT_ALGORITHM: 'RS256' } })[0] ?? '', /RS256 needs JWT_PRIVATE_KEY_FILE/)
 })
 
+test('OpenTelemetry is configured by its own variables, which are checked where it is used', (t) => {
+  const OTEL_EXPORTER_OTLP_ENDPOINT = 'http://localhost:4318/'
+  const { telemetry } = load(t, {
+    environment: {
+      OTEL_EXPORTER_OTLP_ENDPOINT,
+      OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Bearer%20a%2Cb, x-tenant = 1',
+      OTEL_TRACES_SAMPLER_ARG: '0.25',
+    },
+  })
+  assert.equal(telemetry.endpoint, 'http://localhost:4318')
+  assert.deepEqual(telemetry.headers, { authorization: 'Bearer a,b', 'x-tenant': '1' })
+  assert.equal(telemetry.samplerRatio, 0.25)
+  const found = (environment: Record<string, string>) => problems(t, { environment })
+  assert.deepEqual(found({ OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' }), [], 'meant for other programs')
+  assert.match(found({ OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' })[0] ?? '', /only http\/json/)
+  assert.match(found({ OTEL_TRACES_SAMPLER: 'sometimes' })[0] ?? '', /^OTEL_TRACES_SAMPLER must be one of always_on/)
+  assert.match(found({ OTEL_TRACES_SAMPLER_ARG: '2' })[0] ?? '', /must be a number from 0 to 1/)
+  for (const headers of ['novalue', '=x', 'a=%zz']) {
+    assert.match(found({ OTEL_EXPORTER_OTLP_HEADERS: headers })[0] ?? '', /must be pairs/, headers)
+  }
+})
+
 test('a malformed file is reported with line and column', (t) => {
   assert.deepEqual(problems(t, { files: { 'x.mlc': 'server {\n  port = \n' } }), [
     'x.mlc:2:10: expected a value, found the end of the line',

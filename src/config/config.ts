@@ -17,6 +17,7 @@ import {
 import { type MlcProblem, type MlcSection, parseMlc } from './mlc.ts'
 import type { Environment } from './mlc-values.ts'
 import { root } from './root.ts'
+import { telemetryProtocol } from './telemetry-keys.ts'
 import { type Found, readVariables } from './variables.ts'
 
 type CoreValues = ValuesOf<typeof coreKeys>
@@ -230,6 +231,11 @@ function checkCore(config: CoreConfig, { subjectOf }: CheckContext): string[] {
   }
   if (mail.url !== undefined && server.publicUrl === undefined) {
     problems.push(`${subjectOf(coreKeys.mail.url)}: mail needs PUBLIC_URL, which the links in it are made from`)
+  }
+  const { telemetry } = config
+  if (telemetry.endpoint !== undefined && telemetry.protocol !== telemetryProtocol) {
+    const advice = `only ${telemetryProtocol} is supported; a collector takes it on its port for HTTP, which is 4318`
+    problems.push(`${subjectOf(coreKeys.telemetry.protocol)}: ${advice}`)
   }
   return problems
 }

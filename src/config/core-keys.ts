@@ -14,6 +14,7 @@ import {
   text,
   url,
 } from './readers.ts'
+import { telemetryKeys } from './telemetry-keys.ts'
 
 const port = integer({ min: 0, max: 65_535 })
 
@@ -81,6 +82,7 @@ export const coreKeys = {
       batch: key('graphql.limits.batch', positive, 10),
     },
   },
+  telemetry: telemetryKeys,
   extensions: key('extensions', list(text), [], 'LATCHKEY_EXTENSIONS'),
   mail: {
     url: secret(optional('mail.url', url('smtp', 'smtps'), 'MAIL_URL')),

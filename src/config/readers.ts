@@ -38,6 +38,12 @@ export function integer({ min, max }: { min: number; max: number }): Reader<numb
   }
 }
 
+/** A number from 0 to 1. */
+export const fraction: Reader<number> = {
+  expected: 'a number from 0 to 1',
+  read: ({ value }) => (typeof value === 'number' && value >= 0 && value <= 1 ? value : undefined),
+}
+
 export const count = integer({ min: 0, max: 1_000_000_000 })
 export const positive = integer({ min: 1, max: 1_000_000_000 })
 export const secondsUpTo = (max: number) => integer({ min: 1, max })
@@ -65,6 +71,25 @@ export function list<T>(item: Reader<T>): Reader<readonly T[]> {
       return read.includes(undefined) ? undefined : (read as T[])
     },
   }
+}
+
+/** `name=value,name=value`, the values percent-encoded, as OpenTelemetry writes them. */
+export const pairs: Reader<Readonly<Record<string, string>>> = {
+  expected: 'pairs such as "name=value,name=value", values percent-encoded',
+  read(input) {
+    const read: [string, string][] = []
+    for (const pair of list(text).read(input) ?? []) {
+      const at = pair.indexOf('=')
+      const name = pair.slice(0, Math.max(0, at)).trim()
+      if (name === '') return undefined
+      try {
+        read.push([name, decodeURIComponent(pair.slice(at + 1).trim())])
+      } catch {
+        return undefined
+      }
+    }
+    return Object.fromEntries(read)
+  },
 }
 
 /** A URL with one of the given schemes. */

@@ -5,16 +5,18 @@ export interface ConcurrencyLimitOptions {
   refusal(): Error
 }
 
+export interface ConcurrencyLimit {
+  <T>(work: () => Promise<T>): Promise<T>
+  /** How many calls wait. */
+  waiting(): number
+}
+
 /** Runs at most `atOnce` functions at a time; further calls wait in order. */
-export function createConcurrencyLimit({
-  atOnce,
-  maxWaiting,
-  refusal,
-}: ConcurrencyLimitOptions): <T>(work: () => Promise<T>) => Promise<T> {
+export function createConcurrencyLimit({ atOnce, maxWaiting, refusal }: ConcurrencyLimitOptions): ConcurrencyLimit {
   const waiting: (() => void)[] = []
   let running = 0
 
-  return async (work) => {
+  async function run<T>(work: () => Promise<T>): Promise<T> {
     if (running < atOnce) running += 1
     else if (waiting.length < maxWaiting) await new Promise<void>((resolve) => waiting.push(resolve))
     else throw refusal()
@@ -27,4 +29,6 @@ export function createConcurrencyLimit({
       else running -= 1
     }
   }
+
+  return Object.assign(run, { waiting: () => waiting.length })
 }

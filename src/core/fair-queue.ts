@@ -13,6 +13,7 @@ export interface FairQueue {
   /** Refuses everything that waits, and every later call. */
   close(): void
   counts(): { clients: number; waiting: number }
+  running(): number
 }
 
 export function createFairQueue(options: FairQueueOptions): FairQueue {
@@ -61,5 +62,6 @@ export function createFairQueue(options: FairQueueOptions): FairQueue {
     },
 
     counts: () => ({ clients: lines.clients, waiting: lines.waiting }),
+    running: () => running,
   }
 }

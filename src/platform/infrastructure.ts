@@ -13,6 +13,7 @@ import type { CreateLimiter } from './limiter/limiter.ts'
 import type { Log } from './log/logger.ts'
 import type { Metrics } from './metrics/metrics.ts'
 import type { Secrets } from './secrets/secrets.ts'
+import type { Tracing } from './tracing/tracing.ts'
 
 /** What every feature may use. */
 export interface Infrastructure<Config = CoreConfig> {
@@ -23,6 +24,8 @@ export interface Infrastructure<Config = CoreConfig> {
   readonly db: Database
   /** Undefined in commands, which serve no /metrics. */
   readonly metrics: Metrics | undefined
+  /** Undefined without OpenTelemetry. */
+  readonly tracing: Tracing | undefined
   readonly counts: MaintainedCounts
   readonly singleUseIds: SingleUseIds
   readonly audit: Audit

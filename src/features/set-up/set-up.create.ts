@@ -3,7 +3,7 @@ import type { AuthService } from '../auth/auth.create.ts'
 import type { ProductsService } from '../products/products.create.ts'
 import type { UsersService } from '../users/users.create.ts'
 import { userRegistered } from '../users/users.feature.ts'
-import { createProductionSettings } from './production-settings.ts'
+import { findProductionSettings, type ProductionConfig } from './production-settings.ts'
 import { createSetUp } from './set-up.service.ts'
 import { createSetUpStore } from './set-up.store.ts'
 
@@ -26,7 +26,8 @@ export function createSetUpService(infrastructure: Infrastructure, { users, auth
     ...createSetUp({ store, clock, random, log, audit, users, auth, onRegistered }),
     findWelcome: store.findWelcome,
     addSamples: () => store.addSamples(products.createSamples(sampleCount)),
-    productionSettings: createProductionSettings(config, { users, auth }),
+    // The configuration has the keys of all features; the type has only those of this one.
+    productionSettings: findProductionSettings(config as ProductionConfig),
     /** Tokens cannot be guessed; this limits the load of trying. */
     visits: createLimiter('set-up', { requests: 60, seconds: 60 }),
     signInBrowser: auth.signInBrowser,

@@ -24,6 +24,12 @@ export async function createUsersService(infrastructure: Infrastructure<UsersCon
   }
   const passwords = createPasswords({ cost: auth.bcryptCost })
   infrastructure.onClose(() => passwords.close())
+  infrastructure.metrics?.addGauge({
+    name: 'password_hashes',
+    help: 'Password hashes being computed, and those that wait for a thread.',
+    label: 'state',
+    read: passwords.load,
+  })
   const roles = compileRoles(auth.roles)
   const administrators = createAdministratorSql(roles.administrators())
   const changes = createUserChanges({ clock, administrators })
@@ -55,7 +61,6 @@ export async function createUsersService(infrastructure: Infrastructure<UsersCon
     createUser: (row: UserRow) => new User(row, roles),
     findPasswordProblems,
     requireImpersonal,
-    refusesCommonPasswords: auth.password.refuseCommon,
     EmailAddress,
     Profile,
     UserEdit,

@@ -56,8 +56,17 @@ export interface Database {
   checkWritable(): Promise<void>
   /** Whether operations have met damaged pages, or a disk that fails or is full. Other operations are still served. */
   hasFaults(): boolean
+  /** How busy it is now, for metrics. */
+  load(): DatabaseLoad
   /** Waits for pending operations, then closes. Later operations are refused. */
   close(): Promise<void>
+}
+
+export interface DatabaseLoad {
+  /** Unfinished operations by where they wait. */
+  readonly waiting: Readonly<Record<string, number>>
+  /** Open connections by what they do. Undefined without a pool. */
+  readonly connections?: { readonly in_use: number; readonly idle: number }
 }
 
 /** Called with the duration of each operation, including the time it waited. */

@@ -28,7 +28,7 @@ export interface MigrationTransaction {
   prepare?(migration: Migration): Promise<void>
 }
 
-interface Applied {
+export interface AppliedMigration {
   name: string
   checksum: string
 }
@@ -107,7 +107,9 @@ export async function applyMigrations(
   await transaction.script(
     'CREATE TABLE IF NOT EXISTS schema_migrations (name TEXT PRIMARY KEY, checksum TEXT NOT NULL, applied_at TEXT NOT NULL)',
   )
-  const applied = await transaction.query<Applied>('SELECT name, checksum FROM schema_migrations ORDER BY name')
+  const applied = await transaction.query<AppliedMigration>(
+    'SELECT name, checksum FROM schema_migrations ORDER BY name',
+  )
   const pending = findPending(migrations, applied)
   for (const migration of pending) {
     const { name, sql, checksum } = migration
@@ -126,7 +128,8 @@ export async function applyMigrations(
   return pending.map(({ name }) => name)
 }
 
-function findPending(migrations: Migration[], applied: Applied[]): Migration[] {
+/** Throws if the database has migrations that do not match. */
+export function findPending(migrations: readonly Migration[], applied: readonly AppliedMigration[]): Migration[] {
   const known = new Map(migrations.map((migration) => [migration.name, migration]))
   for (const { name, checksum } of applied) {
     const migration = known.get(name)

@@ -5,6 +5,7 @@ import type { Closing } from './closing.ts'
 import type { HeadersFor } from './cors.ts'
 import { hasValidHost } from './host-header.ts'
 import { guarded, httpErrors } from './http-errors.ts'
+import type { InFlight } from './in-flight.ts'
 import type { LoadShedding } from './load-shedding.ts'
 import type { UnknownRoutes } from './not-found.ts'
 import { createPipelineLimit } from './pipelining.ts'
@@ -18,6 +19,7 @@ export interface AdmissionOptions {
   handleOptions(request: FastifyRequest, reply: FastifyReply): boolean
   unknownRoutes: UnknownRoutes
   loadShedding: Pick<LoadShedding, 'refusalOf'>
+  inFlight: InFlight
   closing: Pick<Closing, 'isDraining' | 'isRefusing'>
 }
 
@@ -34,14 +36,16 @@ export function createRequestInitializer(isTrusted: IsTrusted, headersFor: Heade
 }
 
 export function admitRequests(app: FastifyInstance, options: AdmissionOptions): void {
-  const { initialize, handleOptions, unknownRoutes, loadShedding, closing } = options
+  const { initialize, handleOptions, unknownRoutes, loadShedding, inFlight, closing } = options
   const hasRoomInPipeline = createPipelineLimit()
   // Requests that arrive in the same tick of the event loop start together, after all of them have been read.
   const startInBatch = createTickBatcher(setImmediate)
   app.decorateRequest('startedAt', 0)
+  app.decorateRequest('isInFlight', false)
   // A single hook, because the overhead of another one exceeds the cost of its work.
   app.addHook('onRequest', (request, reply, next) => {
     initialize(request, reply)
+    inFlight.begin(request)
     if (closing.isDraining()) reply.header('connection', 'close')
     if (!hasValidHost(request.raw)) next(httpErrors.malformedRequest())
     // Before load shedding: a page cannot read the reason of a refused preflight.
@@ -51,7 +55,8 @@ export function admitRequests(app: FastifyInstance, options: AdmissionOptions): 
       const refusal = loadShedding.refusalOf(request) ?? (request.is404 ? unknownRoutes.refusalOf(request) : undefined)
       startInBatch(() => {
         // The client may have disconnected.
-        if (!request.socket.destroyed) guarded(request, reply, () => next(refusal))
+        if (request.socket.destroyed) inFlight.end(request)
+        else guarded(request, reply, () => next(refusal))
       })
     }
   })

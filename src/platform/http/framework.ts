@@ -1,4 +1,5 @@
 /** Configures Fastify: limits, timeouts, request ids, logging, and errors before any hook runs. */
+import type { IncomingMessage } from 'node:http'
 import fastify, {
   type FastifyBaseLogger,
   type FastifyInstance,
@@ -15,6 +16,7 @@ import { LazyLog } from './lazy-log.ts'
 import { createParserErrorHandler } from './parser-errors.ts'
 import type { IsTrusted } from './proxies.ts'
 import { createRequestIds } from './request-ids.ts'
+import type { RequestTracing } from './request-tracing.ts'
 import { isWebSocketUpgrade } from './upgrades.ts'
 
 export interface FrameworkOptions {
@@ -29,6 +31,7 @@ export interface FrameworkOptions {
 interface FrameworkDeps extends FrameworkOptions {
   isTrusted: IsTrusted
   headersFor: HeadersFor
+  tracing: RequestTracing
   /** Called for paths that cannot be decoded, before any hook runs. */
   onUndecodable(error: Error, request: FastifyRequest, reply: FastifyReply): void
 }
@@ -36,13 +39,16 @@ interface FrameworkDeps extends FrameworkOptions {
 const maxBodyBytes = 1024 * 1024
 
 export function createFramework(options: FrameworkDeps): FastifyInstance {
-  const { log, metrics, isTrusted, headersFor } = options
+  const { log, metrics, tracing, isTrusted, headersFor } = options
   const requestIds = createRequestIds(options.random, isTrusted)
   return fastify({
     // With a logger, Fastify adds listeners to every response for its own log lines. Only request.log is used.
     logger: false,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
-    childLoggerFactory: (_none, bindings) => new LazyLog(log, bindings) as unknown as FastifyBaseLogger,
+    childLoggerFactory(_none, bindings, _options, request) {
+      const trace = tracing.begin(request as IncomingMessage)
+      return new LazyLog(log, trace ? { ...bindings, ...trace } : bindings) as unknown as FastifyBaseLogger
+    },
     genReqId: requestIds.of,
     requestIdHeader: false,
     trustProxy: options.trustedProxies.length > 0 ? isTrusted : false,

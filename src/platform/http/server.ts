@@ -5,6 +5,7 @@ import type { TObject } from 'typebox'
 import { type GuardOptions, guardRoutes } from '../access/route-guards.ts'
 import { serveDocs } from '../openapi/openapi.routes.ts'
 import { stopTimesOf } from '../process/stop-times.ts'
+import type { Tracing } from '../tracing/tracing.ts'
 import { compileBody, compileTexts } from '../validation/body-validation.ts'
 import { admitRequests, createRequestInitializer } from './admission.ts'
 import { readBodies } from './bodies.ts'
@@ -14,15 +15,19 @@ import { createCorsHeaders, createOptionsHandler } from './cors.ts'
 import { createFramework, type FrameworkOptions } from './framework.ts'
 import { addHealthRoutes, type HealthOptions } from './health.ts'
 import { handleErrors, sendError } from './http-errors.ts'
+import { createInFlight } from './in-flight.ts'
 import { describeListenError } from './listen-error.ts'
 import { createLoadShedding } from './load-shedding.ts'
 import { handleUnknownRoutes } from './not-found.ts'
 import { createProxyTrust } from './proxies.ts'
 import { logRequest, recordRequests } from './request-log.ts'
+import { createRequestTracing } from './request-tracing.ts'
 import { type SecurityOptions, securityHeaders } from './security-headers.ts'
 import { disconnectSlowReaders } from './slow-readers.ts'
 
 export interface HttpOptions extends GuardOptions, SecurityOptions, HealthOptions, FrameworkOptions {
+  /** Undefined without OpenTelemetry. */
+  tracing: Tracing | undefined
   corsOrigins: readonly string[]
   port: number
   /** The service's version, for the OpenAPI document. */
@@ -51,16 +56,26 @@ export async function createHttpServer(options: HttpOptions): Promise<HttpServer
   const isTrusted = createProxyTrust(options.trustedProxies)
   const headersFor = createCorsHeaders(options.corsOrigins, securityHeaders(options))
   const initialize = createRequestInitializer(isTrusted, headersFor)
+  const inFlight = createInFlight()
+  metrics.addGauge({
+    name: 'http_requests_in_flight',
+    help: 'Requests without a response yet, the scrape itself included.',
+    read: inFlight.count,
+  })
   const loadShedding = createLoadShedding(options.maxEventLoopDelayMs)
+  const tracing = createRequestTracing(options.tracing)
 
   const app = createFramework({
     ...options,
     isTrusted,
     headersFor,
+    tracing,
     onUndecodable(error, request, reply) {
       initialize(request, reply)
       const isHandled = handleOptions(request, reply)
-      logRequest(request, isHandled ? 204 : 404, 0)
+      const status = isHandled ? 204 : 404
+      tracing.end(request, status)
+      logRequest(request, status, 0)
       if (!isHandled) sendError(error, request, reply)
     },
   })
@@ -75,7 +90,8 @@ export async function createHttpServer(options: HttpOptions): Promise<HttpServer
   handleErrors(app)
   const unknownRoutes = handleUnknownRoutes(app)
   const handleOptions = createOptionsHandler(unknownRoutes)
-  admitRequests(app, { initialize, handleOptions, unknownRoutes, loadShedding, closing })
+  admitRequests(app, { initialize, handleOptions, unknownRoutes, loadShedding, inFlight, closing })
+  tracing.addHooks(app)
   const slowReaders = disconnectSlowReaders({
     server: app.server,
     seconds: options.unreadSeconds,
@@ -86,7 +102,7 @@ export async function createHttpServer(options: HttpOptions): Promise<HttpServer
     loadShedding.close()
     slowReaders.close()
   })
-  recordRequests(app, { log, metrics, isDraining: closing.isDraining })
+  recordRequests(app, { log, metrics, inFlight, tracing, isDraining: closing.isDraining })
   await readBodies(app)
   serveDocs(app, { ...options, requirementsOf })
   addHealthRoutes(app, options)

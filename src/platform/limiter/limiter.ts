@@ -26,7 +26,8 @@ interface SharedTake {
 /** Returns the same limiter for the same name. Nodes with the same Redis share it too. */
 export type CreateLimiter = (name: string, rate: Rate) => Limiter
 
-export function createLimiters(redis: Redis | undefined): CreateLimiter {
+/** `onFallback` is called for each take that Redis should have counted, and only this node has. */
+export function createLimiters(redis: Redis | undefined, onFallback: () => void = () => {}): CreateLimiter {
   const made = new Map<string, Limiter>()
   return (name, rate) => {
     const limiter = made.get(name) ?? createLimiter(name, rate)
@@ -64,6 +65,7 @@ export function createLimiters(redis: Redis | undefined): CreateLimiter {
       } catch (error) {
         // Any other error says nothing about the address, and this node's own count has accepted it.
         if (error instanceof RateLimiterRes) throw error
+        onFallback()
       }
     }
 
@@ -72,7 +74,9 @@ export function createLimiters(redis: Redis | undefined): CreateLimiter {
         const key = rateKey(address)
         try {
           await own.consume(key, weight)
-          if (shared && redis.isUp()) await takeShared({ key, weight, limiter: shared })
+          if (!shared) return
+          if (redis.isUp()) await takeShared({ key, weight, limiter: shared })
+          else onFallback()
         } catch (refusal) {
           if (!(refusal instanceof RateLimiterRes)) throw refusal
           throw tooManyAttempts(Math.max(1, Math.ceil(refusal.msBeforeNext / 1000)))

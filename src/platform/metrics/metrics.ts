@@ -1,21 +1,53 @@
 /** Metrics for Prometheus. */
-import { Counter, collectDefaultMetrics, Gauge, type Metric, Registry } from 'prom-client'
+import {
+  Counter,
+  collectDefaultMetrics,
+  Gauge,
+  type Metric,
+  type MetricObjectWithValues,
+  type MetricValue,
+  Registry,
+} from 'prom-client'
 import { createHistogram, type Series } from './histogram.ts'
 
 export interface Metrics {
   requestSeries(labels: { method: string; route: string; status: string }): Series
   databaseSeries(labels: { operation: 'read' | 'write' }): Series
-  /** A gauge that is read on each scrape, by the values of one label. */
-  addGauge(gauge: { name: string; help: string; label: string; read(): Figures | Promise<Figures> }): void
+  /** A gauge that is read on each scrape. */
+  addGauge(gauge: GaugeOptions | LabelledGaugeOptions): void
+  /** A constant 1 whose labels say something about the process. */
+  addInfo(info: { name: string; help: string; labels: Readonly<Record<string, string>> }): void
   /** Returns a function that increments the counter, for a value of its label if it has one. */
   addCounter(counter: CounterOptions): (value?: string) => void
   contentType: string
+  /** All metrics with their values, as prom-client lists them. */
+  collect(): Promise<MetricObject[]>
   /** The page for Prometheus. */
   print(): Promise<string>
 }
 
-/** By the value of the label. */
+/** Samples of a histogram have names of their own, which the type declarations leave out. */
+export type MetricObject = MetricObjectWithValues<MetricValue<string> & { metricName?: string }>
+
+/** How the values of several threads become one. */
+export type Aggregator = 'sum' | 'first' | 'min' | 'max' | 'average'
+
+export interface GaugeOptions {
+  name: string
+  help: string
+  /** Default `sum`. */
+  aggregator?: Aggregator
+  read(): number | Promise<number>
+}
+
+/** By the values of one label. */
+export interface LabelledGaugeOptions extends Omit<GaugeOptions, 'read'> {
+  label: string
+  read(): Figures | Promise<Figures>
+}
+
 type Figures = Readonly<Record<string, number>>
+
 export interface CounterOptions {
   /** Ends in `_total`. */
   name: string
@@ -30,6 +62,10 @@ export function createMetrics(): Metrics {
   collectDefaultMetrics({ register })
   // Gauges named like counters, which promtool rejects. The gauges that they sum up remain.
   for (const kind of ['handles', 'requests', 'resources']) register.removeSingleMetric(`nodejs_active_${kind}_total`)
+  // Each thread reads these of the whole process.
+  for (const metric of register.getMetricsAsArray()) {
+    if (metric.name.startsWith('process_')) Object.assign(metric, { aggregator: 'first' satisfies Aggregator })
+  }
   const requests = createHistogram({
     name: 'http_request_duration_seconds',
     help: 'Time from the request to its answer.',
@@ -47,16 +83,22 @@ export function createMetrics(): Metrics {
   return {
     requestSeries: requests.series,
     databaseSeries: database.series,
-    addGauge({ name, help, label, read }) {
+    addGauge({ name, help, aggregator = 'sum', ...gauge }) {
       new Gauge({
         name,
         help,
-        labelNames: [label],
+        aggregator,
+        labelNames: 'label' in gauge ? [gauge.label] : [],
         registers: [register],
         async collect() {
-          for (const [value, figure] of Object.entries(await read())) this.set({ [label]: value }, figure)
+          if (!('label' in gauge)) return this.set(await gauge.read())
+          for (const [value, figure] of Object.entries(await gauge.read())) this.set({ [gauge.label]: value }, figure)
         },
       })
+    },
+    addInfo({ name, help, labels }) {
+      const labelNames = Object.keys(labels)
+      new Gauge({ name, help, aggregator: 'first', labelNames, registers: [register] }).set(labels, 1)
     },
     addCounter({ name, help, label }) {
       const counter = new Counter({ name, help, labelNames: label ? [label.name] : [], registers: [register] })
@@ -64,6 +106,8 @@ export function createMetrics(): Metrics {
       return label ? (value = '') => counter.inc({ [label.name]: value }) : () => counter.inc()
     },
     contentType: register.contentType,
+    // The type declarations of prom-client leave out the values.
+    collect: () => register.getMetricsAsJSON() as Promise<MetricObject[]>,
     print: () => register.metrics(),
   }
 }

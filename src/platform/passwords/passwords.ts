@@ -18,6 +18,8 @@ export interface Passwords {
   verify(given: { password: string; hash: string | undefined; client: HashClient }): Promise<boolean>
   /** Whether the hash has another cost than the configured one. */
   isOutdated(hash: string): boolean
+  /** Hashes being computed, and those that wait for a thread. */
+  load(): { running: number; waiting: number }
   close(): Promise<void>
 }
 
@@ -70,6 +72,7 @@ export function createPasswords({ cost }: { cost: number }): Passwords {
       return isRight && compared === hash
     },
     isOutdated: (hash) => costOf(hash) !== cost,
+    load: () => ({ running: queue.running(), waiting: queue.counts().waiting }),
     // By now the clients of waiting tasks have been disconnected.
     close() {
       queue.close()

@@ -20,6 +20,7 @@ export interface ConnectionOptions {
 export interface Connections {
   /** Borrows a connection for so many statements; the time limit applies to each. */
   use<T>(statements: number, work: (ask: Ask) => Promise<T>): Promise<T>
+  load(): { in_use: number; idle: number; waiting: number }
   end(): Promise<void>
 }
 
@@ -108,7 +109,8 @@ export async function openConnections(options: ConnectionOptions): Promise<Conne
     await end()
     throw error instanceof FatalError ? error : cannotReach(options.url, error)
   }
-  return { use, end }
+  const load = () => ({ in_use: uses.all().length, idle: pool.idleCount, waiting: waits.size })
+  return { use, load, end }
 }
 
 function poolConfig({ url, poolSize }: ConnectionOptions): pg.PoolConfig {

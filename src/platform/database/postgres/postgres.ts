@@ -3,7 +3,14 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { serviceUnavailable } from '../../../core/app-error.ts'
 import { createConcurrencyLimit } from '../../../core/concurrency-limit.ts'
 import { requireParams, requireValues } from '../batch.ts'
-import { type Database, maxWaitingScans, type Observe, type Statement, type Value } from '../database.ts'
+import {
+  type Database,
+  type DatabaseLoad,
+  maxWaitingScans,
+  type Observe,
+  type Statement,
+  type Value,
+} from '../database.ts'
 import type { Ask } from './client.ts'
 import { type ConnectionOptions, openConnections } from './connections.ts'
 import { fromPostgresError, isConnectionError, isRetriable, refusesWrites } from './postgres-error-codes.ts'
@@ -64,6 +71,11 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
     return tracked('read', () => inScanSlot(() => runSingle<Row>(sql, values)))
   }
 
+  function load(): DatabaseLoad {
+    const { waiting, ...used } = connections.load()
+    return { waiting: { connection: waiting, scan: inScanSlot.waiting() }, connections: used }
+  }
+
   async function checkWritable(): Promise<void> {
     if (closing) throw serviceUnavailable(new Error('the database is closed'))
     const [state] = await runSingle<Suitability>(suitabilityQuery, [])
@@ -104,6 +116,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
     checkWritable,
     // The files are the server's concern.
     hasFaults: () => false,
+    load,
     close: () => (closing ??= shutDown()),
   }
 }

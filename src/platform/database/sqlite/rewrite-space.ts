@@ -1,9 +1,9 @@
 /** Checks for disk space before a migration rewrites a SQLite table, and announces that it takes long. */
-import { statfs } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { exitCodes, FatalError } from '../../../core/fatal-error.ts'
 import type { Migration } from '../migrations.ts'
 import type { SqliteConnection } from './connection.ts'
+import { findFreeBytes } from './inspect.ts'
 
 export interface RewriteOptions {
   /** Free bytes on the file system of a path. Undefined if unknown. */
@@ -47,16 +47,6 @@ interface Rewritten {
 function sizeOf(connection: SqliteConnection, table: string): number {
   const row = connection.get('SELECT sum(pgsize) AS bytes FROM dbstat WHERE name = $1', [table])
   return (row as { bytes: number | null }).bytes ?? 0
-}
-
-async function findFreeBytes(path: string): Promise<number | undefined> {
-  try {
-    const { blocks, bavail, bsize } = await statfs(path)
-    // Some file systems report no blocks.
-    return blocks > 0 ? bavail * bsize : undefined
-  } catch {
-    return undefined
-  }
 }
 
 function inMegabytes(bytes: number): string {

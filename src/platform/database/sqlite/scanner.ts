@@ -8,6 +8,8 @@ import type { FromScanner, ToScanner } from './scanner-messages.ts'
 
 export interface SqliteScanner {
   all(sql: string, params: readonly Value[]): Promise<object[]>
+  /** Unfinished scans. */
+  waiting(): number
   /** Waits for pending scans. */
   close(): Promise<void>
 }
@@ -67,6 +69,7 @@ export function startSqliteScanner(path: string): SqliteScanner {
         worker.postMessage({ id: lastId, sql, params } satisfies ToScanner)
       })
     },
+    waiting: () => waiting.size,
     async close() {
       worker?.postMessage('close' satisfies ToScanner)
       await exited

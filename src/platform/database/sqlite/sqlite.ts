@@ -70,6 +70,7 @@ export function openSqlite({ path, observe, log }: SqliteOptions): Database {
     // Sets the value it already has: nothing changes, but a page is written and committed.
     checkWritable: async () => void (await writer.write({ sql: 'PRAGMA user_version = 0' })),
     hasFaults: faults.hasFaults,
+    load: () => ({ waiting: { writer: writer.waiting(), scanner: scanner.waiting() } }),
     close: () => (closing ??= shutDown()),
   }
 }

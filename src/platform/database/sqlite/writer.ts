@@ -19,6 +19,8 @@ export interface SqliteWriterOptions {
 
 export interface SqliteWriter {
   write(...statements: Statement[]): Promise<object[][]>
+  /** Unfinished writes. */
+  waiting(): number
   /** The error that ended the thread, if any. It is not restarted. */
   failure(): Error | undefined
   /** Waits for pending writes. */
@@ -87,6 +89,8 @@ export function startSqliteWriter(options: SqliteWriterOptions): SqliteWriter {
         if (outbox.push(statements) === 1) setImmediate(flush)
       })
     },
+
+    waiting: () => waiting.length,
 
     failure: () => failure,
 

@@ -1,0 +1,153 @@
+/** Checks of the database: can it be reached, is it set up well, is its schema up to date. */
+import { errorMessage } from '../../core/error-message.ts'
+import { FatalError } from '../../core/fatal-error.ts'
+import { type AppliedMigration, findPending, type Migration } from '../../platform/database/migrations.ts'
+import { inspectPostgres, type PostgresState } from '../../platform/database/postgres/inspect.ts'
+import { placeOf, requireSuitable } from '../../platform/database/postgres/session.ts'
+import { inspectSqlite, type SqliteState } from '../../platform/database/sqlite/inspect.ts'
+import { checkClock } from './clock-check.ts'
+import { type Finding, judge } from './finding.ts'
+
+const gigabyte = 1_000_000_000
+const minPostgres = 140_000
+
+export async function checkSqlite(path: string, migrations: readonly Migration[]): Promise<Finding[]> {
+  const state = await inspectSqlite(path)
+  const findings = [checkFolder(state), checkSpace(state)]
+  if (!state.file) {
+    return [...findings, { id: 'database', status: 'ok', text: `${path} does not exist yet; the first start makes it` }]
+  }
+  findings.push(
+    judge('database_mode', {
+      isFine: state.file.isPrivate,
+      fine: 'the database file is readable by its owner alone',
+      otherwise: ['warning', `${path} is readable by others: "chmod 600" it; the next start does so too`],
+    }),
+    judge('database', {
+      isFine: state.problem === undefined && state.file.isWritable,
+      fine: `${path} can be read`,
+      otherwise: [
+        'problem',
+        state.problem === undefined
+          ? `${path} is not writable for this user: change its owner, or run as that user`
+          : `${path} cannot be read (${state.problem}): restore a backup`,
+      ],
+    }),
+  )
+  return state.problem === undefined ? [...findings, checkMigrations(state.applied, migrations)] : findings
+}
+
+function checkFolder({ folder, isFolderWritable }: SqliteState): Finding {
+  return judge('database_folder', {
+    isFine: isFolderWritable,
+    fine: `${folder} is writable`,
+    otherwise: ['problem', `${folder} is not writable for this user, but SQLite makes files there: change its owner`],
+  })
+}
+
+/** Writes need room for the -wal, a migration three times its table. */
+function checkSpace({ folder, freeBytes, file }: SqliteState): Finding {
+  if (freeBytes === undefined) return { id: 'disk_space', status: 'ok', text: `the disk of ${folder} does not tell` }
+  const wanted = Math.max(gigabyte, 3 * (file?.bytes ?? 0))
+  const free = `${Math.floor(freeBytes / 1_000_000)} MB are free on the disk of ${folder}`
+  const advice = `${free}: make room, at least ${Math.ceil(wanted / 1_000_000)} MB`
+  return judge('disk_space', {
+    isFine: freeBytes >= wanted,
+    fine: free,
+    otherwise: [freeBytes < gigabyte / 10 ? 'problem' : 'warning', advice],
+  })
+}
+
+export interface PostgresTarget {
+  url: string
+  poolSize: number
+}
+
+export async function checkPostgres(target: PostgresTarget, migrations: readonly Migration[]): Promise<Finding[]> {
+  const place = placeOf(target.url)
+  let state: PostgresState
+  try {
+    state = await inspectPostgres(target.url)
+  } catch (error) {
+    const text = `cannot reach PostgreSQL at ${place} (${errorMessage(error)}): check DATABASE_URL and the server`
+    return [{ id: 'database', status: 'problem', text }]
+  }
+  const version = `PostgreSQL ${Math.floor(state.version / 10_000)}.${state.version % 10_000} at ${place}`
+  return [
+    judge('database', {
+      isFine: state.version >= minPostgres,
+      fine: version,
+      otherwise: ['problem', `${version} is too old: upgrade to 14 or newer`],
+    }),
+    checkSuitability(state, target.url),
+    ...checkDurability(state),
+    checkConnections(state, target),
+    judge('database_encryption', {
+      isFine: state.isEncrypted || isLocal(target.url),
+      fine: state.isEncrypted ? 'the connection to PostgreSQL is encrypted' : 'PostgreSQL is on this machine',
+      otherwise: ['warning', 'the connection to PostgreSQL is not encrypted: add ?sslmode=verify-full to DATABASE_URL'],
+    }),
+    checkClock('PostgreSQL', state.now),
+    checkMigrations(state.applied, migrations),
+  ]
+}
+
+function checkSuitability({ suitability }: PostgresState, url: string): Finding {
+  try {
+    requireSuitable(suitability, url)
+    return { id: 'database_state', status: 'ok', text: 'the database takes writes and is encoded in UTF8' }
+  } catch (error) {
+    return { id: 'database_state', status: 'problem', text: errorMessage(error) }
+  }
+}
+
+function checkDurability({ settings }: PostgresState): Finding[] {
+  const isOn = (name: 'fsync' | 'full_page_writes') => settings[name] === 'on'
+  return [
+    judge('database_fsync', {
+      isFine: isOn('fsync') && isOn('full_page_writes'),
+      fine: 'fsync and full_page_writes are on',
+      otherwise: ['problem', 'fsync or full_page_writes is off: a crash can destroy the database; turn both on'],
+    }),
+    judge('database_synchronous_commit', {
+      isFine: settings.synchronous_commit !== 'off',
+      fine: `synchronous_commit is ${settings.synchronous_commit}`,
+      otherwise: ['warning', 'synchronous_commit is off: a crash loses acknowledged writes; turn it on'],
+    }),
+  ]
+}
+
+/** Each node also has a connection that listens, and some for checks and migrations. */
+function checkConnections({ settings }: PostgresState, { poolSize }: PostgresTarget): Finding {
+  const usable = Number(settings.max_connections) - Number(settings.superuser_reserved_connections)
+  const needed = poolSize + 3
+  return judge('database_connections', {
+    isFine: needed <= usable,
+    fine: `a node needs up to ${needed} of ${usable} connections of the server`,
+    otherwise: ['problem', `a node needs ${needed} connections, the server has ${usable}: lower DATABASE_POOL_SIZE`],
+  })
+}
+
+function isLocal(url: string): boolean {
+  const { hostname } = new URL(url)
+  return ['', 'localhost', '127.0.0.1', '[::1]'].includes(hostname)
+}
+
+function checkMigrations(applied: readonly AppliedMigration[] | undefined, migrations: readonly Migration[]): Finding {
+  const id = 'migrations'
+  if (!applied) return { id, status: 'ok', text: 'the database is new; the first start applies all migrations' }
+  try {
+    const pending = findPending(migrations, applied)
+    return judge(id, {
+      isFine: pending.length === 0,
+      fine: `all ${applied.length} migrations are applied`,
+      otherwise: [
+        'warning',
+        `pending: ${pending.map(({ name }) => name).join(', ')}; the next start, or "latchkey migrate", applies them`,
+      ],
+    })
+  } catch (error) {
+    if (!(error instanceof FatalError)) throw error
+    return { id, status: 'problem', text: error.lines.join('; ') }
+  }
+}

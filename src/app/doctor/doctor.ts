@@ -1,0 +1,50 @@
+/** Checks a configuration, and what it names, against what production wants. Changes nothing. */
+import { root } from '../../config/root.ts'
+import { findProductionSettings } from '../../features/set-up/production-settings.ts'
+import { readMigrations } from '../../platform/database/migrations.ts'
+import { sqlitePath } from '../../platform/database/open.ts'
+import type { Feature } from '../../platform/feature.ts'
+import { declaredBy } from '../declarations.ts'
+import { withOwnFeatures } from '../features.ts'
+import type { Config } from '../load-config.ts'
+import { checkPostgres, checkSqlite } from './database-checks.ts'
+import type { Finding } from './finding.ts'
+import { checkMailServer, checkRedis } from './neighbour-checks.ts'
+
+export interface DoctorOptions {
+  config: Config
+  extensions: readonly Feature[]
+  /** Why `start` would refuse this configuration. */
+  startProblems: readonly string[]
+}
+
+export async function examine({ config, extensions, startProblems }: DoctorOptions): Promise<Finding[]> {
+  const groups = await Promise.all([
+    checkDatabase(config, extensions),
+    config.redis.url === undefined ? [] : checkRedis(config.redis.url),
+    config.mail.url === undefined ? [] : checkMailServer(config.mail.url),
+  ])
+  return [checkStart(startProblems), ...checkSettings(config), ...groups.flat()]
+}
+
+function checkStart(problems: readonly string[]): Finding {
+  if (problems.length === 0) return { id: 'configuration', status: 'ok', text: 'start accepts the configuration' }
+  return { id: 'configuration', status: 'problem', text: `start refuses the configuration: ${problems.join('; ')}` }
+}
+
+function checkSettings(config: Config): Finding[] {
+  return findProductionSettings(config)
+    .filter(({ isMet }) => isMet !== undefined)
+    .map(({ id, name, why, isMet, isEssential }) =>
+      isMet
+        ? { id, status: 'ok', text: name }
+        : { id, status: isEssential ? 'problem' : 'warning', text: `set ${name}: ${why}` },
+    )
+}
+
+function checkDatabase({ database }: Config, extensions: readonly Feature[]): Promise<Finding[]> {
+  const isSqlite = database.url.startsWith('file:')
+  const { migrations } = declaredBy(withOwnFeatures(extensions))
+  const known = readMigrations(migrations, isSqlite ? 'sqlite' : 'postgres')
+  return isSqlite ? checkSqlite(sqlitePath(database.url, root), known) : checkPostgres(database, known)
+}

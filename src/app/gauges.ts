@@ -1,0 +1,78 @@
+/** The gauges of the service itself. Features add those of their own. */
+
+import { getHeapStatistics } from 'node:v8'
+import { isMainThread, threadId } from 'node:worker_threads'
+import { readVersion } from '../config/version.ts'
+import type { Service } from './open-service.ts'
+
+/** For every process that serves, with or without HTTP. */
+export function addServiceGauges({ infrastructure, metrics, readiness, graphql }: Service): void {
+  const { db, nodeBus, topics } = infrastructure
+  metrics.addInfo({
+    name: 'latchkey_build_info',
+    help: 'Versions, as labels of a constant 1.',
+    labels: { version: readVersion(), node_version: process.version },
+  })
+  metrics.addGauge({
+    name: 'service_ready',
+    help: 'Whether the database takes writes, as in /health/ready: 1, or 0.',
+    aggregator: 'min',
+    read: () =>
+      readiness.check().then(
+        () => 1,
+        () => 0,
+      ),
+  })
+  metrics.addGauge({
+    name: 'dependency_up',
+    help: 'Whether what the service depends on works: 1, or 0.',
+    label: 'dependency',
+    aggregator: 'min',
+    read: readiness.gauges,
+  })
+  metrics.addGauge({
+    name: 'bus_up',
+    help: 'Whether values can be published and received: 1, or 0.',
+    label: 'bus',
+    aggregator: 'min',
+    read: () => ({ nodes: Number(nodeBus.isUp()), topics: Number(topics.isUp()) }),
+  })
+  metrics.addGauge({
+    name: 'database_operations_waiting',
+    help: 'Unfinished operations, by the thread or the kind of connection that they wait for.',
+    label: 'queue',
+    read: () => db.load().waiting,
+  })
+  if (db.load().connections) {
+    metrics.addGauge({
+      name: 'database_connections',
+      help: 'Connections of the pool, by what they do.',
+      label: 'state',
+      read: () => ({ ...db.load().connections }),
+    })
+  }
+  metrics.addGauge({
+    name: 'graphql_subscriptions',
+    help: 'Open subscriptions, and sources that they share.',
+    label: 'kind',
+    read: graphql.counts,
+  })
+  addHeapGauges(metrics)
+}
+
+/** Each thread has a heap of its own, so the label keeps them apart when the values of threads are added. */
+function addHeapGauges(metrics: Service['metrics']): void {
+  const thread = isMainThread ? 'main' : `worker-${threadId}`
+  metrics.addGauge({
+    name: 'thread_heap_used_bytes',
+    help: 'Used JavaScript heap, by thread.',
+    label: 'thread',
+    read: () => ({ [thread]: getHeapStatistics().used_heap_size }),
+  })
+  metrics.addGauge({
+    name: 'thread_heap_limit_bytes',
+    help: 'Size at which the JavaScript heap is full and the process ends, by thread.',
+    label: 'thread',
+    read: () => ({ [thread]: getHeapStatistics().heap_size_limit }),
+  })
+}

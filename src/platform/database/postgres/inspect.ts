@@ -1,0 +1,71 @@
+/** Looks at a PostgreSQL server without changing anything. */
+import pg from 'pg'
+import { withTimeout } from '../../../core/timeout.ts'
+import type { AppliedMigration } from '../migrations.ts'
+import { type Suitability, suitabilityQuery } from './session.ts'
+
+export interface PostgresState {
+  /** Such as 170002. */
+  version: number
+  suitability: Suitability
+  settings: Readonly<Record<(typeof inspected)[number], string>>
+  isEncrypted: boolean
+  /** Of the server, in milliseconds since 1970. */
+  now: number
+  /** Undefined in a new database. */
+  applied: readonly AppliedMigration[] | undefined
+}
+
+const inspected = [
+  'server_version_num',
+  'max_connections',
+  'superuser_reserved_connections',
+  'fsync',
+  'synchronous_commit',
+  'full_page_writes',
+] as const
+
+const maxMs = 10_000
+
+/** Rejects if the server cannot be reached. */
+export async function inspectPostgres(url: string): Promise<PostgresState> {
+  const client = new pg.Client({
+    connectionString: url,
+    application_name: 'latchkey doctor',
+    connectionTimeoutMillis: 5000,
+  })
+  // A lost connection fails the query; without a listener the event would end the process.
+  client.on('error', () => {})
+  try {
+    return await withTimeout(inspect(client), maxMs)
+  } finally {
+    client.connection.stream.destroy()
+  }
+}
+
+async function inspect(client: pg.Client): Promise<PostgresState> {
+  await client.connect()
+  const settings = await client.query<{ name: (typeof inspected)[number]; value: string }>(
+    'SELECT name, setting AS value FROM pg_settings WHERE name = ANY($1)',
+    [inspected],
+  )
+  const values = Object.fromEntries(settings.rows.map(({ name, value }) => [name, value])) as PostgresState['settings']
+  const suitability = await client.query<Suitability>(suitabilityQuery)
+  const ssl = await client.query<{ ssl: boolean }>('SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()')
+  const now = await client.query<{ ms: string }>('SELECT extract(epoch FROM clock_timestamp()) * 1000 AS ms')
+  return {
+    version: Number(values.server_version_num),
+    suitability: suitability.rows[0] as Suitability,
+    settings: values,
+    isEncrypted: ssl.rows[0]?.ssl ?? false,
+    now: Number(now.rows[0]?.ms),
+    applied: await findApplied(client),
+  }
+}
+
+async function findApplied(client: pg.Client): Promise<AppliedMigration[] | undefined> {
+  const found = await client.query(`SELECT 1 WHERE to_regclass('schema_migrations') IS NOT NULL`)
+  if (found.rows.length === 0) return undefined
+  const applied = await client.query<AppliedMigration>('SELECT name, checksum FROM schema_migrations ORDER BY name')
+  return applied.rows
+}

@@ -1,0 +1,107 @@
+/** Traces and metrics for OpenTelemetry. Loaded only if a collector is configured. */
+import { hostname } from 'node:os'
+import { startPeriodicTask } from '../../../core/periodic-task.ts'
+import type { Random } from '../../../core/random.ts'
+import type { Log } from '../../log/logger.ts'
+import type { Metrics } from '../../metrics/metrics.ts'
+import type { Tracing } from '../tracing.ts'
+import { encodeMetrics, encodeSpans, type Origin } from './otlp-json.ts'
+import { createSampler, type SamplerName } from './sampler.ts'
+import { createSender } from './sender.ts'
+import { createSpanQueue } from './span-queue.ts'
+import { createTracer } from './tracer.ts'
+
+export interface TelemetrySettings {
+  /** Without the path of a signal. */
+  endpoint: string
+  headers: Readonly<Record<string, string>>
+  timeoutMs: number
+  serviceName: string | undefined
+  resourceAttributes: Readonly<Record<string, string>>
+  traces: 'otlp' | 'none'
+  sampler: SamplerName
+  samplerRatio: number
+  spanDelayMs: number
+  metrics: 'otlp' | 'none'
+  metricsIntervalMs: number
+}
+
+export interface TelemetryOptions {
+  settings: TelemetrySettings
+  metrics: Pick<Metrics, 'collect'>
+  /** Of the service. */
+  version: string
+  random: Random
+  log: Log
+}
+
+export interface Telemetry {
+  /** Undefined if only metrics are exported. */
+  readonly tracing: Tracing | undefined
+  /** Call at the beginning of a stop, while the metrics are still true. Does not wait. */
+  exportLastMetrics(): void
+  /** Sends what is left, for two seconds at most. */
+  close(): Promise<void>
+}
+
+const maxCloseMs = 2000
+const attempts = 5
+
+export function openTelemetry({ settings, metrics, version, random, log }: TelemetryOptions): Telemetry {
+  const origin: Origin = { version, resource: describeResource(settings, version, random) }
+  const sender = { ...settings, log, random: random.fraction }
+  // The next export has everything that a failed one had, so metrics are sent once.
+  const metricsSender = createSender({ ...sender, url: `${settings.endpoint}/v1/metrics`, attempts: 1 })
+  const spanSender = createSender({ ...sender, url: `${settings.endpoint}/v1/traces`, attempts })
+  const startedAt = performance.timeOrigin
+
+  async function exportMetrics(): Promise<void> {
+    const collected = await metrics.collect()
+    const now = performance.timeOrigin + performance.now()
+    await metricsSender.send(encodeMetrics(collected, { startedAt, now }, origin))
+  }
+
+  const onError = (error: unknown) => log.error({ err: error }, 'metrics were not exported')
+  const spans = createSpanQueue({
+    everyMs: settings.spanDelayMs,
+    log,
+    send: (batch) => spanSender.send(encodeSpans(batch, origin)),
+  })
+  const exports =
+    settings.metrics === 'otlp'
+      ? startPeriodicTask({ everyMs: settings.metricsIntervalMs, work: exportMetrics, onError })
+      : undefined
+  let lastExport: Promise<void> | undefined
+
+  return {
+    tracing:
+      settings.traces === 'otlp'
+        ? createTracer({
+            random,
+            sample: createSampler(settings.sampler, settings.samplerRatio),
+            onEnd: spans.add,
+          })
+        : undefined,
+    exportLastMetrics() {
+      if (exports) lastExport = exportMetrics().catch(onError)
+    },
+    async close() {
+      for (const each of [metricsSender, spanSender]) each.endWithin(maxCloseMs)
+      await Promise.all([exports?.close(), lastExport, spans.close()])
+    },
+  }
+}
+
+/** By the semantic conventions for resources. What the operator sets wins. */
+function describeResource(settings: TelemetrySettings, version: string, random: Random): Record<string, string> {
+  return {
+    'service.name': 'latchkey',
+    'service.version': version,
+    'service.instance.id': random.bytes(16).toString('hex'),
+    'host.name': hostname(),
+    'process.runtime.name': 'nodejs',
+    'process.runtime.version': process.versions.node,
+    ...settings.resourceAttributes,
+    ...(settings.serviceName !== undefined && { 'service.name': settings.serviceName }),
+  }
+}

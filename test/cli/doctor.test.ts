@@ -1,0 +1,230 @@
+/** `latchkey doctor`: what it finds, its exit codes, and that it changes nothing. */
+import assert from 'node:assert/strict'
+import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import pg from 'pg'
+import { checkClock } from '../../src/app/doctor/clock-check.ts'
+import { examine } from '../../src/app/doctor/doctor.ts'
+import type { Finding } from '../../src/app/doctor/finding.ts'
+import { loadConfig } from '../../src/app/load-config.ts'
+import { root } from '../../src/config/root.ts'
+import { createClock } from '../../src/core/clock.ts'
+import { startApi } from '../support/api.ts'
+import { createDatabaseUrl, engines, onEachEngine, temporaryFolder, testServer } from '../support/databases.ts'
+import { startSmtp } from '../support/mailbox.ts'
+import { latchkey } from '../support/process.ts'
+import { freePort } from '../support/servers.ts'
+
+const random = '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'
+
+/** What production wants, apart from a database and a mail server. */
+const good = {
+  NODE_ENV: 'production',
+  JWT_SECRET: random,
+  PUBLIC_URL: 'https://api.example.com',
+  TRUSTED_PROXIES: 'loopback',
+  REGISTRATION: 'closed',
+  REFUSE_COMMON_PASSWORDS: 'true',
+  CORS_ORIGINS: 'https://shop.example.com',
+  METRICS_TOKEN: 'a long one for Prometheus',
+  GQL_PUBSUB: 'in_memory',
+}
+
+async function findingsOf(environment: Record<string, string>): Promise<Finding[]> {
+  const config = loadConfig({ directory: join(root, 'config'), environment, forService: false })
+  return examine({ config, extensions: [], startProblems: [] })
+}
+
+async function findingOf(id: string, environment: Record<string, string>): Promise<[status: string, text: string]> {
+  const found = (await findingsOf(environment)).find((each) => each.id === id)
+  assert.ok(found, `there is no check ${id}`)
+  return [found.status, found.text]
+}
+
+const bad = (findings: Finding[]) => findings.filter(({ status }) => status !== 'ok')
+
+function snapshot(folder: string): object[] {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((name) => {
+    const { mode, mtimeMs, size, ino } = statSync(join(folder, name))
+    return { name, mode, mtimeMs, size, ino }
+  })
+}
+
+async function newDatabase(t: TestContext): Promise<string> {
+  return createDatabaseUrl(t, 'sqlite')
+}
+
+test('a configuration that production wants is fine in every line: exit code 0, and JSON on request', async (t) => {
+  const mail = await startSmtp(t)
+  const folder = temporaryFolder(t)
+  const env = { ...good, MAIL_URL: mail.url, DATABASE_URL: `file:${join(folder, 'new.db')}` }
+  const lines = await latchkey(['doctor'], { env })
+  assert.deepEqual([lines.code, lines.stderr], [0, ''], lines.stdout)
+  for (const line of lines.stdout.trimEnd().split('\n')) assert.match(line, /^ok {7}\S/)
+  assert.deepEqual(readdirSync(folder), [], 'it makes no database')
+  const json = await latchkey(['doctor', '--json'], { env: { ...env, CORS_ORIGINS: '*' } })
+  assert.equal(json.code, 1, 'warnings')
+  const { status, checks } = JSON.parse(json.stdout)
+  assert.equal(status, 'warning')
+  assert.deepEqual(
+    bad(checks).map(({ id }) => id),
+    ['cors_origins'],
+  )
+})
+
+test('problems: exit code 2, each with what to do; an unreadable configuration: 78', async (t) => {
+  const env = { NODE_ENV: 'production', DATABASE_URL: await newDatabase(t) }
+  const { code, stdout } = await latchkey(['doctor'], { env })
+  assert.equal(code, 2)
+  assert.match(stdout, /^problem {2}start refuses the configuration: JWT_SECRET is required/m)
+  assert.match(stdout, /^problem {2}set JWT_SECRET: At least 32 random bytes/m)
+  assert.match(stdout, /^warning {2}set MAIL_URL: /m)
+  const broken = await latchkey(['doctor'], { env: { ...env, PORT: 'many' } })
+  assert.deepEqual([broken.code, broken.stdout], [78, ''])
+  assert.match(broken.stderr, /^latchkey: PORT must be an integer/)
+})
+
+test('each setting that production should not have is found', async (t) => {
+  const DATABASE_URL = await newDatabase(t)
+  const cases: [change: Record<string, string>, id: string, status: string][] = [
+    [{ NODE_ENV: 'development' }, 'node_env', 'problem'],
+    [{ PUBLIC_URL: 'http://api.example.com' }, 'public_url', 'problem'],
+    [{ JWT_SECRET: '' }, 'jwt_secret', 'problem'],
+    [{ JWT_SECRET: 'change-me-change-me-change-me-change-me' }, 'jwt_secret_random', 'problem'],
+    [{ JWT_SECRET: 'x'.repeat(40) }, 'jwt_secret_random', 'problem'],
+    [{ JWT_SECRET: 'a secret that only the tests know and use' }, 'jwt_secret_random', 'problem'],
+    [{ TRUSTED_PROXIES: '' }, 'trusted_proxies', 'warning'],
+    [{ REFUSE_COMMON_PASSWORDS: 'false' }, 'refuse_common_passwords', 'warning'],
+    [{ REGISTRATION: 'open' }, 'registration', 'warning'],
+    [{ REGISTRATION: 'open' }, 'verify_email', 'warning'],
+    [{ REGISTRATION: 'open', DEFAULT_ROLES: 'admin' }, 'default_roles', 'problem'],
+    [{ BCRYPT_COST: '11' }, 'bcrypt_cost', 'warning'],
+    [{ BCRYPT_COST: '8' }, 'bcrypt_cost', 'problem'],
+    [{ CORS_ORIGINS: '*' }, 'cors_origins', 'warning'],
+    [{ GQL_PLAYGROUND: 'true' }, 'playground', 'warning'],
+    [{ METRICS_TOKEN: 'short' }, 'metrics_token', 'warning'],
+    [{}, 'mail_url', 'warning'],
+  ]
+  for (const [change, id, status] of cases) {
+    const [found] = await findingOf(id, { ...good, DATABASE_URL, ...change })
+    assert.equal(found, status, `${id} with ${JSON.stringify(change)}`)
+  }
+  assert.equal((await findingOf('default_roles', { ...good, DATABASE_URL, DEFAULT_ROLES: 'admin' }))[0], 'ok')
+  const roles = { REGISTRATION: 'open', DEFAULT_ROLES: 'viewer' }
+  assert.equal((await findingOf('default_roles', { ...good, DATABASE_URL, ...roles }))[0], 'ok')
+})
+
+onEachEngine('doctor and a database', (engine) => {
+  test('that has been used: up to date, and unchanged by the check, running or stopped', async (t) => {
+    const api = await startApi(t, { engine })
+    const env = { ...good, DATABASE_URL: api.databaseUrl }
+    const running = await findingsOf(env)
+    assert.deepEqual(
+      // The PostgreSQL of the tests runs without fsync.
+      bad(running).filter(({ id }) => !['mail_url', 'pubsub', 'database_fsync'].includes(id)),
+      [],
+    )
+    assert.match(running.find(({ id }) => id === 'migrations')?.text ?? '', /^all \d+ migrations are applied$/)
+    await api.close()
+    const folder = engine === 'sqlite' ? join(api.databaseUrl.slice('file:'.length), '..') : undefined
+    const before = folder && snapshot(folder)
+    assert.equal((await findingOf('migrations', env))[0], 'ok')
+    if (folder) assert.deepEqual(snapshot(folder), before)
+  })
+
+  test('with pending migrations, or of a newer version', async (t) => {
+    const api = await startApi(t, { engine })
+    const env = { ...good, DATABASE_URL: api.databaseUrl }
+    await run(api, 'DELETE FROM schema_migrations WHERE name = (SELECT max(name) FROM schema_migrations)')
+    const [status, text] = await findingOf('migrations', env)
+    assert.equal(status, 'warning')
+    assert.match(text, /^pending: \d{4}-.*\.sql; the next start, or "latchkey migrate", applies them$/)
+    await run(api, "INSERT INTO schema_migrations (name, checksum, applied_at) VALUES ('9999-future.sql', 'x', 'y')")
+    const [newer, why] = await findingOf('migrations', env)
+    assert.equal(newer, 'problem')
+    assert.match(why, /newer than this program/)
+  })
+})
+
+/** In the database of a service. */
+async function run({ databaseUrl }: { databaseUrl: string }, sql: string): Promise<void> {
+  if (databaseUrl.startsWith('file:')) {
+    const { DatabaseSync } = await import('node:sqlite')
+    const db = new DatabaseSync(databaseUrl.slice('file:'.length))
+    db.exec(sql)
+    db.close()
+    return
+  }
+  const client = new pg.Client({ connectionString: databaseUrl })
+  await client.connect()
+  await client.query(sql)
+  await client.end()
+}
+
+test('a SQLite file that others can read, or that is no database', async (t) => {
+  const folder = temporaryFolder(t)
+  const path = join(folder, 'open.db')
+  writeFileSync(path, 'Dear Sir or Madam, this is not a database at all.\n'.repeat(50))
+  chmodSync(path, 0o644)
+  const env = { ...good, DATABASE_URL: `file:${path}` }
+  const before = snapshot(folder)
+  assert.match((await findingOf('database_mode', env)).join(' '), /^warning .* is readable by others: "chmod 600" it/)
+  assert.match((await findingOf('database', env)).join(' '), /^problem .* cannot be read \(file is not a database\)/)
+  assert.deepEqual(snapshot(folder), before)
+  assert.match(readFileSync(path, 'utf8'), /^Dear Sir/)
+  const above = join(folder, 'not', 'yet', 'there.db')
+  assert.match(
+    (await findingOf('database', { ...good, DATABASE_URL: `file:${above}` })).join(' '),
+    /^ok .* does not exist/,
+  )
+})
+
+test('servers that cannot be reached are problems, told without passwords', async () => {
+  const port = await freePort()
+  const findings = await findingsOf({
+    ...good,
+    DATABASE_URL: `postgres://user:hush@127.0.0.1:${port}/x`,
+    REDIS_URL: `redis://:hush@127.0.0.1:${port}`,
+    MAIL_URL: `smtp://user:hush@127.0.0.1:${port}`,
+  })
+  for (const id of ['database', 'redis', 'mail_server']) {
+    const found = findings.find((each) => each.id === id)
+    assert.equal(found?.status, 'problem', id)
+    assert.match(found?.text ?? '', /127\.0\.0\.1:\d+.*ECONNREFUSED/)
+  }
+  assert.doesNotMatch(JSON.stringify(findings), /hush/)
+})
+
+test('clocks that differ', () => {
+  const clock = createClock(() => 1_000_000)
+  assert.equal(checkClock('Redis', 1_001_000, clock).status, 'ok')
+  assert.deepEqual(checkClock('Redis', 990_000, clock), {
+    id: 'clock_redis',
+    status: 'warning',
+    text: 'the clock is 10.0 s off that of Redis: run an NTP client on both',
+  })
+  assert.equal(checkClock('PostgreSQL', 1_100_000, clock).status, 'problem')
+})
+
+if (engines.includes('postgres')) {
+  test('PostgreSQL and Redis: versions, clocks, connections', async (t) => {
+    const env = {
+      ...good,
+      DATABASE_URL: await createDatabaseUrl(t, 'postgres'),
+      REDIS_URL: testServer('TEST_REDIS_URL'),
+      GQL_PUBSUB: 'redis',
+    }
+    const findings = await findingsOf(env)
+    const ids = findings.map(({ id }) => id)
+    for (const id of ['clock_postgresql', 'clock_redis', 'database_state', 'database_encryption', 'redis', 'pubsub']) {
+      assert.equal(findings[ids.indexOf(id)]?.status, 'ok', id)
+    }
+    assert.match(findings[ids.indexOf('database')]?.text ?? '', /^PostgreSQL \d\d\.\d+ at /)
+    assert.match(findings[ids.indexOf('migrations')]?.text ?? '', /^the database is new/)
+    const [pool, text] = await findingOf('database_connections', { ...env, DATABASE_POOL_SIZE: '1000' })
+    assert.equal(pool, 'problem')
+    assert.match(text, /lower DATABASE_POOL_SIZE$/)
+    assert.equal((await findingOf('pubsub', { ...env, GQL_PUBSUB: 'in_memory' }))[0], 'warning')
+  })
+}

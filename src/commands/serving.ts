@@ -1,4 +1,5 @@
 /** Serves until a signal asks to stop. */
+import { flushCompileCache } from 'node:module'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Stoppable } from '../app/create-app.ts'
 import { exitCodes } from '../core/fatal-error.ts'
@@ -26,6 +27,8 @@ export async function serve(app: Stoppable, options: ServingOptions, listen: () 
     process.exit(exitCodes.internal)
   })
   stopOnSignals(app, options)
+  // Node would write the compile cache at exit, which after a first start takes as long as the rest of a stop may take.
+  if (options.drainSeconds > 0) flushCompileCache()
   try {
     await listen()
   } catch (error) {

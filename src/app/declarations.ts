@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import type { ConfigPart, CoreConfig } from '../config/config.ts'
 import type { Expiring } from '../platform/database/cleanup.ts'
-import type { MigrationFolder } from '../platform/database/migrations.ts'
+import type { DeclaredSchema, MigrationFolder } from '../platform/database/migrations.ts'
 import type { Feature } from '../platform/feature.ts'
 import { ownFeatures } from './features.ts'
 
@@ -12,9 +12,7 @@ const platformMigrations = [
   { path: join(import.meta.dirname, '..', 'platform', 'audit', 'migrations') },
 ]
 
-export interface Declared {
-  migrations: readonly MigrationFolder[]
-  countedLists: readonly string[]
+export interface Declared extends DeclaredSchema {
   auditEvents: Readonly<Record<string, string>>
 }
 
@@ -23,6 +21,10 @@ export function declaredBy(features: readonly Feature[]): Declared {
   return {
     migrations: [...platformMigrations, ...features.flatMap(migrationsOf)],
     countedLists: ['audit', ...definitions.flatMap(({ countedLists = [] }) => countedLists)],
+    expiringTables: [
+      'used_once',
+      ...definitions.flatMap(({ expiringTables = [] }) => expiringTables).map(({ table }) => table),
+    ],
     auditEvents: Object.assign({}, ...definitions.map(({ auditEvents = {} }) => auditEvents)),
   }
 }

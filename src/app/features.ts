@@ -2,6 +2,7 @@
 import { admin } from '../features/admin/admin.feature.ts'
 import { apiKeys } from '../features/api-keys/api-keys.feature.ts'
 import { auth } from '../features/auth/auth.feature.ts'
+import { backup } from '../features/backup/backup.feature.ts'
 import { console } from '../features/console/console.feature.ts'
 import { devices } from '../features/devices/devices.feature.ts'
 import { passkeys } from '../features/passkeys/passkeys.feature.ts'
@@ -25,6 +26,7 @@ export const ownFeatures = [
   admin,
   apiKeys,
   products,
+  backup,
   setUp,
   console,
 ] as const satisfies readonly Feature[]

@@ -112,6 +112,7 @@ export async function openInfrastructure(options: InfrastructureOptions): Promis
       clock,
       random,
       db,
+      schema: declared,
       redis,
       applied,
       metrics: options.metrics,

@@ -169,6 +169,18 @@ export const addressRange: Reader<string> = {
   },
 }
 
+/** Such as 30m, 24h or 7d; in seconds. */
+export const duration: Reader<number> = {
+  expected: 'a time such as 30m, 24h or 7d, from 1m to 366d',
+  read(input) {
+    const match = /^(\d{1,6})([mhd])$/.exec(textOf(input) ?? '')
+    const seconds = Number(match?.[1]) * (unitSeconds[match?.[2] ?? ''] ?? Number.NaN)
+    return seconds >= 60 && seconds <= 366 * 86_400 ? seconds : undefined
+  },
+}
+
+const unitSeconds: Readonly<Record<string, number>> = { m: 60, h: 3600, d: 86_400 }
+
 /** The longest delay of setTimeout: 24 days. */
 const maxTimerSeconds = 2_147_483
 

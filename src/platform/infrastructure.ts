@@ -7,6 +7,7 @@ import type { Announce } from './bus/announce.ts'
 import type { Bus } from './bus/bus.ts'
 import type { Database } from './database/database.ts'
 import type { MaintainedCounts } from './database/maintained-counts.ts'
+import type { DeclaredSchema } from './database/migrations.ts'
 import type { SingleUseIds } from './database/single-use-ids.ts'
 import type { Events } from './events/events.ts'
 import type { LimitPerAddress } from './limiter/connections-per-address.ts'
@@ -24,6 +25,8 @@ export interface Infrastructure<Config = CoreConfig> {
   readonly clock: Clock
   readonly random: Random
   readonly db: Database
+  /** What the service and all features declare about the database. */
+  readonly schema: DeclaredSchema
   /** Undefined in commands, which serve no /metrics. */
   readonly metrics: Metrics | undefined
   /** Undefined without OpenTelemetry. */

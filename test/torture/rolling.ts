@@ -28,7 +28,7 @@ const rounds = Number(process.env.ROUNDS ?? 1)
 const pauseMs = 2000
 const maxStopMs = 10_000
 
-const given = process.argv.slice(2) as ProxyName[]
+const given = process.argv.slice(3) as ProxyName[]
 const problems: string[] = []
 for (const proxy of given.length > 0 ? given : (['nginx', 'haproxy'] as const)) await torture(proxy)
 for (const problem of problems) say(`FAILED: ${problem}`)

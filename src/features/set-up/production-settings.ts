@@ -4,11 +4,12 @@ import { isPlaygroundOpen } from '../../config/config.ts'
 import type { ValuesOf } from '../../config/key.ts'
 import type { Feature } from '../../platform/feature.ts'
 import type { auth } from '../auth/auth.feature.ts'
+import type { backup } from '../backup/backup.feature.ts'
 import type { users } from '../users/users.feature.ts'
 
 type ConfigOf<One> = One extends Feature<unknown, infer Keys> ? ValuesOf<Keys> : never
 
-export type ProductionConfig = CoreConfig & ConfigOf<typeof users> & ConfigOf<typeof auth>
+export type ProductionConfig = CoreConfig & ConfigOf<typeof users> & ConfigOf<typeof auth> & ConfigOf<typeof backup>
 
 export interface ProductionSetting {
   id: string
@@ -143,9 +144,7 @@ function network(config: ProductionConfig): ProductionSetting[] {
   ]
 }
 
-function operation({ database, graphql, ...config }: ProductionConfig): ProductionSetting[] {
-  // Declared by what makes backups, which is not part of every version.
-  const { backup } = config as { backup?: { every?: unknown; folder?: unknown } }
+function operation({ database, graphql, backup }: ProductionConfig): ProductionSetting[] {
   return [
     {
       id: 'pubsub',
@@ -156,9 +155,9 @@ function operation({ database, graphql, ...config }: ProductionConfig): Producti
     },
     {
       id: 'backups',
-      name: backup ? 'BACKUP_EVERY and BACKUP_FOLDER' : 'Backups',
-      why: 'Copy the database regularly, and try to restore it. docs/operations.md has the commands.',
-      isMet: backup && backup.every !== undefined && backup.folder !== undefined,
+      name: 'BACKUP_EVERY and BACKUP_FOLDER',
+      why: 'Regular backups, each of which is restored and compared. docs/backup.md describes them.',
+      isMet: backup.everySeconds !== undefined && backup.folder !== undefined,
       isEssential: false,
     },
   ]

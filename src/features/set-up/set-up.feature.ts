@@ -2,13 +2,14 @@
 import { join } from 'node:path'
 import { defineFeature } from '../../platform/feature.ts'
 import { auth } from '../auth/auth.feature.ts'
+import { backup } from '../backup/backup.feature.ts'
 import { products } from '../products/products.feature.ts'
 import { users } from '../users/users.feature.ts'
 import { setUpCommands } from './commands/set-up-commands.ts'
 
 export const setUp = defineFeature({
   name: 'set-up',
-  needs: { users, auth, products },
+  needs: { users, auth, products, backup },
   migrations: join(import.meta.dirname, 'migrations'),
   expiringTables: [{ table: 'setup_tokens', key: 'token_hash' }],
   auditEvents: { set_up: 'First administrator made' },

@@ -1,11 +1,14 @@
 /** Commands that features add to the command line. */
 import type { Command } from 'commander'
 import type { CoreConfig } from '../../config/config.ts'
+import type { DeclaredSchema } from '../database/migrations.ts'
 import type { Infrastructure } from '../infrastructure.ts'
 
 export interface CommandContext<Service> {
   /** Available without a database. */
   config: CoreConfig
+  /** What the service and all features declare about the database. Available without one. */
+  schema: DeclaredSchema
   /** Opens and migrates the database, and creates the feature. */
   open(): Promise<Opened<Service>>
 }

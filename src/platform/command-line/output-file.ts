@@ -1,15 +1,25 @@
 /** Writes a file atomically: under a temporary name, renamed when it is complete. */
 import { type FileHandle, open, realpath, rename, rm, stat } from 'node:fs/promises'
+import { dirname } from 'node:path'
 import { exitCodes, FatalError } from '../../core/fatal-error.ts'
 
 export interface OutputFile {
-  write(text: string): Promise<void>
+  write(data: string | Uint8Array): Promise<void>
   finish(): Promise<void>
   /** Removes the temporary file. */
   discard(): Promise<void>
 }
 
-export async function createOutputFile(path: string, { canReplace }: { canReplace: boolean }): Promise<OutputFile> {
+export interface OutputFileOptions {
+  canReplace: boolean
+  /** By default the mode of other new files, according to the umask. */
+  mode?: number
+}
+
+/** A large file is flushed as it grows, because flushing it at once would hold up other writers on the disk. */
+const flushBytes = 8 * 1024 * 1024
+
+export async function createOutputFile(path: string, { canReplace, mode }: OutputFileOptions): Promise<OutputFile> {
   const existing = await stat(path).catch(() => undefined)
   if (existing?.isDirectory()) throw cannotWrite(path, 'it is a folder')
   if (existing?.isFile() && !canReplace) throw cannotWrite(path, 'it exists; --force replaces it')
@@ -25,19 +35,39 @@ export async function createOutputFile(path: string, { canReplace }: { canReplac
       throw cannotWrite(path, (error as Error).message, error)
     }
   }
-  const file: FileHandle = await orCannotWrite(() => open(temporary, isSpecial ? 'w' : 'wx'))
+  const file: FileHandle = await orCannotWrite(() => open(temporary, isSpecial ? 'w' : 'wx', mode))
+  let unflushed = 0
   return {
-    write: (text) => orCannotWrite(() => file.writeFile(text)),
+    write: (data) =>
+      orCannotWrite(async () => {
+        await file.writeFile(data)
+        unflushed += data.length
+        if (isSpecial || unflushed < flushBytes) return
+        unflushed = 0
+        await file.datasync()
+      }),
     finish: () =>
       orCannotWrite(async () => {
         if (!isSpecial) await file.sync()
         await file.close()
-        if (!isSpecial) await rename(temporary, target)
+        if (isSpecial) return
+        await rename(temporary, target)
+        await syncFolder(dirname(target))
       }),
     async discard() {
       await file.close()
       if (!isSpecial) await rm(temporary, { force: true })
     },
+  }
+}
+
+/** Makes the new name durable. */
+async function syncFolder(path: string): Promise<void> {
+  const folder = await open(path, 'r')
+  try {
+    await folder.sync()
+  } finally {
+    await folder.close()
   }
 }
 

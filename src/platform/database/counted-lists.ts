@@ -17,7 +17,11 @@ export async function countLists(transaction: MigrationTransaction, tables: read
   }
 }
 
-async function isCounted({ dialect, query }: MigrationTransaction, table: string): Promise<boolean> {
+/** Whether the triggers are there. */
+export async function isCounted(
+  { dialect, query }: Pick<MigrationTransaction, 'dialect' | 'query'>,
+  table: string,
+): Promise<boolean> {
   const trigger = `${table}_counted`
   const found =
     dialect === 'sqlite'

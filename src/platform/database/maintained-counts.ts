@@ -9,6 +9,12 @@ import type { Database, Statement } from './database.ts'
 /** The name of a table that a feature has declared as counted. */
 export type CountedList = string
 
+/**
+ * How counts are read and restored: the view adds what PostgreSQL's writers have not folded yet. SQLite has no table of
+ * changes.
+ */
+export const countTables = { counts: 'kept_counts', changes: 'kept_count_changes', view: 'current_counts' } as const
+
 /** Each level's blocks hold 2^level ids. */
 const levels = [21, 14, 7] as const
 const fanOut = 128

@@ -36,6 +36,15 @@ export interface AppliedMigration {
 const namePattern = /^\d{4}-[a-z0-9-]+\.sql$/
 const rewritesPattern = /^-- rewrites: (\w+)$/m
 
+/** What the service and its features declare about the database. */
+export interface DeclaredSchema {
+  migrations: readonly MigrationFolder[]
+  /** Tables with maintained row counts. */
+  countedLists: readonly string[]
+  /** Tables whose rows are removed when they expire. */
+  expiringTables: readonly string[]
+}
+
 /** A folder with one subfolder of migrations per engine. */
 export interface MigrationFolder {
   path: string

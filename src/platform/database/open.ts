@@ -68,7 +68,7 @@ export async function openDatabase(options: OpenOptions): Promise<{ db: Database
   }
 }
 
-function dialectOf(url: string): Dialect {
+export function dialectOf(url: string): Dialect {
   return url.startsWith('file:') ? 'sqlite' : 'postgres'
 }
 

@@ -108,6 +108,25 @@ export const adminStates: readonly PageState[] = [
       await tells(page, 'The user is deleted.')
     },
   },
+  at('admin', 'backups that are not scheduled', '/console/backups', 'Backups'),
+  {
+    name: 'backups',
+    as: 'admin',
+    async open(page, { api, words }) {
+      const at = api.clock.nowSeconds()
+      const row = (file: string | null, proved: boolean, error: string | null) =>
+        api.db.write({
+          sql: `INSERT INTO backups (started_at, finished_at, file, bytes, row_count, proved, error)
+                VALUES ($1, $1, $2, 1234567, 89012, $3, $4)`,
+          params: [at, file, proved, error],
+        })
+      await row('latchkey-20260101T000000Z.archive', true, null)
+      await row('latchkey-20260102T000000Z.archive.unproved', false, words.description)
+      await row(null, false, words.description)
+      await goTo(page, `${api.url}/console/backups`, 'Backups')
+      await tells(page, 'Not proved')
+    },
+  },
   at('admin', 'audit trail', '/console/audit', 'Audit trail'),
   at('admin', 'audit trail, a page that is not', '/console/audit?page=99', 'Audit trail'),
 ]

@@ -61,7 +61,7 @@ export function addSetUpPages(app: FastifyInstance, parts: PageKit & SetUpServic
     const view = {
       ...welcome,
       address: parts.publicUrl ?? visitedAddress(request),
-      settings: parts.productionSettings,
+      settings: await parts.findProductionSettings(),
       cards: await cards.ofWelcome(principal, request),
     }
     return send(request, reply, welcomePage(view))

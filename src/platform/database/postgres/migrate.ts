@@ -5,7 +5,7 @@ import { createHosts } from './hosts.ts'
 import { beginStatements } from './session.ts'
 
 // An arbitrary number, the same in every process.
-const migrationLock = 7_236_114_809
+export const migrationLock = 7_236_114_809
 
 /** Lock and settings are bound to the transaction, not to the session, so it works through any connection pooler. */
 export async function withPostgresMigrations<T>(

@@ -71,7 +71,7 @@ function faultOf(error: unknown): Fault | undefined {
 
 const advice: Readonly<Record<Fault, (path: string) => string>> = {
   damaged: (path) =>
-    `the database file ${path} is damaged: what needs its damaged pages is answered 503, everything else is served. Stop the service, run: sqlite3 ${path} "PRAGMA integrity_check" to see what is damaged, and restore the last backup; without one, save what can be read: sqlite3 ${path} .recover | sqlite3 recovered.db`,
+    `the database file ${path} is damaged: what needs its damaged pages is answered 503, everything else is served. Stop the service, run: sqlite3 ${path} "PRAGMA integrity_check" to see what is damaged, and restore the last backup (docs/backup.md); without one, save what can be read: sqlite3 ${path} .recover | sqlite3 recovered.db`,
   full: (path) => `no room is left on the disk of the database file ${path}: writes are answered 503 until there is`,
   readOnly: (path) =>
     `the database file ${path} cannot be written: writes are answered 503. See that the file system is not mounted read-only, and that the user of the service may write the file, its -wal and -shm, and their folder`,

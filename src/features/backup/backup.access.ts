@@ -1,0 +1,1 @@
+export const backupAccess = { permission: 'backups.view' } as const

@@ -1,0 +1,29 @@
+/** Backup, restore and move of the whole database, and scheduled backups with their page and metrics. */
+import { join } from 'node:path'
+import { defineFeature } from '../../platform/feature.ts'
+import { backupAccess } from './backup.access.ts'
+import { backupKeys, checkBackupConfig } from './backup.keys.ts'
+import { backupCommands } from './commands/backup-commands.ts'
+
+export const backup = defineFeature({
+  name: 'backup',
+  migrations: join(import.meta.dirname, 'migrations'),
+  config: backupKeys,
+  checkConfig: checkBackupConfig,
+
+  create: async (infrastructure) => (await import('./backup.create.ts')).createBackupService(infrastructure),
+  // Once per process, also where several threads serve it.
+  onListening: async (service) => {
+    service.startSchedule()
+    return []
+  },
+
+  pages: (service) => ({
+    navigation: service.isScheduled
+      ? [{ path: '/console/backups', name: 'Backups', permission: backupAccess.permission, order: 40 }]
+      : [],
+    routes: (kit) => async (app) =>
+      (await import('./pages/backups.routes.ts')).addBackupPages(app, { ...kit, ...service }),
+  }),
+  commands: backupCommands,
+})

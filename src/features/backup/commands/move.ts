@@ -1,0 +1,52 @@
+import { url } from '../../../config/readers.ts'
+import { exitCodes, FatalError } from '../../../core/fatal-error.ts'
+import { isInUse, isSamePlace } from '../../../platform/archive/places.ts'
+import { move } from '../../../platform/archive/transfer.ts'
+import {
+  type ArchiveContext,
+  clock,
+  configuredPlace,
+  leftOutLine,
+  migratedLine,
+  rowsAndTables,
+  usageError,
+  withProgress,
+} from './archive-command.ts'
+
+export interface MoveOptions {
+  to: string
+  replace?: boolean
+  whileRunning?: boolean
+  quiet?: boolean
+}
+
+const databaseUrl = url('file', 'postgres', 'postgresql')
+
+export async function moveTo(context: ArchiveContext, given: MoveOptions): Promise<void> {
+  const from = configuredPlace(context)
+  const to = { ...from, url: requireUrl(given.to) }
+  if (isSamePlace(from, to)) throw usageError('--to names the configured database itself')
+  if (!given.whileRunning && (await isInUse(from))) throw running()
+  const what = 'both databases are as before'
+  const result = await withProgress({ quiet: given.quiet, what }, async ({ onProgress, note, elapsed }) => {
+    const moved = await move(from, { to, canReplace: given.replace === true, clock, onProgress })
+    const leftOut = leftOutLine(moved.leftOut)
+    if (leftOut) note(leftOut)
+    const done = `moved ${rowsAndTables(moved)}, each compared, in ${elapsed()}\n`
+    return `${done}${migratedLine(moved.applied)}Set DATABASE_URL to the new database, keep the secrets, and start the service.\n`
+  })
+  process.stdout.write(result)
+}
+
+function requireUrl(given: string): string {
+  const read = databaseUrl.read({ kind: 'value', value: given, line: 1, column: 1 })
+  if (read === undefined) throw usageError(`--to must be ${databaseUrl.expected}`)
+  return read
+}
+
+function running(): FatalError {
+  return new FatalError(
+    'the service runs on the configured database, and what it writes from now on would not be moved: stop it first, or rehearse with --while-running',
+    exitCodes.unavailable,
+  )
+}

@@ -1,0 +1,157 @@
+/** Fills a PostgreSQL database in one transaction. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import type pg from 'pg'
+import { exitCodes, FatalError } from '../../core/fatal-error.ts'
+import { parsePostgresUrl } from '../../core/postgres-url.ts'
+import { countLists } from '../database/counted-lists.ts'
+import { countTables } from '../database/maintained-counts.ts'
+import { applyMigrations, type MigrationTransaction, readMigrations } from '../database/migrations.ts'
+import { migrationLock } from '../database/postgres/migrate.ts'
+import { badArchive, type Row, type Table } from './content.ts'
+import { removeForLoading } from './postgres-constraints.ts'
+import { copyFrom } from './postgres-copy.ts'
+import { connectForArchive, describeTables, listTables, readApplied, readPostgresRows } from './postgres-snapshot.ts'
+import { copyLine } from './postgres-values.ts'
+import { migrationsOf, migrationTable, quote, tablesOf } from './schema.ts'
+import { inUse, requireEmpty, type Target, type TargetOptions } from './target.ts'
+
+export async function openPostgresTarget(url: string, options: TargetOptions): Promise<Target> {
+  const { schema, clock } = options
+  const { place } = parsePostgresUrl(url)
+  const client = await connectForArchive(url)
+  const transaction = createTransaction(client)
+  let restore: () => Promise<void>
+  let tables: Map<string, Table>
+  try {
+    await requireUnused(client, place)
+    await client.query('BEGIN')
+    await client.query('SELECT pg_advisory_xact_lock($1)', [migrationLock])
+    await client.query("SELECT set_config('maintenance_work_mem', '128MB', true)")
+    await makeSchema(client, transaction, { ...options, place })
+    const names = (await listTables(client)).filter((name) => namesOf(options).includes(name))
+    tables = new Map((await describeTables(client, names)).map((table) => [table.name, table]))
+    restore = await removeForLoading(client, [...names, countTables.changes])
+  } catch (error) {
+    await client.end()
+    throw error
+  }
+
+  return {
+    dialect: 'postgres',
+    findTable: (name) => tables.get(name),
+    async load(table, batches) {
+      const columns = table.columns.map(({ name }) => quote(name)).join(', ')
+      try {
+        await copyFrom(client, `COPY ${quote(table.name)} (${columns}) FROM STDIN`, linesOf(batches))
+      } catch (error) {
+        throw describeCopyError(error, table)
+      }
+    },
+    async complete(loaded) {
+      for (const { name, counter } of loaded) {
+        if (!counter) continue
+        const next = BigInt(counter.last) + 1n
+        await client.query(`ALTER TABLE ${quote(name)} ALTER COLUMN ${quote(counter.column)} RESTART WITH ${next}`)
+      }
+      await restore()
+    },
+    rows: (table) => readPostgresRows(client, table),
+    async commit() {
+      const applied = await applyMigrations(transaction, readMigrations(schema.migrations, 'postgres'), clock.nowIso())
+      await countLists(transaction, schema.countedLists)
+      await client.query('COMMIT')
+      // Without statistics, the first queries would be planned for empty tables.
+      await client.query('ANALYZE')
+      await client.end()
+      return applied
+    },
+    // Closing rolls back an open transaction.
+    discard: () => client.end(),
+  }
+}
+
+const namesOf = ({ schema, migrations }: TargetOptions) =>
+  tablesOf(
+    schema,
+    migrations.map(({ name }) => name),
+  ).map(({ name }) => name)
+
+function createTransaction(client: pg.Client): MigrationTransaction {
+  return {
+    dialect: 'postgres',
+    query: async <Found extends object>(sql: string, params: string[] = []) =>
+      (await client.query<Found>(sql, params)).rows,
+    script: async (sql) => void (await client.query(sql)),
+  }
+}
+
+/** Brings the database to the schema of the content, from an earlier one or from nothing. */
+async function makeSchema(
+  client: pg.Client,
+  transaction: MigrationTransaction,
+  options: TargetOptions & { place: string },
+): Promise<void> {
+  const migrations = migrationsOf(options.schema, 'postgres', options.migrations)
+  const wanted = new Set(migrations.map(({ name }) => name))
+  const applied = await readApplied(client)
+  const later = applied?.find(({ name }) => !wanted.has(name))
+  requireEmpty(options.place, applied ? await tablesWithRows(client, options) : [], options.canReplace)
+  if (later) {
+    throw badArchive(
+      `the schema of ${options.place} is newer than the archive's: it has migration ${later.name}. Restore into a new, empty database; it is then brought to this version`,
+    )
+  }
+  await applyMigrations(transaction, migrations, options.clock.nowIso())
+  await countLists(transaction, options.countedLists)
+  for (const { name, appliedAt } of options.migrations) {
+    await client.query(`UPDATE ${migrationTable} SET applied_at = $1 WHERE name = $2`, [appliedAt, name])
+  }
+}
+
+/** The tables that hold more than what the migrations put in. Rows that expire by themselves do not count. */
+async function tablesWithRows(client: pg.Client, { schema }: TargetOptions): Promise<string[]> {
+  const names = readMigrations(schema.migrations, 'postgres').map(({ name }) => name)
+  const fresh = tablesOf(schema, names).filter(({ name }) => !schema.expiringTables.includes(name))
+  const present = new Set(await listTables(client))
+  const filled: string[] = []
+  for (const { name, rows } of fresh) {
+    if (!present.has(name)) continue
+    const { rowCount } = await client.query(`SELECT 1 FROM ${quote(name)} LIMIT ${rows + 1}`)
+    if (rowCount === rows + 1) filled.push(name)
+  }
+  return filled
+}
+
+/** Throws if a service is connected. The server takes a moment to notice that one has ended. */
+async function requireUnused(client: pg.Client, place: string): Promise<void> {
+  let connections = await countServiceConnections(client)
+  for (let attempt = 0; attempt < 10 && connections > 0; attempt++) {
+    await sleep(200)
+    connections = await countServiceConnections(client)
+  }
+  if (connections > 0) throw inUse(place, `: a service has ${connections} connections to it`)
+}
+
+export async function countServiceConnections(client: pg.Client): Promise<number> {
+  const { rows } = await client.query<{ connections: string }>(
+    `SELECT count(*) AS connections FROM pg_stat_activity
+     WHERE datname = current_database() AND application_name = 'latchkey' AND pid <> pg_backend_pid()`,
+  )
+  return Number(rows[0]?.connections)
+}
+
+async function* linesOf(batches: AsyncIterable<readonly Row[]>): AsyncGenerator<string> {
+  for await (const rows of batches) {
+    let text = ''
+    for (const row of rows) text += copyLine(row)
+    yield text
+  }
+}
+
+/** The server's errors say what is wrong with which column; other errors are passed on. */
+function describeCopyError(error: unknown, { name }: Table): unknown {
+  if (!(error instanceof Error) || !('severity' in error)) return error
+  const { where } = error as { where?: string }
+  const message = `table ${name} cannot be loaded: ${error.message}${where ? ` (${where})` : ''}. Nothing was changed`
+  return new FatalError(message, exitCodes.badData, { cause: error })
+}

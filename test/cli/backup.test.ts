@@ -1,0 +1,234 @@
+/** backup, restore and move, run as processes. */
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
+import { root } from '../../src/config/root.ts'
+import type { Dialect } from '../../src/platform/database/database.ts'
+import { startApi } from '../support/api.ts'
+import { placeOf, tablesIn, tablesOfDatabase, withFlippedByte } from '../support/archives.ts'
+import { createDatabaseUrl, engines, onEachEngine, temporaryFolder } from '../support/databases.ts'
+import { makeKey } from '../support/keys.ts'
+import { enableTwoFactor, logIn, many, signIn, totp } from '../support/people.ts'
+import { collect, type Ended, latchkey } from '../support/process.ts'
+import { createProduct, namesOf, productsPath } from '../support/products.ts'
+import { startApiWithRoles } from '../support/roles.ts'
+
+const run = (url: string, ...args: string[]) => latchkey(args, { env: { DATABASE_URL: url } })
+
+function assertRefused(ended: Ended, code: number, line: RegExp): void {
+  assert.equal(ended.code, code, ended.stderr)
+  assert.match(ended.stderr, /^latchkey: [^\n]*\n$/)
+  assert.match(ended.stderr, line)
+}
+
+function assertDone(ended: Ended, line: RegExp): void {
+  assert.equal(ended.code, 0, ended.stderr)
+  assert.match(ended.stdout, line)
+  assert.equal(ended.stderr, '')
+}
+
+/** A service with what people must not lose. */
+async function startFilled(t: TestContext, engine: Dialect) {
+  const api = await startApiWithRoles(t, { engine })
+  const people = await many(5, (i) => signIn(api, `person${i}@example.com`))
+  const [first, second] = people as [(typeof people)[0], (typeof people)[0]]
+  await api.grant(first, 'admin')
+  const { secret } = await enableTwoFactor(api, second)
+  const { key } = await makeKey(api, first.access)
+  const lamp = await createProduct(api, first.access, { name: 'Copper Lamp' })
+  const gone = await createProduct(api, first.access, { name: 'Gone Lamp' })
+  await api.delete(`${productsPath}/${gone}`, first.access)
+  return { api, people, first, second, secret, key, lamp, gone }
+}
+
+type Filled = Awaited<ReturnType<typeof startFilled>>
+
+async function assertWhole(t: TestContext, url: string, { people, first, second, secret, key, gone }: Filled) {
+  const api = await startApi(t, { env: { DATABASE_URL: url } })
+  // The clock of a service begins up to 30 s early, and tokens from the future are refused.
+  api.clock.advance(30)
+  assert.equal((await api.get('/me', first.access)).status, 200)
+  for (const { refresh } of people) {
+    assert.equal((await api.post('/api/auth/refresh', { refresh_token: refresh })).status, 200)
+  }
+  assert.equal((await api.get('/me', key)).status, 200)
+  const { body } = await logIn(api, second.email)
+  const verified = await api.post('/api/auth/2fa/verify', {
+    challenge_token: body.challenge_token,
+    code: totp(api, secret),
+  })
+  assert.equal(verified.status, 200, JSON.stringify(verified.body))
+  assert.deepEqual(namesOf(await api.get(`${productsPath}?q=lamp`)), ['Copper Lamp'])
+  assert.equal((await api.get(productsPath)).body.meta.total, 1)
+  const { access_token: access } = (await logIn(api, first.email)).body
+  assert.equal(await createProduct(api, access, { name: 'Next Lamp' }), gone + 1)
+  await api.close()
+}
+
+for (const from of engines) {
+  for (const to of engines) {
+    test(`moving from ${from} to ${to} signs nobody out and loses nothing`, async (t) => {
+      const filled = await startFilled(t, from)
+      const url = await createDatabaseUrl(t, to)
+      const source = filled.api.databaseUrl
+      assertRefused(await run(source, 'move', '--to', url), 69, /the service runs on the configured database/)
+      await filled.api.close()
+      const before = await tablesOfDatabase(t, placeOf(source))
+      assertDone(await run(source, 'move', '--to', url), /^moved \d+ rows of \d+ tables, each compared, in [\d.]+ s\n/)
+      assert.deepEqual(await tablesOfDatabase(t, placeOf(url)), before)
+      assert.deepEqual(await tablesOfDatabase(t, placeOf(source)), before)
+      await assertWhole(t, url, filled)
+    })
+  }
+}
+
+onEachEngine('backup and restore', (engine) => {
+  test('work beside a service, into a private file, and bring everything back', async (t) => {
+    const filled = await startFilled(t, engine)
+    const source = filled.api.databaseUrl
+    const file = join(temporaryFolder(t), 'test.archive')
+    assertDone(await run(source, 'backup', file), /^backed up \d+ rows of \d+ tables, \d+ kB, in [\d.]+ s\n$/)
+    assert.equal(statSync(file).mode & 0o777, 0o600)
+    assert.deepEqual(readdirSync(dirname(file)), [basename(file)])
+    const bytes = readFileSync(file)
+    assertRefused(await run(source, 'backup', file), 73, /it exists; --force replaces it/)
+    assert.deepEqual(readFileSync(file), bytes)
+    assertDone(await run(source, 'backup', '--force', file), /^backed up/)
+    const checked = await run(source, 'restore', '--check', file)
+    assertDone(checked, /^the archive is whole\ntaken .* from (sqlite|postgres)\nrows:\n(.*\n)* {2}users: 5\n/)
+
+    assertRefused(await run(source, 'restore', '--replace', file), 69, /is in use.*stop the service first/)
+    await filled.api.close()
+    assertRefused(await run(source, 'restore', file), 65, /is not empty/)
+    const damaged = await run(source, 'restore', '--replace', withFlippedByte(file, 400, 1))
+    assertRefused(damaged, 65, /is damaged: table \w+, part 1 of 1\. Nothing was written/)
+    const before = await tablesOfDatabase(t, placeOf(source))
+    assertDone(await run(source, 'restore', '--replace', file), /^restored \d+ rows of \d+ tables, each compared/)
+    assert.deepEqual(await tablesOfDatabase(t, placeOf(source)), before)
+    await assertWhole(t, source, filled)
+  })
+
+  test('leave an empty database if they are killed in the middle, and work the next time', async (t) => {
+    const full = await createDatabaseUrl(t, 'sqlite')
+    assertDone(await run(full, 'products:seed', '--count', '20000', '--quiet'), /20,000 products/)
+    const file = join(temporaryFolder(t), 'test.archive')
+    assertDone(await run(full, 'backup', file), /^backed up/)
+    const url = await createDatabaseUrl(t, engine)
+    for (const delayMs of [0, 150]) {
+      const child = spawn(join(root, 'bin', 'latchkey'), ['restore', file], {
+        cwd: '/',
+        env: { PATH: process.env.PATH, HOME: process.env.HOME, DATABASE_URL: url },
+      })
+      const ended = collect(child)
+      t.after(() => child.kill('SIGKILL'))
+      while (!(await isLoading(url))) await sleep(5)
+      await sleep(delayMs)
+      child.kill('SIGKILL')
+      assert.equal((await ended).code, null, 'it was killed before it ended')
+      assert.equal(await hasTables(url), false)
+    }
+    assertDone(await run(url, 'restore', file), /^restored/)
+    assert.deepEqual(await tablesOfDatabase(t, placeOf(url)), await tablesIn(file))
+    if (engine === 'sqlite') assert.deepEqual(readdirSync(dirname(pathOf(url))), ['test.db'])
+  })
+})
+
+const pathOf = (url: string) => url.slice('file:'.length)
+
+/** Whether rows are being loaded. */
+async function isLoading(url: string): Promise<boolean> {
+  if (url.startsWith('file:')) {
+    const folder = dirname(pathOf(url))
+    const found = readdirSync(folder).find((name) => /\.restoring-\d+$/.test(name))
+    return found !== undefined && (statSync(join(folder, found), { throwIfNoEntry: false })?.size ?? 0) > 1_000_000
+  }
+  const rows = await ask(
+    url,
+    "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'COPY%'",
+  )
+  return rows.length > 0
+}
+
+async function hasTables(url: string): Promise<boolean> {
+  if (url.startsWith('file:')) return existsSync(pathOf(url))
+  // The server notices the lost connection when it reads from it.
+  while (
+    (
+      await ask(
+        url,
+        "SELECT 1 FROM pg_stat_activity WHERE application_name = 'latchkey archive' AND datname = current_database()",
+      )
+    ).length > 0
+  ) {
+    await sleep(20)
+  }
+  return (await ask(url, "SELECT 1 FROM pg_class WHERE relname = 'users'")).length > 0
+}
+
+async function ask(url: string, sql: string): Promise<object[]> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  try {
+    return (await client.query(sql)).rows
+  } finally {
+    await client.end()
+  }
+}
+
+test('an archive goes through a pipe, and nothing else is on it', async (t) => {
+  const url = await createDatabaseUrl(t, 'sqlite')
+  await run(url, 'migrate')
+  const child = spawn(join(root, 'bin', 'latchkey'), ['backup', '-'], {
+    cwd: '/',
+    env: { PATH: process.env.PATH, HOME: process.env.HOME, DATABASE_URL: url },
+  })
+  const chunks: Buffer[] = []
+  child.stdout.on('data', (chunk) => chunks.push(chunk))
+  const { code } = await collect(child)
+  assert.equal(code, 0)
+  const file = join(temporaryFolder(t), 'piped.archive')
+  writeFileSync(file, Buffer.concat(chunks))
+  assertDone(await run(url, 'restore', '--check', file), /^the archive is whole/)
+})
+
+test('mistakes get one line each', async (t) => {
+  const folder = temporaryFolder(t)
+  const url = `file:${join(folder, 'none.db')}`
+  assertRefused(await run(url, 'backup', join(folder, 'a.archive')), 66, /there is no database at/)
+  assert.deepEqual(readdirSync(folder), [])
+  assertRefused(await run(url, 'restore', join(folder, 'none.archive')), 66, /cannot read .*none\.archive/)
+  mkdirSync(join(folder, 'folder'))
+  assertRefused(await run(url, 'restore', join(folder, 'folder')), 66, /it is not a file/)
+  writeFileSync(join(folder, 'text'), 'not an archive, but some text that is long enough to be one, perhaps'.repeat(9))
+  assertRefused(await run(url, 'restore', join(folder, 'text')), 65, /is no archive of Latchkey/)
+  assertRefused(await run(url, 'move', '--to', 'mysql://localhost/x'), 64, /--to must be a URL that starts with file:/)
+  assertRefused(await run(url, 'move', '--to', url), 64, /names the configured database itself/)
+  writeFileSync(join(folder, 'broken.db'), 'no database at all'.repeat(100))
+  const archive = join(folder, 'good.archive')
+  const filled = `file:${join(folder, 'filled.db')}`
+  await run(filled, 'migrate')
+  await run(filled, 'backup', archive)
+  assertRefused(
+    await run(`file:${join(folder, 'broken.db')}`, 'restore', archive),
+    65,
+    /is damaged, or no database of SQLite: move it away/,
+  )
+})
+
+for (const [every, folder, problem] of [
+  ['24', 'x', /backup\.every|BACKUP_EVERY/],
+  ['24 hours', 'x', /a time such as 30m, 24h or 7d/],
+  ['0m', 'x', /a time such as 30m, 24h or 7d/],
+  ['24h', undefined, /set BACKUP_FOLDER/],
+] as const) {
+  test(`BACKUP_EVERY=${every} with ${folder ?? 'no'} folder is refused`, async () => {
+    const env = { BACKUP_EVERY: every, ...(folder !== undefined && { BACKUP_FOLDER: folder }) }
+    const { code, stderr } = await latchkey(['user:list'], { env })
+    assert.equal(code, 78)
+    assert.match(stderr, problem)
+  })
+}

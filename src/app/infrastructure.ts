@@ -19,7 +19,7 @@ import { createLimiters } from '../platform/limiter/limiter.ts'
 import type { Log } from '../platform/log/logger.ts'
 import type { Metrics } from '../platform/metrics/metrics.ts'
 import { openRedis, type Redis } from '../platform/redis/redis.ts'
-import { createSecrets } from '../platform/secrets/secrets.ts'
+import { createSecrets, type Secrets } from '../platform/secrets/secrets.ts'
 import { createOwnParts, type ProcessParts } from '../platform/threads/process-parts.ts'
 import type { Telemetry } from '../platform/tracing/otlp/telemetry.ts'
 import { traceDatabase } from '../platform/tracing/traced-database.ts'
@@ -102,7 +102,8 @@ export async function openInfrastructure(options: InfrastructureOptions): Promis
     const nodeBus = await open(openNodeBus)
     const topics = await open(openTopicBus)
     if (isServing) warnWithoutListen({ config, db, log, threads }, redis)
-    if (isServing && config.graphql.pubsub === 'in_memory' && threads.doesBackgroundWork) {
+    // A SQLite file has one node.
+    if (isServing && db.dialect === 'postgres' && config.graphql.pubsub === 'in_memory' && threads.doesBackgroundWork) {
       const stop = await warnOfLonelyTopics({ nodeBus, log, nodeId: random.id() })
       closers.push(async () => stop())
     }
@@ -120,15 +121,7 @@ export async function openInfrastructure(options: InfrastructureOptions): Promis
       counts: createMaintainedCounts(db),
       singleUseIds: createSingleUseIds(db),
       audit: createAudit({ clock, events: declared.auditEvents }),
-      secrets: createSecrets({
-        signing: config.jwt.secret,
-        previous: config.jwt.previousSecrets,
-        appKey: config.auth.appKey,
-        databaseFile: developmentFile(config),
-        isServing,
-        random,
-        log,
-      }),
+      secrets: openSecrets({ config, log, random, isServing }),
       events: createEvents({ log }),
       topics,
       announce: createAnnounce(topics, log),
@@ -154,6 +147,24 @@ export async function openInfrastructure(options: InfrastructureOptions): Promis
     await close()
     throw error
   }
+}
+
+/** In development a missing signing secret is generated. */
+export function openSecrets({
+  config,
+  log,
+  random,
+  isServing,
+}: Pick<OpenInfrastructure, 'config' | 'log' | 'random' | 'isServing'>): Secrets {
+  return createSecrets({
+    signing: config.jwt.secret,
+    previous: config.jwt.previousSecrets,
+    appKey: config.auth.appKey,
+    databaseFile: developmentFile(config),
+    isServing,
+    random,
+    log,
+  })
 }
 
 /** The SQLite file in development; a signing secret may be generated and stored beside it. */

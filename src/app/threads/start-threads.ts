@@ -11,6 +11,7 @@ import { type MetricObject, mergeMetrics } from '../../platform/metrics/metrics.
 import { createHub } from '../../platform/threads/hub.ts'
 import { createSharedSlotsMemory, releaseShare } from '../../platform/threads/shared-slots.ts'
 import type { App, ListenAt } from '../create-app.ts'
+import { openSecrets } from '../infrastructure.ts'
 import type { Config } from '../load-config.ts'
 import { requireFreePort } from './free-port.ts'
 import { openProcessDatabase } from './process-database.ts'
@@ -37,6 +38,8 @@ export async function createThreadedApp(options: ThreadedOptions): Promise<App> 
   const serviceId = systemRandom.id()
   const poolSize = Math.max(1, Math.floor(config.database.poolSize / count))
   const database = await openProcessDatabase({ ...options, clock: clock?.clock ?? systemClock })
+  // Before the threads, of which only one would say so.
+  openSecrets({ config, log, random: systemRandom, isServing: true })
   const hub = createHub({
     connectScanner: database.connectScanner,
     mergeMetrics: async () => mergeMetrics(await collectMetrics(threads)),

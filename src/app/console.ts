@@ -1,8 +1,10 @@
 /** The console: the pages of all features in one layout, and the WebSocket that their scripts subscribe on. */
+
 import type { FastifyInstance } from 'fastify'
 import { isPlaygroundOpen } from '../config/config.ts'
 import { createOwnOriginCheck } from '../platform/graphql/websocket/upgrade.ts'
 import type { UpgradeEndpoint } from '../platform/graphql/websocket/upgrade-server.ts'
+import { namedPlugin } from '../platform/http/named-plugin.ts'
 import { consolePath, consoleRoutes, livePath } from '../platform/pages/console.ts'
 import { createCookies } from '../platform/pages/cookies.ts'
 import { createCsrf } from '../platform/pages/csrf.ts'
@@ -24,7 +26,7 @@ export async function addConsole(
     // The longest a session can last. The server enforces the shorter idle limit.
     maxAgeSeconds: joined.signIn.maxSessionSeconds,
   })
-  await app.register(consoleRoutes, {
+  await app.register(namedPlugin('console', consoleRoutes), {
     prefix: consolePath,
     pages: joined.pages,
     random,

@@ -10,12 +10,14 @@ import { graphqlPath } from '../platform/graphql/http/graphql.routes.ts'
 import type { Sockets } from '../platform/graphql/websocket/upgrade-server.ts'
 import { reachableUrl } from '../platform/http/bound-url.ts'
 import { createHttpServer } from '../platform/http/server.ts'
+import type { Metrics } from '../platform/metrics/metrics.ts'
 import { addConsole } from './console.ts'
 import { addServiceGauges } from './gauges.ts'
 import type { OpenInfrastructure } from './infrastructure.ts'
 import { openService, type ServiceOptions } from './open-service.ts'
 import { requireUniqueRoutes } from './route-owners.ts'
 import { createSocketParts } from './sockets.ts'
+import { addStorageGauges } from './storage-gauges.ts'
 
 export interface AppOptions extends ServiceOptions {
   /** Called before the service listens. For tests and benchmarks; to extend the service, write a feature. */
@@ -31,11 +33,32 @@ export interface Parts extends Pick<OpenInfrastructure, 'db' | 'events' | 'topic
   sockets: Sockets
   liveAccess: LiveAccess
   authenticate: Authenticate
+  collectMetrics: Metrics['collect']
 }
 
-export interface App {
-  listen(): Promise<Listening>
+export interface App extends Stoppable {
+  listen(at?: ListenAt): Promise<Listening>
+}
+
+/** How a service stops. Waiting between the steps is up to the process: see `commands/serving.ts`. */
+export interface Stoppable {
+  /**
+   * Prepares the stop, while everything is still served: readiness is 503, so that proxies take the node out of rotation,
+   * and responses carry `Connection: close`.
+   */
+  drain(): void
+  /** Stops listening, waits for requests in flight, closes sockets with 1001, then everything else. */
   close(): Promise<void>
+  /** Ends all connections at once, for a `close` that is to wait no longer. */
+  cutOff(): void
+}
+
+/** Overrides the configuration. */
+export interface ListenAt {
+  port: number
+  wsPort: number
+  /** Other threads listen on the same ports, and the kernel shares connections out. */
+  isShared: boolean
 }
 
 export interface Listening {
@@ -58,6 +81,7 @@ export async function createApp({ onCreated, ...options }: AppOptions): Promise<
       log,
       random,
       metrics,
+      printMetrics: infrastructure.threads.metricsOf(metrics).print,
       tracing: infrastructure.tracing,
       version: readVersion(),
       authenticate: joined.signIn.authenticate,
@@ -73,26 +97,44 @@ export async function createApp({ onCreated, ...options }: AppOptions): Promise<
     await joined.addRoutes(http.app)
     await graphql.addRoutes(http.app)
     const consoleSocket = await addConsole(http.app, service)
-    const { sockets, ...socketParts } = createSocketParts(infrastructure, graphql)
+    const { sockets, ...socketParts } = createSocketParts(infrastructure, graphql, readiness)
     socketParts.serveBeside(http.app.server, consoleSocket)
     let links: Listening['links'] = Promise.resolve([])
     // Registered first, so that it is waited for after the server has stopped.
     infrastructure.onClose(() => links)
-    infrastructure.onClose(() => Promise.all([http.close(), socketParts.close()]))
+    infrastructure.onClose(async () => {
+      // Before the first socket is closed, so that its client reconnects to another node.
+      await Promise.all([http.stopListening(), socketParts.stopListening()])
+      await Promise.all([http.close(), socketParts.close()])
+    })
     addServiceGauges(service)
+    addStorageGauges(metrics, infrastructure)
     metrics.addGauge({ name: 'graphql_sockets', help: 'Open sockets.', label: 'dialect', read: sockets.counts })
-    await onCreated?.(http.app, { ...infrastructure, ...graphql, sockets })
+    await onCreated?.(http.app, { ...infrastructure, ...graphql, sockets, collectMetrics: metrics.collect })
     await http.app.ready()
 
     return {
-      async listen() {
-        const wsUrl = await socketParts.listen()
-        const url = await http.listen(config.server.host, config.server.port)
+      async listen(at) {
+        const isShared = at?.isShared ?? false
+        const wsUrl = await socketParts.listen({ port: at?.wsPort ?? config.graphql.wsPort, isShared })
+        const url = await http.listen({
+          host: config.server.host,
+          port: at?.port ?? config.server.port,
+          reusePort: isShared,
+        })
         const address = config.server.publicUrl ?? reachableUrl(url)
-        links = joined.onListening(address)
+        if (infrastructure.threads.doesBackgroundWork) links = joined.onListening(address)
         return { url, wsUrl, address, links }
       },
+      drain() {
+        readiness.drain()
+        http.drain()
+      },
       close: infrastructure.close,
+      cutOff() {
+        http.cutOff()
+        socketParts.cutOff()
+      },
     }
   } catch (error) {
     await infrastructure.close()

@@ -1,4 +1,5 @@
 /** Builds the GraphQL engines from the elements of all features, and adds the routes that serve them. */
+
 import type { FastifyInstance } from 'fastify'
 import { isPlaygroundOpen } from '../config/config.ts'
 import { createLiveAccess } from '../platform/access/live-access.ts'
@@ -8,6 +9,7 @@ import { createFairScheduler } from '../platform/graphql/execution/fair-schedule
 import { graphqlPath, graphqlRoutes } from '../platform/graphql/http/graphql.routes.ts'
 import { servePlayground } from '../platform/graphql/playground/playground.ts'
 import { maxRunningOperations } from '../platform/graphql/websocket/operation-quota.ts'
+import { namedPlugin } from '../platform/http/named-plugin.ts'
 import type { Infrastructure } from '../platform/infrastructure.ts'
 import { createAddressBudgets } from '../platform/limiter/address-budgets.ts'
 import { traceEngine } from '../platform/tracing/traced-engine.ts'
@@ -16,7 +18,7 @@ import type { Joined } from './join.ts'
 export type GraphQL = Awaited<ReturnType<typeof createGraphQL>>
 
 export async function createGraphQL(infrastructure: Infrastructure, joined: Joined) {
-  const { config, log, clock, metrics, tracing, topics, nodeBus, onClose } = infrastructure
+  const { config, log, clock, metrics, tracing, topics, nodeBus, limitPerAddress, onClose } = infrastructure
   const { graphql } = config
   const { authenticate } = joined.signIn
   const liveAccess = await createLiveAccess({ authenticate, bus: nodeBus, clock, log })
@@ -24,7 +26,7 @@ export async function createGraphQL(infrastructure: Infrastructure, joined: Join
   const scheduler = createFairScheduler({ onError: (error) => log.error({ err: error }, 'a task of a client failed') })
   const budgets = createAddressBudgets({
     maxBytes: graphql.maxBytesPerAddress,
-    maxSubscriptions: graphql.maxSubscriptionsPerAddress,
+    subscriptions: limitPerAddress('subscriptions', graphql.maxSubscriptionsPerAddress),
     maxOperations: maxRunningOperations,
   })
   const countError = metrics?.addCounter({
@@ -70,14 +72,14 @@ export async function createGraphQL(infrastructure: Infrastructure, joined: Join
     },
     async addRoutes(app: FastifyInstance): Promise<void> {
       servePlayground(app, { isOn: isPlaygroundOpen(config) })
-      await app.register(graphqlRoutes, {
+      await app.register(namedPlugin('graphql', graphqlRoutes), {
         prefix: graphqlPath,
         engine,
         authenticate,
         liveAccess,
         maxBatch: graphql.limits.batch,
         maxCost: graphql.limits.cost,
-        maxStreamsPerAddress: graphql.maxSocketsPerAddress,
+        streamsPerAddress: limitPerAddress('streams', graphql.maxSocketsPerAddress),
         budgets,
       })
     },

@@ -10,7 +10,7 @@ import type { Bus } from '../platform/bus/bus.ts'
 import { createMemoryBus } from '../platform/bus/memory.ts'
 import type { Observe } from '../platform/database/database.ts'
 import { createMaintainedCounts } from '../platform/database/maintained-counts.ts'
-import { openDatabase, sqlitePath } from '../platform/database/open.ts'
+import { sqlitePath, withAdvice } from '../platform/database/open.ts'
 import { createSingleUseIds } from '../platform/database/single-use-ids.ts'
 import { createEvents } from '../platform/events/events.ts'
 import type { Feature } from '../platform/feature.ts'
@@ -19,12 +19,15 @@ import { createLimiters } from '../platform/limiter/limiter.ts'
 import type { Log } from '../platform/log/logger.ts'
 import type { Metrics } from '../platform/metrics/metrics.ts'
 import { openRedis, type Redis } from '../platform/redis/redis.ts'
-import { createSecrets } from '../platform/secrets/secrets.ts'
+import { createSecrets, type Secrets } from '../platform/secrets/secrets.ts'
+import { createOwnParts, type ProcessParts } from '../platform/threads/process-parts.ts'
 import type { Telemetry } from '../platform/tracing/otlp/telemetry.ts'
 import { traceDatabase } from '../platform/tracing/traced-database.ts'
-import { type BusParts, openNodeBus, openTopicBus } from './buses.ts'
+import { type BusParts, openNodeBus, openTopicBus, warnWithoutListen } from './buses.ts'
 import { declaredBy } from './declarations.ts'
+import { warnOfLonelyTopics } from './lonely-topics.ts'
 import { createOneShotAccessNotice } from './one-shot-access-notice.ts'
+import { openServiceDatabase } from './open-service-database.ts'
 
 export interface InfrastructureOptions {
   config: CoreConfig
@@ -39,10 +42,13 @@ export interface InfrastructureOptions {
   telemetry?: Telemetry | undefined
   /** False in commands: they connect neither to Redis nor to a bus, and a database fault ends them. */
   isServing: boolean
+  /** What the serving threads of the process share. By default there is only this thread. */
+  threads?: ProcessParts
 }
 
 export interface OpenInfrastructure extends Infrastructure {
   readonly redis: Redis | undefined
+  readonly threads: ProcessParts
   /** Names of the migrations that were applied while opening. */
   readonly applied: readonly string[]
   close(): Promise<void>
@@ -58,12 +64,13 @@ export async function buildOnInfrastructure<T>(
     return await build(infrastructure)
   } catch (error) {
     await infrastructure.close()
-    throw error
+    throw withAdvice(error, { url: options.config.database.url, root })
   }
 }
 
 export async function openInfrastructure(options: InfrastructureOptions): Promise<OpenInfrastructure> {
   const { config, log, clock = systemClock, random = systemRandom, observe, isServing } = options
+  const threads = options.threads ?? createOwnParts()
   const declared = declaredBy(options.features)
   const closers: (() => Promise<unknown>)[] = []
   const close = async () => {
@@ -76,28 +83,30 @@ export async function openInfrastructure(options: InfrastructureOptions): Promis
 
   try {
     const tracing = options.telemetry && opened(options.telemetry).tracing
-    const { db: plainDb, applied } = await openDatabase({
-      ...config.database,
-      root,
-      migrations: declared.migrations,
-      countedLists: declared.countedLists,
+    const { db: plainDb, applied } = await openServiceDatabase({
+      config,
+      log,
+      declared,
       clock,
       random,
-      onConnectionLost: (error) => log.warn({ err: error }, 'database connection lost'),
-      faultLog: isServing ? log : undefined,
-      // Commands print warnings only, and a person at a terminal should see why it takes long.
-      onLongWork: (line) => (isServing ? log.info(line) : log.warn(line)),
+      isServing,
       ...(observe && { observe }),
+      ...(threads.database && { ...threads.database, isMigrated: true }),
     })
     opened(plainDb)
     const db = tracing ? traceDatabase(plainDb, tracing) : plainDb
-    if (applied.length > 0) log.info({ applied }, 'migrations applied')
     const redis =
       isServing && config.redis.url !== undefined ? opened(await openRedis(config.redis.url, log)) : undefined
     const open = async (bus: (parts: BusParts, redis: Redis | undefined) => Promise<Bus>) =>
-      opened(isServing ? await bus({ config, log, db, tracing }, redis) : createMemoryBus({ log }))
+      opened(isServing ? await bus({ config, log, db, threads, tracing }, redis) : createMemoryBus({ log }))
     const nodeBus = await open(openNodeBus)
     const topics = await open(openTopicBus)
+    if (isServing) warnWithoutListen({ config, db, log, threads }, redis)
+    // A SQLite file has one node.
+    if (isServing && db.dialect === 'postgres' && config.graphql.pubsub === 'in_memory' && threads.doesBackgroundWork) {
+      const stop = await warnOfLonelyTopics({ nodeBus, log, nodeId: random.id() })
+      closers.push(async () => stop())
+    }
     return {
       config,
       log,
@@ -112,29 +121,24 @@ export async function openInfrastructure(options: InfrastructureOptions): Promis
       counts: createMaintainedCounts(db),
       singleUseIds: createSingleUseIds(db),
       audit: createAudit({ clock, events: declared.auditEvents }),
-      secrets: createSecrets({
-        signing: config.jwt.secret,
-        previous: config.jwt.previousSecrets,
-        appKey: config.auth.appKey,
-        databaseFile: developmentFile(config),
-        isServing,
-        random,
-        log,
-      }),
+      secrets: openSecrets({ config, log, random, isServing }),
       events: createEvents({ log }),
       topics,
       announce: createAnnounce(topics, log),
       nodeBus,
       onAccessChanged: isServing
         ? createAccessChanges({ bus: nodeBus, log })
-        : createOneShotAccessNotice({ config, log, db }),
-      createLimiter: createLimiters(
-        redis,
-        options.metrics?.addCounter({
+        : createOneShotAccessNotice({ config, log, db, threads }),
+      createLimiter: createLimiters(redis, {
+        counts: threads.rateCounts,
+        onFallback: options.metrics?.addCounter({
           name: 'rate_limit_fallbacks_total',
           help: 'Rate limit checks that this node counted alone, because Redis did not answer.',
         }),
-      ),
+      }),
+      limitPerAddress: threads.limitPerAddress,
+      openHashPool: threads.openHashPool,
+      threads,
       isServing,
       onClose: (closer) => void closers.push(closer),
       close,
@@ -143,6 +147,24 @@ export async function openInfrastructure(options: InfrastructureOptions): Promis
     await close()
     throw error
   }
+}
+
+/** In development a missing signing secret is generated. */
+export function openSecrets({
+  config,
+  log,
+  random,
+  isServing,
+}: Pick<OpenInfrastructure, 'config' | 'log' | 'random' | 'isServing'>): Secrets {
+  return createSecrets({
+    signing: config.jwt.secret,
+    previous: config.jwt.previousSecrets,
+    appKey: config.auth.appKey,
+    databaseFile: developmentFile(config),
+    isServing,
+    random,
+    log,
+  })
 }
 
 /** The SQLite file in development; a signing secret may be generated and stored beside it. */

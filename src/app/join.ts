@@ -7,6 +7,7 @@ import { createPolicies, type Policy } from '../platform/access/policies.ts'
 import type { EventListener } from '../platform/events/events.ts'
 import type { Feature, Running, SignIn, TerminalLink } from '../platform/feature.ts'
 import type { Element } from '../platform/graphql/schema/elements.ts'
+import { namedPlugin } from '../platform/http/named-plugin.ts'
 import type { Infrastructure } from '../platform/infrastructure.ts'
 import type { ConsolePages } from '../platform/pages/console-pages.ts'
 import { Claims } from './clashes.ts'
@@ -51,8 +52,8 @@ export interface Joined {
   signIn: SignIn
   addRoutes(app: FastifyInstance): Promise<void>
   onForbidden: ReturnType<NonNullable<Feature['definition']['onForbidden']>>
-  /** Registers event listeners and starts background work. */
-  start(): Promise<void>
+  /** Registers event listeners, and starts background work if this thread does it. */
+  start(thread: { doesBackgroundWork: boolean }): Promise<void>
   /** Never rejects. */
   onListening(address: string): Promise<readonly TerminalLink[]>
 }
@@ -92,9 +93,10 @@ export async function joinFeatures(
     async onForbidden(request) {
       for (const record of forbidden) await record(request)
     },
-    async start() {
+    async start({ doesBackgroundWork }) {
       const listeners = collect((definition, service) => definition.listeners?.(service)).flat()
       for (const each of listeners) listen(each)
+      if (!doesBackgroundWork) return
       for (const feature of features) {
         const running: Running | undefined = await feature.definition.start?.(services.get(feature), infrastructure)
         if (running) onClose(() => running.close())
@@ -148,10 +150,10 @@ function withMarkedRoutes(feature: string, pages: ConsolePages): ConsolePages {
 type AddRoutes = (app: FastifyInstance) => void | Promise<void>
 
 function addMarked(feature: string, addRoutes: AddRoutes): (app: FastifyInstance) => Promise<void> {
-  return async (app) => {
+  return namedPlugin(feature, async (app) => {
     markRoutes(app, feature)
     await addRoutes(app)
-  }
+  })
 }
 
 /** Routes, including those of pages, are checked when they are added. */

@@ -8,6 +8,7 @@ import { startFolding } from '../platform/database/maintained-counts.ts'
 import type { Feature } from '../platform/feature.ts'
 import { createReadiness } from '../platform/http/readiness.ts'
 import { createMetrics, type Metrics } from '../platform/metrics/metrics.ts'
+import { createOwnParts, type ProcessParts } from '../platform/threads/process-parts.ts'
 import type { Telemetry } from '../platform/tracing/otlp/telemetry.ts'
 import { expiringTables } from './declarations.ts'
 import { withOwnFeatures } from './features.ts'
@@ -26,10 +27,12 @@ export async function openService({ extensions = [], ...options }: ServiceOption
   const metrics = createMetrics()
   const reads = metrics.databaseSeries({ operation: 'read' })
   const writes = metrics.databaseSeries({ operation: 'write' })
-  const telemetry = await openConfiguredTelemetry(options, metrics)
+  const threads = options.threads ?? createOwnParts()
+  const telemetry = await openConfiguredTelemetry({ ...options, threads }, metrics)
   return buildOnInfrastructure(
     {
       ...options,
+      threads,
       features,
       metrics,
       telemetry,
@@ -47,28 +50,33 @@ export async function openService({ extensions = [], ...options }: ServiceOption
 
 /** Loaded only if it is used. */
 async function openConfiguredTelemetry(
-  { config, log, random = systemRandom }: ServiceOptions,
-  metrics: Metrics,
+  { config, log, random = systemRandom, threads }: ServiceOptions & { threads: ProcessParts },
+  own: Metrics,
 ): Promise<Telemetry | undefined> {
-  const { endpoint, ...settings } = config.telemetry
+  const { endpoint, ...configured } = config.telemetry
   if (endpoint === undefined) return undefined
+  // Every thread exports its spans; one exports the metrics of all.
+  const settings = { ...configured, endpoint, ...(!threads.doesBackgroundWork && { metrics: 'none' as const }) }
+  const metrics = threads.metricsOf(own)
   const { openTelemetry } = await import('../platform/tracing/otlp/telemetry.ts')
-  return openTelemetry({ settings: { ...settings, endpoint }, metrics, version: readVersion(), random, log })
+  return openTelemetry({ settings, metrics, version: readVersion(), random, log })
 }
 
 async function joinAll(features: readonly Feature[], infrastructure: OpenInfrastructure, metrics: Metrics) {
-  const { config, log, clock, db, onClose } = infrastructure
+  const { config, log, clock, db, threads, onClose } = infrastructure
   const services = await createServices(features, infrastructure)
   const joined = await joinFeatures(features, services, infrastructure)
-  for (const running of [
-    startCleanup({ db, clock, log, tables: expiringTables(features, config) }),
-    startActorBackfill({ db, log }),
-    startFolding({ db, log }),
-  ]) {
-    onClose(() => running.close())
+  if (threads.doesBackgroundWork) {
+    for (const running of [
+      startCleanup({ db, clock, log, tables: expiringTables(features, config) }),
+      startActorBackfill({ db, log }),
+      startFolding({ db, log }),
+    ]) {
+      onClose(() => running.close())
+    }
   }
   const graphql = await createGraphQL(infrastructure, joined)
-  await joined.start()
+  await joined.start({ doesBackgroundWork: threads.doesBackgroundWork })
   const readiness = createReadiness({
     log,
     checkDatabase: () => db.checkWritable(),
@@ -80,8 +88,16 @@ async function joinAll(features: readonly Feature[], infrastructure: OpenInfrast
 export type Service = Awaited<ReturnType<typeof openService>>
 
 /** Buses count as a part of what they run on: an operator can repair Redis, not one of our connections to it. */
-function neighboursOf(db: Database, { redis, nodeBus, topics }: OpenInfrastructure): Record<string, () => boolean> {
-  const areUp = () => [nodeBus, topics].every((bus) => bus.isUp())
-  if (redis) return { redis: () => redis.isUp() && areUp() }
-  return db.dialect === 'postgres' ? { notifications: areUp } : {}
+function neighboursOf(
+  db: Database,
+  { redis, nodeBus, topics, config }: OpenInfrastructure,
+): Record<string, () => boolean> {
+  const areTopicsInPostgres = config.graphql.pubsub === 'postgres'
+  const busesOfRedis = areTopicsInPostgres ? [nodeBus] : [nodeBus, topics]
+  const busesOfPostgres = redis ? [topics] : [nodeBus, topics]
+  return {
+    ...(redis && { redis: () => redis.isUp() && busesOfRedis.every((bus) => bus.isUp()) }),
+    ...(db.dialect === 'postgres' &&
+      (!redis || areTopicsInPostgres) && { notifications: () => busesOfPostgres.every((bus) => bus.isUp()) }),
+  }
 }

@@ -8,9 +8,11 @@ import { graphqlPath } from '../platform/graphql/http/graphql.routes.ts'
 import { createStandaloneServer } from '../platform/graphql/websocket/standalone-server.ts'
 import { createUpgradeServer, type UpgradeEndpoint } from '../platform/graphql/websocket/upgrade-server.ts'
 import { createAddressReader, createProxyTrust } from '../platform/http/proxies.ts'
+import type { Readiness } from '../platform/http/readiness.ts'
 import { createRequestIds } from '../platform/http/request-ids.ts'
 import type { Infrastructure } from '../platform/infrastructure.ts'
 import type { AddressBudgets } from '../platform/limiter/address-budgets.ts'
+import { stopTimesOf } from '../platform/process/stop-times.ts'
 
 export interface SocketParts {
   engine: Engine
@@ -20,8 +22,13 @@ export interface SocketParts {
   budgets: AddressBudgets
 }
 
-export function createSocketParts({ config, log, random }: Infrastructure, parts: SocketParts) {
+export function createSocketParts(
+  { config, log, random, limitPerAddress }: Infrastructure,
+  parts: SocketParts,
+  readiness: Readiness,
+) {
   const { graphql, server, cors } = config
+  const { spreadMs, quietMs } = stopTimesOf(server.drainSeconds)
   const isTrusted = createProxyTrust(server.trustedProxies)
   const requestIds = createRequestIds(random, isTrusted)
   const own = server.publicUrl === undefined ? [] : [new URL(server.publicUrl).origin]
@@ -31,15 +38,18 @@ export function createSocketParts({ config, log, random }: Infrastructure, parts
     addressOf: createAddressReader(isTrusted),
     requestIdOf: requestIds.of,
     origins: [...cors.origins, ...own],
-    maxPerAddress: graphql.maxSocketsPerAddress,
+    perAddress: limitPerAddress('sockets', graphql.maxSocketsPerAddress),
     maxSubscriptions: graphql.maxSubscriptionsPerSocket,
     maxAnonymousMessage: graphql.maxAnonymousMessage,
+    closeOverMs: spreadMs,
   })
   const socketServer = createStandaloneServer({
     sockets,
     log,
     createRequestId: requestIds.create,
-    maxPerAddress: graphql.maxSocketsPerAddress,
+    perAddress: limitPerAddress('socket-connections', graphql.maxSocketsPerAddress),
+    readiness,
+    quietMs,
     isTrusted,
   })
   return {
@@ -47,11 +57,14 @@ export function createSocketParts({ config, log, random }: Infrastructure, parts
     /** `others` are further upgrade endpoints on the same server, by path. */
     serveBeside: (http: Server, others: Readonly<Record<string, UpgradeEndpoint>> = {}) =>
       sockets.serveAt(http, graphqlPath, others),
+    stopListening: () => socketServer.stopListening(),
     async close() {
       await sockets.close()
       await socketServer.close()
     },
+    cutOff: () => sockets.cutOff(),
     /** Returns the URL of the bound address. */
-    listen: () => socketServer.listen(graphql.wsHost, graphql.wsPort),
+    listen: ({ port = graphql.wsPort, isShared = false } = {}) =>
+      socketServer.listen({ host: graphql.wsHost, port, reusePort: isShared }),
   }
 }

@@ -2,7 +2,10 @@
 import { openCommandServices } from '../app/command-services.ts'
 import { declaredBy } from '../app/declarations.ts'
 import { withOwnFeatures } from '../app/features.ts'
+import { root } from '../config/root.ts'
 import type { FeatureCommand, Given } from '../platform/command-line/command.ts'
+import { describeFailure } from '../platform/command-line/database-failure.ts'
+import { withAdvice } from '../platform/database/open.ts'
 import type { Feature } from '../platform/feature.ts'
 import type { Settings } from './settings.ts'
 
@@ -16,5 +19,10 @@ export async function runFeatureCommand(
     return { service: services.get(feature) as never, infrastructure, close: infrastructure.close }
   }
   const schema = declaredBy(withOwnFeatures(settings.extensions))
-  await command.run({ config: settings.config, schema, open }, given as Given<never>)
+  try {
+    await command.run({ config: settings.config, schema, open }, given as Given<never>)
+  } catch (error) {
+    const advised = withAdvice(error, { url: settings.config.database.url, root })
+    throw describeFailure(advised, 'try again')
+  }
 }

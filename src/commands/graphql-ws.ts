@@ -1,5 +1,6 @@
 import { createSocketApp } from '../app/create-socket-app.ts'
 import { keepHeapSteady } from '../platform/process/steady-heap.ts'
+import { lockServedFile } from './served-file.ts'
 import { serve } from './serving.ts'
 import type { Settings } from './settings.ts'
 
@@ -17,9 +18,10 @@ export async function serveSockets({ host, port }: SocketOptions, settings: Sett
   if (pubsub === 'in_memory') {
     log.warn('graphql.pubsub is in_memory: subscriptions hear nothing of what other processes publish; redis does')
   }
+  lockServedFile(config, { isBeside: pubsub !== 'in_memory' })
   keepHeapSteady()
   const app = await createSocketApp({ config, log, extensions })
-  await serve(app, log, async () => {
+  await serve(app, { ...config.server, isDevelopment: config.isDevelopment, log }, async () => {
     const { wsUrl } = await app.listen()
     log.info({ wsUrl, environment: config.environment }, 'Latchkey is listening for sockets')
   })

@@ -1,46 +1,78 @@
 /** Serves until a signal asks to stop. */
+import { flushCompileCache } from 'node:module'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Stoppable } from '../app/create-app.ts'
 import { exitCodes } from '../core/fatal-error.ts'
 import type { Log } from '../platform/log/logger.ts'
+import { stopTimesOf } from '../platform/process/stop-times.ts'
 
-/** Requests get ten seconds of this to finish; the rest is for closing everything else. */
-const maxStopMs = 20_000
-
-export interface Served {
-  close(): Promise<void>
+export interface ServingOptions {
+  log: Log
+  drainSeconds: number
+  isDevelopment: boolean
 }
 
+/** On Ctrl-C the terminal signals the whole process group, and npm forwards the signal once more. */
+const sameSignalMs = 500
+/** After a second signal, for requests in flight. */
+const hurryMs = 1000
+
 /** Closes the app if `listen` fails. */
-export async function serve(app: Served, log: Log, listen: () => Promise<void>): Promise<void> {
+export async function serve(app: Stoppable, options: ServingOptions, listen: () => Promise<void>): Promise<void> {
+  const { log } = options
   process.once('uncaughtException', (error) => {
     // The state of the process is unknown after this. The supervisor starts a clean one.
     log.fatal({ err: error }, 'unforeseen error, stopping')
     log.flush()
     process.exit(exitCodes.internal)
   })
-
-  let isStopping = false
-  const stop = async (signal: NodeJS.Signals) => {
-    // On Ctrl-C the terminal signals the whole process group, and npm forwards the signal once more.
-    if (isStopping) return
-    isStopping = true
-    log.info({ signal }, 'stopping')
-    setTimeout(() => {
-      log.error('the shutdown timed out; exiting')
-      log.flush()
-      process.exit(exitCodes.internal)
-    }, maxStopMs).unref()
-    await app.close()
-    log.info('stopped')
-    log.flush()
-    process.exit(0)
-  }
-  process.on('SIGTERM', stop)
-  process.on('SIGINT', stop)
-
+  stopOnSignals(app, options)
+  // Node would write the compile cache at exit, which after a first start takes as long as the rest of a stop may take.
+  if (options.drainSeconds > 0) flushCompileCache()
   try {
     await listen()
   } catch (error) {
     await app.close()
     throw error
   }
+}
+
+/** The first signal stops the service as described at `Stoppable`. A second one ends the waiting. */
+function stopOnSignals(app: Stoppable, { log, drainSeconds, isDevelopment }: ServingOptions): void {
+  const times = stopTimesOf(drainSeconds)
+  const hurry = new AbortController()
+  let stoppingSince: number | undefined
+
+  function onSignal(signal: NodeJS.Signals): void {
+    const now = performance.now()
+    if (stoppingSince === undefined) {
+      stoppingSince = now
+      void stop(signal)
+    } else if (now - stoppingSince > sameSignalMs && !hurry.signal.aborted) {
+      log.info({ signal }, 'stopping without further waiting')
+      hurry.abort()
+      setTimeout(() => app.cutOff(), hurryMs).unref()
+    }
+  }
+
+  async function stop(signal: NodeJS.Signals): Promise<void> {
+    log.info({ signal }, 'stopping')
+    setTimeout(() => {
+      log.error('the shutdown timed out; exiting')
+      log.flush()
+      process.exit(exitCodes.internal)
+    }, times.totalMs).unref()
+    app.drain()
+    // Ctrl-C at a developer's terminal: there is no proxy to wait for.
+    const isImmediate = signal === 'SIGINT' && isDevelopment
+    if (times.drainMs > 0 && !isImmediate)
+      await sleep(times.drainMs, undefined, { signal: hurry.signal }).catch(() => {})
+    await app.close()
+    log.info('stopped')
+    log.flush()
+    process.exit(0)
+  }
+
+  process.on('SIGTERM', onSignal)
+  process.on('SIGINT', onSignal)
 }

@@ -1,7 +1,7 @@
 /** Reads what every command needs: extensions, configuration and a log. */
 import { type Config, loadConfig } from '../app/load-config.ts'
 import { loadExtensions } from '../app/load-extensions.ts'
-import { readOne } from '../config/config.ts'
+import { type ConfigSources, readOne } from '../config/config.ts'
 import { coreKeys } from '../config/core-keys.ts'
 import { FatalError } from '../core/fatal-error.ts'
 import type { Feature } from '../platform/feature.ts'
@@ -21,6 +21,8 @@ export async function loadConfigured(directory: string): Promise<Feature[]> {
 export interface Settings {
   config: Config
   log: Log
+  /** From which `config` was read. */
+  sources: ConfigSources
   extensions: readonly Feature[]
 }
 
@@ -28,12 +30,13 @@ export function readSettings(
   options: GlobalOptions,
   { forService, extensions }: { forService: boolean; extensions: readonly Feature[] },
 ): Settings {
-  const config = loadConfig({ directory: options.config, environment: process.env, forService }, extensions)
+  const sources = { directory: options.config, environment: process.env, forService }
+  const config = loadConfig(sources, extensions)
   // Standard output of a command is its result, so its log goes to standard error.
   const log = forService
     ? createLogger({ level: config.log.level, isTerminal: process.stdout.isTTY })
     : createLogger({ level: 'warn', isTerminal: false, destination: process.stderr })
-  return { config, log, extensions }
+  return { config, log, sources, extensions }
 }
 
 /** Why `start` would refuse the configuration. */

@@ -184,6 +184,22 @@ test('all problems are reported together, each with its place', (t) => {
   ])
 })
 
+test('what needs PostgreSQL is refused on SQLite, and a wrong PostgreSQL URL says what is wrong', (t) => {
+  const read = (environment: Record<string, string>) => problems(t, { environment, forService: false })
+  assert.deepEqual(read({ GQL_PUBSUB: 'postgres', DATABASE_LISTEN_URL: 'postgres://h/x' }), [
+    'GQL_PUBSUB: postgres needs a PostgreSQL server in DATABASE_URL',
+    'DATABASE_LISTEN_URL needs a PostgreSQL server in DATABASE_URL',
+  ])
+  assert.deepEqual(read({ DATABASE_URL: 'postgres://u:p@one,two/x?target_session_attrs=master' }), [
+    'DATABASE_URL must be a PostgreSQL URL as libpq reads it: target_session_attrs must be one of any, read-write, read-only, primary, standby, prefer-standby',
+  ])
+  assert.deepEqual(read({ DATABASE_URL: 'postgres://one/x', DATABASE_LISTEN_URL: 'file:x.db' }), [
+    'DATABASE_LISTEN_URL must be a URL that starts with postgres: or postgresql:',
+  ])
+  const environment = { DATABASE_URL: 'postgres://u:p@one:1,two:2/x?target_session_attrs=read-write' }
+  assert.equal(load(t, { environment, forService: false }).database.url, environment.DATABASE_URL)
+})
+
 test('an unknown section is suggested the nearest, and so is a key that is close to one', (t) => {
   const files = {
     'a.mlc': 'servr { port = 1 }\nauth {\n  lokout { attempts = 3 }\n  rolse { }\n}',

@@ -15,14 +15,16 @@ import {
   type ValuesOf,
 } from './key.ts'
 import { type MlcProblem, type MlcSection, parseMlc } from './mlc.ts'
-import { type Environment, type MlcValue, typed } from './mlc-values.ts'
+import type { Environment } from './mlc-values.ts'
 import { root } from './root.ts'
 import { telemetryProtocol } from './telemetry-keys.ts'
+import { type Found, readVariables } from './variables.ts'
 
 type CoreValues = ValuesOf<typeof coreKeys>
 
 /** The values of the core keys. Features add keys of their own. */
-export type CoreConfig = Omit<CoreValues, 'graphql'> & {
+export type CoreConfig = Omit<CoreValues, 'graphql' | 'server'> & {
+  readonly server: Omit<CoreValues['server'], 'drainSeconds'> & { readonly drainSeconds: number }
   readonly graphql: Omit<CoreValues['graphql'], 'wsHost'> & { readonly wsHost: string }
   /** The value of NODE_ENV, `development` where it is unset. */
   readonly environment: string
@@ -50,12 +52,6 @@ export interface CheckContext {
 
 export const minSecretBytes = 32
 
-interface Found {
-  input: MlcValue
-  /** For messages: `config/server.mlc:3:5` or `PORT`. */
-  origin: string
-}
-
 /** Raw values of all sources, by path. */
 interface Gathered {
   values: Map<string, Found>
@@ -68,7 +64,7 @@ export function readOne<T>({ directory, environment }: Omit<ConfigSources, 'forS
   const known = createKnown([{ [key.path]: key as Key<unknown> }])
   const gathered: Gathered = { values: new Map(), sections: new Map() }
   readFiles({ directory, environment, forService: false }, known, gathered, [])
-  readVariables(environment, known, gathered.values)
+  readVariables(environment, known.keys.values(), gathered.values, [])
   return readKey(key as Key<unknown>, gathered.values, []) as T
 }
 
@@ -87,15 +83,17 @@ export function loadConfig(sources: ConfigSources, parts: readonly ConfigPart[])
   const problems: string[] = []
   const gathered: Gathered = { values: new Map(), sections: new Map() }
   readFiles(sources, known, gathered, problems)
-  readVariables(sources.environment, known, gathered.values)
+  readVariables(sources.environment, known.keys.values(), gathered.values, problems)
 
   const environment = sources.environment.NODE_ENV || 'development'
+  const isDevelopment = environment === 'development'
   const values = readTree(known.tree, gathered, problems) as CoreValues
   const config: CoreConfig = {
     ...values,
+    server: { ...values.server, drainSeconds: values.server.drainSeconds ?? (isDevelopment ? 0 : 3) },
     graphql: { ...values.graphql, wsHost: values.graphql.wsHost ?? values.server.host },
     environment,
-    isDevelopment: environment === 'development',
+    isDevelopment,
   }
   const context = { ...sources, subjectOf: (key: Key<unknown>) => subjectOf(key, gathered.values) }
   for (const check of [checkCore, ...parts.flatMap((part) => part.check ?? [])])
@@ -192,19 +190,6 @@ function collect(
   }
 }
 
-/** An empty variable counts as unset: a compose file produces one for a line without a value. */
-function readVariables(environment: Environment, known: Known, found: Map<string, Found>): void {
-  for (const { path, variable } of known.keys.values()) {
-    const given = variable === undefined ? undefined : environment[variable]
-    if (variable !== undefined && given) {
-      found.set(path, {
-        input: { kind: 'value', value: typed(given), text: given, line: 1, column: 1 },
-        origin: variable,
-      })
-    }
-  }
-}
-
 function readTree(tree: object, gathered: Gathered, problems: string[]): object {
   const read = (node: object): unknown => {
     if (isKey(node)) return readKey(node, gathered.values, problems)
@@ -223,14 +208,16 @@ function readKey(key: Key<unknown>, found: Map<string, Found>, problems: string[
   }
   const value = key.reader.read(given.input)
   if (value === undefined) {
-    problems.push(`${subjectOf(key, found)} must be ${key.reader.expected}`)
+    const problem = key.reader.explain?.(given.input)
+    problems.push(`${subjectOf(key, found)} must be ${problem ?? key.reader.expected}`)
     return key.fallback
   }
   return value
 }
 
 function checkCore(config: CoreConfig, { subjectOf }: CheckContext): string[] {
-  const { jwt, auth, graphql, redis, mail, server } = config
+  const { jwt, auth, graphql, redis, mail, server, database } = config
+  const isSqlite = database.url.startsWith('file:')
   const problems: string[] = []
   if (jwt.secret !== undefined && isTooShort(jwt.secret)) {
     problems.push(`${subjectOf(coreKeys.jwt.secret)} must be at least ${minSecretBytes} bytes long`)
@@ -243,6 +230,12 @@ function checkCore(config: CoreConfig, { subjectOf }: CheckContext): string[] {
   }
   if (graphql.pubsub === 'redis' && redis.url === undefined) {
     problems.push(`${subjectOf(coreKeys.graphql.pubsub)}: redis needs REDIS_URL`)
+  }
+  if (graphql.pubsub === 'postgres' && isSqlite) {
+    problems.push(`${subjectOf(coreKeys.graphql.pubsub)}: postgres needs a PostgreSQL server in DATABASE_URL`)
+  }
+  if (database.listenUrl !== undefined && isSqlite) {
+    problems.push(`${subjectOf(coreKeys.database.listenUrl)} needs a PostgreSQL server in DATABASE_URL`)
   }
   if (mail.url !== undefined && server.publicUrl === undefined) {
     problems.push(`${subjectOf(coreKeys.mail.url)}: mail needs PUBLIC_URL, which the links in it are made from`)
@@ -262,7 +255,7 @@ function isTooShort(secret: string): boolean {
 function subjectOf(key: Key<unknown>, found: Map<string, Found>): string {
   const origin = found.get(key.path)?.origin
   if (origin === undefined) return key.variable ?? key.path
-  return origin === key.variable ? origin : `${origin}: ${key.path}`
+  return origin === key.variable || origin === `${key.variable}_FILE` ? origin : `${origin}: ${key.path}`
 }
 
 function deepFreeze<T>(value: T): T {

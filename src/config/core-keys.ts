@@ -1,11 +1,12 @@
 /** The configuration keys of the service itself. Those of a feature are declared by the feature. */
-import { type KeyTree, key, optional } from './key.ts'
+import { type KeyTree, key, optional, secret } from './key.ts'
 import {
   addressRange,
   baseUrl,
   bool,
   choice,
   count,
+  databaseUrl,
   integer,
   list,
   origins,
@@ -25,27 +26,33 @@ export const coreKeys = {
     trustedProxies: key('server.trusted_proxies', list(addressRange), [], 'TRUSTED_PROXIES'),
     publicUrl: optional('server.public_url', baseUrl, 'PUBLIC_URL'),
     hsts: key('server.hsts', choice(['off', 'host', 'subdomains']), 'host', 'HSTS'),
-    metricsToken: optional('server.metrics_token', text, 'METRICS_TOKEN'),
+    metricsToken: secret(optional('server.metrics_token', text, 'METRICS_TOKEN')),
+    /** When undefined, 3, but 0 in development. */
+    drainSeconds: optional('server.drain_seconds', integer({ min: 0, max: 3600 }), 'DRAIN_SECONDS'),
     unreadSeconds: key('server.unread_timeout', secondsUpTo(3600), 30, 'UNREAD_TIMEOUT'),
+    /** 0 stands for the number of cores. */
+    threads: key('server.threads', integer({ min: 0, max: 64 }), 0, 'THREADS'),
     maxEventLoopDelayMs: key('server.max_event_loop_delay_ms', count, 1000, 'MAX_EVENT_LOOP_DELAY_MS'),
   },
   log: {
     level: key('log.level', choice(['trace', 'debug', 'info', 'warn', 'error', 'silent']), 'info', 'LOG_LEVEL'),
   },
   database: {
-    url: key('database.url', url('file', 'postgres', 'postgresql'), 'file:data/latchkey.db', 'DATABASE_URL'),
+    url: secret(key('database.url', databaseUrl('file'), 'file:data/latchkey.db', 'DATABASE_URL')),
+    /** Defaults to database.url. */
+    listenUrl: secret(optional('database.listen_url', databaseUrl(), 'DATABASE_LISTEN_URL')),
     poolSize: key('database.pool_size', integer({ min: 1, max: 1000 }), 10, 'DATABASE_POOL_SIZE'),
     statementTimeoutSeconds: key('database.statement_timeout', secondsUpTo(3600), 30, 'DATABASE_STATEMENT_TIMEOUT'),
   },
   redis: {
-    url: optional('redis.url', url('redis', 'rediss'), 'REDIS_URL'),
+    url: secret(optional('redis.url', url('redis', 'rediss'), 'REDIS_URL')),
   },
   jwt: {
-    secret: optional('jwt.secret', text, 'JWT_SECRET'),
-    previousSecrets: key('jwt.previous_secrets', list(text), [], 'JWT_PREVIOUS_SECRETS'),
+    secret: secret(optional('jwt.secret', text, 'JWT_SECRET')),
+    previousSecrets: secret(key('jwt.previous_secrets', list(text), [], 'JWT_PREVIOUS_SECRETS')),
   },
   auth: {
-    appKey: optional('auth.app_key', text, 'APP_KEY'),
+    appKey: secret(optional('auth.app_key', text, 'APP_KEY')),
   },
   audit: {
     /** 0 keeps entries for ever. */
@@ -70,7 +77,7 @@ export const coreKeys = {
     ),
     maxBytesPerAddress: key('graphql.ws.max_bytes_per_address', positive, 33_554_432, 'GQL_WS_MAX_BYTES_PER_ADDRESS'),
     maxAnonymousMessage: key('graphql.ws.max_anonymous_message', positive, 327_680, 'GQL_WS_MAX_ANONYMOUS_MESSAGE'),
-    pubsub: key('graphql.pubsub', choice(['in_memory', 'redis']), 'in_memory', 'GQL_PUBSUB'),
+    pubsub: key('graphql.pubsub', choice(['in_memory', 'redis', 'postgres']), 'in_memory', 'GQL_PUBSUB'),
     limits: {
       bytes: key('graphql.limits.bytes', positive, 65_536),
       tokens: key('graphql.limits.tokens', positive, 5000),
@@ -83,7 +90,7 @@ export const coreKeys = {
   telemetry: telemetryKeys,
   extensions: key('extensions', list(text), [], 'LATCHKEY_EXTENSIONS'),
   mail: {
-    url: optional('mail.url', url('smtp', 'smtps'), 'MAIL_URL'),
+    url: secret(optional('mail.url', url('smtp', 'smtps'), 'MAIL_URL')),
     from: optional('mail.from', text, 'MAIL_FROM'),
   },
 } satisfies KeyTree

@@ -6,6 +6,8 @@ export interface Key<T> {
   /** The name in the files, sections separated by dots. */
   path: string
   variable: string | undefined
+  /** The value may also be in the file that `<variable>_FILE` names. */
+  isSecret?: boolean
   reader: Reader<T>
   fallback: T
 }
@@ -32,6 +34,11 @@ export function key<T>(path: string, reader: Reader<T>, fallback: NoInfer<T>, va
 /** A key that may be left out. */
 export function optional<T>(path: string, reader: Reader<T>, variable?: string): Key<T | undefined> {
   return { path, variable, reader, fallback: undefined }
+}
+
+/** A key whose value others must not see. It may also come from the file that `<variable>_FILE` names. */
+export function secret<T>(key: Key<T>): Key<T> {
+  return { ...key, isSecret: true }
 }
 
 export function isKey(node: object): node is Key<unknown> {

@@ -1,5 +1,6 @@
 /** The types of configuration values. A reader returns the typed value, or undefined if the input does not fit. */
 import { isAddressRange } from '../core/addresses.ts'
+import { findPostgresUrlProblem } from '../core/postgres-url.ts'
 import type { MlcValue, Scalar } from './mlc-values.ts'
 
 export interface RateLimit {
@@ -11,6 +12,8 @@ export interface RateLimit {
 export interface Reader<T> {
   expected: string
   read(input: MlcValue): T | undefined
+  /** Completes the sentence too, if more can be said about this input than `expected`. */
+  explain?(input: MlcValue): string | undefined
 }
 
 export const text: Reader<string> = {
@@ -102,6 +105,25 @@ export function url(...schemes: string[]): Reader<string> {
       // The rest of a file: URL is a path, which need not be a well-formed URL.
       if (given.startsWith('file:')) return /^file:(?!\/\/[^/])./.test(given) ? given : undefined
       return isUsable(given) ? given : undefined
+    },
+  }
+}
+
+/** A PostgreSQL URL, which may have several hosts, or a URL of the other schemes. */
+export function databaseUrl(...otherSchemes: string[]): Reader<string> {
+  const anyUrl = url(...otherSchemes, 'postgres', 'postgresql')
+  const isPostgres = (given: string) => given.startsWith('postgres:') || given.startsWith('postgresql:')
+  return {
+    expected: anyUrl.expected,
+    read(input) {
+      const given = textOf(input)
+      if (given === undefined || !isPostgres(given)) return anyUrl.read(input)
+      return findPostgresUrlProblem(given) === undefined ? given : undefined
+    },
+    explain(input) {
+      const given = textOf(input)
+      if (given === undefined || !isPostgres(given)) return undefined
+      return `a PostgreSQL URL as libpq reads it: ${findPostgresUrlProblem(given)}`
     },
   }
 }

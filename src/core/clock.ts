@@ -17,3 +17,14 @@ export function createClock(now: () => number): Clock {
 }
 
 export const systemClock: Clock = createClock(() => Date.now())
+
+/** A clock that tests move in all threads of a process at once: a steady one, plus milliseconds in shared memory. */
+export function createSharedClock(memory: SharedArrayBuffer): Clock {
+  const offset = new Float64Array(memory)
+  return createClock(() => Math.floor(steadyNow() + (offset[0] as number)))
+}
+
+/** Milliseconds since 1970 that never step back, as Date.now() may. */
+export function steadyNow(): number {
+  return performance.timeOrigin + performance.now()
+}

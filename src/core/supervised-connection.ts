@@ -14,6 +14,8 @@ export interface SupervisedConnectionOptions {
   onLost(error: unknown): void
   /** Called when the connection works again after a loss. */
   onBack(): void
+  /** Limit of an attempt to connect again. */
+  attemptTimeoutMs?: number
 }
 
 export interface SupervisedConnection {
@@ -29,13 +31,13 @@ export interface SupervisedConnection {
 
 export const replyTimeoutMs = 800
 const pingEveryMs = 500
-const reconnectTimeoutMs = 2000
+const defaultAttemptTimeoutMs = 2000
 const maxRetryMs = 2000
 /** A dropped attempt normally settles; one that does not must not end the supervision. */
 const settleTimeoutMs = 10_000
 
 export function superviseConnection(options: SupervisedConnectionOptions): SupervisedConnection {
-  const { connect, ping, drop, onLost, onBack } = options
+  const { connect, ping, drop, onLost, onBack, attemptTimeoutMs = defaultAttemptTimeoutMs } = options
   let isUp = false
   let isClosed = false
   let retry: NodeJS.Timeout | undefined
@@ -66,7 +68,7 @@ export function superviseConnection(options: SupervisedConnectionOptions): Super
   function connectAgain(attempts: number): void {
     const waitMs = Math.min(50 * 2 ** attempts, maxRetryMs)
     retry = setTimeout(() => {
-      attempt(reconnectTimeoutMs).then(onBack, () => {
+      attempt(attemptTimeoutMs).then(onBack, () => {
         if (!isClosed) connectAgain(attempts + 1)
       })
     }, waitMs).unref()

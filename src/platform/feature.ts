@@ -61,10 +61,10 @@ export interface FeatureDefinition<Service, Uses extends Needs, Keys extends Key
     infrastructure: Infrastructure<CoreConfig & ValuesOf<Keys>>,
     needs: ServicesOf<Uses>,
   ): Service | Promise<Service>
-  /** Starts background work. Not called in commands. */
+  /** Starts background work. Called in one thread of the process; not in commands. */
   start?(service: Service, infrastructure: Infrastructure<CoreConfig & ValuesOf<Keys>>): Running | Promise<Running>
   /**
-   * Called when the HTTP server listens, with the address to open in a browser; not in commands, nor where only sockets
+   * Called in one thread of the process when the HTTP server listens, with the address to open in a browser; not in commands, nor where only sockets
    * are served. Nothing waits for it, and a failure is only logged. Returns what a person at the terminal should see.
    */
   onListening?(service: Service, address: string): Promise<readonly TerminalLink[]>

@@ -10,9 +10,11 @@ import type { MaintainedCounts } from './database/maintained-counts.ts'
 import type { DeclaredSchema } from './database/migrations.ts'
 import type { SingleUseIds } from './database/single-use-ids.ts'
 import type { Events } from './events/events.ts'
+import type { LimitPerAddress } from './limiter/connections-per-address.ts'
 import type { CreateLimiter } from './limiter/limiter.ts'
 import type { Log } from './log/logger.ts'
 import type { Metrics } from './metrics/metrics.ts'
+import type { HashPool } from './passwords/hash-pool.ts'
 import type { Secrets } from './secrets/secrets.ts'
 import type { Tracing } from './tracing/tracing.ts'
 
@@ -44,6 +46,10 @@ export interface Infrastructure<Config = CoreConfig> {
   /** Call after a user's roles, password or sessions have changed, so that open connections are re-checked. */
   readonly onAccessChanged: OnAccessChanged
   readonly createLimiter: CreateLimiter
+  /** Limits what a client address may have open at once, over all threads of the process. `name` is unique. */
+  readonly limitPerAddress: LimitPerAddress
+  /** The pool of the process. To be closed by the caller. */
+  openHashPool(): HashPool
   /** False in commands, which need no signing keys. */
   readonly isServing: boolean
   /** Called in reverse order of registration. */

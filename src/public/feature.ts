@@ -1,7 +1,7 @@
 /** `latchkey/feature`: for writing features. */
 
 export type { Static } from 'typebox'
-export { key, optional } from '../config/key.ts'
+export { key, optional, secret } from '../config/key.ts'
 export { bool, choice, count, integer, list, positive, rateLimit, secondsUpTo, text, url } from '../config/readers.ts'
 export { AppError, isAppError } from '../core/app-error.ts'
 export type { Clock } from '../core/clock.ts'

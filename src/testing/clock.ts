@@ -1,8 +1,10 @@
-import { type Clock, createClock, systemClock } from '../core/clock.ts'
+import { type Clock, createSharedClock, steadyNow, systemClock } from '../core/clock.ts'
 
 /** A running clock that can be advanced. */
 export interface MovableClock extends Clock {
   advance(seconds: number): void
+  /** For the same clock in another thread. */
+  readonly memory: SharedArrayBuffer
 }
 
 /** TOTP codes change every 30 seconds. A clock that starts with a period keeps a short test within it. */
@@ -15,16 +17,18 @@ export interface Beginning {
 
 export function beginNow(): Beginning {
   const now = systemClock.now()
-  return { at: now - (now % periodMs), startedAt: performance.now() }
+  return { at: now - (now % periodMs), startedAt: steadyNow() }
 }
 
 export function createMovableClock({ at, startedAt }: Beginning = beginNow()): MovableClock {
-  let now = at
-  const clock = createClock(() => Math.floor(now + performance.now() - startedAt))
+  const memory = new SharedArrayBuffer(Float64Array.BYTES_PER_ELEMENT)
+  const offset = new Float64Array(memory)
+  offset[0] = at - startedAt
   return {
-    ...clock,
+    ...createSharedClock(memory),
+    memory,
     advance(seconds) {
-      now += seconds * 1000
+      offset[0] = (offset[0] as number) + seconds * 1000
     },
   }
 }

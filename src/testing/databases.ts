@@ -1,5 +1,5 @@
 /** Temporary databases: a SQLite file, or a new database on the PostgreSQL server in TEST_DATABASE_URL. */
-import { mkdtempSync, rmSync } from 'node:fs'
+import { copyFileSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
@@ -14,25 +14,37 @@ export interface TestDatabase {
 /** Both engines, or only SQLite if TEST_ONLY_SQLITE is set. */
 export const engines: readonly Dialect[] = process.env.TEST_ONLY_SQLITE ? ['sqlite'] : ['sqlite', 'postgres']
 
-export async function createTestDatabase(engine: Dialect): Promise<TestDatabase> {
-  return engine === 'sqlite' ? createFile() : createOnServer()
+/** How many threads serve. */
+export const testThreads = Number(process.env.THREADS ?? 1)
+
+/** Migrated databases to copy, because migrating takes longer than most tests. See test/support/templates.ts. */
+const templates = {
+  sqlite: process.env.TEST_TEMPLATE_FILE,
+  postgres: process.env.TEST_TEMPLATE_DATABASE,
 }
 
-function createFile(): TestDatabase {
+/** Empty, or with the tables of the service if `isMigrated` is set and the test run has prepared a template. */
+export async function createTestDatabase(engine: Dialect, { isMigrated = false } = {}): Promise<TestDatabase> {
+  const template = isMigrated ? templates[engine] : undefined
+  return engine === 'sqlite' ? createFile(template) : createOnServer(template)
+}
+
+function createFile(template: string | undefined): TestDatabase {
   const folder = mkdtempSync(join(tmpdir(), 'latchkey-test-'))
+  if (template !== undefined) copyFileSync(template, join(folder, 'test.db'))
   return {
     url: `file:${join(folder, 'test.db')}`,
     drop: async () => rmSync(folder, { recursive: true, force: true }),
   }
 }
 
-async function createOnServer(): Promise<TestDatabase> {
+async function createOnServer(template = 'template1'): Promise<TestDatabase> {
   const server = process.env.TEST_DATABASE_URL
   if (!server) {
     throw new Error('TEST_DATABASE_URL is not set: it names a PostgreSQL server on which databases may be made')
   }
   const name = `test_${systemRandom.bytes(8).toString('hex')}`
-  await runOnServer(server, `CREATE DATABASE ${name}`)
+  await runOnServer(server, `CREATE DATABASE ${name} TEMPLATE ${template}`)
   const url = new URL(server)
   url.pathname = `/${name}`
   return { url: url.href, drop: () => runOnServer(server, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`) }

@@ -1,14 +1,16 @@
 /** Starts a listening service with extensions, on a temporary database and with a clock that tests can move. */
 import { join } from 'node:path'
-import { type App, createApp, type OnCreated } from '../app/create-app.ts'
+import { type App, createApp, type Listening, type OnCreated } from '../app/create-app.ts'
 import { loadConfig } from '../app/load-config.ts'
+import { createThreadedApp } from '../app/threads/start-threads.ts'
 import { root } from '../config/root.ts'
 import type { Dialect } from '../platform/database/database.ts'
 import type { Feature } from '../platform/feature.ts'
 import { createLogger } from '../platform/log/logger.ts'
 import { createClient } from './client.ts'
 import { type Beginning, beginNow, createMovableClock, type MovableClock } from './clock.ts'
-import { createTestDatabase, type TestDatabase } from './databases.ts'
+import { createTestDatabase, type TestDatabase, testThreads } from './databases.ts'
+import { pooledWorkers } from './threads.ts'
 
 export interface TestServiceOptions {
   extensions?: readonly Feature[]
@@ -22,6 +24,8 @@ export interface TestServiceOptions {
   environment?: Readonly<Record<string, string>>
   /** Called before the service listens. */
   onCreated?: OnCreated
+  /** By default as many as the variable THREADS says, and one if it is unset. */
+  threads?: number
 }
 
 export interface TestService extends ReturnType<typeof createClient> {
@@ -44,38 +48,47 @@ export async function startService(options: TestServiceOptions = {}): Promise<Te
   const own = options.databaseUrl === undefined ? await createTestDatabase(options.engine ?? 'sqlite') : undefined
   const databaseUrl = options.databaseUrl ?? (own as TestDatabase).url
   try {
-    const config = loadConfig(
-      {
-        directory: options.config ?? join(root, 'config'),
-        environment: {
-          HOST: '127.0.0.1',
-          PORT: '0',
-          GQL_WS_HOST: '127.0.0.1',
-          GQL_WS_PORT: '0',
-          DATABASE_URL: databaseUrl,
-          JWT_SECRET: 'a secret that only the tests know and use',
-          BCRYPT_COST: '4',
-          // Test runs keep the machine busy, which must not shed load.
-          MAX_EVENT_LOOP_DELAY_MS: '0',
-          ...environment,
-        },
-        forService: true,
+    const sources = {
+      directory: options.config ?? join(root, 'config'),
+      environment: {
+        HOST: '127.0.0.1',
+        PORT: '0',
+        GQL_WS_HOST: '127.0.0.1',
+        GQL_WS_PORT: '0',
+        DATABASE_URL: databaseUrl,
+        JWT_SECRET: 'a secret that only the tests know and use',
+        BCRYPT_COST: '4',
+        // Test runs keep the machine busy, which must not shed load.
+        MAX_EVENT_LOOP_DELAY_MS: '0',
+        // In production too: there is no proxy that a stop would have to wait for.
+        DRAIN_SECONDS: '0',
+        ...environment,
       },
-      extensions,
-    )
+      forService: true,
+    }
+    const config = loadConfig(sources, extensions)
     const beginning = beginnings.get(databaseUrl) ?? beginNow()
     beginnings.set(databaseUrl, beginning)
     const clock = createMovableClock(beginning)
     const log: string[] = []
     const destination = { write: (line: string) => void log.push(line) }
-    const app = await createApp({
+    const parts = {
       config,
-      clock,
       log: createLogger({ level: config.log.level, isTerminal: false, destination }),
       extensions,
-      ...(options.onCreated && { onCreated: options.onCreated }),
-    })
-    const { url, wsUrl } = await app.listen()
+    }
+    const threads = options.threads ?? testThreads
+    const app =
+      threads > 1 && canUseThreads(options)
+        ? await createThreadedApp({
+            ...parts,
+            ...sources,
+            threads,
+            clock: { clock, memory: clock.memory },
+            workers: pooledWorkers,
+          })
+        : await createApp({ ...parts, clock, ...(options.onCreated && { onCreated: options.onCreated }) })
+    const { url, wsUrl } = await listen(app)
     const close = async () => {
       await app.close()
       await own?.drop()
@@ -83,6 +96,20 @@ export async function startService(options: TestServiceOptions = {}): Promise<Te
     return { url, wsUrl, databaseUrl, app, clock, log, close, ...createClient(url) }
   } catch (error) {
     await own?.drop()
+    throw error
+  }
+}
+
+/** Functions cannot be handed to another thread. */
+function canUseThreads({ extensions = [], onCreated }: TestServiceOptions): boolean {
+  return extensions.length === 0 && onCreated === undefined
+}
+
+async function listen(app: App): Promise<Listening> {
+  try {
+    return await app.listen()
+  } catch (error) {
+    await app.close()
     throw error
   }
 }

@@ -27,8 +27,10 @@ onEachEngine('metrics of load', (engine) => {
     assert.equal(await figure(api, `latchkey_build_info{version="${version}",node_version="${process.version}"}`), 1)
     assert.equal(await figure(api, 'service_ready'), 1)
     for (const bus of ['nodes', 'topics']) assert.equal(await figure(api, `bus_up{bus="${bus}"}`), 1)
-    const used = await figure(api, 'thread_heap_used_bytes{thread="main"}')
-    const limit = await figure(api, 'thread_heap_limit_bytes{thread="main"}')
+    const { body } = await api.get('/metrics')
+    const [, thread] = /^thread_heap_used_bytes\{thread="(main|worker-\d+)"\}/m.exec(body) ?? []
+    const used = await figure(api, `thread_heap_used_bytes{thread="${thread}"}`)
+    const limit = await figure(api, `thread_heap_limit_bytes{thread="${thread}"}`)
     assert.ok(used > 1_000_000 && used < limit)
     for (const state of ['running', 'waiting']) assert.equal(await figure(api, `password_hashes{state="${state}"}`), 0)
     assert.equal(await figure(api, 'rate_limit_fallbacks_total'), 0)

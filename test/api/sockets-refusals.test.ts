@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { query } from '../../src/platform/graphql/schema/elements.ts'
 import { createStandaloneServer } from '../../src/platform/graphql/websocket/standalone-server.ts'
+import { createLimitsPerAddress } from '../../src/platform/limiter/connections-per-address.ts'
 import { eventually } from '../support/eventually.ts'
 import { sendRaw } from '../support/raw-http.ts'
 import { clientFrame, openRaw } from '../support/raw-socket.ts'
@@ -90,13 +91,14 @@ async function startServer(t: TestContext, { maxPerAddress = 10 } = {}) {
   const server = createStandaloneServer({
     sockets,
     log,
+    readiness: { check: async () => [] },
     createRequestId: () => 'x',
     isTrusted: () => false,
-    maxPerAddress,
+    perAddress: createLimitsPerAddress()('connections', maxPerAddress),
     headersWithinMs: 1000,
     unreadSeconds: 4,
   })
-  const url = await server.listen('127.0.0.1', 0)
+  const url = await server.listen({ host: '127.0.0.1', port: 0, reusePort: false })
   t.after(() => server.close())
   return { url, sockets, lines }
 }

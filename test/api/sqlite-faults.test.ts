@@ -150,6 +150,26 @@ for (const swapped of ['', '-wal']) {
   })
 }
 
+for (const isReplaced of [false, true]) {
+  const what = isReplaced ? 'replaced' : 'removed'
+  test(`a thread that starts while the file is ${what} does not take its -wal from the open one`, async (t) => {
+    const file = join(temporaryFolder(t), 'test.db')
+    const db = openSqlite({ path: file, observe: () => {}, log: undefined })
+    t.after(() => db.close())
+    await db.write({ sql: 'CREATE TABLE kept (id INTEGER)' }, { sql: 'INSERT INTO kept VALUES (1)' })
+    const select = 'SELECT id FROM kept'
+    renameSync(file, `${file}.aside`)
+    if (isReplaced) writeFileSync(file, '')
+    // The thread for scans starts with the first one.
+    await assert.rejects(db.scan(select), { status: 503 })
+    assert.deepEqual(await db.all(select), [{ id: 1 }])
+    renameSync(`${file}.aside`, file)
+    assert.deepEqual(await db.scan(select), [{ id: 1 }])
+    await eventually(() => db.write({ sql: 'INSERT INTO kept VALUES (2)' }))
+    assert.deepEqual(await db.all(select), [{ id: 1 }, { id: 2 }])
+  })
+}
+
 test('on a full disk writes are 503 and nothing is lost, reads work, and it recovers once there is space', async (t) => {
   const { api, db } = await start(t)
   const user = await signIn(api)

@@ -1,9 +1,9 @@
 /** The command line: help, clear errors, exit codes, no stack traces. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chmodSync, chownSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { root } from '../../src/config/root.ts'
 import { createDatabaseUrl, onEachEngine, temporaryFolder } from '../support/databases.ts'
@@ -92,9 +92,41 @@ test('the file is not a database: one line', async (t) => {
   assertRefused(
     await latchkey(['start'], { env: { DATABASE_URL: `file:${file}` } }),
     73,
-    /letter\.txt: file is not a database$/,
+    /letter\.txt: file is not a database\. Correct DATABASE_URL if it names the wrong file; .* restore the last backup$/,
   )
   assert.equal(statSync(file).mode & 0o777, 0o644, 'and the file is left as it was')
+})
+
+test('a database file, or its folder, that the user must not write: one line that says so', async (t) => {
+  const env = sqlite(t)
+  const file = (env.DATABASE_URL ?? '').slice('file:'.length)
+  const folder = dirname(file)
+  // As root nothing is unwritable, so root starts it as nobody.
+  const user = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {}
+  if (user.uid !== undefined) for (const each of [folder, dirname(folder)]) chownSync(each, user.uid, user.gid)
+  writeFileSync(file, '', { mode: 0o444 })
+  if (user.uid !== undefined) chownSync(file, user.uid, user.gid)
+  const line =
+    /^latchkey: cannot open the (database|lock) file .*: EACCES\. The user of the service must be able to write/
+  assertRefused(await latchkey(['start'], { env, user }), 73, line)
+  chmodSync(file, 0o644)
+  chmodSync(folder, 0o555)
+  assertRefused(await latchkey(['start'], { env, user }), 73, line)
+  chmodSync(folder, 0o755)
+})
+
+test('a damaged page that a command needs: one line that says what to do', async (t) => {
+  const env = sqlite(t)
+  const file = (env.DATABASE_URL ?? '').slice('file:'.length)
+  await latchkey(['user:create', '--email', 'ada@example.com'], { env, input: 'Correct-Horse-1\n' })
+  const text = readFileSync(file)
+  for (let at = text.indexOf('ada@example.com'); at >= 0; at = text.indexOf('ada@example.com')) {
+    const page = Math.floor(at / 4096) * 4096
+    text.fill(0xff, page, page + 4096)
+  }
+  writeFileSync(file, text)
+  const ended = await latchkey(['user:list'], { env })
+  assertRefused(ended, 65, /^latchkey: the database file .* is damaged: .* restore the last backup/)
 })
 
 test('the port is in use: one line', async (t) => {
@@ -150,9 +182,15 @@ onEachEngine('migrate', (engine) => {
     assert.equal(second.stdout, 'nothing to do: the schema is up to date\n')
   })
 
-  test('started twice at once, the service comes up twice on one database', async (t) => {
+  test('processes that start at once on one database all come up', async (t) => {
     const env = { DATABASE_URL: await createDatabaseUrl(t, engine), JWT_SECRET: secret }
-    const nodes = await Promise.all([startProcess(t, { env }), startProcess(t, { env })])
+    const isShared = engine === 'postgres'
+    const [command, ...nodes] = await Promise.all([
+      latchkey(['migrate'], { env }),
+      startProcess(t, { env }),
+      ...(isShared ? [startProcess(t, { env })] : []),
+    ])
+    assert.equal(command.code, 0, command.stderr)
     for (const { url } of nodes) assert.equal((await fetch(`${url}/health/ready`)).status, 200)
   })
 })

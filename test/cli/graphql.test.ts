@@ -37,19 +37,20 @@ test('start serves sockets too, and prints their address', async (t) => {
 })
 
 test('with HOST set no port is open to the network, and the log shows the bound address', async (t) => {
-  const env = { DATABASE_URL: await createDatabaseUrl(t, 'sqlite'), HOST: '127.0.0.1', GQL_WS_HOST: '' }
-  const closed = await startProcess(t, { env })
+  const env = { HOST: '127.0.0.1', GQL_WS_HOST: '' }
+  const own = async () => ({ ...env, DATABASE_URL: await createDatabaseUrl(t, 'sqlite') })
+  const closed = await startProcess(t, { env: await own() })
   for (const each of [closed.url, closed.wsUrl]) {
     assert.equal(new URL(each).hostname, '127.0.0.1')
     await assert.rejects(fetch(each.replace('ws:', 'http:').replace('127.0.0.1', '127.0.0.2')))
   }
-  const open = await startProcess(t, { env: { ...env, HOST: '0.0.0.0' } })
+  const open = await startProcess(t, { env: { ...(await own()), HOST: '0.0.0.0' } })
   for (const each of [open.url, open.wsUrl]) {
     assert.equal(new URL(each).hostname, '0.0.0.0')
     const response = await fetch(`${each.replace('ws:', 'http:').replace('0.0.0.0', '127.0.0.2')}/health/live`)
     assert.equal(response.status, 200)
   }
-  const sockets = await startProcess(t, { command: 'graphql:ws', env })
+  const sockets = await startProcess(t, { command: 'graphql:ws', env: await own() })
   assert.equal(new URL(sockets.wsUrl).hostname, '127.0.0.1')
 })
 

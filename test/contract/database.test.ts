@@ -2,18 +2,23 @@
 import assert from 'node:assert/strict'
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { test } from 'node:test'
+import { after, before, describe, test } from 'node:test'
 import { AppError } from '../../src/core/app-error.ts'
-import { ConstraintError, rowOf } from '../../src/platform/database/database.ts'
+import { ConstraintError, type Dialect, rowOf } from '../../src/platform/database/database.ts'
 import { openDatabase } from '../../src/platform/database/open.ts'
-import { createDatabaseUrl, engines, onEachEngine, temporaryFolder } from '../support/databases.ts'
+import { createDatabaseUrl, engines, onEachEngine, temporaryFolder, testServer } from '../support/databases.ts'
 import { eventually } from '../support/eventually.ts'
 import { openOptions, writeMigrations } from '../support/migrations.ts'
 import { connectionOf, countOwners, insertOwner, open, ownersIn, schema } from '../support/owners-schema.ts'
+import { type PgBouncer, startPgBouncer } from '../support/pgbouncer.ts'
 import { startProxy } from '../support/proxy.ts'
 
 const insertThing = 'INSERT INTO things (owner_id, label) VALUES ($1, $2) RETURNING id, owner_id, label'
-onEachEngine('the database', (engine) => {
+
+type Open = typeof open
+
+/** What both engines promise, whatever is between the service and the server. */
+function contract(engine: Dialect, open: Open): void {
   test('returns one row, no row, and many rows in order', async (t) => {
     const db = await open(t, engine)
     for (const name of ['b', 'a', 'c']) await db.write({ sql: insertOwner, params: [name] })
@@ -233,7 +238,33 @@ onEachEngine('the database', (engine) => {
     await closed
     await db.close()
   })
-})
+}
+
+onEachEngine('the database', (engine) => contract(engine, open))
+
+if (engines.includes('postgres')) {
+  describe('the database, on postgres behind a pooler that shares connections between transactions', () => {
+    // Few connections, handed out in turns, so that hardly any is used twice in a row.
+    const settings = { default_pool_size: 4, server_round_robin: 1 }
+    let pooler: PgBouncer
+    let stop = () => {}
+    before(async () => {
+      const whenDone = (work: () => void) => {
+        stop = work
+      }
+      pooler = await startPgBouncer({ after: whenDone }, testServer('TEST_DATABASE_URL'), 'transaction', settings)
+    })
+    after(() => stop())
+    contract('postgres', async (t, engine, options = {}) => {
+      const { pathname } = new URL(await createDatabaseUrl(t, engine))
+      const url = new URL(pooler.url)
+      url.pathname = pathname
+      const db = await open(t, engine, { ...options, url: url.href })
+      assert.equal(db.isTransactionPooled?.(), true)
+      return db
+    })
+  })
+}
 
 test('the SQLite files can be read only by their owner', async (t) => {
   const folder = temporaryFolder(t)

@@ -1,10 +1,17 @@
 import assert from 'node:assert/strict'
 import { availableParallelism } from 'node:os'
-import { test } from 'node:test'
+import { type TestContext, test } from 'node:test'
 import { AppError } from '../../src/core/app-error.ts'
+import { createHashPool } from '../../src/platform/passwords/hash-pool.ts'
 import { createPasswords, type HashClient, type Passwords } from '../../src/platform/passwords/passwords.ts'
 
 const somebody: HashClient = { address: '203.0.113.1' }
+
+function openPasswords(t: TestContext, cost: number): Passwords {
+  const pool = createHashPool()
+  t.after(() => pool.close())
+  return createPasswords({ cost, pool })
+}
 
 function tools(passwords: Passwords) {
   return {
@@ -15,8 +22,7 @@ function tools(passwords: Passwords) {
 }
 
 test('a password matches only its own hash, up to the last byte', async (t) => {
-  const passwords = createPasswords({ cost: 4 })
-  t.after(() => passwords.close())
+  const passwords = openPasswords(t, 4)
   const { hash, verify } = tools(passwords)
   const long = `A1${'ü'.repeat(35)}`
   assert.equal(Buffer.byteLength(long), 72)
@@ -33,8 +39,7 @@ test('a password matches only its own hash, up to the last byte', async (t) => {
 })
 
 test('an address can queue at least 256 jobs; further ones are refused at once with Retry-After, for this address only', async (t) => {
-  const passwords = createPasswords({ cost: 4 })
-  t.after(() => passwords.close())
+  const passwords = openPasswords(t, 4)
   const { verify } = tools(passwords)
   // An IPv6 /64 network is one client.
   const flood = Array.from({ length: 1200 }, (_, i) =>
@@ -54,8 +59,7 @@ test('an address can queue at least 256 jobs; further ones are refused at once w
 })
 
 test('an address delays another only by jobs that are already running, and logins go first', async (t) => {
-  const passwords = createPasswords({ cost: 7 })
-  t.after(() => passwords.close())
+  const passwords = openPasswords(t, 7)
   const order: string[] = []
   const note = (name: string) => () => void order.push(name)
   const flood = Array.from({ length: 60 }, () =>
@@ -74,8 +78,7 @@ test('an address delays another only by jobs that are already running, and login
 })
 
 test('a hash with another cost is outdated', async (t) => {
-  const passwords = createPasswords({ cost: 5 })
-  t.after(() => passwords.close())
+  const passwords = openPasswords(t, 5)
   assert.equal(passwords.isOutdated(await tools(passwords).hash('x')), false)
   assert.equal(passwords.isOutdated(`$2b$04$${'x'.repeat(53)}`), true)
 })

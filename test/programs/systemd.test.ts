@@ -1,4 +1,4 @@
-/** The unit of docs/operations.md. */
+/** The unit of docs/deployment.md. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -12,7 +12,7 @@ import { getProgram } from '../support/programs.ts'
 const unit = readFileSync(join(root, 'deploy', 'latchkey.service'), 'utf8')
 
 test('the unit on the page is the file that the page says to copy', () => {
-  assert.deepEqual(blocksOf(readFileSync(join(root, 'docs', 'operations.md'), 'utf8'), 'ini'), [unit])
+  assert.deepEqual(blocksOf(readFileSync(join(root, 'docs', 'deployment.md'), 'utf8'), 'ini'), [unit])
 })
 
 test('systemd-analyze accepts the unit without warnings and rates it as hardened', (t) => {

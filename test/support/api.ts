@@ -21,6 +21,7 @@ export interface ApiOptions {
   elements?: readonly Element[] | Elements
   policies?: Readonly<Record<string, Policy<never>>>
   extensions?: readonly Feature[]
+  threads?: number
 }
 
 export type Elements = (infrastructure: Infrastructure) => readonly Element[]
@@ -31,10 +32,11 @@ export async function startApi(t: TestContext, options: ApiOptions = {}): Promis
   const { engine = 'sqlite', env = {}, extensions = [] } = options
   const api = await startService({
     extensions: [...additionsOf(options), ...extensions],
-    databaseUrl: env.DATABASE_URL ?? (await createDatabaseUrl(t, engine)),
+    databaseUrl: env.DATABASE_URL ?? (await createDatabaseUrl(t, engine, { isMigrated: true })),
     environment: env,
     ...(options.config !== undefined && { config: options.config }),
     ...(options.extend && { onCreated: options.extend }),
+    ...(options.threads !== undefined && { threads: options.threads }),
   })
   t.after(() => api.close())
   return api
@@ -42,6 +44,7 @@ export async function startApi(t: TestContext, options: ApiOptions = {}): Promis
 
 /** What a test adds, as a feature. */
 function additionsOf({ elements = [], policies = {} }: ApiOptions): Feature[] {
+  if (Array.isArray(elements) && elements.length === 0 && Object.keys(policies).length === 0) return []
   return [
     defineFeature({
       name: 'added-by-the-test',

@@ -28,19 +28,23 @@ export interface Node {
   redis?: RedisClient
 }
 
+/** As that of the topics of GraphQL. */
+const topicPrefix = 'topic:'
+
 const noWire = { cut: async () => {}, silence: () => {}, restore: () => {} }
 
 type Bare = Omit<Node, 'log'>
 
-export async function createNode(t: TestContext, twin: BusTwin): Promise<Node> {
+/** `prefix` separates buses over PostgreSQL. */
+export async function createNode(t: TestContext, twin: BusTwin, prefix = topicPrefix): Promise<Node> {
   const lines: string[] = []
   const destination = { write: (line: string) => void lines.push(line) }
-  const node = await twins[twin](t, createLogger({ level: 'debug', isTerminal: false, destination }))
+  const node = await twins[twin](t, createLogger({ level: 'debug', isTerminal: false, destination }), prefix)
   t.after(() => node.bus.close())
   return { ...node, log: lines }
 }
 
-const twins: Record<BusTwin, (t: TestContext, log: Log) => Promise<Bare>> = {
+const twins: Record<BusTwin, (t: TestContext, log: Log, prefix: string) => Promise<Bare>> = {
   async memory(_t, log) {
     return { bus: createMemoryBus({ log }), countOnWire: async () => 0, ...noWire }
   },
@@ -62,10 +66,10 @@ const twins: Record<BusTwin, (t: TestContext, log: Log) => Promise<Bare>> = {
     }
   },
 
-  async postgres(t, log) {
+  async postgres(t, log, prefix) {
     const server = testServer('TEST_DATABASE_URL')
     const proxy = await startProxy(t, server)
-    const bus = await createPostgresBus({ url: proxy.url, log })
+    const bus = await createPostgresBus({ url: proxy.url, log, prefix })
     const terminate = () => {
       const port = proxy.latest().port()
       return runOnServer(server, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE client_port = ${port}`)
@@ -81,7 +85,7 @@ const twins: Record<BusTwin, (t: TestContext, log: Log) => Promise<Bare>> = {
             .sent()
             .matchAll(/(UN)?LISTEN (\w+)/g),
         ]
-        const mine = statements.filter(([, , channel]) => channel === channelOf(topic))
+        const mine = statements.filter(([, , channel]) => channel === channelOf(prefix + topic))
         return mine.reduce((count, [, isEnd]) => count + (isEnd ? -1 : 1), 0)
       },
       cut: () => cut(bus, proxy, terminate),

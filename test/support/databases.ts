@@ -20,10 +20,9 @@ export function temporaryFolder(t: TestContext): string {
   return folder
 }
 
-/** The URL of an empty database, removed after the test. */
-export async function createDatabaseUrl(t: TestContext, engine: Dialect): Promise<string> {
-  if (engine === 'sqlite') return `file:${join(temporaryFolder(t), 'test.db')}`
-  const { url, drop } = await createTestDatabase(engine)
+/** The URL of an empty database, or of a migrated one, removed after the test. */
+export async function createDatabaseUrl(t: TestContext, engine: Dialect, { isMigrated = false } = {}): Promise<string> {
+  const { url, drop } = await createTestDatabase(engine, { isMigrated })
   t.after(drop)
   return url
 }

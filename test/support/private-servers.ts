@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { registerProcess } from './run-folder.ts'
-import { type Started, startPostgresProcess, startRedis } from './servers.ts'
+import { type Started, startPostgresProcess, startRedis, startStandbyProcess } from './servers.ts'
 
 export interface PrivateServer {
   url: string
@@ -23,6 +23,15 @@ export async function startPrivatePostgres(
   settings: Record<string, string> = {},
 ): Promise<PrivateServer> {
   return own(t, await startPostgresProcess(ownFolder(), settings))
+}
+
+/** A streaming standby of a private PostgreSQL. */
+export async function startPrivateStandby(
+  t: TestContext,
+  primary: PrivateServer,
+  settings: Record<string, string> = {},
+): Promise<PrivateServer> {
+  return own(t, await startStandbyProcess(ownFolder(), primary.url, settings))
 }
 
 const runFolder = process.env.TEST_RUN_FOLDER ?? tmpdir()

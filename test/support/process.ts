@@ -27,6 +27,8 @@ interface Options {
   input?: string
   /** Another folder with the program. */
   program?: string
+  /** Another user to run it as. */
+  user?: { uid?: number; gid?: number }
 }
 
 /** A minimal environment, so that nothing of the tests' own leaks in. */
@@ -37,16 +39,16 @@ function environment(env: Record<string, string>): Record<string, string> {
 /** Runs a command to its end. */
 export async function latchkey(
   args: string[],
-  { env = {}, cwd = '/', input, program = root }: Options = {},
+  { env = {}, cwd = '/', input, program = root, user = {} }: Options = {},
 ): Promise<Ended> {
-  const child = spawn(join(program, 'bin', 'latchkey'), args, { cwd, env: environment(env) })
+  const child = spawn(join(program, 'bin', 'latchkey'), args, { cwd, env: environment(env), ...user })
   child.stdin.end(input)
   return collect(child)
 }
 
 /** Starts a command that serves and waits until it listens. It is stopped after the test. */
 export async function startProcess(
-  t: TestContext,
+  t: Pick<TestContext, 'after'>,
   { env = {}, args = [], command = 'start', program = root }: Options & { args?: string[]; command?: string } = {},
 ): Promise<Running> {
   const child = spawn(join(program, 'bin', 'latchkey'), [command, ...args], {

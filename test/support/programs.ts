@@ -18,7 +18,11 @@ export function installPackages(packages: readonly string[]): void {
 /** What the tests in test/programs/ run, with the Debian package that has it. */
 const packages = {
   bash: 'bash',
+  caddy: 'caddy',
   curl: 'curl',
+  haproxy: 'haproxy',
+  nginx: 'nginx',
+  openssl: 'openssl',
   promtool: 'prometheus',
   script: 'bsdutils',
   'systemd-analyze': 'systemd',
@@ -42,5 +46,6 @@ export function findProgram(...names: string[]): string | undefined {
 }
 
 export function pathFolders(): string[] {
-  return (process.env.PATH ?? '').split(delimiter)
+  // Servers are in /usr/sbin, which is not on the path of every user.
+  return [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin']
 }

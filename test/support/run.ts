@@ -11,6 +11,7 @@ import { installChromium } from './chromium.ts'
 import { installTestPrograms } from './programs.ts'
 import { createRunFolder, findPlace } from './run-folder.ts'
 import { startServers } from './servers.ts'
+import { createTemplates } from './templates.ts'
 
 const args = process.argv.slice(2)
 const isFast = args.includes('--fast')
@@ -39,15 +40,18 @@ if (found.some((file) => isIn('browser', file))) installChromium()
 if (found.some((file) => isIn('programs', file))) installTestPrograms()
 const folder = createRunFolder(findPlace())
 const servers = isFast ? undefined : await startServers(folder.path, readGiven())
+const templates = await createTemplates(folder.path, servers?.databaseUrl)
 // Two more than cores, because some wait. The longest file takes a minute; the limit is only against hangs.
 const limits = [`--concurrency=${Math.min(availableParallelism() + 2, 6)}`, '--timeout=900000']
 const code = await run(process.execPath, [join(root, 'test', 'support', 'run-files.ts'), ...limits, ...found], {
   TMPDIR: folder.temporary,
   TEST_RUN_FOLDER: folder.path,
+  ...templates.environment,
   ...(servers
     ? { TEST_DATABASE_URL: servers.databaseUrl, TEST_REDIS_URL: servers.redisUrl }
     : { TEST_ONLY_SQLITE: '1' }),
 })
+await templates.remove()
 await folder.remove()
 process.exit(code)
 

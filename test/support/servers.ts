@@ -19,7 +19,7 @@ interface Given {
 }
 
 export async function startServers(folder: string, given: Given): Promise<Servers> {
-  if (!given.databaseUrl || !given.redisUrl) installMissing()
+  installMissing(given)
   const [databaseUrl, redisUrl] = await Promise.all([
     given.databaseUrl ?? startPostgres(folder),
     given.redisUrl ?? startRedis(folder).then(({ url }) => url),
@@ -38,18 +38,40 @@ export async function startPostgres(folder: string, more: Record<string, string>
 
 /** `more` are additional settings. */
 export async function startPostgresProcess(folder: string, more: Record<string, string> = {}): Promise<Started> {
-  const bin = findPostgres() ?? fail('PostgreSQL')
+  const data = createDataFolder(folder)
+  const trusting = ['-U', 'latchkey', '-A', 'trust', '-E', 'UTF8', '--locale=C.UTF-8']
+  runPostgresProgram('initdb', data, ['-D', data, ...trusting, '--no-sync', '--no-instructions'])
+  return startOnData(folder, data, more)
+}
+
+/** A streaming standby of a running server. */
+export async function startStandbyProcess(
+  folder: string,
+  primaryUrl: string,
+  more: Record<string, string> = {},
+): Promise<Started> {
+  const data = createDataFolder(folder)
+  runPostgresProgram('pg_basebackup', data, ['-D', data, '-d', primaryUrl, '-R', '--checkpoint=fast', '--no-sync'])
+  return startOnData(folder, data, more)
+}
+
+function createDataFolder(folder: string): string {
   const data = join(folder, 'postgres')
-  mkdirSync(data)
+  mkdirSync(data, { mode: 0o700 })
   const owner = unprivilegedUser()
   if (owner) chownSync(data, owner.uid, owner.gid)
-  const options: SpawnOptions = { ...owner, cwd: data }
-  const made = spawnSync(
-    join(bin, 'initdb'),
-    ['-D', data, '-U', 'latchkey', '-A', 'trust', '-E', 'UTF8', '--locale=C.UTF-8', '--no-sync', '--no-instructions'],
-    { ...owner, cwd: data, encoding: 'utf8' },
-  )
-  if (made.status !== 0) throw new Error(`initdb failed: ${made.stderr || made.error}`)
+  return data
+}
+
+function runPostgresProgram(name: string, data: string, args: string[]): void {
+  const bin = findPostgres() ?? fail('PostgreSQL')
+  const made = spawnSync(join(bin, name), args, { ...unprivilegedUser(), cwd: data, encoding: 'utf8' })
+  if (made.status !== 0) throw new Error(`${name} failed: ${made.stderr || made.error}`)
+}
+
+async function startOnData(folder: string, data: string, more: Record<string, string>): Promise<Started> {
+  const bin = findPostgres() ?? fail('PostgreSQL')
+  const options: SpawnOptions = { ...unprivilegedUser(), cwd: data }
   const port = await freePort()
   // Only for tests: speed instead of durability.
   const settings = {
@@ -79,11 +101,22 @@ export async function startRedis(folder: string): Promise<Started> {
   return { url: `redis://127.0.0.1:${port}`, pid }
 }
 
-function installMissing(): void {
+function installMissing(given: Given): void {
   installPackages([
-    ...(findPostgres() ? [] : ['postgresql']),
-    ...(findProgram('redis-server', 'valkey-server') ? [] : ['redis-server']),
+    ...(given.databaseUrl || findPostgres() ? [] : ['postgresql']),
+    ...(given.redisUrl || findProgram('redis-server', 'valkey-server') ? [] : ['redis-server']),
+    ...(pgBouncerPath() ? [] : ['pgbouncer']),
   ])
+}
+
+export function findPgBouncer(): string {
+  return pgBouncerPath() ?? fail('PgBouncer')
+}
+
+/** Debian keeps it among the programs of root, which other users may not have on their path. */
+function pgBouncerPath(): string | undefined {
+  const debian = '/usr/sbin/pgbouncer'
+  return findProgram('pgbouncer') ?? (existsSync(debian) ? debian : undefined)
 }
 
 function findPostgres(): string | undefined {
@@ -94,7 +127,7 @@ function findPostgres(): string | undefined {
 }
 
 /** PostgreSQL refuses to run as root. */
-function unprivilegedUser(): { uid: number; gid: number } | undefined {
+export function unprivilegedUser(): { uid: number; gid: number } | undefined {
   if (process.getuid?.() !== 0) return undefined
   for (const name of ['postgres', 'nobody']) {
     const uid = spawnSync('id', ['-u', name], { encoding: 'utf8' })
@@ -104,10 +137,15 @@ function unprivilegedUser(): { uid: number; gid: number } | undefined {
   throw new Error('PostgreSQL cannot run as root, and there is neither a user "postgres" nor "nobody"')
 }
 
-function fail(name: string): never {
-  const packages = name === 'Redis' ? 'redis-server' : 'postgresql'
-  const variable = name === 'Redis' ? 'TEST_REDIS_URL' : 'TEST_DATABASE_URL'
-  throw new Error(`the tests need ${name}: install it ("apt-get install ${packages}") or name a server in ${variable}`)
+const packages = {
+  PostgreSQL: { name: 'postgresql', otherwise: ' or name a server in TEST_DATABASE_URL' },
+  Redis: { name: 'redis-server', otherwise: ' or name a server in TEST_REDIS_URL' },
+  PgBouncer: { name: 'pgbouncer', otherwise: '' },
+}
+
+function fail(program: keyof typeof packages): never {
+  const { name, otherwise } = packages[program]
+  throw new Error(`the tests need ${program}: install it ("apt-get install ${name}")${otherwise}`)
 }
 
 export async function freePort(): Promise<number> {
@@ -118,7 +156,7 @@ export async function freePort(): Promise<number> {
   return port
 }
 
-async function waitUntil(isUp: () => Promise<boolean>, name: string): Promise<void> {
+export async function waitUntil(isUp: () => Promise<boolean>, name: string): Promise<void> {
   for (let attempt = 0; attempt < 1800; attempt++) {
     if (await isUp()) return
     await sleep(100)

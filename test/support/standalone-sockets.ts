@@ -7,6 +7,7 @@ import type { TestContext } from 'node:test'
 import { createFairScheduler } from '../../src/platform/graphql/execution/fair-scheduler.ts'
 import { createUpgradeServer, type UpgradeServerOptions } from '../../src/platform/graphql/websocket/upgrade-server.ts'
 import { createAddressBudgets } from '../../src/platform/limiter/address-budgets.ts'
+import { createLimitsPerAddress } from '../../src/platform/limiter/connections-per-address.ts'
 import { createLogger } from '../../src/platform/log/logger.ts'
 import type { ApiOptions } from './api.ts'
 import { startSocketApi } from './sockets.ts'
@@ -25,11 +26,15 @@ export async function createStandaloneSockets(t: TestContext, { elements = [], t
     addressOf: () => '127.0.0.1',
     requestIdOf: () => 'x',
     origins: ['*'],
-    maxPerAddress: 10,
+    perAddress: createLimitsPerAddress()('sockets', 10),
     maxSubscriptions: 10,
     maxAnonymousMessage: 1_000_000,
     scheduler: createFairScheduler({ onError: assert.ifError }),
-    budgets: createAddressBudgets({ maxBytes: 100_000_000, maxSubscriptions: 10, maxOperations: 10 }),
+    budgets: createAddressBudgets({
+      maxBytes: 100_000_000,
+      subscriptions: createLimitsPerAddress()('subscriptions', 10),
+      maxOperations: 10,
+    }),
     timing,
   })
   t.after(() => sockets.close())

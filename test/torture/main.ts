@@ -1,25 +1,36 @@
-/** Runs the script that is named, or lists them. Each gets a folder that is removed afterwards, with all its processes. */
-import { readdirSync } from 'node:fs'
+/** Runs one of the scripts in this folder by its name. `--help` lists them with the first line of each. */
+import { readdirSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { createRunFolder } from '../support/run-folder.ts'
 
-/** What every script in this folder exports as `torture`. Throws if something is not as it must be. */
+/** What a script exports as `torture`. Throws if something is not as it must be. The folder is removed afterwards. */
 export type Torture = (parts: { folder: string; args: readonly string[] }) => Promise<void>
 
-const [name, ...args] = process.argv.slice(2)
 const names = readdirSync(import.meta.dirname)
   .filter((file) => file.endsWith('.ts') && file !== 'main.ts')
   .map((file) => file.slice(0, -'.ts'.length))
-if (name === undefined || !names.includes(name)) {
-  process.stdout.write(`usage: npm run torture <name>\n${names.map((each) => `  ${each}\n`).join('')}`)
-  process.exit(name === undefined ? 0 : 64)
+const [name, ...args] = process.argv.slice(2)
+
+if (name !== undefined && names.includes(name)) await run(name)
+else {
+  const lines = names.map((each) => {
+    const [first = ''] = readFileSync(join(import.meta.dirname, `${each}.ts`), 'utf8').split('\n')
+    return `  ${each.padEnd(12)} ${first.replace('/** ', '').replace(' */', '')}`
+  })
+  process.stdout.write(`npm run torture -- <name> [options]\n\n${lines.join('\n')}\n`)
+  process.exitCode = name === undefined || name === '--help' ? 0 : 64
 }
 
-const folder = createRunFolder(tmpdir())
-try {
-  const { torture } = (await import(`./${name}.ts`)) as { torture: Torture }
-  await torture({ folder: folder.path, args })
-} finally {
-  await folder.remove()
+async function run(script: string): Promise<void> {
+  // A script without the export has run by now.
+  const { torture } = (await import(`./${script}.ts`)) as { torture?: Torture }
+  if (!torture) return
+  const folder = createRunFolder(tmpdir())
+  try {
+    await torture({ folder: folder.path, args })
+  } finally {
+    await folder.remove()
+  }
+  process.exit()
 }
-process.exit()

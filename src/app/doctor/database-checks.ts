@@ -1,9 +1,10 @@
 /** Checks of the database: can it be reached, is it set up well, is its schema up to date. */
 import { errorMessage } from '../../core/error-message.ts'
 import { FatalError } from '../../core/fatal-error.ts'
+import { parsePostgresUrl } from '../../core/postgres-url.ts'
 import { type AppliedMigration, findPending, type Migration } from '../../platform/database/migrations.ts'
 import { inspectPostgres, type PostgresState } from '../../platform/database/postgres/inspect.ts'
-import { placeOf, requireSuitable } from '../../platform/database/postgres/session.ts'
+import { requireSuitable } from '../../platform/database/postgres/session.ts'
 import { inspectSqlite, type SqliteState } from '../../platform/database/sqlite/inspect.ts'
 import { checkClock } from './clock-check.ts'
 import { type Finding, judge } from './finding.ts'
@@ -64,7 +65,7 @@ export interface PostgresTarget {
 }
 
 export async function checkPostgres(target: PostgresTarget, migrations: readonly Migration[]): Promise<Finding[]> {
-  const place = placeOf(target.url)
+  const { place, hosts } = parsePostgresUrl(target.url)
   let state: PostgresState
   try {
     state = await inspectPostgres(target.url)
@@ -79,7 +80,7 @@ export async function checkPostgres(target: PostgresTarget, migrations: readonly
       fine: version,
       otherwise: ['problem', `${version} is too old: upgrade to 14 or newer`],
     }),
-    checkSuitability(state, target.url),
+    checkSuitability(state, place, hosts.length > 1),
     ...checkDurability(state),
     checkConnections(state, target),
     judge('database_encryption', {
@@ -92,9 +93,9 @@ export async function checkPostgres(target: PostgresTarget, migrations: readonly
   ]
 }
 
-function checkSuitability({ suitability }: PostgresState, url: string): Finding {
+function checkSuitability({ suitability }: PostgresState, place: string, hasSeveralHosts: boolean): Finding {
   try {
-    requireSuitable(suitability, url)
+    requireSuitable(suitability, place, hasSeveralHosts)
     return { id: 'database_state', status: 'ok', text: 'the database takes writes and is encoded in UTF8' }
   } catch (error) {
     return { id: 'database_state', status: 'problem', text: errorMessage(error) }

@@ -1,5 +1,7 @@
 /** Administration: users and roles, help for locked-out users, and the audit trail. */
+
 import { defineFeature } from '../../platform/feature.ts'
+import { namedPlugin } from '../../platform/http/named-plugin.ts'
 import { auth } from '../auth/auth.feature.ts'
 import { devices } from '../devices/devices.feature.ts'
 import { twoFactor } from '../two-factor/two-factor.feature.ts'
@@ -30,8 +32,10 @@ export const admin = defineFeature({
   onForbidden: ({ admin }) => createForbiddenRecorder(admin),
   routes: (service) => async (app) => {
     const prefix = '/api/admin'
-    app.register((await import('./admin.routes.ts')).adminRoutes, { prefix, admin: service.admin })
-    app.register((await import('./people.routes.ts')).peopleRoutes, { prefix, ...service })
+    const { adminRoutes } = await import('./admin.routes.ts')
+    const { peopleRoutes } = await import('./people.routes.ts')
+    app.register(namedPlugin('admin', adminRoutes), { prefix, admin: service.admin })
+    app.register(namedPlugin('people', peopleRoutes), { prefix, ...service })
   },
   pages: (service) => ({
     navigation: [

@@ -2,6 +2,7 @@
 import { join } from 'node:path'
 import { on } from '../../platform/events/events.ts'
 import { defineFeature } from '../../platform/feature.ts'
+import { namedPlugin } from '../../platform/http/named-plugin.ts'
 import { productCommands } from './commands/product-commands.ts'
 import { productCreated } from './product.events.ts'
 import { productKeys } from './products.keys.ts'
@@ -16,7 +17,7 @@ export const products = defineFeature({
 
   routes: (service, config) => async (app) => {
     const { productRoutes, productsPath } = await import('./products.routes.ts')
-    await app.register(productRoutes, { prefix: productsPath, ...service, ...config.products })
+    await app.register(namedPlugin('products', productRoutes), { prefix: productsPath, ...service, ...config.products })
   },
   elements: async ({ products }, config) =>
     (await import('./products.graphql.ts')).createProductElements({ ...config.products, products }),

@@ -22,13 +22,15 @@ export async function createUsersService(infrastructure: Infrastructure<UsersCon
   if (auth.bcryptCost < 10) {
     log.warn({ cost: auth.bcryptCost }, 'auth.bcrypt_cost is under 10: hashes are quick to guess')
   }
-  const passwords = createPasswords({ cost: auth.bcryptCost })
-  infrastructure.onClose(() => passwords.close())
+  const pool = infrastructure.openHashPool()
+  infrastructure.onClose(() => pool.close())
+  const passwords = createPasswords({ cost: auth.bcryptCost, pool })
   infrastructure.metrics?.addGauge({
     name: 'password_hashes',
     help: 'Password hashes being computed, and those that wait for a thread.',
     label: 'state',
-    read: passwords.load,
+    aggregator: 'first',
+    read: pool.load,
   })
   const roles = compileRoles(auth.roles)
   const administrators = createAdministratorSql(roles.administrators())

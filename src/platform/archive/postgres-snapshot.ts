@@ -1,11 +1,12 @@
 /** One moment of a PostgreSQL database, read by cursors in one transaction. */
-import pg from 'pg'
+import type pg from 'pg'
 import { errorMessage } from '../../core/error-message.ts'
 import { exitCodes, FatalError } from '../../core/fatal-error.ts'
 import { isCounted } from '../database/counted-lists.ts'
 import { countTables } from '../database/maintained-counts.ts'
 import type { DeclaredSchema } from '../database/migrations.ts'
-import { placeOf, sessionStatement } from '../database/postgres/session.ts'
+import { createHosts } from '../database/postgres/hosts.ts'
+import { sessionStatement } from '../database/postgres/session.ts'
 import { type Cell, type Column, inOrder, type Row, type Table } from './content.ts'
 import { cellReader, kindOfType } from './postgres-values.ts'
 import { type AppliedRow, knownMigrations, migrationTable, quote, tablesOf } from './schema.ts'
@@ -45,24 +46,18 @@ const ownTables: ReadonlySet<string> = new Set([migrationTable, countTables.chan
 
 /** A connection whose values are the text that the server sends. */
 export async function connectForArchive(url: string): Promise<pg.Client> {
-  const client = new pg.Client({
-    connectionString: url,
-    application_name: 'latchkey archive',
-    connectionTimeoutMillis: 10_000,
-    keepAlive: true,
-    types: { getTypeParser: () => (value: string) => value },
-  } as pg.ClientConfig)
-  // A lost connection fails the query; without a listener the event would end the process.
-  client.on('error', () => {})
+  const hosts = createHosts(url)
   try {
-    await client.connect()
+    const { client } = await hosts.open({
+      application_name: 'latchkey archive',
+      types: { getTypeParser: () => (value: string) => value },
+    } as pg.ClientConfig)
     await client.query(sessionStatement({ lock_timeout: '60s', idle_in_transaction_session_timeout: '0' }))
+    return client
   } catch (error) {
-    await client.end().catch(() => {})
-    const message = `cannot reach PostgreSQL at ${placeOf(url)}: ${errorMessage(error)}`
+    const message = `cannot reach PostgreSQL at ${hosts.place}: ${errorMessage(error)}`
     throw new FatalError(message, exitCodes.unavailable, { cause: error })
   }
-  return client
 }
 
 export async function* readPostgresRows(client: pg.Client, table: Table): AsyncGenerator<readonly Row[]> {

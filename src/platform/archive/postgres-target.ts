@@ -2,11 +2,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import { exitCodes, FatalError } from '../../core/fatal-error.ts'
+import { parsePostgresUrl } from '../../core/postgres-url.ts'
 import { countLists } from '../database/counted-lists.ts'
 import { countTables } from '../database/maintained-counts.ts'
 import { applyMigrations, type MigrationTransaction, readMigrations } from '../database/migrations.ts'
 import { migrationLock } from '../database/postgres/migrate.ts'
-import { placeOf } from '../database/postgres/session.ts'
 import { badArchive, type Row, type Table } from './content.ts'
 import { removeForLoading } from './postgres-constraints.ts'
 import { copyFrom } from './postgres-copy.ts'
@@ -17,7 +17,7 @@ import { inUse, requireEmpty, type Target, type TargetOptions } from './target.t
 
 export async function openPostgresTarget(url: string, options: TargetOptions): Promise<Target> {
   const { schema, clock } = options
-  const place = placeOf(url)
+  const { place } = parsePostgresUrl(url)
   const client = await connectForArchive(url)
   const transaction = createTransaction(client)
   let restore: () => Promise<void>

@@ -4,8 +4,8 @@ import { basename, dirname, join } from 'node:path'
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
 import { countLists } from '../database/counted-lists.ts'
 import { applyMigrations, readMigrations } from '../database/migrations.ts'
+import { createPrivateFile } from '../database/sqlite/create-private-file.ts'
 import { withSqliteMigrations } from '../database/sqlite/migrate.ts'
-import { createDatabaseFile } from '../database/sqlite/open-file.ts'
 import { badArchive, type Cell, type Table } from './content.ts'
 import { listTables, migrationsOf, migrationTable, quote, tablesOf } from './schema.ts'
 import { withSqliteToItself } from './sqlite-exclusive.ts'
@@ -19,7 +19,7 @@ export async function openSqliteTarget(path: string, options: TargetOptions): Pr
   const temporary = `${path}.restoring-${process.pid}`
   let db: DatabaseSync | undefined
   try {
-    createDatabaseFile(temporary)
+    createPrivateFile(temporary)
     await makeSchema(temporary, options)
     db = openForLoading(temporary)
   } catch (error) {

@@ -1,13 +1,25 @@
 /** The bus of a single process. Values are serialised here too, so that it behaves like the other buses. */
+import { type BroadcastChannel, type MessagePort, receiveMessageOnPort } from 'node:worker_threads'
 import { serviceUnavailable } from '../../core/app-error.ts'
 import type { Log } from '../log/logger.ts'
 import { type Bus, encode } from './bus.ts'
 import { createTopics } from './topics.ts'
 
-export function createMemoryBus({ log }: { log: Log }): Bus {
+export interface MemoryBusOptions {
+  log: Log
+  /** Connects the threads of a process that have a bus each. Closed with the bus. */
+  channel?: BroadcastChannel
+}
+
+interface Published {
+  topic: string
+  text: string
+}
+
+export function createMemoryBus({ log, channel }: MemoryBusOptions): Bus {
   const carrier = { listen: async () => {}, unlisten: async () => {}, isUp: () => true }
   const topics = createTopics({ carrier, log })
-  const waiting: { topic: string; text: string }[] = []
+  const waiting: Published[] = []
   let isDelivering = false
   let isClosed = false
 
@@ -19,6 +31,27 @@ export function createMemoryBus({ log }: { log: Log }): Bus {
     isDelivering = false
   }
 
+  function take(published: Published): void {
+    waiting.push(published)
+    deliverAll()
+  }
+
+  if (channel) {
+    channel.onmessage = (event) => take((event as { data: Published }).data)
+    // Only what listens for clients keeps a thread alive.
+    channel.unref()
+  }
+
+  /** Values that other threads published before a subscription must not reach it. */
+  function takeArrived(): void {
+    if (!channel) return
+    // Documented for both, but typed for one.
+    const port = channel as unknown as MessagePort
+    for (let next = receiveMessageOnPort(port); next; next = receiveMessageOnPort(port)) {
+      take(next.message as Published)
+    }
+  }
+
   function requireOpen(): void {
     if (isClosed) throw serviceUnavailable(new Error('the bus is closed'))
   }
@@ -26,14 +59,19 @@ export function createMemoryBus({ log }: { log: Log }): Bus {
   return {
     async publish(topic, value) {
       requireOpen()
-      waiting.push({ topic, text: encode(topic, value) })
-      deliverAll()
+      const published: Published = { topic, text: encode(topic, value) }
+      channel?.postMessage(published)
+      take(published)
     },
-    subscribe: topics.subscribe,
+    subscribe(topic, listener) {
+      takeArrived()
+      return topics.subscribe(topic, listener)
+    },
     onGap: topics.onGap,
     isUp: () => !isClosed,
     async close() {
       isClosed = true
+      channel?.close()
       waiting.length = 0
       topics.close()
     },

@@ -58,6 +58,8 @@ export interface Database {
   hasFaults(): boolean
   /** How busy it is now, for metrics. */
   load(): DatabaseLoad
+  /** True behind a pooler that shares server connections between transactions, such as PgBouncer can. */
+  isTransactionPooled?(): boolean
   /** Waits for pending operations, then closes. Later operations are refused. */
   close(): Promise<void>
 }

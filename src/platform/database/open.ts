@@ -2,7 +2,6 @@
 import { isAbsolute, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Clock } from '../../core/clock.ts'
-import { exitCodes, FatalError } from '../../core/fatal-error.ts'
 import type { Random } from '../../core/random.ts'
 import type { Log } from '../log/logger.ts'
 import { countLists } from './counted-lists.ts'
@@ -10,13 +9,17 @@ import type { Database, Dialect, Observe } from './database.ts'
 import { applyMigrations, type MigrationFolder, type MigrationTransaction, readMigrations } from './migrations.ts'
 import { withPostgresMigrations } from './postgres/migrate.ts'
 import { openPostgres } from './postgres/postgres.ts'
-import { damageAdvice, isDamage } from './sqlite/faults.ts'
 import { withSqliteMigrations } from './sqlite/migrate.ts'
+import { toFatalError } from './sqlite/open-errors.ts'
 import type { RewriteOptions } from './sqlite/rewrite-space.ts'
 import { openSqlite } from './sqlite/sqlite.ts'
+import type { SqliteThreadData } from './sqlite/thread-connection.ts'
+import type { SqliteThreads } from './sqlite/threads.ts'
 
 export interface OpenOptions extends RewriteOptions {
   url: string
+  /** PostgreSQL itself, if `url` is a pooler. */
+  listenUrl?: string | undefined
   poolSize: number
   statementTimeoutSeconds: number
   /** Base of relative SQLite paths. */
@@ -30,20 +33,25 @@ export interface OpenOptions extends RewriteOptions {
   /** Logs each fault of a SQLite file once, with advice. Without it, every error carries its cause. */
   faultLog?: Log | undefined
   observe?: Observe
+  /** The threads of a SQLite file, if they are shared with other threads of the process. */
+  connectThreads?: (file: SqliteThreadData) => SqliteThreads
+  /** Another thread of the process has migrated the database. */
+  isMigrated?: boolean
 }
 
 export async function openDatabase(options: OpenOptions): Promise<{ db: Database; applied: string[] }> {
   const { url, clock } = options
   const dialect = dialectOf(url)
   const migrations = readMigrations(options.migrations, dialect)
-  const path = dialect === 'sqlite' ? sqlitePath(url, options.root) : undefined
+  const path = findSqlitePath(url, options.root)
 
   // Opened before migrating, because its errors are the clearest if the database cannot be reached.
-  const { onConnectionLost = () => {}, observe = () => {}, faultLog } = options
+  const { onConnectionLost = () => {}, observe = () => {}, faultLog, connectThreads } = options
   const db =
     path === undefined
       ? await openPostgres({ ...options, onConnectionLost, observe, random: options.random.fraction })
-      : openSqlite({ path, observe, log: faultLog })
+      : openSqlite({ path, observe, log: faultLog, ...(connectThreads && { connectThreads }) })
+  if (options.isMigrated) return { db, applied: [] }
   try {
     const apply = async (transaction: MigrationTransaction) => {
       const applied = await applyMigrations(transaction, migrations, clock.nowIso())
@@ -56,12 +64,23 @@ export async function openDatabase(options: OpenOptions): Promise<{ db: Database
     return { db, applied }
   } catch (error) {
     await db.close()
-    throw path !== undefined && isDamage(error) ? new FatalError(damageAdvice(path), exitCodes.badData) : error
+    throw withAdvice(error, options)
   }
 }
 
 export function dialectOf(url: string): Dialect {
   return url.startsWith('file:') ? 'sqlite' : 'postgres'
+}
+
+/** The error to end a start or a command with: one that says what to do about the file, if it is at fault. */
+export function withAdvice(error: unknown, { url, root }: Pick<OpenOptions, 'url' | 'root'>): unknown {
+  const path = findSqlitePath(url, root)
+  return path === undefined ? error : toFatalError(path, error)
+}
+
+/** Undefined for PostgreSQL. */
+export function findSqlitePath(url: string, root: string): string | undefined {
+  return dialectOf(url) === 'sqlite' ? sqlitePath(url, root) : undefined
 }
 
 /** The path of a `file:` URL. Relative paths start at `root`. */

@@ -1,6 +1,7 @@
 /** Runs before every route: sets response headers, and refuses requests that are not served at all. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { createTickBatcher } from '../../core/tick-batcher.ts'
+import type { Closing } from './closing.ts'
 import type { HeadersFor } from './cors.ts'
 import { hasValidHost } from './host-header.ts'
 import { guarded, httpErrors } from './http-errors.ts'
@@ -19,7 +20,7 @@ export interface AdmissionOptions {
   unknownRoutes: UnknownRoutes
   loadShedding: Pick<LoadShedding, 'refusalOf'>
   inFlight: InFlight
-  isStopping(): boolean
+  closing: Pick<Closing, 'isDraining' | 'isRefusing'>
 }
 
 /** Also needed for requests that are refused before any hook runs. */
@@ -35,7 +36,7 @@ export function createRequestInitializer(isTrusted: IsTrusted, headersFor: Heade
 }
 
 export function admitRequests(app: FastifyInstance, options: AdmissionOptions): void {
-  const { initialize, handleOptions, unknownRoutes, loadShedding, inFlight, isStopping } = options
+  const { initialize, handleOptions, unknownRoutes, loadShedding, inFlight, closing } = options
   const hasRoomInPipeline = createPipelineLimit()
   // Requests that arrive in the same tick of the event loop start together, after all of them have been read.
   const startInBatch = createTickBatcher(setImmediate)
@@ -45,10 +46,11 @@ export function admitRequests(app: FastifyInstance, options: AdmissionOptions): 
   app.addHook('onRequest', (request, reply, next) => {
     initialize(request, reply)
     inFlight.begin(request)
+    if (closing.isDraining()) reply.header('connection', 'close')
     if (!hasValidHost(request.raw)) next(httpErrors.malformedRequest())
     // Before load shedding: a page cannot read the reason of a refused preflight.
     else if (request.is404 && handleOptions(request, reply)) return
-    else if (isStopping() || !hasRoomInPipeline(reply.raw)) next(httpErrors.unavailable())
+    else if (closing.isRefusing() || !hasRoomInPipeline(reply.raw)) next(httpErrors.unavailable())
     else {
       const refusal = loadShedding.refusalOf(request) ?? (request.is404 ? unknownRoutes.refusalOf(request) : undefined)
       startInBatch(() => {

@@ -11,6 +11,8 @@ import type { Readiness } from './readiness.ts'
 
 export interface HealthOptions {
   metrics: Metrics
+  /** The page for Prometheus. */
+  printMetrics(): Promise<string>
   metricsToken: string | undefined
   /** In production `/metrics` requires a token: behind a proxy every client would seem local. */
   isDevelopment: boolean
@@ -18,7 +20,7 @@ export interface HealthOptions {
 }
 
 export function addHealthRoutes(app: FastifyInstance, options: HealthOptions): void {
-  const { metrics, metricsToken, isDevelopment, readiness } = options
+  const { metrics, printMetrics, metricsToken, isDevelopment, readiness } = options
   const access = 'public'
 
   const live = async () => ({ status: 'ok' })
@@ -39,7 +41,7 @@ export function addHealthRoutes(app: FastifyInstance, options: HealthOptions): v
   if (metricsToken === undefined && !isDevelopment) return
   app.get('/metrics', { config: { access, docs: docs.metrics } }, async (request, reply) => {
     requireMetricsAccess(request, metricsToken)
-    return reply.type(metrics.contentType).send(await metrics.print())
+    return reply.type(metrics.contentType).send(await printMetrics())
   })
 }
 

@@ -18,6 +18,8 @@ export interface Readiness {
   check(): Promise<string[]>
   /** By name: 1 if available, 0 if not. */
   gauges(): Promise<Record<string, number>>
+  /** From now on `check` rejects: the service is about to stop. */
+  drain(): void
 }
 
 const timeoutMs = 900
@@ -27,6 +29,7 @@ const maxAgeMs = 1000
 export function createReadiness({ log, checkDatabase, dependencies }: ReadinessOptions): Readiness {
   let latest: { checkedAt: number; outcome: Promise<void> } | undefined
   let isReady = true
+  let isDraining = false
 
   function databaseOutcome(): Promise<void> {
     const now = performance.now()
@@ -50,6 +53,7 @@ export function createReadiness({ log, checkDatabase, dependencies }: ReadinessO
 
   return {
     async check() {
+      if (isDraining) throw new Error('the service is stopping')
       await databaseOutcome()
       return unavailable()
     },
@@ -61,6 +65,9 @@ export function createReadiness({ log, checkDatabase, dependencies }: ReadinessO
       const gauges = Object.fromEntries(Object.keys(dependencies).map((name) => [name, 1]))
       for (const name of unavailable()) gauges[name] = 0
       return { ...gauges, database: acceptsWrites && gauges.database !== 0 ? 1 : 0 }
+    },
+    drain() {
+      isDraining = true
     },
   }
 }

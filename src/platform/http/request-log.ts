@@ -25,7 +25,8 @@ export interface RecordOptions {
   metrics: Metrics
   inFlight: InFlight
   tracing: Pick<RequestTracing, 'end'>
-  isStopping(): boolean
+  /** Whether the client must not reuse its connection. */
+  isDraining(): boolean
 }
 
 /**
@@ -34,7 +35,7 @@ export interface RecordOptions {
  */
 export function recordRequests(
   app: FastifyInstance,
-  { log, metrics, inFlight, tracing, isStopping }: RecordOptions,
+  { log, metrics, inFlight, tracing, isDraining }: RecordOptions,
 ): void {
   const isLogged = log.isLevelEnabled('info')
   const findSeries = createSeriesFinder(metrics)
@@ -49,8 +50,8 @@ export function recordRequests(
   app.decorate('recordRequest', record)
   app.addHook('onSend', (request, reply, payload, next) => {
     record(request, reply.statusCode)
-    // The client must not reuse the connection, which is about to be closed.
-    if (isStopping()) reply.header('connection', 'close')
+    // Again, for requests that began before.
+    if (isDraining()) reply.header('connection', 'close')
     sendInBatch(() => guarded(request, reply, () => next(null, payload)))
   })
 }

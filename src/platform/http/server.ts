@@ -4,17 +4,19 @@ import type { FastifyInstance } from 'fastify'
 import type { TObject } from 'typebox'
 import { type GuardOptions, guardRoutes } from '../access/route-guards.ts'
 import { serveDocs } from '../openapi/openapi.routes.ts'
+import { stopTimesOf } from '../process/stop-times.ts'
 import type { Tracing } from '../tracing/tracing.ts'
 import { compileBody, compileTexts } from '../validation/body-validation.ts'
 import { admitRequests, createRequestInitializer } from './admission.ts'
 import { readBodies } from './bodies.ts'
 import { boundUrl } from './bound-url.ts'
+import { createClosing } from './closing.ts'
 import { createCorsHeaders, createOptionsHandler } from './cors.ts'
 import { createFramework, type FrameworkOptions } from './framework.ts'
 import { addHealthRoutes, type HealthOptions } from './health.ts'
 import { handleErrors, sendError } from './http-errors.ts'
 import { createInFlight } from './in-flight.ts'
-import { describeListenError } from './listen-error.ts'
+import { describeListenError, type ListenTarget } from './listen-error.ts'
 import { createLoadShedding } from './load-shedding.ts'
 import { handleUnknownRoutes } from './not-found.ts'
 import { createProxyTrust } from './proxies.ts'
@@ -33,16 +35,21 @@ export interface HttpOptions extends GuardOptions, SecurityOptions, HealthOption
   maxEventLoopDelayMs: number
   /** Clients that leave a response unread for longer are disconnected. */
   unreadSeconds: number
+  drainSeconds: number
 }
 
 export interface HttpServer {
   app: FastifyInstance
-  listen(host: string, port: number): Promise<string>
-  /** Refuses new requests, and waits up to ten seconds for running ones. */
+  listen(target: ListenTarget): Promise<string>
+  /** From now on responses carry `Connection: close`. Everything is still served. */
+  drain(): void
+  /** Refuses new connections. The open ones are still served. */
+  stopListening(): Promise<void>
+  /** Waits for running requests; see `StopTimes`. */
   close(): Promise<void>
+  /** Ends all connections, so that `close` need not wait for them. */
+  cutOff(): void
 }
-
-const graceMs = 10_000
 
 export async function createHttpServer(options: HttpOptions): Promise<HttpServer> {
   const { log, metrics } = options
@@ -57,8 +64,6 @@ export async function createHttpServer(options: HttpOptions): Promise<HttpServer
   })
   const loadShedding = createLoadShedding(options.maxEventLoopDelayMs)
   const tracing = createRequestTracing(options.tracing)
-  let stopping = false
-  const isStopping = () => stopping
 
   const app = createFramework({
     ...options,
@@ -75,6 +80,7 @@ export async function createHttpServer(options: HttpOptions): Promise<HttpServer
     },
   })
 
+  const closing = createClosing(app.server, stopTimesOf(options.drainSeconds))
   // RFC 9110, 10.1.1 defines only "100-continue"; other expectations are ignored.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
   const { requirementsOf } = guardRoutes(app, options)
@@ -84,7 +90,7 @@ export async function createHttpServer(options: HttpOptions): Promise<HttpServer
   handleErrors(app)
   const unknownRoutes = handleUnknownRoutes(app)
   const handleOptions = createOptionsHandler(unknownRoutes)
-  admitRequests(app, { initialize, handleOptions, unknownRoutes, loadShedding, inFlight, isStopping })
+  admitRequests(app, { initialize, handleOptions, unknownRoutes, loadShedding, inFlight, closing })
   tracing.addHooks(app)
   const slowReaders = disconnectSlowReaders({
     server: app.server,
@@ -96,28 +102,23 @@ export async function createHttpServer(options: HttpOptions): Promise<HttpServer
     loadShedding.close()
     slowReaders.close()
   })
-  recordRequests(app, { log, metrics, inFlight, tracing, isStopping })
+  recordRequests(app, { log, metrics, inFlight, tracing, isDraining: closing.isDraining })
   await readBodies(app)
   serveDocs(app, { ...options, requirementsOf })
   addHealthRoutes(app, options)
 
   return {
     app,
-    listen: (host, port) => listen(app, { host, port }),
-    async close() {
-      stopping = true
-      // A connection becomes idle after its last response, which may be after closing has begun.
-      const sweep = setInterval(() => app.server.closeIdleConnections(), 50)
-      const cutOff = setTimeout(() => app.server.closeAllConnections(), graceMs)
-      await app.close()
-      clearInterval(sweep)
-      clearTimeout(cutOff)
-    },
+    listen: (target) => listen(app, target),
+    drain: closing.drain,
+    stopListening: closing.stopListening,
+    close: () => closing.close(() => app.close()),
+    cutOff: closing.cutOff,
   }
 }
 
 /** Returns the URL of the bound address. */
-async function listen(app: FastifyInstance, target: { host: string; port: number }): Promise<string> {
+async function listen(app: FastifyInstance, target: ListenTarget): Promise<string> {
   try {
     await app.listen(target)
     return boundUrl('http', app.server.address() as AddressInfo)

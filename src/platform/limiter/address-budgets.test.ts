@@ -1,8 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createAddressBudgets, type Share } from './address-budgets.ts'
+import { createLimitsPerAddress } from './connections-per-address.ts'
 
-const create = () => createAddressBudgets({ maxBytes: 100, maxSubscriptions: 2, maxOperations: 2 })
+const create = () =>
+  createAddressBudgets({
+    maxBytes: 100,
+    subscriptions: createLimitsPerAddress()('subscriptions', 2),
+    maxOperations: 2,
+  })
 
 test('over the budget the largest is cut off, of that address alone, until the rest fits', () => {
   const budgets = create()

@@ -3,12 +3,14 @@
  * not yet read), subscriptions, and running operations. Limits per connection alone could be multiplied by opening more
  * connections. A long HTTP response counts as a connection.
  */
+import type { ConnectionsPerAddress } from './connections-per-address.ts'
 import { rateKey } from './limiter.ts'
 
 export interface AddressBudgetOptions {
+  /** In this thread. */
   maxBytes: number
-  maxSubscriptions: number
-  /** Running at once; further ones wait. */
+  subscriptions: ConnectionsPerAddress
+  /** Running at once in this thread; further ones wait. */
   maxOperations: number
 }
 
@@ -19,7 +21,6 @@ export interface AddressBudgets {
 
 interface AddressUsage {
   bytes: number
-  subscriptions: number
   operations: number
   readonly shares: Set<Share>
   /** Shares that wait for an operation to end, in order. */
@@ -47,7 +48,7 @@ export function createAddressBudgets(limits: AddressBudgetOptions): AddressBudge
 }
 
 function createUsage(): AddressUsage {
-  return { bytes: 0, subscriptions: 0, operations: 0, shares: new Set(), waiting: new Map() }
+  return { bytes: 0, operations: 0, shares: new Set(), waiting: new Map() }
 }
 
 interface ShareOptions {
@@ -64,7 +65,8 @@ export class Share {
   readonly key: string
   readonly #options: ShareOptions
   #bytes = 0
-  #subscriptions = 0
+  /** Each releases one subscription. */
+  readonly #subscriptions: (() => void)[] = []
   #operations = 0
   #isClosed = false
 
@@ -106,17 +108,14 @@ export class Share {
 
   /** Returns false if the address has reached its limit. */
   addSubscription(): boolean {
-    const { usage, limits } = this.#options
-    if (this.#isClosed || usage.subscriptions >= limits.maxSubscriptions) return false
-    this.#subscriptions += 1
-    usage.subscriptions += 1
+    const release = this.#isClosed ? undefined : this.#options.limits.subscriptions.enter(this.key)
+    if (!release) return false
+    this.#subscriptions.push(release)
     return true
   }
 
   removeSubscription(): void {
-    if (this.#isClosed) return
-    this.#subscriptions -= 1
-    this.#options.usage.subscriptions -= 1
+    this.#subscriptions.pop()?.()
   }
 
   /** If it returns false, `onRoom` is called once an operation may start. */
@@ -152,7 +151,7 @@ export class Share {
     this.#isClosed = true
     const { usage } = this.#options
     usage.bytes -= this.#bytes
-    usage.subscriptions -= this.#subscriptions
+    for (const release of this.#subscriptions.splice(0)) release()
     usage.waiting.delete(this)
     this.#settle()
   }

@@ -1,16 +1,12 @@
 /** Rate limits per client address, in memory, and in Redis if configured, so that nodes count together. */
 import ipaddr from 'ipaddr.js'
-import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible'
+import { RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible'
 import { parseAddress, withoutPort } from '../../core/addresses.ts'
 import { AppError } from '../../core/app-error.ts'
 import { replyTimeoutMs } from '../../core/supervised-connection.ts'
 import { withTimeout } from '../../core/timeout.ts'
 import type { Redis } from '../redis/redis.ts'
-
-export interface Rate {
-  requests: number
-  seconds: number
-}
+import { createRateCounts, type Rate, type RateCounts } from './rate-counts.ts'
 
 export interface Limiter {
   /** Consumes `weight` points, 1 by default. Throws 429 if the address has used up its points. */
@@ -26,8 +22,15 @@ interface SharedTake {
 /** Returns the same limiter for the same name. Nodes with the same Redis share it too. */
 export type CreateLimiter = (name: string, rate: Rate) => Limiter
 
-/** `onFallback` is called for each take that Redis should have counted, and only this node has. */
-export function createLimiters(redis: Redis | undefined, onFallback: () => void = () => {}): CreateLimiter {
+interface LimitersOptions {
+  /** Of this process. */
+  counts?: RateCounts
+  /** Called for each take that Redis should have counted, and only this node has. */
+  onFallback?: (() => void) | undefined
+}
+
+export function createLimiters(redis: Redis | undefined, options: LimitersOptions = {}): CreateLimiter {
+  const { counts: processCounts = createRateCounts(), onFallback = () => {} } = options
   const made = new Map<string, Limiter>()
   return (name, rate) => {
     const limiter = made.get(name) ?? createLimiter(name, rate)
@@ -35,27 +38,18 @@ export function createLimiters(redis: Redis | undefined, onFallback: () => void 
     return limiter
   }
 
-  function createLimiter(name: string, { requests, seconds }: Rate): Limiter {
-    const options = { keyPrefix: `limit:${name}`, points: requests, duration: seconds }
+  function createLimiter(name: string, rate: Rate): Limiter {
+    const options = { keyPrefix: `limit:${name}`, points: rate.requests, duration: rate.seconds }
     // Always counts too. While Redis is down, each node continues from here, so an address never gets a second budget; and
     // what exceeds the limit on this node alone is refused without asking Redis.
-    const own = new RateLimiterMemory(options)
+    const own = processCounts.of(name, rate)
     const shared = redis && new RateLimiterRedis({ ...options, storeClient: redis.client, useRedisPackage: true })
-
-    /** Copies the shared count to this node, as the basis for when Redis is down. */
-    function adopt(key: string, counted: RateLimiterRes): void {
-      const known = own.get(key)
-      void known.then((mine) => {
-        if (counted.msBeforeNext <= 0 || counted.consumedPoints < (mine?.consumedPoints ?? 0)) return
-        return own.set(key, counted.consumedPoints, counted.msBeforeNext / 1000)
-      })
-    }
 
     async function takeShared({ key, weight, limiter }: SharedTake): Promise<void> {
       const counting = limiter.consume(key, weight).then(
-        (counted) => adopt(key, counted),
+        (counted) => own.raise(key, counted),
         (refusal: unknown) => {
-          if (refusal instanceof RateLimiterRes) adopt(key, refusal)
+          if (refusal instanceof RateLimiterRes) own.raise(key, refusal)
           throw refusal
         },
       )
@@ -64,7 +58,7 @@ export function createLimiters(redis: Redis | undefined, onFallback: () => void 
         await withTimeout(counting, replyTimeoutMs)
       } catch (error) {
         // Any other error says nothing about the address, and this node's own count has accepted it.
-        if (error instanceof RateLimiterRes) throw error
+        if (error instanceof RateLimiterRes) throw refusalAfter(error.msBeforeNext)
         onFallback()
       }
     }
@@ -72,18 +66,18 @@ export function createLimiters(redis: Redis | undefined, onFallback: () => void 
     return {
       async take(address, weight = 1) {
         const key = rateKey(address)
-        try {
-          await own.consume(key, weight)
-          if (!shared) return
-          if (redis.isUp()) await takeShared({ key, weight, limiter: shared })
-          else onFallback()
-        } catch (refusal) {
-          if (!(refusal instanceof RateLimiterRes)) throw refusal
-          throw tooManyAttempts(Math.max(1, Math.ceil(refusal.msBeforeNext / 1000)))
-        }
+        const { isRefused, msBeforeNext } = await own.consume(key, weight)
+        if (isRefused) throw refusalAfter(msBeforeNext)
+        if (!shared) return
+        if (redis.isUp()) await takeShared({ key, weight, limiter: shared })
+        else onFallback()
       },
     }
   }
+}
+
+function refusalAfter(waitMs: number): AppError {
+  return tooManyAttempts(Math.max(1, Math.ceil(waitMs / 1000)))
 }
 
 export function tooManyAttempts(waitSeconds: number): AppError {

@@ -1,6 +1,7 @@
 /** The log: JSON lines, or coloured text on a terminal. Secrets are redacted by name, whichever module logs them. */
 import { type DestinationStream, type Logger, pino } from 'pino'
 import { pretty } from './pretty.ts'
+import { openStandardOutput } from './standard-output.ts'
 
 export type Log = Logger
 
@@ -27,7 +28,7 @@ export function createLogger({ level, isTerminal, destination }: LogOptions): Lo
     // `hideSecrets` has serialised errors already; pino's own serialiser would add all their fields.
     serializers: { err: (described: unknown) => described },
   }
-  const target = destination ?? (isTerminal ? pretty() : pino.destination({ dest: 1, sync: false }))
+  const target = destination ?? (isTerminal ? pretty() : openStandardOutput({ onLost: reportLost }))
   const log = pino(options, target)
   // Pino applies formatters.log to the lines of a child logger, but not to its bindings.
   const makeChild = log.child
@@ -35,6 +36,17 @@ export function createLogger({ level, isTerminal, destination }: LogOptions): Lo
     return makeChild.call(this, hideSecrets(bindings, 0) as Record<string, unknown>, childOptions as never)
   } as Log['child']
   return log
+
+  function reportLost(lines: number, error: Error): void {
+    log.warn({ err: error }, `standard output could not be written: ${lines} lines of this log are lost`)
+  }
+}
+
+/** Writes a line that another thread has formatted. */
+export function writeLine(log: Log, line: string): void {
+  // Pino has no other way to its destination.
+  const { [pino.symbols.streamSym]: target } = log as unknown as Record<symbol, DestinationStream>
+  target?.write(line)
 }
 
 /** Replaces values whose name suggests a secret. */

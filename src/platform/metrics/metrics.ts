@@ -1,5 +1,6 @@
 /** Metrics for Prometheus. */
 import {
+  AggregatorRegistry,
   Counter,
   collectDefaultMetrics,
   Gauge,
@@ -110,4 +111,10 @@ export function createMetrics(): Metrics {
     collect: () => register.getMetricsAsJSON() as Promise<MetricObject[]>,
     print: () => register.metrics(),
   }
+}
+
+/** Merges what several threads have collected. Each metric says how its values are merged; most are added up. */
+export function mergeMetrics(collected: readonly MetricObject[][]): Pick<Metrics, 'collect' | 'print'> {
+  const merged = AggregatorRegistry.aggregate([...collected])
+  return { collect: () => merged.getMetricsAsJSON() as Promise<MetricObject[]>, print: () => merged.metrics() }
 }

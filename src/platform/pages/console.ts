@@ -1,8 +1,10 @@
 /** The plugin below /console that serves the pages of all features. */
+
 import type { FastifyInstance } from 'fastify'
 import type { Random } from '../../core/random.ts'
 import type { Principal } from '../access/route-guards.ts'
 import { httpErrors } from '../http/http-errors.ts'
+import { namedPlugin } from '../http/named-plugin.ts'
 import { serveAssets } from './assets.ts'
 import { createCards } from './cards.ts'
 import { problemPage } from './components/problem-page.ts'
@@ -67,7 +69,7 @@ export async function consoleRoutes(app: FastifyInstance, options: ConsoleOption
   app.get('/', { config }, (request, reply) => reply.redirect(request.principal ? home : `${consolePath}/sign-in`, 303))
   for (const each of pages) {
     const addRoutes = each.routes?.({ send, notices, cookies, cards, signInOptions, home })
-    if (addRoutes) await app.register(async (own) => addRoutes(own))
+    if (addRoutes) await app.register(namedPlugin('pages', async (own) => addRoutes(own)))
   }
   app.get('/*', { config }, async (request, reply) => {
     const [path = ''] = request.url.split('?', 1)

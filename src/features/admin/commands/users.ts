@@ -15,14 +15,14 @@ export const actor: Actor = { id: null, holder: undefined, client }
 
 export type Context = Pick<CommandContext<AdminService>, 'open'>
 
-/** Turns an AppError into one line. */
+/** Turns a refusal into one line. */
 export async function withAdmin({ open }: Context, work: (service: AdminService) => Promise<void>): Promise<void> {
   const { service, close } = await open()
   try {
     await service.users.normaliseEmails()
     await work(service)
   } catch (error) {
-    throw error instanceof AppError
+    throw error instanceof AppError && error.status < 500
       ? new FatalError(describeDetails(error) ?? error.message, exitCodes.failure, { cause: error })
       : error
   } finally {

@@ -1,6 +1,18 @@
 /** Queries on one PostgreSQL connection, and fair reading of their results. */
 import type { Socket } from 'node:net'
 import type pg from 'pg'
+import type { PostgresHost } from '../../../core/postgres-url.ts'
+
+/** A connection of the pool. */
+export interface Connection {
+  readonly client: pg.Client
+  readonly ask: Ask
+  readonly host: PostgresHost
+  /** Behind a pooler. */
+  readonly isPooled: boolean
+  /** The server process; with transaction pooling, that of the current transaction, or 0 before it has begun. */
+  pid: number
+}
 
 /** Runs a query on a borrowed connection. */
 export type Ask = <Row extends object>(query: string | pg.QueryConfig) => Promise<Row[]>
@@ -22,9 +34,8 @@ export function createAsk(client: pg.ClientBase): Ask {
     })
 }
 
-/** Not in the types of pool clients. */
-export function streamOf(client: pg.ClientBase): Socket {
-  return (client as pg.Client).connection.stream as Socket
+export function streamOf(client: pg.Client): Socket {
+  return client.connection.stream as Socket
 }
 
 /** Node reads a socket until it is empty; parsing a thousand rows at once would block the event loop for milliseconds. */

@@ -1,100 +1,126 @@
 /** A pool of PostgreSQL connections, borrowed per statement or batch, and closed when the server stops responding. */
-import pg from 'pg'
 import { errorMessage } from '../../../core/error-message.ts'
 import { exitCodes, FatalError } from '../../../core/fatal-error.ts'
-import { withTimeout } from '../../../core/timeout.ts'
-import { type Ask, createAsk, readByTurns, streamOf } from './client.ts'
+import { parsePostgresUrl } from '../../../core/postgres-url.ts'
+import { type Ask, type Connection, createAsk, readByTurns, streamOf } from './client.ts'
+import { connectTimeoutMs, createHosts } from './hosts.ts'
+import { createLiveness } from './liveness.ts'
 import { endLostConnections, serverNotResponding, type Wait } from './lost-connections.ts'
-import { leavesConnectionUsable } from './postgres-error-codes.ts'
-import { placeOf, requireSuitable, type Suitability, sessionStatement, suitabilityQuery } from './session.ts'
-import { parserOf } from './types.ts'
-import { suspectAfterMs, Uses } from './uses.ts'
+import { createOpener } from './opener.ts'
+import { createPool, type PoolWaiter } from './pool.ts'
+import { isForeignStatement, isReadOnly, leavesConnectionUsable } from './postgres-error-codes.ts'
+import {
+  type BeginStatements,
+  beginStatements,
+  requireSuitable,
+  type Suitability,
+  sessionStatement,
+  suitabilityQuery,
+} from './session.ts'
+import { suspectAfterMs, type Use, Uses } from './uses.ts'
 
 export interface ConnectionOptions {
   url: string
+  /** Past a pooler: where to ask whether the server is alive. */
+  listenUrl?: string | undefined
   poolSize: number
   statementTimeoutSeconds: number
   onConnectionLost(error: Error): void
 }
 
+/** A borrowed connection. */
+export interface Borrowed {
+  ask: Ask
+  /** True if nothing outlasts a transaction: neither settings nor prepared statements. */
+  isShared: boolean
+  /** Begins a transaction with our settings. Statements may be sent before it resolves. */
+  begin(): Promise<unknown>
+}
+
 export interface Connections {
-  /** Borrows a connection for so many statements; the time limit applies to each. */
-  use<T>(statements: number, work: (ask: Ask) => Promise<T>): Promise<T>
+  /**
+   * Borrows a connection for so many statements; the time limit applies to each. Done again if it turns out that a pooler
+   * shares connections between transactions; nothing was committed then.
+   */
+  use<T>(statements: number, work: (borrowed: Borrowed) => Promise<T>): Promise<T>
+  isTransactionPooled(): boolean
   load(): { in_use: number; idle: number; waiting: number }
   end(): Promise<void>
 }
 
-/** Includes the wait for a free connection. If the server does not respond at all, waits end sooner (lost-connections.ts). */
-const connectTimeoutMs = 10_000
+interface Waiter extends Wait, PoolWaiter {}
+
 const graceMs = 5000
 
 export async function openConnections(options: ConnectionOptions): Promise<Connections> {
+  const hosts = createHosts(options.url)
+  const timeout = { statement_timeout: String(options.statementTimeoutSeconds * 1000) }
+  const opener = createOpener(hosts, sessionStatement(timeout))
+  const beginning = beginStatements(timeout)
   const uses = new Uses()
-  const waits = new Set<Wait>()
-  const pids = new WeakMap<pg.ClientBase, number>()
-  const setSession = sessionStatement({ statement_timeout: String(options.statementTimeoutSeconds * 1000) })
-  const pool = new pg.Pool({ ...poolConfig(options), onConnect: setUp })
-  // The pool replaces a broken idle connection; an 'error' event without a listener would end the process.
-  pool.on('error', options.onConnectionLost)
-  const lost = endLostConnections({ url: options.url, uses, waits, pidOf: (client) => pids.get(client) ?? 0 })
+  const waiting = new Set<Waiter>()
+  const pool = createPool({ size: options.poolSize, waiting, open, onLost: options.onConnectionLost })
+  const lost = endLostConnections({
+    uses,
+    waits: waiting,
+    findWorking: createLiveness({
+      hosts: hosts.all,
+      directHosts: options.listenUrl === undefined ? undefined : parsePostgresUrl(options.listenUrl).hosts,
+      isTransactionPooled: opener.isTransactionPooled,
+    }),
+    onLost: ({ host }) => pool.dropHost(host),
+  })
 
-  async function setUp(client: pg.ClientBase): Promise<void> {
+  async function open(): Promise<Connection> {
+    const { client, host, pid, isPooled } = await opener.open()
+    const connection: Connection = { client, ask: createAsk(client), host, pid, isPooled }
     const stream = streamOf(client)
     readByTurns(stream)
-    stream.on('data', ({ length }: Buffer) => uses.noteRead(client, length))
-    const session = createAsk(client)<{ pid: number }>(setSession)
-    try {
-      const [row] = await withTimeout(session, connectTimeoutMs)
-      pids.set(client, row?.pid ?? 0)
-    } catch (error) {
-      stream.destroy()
-      // The pool would end this client gracefully, that is, wait for the pending query.
-      await session.catch(ignore)
-      throw error
-    }
+    stream.on('data', ({ length }: Buffer) => uses.noteRead(connection, length))
+    return connection
   }
 
-  /** Uses a callback for the same reason as createAsk. */
-  function acquire(suspectAt: number): Promise<pg.PoolClient> {
+  /** Uses callbacks for the same reason as createAsk. */
+  function acquire(suspectAt: number): Promise<Connection> {
     return new Promise((resolve, reject) => {
       if (lost.isFrozen()) throw serverNotResponding()
-      const wait: Wait = {
+      const waiter: Waiter = {
         suspectAt,
         missed: 0,
+        seen: 0,
+        deadline: suspectAt - suspectAfterMs + connectTimeoutMs,
+        onConnection: resolve,
+        onError: reject,
         giveUp(error) {
-          waits.delete(wait)
+          waiting.delete(waiter)
           reject(error)
         },
       }
-      waits.add(wait)
-      pool.connect((error, client) => {
-        const isGivenUp = !waits.delete(wait)
-        if (isGivenUp) client?.release()
-        else if (client) resolve(client)
-        else reject(error)
-      })
+      pool.acquire(waiter)
     })
   }
 
-  async function use<T>(statements: number, work: (ask: Ask) => Promise<T>): Promise<T> {
+  async function use<T>(statements: number, work: (borrowed: Borrowed) => Promise<T>): Promise<T> {
     const suspectAt = performance.now() + suspectAfterMs
-    const client = await acquire(suspectAt)
-    // A lost connection fails its queries; the event only needs a listener, or it would end the process.
-    client.on('error', ignore)
+    const connection = await acquire(suspectAt)
     const deadline = performance.now() + statements * options.statementTimeoutSeconds * 1000 + graceMs
-    uses.begin(client, { deadline, bytesRead: 0, suspectAt, missed: 0 })
+    const current: Use = { deadline, bytesRead: 0, suspectAt, missed: 0 }
+    uses.begin(connection, current)
     let isUsable = true
     try {
-      return await work(createAsk(client))
+      const isShared = connection.isPooled && opener.isTransactionPooled()
+      return await work(isShared ? shared(connection, current, beginning) : own(connection))
     } catch (error) {
       isUsable = leavesConnectionUsable(error)
-      throw error
+      // The other hosts may fit now, and this one no longer.
+      if (isReadOnly(error) && hosts.all.length > 1) pool.dropHost(connection.host)
+      if (!connection.isPooled || !isForeignStatement(error) || opener.isTransactionPooled()) throw error
+      opener.assumeTransactionPooling()
     } finally {
-      uses.end(client)
-      client.off('error', ignore)
-      // The socket may have been destroyed just as the last of the result arrived.
-      client.release(!isUsable || streamOf(client).destroyed)
+      uses.end(connection)
+      pool.release(connection, isUsable)
     }
+    return use(statements, work)
   }
 
   async function end(): Promise<void> {
@@ -103,32 +129,35 @@ export async function openConnections(options: ConnectionOptions): Promise<Conne
   }
 
   try {
-    const [suitability] = await use(1, (ask) => ask<Suitability>(suitabilityQuery))
-    if (suitability) requireSuitable(suitability, options.url)
+    const [suitability] = await use(1, ({ ask }) => ask<Suitability>(suitabilityQuery))
+    if (suitability) requireSuitable(suitability, hosts.place, hosts.all.length > 1)
   } catch (error) {
     await end()
-    throw error instanceof FatalError ? error : cannotReach(options.url, error)
+    throw error instanceof FatalError ? error : cannotReach(hosts.place, error)
   }
-  const load = () => ({ in_use: uses.all().length, idle: pool.idleCount, waiting: waits.size })
-  return { use, load, end }
+  const load = () => ({ in_use: uses.all().length, idle: pool.idle(), waiting: waiting.size })
+  return { use, load, isTransactionPooled: opener.isTransactionPooled, end }
 }
 
-function poolConfig({ url, poolSize }: ConnectionOptions): pg.PoolConfig {
-  return {
-    connectionString: url,
-    max: poolSize,
-    connectionTimeoutMillis: connectTimeoutMs,
-    idleTimeoutMillis: 60_000,
-    application_name: 'latchkey',
-    keepAlive: true,
-    pipeline: true,
-    types: { getTypeParser: parserOf },
-  } as pg.PoolConfig
+function own({ ask }: Connection): Borrowed {
+  return { ask, isShared: false, begin: () => ask('BEGIN') }
 }
 
-function cannotReach(url: string, cause: unknown): FatalError {
-  const message = `cannot reach PostgreSQL at ${placeOf(url)}: ${errorMessage(cause)}`
+/** The pooler may let a transaction wait for a server connection, as long as we would wait for one ourselves. */
+function shared(connection: Connection, use: Use, [begin, set]: BeginStatements): Borrowed {
+  const { ask } = connection
+  const { deadline } = use
+  connection.pid = 0
+  use.deadline = Math.min(deadline, performance.now() + connectTimeoutMs)
+  async function noteProcess(): Promise<void> {
+    const [row] = await ask<{ pid: number }>(set)
+    connection.pid = row?.pid ?? 0
+    use.deadline = deadline
+  }
+  return { ask, isShared: true, begin: () => Promise.all([ask(begin), noteProcess()]) }
+}
+
+function cannotReach(place: string, cause: unknown): FatalError {
+  const message = `cannot reach PostgreSQL at ${place}: ${errorMessage(cause)}`
   return new FatalError(message, exitCodes.unavailable, { cause })
 }
-
-const ignore = () => {}

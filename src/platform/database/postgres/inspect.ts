@@ -1,7 +1,8 @@
 /** Looks at a PostgreSQL server without changing anything. */
-import pg from 'pg'
+import type pg from 'pg'
 import { withTimeout } from '../../../core/timeout.ts'
 import type { AppliedMigration } from '../migrations.ts'
+import { createHosts } from './hosts.ts'
 import { type Suitability, suitabilityQuery } from './session.ts'
 
 export interface PostgresState {
@@ -29,13 +30,7 @@ const maxMs = 10_000
 
 /** Rejects if the server cannot be reached. */
 export async function inspectPostgres(url: string): Promise<PostgresState> {
-  const client = new pg.Client({
-    connectionString: url,
-    application_name: 'latchkey doctor',
-    connectionTimeoutMillis: 5000,
-  })
-  // A lost connection fails the query; without a listener the event would end the process.
-  client.on('error', () => {})
+  const { client } = await createHosts(url).open({ application_name: 'latchkey doctor' })
   try {
     return await withTimeout(inspect(client), maxMs)
   } finally {
@@ -44,7 +39,6 @@ export async function inspectPostgres(url: string): Promise<PostgresState> {
 }
 
 async function inspect(client: pg.Client): Promise<PostgresState> {
-  await client.connect()
   const settings = await client.query<{ name: (typeof inspected)[number]; value: string }>(
     'SELECT name, setting AS value FROM pg_settings WHERE name = ANY($1)',
     [inspected],

@@ -3,30 +3,34 @@
  * respond. One periodic check instead of a timer per query. statement_timeout works only while the server is reachable, so
  * the deadline here is the last resort.
  */
-import type pg from 'pg'
 import { startPeriodicTask } from '../../../core/periodic-task.ts'
-import { streamOf } from './client.ts'
-import { findWorking } from './liveness.ts'
+import { type Connection, streamOf } from './client.ts'
+import type { Liveness } from './liveness.ts'
 import { type Suspect, suspectAfterMs, type Use, type Uses } from './uses.ts'
 
 /** A request that waits for a connection, because all are in use or a new one is being opened. */
 export interface Wait extends Suspect {
+  deadline: number
+  /** How many checks have seen it. */
+  seen: number
   giveUp(error: Error): void
 }
 
 export interface LostConnectionsOptions {
-  url: string
   uses: Uses
   waits: ReadonlySet<Wait>
-  /** The process id of the connection's server process. */
-  pidOf(client: pg.ClientBase): number
+  findWorking(suspects: readonly Connection[]): Promise<Liveness>
+  /** Other connections to the same host may be lost too. */
+  onLost(connection: Connection): void
 }
 
 /** With the timeout of a check, a frozen server delays a request by at most five seconds. */
 const checkEveryMs = 500
 const missesBeforeLost = 2
+/** If the event loop was blocked, the connection may have been ready for long. */
+const seenBeforeGivenUp = 8
 
-export function endLostConnections({ url, uses, waits, pidOf }: LostConnectionsOptions) {
+export function endLostConnections({ uses, waits, findWorking, onLost }: LostConnectionsOptions) {
   /** While true, new requests are refused immediately. */
   let isFrozen = false
   const checks = startPeriodicTask({ everyMs: checkEveryMs, work: check, onError() {} })
@@ -34,36 +38,39 @@ export function endLostConnections({ url, uses, waits, pidOf }: LostConnectionsO
   async function check(): Promise<void> {
     const now = performance.now()
     const used = uses.all()
-    for (const [client, { deadline }] of used) if (now > deadline) streamOf(client).destroy()
+    for (const [{ client }, { deadline }] of used) if (now > deadline) streamOf(client).destroy()
+    for (const wait of waits) {
+      wait.seen += 1
+      if (now > wait.deadline && wait.seen >= seenBeforeGivenUp) wait.giveUp(noFreeConnection())
+    }
     const suspects = used.filter(([, { suspectAt }]) => now > suspectAt)
     const longWaits = [...waits].filter(({ suspectAt }) => now > suspectAt)
     if (suspects.length + longWaits.length === 0 && !isFrozen) return
-    const working = await findWorking(
-      url,
-      suspects.map(([client]) => pidOf(client)),
-    ).catch(() => undefined)
-    if (working) isFrozen = false
-    for (const [client, use] of suspects) {
+    const liveness = await findWorking(suspects.map(([connection]) => connection))
+    if (liveness.isResponding) isFrozen = false
+    for (const [connection, use] of suspects) {
       // The statement may have finished during the check, and the connection may serve another.
-      if (uses.isCurrent(client, use) && use.suspectAt <= now) judgeUse(client, use, working)
+      if (uses.isCurrent(connection, use) && use.suspectAt <= now) judgeUse(connection, use, liveness)
     }
-    for (const wait of longWaits) judgeWait(wait, working !== undefined)
+    for (const wait of longWaits) judgeWait(wait, liveness)
     if (isFrozen) for (const wait of waits) wait.giveUp(serverNotResponding())
   }
 
-  function judgeUse(client: pg.ClientBase, use: Use, working: ReadonlySet<number> | undefined): void {
-    if (working?.has(pidOf(client))) {
+  function judgeUse(connection: Connection, use: Use, { working, isResponding }: Liveness): void {
+    // Without a process, it waits in a pooler for one; until its deadline, as it would wait for a connection.
+    if (working.has(connection) || (connection.pid === 0 && isResponding)) {
       clearSuspicion(use)
       return
     }
     use.missed += 1
     // One miss is not enough: the result may have been in transit, or the server slow to accept a connection.
     if (use.missed < missesBeforeLost) return
-    isFrozen ||= !working
-    streamOf(client).destroy()
+    isFrozen ||= !isResponding
+    streamOf(connection.client).destroy()
+    onLost(connection)
   }
 
-  function judgeWait(wait: Wait, isResponding: boolean): void {
+  function judgeWait(wait: Wait, { isResponding }: Liveness): void {
     if (isResponding) clearSuspicion(wait)
     else wait.missed += 1
     isFrozen ||= wait.missed >= missesBeforeLost
@@ -79,4 +86,8 @@ function clearSuspicion(suspect: Suspect): void {
 
 export function serverNotResponding(): Error {
   return new Error('connection timeout: the server does not answer')
+}
+
+function noFreeConnection(): Error {
+  return new Error('connection timeout: no connection became free')
 }

@@ -1,27 +1,20 @@
-import pg from 'pg'
+import type pg from 'pg'
 import { exitCodes, FatalError } from '../../../core/fatal-error.ts'
 import type { MigrationTransaction } from '../migrations.ts'
-import { sessionStatement } from './session.ts'
+import { createHosts } from './hosts.ts'
+import { beginStatements } from './session.ts'
 
 // An arbitrary number, the same in every process.
 export const migrationLock = 7_236_114_809
 
-/** The advisory lock is bound to the transaction, not to the session, so it works through a connection pooler. */
+/** Lock and settings are bound to the transaction, not to the session, so it works through any connection pooler. */
 export async function withPostgresMigrations<T>(
   url: string,
   work: (t: MigrationTransaction) => Promise<T>,
 ): Promise<T> {
-  const client = new pg.Client({
-    connectionString: url,
-    application_name: 'latchkey migrations',
-    connectionTimeoutMillis: 5000,
-  })
-  // A lost connection fails the query; without a listener the event would end the process.
-  client.on('error', () => {})
-  await client.connect()
+  const { client } = await createHosts(url).open({ application_name: 'latchkey migrations' })
   try {
-    await client.query(sessionStatement({ lock_timeout: '60s' }))
-    await client.query('BEGIN')
+    for (const sql of beginStatements({ lock_timeout: '60s' })) await client.query(sql)
     await lock(client)
     const result = await work({
       dialect: 'postgres',

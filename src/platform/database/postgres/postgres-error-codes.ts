@@ -41,6 +41,29 @@ export function refusesWrites(error: unknown): boolean {
   return isRefusal(codeOf(error))
 }
 
+/** The session accepts no writes: a standby, or default_transaction_read_only. */
+export function isReadOnly(error: unknown): boolean {
+  return codeOf(error) === '25006'
+}
+
+/** As the server's own. */
+export class ReadOnlyError extends Error {
+  readonly code = '25006'
+  constructor() {
+    super('the database is read-only')
+  }
+}
+
+/** A prepared statement is missing or exists already: a pooler has changed the server connection. */
+export function isForeignStatement(error: unknown): boolean {
+  return codeOf(error) === '26000' || codeOf(error) === '42P05'
+}
+
+/** Class 28: the user or the password is refused. */
+export function isAccessRefused(error: unknown): boolean {
+  return codeOf(error).startsWith('28')
+}
+
 /** Class 53: insufficient resources (53100: disk full). 25006: read-only, as after a fail-over. */
 function isRefusal(code: string): boolean {
   return code.startsWith('53') || code === '25006'

@@ -11,9 +11,14 @@ import {
   type Statement,
   type Value,
 } from '../database.ts'
-import type { Ask } from './client.ts'
-import { type ConnectionOptions, openConnections } from './connections.ts'
-import { fromPostgresError, isConnectionError, isRetriable, refusesWrites } from './postgres-error-codes.ts'
+import { type Borrowed, type ConnectionOptions, openConnections } from './connections.ts'
+import {
+  fromPostgresError,
+  isConnectionError,
+  isRetriable,
+  ReadOnlyError,
+  refusesWrites,
+} from './postgres-error-codes.ts'
 import { type Suitability, suitabilityQuery } from './session.ts'
 import { createStatements } from './statements.ts'
 
@@ -78,8 +83,11 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
 
   async function checkWritable(): Promise<void> {
     if (closing) throw serviceUnavailable(new Error('the database is closed'))
-    const [state] = await runSingle<Suitability>(suitabilityQuery, [])
-    if (state?.standby || state?.read_only) throw serviceUnavailable(new Error('the database is read-only'))
+    try {
+      await connections.use(1, requireWritable)
+    } catch (error) {
+      throw refusesWrites(error) ? serviceUnavailable(error) : error
+    }
     if (!isInDoubt) return
     try {
       await connections.use(3, writeAndTakeBack)
@@ -114,6 +122,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
     // The overloads of the interface only narrow the row types.
     write: write as Database['write'],
     checkWritable,
+    isTransactionPooled: connections.isTransactionPooled,
     // The files are the server's concern.
     hasFaults: () => false,
     load,
@@ -121,9 +130,14 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
   }
 }
 
+async function requireWritable({ ask }: Borrowed): Promise<void> {
+  const [state] = await ask<Suitability>(suitabilityQuery)
+  if (state?.standby || state?.read_only) throw new ReadOnlyError()
+}
+
 /** On a full disk small writes still succeed, so this one allocates a megabyte, in a table that is rolled back. */
-async function writeAndTakeBack(ask: Ask): Promise<void> {
-  await ask('BEGIN')
+async function writeAndTakeBack({ ask, begin }: Borrowed): Promise<void> {
+  await begin()
   await ask('CREATE TABLE latchkey_write_check AS SELECT generate_series(1, 30000) AS filler')
   await ask('ROLLBACK')
 }

@@ -22,14 +22,34 @@ const settings: Readonly<Record<string, string>> = {
 }
 
 /**
- * The first statement on a connection; returns the `pid` of its server process. Not sent as startup parameters, because
- * poolers such as PgBouncer refuse unknown ones.
+ * The first statement on a connection. Not sent as startup parameters, because poolers such as PgBouncer refuse unknown
+ * ones.
  */
 export function sessionStatement(more: Readonly<Record<string, string>> = {}): string {
-  const calls = Object.entries({ ...settings, ...more }).map(
-    ([name, value]) => `set_config('${name}', '${value}', false)`,
-  )
-  return `SELECT pg_backend_pid() AS pid, ${calls.join(', ')}`
+  return `SELECT ${setAll({ ...settings, ...more }, 'session')}`
+}
+
+export type BeginStatements = readonly [begin: string, set: string]
+
+/**
+ * Two statements that begin a transaction with the same settings, for its duration only. Behind a pooler that shares
+ * connections between transactions, settings of the session would be those of other clients. The second one returns the
+ * `pid` of the server process.
+ */
+export function beginStatements(more: Readonly<Record<string, string>> = {}): BeginStatements {
+  // The startup message has set the encoding, which a pooler keeps; the isolation level is already that of BEGIN.
+  const { client_encoding, default_transaction_isolation, default_transaction_deferrable, ...others } = settings
+  return [
+    'BEGIN ISOLATION LEVEL READ COMMITTED',
+    `SELECT pg_backend_pid() AS pid, ${setAll({ ...others, ...more }, 'transaction')}`,
+  ]
+}
+
+function setAll(values: Readonly<Record<string, string>>, scope: 'session' | 'transaction'): string {
+  const isLocal = scope === 'transaction'
+  return Object.entries(values)
+    .map(([name, value]) => `set_config('${name}', '${value}', ${isLocal})`)
+    .join(', ')
 }
 
 export const suitabilityQuery = `SELECT current_setting('server_encoding') AS encoding, current_schema() AS schema,
@@ -43,14 +63,18 @@ export interface Suitability {
 }
 
 /** Throws one line that says what to change. */
-export function requireSuitable({ encoding, schema, standby, read_only }: Suitability, url: string): void {
-  const name = placeOf(url)
+export function requireSuitable(
+  { encoding, schema, standby, read_only }: Suitability,
+  name: string,
+  hasSeveralHosts: boolean,
+): void {
   if (encoding !== 'UTF8') {
     const advice = `create it with "ENCODING 'UTF8' TEMPLATE template0"`
     throw new FatalError(`the database ${name} is encoded in ${encoding}, not in UTF8: ${advice}`, exitCodes.badData)
   }
   if (standby) {
-    throw new FatalError(`the PostgreSQL server of ${name} is a standby: name its primary`, exitCodes.unavailable)
+    const advice = hasSeveralHosts ? 'add target_session_attrs=read-write to the URL' : 'name its primary'
+    throw new FatalError(`the PostgreSQL server of ${name} is a standby: ${advice}`, exitCodes.unavailable)
   }
   if (read_only) {
     const advice = 'its server, the database or the role has default_transaction_read_only = on'
@@ -63,10 +87,4 @@ export function requireSuitable({ encoding, schema, standby, read_only }: Suitab
       exitCodes.badData,
     )
   }
-}
-
-/** Host and database for messages, without the credentials in the URL. */
-export function placeOf(url: string): string {
-  const { host, pathname } = new URL(url)
-  return `${host}${pathname}`
 }

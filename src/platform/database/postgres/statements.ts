@@ -1,15 +1,19 @@
-/** Runs statements, alone or as one transaction. Each text is a named statement, prepared once per connection. */
+/**
+ * Runs statements, alone or as one transaction. Each text is a named statement, prepared once per connection; on a
+ * connection that a pooler shares between transactions, it is unnamed, and always in a transaction.
+ */
 import type pg from 'pg'
 import { hasReferences, isUndecided, noRows, resolveParams } from '../batch.ts'
 import type { Statement, Value } from '../database.ts'
-import type { Ask } from './client.ts'
-import type { Connections } from './connections.ts'
+import type { Borrowed, Connections } from './connections.ts'
 import { isConnectionError } from './postgres-error-codes.ts'
 
 export function createStatements(connections: Pick<Connections, 'use'>) {
   const names = new Map<string, string>()
 
-  function named(sql: string, values: readonly Value[]): pg.QueryConfig {
+  function query(sql: string, values: readonly Value[], isShared: boolean): pg.QueryConfig {
+    // `extended` also without values, so that results come in the same way.
+    if (isShared) return { text: sql, values: values as Value[], queryMode: 'extended' } as pg.QueryConfig
     let name = names.get(sql)
     if (name === undefined) {
       name = `s${names.size + 1}`
@@ -25,18 +29,22 @@ export function createStatements(connections: Pick<Connections, 'use'>) {
     const isIndependent = !statements.some((statement) => statement.decides || hasReferences(statement))
     const run = isIndependent ? pipelined : stepwise
     // BEGIN and COMMIT count as statements too.
-    return connections.use(statements.length + 2, (ask) => run(ask, statements))
+    return connections.use(statements.length + 2, (borrowed) => run(borrowed, statements))
   }
 
   async function runSingle<Row extends object>(sql: string, values: readonly Value[]): Promise<Row[]> {
-    return connections.use(1, (ask) => ask<Row>(named(sql, values)))
+    return connections.use(1, async (borrowed) => {
+      if (!borrowed.isShared) return borrowed.ask<Row>(query(sql, values, false))
+      const [rows] = await pipelined(borrowed, [{ sql, params: values }])
+      return rows as Row[]
+    })
   }
 
   /** One round trip, whatever the number of statements. */
-  async function pipelined(ask: Ask, statements: Statement[]): Promise<object[][]> {
+  async function pipelined({ ask, begin, isShared }: Borrowed, statements: Statement[]): Promise<object[][]> {
     const results = await Promise.allSettled([
-      ask('BEGIN'),
-      ...statements.map(({ sql, params }) => ask(named(sql, resolveParams(params, [])))),
+      begin(),
+      ...statements.map(({ sql, params }) => ask(query(sql, resolveParams(params, []), isShared))),
       ask('COMMIT'),
     ])
     // After a failed statement the server turns COMMIT into ROLLBACK. The first failure is the cause of the others.
@@ -46,13 +54,13 @@ export function createStatements(connections: Pick<Connections, 'use'>) {
   }
 
   /** For batches in which a statement depends on the rows of an earlier one. */
-  async function stepwise(ask: Ask, statements: Statement[]): Promise<object[][]> {
-    await ask('BEGIN')
+  async function stepwise({ ask, begin, isShared }: Borrowed, statements: Statement[]): Promise<object[][]> {
+    await begin()
     try {
       const rows: object[][] = []
       for (const statement of statements) {
         const { sql, params } = statement
-        const found = await ask(named(sql, resolveParams(params, rows)))
+        const found = await ask(query(sql, resolveParams(params, rows), isShared))
         if (isUndecided(statement, found)) {
           await ask('ROLLBACK')
           return noRows(statements)

@@ -1,7 +1,6 @@
 /** Tracks the connections in use and the bytes of their results. */
-import type pg from 'pg'
 import { maxResultBytes } from '../database.ts'
-import { streamOf } from './client.ts'
+import { type Connection, streamOf } from './client.ts'
 
 /** Something that waits for the server. */
 export interface Suspect {
@@ -19,29 +18,29 @@ export interface Use extends Suspect {
 export const suspectAfterMs = 1500
 
 export class Uses {
-  readonly #uses = new Map<pg.ClientBase, Use>()
+  readonly #uses = new Map<Connection, Use>()
   /** Of all results that are still being read. */
   #bytesRead = 0
 
-  all(): [pg.ClientBase, Use][] {
+  all(): [Connection, Use][] {
     return [...this.#uses]
   }
 
-  isCurrent(client: pg.ClientBase, use: Use): boolean {
-    return this.#uses.get(client) === use
+  isCurrent(connection: Connection, use: Use): boolean {
+    return this.#uses.get(connection) === use
   }
 
-  begin(client: pg.ClientBase, use: Use): void {
-    this.#uses.set(client, use)
+  begin(connection: Connection, use: Use): void {
+    this.#uses.set(connection, use)
   }
 
-  end(client: pg.ClientBase): void {
-    this.#bytesRead -= this.#uses.get(client)?.bytesRead ?? 0
-    this.#uses.delete(client)
+  end(connection: Connection): void {
+    this.#bytesRead -= this.#uses.get(connection)?.bytesRead ?? 0
+    this.#uses.delete(connection)
   }
 
-  noteRead(client: pg.ClientBase, bytes: number): void {
-    const use = this.#uses.get(client)
+  noteRead(connection: Connection, bytes: number): void {
+    const use = this.#uses.get(connection)
     if (!use) return
     use.bytesRead += bytes
     use.suspectAt = performance.now() + suspectAfterMs
@@ -51,12 +50,12 @@ export class Uses {
 
   /** Drops the largest result, not the one that happened to exceed the limit. */
   #dropLargest(): void {
-    let largest: [pg.ClientBase, Use] | undefined
+    let largest: [Connection, Use] | undefined
     for (const each of this.#uses) if (!largest || each[1].bytesRead > largest[1].bytesRead) largest = each
     if (!largest) return
-    const [client, use] = largest
+    const [connection, use] = largest
     this.#bytesRead -= use.bytesRead
     use.bytesRead = 0
-    streamOf(client).destroy()
+    streamOf(connection.client).destroy()
   }
 }

@@ -1,5 +1,6 @@
 /** A connection to the SQLite file, with the same settings in all threads. */
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
+import { pathToFileURL } from 'node:url'
 import { serviceUnavailable } from '../../../core/app-error.ts'
 import { ConstraintError, type ConstraintKind, type Value } from '../database.ts'
 import { primaryCodeOf, sqliteCodes } from './result-codes.ts'
@@ -34,9 +35,9 @@ interface Prepared {
 
 export function openSqliteConnection(
   path: string,
-  options: { queryOnly: boolean; busyTimeoutMs: number },
+  options: { queryOnly: boolean; busyTimeoutMs: number; mustExist?: boolean },
 ): SqliteConnection {
-  const db = new DatabaseSync(path, {
+  const db = new DatabaseSync(options.mustExist ? toExistingFile(path) : path, {
     timeout: options.busyTimeoutMs,
     enableForeignKeyConstraints: true,
     enableDoubleQuotedStringLiterals: false,
@@ -79,6 +80,13 @@ export function openSqliteConnection(
     isInTransaction: () => db.isTransaction,
     close: () => db.close(),
   }
+}
+
+/** https://sqlite.org/uri.html */
+function toExistingFile(path: string): URL {
+  const url = pathToFileURL(path)
+  url.searchParams.set('mode', 'rw')
+  return url
 }
 
 /** Maps SQLite's result codes to errors of the interface. */

@@ -61,7 +61,11 @@ export function damageAdvice(path: string): string {
   return advice.damaged(path)
 }
 
+/** The -shm could not grow. https://sqlite.org/rescode.html#ioerr_shmsize */
+const noRoomForIndex = 4874
+
 function faultOf(error: unknown): Fault | undefined {
+  if ((error as { errcode?: unknown } | undefined)?.errcode === noRoomForIndex) return 'full'
   return faultsByCode.get(primaryCodeOf(error))
 }
 

@@ -2,7 +2,7 @@
  * Detects that the database file was removed or replaced while the service runs. The open file is then no longer the one
  * at the path, and everything written to it is lost when the process ends.
  */
-import { type BigIntStats, fstatSync, statSync } from 'node:fs'
+import { type BigIntStats, statSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { startPeriodicTask } from '../../../core/periodic-task.ts'
 import type { Log } from '../../log/logger.ts'
@@ -46,21 +46,22 @@ export function watchSqliteFile({ path, identities, log }: SqliteFileWatchOption
   return { isLost: () => isLost, close: looking.close }
 }
 
-export function identityOf(descriptor: number): string {
-  return toIdentity(fstatSync(descriptor, { bigint: true }))
+export function findIdentitySync(file: string): string | undefined {
+  const found = statSync(file, { bigint: true, throwIfNoEntry: false })
+  return found && toIdentity(found)
 }
 
 /**
  * Identities of the database and its -wal, which stays the same file while a connection is open. Call it synchronously
  * after the first read. Returns undefined if the database file is not `created`.
  */
-export function identifyOpened(path: string, created: string): ReadonlyMap<string, string> | undefined {
+export function identifyOpened(path: string, created: string | undefined): ReadonlyMap<string, string> | undefined {
   const identities = new Map<string, string>()
   for (const file of [path, `${path}-wal`]) {
-    const found = statSync(file, { bigint: true, throwIfNoEntry: false })
-    if (found) identities.set(file, toIdentity(found))
+    const identity = findIdentitySync(file)
+    if (identity !== undefined) identities.set(file, identity)
   }
-  return identities.get(path) === created ? identities : undefined
+  return created !== undefined && identities.get(path) === created ? identities : undefined
 }
 
 async function findIdentity(file: string): Promise<string | undefined> {
@@ -73,6 +74,6 @@ async function findIdentity(file: string): Promise<string | undefined> {
   }
 }
 
-function toIdentity({ dev, ino }: BigIntStats): string {
+export function toIdentity({ dev, ino }: BigIntStats): string {
   return `${dev}:${ino}`
 }

@@ -1,9 +1,9 @@
 /** Opens the database file for reading; creates it if it does not exist. */
-import { chmodSync, closeSync, existsSync, mkdirSync, openSync, statSync } from 'node:fs'
-import { dirname } from 'node:path'
-import { exitCodes, FatalError } from '../../../core/fatal-error.ts'
+import { chmodSync, statSync } from 'node:fs'
 import { openSqliteConnection, type SqliteConnection } from './connection.ts'
-import { identifyOpened, identityOf } from './file-watch.ts'
+import { createPrivateFile } from './create-private-file.ts'
+import { findIdentitySync, identifyOpened } from './file-watch.ts'
+import { cannotOpen } from './open-errors.ts'
 
 export interface OpenedFile {
   connection: SqliteConnection
@@ -12,42 +12,16 @@ export interface OpenedFile {
 }
 
 export function openSqliteFile(path: string): OpenedFile {
-  const created = createDatabaseFile(path)
+  createPrivateFile(path)
+  const created = findIdentitySync(path)
   const connection = openReader(path)
   const identities = identifyOpened(path, created)
   if (!identities) {
     connection.close()
-    throw cannotOpen(path, 'it was replaced while it was being opened', undefined)
+    throw cannotOpen(path, 'it was replaced while it was being opened')
   }
   makePrivate(path)
   return { connection, identities }
-}
-
-/** Not by recursive mkdir, which loops for ever where a folder cannot be created, as in /proc. */
-function createFolder(folder: string): void {
-  if (existsSync(folder)) return
-  createFolder(dirname(folder))
-  try {
-    mkdirSync(folder, { mode: 0o700 })
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
-  }
-}
-
-/**
- * Only the owner may read the file, because it holds password hashes. SQLite gives the -wal and -shm the same mode. Returns
- * the file's identity.
- */
-export function createDatabaseFile(path: string): string {
-  try {
-    createFolder(dirname(path))
-    const descriptor = openSync(path, 'a', 0o600)
-    const identity = identityOf(descriptor)
-    closeSync(descriptor)
-    return identity
-  } catch (error) {
-    throw cannotOpen(path, (error as NodeJS.ErrnoException).code ?? String(error), error)
-  }
 }
 
 /** Called once the file is known to be a database, so that a mistyped path does not change the mode of another file. */
@@ -65,10 +39,6 @@ function openReader(path: string): SqliteConnection {
     connection.get('PRAGMA user_version', [])
     return connection
   } catch (error) {
-    throw cannotOpen(path, (error as Error).message, error)
+    throw cannotOpen(path, error)
   }
-}
-
-function cannotOpen(path: string, reason: string, cause: unknown): FatalError {
-  return new FatalError(`cannot open the database file ${path}: ${reason}`, exitCodes.cannotCreate, { cause })
 }

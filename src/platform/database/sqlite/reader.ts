@@ -6,6 +6,8 @@ import type { SqliteFaults } from './faults.ts'
 
 export interface SqliteReaderOptions {
   connection: SqliteConnection
+  /** Counts the commits of this process; see threads.ts. */
+  commits: SharedArrayBuffer
   faults: SqliteFaults
   observe: Observe
   /** Throws once the database is closed or broken. */
@@ -14,21 +16,27 @@ export interface SqliteReaderOptions {
 
 export interface SqliteReader {
   read<T>(query: () => T): Promise<T>
-  /** Makes the next read see everything committed so far. */
-  leaveSnapshot(): void
   /** Waits for scheduled reads. */
   close(): Promise<void>
 }
 
-export function createSqliteReader({ connection, faults, observe, requireOpen }: SqliteReaderOptions): SqliteReader {
+export function createSqliteReader(options: SqliteReaderOptions): SqliteReader {
+  const { connection, faults, observe, requireOpen } = options
+  const commits = new Int32Array(options.commits)
+  let seenCommits = 0
   const readTogether = createTickBatcher(process.nextTick)
 
   /**
    * Reads of one turn of the event loop share a transaction, because its locks are system calls that under load cost as
-   * much as the read. It ends before a write is acknowledged, so that a client always reads its own writes.
+   * much as the read. It ends early if any thread has committed since, so that a client always reads its own writes.
    */
   function enterSnapshot(): void {
-    if (connection.isInTransaction()) return
+    const latest = Atomics.load(commits, 0)
+    if (connection.isInTransaction()) {
+      if (latest === seenCommits) return
+      leaveSnapshot()
+    }
+    seenCommits = latest
     connection.run('BEGIN')
     setImmediate(leaveSnapshot)
   }
@@ -61,8 +69,6 @@ export function createSqliteReader({ connection, faults, observe, requireOpen }:
         })
       })
     },
-
-    leaveSnapshot,
 
     async close() {
       await new Promise<void>((resolve) => process.nextTick(resolve))

@@ -1,25 +1,38 @@
 import { readlinkSync } from 'node:fs'
 import { setPriority } from 'node:os'
-import { parentPort, workerData } from 'node:worker_threads'
+import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import { maxResultBytes } from '../database.ts'
-import { openSqliteConnection, toPlainError } from './connection.ts'
+import { toPlainError } from './connection.ts'
 import { sqliteCodes } from './result-codes.ts'
-import type { FromScanner, ToScanner } from './scanner-messages.ts'
+import type { FromScanner, ScanMessage, ToScanner } from './scanner-messages.ts'
+import { openInThread, type SqliteThreadData } from './thread-connection.ts'
+import { createWalPause } from './wal-limit.ts'
 
-if (!parentPort) throw new Error('sqlite-scanner-thread.ts runs as a worker thread only')
-const port = parentPort
-const { path } = workerData as { path: string }
-const connection = openSqliteConnection(path, { queryOnly: true, busyTimeoutMs: 10_000 })
+if (!parentPort) throw new Error('scanner-thread.ts runs as a worker thread only')
+const data = workerData as SqliteThreadData
+const connection = openInThread(data, { queryOnly: true, busyTimeoutMs: 10_000 })
+const pauseForWal = createWalPause({ path: data.path, maxBytes: data.maxWalBytes })
+const ports = new Set<MessagePort>()
 yieldToOthers()
+connect(parentPort)
 
-port.on('message', (message: ToScanner) => {
-  if (message === 'close') {
-    connection.close()
-    port.close()
-    return
-  }
-  port.postMessage(scan(message))
-})
+function connect(port: MessagePort): void {
+  ports.add(port)
+  port.on('message', (message: ToScanner) => {
+    if (message.kind === 'connect') connect(message.port)
+    else if (message.kind === 'close') close()
+    else {
+      pauseForWal()
+      port.postMessage(scan(message))
+    }
+  })
+  port.once('close', () => ports.delete(port))
+}
+
+function close(): void {
+  connection.close()
+  for (const port of ports) port.close()
+}
 
 /**
  * On a single core the kernel may let a thread run for ten milliseconds, whatever its priority. So the scan pauses itself
@@ -29,17 +42,21 @@ const maxRunMs = 0.5
 const pauseMs = 0.05
 const pause = new Int32Array(new SharedArrayBuffer(4))
 
+/** A scan keeps the -wal from being emptied. As long as a statement may take on PostgreSQL by default. */
+const maxScanMs = 30_000
+
 /** A part is parsed in a fraction of a millisecond. By size too, because a row may be a megabyte. */
 const rowsPerPart = 200
 const charactersPerPart = 512 * 1024
-function scan({ id, sql, params }: Exclude<ToScanner, 'close'>): FromScanner {
+function scan({ id, sql, params }: ScanMessage): FromScanner {
   try {
     const { columns, rows } = connection.iterate(sql, params)
     const parts: string[] = []
     let part: unknown[][] = []
     let length = 0
     let total = 0
-    let resumedAt = performance.now()
+    const startedAt = performance.now()
+    let resumedAt = startedAt
     for (const values of rows) {
       length += lengthOf(values)
       if (part.push(values) === rowsPerPart || length > charactersPerPart) {
@@ -55,6 +72,9 @@ function scan({ id, sql, params }: Exclude<ToScanner, 'close'>): FromScanner {
       if (performance.now() - resumedAt > maxRunMs) {
         Atomics.wait(pause, 0, 0, pauseMs)
         resumedAt = performance.now()
+        if (resumedAt - startedAt > maxScanMs) {
+          throw Object.assign(new Error('a scan took too long'), { errcode: sqliteCodes.busy })
+        }
       }
     }
     return { id, columns, parts: [...parts, JSON.stringify(part)] }

@@ -1,10 +1,12 @@
-/** Reads that may take milliseconds, on their own thread. */
+/** Reads that may take milliseconds, on their own thread, which the serving threads of a process share. */
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { Worker } from 'node:worker_threads'
 import { serviceUnavailable } from '../../../core/app-error.ts'
+import type { ThreadLink } from '../../threads/thread-link.ts'
 import { maxWaitingScans, type Value } from '../database.ts'
 import { type Column, createRowFactory, fromPlainError, type RowFactory } from './connection.ts'
-import type { FromScanner, ToScanner } from './scanner-messages.ts'
+import type { FromScanner, ScanMessage } from './scanner-messages.ts'
+
+export type ScannerLink = ThreadLink<ScanMessage, FromScanner>
 
 export interface SqliteScanner {
   all(sql: string, params: readonly Value[]): Promise<object[]>
@@ -20,11 +22,12 @@ interface Waiting {
   reject(error: Error): void
 }
 
-export function startSqliteScanner(path: string): SqliteScanner {
+/** `connect` is called on first use, because most commands never scan, and again after the thread has ended. */
+export function createSqliteScanner(connect: () => Promise<ScannerLink>): SqliteScanner {
   const waiting = new Map<number, Waiting>()
-  let worker: Worker | undefined
-  let exited = Promise.resolve()
+  let link: Promise<ScannerLink> | undefined
   let lastId = 0
+  let onIdle = () => {}
   const factories = new Map<string, RowFactory>()
 
   function factoryOf(sql: string, columns: readonly Column[]): RowFactory {
@@ -36,43 +39,50 @@ export function startSqliteScanner(path: string): SqliteScanner {
     return factory
   }
 
-  /** Started on first use, because most commands never scan. */
-  function start(): Worker {
-    const started = new Worker(new URL('./scanner-thread.ts', import.meta.url), { workerData: { path } })
-    exited = new Promise((resolve) => started.once('exit', () => resolve()))
-    started.on('message', (result: FromScanner) => {
+  async function open(): Promise<ScannerLink> {
+    const opened = await connect()
+    opened.onMessage((result) => {
       const request = waiting.get(result.id)
       if (!request) return
       waiting.delete(result.id)
       if ('parts' in result) request.resolve(readParts(result.parts, factoryOf(request.sql, result.columns)))
       else request.reject(fromPlainError(result))
+      if (waiting.size === 0) onIdle()
     })
-    // The next scan starts a new thread.
-    started.once('error', (error) => end(error as Error))
-    started.once('exit', () => end(new Error('the thread for long reads ended')))
-    function end(error: Error): void {
-      if (worker !== started) return
-      worker = undefined
+    opened.onEnd((error) => {
+      link = undefined
       for (const { reject } of waiting.values()) reject(serviceUnavailable(error))
       waiting.clear()
+      onIdle()
+    })
+    return opened
+  }
+
+  async function post(message: ScanMessage): Promise<void> {
+    link ??= open()
+    try {
+      ;(await link).post(message)
+    } catch (error) {
+      link = undefined
+      waiting.get(message.id)?.reject(serviceUnavailable(error as Error))
+      waiting.delete(message.id)
+      if (waiting.size === 0) onIdle()
     }
-    return started
   }
 
   return {
     all(sql, params) {
       return new Promise((resolve, reject) => {
         if (waiting.size >= maxWaitingScans) throw serviceUnavailable()
-        worker ??= start()
         lastId += 1
         waiting.set(lastId, { sql, resolve, reject })
-        worker.postMessage({ id: lastId, sql, params } satisfies ToScanner)
+        void post({ kind: 'scan', id: lastId, sql, params })
       })
     },
     waiting: () => waiting.size,
     async close() {
-      worker?.postMessage('close' satisfies ToScanner)
-      await exited
+      if (waiting.size > 0) await new Promise<void>((resolve) => (onIdle = resolve))
+      await (await link)?.close()
     },
   }
 }

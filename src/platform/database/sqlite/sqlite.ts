@@ -7,21 +7,31 @@ import { createSqliteFaults } from './faults.ts'
 import { watchSqliteFile } from './file-watch.ts'
 import { openSqliteFile } from './open-file.ts'
 import { createSqliteReader } from './reader.ts'
-import { startSqliteScanner } from './scanner.ts'
-import { startSqliteWriter } from './writer.ts'
+import { createSqliteScanner } from './scanner.ts'
+import type { SqliteThreadData } from './thread-connection.ts'
+import { type SqliteThreads, startSqliteThreads } from './threads.ts'
+import { defaultMaxWalBytes } from './wal-limit.ts'
+import { createSqliteWriter } from './writer.ts'
 
 export interface SqliteOptions {
   path: string
   observe: Observe
   log: Pick<Log, 'error' | 'info'> | undefined
+  /** Beyond this size the -wal is emptied, as soon as nobody reads from it. */
+  maxWalBytes?: number
+  /** Called once the file is open. By default starts threads of its own. */
+  connectThreads?: (file: SqliteThreadData) => SqliteThreads
 }
 
-export function openSqlite({ path, observe, log }: SqliteOptions): Database {
+export function openSqlite(options: SqliteOptions): Database {
+  const { path, observe, log, maxWalBytes = defaultMaxWalBytes, connectThreads = startSqliteThreads } = options
   const { connection, identities } = openSqliteFile(path)
+  const file = { path, identities, maxWalBytes }
   const faults = createSqliteFaults(path, log)
-  const { read, leaveSnapshot, close: closeReader } = createSqliteReader({ connection, faults, observe, requireOpen })
-  const writer = startSqliteWriter({ path, faults, observe, requireWritable, onWritten: leaveSnapshot })
-  const scanner = startSqliteScanner(path)
+  const { writer: link, commits, connectScanner } = connectThreads(file)
+  const { read, close: closeReader } = createSqliteReader({ connection, commits, faults, observe, requireOpen })
+  const writer = createSqliteWriter({ link, faults, observe, requireWritable })
+  const scanner = createSqliteScanner(connectScanner)
   const fileWatch = watchSqliteFile({ path, identities, log })
   let closing: Promise<void> | undefined
 
@@ -39,8 +49,10 @@ export function openSqlite({ path, observe, log }: SqliteOptions): Database {
   }
 
   async function shutDown(): Promise<void> {
+    // The reader last: its connection keeps the -wal for threads that have only begun to start.
+    await Promise.all([scanner.close(), fileWatch.close()])
+    await writer.close()
     await closeReader()
-    await Promise.all([writer.close(), scanner.close(), fileWatch.close()])
   }
 
   return {

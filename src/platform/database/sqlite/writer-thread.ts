@@ -1,12 +1,14 @@
 /**
- * The writer thread. Waiting requests are committed as one transaction, so that one fsync serves many. Each batch has a
- * savepoint, so that a violated constraint rolls back only its own request.
+ * The writer thread. Waiting requests of all serving threads are committed as one transaction, so that one fsync serves
+ * many. Each batch has a savepoint, so that a violated constraint rolls back only its own request.
  */
-import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
+import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
 import { isUndecided, noRows, resolveParams } from '../batch.ts'
 import { ConstraintError, type Statement } from '../database.ts'
-import { fromSqliteError, openSqliteConnection, toPlainError } from './connection.ts'
-import type { FromWriter, ToWriter, WriteResult } from './writer-messages.ts'
+import { fromSqliteError, toPlainError } from './connection.ts'
+import { openInThread } from './thread-connection.ts'
+import { createWalWriter } from './wal-limit.ts'
+import type { FromWriter, ToWriter, WriteResult, WriterData } from './writer-messages.ts'
 
 /** Bounds how long the first request of a transaction waits for the last. */
 const maxGroup = 1000
@@ -18,36 +20,73 @@ const maxGroup = 1000
 const minGatherMs = 1
 const gatherPerCommit = 2
 
-if (!parentPort) throw new Error('sqlite-writer.ts runs as a worker thread only')
-const port = parentPort
-const connection = openSqliteConnection((workerData as { path: string }).path, {
-  queryOnly: false,
-  busyTimeoutMs: 10_000,
-})
-let waiting: Statement[][] = []
+interface Request {
+  from: MessagePort
+  statements: Statement[]
+}
+
+if (!parentPort) throw new Error('writer-thread.ts runs as a worker thread only')
+const owner = parentPort
+const data = workerData as WriterData
+const commits = new Int32Array(data.commits)
+const busyTimeoutMs = 10_000
+const connection = openInThread(data, { queryOnly: false, busyTimeoutMs })
+const wal = createWalWriter(connection, { path: data.path, maxBytes: data.maxWalBytes, busyTimeoutMs })
+const ports = new Set<MessagePort>()
+let waiting: Request[] = []
 let isClosing = false
 let lastCommitMs = 0
+connect(owner)
 
-port.on('message', (message: ToWriter) => {
-  take(message)
+function connect(port: MessagePort): void {
+  ports.add(port)
+  port.on('message', (message: ToWriter) => {
+    take(message, port)
+    work()
+  })
+  port.once('close', () => ports.delete(port))
+}
+
+function work(): void {
   while (waiting.length > 0) {
     takeAll()
-    port.postMessage({ results: commitSome() } satisfies FromWriter)
+    const answered = waiting
+    send(answered, commitSome())
+    wal.limit()
     takeAll()
   }
-  if (isClosing) {
-    connection.close()
-    port.close()
-  }
-})
+  if (!isClosing) return
+  connection.close()
+  for (const port of ports) port.close()
+}
 
-function take(message: ToWriter): void {
-  if (message.kind === 'close') isClosing = true
-  else waiting = waiting.length === 0 ? message.requests : [...waiting, ...message.requests]
+function take(message: ToWriter, from: MessagePort): void {
+  if (message.kind === 'connect') connect(message.port)
+  else if (message.kind === 'close') isClosing = true
+  else {
+    const requests = message.requests.map((statements) => ({ from, statements }))
+    waiting = waiting.length === 0 ? requests : [...waiting, ...requests]
+  }
 }
 
 function takeAll(): void {
-  for (let next = receiveMessageOnPort(port); next; next = receiveMessageOnPort(port)) take(next.message as ToWriter)
+  for (const port of ports) {
+    for (let next = receiveMessageOnPort(port); next; next = receiveMessageOnPort(port)) {
+      take(next.message as ToWriter, port)
+    }
+  }
+}
+
+/** Each port gets the results of its own requests. */
+function send(requests: readonly Request[], results: readonly WriteResult[]): void {
+  const byPort = new Map<MessagePort, WriteResult[]>()
+  for (const [i, result] of results.entries()) {
+    const { from } = requests[i] as Request
+    const own = byPort.get(from)
+    if (own) own.push(result)
+    else byPort.set(from, [result])
+  }
+  for (const [port, own] of byPort) port.postMessage({ results: own } satisfies FromWriter)
 }
 
 /** Commits as many waiting requests as fit into one transaction, in order. */
@@ -56,33 +95,41 @@ function commitSome(): WriteResult[] {
     connection.run('BEGIN IMMEDIATE')
   } catch (error) {
     // Another process holds the lock. Retrying per request would multiply the wait.
-    return waiting.splice(0).map(() => failure(error))
+    const refused = waiting
+    waiting = []
+    return refused.map(() => failure(error))
   }
   const results: WriteResult[] = []
   try {
     const until = performance.now() + Math.max(minGatherMs, gatherPerCommit * lastCommitMs)
-    for (const request of waiting) {
-      results.push(runRequest(request))
+    for (const { statements } of waiting) {
+      results.push(runRequest(statements))
       if (results.length === maxGroup || performance.now() > until) break
     }
     const startedAt = performance.now()
-    connection.run('COMMIT')
+    commit()
     lastCommitMs = performance.now() - startedAt
     waiting = waiting.slice(results.length)
     return results
   } catch {
     rollBack()
     // No result has been sent yet, so each request is run again in its own transaction: only the faulty ones fail.
-    const tried = waiting.splice(0, results.length + 1)
+    const tried = waiting.slice(0, results.length + 1)
+    waiting = waiting.slice(tried.length)
     return tried.map(commitAlone)
   }
 }
 
-function commitAlone(request: Statement[]): WriteResult {
+function commit(): void {
+  connection.run('COMMIT')
+  Atomics.add(commits, 0, 1)
+}
+
+function commitAlone({ statements }: Request): WriteResult {
   try {
     connection.run('BEGIN IMMEDIATE')
-    const result = runRequest(request)
-    connection.run('COMMIT')
+    const result = runRequest(statements)
+    commit()
     return result
   } catch (error) {
     rollBack()

@@ -1,20 +1,20 @@
-/** Writes, on their own thread. */
-import { Worker } from 'node:worker_threads'
+/** Writes, on their own thread, which the serving threads of a process share. */
 import { serviceUnavailable } from '../../../core/app-error.ts'
+import type { ThreadLink } from '../../threads/thread-link.ts'
 import { requireParams } from '../batch.ts'
 import { ConstraintError, type Observe, type Statement } from '../database.ts'
 import { fromPlainError } from './connection.ts'
 import type { SqliteFaults } from './faults.ts'
-import type { FromWriter, ToWriter, WriteResult } from './writer-messages.ts'
+import type { FromWriter, WriteMessage, WriteResult } from './writer-messages.ts'
+
+export type WriterLink = ThreadLink<WriteMessage, FromWriter>
 
 export interface SqliteWriterOptions {
-  path: string
+  link: WriterLink
   faults: SqliteFaults
   observe: Observe
   /** Throws if the database must not be written. */
   requireWritable(): void
-  /** Called before writes are acknowledged. */
-  onWritten(): void
 }
 
 export interface SqliteWriter {
@@ -33,19 +33,15 @@ interface Waiting {
   reject(error: Error): void
 }
 
-export function startSqliteWriter(options: SqliteWriterOptions): SqliteWriter {
-  const { path, faults, observe, requireWritable, onWritten } = options
-  const worker = new Worker(new URL('./writer-thread.ts', import.meta.url), { workerData: { path } })
-  const exited = new Promise<void>((resolve) => worker.once('exit', () => resolve()))
+export function createSqliteWriter(options: SqliteWriterOptions): SqliteWriter {
+  const { link, faults, observe, requireWritable } = options
   /** In the order of the requests, which is also the order of the results. */
   const waiting: Waiting[] = []
   let outbox: Statement[][] = []
   let failure: Error | undefined
-  let isClosing = false
   let onIdle = () => {}
 
-  worker.on('message', ({ results }: FromWriter) => {
-    onWritten()
+  link.onMessage(({ results }) => {
     const now = performance.now()
     for (const [i, request] of waiting.splice(0, results.length).entries()) {
       observe('write', now - request.since)
@@ -53,10 +49,7 @@ export function startSqliteWriter(options: SqliteWriterOptions): SqliteWriter {
     }
     if (waiting.length === 0) onIdle()
   })
-  worker.once('error', (error: Error) => breakDown(error))
-  worker.once('exit', () => {
-    if (!isClosing) breakDown(new Error('the writer thread ended'))
-  })
+  link.onEnd((error) => breakDown(error))
 
   function breakDown(error: Error): void {
     failure = serviceUnavailable(error)
@@ -76,7 +69,7 @@ export function startSqliteWriter(options: SqliteWriterOptions): SqliteWriter {
     if (outbox.length === 0) return
     const requests = outbox
     outbox = []
-    worker.postMessage({ kind: 'write', requests } satisfies ToWriter)
+    link.post({ kind: 'write', requests })
   }
 
   return {
@@ -95,11 +88,9 @@ export function startSqliteWriter(options: SqliteWriterOptions): SqliteWriter {
     failure: () => failure,
 
     async close() {
-      isClosing = true
       flush()
       if (waiting.length > 0) await new Promise<void>((resolve) => (onIdle = resolve))
-      if (!failure) worker.postMessage({ kind: 'close' } satisfies ToWriter)
-      await exited
+      if (!failure) await link.close()
     },
   }
 }

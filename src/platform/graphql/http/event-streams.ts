@@ -4,14 +4,14 @@ import { addressOf } from '../../http/client.ts'
 import { httpErrors } from '../../http/http-errors.ts'
 import { onResponseEnd } from '../../http/response-end.ts'
 import type { AddressBudgets, Share } from '../../limiter/address-budgets.ts'
-import { createConnectionsPerAddress } from '../../limiter/connections-per-address.ts'
+import type { ConnectionsPerAddress } from '../../limiter/connections-per-address.ts'
 import { tooManyAttempts } from '../../limiter/limiter.ts'
 import { memoizeLast } from '../execution/memoize-last.ts'
 import { addressHasTooManySubscriptions } from '../execution/refused-request.ts'
 import { EventStream, eventOf } from './event-stream.ts'
 
 export interface EventStreamsOptions {
-  maxPerAddress: number
+  perAddress: ConnectionsPerAddress
   /** Shared with the sockets. */
   budgets: AddressBudgets
 }
@@ -32,9 +32,8 @@ const accountingMs = 1000
 
 const retrySeconds = 5
 
-export function createEventStreams({ maxPerAddress, budgets }: EventStreamsOptions) {
+export function createEventStreams({ perAddress, budgets }: EventStreamsOptions) {
   const open = new Set<EventStream>()
-  const perAddress = createConnectionsPerAddress(maxPerAddress)
   const frameOf = memoizeLast((text) => Buffer.from(eventOf(text)))
   let keepAlive: NodeJS.Timeout | undefined
   let accounting: NodeJS.Timeout | undefined

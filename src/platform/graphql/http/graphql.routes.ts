@@ -6,6 +6,7 @@ import type { Authenticate } from '../../access/route-guards.ts'
 import { compressResponse } from '../../http/compression.ts'
 import { addVary } from '../../http/vary.ts'
 import type { AddressBudgets } from '../../limiter/address-budgets.ts'
+import type { ConnectionsPerAddress } from '../../limiter/connections-per-address.ts'
 import type { Engine, GraphQLRequest } from '../execution/engine.types.ts'
 import { readGraphQLBodies } from './bodies.ts'
 import { handleGraphQLErrors } from './error-responses.ts'
@@ -25,7 +26,7 @@ export interface GraphQLRoutesDeps {
   liveAccess: Pick<LiveAccess, 'watch'>
   maxBatch: number
   maxCost: number
-  maxStreamsPerAddress: number
+  streamsPerAddress: ConnectionsPerAddress
   budgets: AddressBudgets
 }
 
@@ -41,7 +42,7 @@ export async function graphqlRoutes(app: FastifyInstance, deps: GraphQLRoutesDep
   const { engine } = deps
   const negotiate = createNegotiation()
   const identification = createIdentification(deps.authenticate)
-  const streams = createEventStreams({ budgets: deps.budgets, maxPerAddress: deps.maxStreamsPerAddress })
+  const streams = createEventStreams({ budgets: deps.budgets, perAddress: deps.streamsPerAddress })
   const stream = createStreaming({ ...deps, streams })
   const runBatch = createRequestBatches({ engine, maxRequests: deps.maxBatch, maxCost: deps.maxCost })
   const accountForResponse = createResponseAccounting(deps.budgets)

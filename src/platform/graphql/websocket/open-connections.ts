@@ -1,5 +1,6 @@
 /** All open sockets, from the end of the handshake until they are closed. */
 import type { Duplex } from 'node:stream'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { WebSocket } from 'ws'
 import type { Authenticate } from '../../access/route-guards.ts'
 import { cleanUserAgent } from '../../http/client.ts'
@@ -15,6 +16,8 @@ import { createPlainJson } from './plain-json.ts'
 export interface OpenConnectionsOptions extends Omit<ConnectionDeps, 'onReleased'> {
   log: Log
   timing?: Partial<Timing>
+  /** Closing all sockets is spread over this time, so that the clients do not reconnect at the same moment. */
+  closeOverMs?: number
 }
 
 /** A socket after its handshake. */
@@ -33,16 +36,20 @@ export interface AcceptedSocket {
 /** For the client's close frame, before the connection is terminated. */
 export const closeWithinMs = 2000
 
+/** Of closing all sockets. */
+const stepMs = 20
+
 const defaultTiming: Timing = { pingEveryMs: 30_000, initWithinMs: 3000, messageWithinMs: 10_000 }
 
 export function createOpenConnections(options: OpenConnectionsOptions) {
-  const { log } = options
+  const { log, closeOverMs = 0 } = options
   const raw = createPlainJson()
   const transport = createTransportProtocol()
   const heartbeat = startHeartbeat({ ...defaultTiming, ...options.timing })
   const deps: ConnectionDeps = { ...options, onReleased: heartbeat.remove }
   const open = new Set<Connection>()
   let onEmpty = () => {}
+  let isCutOff = false
 
   function add({ ws, socket, address, authenticate, engine, userAgent, requestId }: AcceptedSocket): Connection {
     const connection = new Connection({
@@ -64,6 +71,16 @@ export function createOpenConnections(options: OpenConnectionsOptions) {
       if (open.size === 0) onEmpty()
     })
     return connection
+  }
+
+  async function drainAll(): Promise<void> {
+    const connections = [...open]
+    const steps = Math.ceil(closeOverMs / stepMs) || 1
+    const atOnce = Math.ceil(connections.length / steps)
+    for (const [i, connection] of connections.entries()) {
+      if (i > 0 && i % atOnce === 0 && !isCutOff) await sleep(stepMs)
+      connection.drain(closeReasons.goingAway)
+    }
   }
 
   return {
@@ -95,13 +112,19 @@ export function createOpenConnections(options: OpenConnectionsOptions) {
       const emptied = new Promise<void>((resolve) => {
         onEmpty = resolve
       })
-      for (const connection of open) connection.drain(closeReasons.goingAway)
+      await drainAll()
       const cutOff = setTimeout(() => {
         for (const { writer } of open) writer.terminate()
       }, closeWithinMs)
       if (open.size > 0) await emptied
       clearTimeout(cutOff)
       heartbeat.stop()
+    },
+
+    /** For `close`, not to wait any longer. */
+    cutOff(): void {
+      isCutOff = true
+      for (const { writer } of open) writer.terminate()
     },
   }
 }

@@ -4,12 +4,14 @@ import type { AddressInfo, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { boundUrl } from '../../http/bound-url.ts'
 import { hasValidHost } from '../../http/host-header.ts'
-import { describeListenError } from '../../http/listen-error.ts'
+import { describeListenError, type ListenTarget } from '../../http/listen-error.ts'
 import { createParserErrorHandler } from '../../http/parser-errors.ts'
+import type { Readiness } from '../../http/readiness.ts'
 import { pathOf } from '../../http/request-path.ts'
 import { disconnectSlowReaders } from '../../http/slow-readers.ts'
+import { stopListening } from '../../http/stop-listening.ts'
 import { isWebSocketUpgrade } from '../../http/upgrades.ts'
-import { createConnectionsPerAddress } from '../../limiter/connections-per-address.ts'
+import type { ConnectionsPerAddress } from '../../limiter/connections-per-address.ts'
 import type { Log } from '../../log/logger.ts'
 import { type Refusal, refusals, refuseUpgrade } from './upgrade.ts'
 import type { Sockets } from './upgrade-server.ts'
@@ -18,9 +20,12 @@ export interface StandaloneServerOptions {
   sockets: Sockets
   log: Log
   createRequestId(): string
+  readiness: Pick<Readiness, 'check'>
   /** Limit of connections before their upgrade. Trusted proxies are exempt. */
-  maxPerAddress: number
+  perAddress: ConnectionsPerAddress
   isTrusted(address: string | undefined): boolean
+  /** See `StopTimes`. */
+  quietMs?: number
   /** For the request headers, from the start of the connection. */
   headersWithinMs?: number
   /** How long a client may leave data unread. */
@@ -29,7 +34,9 @@ export interface StandaloneServerOptions {
 
 export interface StandaloneServer {
   /** Returns the URL of the bound address. */
-  listen(host: string, port: number): Promise<string>
+  listen(target: ListenTarget): Promise<string>
+  /** Refuses new connections. The open ones stay. */
+  stopListening(): Promise<void>
   /** Close the sockets first, because it waits for them. */
   close(): Promise<void>
 }
@@ -38,7 +45,7 @@ export interface StandaloneServer {
 const checksPerLimit = 10
 
 export function createStandaloneServer(options: StandaloneServerOptions): StandaloneServer {
-  const { sockets, log, createRequestId, headersWithinMs = 10_000, unreadSeconds = 30 } = options
+  const { sockets, log, createRequestId, perAddress, headersWithinMs = 10_000, unreadSeconds = 30 } = options
   const server = createServer(
     {
       headersTimeout: headersWithinMs,
@@ -56,7 +63,6 @@ export function createStandaloneServer(options: StandaloneServerOptions): Standa
     onDisconnect: ({ remoteAddress: address }) =>
       log.info({ address }, 'a socket was cut off: its client does not read'),
   })
-  const perAddress = createConnectionsPerAddress(options.maxPerAddress)
   const onUpgrade = new WeakMap<Duplex, () => void>()
 
   server.on('connection', (socket: Socket) => {
@@ -83,25 +89,37 @@ export function createStandaloneServer(options: StandaloneServerOptions): Standa
   function respond(request: IncomingMessage, response: ServerResponse): void {
     const { method, url = '' } = request
     response.setHeader('x-request-id', createRequestId())
-    // For supervisors of a process that serves nothing else.
-    const isLive = (method === 'GET' || method === 'HEAD') && pathOf(url) === '/health/live'
+    // For supervisors and proxies of a process that serves nothing else.
+    const health = method === 'GET' || method === 'HEAD' ? pathOf(url) : ''
     if (!hasValidHost(request)) send(response, 400, { error: 'Malformed request' })
-    else if (isLive) send(response, 200, { status: 'ok' })
+    else if (health === '/health/live') send(response, 200, { status: 'ok' })
+    else if (health === '/health/ready') void sendReadiness(response)
     else send(response.setHeader('upgrade', 'websocket'), 426, { error: 'Upgrade required' })
   }
 
+  async function sendReadiness(response: ServerResponse): Promise<void> {
+    try {
+      const degraded = await options.readiness.check()
+      send(response, 200, degraded.length === 0 ? { status: 'ok' } : { status: 'ok', degraded })
+    } catch {
+      const { status, error, headers } = refusals.unavailable
+      send(response.setHeader('retry-after', headers['retry-after']), status, { error })
+    }
+  }
+
   return {
-    async listen(host, port) {
+    async listen(target) {
       await new Promise<void>((resolve, reject) => {
-        server.once('error', (error) => reject(describeListenError(error, { host, port })))
-        server.listen(port, host, resolve)
+        server.once('error', (error) => reject(describeListenError(error, target)))
+        server.listen(target, resolve)
       })
       return boundUrl('ws', server.address() as AddressInfo)
     },
 
+    stopListening: () => stopListening(server, options.quietMs ?? 0),
+
     async close() {
       slowReaders.close()
-      if (!server.listening) return
       await new Promise<void>((resolve) => {
         server.close(() => resolve())
         server.closeAllConnections()

@@ -5,7 +5,7 @@ import { WebSocketServer } from 'ws'
 import { type Authenticate, bearerOf } from '../../access/route-guards.ts'
 import { hasValidHost } from '../../http/host-header.ts'
 import { pathOf } from '../../http/request-path.ts'
-import { createConnectionsPerAddress } from '../../limiter/connections-per-address.ts'
+import type { ConnectionsPerAddress } from '../../limiter/connections-per-address.ts'
 import type { Engine } from '../execution/engine.types.ts'
 import { maxMessageBytes } from './inbox.ts'
 import { closeWithinMs, createOpenConnections, type OpenConnectionsOptions } from './open-connections.ts'
@@ -18,7 +18,7 @@ export interface UpgradeServerOptions extends OpenConnectionsOptions {
   requestIdOf(request: IncomingMessage): string
   /** Origins of pages that may open sockets; `*` allows all. */
   origins: readonly string[]
-  maxPerAddress: number
+  perAddress: ConnectionsPerAddress
 }
 
 /** Which requests may open a socket, and how they are authenticated. */
@@ -38,8 +38,10 @@ export interface Sockets {
   serveAt(server: Server, path: string, others?: Readonly<Record<string, UpgradeEndpoint>>): void
   /** Open sockets by protocol. */
   counts(): { raw: number; transport: number }
-  /** Refuses new sockets and closes the open ones within two seconds. */
+  /** Refuses new sockets and closes the open ones, each within two seconds. */
   close(): Promise<void>
+  /** Ends the open sockets without waiting for their clients. */
+  cutOff(): void
 }
 
 interface Upgrade {
@@ -50,12 +52,11 @@ interface Upgrade {
 }
 
 export function createUpgradeServer(options: UpgradeServerOptions): Sockets {
-  const { log, addressOf, requestIdOf } = options
+  const { log, addressOf, requestIdOf, perAddress } = options
   const connections = createOpenConnections(options)
   const server = createWebSocketServer(connections.chooseProtocol)
   const byToken = tokenEndpoint(options)
   const ids = new WeakMap<IncomingMessage, string>()
-  const perAddress = createConnectionsPerAddress(options.maxPerAddress)
   let isClosing = false
 
   server.on('headers', (headers, request) => headers.push(`x-request-id: ${idOf(request)}`))
@@ -126,6 +127,8 @@ export function createUpgradeServer(options: UpgradeServerOptions): Sockets {
       isClosing = true
       return connections.close()
     },
+
+    cutOff: connections.cutOff,
   }
 }
 

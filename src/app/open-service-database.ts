@@ -1,0 +1,37 @@
+/** Opens the database with the migrations and counted lists of the features. */
+import type { CoreConfig } from '../config/config.ts'
+import { root } from '../config/root.ts'
+import type { Clock } from '../core/clock.ts'
+import type { Random } from '../core/random.ts'
+import { type OpenOptions, openDatabase } from '../platform/database/open.ts'
+import type { Log } from '../platform/log/logger.ts'
+import type { Declared } from './declarations.ts'
+
+export interface ServiceDatabaseOptions
+  extends Pick<OpenOptions, 'observe' | 'connectThreads' | 'isMigrated'>,
+    Partial<Pick<OpenOptions, 'poolSize'>> {
+  config: CoreConfig
+  log: Log
+  declared: Declared
+  clock: Clock
+  random: Random
+  /** False in commands: a database fault ends them. */
+  isServing: boolean
+}
+
+export async function openServiceDatabase(options: ServiceDatabaseOptions) {
+  const { config, log, declared, isServing, ...rest } = options
+  const opened = await openDatabase({
+    ...config.database,
+    root,
+    migrations: declared.migrations,
+    countedLists: declared.countedLists,
+    onConnectionLost: (error) => log.warn({ err: error }, 'database connection lost'),
+    faultLog: isServing ? log : undefined,
+    // Commands print warnings only, and a person at a terminal should see why it takes long.
+    onLongWork: (line) => (isServing ? log.info(line) : log.warn(line)),
+    ...rest,
+  })
+  if (opened.applied.length > 0) log.info({ applied: opened.applied }, 'migrations applied')
+  return opened
+}

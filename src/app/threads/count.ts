@@ -1,0 +1,13 @@
+import { availableParallelism } from 'node:os'
+import type { Log } from '../../platform/log/logger.ts'
+
+/** `configured` is server.threads. */
+export function countServingThreads(configured: number, log: Log): number {
+  if (configured === 1) return 1
+  // The kernel must share the connections to one port out to the threads.
+  if (process.platform !== 'linux') {
+    if (configured > 1) log.warn({ platform: process.platform }, 'server.threads needs Linux: one thread serves')
+    return 1
+  }
+  return configured === 0 ? availableParallelism() : configured
+}

@@ -1,0 +1,56 @@
+/** The main thread's side of the database: migrates it once and, on SQLite, owns the writer and the scanner. */
+import type { MessagePort } from 'node:worker_threads'
+import type { Clock } from '../../core/clock.ts'
+import { systemRandom } from '../../core/random.ts'
+import type { SqliteThreadData } from '../../platform/database/sqlite/thread-connection.ts'
+import { type OwnSqliteThreads, type SqliteShare, startSqliteThreads } from '../../platform/database/sqlite/threads.ts'
+import type { Feature } from '../../platform/feature.ts'
+import type { Log } from '../../platform/log/logger.ts'
+import { declaredBy } from '../declarations.ts'
+import { withOwnFeatures } from '../features.ts'
+import type { Config } from '../load-config.ts'
+import { openServiceDatabase } from '../open-service-database.ts'
+
+export interface ProcessDatabase {
+  /** For one serving thread. Undefined on PostgreSQL, where each has its own connections. */
+  share(): SqliteShare | undefined
+  connectScanner(): MessagePort
+  close(): Promise<void>
+}
+
+export interface ProcessDatabaseOptions {
+  config: Config
+  log: Log
+  extensions: readonly Feature[]
+  clock: Clock
+}
+
+export async function openProcessDatabase({ config, log, extensions, clock }: ProcessDatabaseOptions) {
+  let threads: OwnSqliteThreads | undefined
+  const connectThreads = (file: SqliteThreadData) => {
+    threads = startSqliteThreads(file)
+    return threads
+  }
+  const declared = declaredBy(withOwnFeatures(extensions))
+  const { db } = await openServiceDatabase({
+    config,
+    log,
+    declared,
+    clock,
+    random: systemRandom,
+    isServing: true,
+    connectThreads,
+  })
+  if (!threads) await db.close()
+  return {
+    share: () => threads?.share(),
+    connectScanner() {
+      if (!threads) throw new Error('only SQLite has a scanner')
+      return threads.shareScanner()
+    },
+    async close() {
+      await db.close()
+      await threads?.closeScanner()
+    },
+  } satisfies ProcessDatabase
+}

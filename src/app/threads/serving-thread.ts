@@ -1,0 +1,65 @@
+/** A serving thread: the whole service on an event loop of its own, on what the main thread shares with it. */
+import { parentPort } from 'node:worker_threads'
+import { readOne } from '../../config/config.ts'
+import { coreKeys } from '../../config/core-keys.ts'
+import { createSharedClock, systemClock } from '../../core/clock.ts'
+import { createLogger } from '../../platform/log/logger.ts'
+import type { Metrics } from '../../platform/metrics/metrics.ts'
+import type { HubMethods } from '../../platform/threads/hub.ts'
+import { createPeer } from '../../platform/threads/peer.ts'
+import { createThreadParts } from '../../platform/threads/thread-parts.ts'
+import { type App, createApp, type Listening } from '../create-app.ts'
+import { loadConfig } from '../load-config.ts'
+import { loadExtensions } from '../load-extensions.ts'
+import type { ThreadMethods } from './thread-methods.ts'
+
+if (!parentPort) throw new Error('serving-thread.ts runs as a worker thread only')
+let app: App
+let listening: Listening
+let collectMetrics: Metrics['collect']
+let lines: string[] = []
+
+const methods: ThreadMethods = {
+  async open({ share, directory, environment, clock }) {
+    const extensions = await loadExtensions(readOne({ directory, environment }, coreKeys.extensions), directory)
+    const config = loadConfig({ directory, environment, forService: true }, extensions)
+    const log = createLogger({ level: config.log.level, isTerminal: false, destination: { write: sendLine } })
+    // All threads would say the same while they start.
+    if (share.index > 0) log.level = 'error'
+    app = await createApp({
+      config,
+      log,
+      extensions,
+      clock: clock ? createSharedClock(clock) : systemClock,
+      threads: createThreadParts(share, hub),
+      onCreated: (_http, parts) => {
+        collectMetrics = parts.collectMetrics
+      },
+    })
+    log.level = config.log.level
+  },
+  async listen(at) {
+    listening = await app.listen(at)
+    const { url, wsUrl, address } = listening
+    return { url, wsUrl, address }
+  },
+  links: () => listening.links,
+  collectMetrics: () => collectMetrics(),
+  drain: () => app.drain(),
+  cutOff: () => app.cutOff(),
+  async close() {
+    await app.close()
+    sendLines()
+  },
+}
+const hub = createPeer<HubMethods>(parentPort, methods)
+
+/** The lines of one turn of the event loop cross as one message. */
+function sendLine(line: string): void {
+  if (lines.push(line) === 1) setImmediate(sendLines)
+}
+
+function sendLines(): void {
+  if (lines.length > 0) hub.tell('log', lines)
+  lines = []
+}

@@ -1,0 +1,109 @@
+/**
+ * The service on several threads. The main thread serves no requests: it owns what the serving threads share, replaces
+ * those that die, and ends them in order.
+ */
+import { type Clock, systemClock } from '../../core/clock.ts'
+import { systemRandom } from '../../core/random.ts'
+import { withTimeout } from '../../core/timeout.ts'
+import type { Feature, TerminalLink } from '../../platform/feature.ts'
+import { type Log, writeLine } from '../../platform/log/logger.ts'
+import { type MetricObject, mergeMetrics } from '../../platform/metrics/metrics.ts'
+import { createHub } from '../../platform/threads/hub.ts'
+import { createSharedSlotsMemory, releaseShare } from '../../platform/threads/shared-slots.ts'
+import type { App, ListenAt } from '../create-app.ts'
+import { openSecrets } from '../infrastructure.ts'
+import type { Config } from '../load-config.ts'
+import { requireFreePort } from './free-port.ts'
+import { openProcessDatabase } from './process-database.ts'
+import { startServingThread, type Workers } from './supervised-thread.ts'
+import type { ThreadData } from './thread-methods.ts'
+import { createThreadSet, type ThreadSet } from './thread-set.ts'
+
+export interface ThreadedOptions extends Pick<ThreadData, 'directory' | 'environment'> {
+  config: Config
+  /** The lines of the serving threads go there too. */
+  log: Log
+  extensions: readonly Feature[]
+  /** At least two. */
+  threads: number
+  clock?: { memory: SharedArrayBuffer; clock: Clock }
+  workers?: Workers
+}
+
+const metricsTimeoutMs = 5000
+
+export async function createThreadedApp(options: ThreadedOptions): Promise<App> {
+  const { config, log, threads: count, directory, environment, clock } = options
+  const slots = createSharedSlotsMemory(count, systemRandom)
+  const serviceId = systemRandom.id()
+  const poolSize = Math.max(1, Math.floor(config.database.poolSize / count))
+  const database = await openProcessDatabase({ ...options, clock: clock?.clock ?? systemClock })
+  // Before the threads, of which only one would say so.
+  openSecrets({ config, log, random: systemRandom, isServing: true })
+  const hub = createHub({
+    connectScanner: database.connectScanner,
+    mergeMetrics: async () => mergeMetrics(await collectMetrics(threads)),
+    log(lines) {
+      for (const line of lines) writeLine(log, line)
+    },
+  })
+  const threads = createThreadSet({
+    count,
+    log,
+    start(index) {
+      const share = { index, serviceId, poolSize, slots, sqlite: database.share() }
+      return startServingThread({ share, directory, environment, clock: clock?.memory }, hub.methods(), options.workers)
+    },
+    onEnd: (index) => releaseShare(slots, index),
+  })
+
+  async function close(): Promise<void> {
+    await threads.close()
+    await hub.close()
+    await database.close()
+  }
+
+  try {
+    await threads.open()
+  } catch (error) {
+    await close()
+    throw error
+  }
+
+  return {
+    listen: () => listen(threads, config),
+    drain: () => threads.tell('drain'),
+    close,
+    cutOff: () => threads.tell('cutOff'),
+  }
+}
+
+async function listen(threads: ThreadSet, { server, graphql }: Config): ReturnType<App['listen']> {
+  const { host, port } = server
+  const { wsHost, wsPort } = graphql
+  await requireFreePort({ host: wsHost, port: wsPort })
+  await requireFreePort({ host, port })
+  const [first, ...others] = threads.running()
+  if (!first) throw new Error('no serving thread is running')
+  // The first one finds the port, if any will do.
+  const { url, wsUrl, address } = await first.call('listen', { port, wsPort, isShared: true })
+  const at: ListenAt = { port: portOf(url), wsPort: portOf(wsUrl), isShared: true }
+  threads.replaceDead(at)
+  await Promise.all(others.map((thread) => thread.call('listen', at)))
+  const links = first.call('links', undefined).catch((): readonly TerminalLink[] => [])
+  return { url, wsUrl, address, links }
+}
+
+/** A thread that is stuck or dying is left out. */
+async function collectMetrics(threads: ThreadSet): Promise<MetricObject[][]> {
+  const collected = await Promise.all(
+    threads
+      .running()
+      .map((thread) => withTimeout(thread.call('collectMetrics', undefined), metricsTimeoutMs).catch(() => undefined)),
+  )
+  return collected.filter((each) => each !== undefined)
+}
+
+function portOf(url: string): number {
+  return Number(new URL(url).port)
+}

@@ -1,0 +1,29 @@
+/** What the main thread and its serving threads tell each other. */
+import type { Environment } from '../../config/mlc-values.ts'
+import type { TerminalLink } from '../../platform/feature.ts'
+import type { MetricObject } from '../../platform/metrics/metrics.ts'
+import type { ThreadShare } from '../../platform/threads/process-parts.ts'
+import type { ListenAt } from '../create-app.ts'
+
+/** What the main thread may call. */
+export type ThreadMethods = {
+  /** Opens everything; nothing listens yet. Tests open a thread again after closing it. */
+  open(data: ThreadData): Promise<void>
+  listen(at: ListenAt): Promise<{ url: string; wsUrl: string; address: string }>
+  /** Of features. Never rejects. */
+  links(none: undefined): Promise<readonly TerminalLink[]>
+  collectMetrics(none: undefined): Promise<MetricObject[]>
+  /** See `Stoppable`. */
+  drain(none: undefined): void
+  close(none: undefined): Promise<void>
+  cutOff(none: undefined): void
+}
+
+export interface ThreadData {
+  share: ThreadShare
+  /** Each thread reads the configuration itself, because it holds functions of extensions. */
+  directory: string
+  environment: Environment
+  /** Of tests that move the time; see createSharedClock. */
+  clock: SharedArrayBuffer | undefined
+}

@@ -1,0 +1,99 @@
+/** The serving threads of a process. One that dies is replaced. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Log } from '../../platform/log/logger.ts'
+import type { ListenAt } from '../create-app.ts'
+import type { ServingThread } from './supervised-thread.ts'
+
+export interface ThreadSetOptions {
+  count: number
+  log: Log
+  start(index: number): ServingThread
+  /** Called when a thread has ended, before another one takes its place. */
+  onEnd(index: number): void
+}
+
+export interface ThreadSet {
+  /** Opens all of them. If one fails, they are all ended. */
+  open(): Promise<void>
+  running(): readonly ServingThread[]
+  /** From now on, a thread that dies is replaced by one that listens there. */
+  replaceDead(at: ListenAt): void
+  tell(name: 'drain' | 'cutOff'): void
+  close(): Promise<void>
+}
+
+/** A thread that dies sooner than this after its start is replaced after a pause. */
+const shortLifeMs = 10_000
+const pauseMs = 1000
+
+export function createThreadSet({ count, log, start, onEnd }: ThreadSetOptions): ThreadSet {
+  const threads = new Map<number, ServingThread>()
+  /** Replacements under way. */
+  const replacing = new Set<Promise<void>>()
+  let at: ListenAt | undefined
+  let isClosing = false
+
+  async function open(index: number): Promise<ServingThread> {
+    const thread = start(index)
+    threads.set(index, thread)
+    const startedAt = performance.now()
+    thread.onDeath((error) => {
+      threads.delete(index)
+      onEnd(index)
+      // Before they listen, the failed call below ends the start.
+      if (isClosing || !at) return
+      log.error({ err: error, thread: index }, 'a serving thread died; another one takes its place')
+      keepReplacing(index, performance.now() - startedAt < shortLifeMs ? pauseMs : 0)
+    })
+    await thread.open()
+    return thread
+  }
+
+  function keepReplacing(index: number, pause: number): void {
+    const work = replace(index, pause).finally(() => replacing.delete(work))
+    replacing.add(work)
+  }
+
+  async function replace(index: number, pause: number): Promise<void> {
+    if (pause > 0) await sleep(pause)
+    if (isClosing) return
+    try {
+      const thread = await open(index)
+      await thread.call('listen', at as ListenAt)
+    } catch (error) {
+      // If it died, its death has started the next attempt.
+      const failed = threads.get(index)
+      if (!failed || isClosing) return
+      log.error({ err: error, thread: index }, 'a serving thread could not be replaced; it is tried again')
+      threads.delete(index)
+      await failed.terminate()
+      onEnd(index)
+      keepReplacing(index, pauseMs)
+    }
+  }
+
+  return {
+    async open() {
+      try {
+        await Promise.all(Array.from({ length: count }, (_, index) => open(index)))
+      } catch (error) {
+        isClosing = true
+        await Promise.all([...threads.values()].map((thread) => thread.terminate()))
+        threads.clear()
+        throw error
+      }
+    },
+    running: () => [...threads.values()],
+    replaceDead(place) {
+      at = place
+    },
+    tell(name) {
+      for (const thread of threads.values()) thread.tell(name, undefined)
+    },
+    async close() {
+      isClosing = true
+      await Promise.all(replacing)
+      await Promise.all([...threads.values()].map((thread) => thread.close()))
+    },
+  }
+}

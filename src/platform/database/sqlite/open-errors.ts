@@ -1,0 +1,56 @@
+/** Why a database file cannot be used: one line, with advice. */
+import { AppError } from '../../../core/app-error.ts'
+import { exitCodes, FatalError } from '../../../core/fatal-error.ts'
+import { damageAdvice, isDamage } from './faults.ts'
+import { primaryCodeOf, sqliteCodes } from './result-codes.ts'
+
+const writable = 'The user of the service must be able to write the file, its folder, and the -wal and -shm beside it'
+const room = 'Make room on its disk and start again'
+
+const adviceBySystemCode: Readonly<Record<string, string>> = {
+  EACCES: writable,
+  EPERM: writable,
+  EROFS: 'Its file system is mounted read-only',
+  ENOSPC: room,
+  EDQUOT: room,
+  EISDIR: 'It is a folder; DATABASE_URL must name a file',
+}
+
+const adviceBySqliteCode: ReadonlyMap<number | undefined, string> = new Map([
+  [sqliteCodes.readOnly, writable],
+  [sqliteCodes.cannotOpen, writable],
+  [sqliteCodes.full, room],
+  [sqliteCodes.inputOutput, `${room}, or see the kernel's log (dmesg) for errors of the disk`],
+  [
+    sqliteCodes.notADatabase,
+    'Correct DATABASE_URL if it names the wrong file; if it is the right one, its beginning is damaged: restore the last backup',
+  ],
+])
+
+/** The reason is an error of the file system or of SQLite, or a text. */
+export function cannotOpen(path: string, reason: unknown, kind: 'database' | 'lock' = 'database'): FatalError {
+  if (reason instanceof FatalError) return reason
+  if (primaryCodeOf(reason) === sqliteCodes.corrupt) return isDamaged(path, reason)
+  const { code, message } = reason as NodeJS.ErrnoException
+  const sqliteCode = primaryCodeOf(reason)
+  const isOfSqlite = sqliteCode !== undefined
+  const what = typeof reason === 'string' ? reason : isOfSqlite ? message : (code ?? message)
+  const advice = isOfSqlite ? adviceBySqliteCode.get(sqliteCode) : adviceBySystemCode[code ?? '']
+  const isFull = advice?.startsWith(room)
+  return new FatalError(
+    `cannot open the ${kind} file ${path}: ${what}${advice === undefined ? '' : `. ${advice}`}`,
+    isFull ? exitCodes.unavailable : exitCodes.cannotCreate,
+    { cause: reason },
+  )
+}
+
+/** What ends a start or a command if this error does: a fault of the file comes with advice. */
+export function toFatalError(path: string, error: unknown): unknown {
+  const cause = error instanceof AppError ? error.cause : error
+  if (isDamage(cause)) return isDamaged(path, cause)
+  return adviceBySqliteCode.has(primaryCodeOf(cause)) ? cannotOpen(path, cause) : error
+}
+
+function isDamaged(path: string, cause: unknown): FatalError {
+  return new FatalError(damageAdvice(path), exitCodes.badData, { cause })
+}

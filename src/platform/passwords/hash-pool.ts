@@ -1,0 +1,66 @@
+/**
+ * Computes bcrypt hashes. One takes a quarter of a second of CPU time, so they run on low-priority threads, which client
+ * addresses share fairly: a flood of logins from one address does not delay the others. A process has one pool.
+ */
+import { availableParallelism } from 'node:os'
+import { Piscina } from 'piscina'
+import { AppError, serviceUnavailable } from '../../core/app-error.ts'
+import { createFairQueue } from '../../core/fair-queue.ts'
+import type { Task } from './bcrypt-thread.ts'
+
+export interface HashTicket {
+  /** Clients are served in turn. */
+  client: string
+  /** Nothing is computed for a client that has disconnected. */
+  isGone?(): boolean
+}
+
+export interface HashPool {
+  /** Comparisons are served before new hashes. */
+  run(task: Task, ticket: HashTicket): Promise<string | boolean>
+  /** Hashes being computed, and those that wait for a thread. */
+  load(): HashLoad | Promise<HashLoad>
+  close(): Promise<void>
+}
+
+export type HashLoad = Record<'running' | 'waiting', number>
+
+const maxPerClient = 256
+const maxWaiting = 4096
+const lowPriority = 10
+
+export function createHashPool(): HashPool {
+  const threads = availableParallelism()
+  const queue = createFairQueue({
+    atOnce: threads,
+    maxPerClient,
+    maxWaiting,
+    full: () => serviceUnavailable(),
+    gone: clientGone,
+  })
+  const pool = new Piscina({
+    filename: new URL('./bcrypt-thread.ts', import.meta.url).href,
+    name: 'runTask',
+    minThreads: 1,
+    maxThreads: threads,
+    idleTimeout: 30_000,
+    niceIncrement: lowPriority,
+    // With Atomics, idle threads would spin between tasks.
+    atomics: 'disabled',
+  })
+
+  return {
+    run: (task, ticket) => queue.run({ ...ticket, isUrgent: task.kind === 'verify' }, () => pool.run(task)),
+    load: () => ({ running: queue.running(), waiting: queue.counts().waiting }),
+    // By now the clients of waiting tasks have been disconnected.
+    close() {
+      queue.close()
+      return pool.close({ force: true })
+    },
+  }
+}
+
+/** 499 as in nginx. Seen only in log and metrics. */
+export function clientGone(): AppError {
+  return new AppError(499, 'Client closed the connection', { code: 'client_closed' })
+}

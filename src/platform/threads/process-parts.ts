@@ -1,0 +1,51 @@
+/** What the serving threads of a process have in common. */
+import type { BroadcastChannel } from 'node:worker_threads'
+import type { SqliteShare, SqliteThreads } from '../database/sqlite/threads.ts'
+import { createLimitsPerAddress, type LimitPerAddress } from '../limiter/connections-per-address.ts'
+import { createRateCounts, type RateCounts } from '../limiter/rate-counts.ts'
+import type { Metrics } from '../metrics/metrics.ts'
+import { createHashPool, type HashPool } from '../passwords/hash-pool.ts'
+import type { SharedSlotsMemory } from './shared-slots.ts'
+
+export interface ProcessParts {
+  readonly rateCounts: RateCounts
+  readonly limitPerAddress: LimitPerAddress
+  openHashPool(): HashPool
+  /** Undefined if the process has one serving thread. */
+  openChannel?(name: 'nodes' | 'topics'): { channel: BroadcastChannel }
+  /** Undefined if this thread has the database to itself. */
+  readonly database?: SharedDatabase
+  /** One thread of a process does the background work. */
+  readonly doesBackgroundWork: boolean
+  /** The metrics of all threads. */
+  metricsOf(own: Metrics): Pick<Metrics, 'collect' | 'print'>
+}
+
+/** Opened and migrated by another thread. */
+export interface SharedDatabase {
+  /** This thread's part of the connections to PostgreSQL. */
+  poolSize: number
+  connectThreads?: () => SqliteThreads
+}
+
+/** For a process with one serving thread. */
+export function createOwnParts(): ProcessParts {
+  return {
+    rateCounts: createRateCounts(),
+    limitPerAddress: createLimitsPerAddress(),
+    openHashPool: createHashPool,
+    doesBackgroundWork: true,
+    metricsOf: (own) => own,
+  }
+}
+
+/** What a serving thread is started with. */
+export interface ThreadShare {
+  /** From 0. Thread 0 does the background work. */
+  index: number
+  /** Unique in this program, because tests start several services in one. */
+  serviceId: string
+  poolSize: number
+  slots: SharedSlotsMemory
+  sqlite: SqliteShare | undefined
+}

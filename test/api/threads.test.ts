@@ -1,0 +1,177 @@
+/** Two serving threads in one process behave like one. */
+import assert from 'node:assert/strict'
+import { get, request } from 'node:http'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { systemRandom } from '../../src/core/random.ts'
+import { createLimitsPerAddress } from '../../src/platform/limiter/connections-per-address.ts'
+import { createSharedSlotsMemory, openSharedSlots, releaseShare } from '../../src/platform/threads/shared-slots.ts'
+import { startApi } from '../support/api.ts'
+import { onEachEngine } from '../support/databases.ts'
+import { eventually } from '../support/eventually.ts'
+import { lamp } from '../support/products.ts'
+import { openSocket } from '../support/sockets.ts'
+
+const probe = join(import.meta.dirname, '..', 'support', 'extensions', 'probe.ts')
+
+const start = (t: TestContext, engine: 'sqlite' | 'postgres', env: Record<string, string> = {}) =>
+  startApi(t, { engine, threads: 2, env: { LATCHKEY_EXTENSIONS: probe, ...env } })
+
+/** On a connection of its own, which the kernel gives to either thread. */
+function send(url: string, options: { method?: string; json?: object; token?: string } = {}) {
+  return new Promise<{ status: number; body: string }>((resolve, reject) => {
+    const headers = {
+      ...(options.json && { 'content-type': 'application/json' }),
+      ...(options.token && { authorization: `Bearer ${options.token}` }),
+    }
+    const sent = request(url, { method: options.method ?? 'GET', agent: false, headers }, async (response) => {
+      let body = ''
+      for await (const part of response) body += part
+      resolve({ status: response.statusCode ?? 0, body })
+    })
+    sent.once('error', reject)
+    sent.end(options.json && JSON.stringify(options.json))
+  })
+}
+
+/** The threads that answer. */
+async function threadsOf(url: string): Promise<Set<number>> {
+  const answers = await Promise.all(Array.from({ length: 40 }, () => send(`${url}/probe/thread`)))
+  return new Set(answers.map(({ body }) => JSON.parse(body).thread as number))
+}
+
+onEachEngine('two threads', (engine) => {
+  test('both serve one port, and one page of metrics counts for both', async (t) => {
+    const api = await start(t, engine)
+    assert.equal((await threadsOf(api.url)).size, 2)
+    const { body: metrics } = await send(`${api.url}/metrics`)
+    assert.match(metrics, /http_request_duration_seconds_count\{[^}]*route="\/probe\/thread"[^}]*\} 40\n/)
+    assert.equal(metrics.match(/^process_resident_memory_bytes /gm)?.length, 1)
+    assert.equal(metrics.match(/^process_start_time_seconds /gm)?.length, 1)
+  })
+
+  test('a rate limit is exact over both', async (t) => {
+    const api = await start(t, engine, { RATE_LIMIT_LOGIN: '7/60' })
+    const json = { email: 'nobody@example.com', password: 'Wrong-Horse-1' }
+    const answers = await Promise.all(
+      Array.from({ length: 30 }, () => send(`${api.url}/api/auth/login`, { method: 'POST', json })),
+    )
+    const statuses = answers.map(({ status }) => status)
+    assert.equal(statuses.filter((status) => status === 429).length, 23, statuses.join())
+  })
+
+  test('whoever has written reads it on every connection, and a revoked token is refused on every one', async (t) => {
+    const api = await start(t, engine)
+    const token = await api.signIn()
+    for (let i = 0; i < 40; i++) {
+      const made = await send(`${api.url}/api/v2/products`, { method: 'POST', json: lamp, token })
+      assert.equal(made.status, 201, made.body)
+      const path = `${api.url}/api/v2/products/${JSON.parse(made.body).data.id}`
+      const found = await Promise.all(Array.from({ length: 4 }, () => send(path, { token })))
+      assert.deepEqual(
+        found.map(({ status }) => status),
+        [200, 200, 200, 200],
+      )
+    }
+    assert.ok((await send(`${api.url}/api/auth/logout`, { method: 'POST', token })).status < 300)
+    const after = await Promise.all(Array.from({ length: 20 }, () => send(`${api.url}/api/auth/me`, { token })))
+    assert.deepEqual(new Set(after.map(({ status }) => status)), new Set([401]))
+  })
+
+  test('every subscriber hears everything in order, whichever thread published it', async (t) => {
+    const api = await start(t, engine)
+    const token = await api.signIn()
+    const url = `${api.url.replace('http', 'ws')}/graphql`
+    const sockets = await Promise.all(
+      Array.from({ length: 12 }, async () => {
+        const socket = await openSocket(t, url, { protocol: 'graphql-transport-ws', token })
+        socket.send({ type: 'connection_init' })
+        assert.equal((await socket.next()).type, 'connection_ack')
+        socket.send({ id: '1', type: 'subscribe', payload: { query: 'subscription { counter { count } }' } })
+        // Answered after the subscription.
+        socket.send({ type: 'ping' })
+        assert.equal((await socket.next()).type, 'pong')
+        return socket
+      }),
+    )
+    await eventually(async () => {
+      const { body } = await send(`${api.url}/metrics`)
+      assert.match(body, /graphql_subscriptions\{kind="subscribers"\} 12\n/)
+    })
+    const counts = Array.from({ length: 10 }, (_, i) => i + 1)
+    for (const count of counts) {
+      const json = { query: `mutation { createPost(title: "${count}", body: "x") }` }
+      assert.equal((await send(`${api.url}/graphql`, { method: 'POST', json, token })).status, 200)
+    }
+    for (const socket of sockets) {
+      const heard: number[] = []
+      for (const _ of counts) heard.push((await socket.next()).payload.data.counter.count)
+      assert.deepEqual(heard, counts)
+    }
+  })
+
+  test('a thread that dies is replaced; the service goes on, and what it held is free again', async (t) => {
+    const api = await start(t, engine, { GQL_WS_MAX_PER_ADDRESS: '6' })
+    const url = `${api.url.replace('http', 'ws')}/graphql`
+    const before = await threadsOf(api.url)
+    const opened = await Promise.allSettled(Array.from({ length: 20 }, () => openSocket(t, url)))
+    assert.equal(opened.filter(({ status }) => status === 'fulfilled').length, 6)
+    const dying = new Set<number>()
+    await eventually(async () => {
+      // Its answer is lost with the thread.
+      await send(`${api.url}/probe/die`).catch(() => {})
+      assert.ok(api.log.some((line) => line.includes('a serving thread died')))
+    })
+    await eventually(async () => {
+      const now = await threadsOf(api.url)
+      for (const thread of now) if (!before.has(thread)) dying.add(thread)
+      assert.ok(dying.size > 0 && now.size === 2)
+    })
+    assert.match(api.log.join(''), /died on demand/)
+    for (const each of opened) if (each.status === 'fulfilled') each.value.ws.terminate()
+    await eventually(async () => {
+      const again = await Promise.allSettled(Array.from({ length: 6 }, () => openSocket(t, url)))
+      for (const each of again) if (each.status === 'fulfilled') each.value.ws.terminate()
+      assert.equal(again.filter(({ status }) => status === 'fulfilled').length, 6)
+    })
+  })
+
+  test('closing lets requests in flight end, on both', async (t) => {
+    const api = await start(t, engine)
+    const slow = Array.from({ length: 10 }, () => send(`${api.url}/probe/slow`))
+    await eventually(async () => {
+      const { body } = await send(`${api.url}/probe/thread`)
+      assert.ok(body)
+    })
+    await new Promise((resolve) => setTimeout(resolve, 200))
+    await api.app.close()
+    const answers = await Promise.all(slow)
+    assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([200]))
+    await assert.rejects(new Promise((resolve, reject) => get(api.url, resolve).once('error', reject)))
+  })
+})
+
+test('a port that is taken is refused, although threads share theirs', async (t) => {
+  const api = await start(t, 'sqlite')
+  const taken = new URL(api.url).port
+  await assert.rejects(start(t, 'sqlite', { PORT: taken }), /port \d+: the port is taken/)
+})
+
+test('slots that threads share: never more than the limit, and those of a dead thread are free again', () => {
+  const memory = createSharedSlotsMemory(2, systemRandom)
+  const [one, two] = [0, 1].map((thread) => createLimitsPerAddress(openSharedSlots(memory, thread))('sockets', 3))
+  const entered = [one, two, one, two, one].map((limit) => limit?.enter('203.0.113.1'))
+  assert.deepEqual(
+    entered.map((leave) => leave !== undefined),
+    [true, true, true, false, false],
+  )
+  assert.ok(two?.enter('203.0.113.2'))
+  releaseShare(memory, 0)
+  assert.ok(two?.enter('203.0.113.1'))
+  assert.ok(two?.enter('203.0.113.1'))
+  assert.equal(two?.enter('203.0.113.1'), undefined)
+  entered[1]?.()
+  entered[1]?.()
+  assert.ok(two?.enter('203.0.113.1'))
+  assert.equal(two?.enter('203.0.113.1'), undefined)
+})

@@ -1,6 +1,7 @@
 /** `latchkey doctor`: what it finds, its exit codes, and that it changes nothing. */
 import assert from 'node:assert/strict'
 import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import pg from 'pg'
@@ -29,6 +30,8 @@ const good = {
   CORS_ORIGINS: 'https://shop.example.com',
   METRICS_TOKEN: 'a long one for Prometheus',
   GQL_PUBSUB: 'in_memory',
+  BACKUP_FOLDER: tmpdir(),
+  BACKUP_EVERY: '24h',
 }
 
 async function findingsOf(environment: Record<string, string>): Promise<Finding[]> {
@@ -105,6 +108,7 @@ test('each setting that production should not have is found', async (t) => {
     [{ GQL_PLAYGROUND: 'true' }, 'playground', 'warning'],
     [{ METRICS_TOKEN: 'short' }, 'metrics_token', 'warning'],
     [{}, 'mail_url', 'warning'],
+    [{ BACKUP_EVERY: '', BACKUP_FOLDER: '' }, 'backups', 'warning'],
   ]
   for (const [change, id, status] of cases) {
     const [found] = await findingOf(id, { ...good, DATABASE_URL, ...change })
@@ -151,7 +155,7 @@ onEachEngine('doctor and a database', (engine) => {
 async function run({ databaseUrl }: { databaseUrl: string }, sql: string): Promise<void> {
   if (databaseUrl.startsWith('file:')) {
     const { DatabaseSync } = await import('node:sqlite')
-    const db = new DatabaseSync(databaseUrl.slice('file:'.length))
+    const db = new DatabaseSync(databaseUrl.slice('file:'.length), { timeout: 10_000 })
     db.exec(sql)
     db.close()
     return

@@ -37,7 +37,9 @@ export interface Parts extends Pick<OpenInfrastructure, 'db' | 'events' | 'topic
 }
 
 export interface App extends Stoppable {
+  /** With `at`, features are not told that it listens; `announce` does that. */
   listen(at?: ListenAt): Promise<Listening>
+  announce(): Listening['links']
 }
 
 /** How a service stops. Waiting between the steps is up to the process: see `commands/serving.ts`. */
@@ -99,7 +101,12 @@ export async function createApp({ onCreated, ...options }: AppOptions): Promise<
     const consoleSocket = await addConsole(http.app, service)
     const { sockets, ...socketParts } = createSocketParts(infrastructure, graphql, readiness)
     socketParts.serveBeside(http.app.server, consoleSocket)
+    let address = ''
     let links: Listening['links'] = Promise.resolve([])
+    const announce = () => {
+      if (infrastructure.threads.doesBackgroundWork) links = joined.onListening(address)
+      return links
+    }
     // Registered first, so that it is waited for after the server has stopped.
     infrastructure.onClose(() => links)
     infrastructure.onClose(async () => {
@@ -122,10 +129,11 @@ export async function createApp({ onCreated, ...options }: AppOptions): Promise<
           port: at?.port ?? config.server.port,
           reusePort: isShared,
         })
-        const address = config.server.publicUrl ?? reachableUrl(url)
-        if (infrastructure.threads.doesBackgroundWork) links = joined.onListening(address)
+        address = config.server.publicUrl ?? reachableUrl(url)
+        if (!at) void announce()
         return { url, wsUrl, address, links }
       },
+      announce,
       drain() {
         readiness.drain()
         http.drain()

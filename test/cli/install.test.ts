@@ -231,5 +231,5 @@ test('engines states what an install needs; the Node for serving is a dependency
   assert.equal(JSON.parse(read('package-lock.json')).packages['node_modules/node'].dev, undefined)
   const [, asked] = /needs Node (\d+) or newer/.exec(read('bin/latchkey')) ?? []
   assert.equal(dependencies.node.split('.')[0], asked)
-  assert.match(read('Dockerfile'), new RegExp(`^FROM node:${asked}-`))
+  assert.match(read('Dockerfile'), new RegExp(`^FROM node:${asked}-`, 'm'))
 })

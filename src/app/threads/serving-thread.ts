@@ -8,14 +8,13 @@ import type { Metrics } from '../../platform/metrics/metrics.ts'
 import type { HubMethods } from '../../platform/threads/hub.ts'
 import { createPeer } from '../../platform/threads/peer.ts'
 import { createThreadParts } from '../../platform/threads/thread-parts.ts'
-import { type App, createApp, type Listening } from '../create-app.ts'
+import { type App, createApp } from '../create-app.ts'
 import { loadConfig } from '../load-config.ts'
 import { loadExtensions } from '../load-extensions.ts'
 import type { ThreadMethods } from './thread-methods.ts'
 
 if (!parentPort) throw new Error('serving-thread.ts runs as a worker thread only')
 let app: App
-let listening: Listening
 let collectMetrics: Metrics['collect']
 let lines: string[] = []
 
@@ -39,11 +38,10 @@ const methods: ThreadMethods = {
     log.level = config.log.level
   },
   async listen(at) {
-    listening = await app.listen(at)
-    const { url, wsUrl, address } = listening
+    const { url, wsUrl, address } = await app.listen(at)
     return { url, wsUrl, address }
   },
-  links: () => listening.links,
+  announce: () => app.announce(),
   collectMetrics: () => collectMetrics(),
   drain: () => app.drain(),
   cutOff: () => app.cutOff(),

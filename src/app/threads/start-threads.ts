@@ -72,6 +72,7 @@ export async function createThreadedApp(options: ThreadedOptions): Promise<App> 
 
   return {
     listen: () => listen(threads, config),
+    announce: () => announce(threads),
     drain: () => threads.tell('drain'),
     close,
     cutOff: () => threads.tell('cutOff'),
@@ -90,8 +91,16 @@ async function listen(threads: ThreadSet, { server, graphql }: Config): ReturnTy
   const at: ListenAt = { port: portOf(url), wsPort: portOf(wsUrl), isShared: true }
   threads.replaceDead(at)
   await Promise.all(others.map((thread) => thread.call('listen', at)))
-  const links = first.call('links', undefined).catch((): readonly TerminalLink[] => [])
-  return { url, wsUrl, address, links }
+  return { url, wsUrl, address, links: announce(threads) }
+}
+
+/** By the thread that does the background work. Its log lines come after what the caller logs at once. */
+async function announce(threads: ThreadSet): Promise<readonly TerminalLink[]> {
+  const links = await threads
+    .first()
+    ?.call('announce', undefined)
+    .catch(() => undefined)
+  return links ?? []
 }
 
 /** A thread that is stuck or dying is left out. */

@@ -10,8 +10,8 @@ export type ThreadMethods = {
   /** Opens everything; nothing listens yet. Tests open a thread again after closing it. */
   open(data: ThreadData): Promise<void>
   listen(at: ListenAt): Promise<{ url: string; wsUrl: string; address: string }>
-  /** Of features. Never rejects. */
-  links(none: undefined): Promise<readonly TerminalLink[]>
+  /** Tells the features that the service listens. Never rejects. */
+  announce(none: undefined): Promise<readonly TerminalLink[]>
   collectMetrics(none: undefined): Promise<MetricObject[]>
   /** See `Stoppable`. */
   drain(none: undefined): void

@@ -16,6 +16,8 @@ export interface ThreadSet {
   /** Opens all of them. If one fails, they are all ended. */
   open(): Promise<void>
   running(): readonly ServingThread[]
+  /** Does the background work. */
+  first(): ServingThread | undefined
   /** From now on, a thread that dies is replaced by one that listens there. */
   replaceDead(at: ListenAt): void
   tell(name: 'drain' | 'cutOff'): void
@@ -84,6 +86,7 @@ export function createThreadSet({ count, log, start, onEnd }: ThreadSetOptions):
       }
     },
     running: () => [...threads.values()],
+    first: () => threads.get(0),
     replaceDead(place) {
       at = place
     },

@@ -31,6 +31,51 @@ function contract(engine: Dialect, open: Open): void {
     ])
   })
 
+  test('reads of one turn each get their own row, whatever they have in common', async (t) => {
+    const db = await open(t, engine)
+    const names = Array.from({ length: 250 }, (_, i) => `n${i}, "quoted", {1,2} \\ 'x' é`)
+    for (const name of names) await db.write({ sql: insertOwner, params: [name] })
+    const byName = "SELECT id, name, '$1' AS literal, name = $1 AS same FROM owners WHERE name = $1 -- not $2"
+    const byIdAndName = 'SELECT name FROM owners WHERE id > $1 AND name = $2'
+    const several = 'SELECT name FROM owners WHERE id > $1 ORDER BY id DESC'
+    // The first round finds out how, the second shares.
+    for (let round = 0; round < 3; round++) {
+      const found = await Promise.all([
+        ...names.map((name) => db.get<{ name: string }>(byName, [name])),
+        ...names.map((name, i) => db.get<{ name: string }>(byIdAndName, [i % 2 === 0 ? -1 : 100_000, name])),
+        ...names.map(() => db.get<{ name: string }>(several, [0])),
+        db.get('SELECT count(*) AS n FROM owners'),
+        db.get('SELECT count(*) AS n FROM owners'),
+      ])
+      for (const [i, name] of names.entries()) {
+        assert.deepEqual(found[i], {
+          id: (found[i] as { id?: number }).id,
+          name,
+          literal: '$1',
+          same: engine === 'sqlite' ? 1 : true,
+        })
+        assert.deepEqual(found[i + names.length], i % 2 === 0 ? { name } : undefined)
+        assert.deepEqual(found[i + 2 * names.length], { name: names.at(-1) })
+      }
+      assert.deepEqual(found.slice(-2), [{ n: found.length > 0 ? (found.at(-1) as { n: number }).n : 0 }, found.at(-1)])
+    }
+  })
+
+  test('one faulty read of a turn does not fail the others', async (t) => {
+    const db = await open(t, engine)
+    await db.write({ sql: insertOwner, params: ['a'] })
+    const divide = 'SELECT name FROM owners WHERE name = $1 AND 10 / CAST($2 AS INTEGER) > 0'
+    for (let round = 0; round < 3; round++) {
+      const results = await Promise.allSettled(
+        ['5', '2', engine === 'sqlite' ? '1' : '0'].map((by) => db.get(divide, ['a', by])),
+      )
+      assert.deepEqual(
+        results.map(({ status }) => status),
+        ['fulfilled', 'fulfilled', engine === 'sqlite' ? 'fulfilled' : 'rejected'],
+      )
+    }
+  })
+
   test('scans without holding up the event loop, and sees what was written before', async (t) => {
     const db = await open(t, engine)
     await db.write({ sql: insertOwner, params: ['b'] })

@@ -20,6 +20,7 @@ import {
   refusesWrites,
 } from './postgres-error-codes.ts'
 import { type Suitability, suitabilityQuery } from './session.ts'
+import { createSharedReads } from './shared-reads.ts'
 import { createStatements } from './statements.ts'
 
 export interface PostgresOptions extends ConnectionOptions {
@@ -32,7 +33,13 @@ const maxAttempts = 8
 
 export async function openPostgres(options: PostgresOptions): Promise<Database> {
   const connections = await openConnections(options)
-  const { runSingle, runAll } = createStatements(connections)
+  const { runSingle, runAll, findTypes } = createStatements(connections)
+  const sharedReads = createSharedReads({
+    run: runSingle,
+    // pg writes an array of values as one of the server.
+    runShared: (sql, arrays) => runSingle(sql, arrays as unknown as Value[]),
+    findTypes,
+  })
   let closing: Promise<void> | undefined
   let underWay = 0
   /** A write was refused. The readiness check then tries one until it succeeds. */
@@ -69,6 +76,11 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
   async function query<Row extends object>(sql: string, values: readonly Value[] = []): Promise<Row[]> {
     requireValues(values)
     return tracked('read', () => runSingle<Row>(sql, values))
+  }
+
+  async function get<Row extends object>(sql: string, values: readonly Value[] = []): Promise<Row | undefined> {
+    requireValues(values)
+    return tracked('read', () => sharedReads.get(sql, values) as Promise<Row | undefined>)
   }
 
   async function scan<Row extends object>(sql: string, values: readonly Value[] = []): Promise<Row[]> {
@@ -116,7 +128,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
 
   return {
     dialect: 'postgres',
-    get: async <Row extends object>(sql: string, params?: readonly Value[]) => (await query<Row>(sql, params))[0],
+    get,
     all: query,
     scan,
     // The overloads of the interface only narrow the row types.

@@ -8,6 +8,8 @@ import type { Statement, Value } from '../database.ts'
 import type { Borrowed, Connections } from './connections.ts'
 import { isConnectionError } from './postgres-error-codes.ts'
 
+const typesQuery = 'SELECT parameter_types::text[] AS types FROM pg_prepared_statements WHERE name = $1'
+
 export function createStatements(connections: Pick<Connections, 'use'>) {
   const names = new Map<string, string>()
 
@@ -37,6 +39,17 @@ export function createStatements(connections: Pick<Connections, 'use'>) {
       if (!borrowed.isShared) return borrowed.ask<Row>(query(sql, values, false))
       const [rows] = await pipelined(borrowed, [{ sql, params: values }])
       return rows as Row[]
+    })
+  }
+
+  /** Asks the server for the types of the parameters. Undefined where statements cannot be named. */
+  async function findTypes(sql: string, values: readonly Value[]): Promise<readonly string[] | undefined> {
+    return connections.use(2, async ({ ask, isShared }) => {
+      if (isShared) return undefined
+      const config = query(sql, values, false)
+      await ask(config)
+      const [found] = await ask<{ types: string[] }>({ text: typesQuery, values: [config.name] })
+      return found?.types
     })
   }
 
@@ -75,5 +88,5 @@ export function createStatements(connections: Pick<Connections, 'use'>) {
     }
   }
 
-  return { runSingle, runAll }
+  return { runSingle, runAll, findTypes }
 }

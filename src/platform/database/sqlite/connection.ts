@@ -3,6 +3,7 @@ import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlit
 import { pathToFileURL } from 'node:url'
 import { serviceUnavailable } from '../../../core/app-error.ts'
 import { ConstraintError, type ConstraintKind, type Value } from '../database.ts'
+import { replacePlaceholders } from '../placeholders.ts'
 import { primaryCodeOf, sqliteCodes } from './result-codes.ts'
 
 export interface SqliteConnection {
@@ -50,7 +51,10 @@ export function openSqliteConnection(
   function prepare(sql: string): Prepared {
     let known = prepared.get(sql)
     if (!known) {
-      const statement = db.prepare(numberPlaceholders(sql))
+      const statement = db.prepare(
+        // SQLite treats `$1` as a name, numbered by first appearance; `?1` is position 1.
+        replacePlaceholders(sql, (number) => `?${number}`),
+      )
       statement.setReturnArrays(true)
       const columns = statement.columns().map(({ name, type }) => ({ name, type }))
       known = { statement, columns, toRow: createRowFactory(columns) }
@@ -132,28 +136,6 @@ function isRestricted(error: Error & { errcode?: unknown }): boolean {
 }
 
 const unavailableCodes: ReadonlySet<number | undefined> = new Set(Object.values(sqliteCodes))
-
-/** SQLite treats `$1` as a name, numbered by first appearance; `?1` is position 1. Skips quoted text and comments. */
-function numberPlaceholders(sql: string): string {
-  let numbered = ''
-  for (let at = 0; at < sql.length; ) {
-    const closing = sql.startsWith('--', at) ? '\n' : sql[at] === "'" || sql[at] === '"' ? sql[at] : undefined
-    if (closing === undefined) {
-      numbered += sql[at] === '$' && isDigit(sql[at + 1]) ? '?' : sql[at]
-      at += 1
-    } else {
-      const found = sql.indexOf(closing as string, at + 1)
-      const end = found < 0 ? sql.length : found + 1
-      numbered += sql.slice(at, end)
-      at = end
-    }
-  }
-  return numbered
-}
-
-function isDigit(character: string | undefined): boolean {
-  return character !== undefined && character >= '0' && character <= '9'
-}
 
 /** node:sqlite binds every number as a float, which would store 5 as '5.0' in a text column. */
 function toSqlite(value: Value): SQLInputValue {

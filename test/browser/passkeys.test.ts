@@ -112,7 +112,7 @@ test('the browser offers a passkey in the email field by itself, with two-factor
   await page.context().clearCookies()
   await page.goto(`${url}/console/sign-in?next=%2Fconsole%2Faccount`)
   await sees(page, 'Account')
-  assert.equal(await page.getByText('Signing in asks for a code').count(), 1)
+  assert.equal(await page.getByText('Signing in also asks for a code').count(), 1)
   isClean(visit)
 })
 

@@ -40,7 +40,7 @@ onEachEngine('setup', (engine) => {
 
 test('without a terminal, the log alone has the link', async (t) => {
   const DATABASE_URL = await createDatabaseUrl(t, 'sqlite')
-  const { child, ended } = await startProcess(t, { env: { DATABASE_URL } })
+  const { child, ended } = await startProcess(t, { env: { DATABASE_URL, THREADS: '2' } })
   let seen = ''
   child.stdout?.on('data', (chunk) => {
     seen += chunk

@@ -53,7 +53,15 @@ export async function startProcess(
 ): Promise<Running> {
   const child = spawn(join(program, 'bin', 'latchkey'), [command, ...args], {
     cwd: '/',
-    env: environment({ HOST: '127.0.0.1', PORT: '0', GQL_WS_HOST: '127.0.0.1', GQL_WS_PORT: '0', ...env }),
+    // One thread starts in half the time; tests that are about threads ask for them.
+    env: environment({
+      HOST: '127.0.0.1',
+      PORT: '0',
+      GQL_WS_HOST: '127.0.0.1',
+      GQL_WS_PORT: '0',
+      THREADS: '1',
+      ...env,
+    }),
   })
   const forget = registerProcess(process.env.TEST_RUN_FOLDER ?? tmpdir(), child.pid as number)
   child.once('exit', forget)

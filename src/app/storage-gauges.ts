@@ -14,6 +14,7 @@ export function addStorageGauges(metrics: Metrics, { db, config }: Pick<OpenInfr
     aggregator: 'first',
     read: storage.sizes,
   })
+  if (db.dialect === 'postgres') return
   metrics.addGauge({
     name: 'database_disk_bytes',
     help: 'Room on the file system of the SQLite file: what is free for the service, and all of it.',

@@ -54,6 +54,7 @@ test('every key that holds a secret can be read from a file, and no other', () =
   const secrets = leavesOf(coreKeys as KeyTree).filter((key) => isKey(key) && key.isSecret)
   assert.deepEqual(secrets.map((key) => isKey(key) && key.variable).sort(), [
     'APP_KEY',
+    'DATABASE_LISTEN_URL',
     'DATABASE_URL',
     'JWT_PREVIOUS_SECRETS',
     'JWT_SECRET',

@@ -40,38 +40,15 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
     runShared: (sql, arrays) => runSingle(sql, arrays as unknown as Value[]),
     findTypes,
   })
-  let closing: Promise<void> | undefined
-  let underWay = 0
+  const { tracked, requireOpen, close } = trackOperations(options.observe, connections.end)
   /** A write was refused. The readiness check then tries one until it succeeds. */
   let isInDoubt = false
-  let onIdle = () => {}
   // Half of the connections stay free for short queries.
   const inScanSlot = createConcurrencyLimit({
     atOnce: Math.ceil(options.poolSize / 2),
     maxWaiting: maxWaitingScans,
     refusal: () => serviceUnavailable(),
   })
-
-  /** Counts pending operations, because pool.end() does not wait for those that still wait for a connection. */
-  async function tracked<T>(operation: 'read' | 'write', work: () => Promise<T>): Promise<T> {
-    if (closing) throw serviceUnavailable(new Error('the database is closed'))
-    underWay += 1
-    const start = performance.now()
-    try {
-      return await work()
-    } catch (error) {
-      throw fromPostgresError(error)
-    } finally {
-      options.observe(operation, performance.now() - start)
-      underWay -= 1
-      if (underWay === 0) onIdle()
-    }
-  }
-
-  async function shutDown(): Promise<void> {
-    if (underWay > 0) await new Promise<void>((resolve) => (onIdle = resolve))
-    await connections.end()
-  }
 
   async function query<Row extends object>(sql: string, values: readonly Value[] = []): Promise<Row[]> {
     requireValues(values)
@@ -94,7 +71,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
   }
 
   async function checkWritable(): Promise<void> {
-    if (closing) throw serviceUnavailable(new Error('the database is closed'))
+    requireOpen()
     try {
       await connections.use(1, requireWritable)
     } catch (error) {
@@ -138,8 +115,41 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
     // The files are the server's concern.
     hasFaults: () => false,
     load,
-    close: () => (closing ??= shutDown()),
+    close,
   }
+}
+
+/** Counts pending operations, because `end` does not wait for those that still wait for a connection. */
+function trackOperations(observe: Observe, end: () => Promise<void>) {
+  let closing: Promise<void> | undefined
+  let underWay = 0
+  let onIdle = () => {}
+
+  function requireOpen(): void {
+    if (closing) throw serviceUnavailable(new Error('the database is closed'))
+  }
+
+  async function tracked<T>(operation: 'read' | 'write', work: () => Promise<T>): Promise<T> {
+    requireOpen()
+    underWay += 1
+    const start = performance.now()
+    try {
+      return await work()
+    } catch (error) {
+      throw fromPostgresError(error)
+    } finally {
+      observe(operation, performance.now() - start)
+      underWay -= 1
+      if (underWay === 0) onIdle()
+    }
+  }
+
+  async function shutDown(): Promise<void> {
+    if (underWay > 0) await new Promise<void>((resolve) => (onIdle = resolve))
+    await end()
+  }
+
+  return { tracked, requireOpen, close: () => (closing ??= shutDown()) }
 }
 
 async function requireWritable({ ask }: Borrowed): Promise<void> {

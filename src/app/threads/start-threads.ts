@@ -84,12 +84,13 @@ async function listen(threads: ThreadSet, { server, graphql }: Config): ReturnTy
   const { wsHost, wsPort } = graphql
   await requireFreePort({ host: wsHost, port: wsPort })
   await requireFreePort({ host, port })
-  const [first, ...others] = threads.running()
+  const first = threads.first()
   if (!first) throw new Error('no serving thread is running')
   // The first one finds the port, if any will do.
   const { url, wsUrl, address } = await first.call('listen', { port, wsPort, isShared: true })
   const at: ListenAt = { port: portOf(url), wsPort: portOf(wsUrl), isShared: true }
   threads.replaceDead(at)
+  const others = threads.running().filter((thread) => thread !== first)
   await Promise.all(others.map((thread) => thread.call('listen', at)))
   return { url, wsUrl, address, links: announce(threads) }
 }

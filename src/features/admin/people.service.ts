@@ -79,7 +79,7 @@ export function createPeople({ db, store, acts, users, auth, onAccessChanged }: 
       const [takeAdministrators, remove] = users.changes.remove(user.id)
       const entry = done({ event, actor, userId: user.id, changes: { email: { from: user.email, to: null } } })
       const statements = [takeAdministrators, isUnchanged(stored), remove, entry]
-      if (await write(statements).catch(asStillReferredTo)) return onAccessChanged(user.id)
+      if (await write(statements).catch(users.changes.asStillReferredTo)) return onAccessChanged(user.id)
       if ((await isAsBefore(stored)) && (await users.isLastAdministrator(user.id))) {
         throw await refuse({ event, actor, userId: user.id }, accountErrors.lastAdministrator())
       }
@@ -101,10 +101,6 @@ export function createPeople({ db, store, acts, users, auth, onAccessChanged }: 
 }
 
 export type People = ReturnType<typeof createPeople>
-
-function asStillReferredTo(error: unknown): never {
-  throw error instanceof ConstraintError && error.kind === 'foreign_key' ? accountErrors.stillReferredTo() : error
-}
 
 function eventOf({ name, email, disabled }: UserEdit): AuditEvent {
   if (disabled === undefined || name !== undefined || email !== undefined) return 'user_changed'

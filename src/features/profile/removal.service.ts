@@ -4,7 +4,7 @@ import { credentialErrors } from '../../core/credential-errors.ts'
 import type { OnAccessChanged } from '../../platform/access/access-changes.ts'
 import type { Principal } from '../../platform/access/route-guards.ts'
 import type { Audit } from '../../platform/audit/audit.ts'
-import { ConstraintError, type Database } from '../../platform/database/database.ts'
+import type { Database } from '../../platform/database/database.ts'
 import type { Client } from '../../platform/http/client.ts'
 import { httpErrors } from '../../platform/http/http-errors.ts'
 import type { AuthService } from '../auth/auth.create.ts'
@@ -49,7 +49,7 @@ export function createAccountRemoval({ db, audit, users, auth, onAccessChanged }
       isAdministrator ? remove : users.changes.removeOrdinary(userId),
       audit.entry({ event, outcome: 'success', userId, actorId: userId, client }),
     ]
-    const [passed] = await db.write(...statements).catch(asStillReferredTo)
+    const [passed] = await db.write(...statements).catch(users.changes.asStillReferredTo)
     if (passed?.length) return onAccessChanged(userId)
     await login.requireOpen(attempt)
     const now = await accounts.findById(userId)
@@ -59,8 +59,4 @@ export function createAccountRemoval({ db, audit, users, auth, onAccessChanged }
     if (use.length === 0) throw httpErrors.unavailable()
     throw await login.refuseCode(attempt)
   }
-}
-
-function asStillReferredTo(error: unknown): never {
-  throw error instanceof ConstraintError && error.kind === 'foreign_key' ? accountErrors.stillReferredTo() : error
 }

@@ -2,9 +2,10 @@
  * What is done to a user, as statements for the batches of other features. The last one of each decides, and finds no
  * row where nobody has the id, or where it would leave no administrator who may sign in.
  */
+import { accountErrors } from '../../core/account-errors.ts'
 import type { Clock } from '../../core/clock.ts'
 import { lowerByCodePoint } from '../../core/text.ts'
-import type { Statement } from '../../platform/database/database.ts'
+import { ConstraintError, type Statement } from '../../platform/database/database.ts'
 import type { Client } from '../../platform/http/client.ts'
 import type { AdministratorSql } from './administrators.store.ts'
 
@@ -65,6 +66,10 @@ export function createUserChanges({ clock, administrators }: { clock: Clock; adm
       params: [id],
       decides: true,
     }),
+    /** For the error of a batch with a removal. A table of an extension may reference the user. */
+    asStillReferredTo(error: unknown): never {
+      throw error instanceof ConstraintError && error.kind === 'foreign_key' ? accountErrors.stillReferredTo() : error
+    },
     rename: (id: number, name: string): Statement[] => [
       {
         sql: 'UPDATE users SET name = $1, name_key = $2, updated_at = $3 WHERE id = $4 RETURNING id',

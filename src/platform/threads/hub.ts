@@ -1,17 +1,14 @@
 /** The side of the main thread: owns what the serving threads share, and answers their calls. */
 import type { MessagePort } from 'node:worker_threads'
 import type { AppError } from '../../core/app-error.ts'
-import { type Counted, createRateCounts, type Rate } from '../limiter/rate-counts.ts'
+import { type Consumed, type Counted, createRateCounts, type Rate } from '../limiter/rate-counts.ts'
 import type { MetricObject, Metrics } from '../metrics/metrics.ts'
 import type { Task } from '../passwords/bcrypt-thread.ts'
 import { createHashPool, type HashLoad } from '../passwords/hash-pool.ts'
 
 /** What serving threads may call. */
 export type HubMethods = {
-  consume(call: { name: string; rate: Rate; key: string; weight: number }): Promise<{
-    isRefused: boolean
-    msBeforeNext: number
-  }>
+  consume(call: { name: string; rate: Rate; key: string; weight: number }): Promise<Consumed>
   raise(call: { name: string; rate: Rate; key: string; counted: Counted }): void
   hash(call: HashCall): Promise<HashOutcome>
   /** The client of a waiting task has disconnected. */

@@ -1,7 +1,6 @@
 /**
- * Reads of one row. Those of the same statement that are made in one turn of the event loop share a round trip: a query
- * costs the server and us ten times as much as another row of the same query. The statement is run for each set of
- * parameters by a lateral join.
+ * Reads of one row. Those of the same statement that are made in one turn of the event loop share a round trip, which costs
+ * the server and us more than the read itself. The statement is run for each set of parameters by a lateral join.
  */
 import { createTickBatcher } from '../../../core/tick-batcher.ts'
 import type { Value } from '../database.ts'

@@ -28,36 +28,43 @@ export type HashLoad = Record<'running' | 'waiting', number>
 const maxPerClient = 256
 const maxWaiting = 4096
 const lowPriority = 10
+const maxThreads = availableParallelism()
+
+/** Shared by the services of a process, of which tests start many. Idle threads do not keep the process alive. */
+let threads: Piscina | undefined
 
 export function createHashPool(): HashPool {
-  const threads = availableParallelism()
   const queue = createFairQueue({
-    atOnce: threads,
+    atOnce: maxThreads,
     maxPerClient,
     maxWaiting,
     full: () => serviceUnavailable(),
     gone: clientGone,
   })
-  const pool = new Piscina({
-    filename: new URL('./bcrypt-thread.ts', import.meta.url).href,
-    name: 'runTask',
-    minThreads: 1,
-    maxThreads: threads,
-    idleTimeout: 30_000,
-    niceIncrement: lowPriority,
-    // With Atomics, idle threads would spin between tasks.
-    atomics: 'disabled',
-  })
+  threads ??= startThreads()
+  const pool = threads
 
   return {
     run: (task, ticket) => queue.run({ ...ticket, isUrgent: task.kind === 'verify' }, () => pool.run(task)),
     load: () => ({ running: queue.running(), waiting: queue.counts().waiting }),
     // By now the clients of waiting tasks have been disconnected.
-    close() {
+    async close() {
       queue.close()
-      return pool.close({ force: true })
     },
   }
+}
+
+function startThreads(): Piscina {
+  return new Piscina({
+    filename: new URL('./bcrypt-thread.ts', import.meta.url).href,
+    name: 'runTask',
+    minThreads: 1,
+    maxThreads,
+    idleTimeout: 30_000,
+    niceIncrement: lowPriority,
+    // With Atomics, idle threads would spin between tasks.
+    atomics: 'disabled',
+  })
 }
 
 /** 499 as in nginx. Seen only in log and metrics. */

@@ -9,6 +9,14 @@ import { root } from '../../src/config/root.ts'
 
 const filesPerProcess = 8
 
+/** Tests that mostly wait for other programs run side by side instead. */
+const exceptions: Readonly<Record<string, number>> = {
+  'test/browser': 4,
+  'test/cli': 1,
+  'test/contract': 4,
+  'test/programs': 1,
+}
+
 interface GroupOptions {
   /** Where the new files go. */
   folder: string
@@ -25,7 +33,7 @@ export function groupFiles({ folder, files, apiThreads }: GroupOptions): string[
     const known = groups.get(part) ?? []
     groups.set(part, known)
     const last = known.at(-1)
-    if (last && last.length < filesPerProcess) last.push(file)
+    if (last && last.length < (exceptions[part] ?? filesPerProcess)) last.push(file)
     else known.push([file])
   }
   mkdirSync(join(folder, 'groups'))

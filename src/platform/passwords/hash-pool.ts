@@ -3,7 +3,7 @@
  * addresses share fairly: a flood of logins from one address does not delay the others. A process has one pool.
  */
 import { availableParallelism } from 'node:os'
-import { Piscina } from 'piscina'
+import type { Piscina } from 'piscina'
 import { AppError, serviceUnavailable } from '../../core/app-error.ts'
 import { createFairQueue } from '../../core/fair-queue.ts'
 import type { Task } from './bcrypt-thread.ts'
@@ -38,26 +38,36 @@ export function createHashPool(): HashPool {
     full: () => serviceUnavailable(),
     gone: clientGone,
   })
-  const pool = new Piscina({
+  let pool: Promise<Piscina> | undefined
+
+  return {
+    run: (task, ticket) =>
+      queue.run({ ...ticket, isUrgent: task.kind === 'verify' }, async () => {
+        pool ??= openThreads(threads)
+        return (await pool).run(task)
+      }),
+    load: () => ({ running: queue.running(), waiting: queue.counts().waiting }),
+    // By now the clients of waiting tasks have been disconnected.
+    async close() {
+      queue.close()
+      await (await pool)?.close({ force: true })
+    },
+  }
+}
+
+/** With the first hash: a service that is not logged in to does without 10 MB. From then on, one thread is kept. */
+async function openThreads(maxThreads: number): Promise<Piscina> {
+  const { Piscina } = await import('piscina')
+  return new Piscina({
     filename: new URL('./bcrypt-thread.ts', import.meta.url).href,
     name: 'runTask',
     minThreads: 1,
-    maxThreads: threads,
+    maxThreads,
     idleTimeout: 30_000,
     niceIncrement: lowPriority,
     // With Atomics, idle threads would spin between tasks.
     atomics: 'disabled',
   })
-
-  return {
-    run: (task, ticket) => queue.run({ ...ticket, isUrgent: task.kind === 'verify' }, () => pool.run(task)),
-    load: () => ({ running: queue.running(), waiting: queue.counts().waiting }),
-    // By now the clients of waiting tasks have been disconnected.
-    close() {
-      queue.close()
-      return pool.close({ force: true })
-    },
-  }
 }
 
 /** 499 as in nginx. Seen only in log and metrics. */

@@ -12,7 +12,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { runOnServer } from '../../src/testing/databases.ts'
 import { freePort, type Started, startPostgresProcess } from '../support/servers.ts'
 import type { Torture } from './main.ts'
-import { type Caller, createCaller, NotAnswered } from './support/kills/caller.ts'
+import { type Caller, createCaller, NotAnswered, type WriteKind } from './support/kills/caller.ts'
 import { createWorld, type World } from './support/kills/world.ts'
 import type { Writer } from './support/kills/writer.ts'
 import { restartServer } from './support/restart-server.ts'
@@ -52,18 +52,22 @@ interface Run {
   random: () => number
   /** Undefined on SQLite. */
   server: Started | undefined
-  counts: { rounds: number; writes: number; kills: number; whileStarting: number; serverKills: number }
+  acknowledged: Map<WriteKind, number>
+  counts: { rounds: number; kills: number; whileStarting: number; serverKills: number }
 }
 
 async function torment(engine: Engine, { folder, kept }: { folder: string; kept: string }): Promise<void> {
   const server =
     engine === 'postgres' ? await startPostgresProcess(folder, { fsync: 'on', full_page_writes: 'on' }) : undefined
-  const counts = { rounds: 0, writes: 0, kills: 0, whileStarting: 0, serverKills: 0 }
-  const run: Run = { engine, folder, kept, random: createRandom(seed), server, counts }
+  const counts = { rounds: 0, kills: 0, whileStarting: 0, serverKills: 0 }
+  const run: Run = { engine, folder, kept, random: createRandom(seed), server, acknowledged: new Map(), counts }
   const startedAt = performance.now()
   while (counts.kills < kills) await useDatabase(run)
   const seconds = (performance.now() - startedAt) / 1000
-  say(`${engine}: ${shown(run)}; nothing lost, nothing by halves; ${(seconds / counts.rounds).toFixed(2)} s a round`)
+  const kinds = [...run.acknowledged].map(([kind, n]) => `${kind} ${n}`).join(', ')
+  say(
+    `${engine}: ${shown(run)}; ${kinds}; nothing lost, nothing by halves; ${(seconds / counts.rounds).toFixed(2)} s a round`,
+  )
 }
 
 /** One database for a number of rounds. */
@@ -78,13 +82,11 @@ async function useDatabase(run: Run): Promise<void> {
     folder: run.folder,
     log: join(run.kept, 'service.log'),
   })
-  const caller = createCaller(service.url)
+  const caller = createCaller(service.url, run.acknowledged)
   await service.start()
   const world = await createWorld({ caller, databaseUrl, workers, random })
-  const before = counts.writes
   for (let round = 1; round <= roundsPerDatabase && counts.kills < kills; round++) {
     await playRound(run, { service, caller, world })
-    counts.writes = before + [...caller.acknowledged.values()].reduce((sum, n) => sum + n, 0)
     if (counts.rounds % roundsPerThoroughCheck === 0) say(`  ${shown(run)}`)
   }
   await startAgain(run, { service, caller })
@@ -178,8 +180,9 @@ function startLoad(writers: readonly Writer[]): { stop(): Promise<void> } {
   }
 }
 
-function shown({ engine, counts }: Run): string {
-  const { rounds, writes, whileStarting, serverKills } = counts
+function shown({ engine, counts, acknowledged }: Run): string {
+  const { rounds, whileStarting, serverKills } = counts
+  const writes = [...acknowledged.values()].reduce((sum, n) => sum + n, 0)
   const server = engine === 'postgres' ? `, PostgreSQL killed ${serverKills} times` : ''
   return `${rounds} rounds, ${writes} writes acknowledged, ${counts.kills} kills (${whileStarting} while starting)${server}`
 }

@@ -13,16 +13,14 @@ export interface Caller {
   /** Rejects with NotAnswered, or with another error for a status that is not wanted. */
   call(wanted: readonly number[], options: CallOptions): Promise<Answer>
   acknowledge(kind: WriteKind): void
-  acknowledged: ReadonlyMap<WriteKind, number>
   /** Connections to a process that has ended are not used again. */
   reconnect(): void
 }
 
-export function createCaller(url: string): Caller {
-  const acknowledged = new Map<WriteKind, number>()
+/** `acknowledged` counts the writes. */
+export function createCaller(url: string, acknowledged: Map<WriteKind, number>): Caller {
   let agent = new Agent({ keepAlive: true })
   return {
-    acknowledged,
     async call(wanted, options) {
       const answer = await send(agent, url, options).catch(() => undefined)
       if (!answer || answer.status === 503) throw new NotAnswered()

@@ -3,7 +3,7 @@
  * addresses share fairly: a flood of logins from one address does not delay the others. A process has one pool.
  */
 import { availableParallelism } from 'node:os'
-import { Piscina } from 'piscina'
+import type { Piscina } from 'piscina'
 import { AppError, serviceUnavailable } from '../../core/app-error.ts'
 import { createFairQueue } from '../../core/fair-queue.ts'
 import type { Task } from './bcrypt-thread.ts'
@@ -31,7 +31,7 @@ const lowPriority = 10
 const maxThreads = availableParallelism()
 
 /** Shared by the services of a process, of which tests start many. Idle threads do not keep the process alive. */
-let threads: Piscina | undefined
+let pool: Promise<Piscina> | undefined
 
 export function createHashPool(): HashPool {
   const queue = createFairQueue({
@@ -41,11 +41,13 @@ export function createHashPool(): HashPool {
     full: () => serviceUnavailable(),
     gone: clientGone,
   })
-  threads ??= startThreads()
-  const pool = threads
 
   return {
-    run: (task, ticket) => queue.run({ ...ticket, isUrgent: task.kind === 'verify' }, () => pool.run(task)),
+    run: (task, ticket) =>
+      queue.run({ ...ticket, isUrgent: task.kind === 'verify' }, async () => {
+        pool ??= openThreads()
+        return (await pool).run(task)
+      }),
     load: () => ({ running: queue.running(), waiting: queue.counts().waiting }),
     // By now the clients of waiting tasks have been disconnected.
     async close() {
@@ -54,7 +56,9 @@ export function createHashPool(): HashPool {
   }
 }
 
-function startThreads(): Piscina {
+/** With the first hash: a service that is not logged in to does without 10 MB. From then on, one thread is kept. */
+async function openThreads(): Promise<Piscina> {
+  const { Piscina } = await import('piscina')
   return new Piscina({
     filename: new URL('./bcrypt-thread.ts', import.meta.url).href,
     name: 'runTask',

@@ -20,6 +20,7 @@ import {
   refusesWrites,
 } from './postgres-error-codes.ts'
 import { type Suitability, suitabilityQuery } from './session.ts'
+import { createSharedLists } from './shared-lists.ts'
 import { createSharedReads } from './shared-reads.ts'
 import { createStatements } from './statements.ts'
 
@@ -40,6 +41,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
     runShared: (sql, arrays) => runSingle(sql, arrays as unknown as Value[]),
     findTypes,
   })
+  const sharedLists = createSharedLists(runSingle)
   const { tracked, requireOpen, close } = trackOperations(options.observe, connections.end)
   /** A write was refused. The readiness check then tries one until it succeeds. */
   let isInDoubt = false
@@ -52,7 +54,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
 
   async function query<Row extends object>(sql: string, values: readonly Value[] = []): Promise<Row[]> {
     requireValues(values)
-    return tracked('read', () => runSingle<Row>(sql, values))
+    return tracked('read', () => sharedLists.all(sql, values) as Promise<Row[]>)
   }
 
   async function get<Row extends object>(sql: string, values: readonly Value[] = []): Promise<Row | undefined> {

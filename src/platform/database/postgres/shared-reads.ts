@@ -1,10 +1,12 @@
 /**
- * Reads of one row. Those of the same statement that are made in one turn of the event loop share a round trip, which costs
- * the server and us more than the read itself. The statement is run for each set of parameters by a lateral join.
+ * Reads of one row. Those of the same statement that are made in one turn of the event loop, or while an earlier one is under
+ * way, share a round trip, which costs the server and us more than the read itself. The statement is run once for each set of
+ * parameters, by a lateral join.
  */
 import { createTickBatcher } from '../../../core/tick-batcher.ts'
 import type { Value } from '../database.ts'
 import { replacePlaceholders } from '../placeholders.ts'
+import { RoundTrips } from './round-trips.ts'
 
 export interface SharedReadsOptions {
   run(sql: string, values: readonly Value[]): Promise<object[]>
@@ -25,77 +27,116 @@ interface SharedRow {
   nr: number
 }
 
-/** Undefined until it is known whether, and how, the statement can be shared. */
 type Plan = { sql: string; withoutNr(row: object): object } | 'alone'
+
+interface ReadStatement {
+  readonly sql: string
+  /** Undefined until it is known whether, and how, the statement can be shared. */
+  plan: Plan | undefined
+  isPlanning: boolean
+  waiting: Read[]
+  readonly trips: RoundTrips
+  readonly request: () => void
+}
 
 const maxShared = 100
 
 export function createSharedReads({ run, runShared, findTypes }: SharedReadsOptions) {
-  const plans = new Map<string, Plan>()
-  const planning = new Set<string>()
+  const statements = new Map<string, ReadStatement>()
   const inTick = createTickBatcher(process.nextTick)
-  let waiting = new Map<string, Read[]>()
 
-  function flush(): void {
-    const groups = waiting
-    waiting = new Map()
-    for (const [sql, reads] of groups) {
-      for (let at = 0; at < reads.length; at += maxShared) read(sql, reads.slice(at, at + maxShared))
-    }
+  function addStatement(sql: string): ReadStatement {
+    const trips = new RoundTrips(() => send(statement))
+    const request = () => trips.request()
+    const statement: ReadStatement = { sql, plan: undefined, isPlanning: false, waiting: [], trips, request }
+    statements.set(sql, statement)
+    return statement
   }
 
-  function read(sql: string, reads: readonly Read[]): void {
-    const plan = plans.get(sql)
-    if (reads.length === 1 || plan === 'alone') readAlone(sql, reads)
-    else if (plan) void readTogether(sql, plan, reads)
-    else {
-      readAlone(sql, reads)
-      void makePlan(sql, reads[0] as Read)
-    }
+  function send(statement: ReadStatement): void {
+    const reads = statement.waiting
+    statement.waiting = []
+    for (let at = 0; at < reads.length; at += maxShared) read(statement, reads.slice(at, at + maxShared))
   }
 
-  function readAlone(sql: string, reads: readonly Read[]): void {
+  function read(statement: ReadStatement, reads: readonly Read[]): void {
+    const { plan } = statement
+    if (!plan || plan === 'alone') {
+      readAlone(statement, reads)
+      if (!plan && reads.length > 1) void makePlan(statement, reads[0] as Read)
+    } else void readTogether(statement, plan, reads)
+  }
+
+  function readAlone({ sql }: ReadStatement, reads: readonly Read[]): void {
     for (const { values, resolve, reject } of reads) run(sql, values).then(([row]) => resolve(row), reject)
   }
 
-  async function readTogether(sql: string, plan: Exclude<Plan, 'alone'>, reads: readonly Read[]): Promise<void> {
-    const [first] = reads as [Read]
-    const arrays = first.values.map((_, i) => reads.map(({ values }) => values[i] as Value))
+  async function readTogether(
+    statement: ReadStatement,
+    plan: Exclude<Plan, 'alone'>,
+    reads: readonly Read[],
+  ): Promise<void> {
+    const { asked, places } = withoutRepeats(reads)
+    const [first] = asked as [Read]
+    statement.trips.begin()
     try {
-      const rows = (await runShared(plan.sql, arrays)) as SharedRow[]
-      const found: (object | undefined)[] = new Array(reads.length)
-      for (const row of rows) found[row.nr - 1] = plan.withoutNr(row)
-      for (const [i, { resolve }] of reads.entries()) resolve(found[i])
-    } catch {
+      if (reads.length === 1) {
+        const [row] = await run(statement.sql, first.values)
+        first.resolve(row)
+        return
+      }
+      const arrays = first.values.map((_, i) => asked.map(({ values }) => values[i] as Value))
+      const found: (SharedRow | undefined)[] = new Array(asked.length)
+      for (const row of (await runShared(plan.sql, arrays)) as SharedRow[]) found[row.nr - 1] = row
+      for (const [i, { resolve }] of reads.entries()) {
+        const row = found[places[i] as number]
+        resolve(row && plan.withoutNr(row))
+      }
+    } catch (error) {
       // The fault of one, or of the connection: each gets its own result.
-      readAlone(sql, reads)
+      if (reads.length > 1) readAlone(statement, reads)
+      else first.reject(error)
+    } finally {
+      statement.trips.end()
     }
   }
 
-  async function makePlan(sql: string, { values }: Read): Promise<void> {
-    if (planning.has(sql)) return
-    planning.add(sql)
+  async function makePlan(statement: ReadStatement, { values }: Read): Promise<void> {
+    if (statement.isPlanning) return
+    statement.isPlanning = true
+    const { sql } = statement
     try {
       const types = await findTypes(sql, values)
-      plans.set(sql, types && canShare(types) ? { sql: shareSql(sql, types), withoutNr: createWithoutNr() } : 'alone')
+      statement.plan = types && canShare(types) ? { sql: shareSql(sql, types), withoutNr: createWithoutNr() } : 'alone'
     } catch {
       // The connection was lost; the next reads try again.
     } finally {
-      planning.delete(sql)
+      statement.isPlanning = false
     }
   }
 
   return {
     get: (sql: string, values: readonly Value[]) =>
       new Promise<object | undefined>((resolve, reject) => {
-        const reads = waiting.get(sql)
-        if (reads) reads.push({ values, resolve, reject })
-        else {
-          if (waiting.size === 0) inTick(flush)
-          waiting.set(sql, [{ values, resolve, reject }])
-        }
+        const statement = statements.get(sql) ?? addStatement(sql)
+        if (statement.waiting.push({ values, resolve, reject }) === 1) inTick(statement.request)
       }),
   }
+}
+
+/** Each set of parameters once, and for each read the place of its own. */
+function withoutRepeats(reads: readonly Read[]): { asked: Read[]; places: number[] } {
+  const placeOf = new Map<string, number>()
+  const asked: Read[] = []
+  const places = reads.map((read) => {
+    const key = JSON.stringify(read.values)
+    const known = placeOf.get(key)
+    if (known !== undefined) return known
+    const place = asked.push(read) - 1
+    placeOf.set(key, place)
+    return place
+  })
+  return { asked, places }
 }
 
 /** An array of arrays would be taken apart completely. */

@@ -93,7 +93,8 @@ export async function createChangeLog({ db, bus, clock, log }: ChangeLogDeps): P
     if (after === end) return { entries: [], position: after, more: false }
     await tail.fillTo(end, after)
     const held = tail.after(after)
-    const rows = held ? cut(held, end, limit, maxBytes) : await readTable({ after, limit, maxBytes }, end)
+    const rows = held ? cut(held, end, limit, maxBytes) : await store.readPage({ after, to: end, limit, maxBytes })
+    if (!rows) throw cursorExpired()
     const position = rows.at(-1)?.id ?? after
     const { topic } = query
     return {
@@ -101,14 +102,6 @@ export async function createChangeLog({ db, bus, clock, log }: ChangeLogDeps): P
       position,
       more: position < end,
     }
-  }
-
-  async function readTable({ after, limit, maxBytes }: Required<Omit<ReadQuery, 'topic'>>, end: number) {
-    if (after === 0) return store.readRange({ from: 1, to: end, limit, maxBytes })
-    // The entry at the cursor is read too: it tells whether everything after it is still there.
-    const [known, ...rows] = await store.readRange({ from: after, to: end, limit: limit + 1, maxBytes })
-    if (known?.id !== after) throw cursorExpired()
-    return rows
   }
 
   return {

@@ -32,6 +32,8 @@ export interface ChangeTopic {
   present(stored: string): unknown
 }
 
+export const changeTable = 'changes'
+
 /** Before the oldest entry that is kept. */
 export const beginning = 0
 

@@ -1,17 +1,21 @@
 import type { Database, Statement } from '../database/database.ts'
 import { idIsListed, toIdList } from '../database/id-lists.ts'
-import type { ChangeRow } from './change.ts'
+import { beginning, type ChangeRow } from './change.ts'
 
 /** Read on the event loop of SQLite; more takes milliseconds. */
 const fewRows = 100
 
-const columns = 'c.id, c.topic, c.type, c.entity_id, c.actor_id, c.at, c.data'
+const columns = 'c.id, c.topic, c.type, c.entity_id, c.actor_id, c.at'
 
-/** At least one row; further ones as long as those before are shorter than $4 bytes. Lengths are known without the texts. */
-const rangeText = `
-  SELECT ${columns} FROM changes c JOIN (
+/**
+ * The entry at $1, without its data, and those after it: at least one, and further ones as long as those before have fewer
+ * than $4 bytes. Lengths are known without reading the texts.
+ */
+const pageText = `
+  SELECT ${columns}, CASE WHEN c.id = $1 THEN '' ELSE c.data END AS data FROM changes c JOIN (
     SELECT id, SUM(bytes) OVER (ORDER BY id) - bytes AS bytes_before FROM (
-      SELECT id, octet_length(data) AS bytes FROM changes WHERE id >= $1 AND id <= $2 ORDER BY id LIMIT $3
+      SELECT id, CASE WHEN id = $1 THEN 0 ELSE octet_length(data) END AS bytes
+      FROM changes WHERE id >= $1 AND id <= $2 ORDER BY id LIMIT $3
     ) AS wanted
   ) AS measured ON measured.id = c.id
   WHERE bytes_before < $4 ORDER BY c.id`
@@ -29,9 +33,9 @@ const beforeGapText = `
     WHERE following <> id + 1 ORDER BY id LIMIT 1
   ), (SELECT MAX(id) FROM changes), 0) AS id`
 
-export interface ChangeRange {
+export interface PageQuery {
+  after: number
   /** Inclusive. */
-  from: number
   to: number
   limit: number
   maxBytes: number
@@ -39,13 +43,18 @@ export interface ChangeRange {
 
 export function createChangeStore(db: Database) {
   return {
-    readRange({ from, to, limit, maxBytes }: ChangeRange): Promise<ChangeRow[]> {
-      const params = [from, to, limit, maxBytes]
-      return limit <= fewRows ? db.all<ChangeRow>(rangeText, params) : db.scan<ChangeRow>(rangeText, params)
+    /** Undefined if the entry at `after` is not kept, and others may thus be missing. */
+    async readPage({ after, to, limit, maxBytes }: PageQuery): Promise<ChangeRow[] | undefined> {
+      const params = [after, to, limit + 1, maxBytes]
+      const rows = await (limit <= fewRows ? db.all<ChangeRow>(pageText, params) : db.scan<ChangeRow>(pageText, params))
+      if (after === beginning) return rows.slice(0, limit)
+      return rows[0]?.id === after ? rows.slice(1) : undefined
     },
 
     readByIds: (ids: readonly number[]) =>
-      db.scan<ChangeRow>(`SELECT ${columns} FROM changes c WHERE ${idIsListed(db)} ORDER BY c.id`, [toIdList(db, ids)]),
+      db.scan<ChangeRow>(`SELECT ${columns}, c.data FROM changes c WHERE ${idIsListed(db)} ORDER BY c.id`, [
+        toIdList(db, ids),
+      ]),
 
     async readIds(from: number, limit: number): Promise<number[]> {
       const rows = await db.all<{ id: number }>('SELECT id FROM changes WHERE id >= $1 ORDER BY id LIMIT $2', [

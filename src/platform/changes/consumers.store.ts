@@ -16,12 +16,16 @@ export function createConsumerStore(db: Database) {
       })
     },
 
-    /** Takes the lease, or extends it. Returns the position, or undefined if another holds it. */
+    /**
+     * Takes the lease, or extends it. Returns the position, or undefined if another holds it. A SQLite file has one service:
+     * whoever holds the lease there has crashed.
+     */
     async hold({ name, holder }: Lease, { now, until }: { now: number; until: number }): Promise<number | undefined> {
+      const expiredBy = db.dialect === 'sqlite' ? Number.MAX_SAFE_INTEGER : now
       const [[held]] = await db.write<{ position: number }>({
         sql: `UPDATE change_consumers SET holder = $2, held_until = $4
               WHERE name = $1 AND (holder IS NULL OR holder = $2 OR held_until <= $3) RETURNING position`,
-        params: [name, holder, now, until],
+        params: [name, holder, expiredBy, until],
       })
       return held?.position
     },

@@ -75,7 +75,12 @@ export async function compare(args: string[]): Promise<number> {
   const folder = mkdtempSync(join(tmpdir(), 'latchkey-bench-'))
   const servers: BenchServer[] = []
   const start = async (place: string, name: string): Promise<Version> => {
-    const server = await startVersion({ place, databaseFile: join(folder, `${name}.db`), signal })
+    const server = await startVersion({
+      place,
+      databaseUrl: `file:${join(folder, `${name}.db`)}`,
+      env: { THREADS: '1' },
+      signal,
+    })
     servers.push(server)
     const token = await signIn(server.url)
     await fill(server.url, token)

@@ -7,7 +7,9 @@ import { graphqlPosts } from './graphql-posts.ts'
 import { hostile } from './hostile/hostile.ts'
 import { loginStorm } from './login-storm.ts'
 import { loginTiming } from './login-timing.ts'
+import { memory } from './memory.ts'
 import { permissionCheck } from './permission-check.ts'
+import { postgresById } from './postgres-by-id.ts'
 import { productCreates } from './product-creates.ts'
 import { productsAtScale } from './products-at-scale.ts'
 import { productsById } from './products-by-id.ts'
@@ -16,6 +18,7 @@ import { rowByKey } from './row-by-key.ts'
 import type { Benchmark } from './support/benchmark.ts'
 import { printResult, printTitle } from './support/benchmark.ts'
 import { UsageError } from './support/versions.ts'
+import { threads } from './threads.ts'
 
 const benchmarks: Record<string, Benchmark> = {
   'durable-writes': durableWrites,
@@ -23,6 +26,9 @@ const benchmarks: Record<string, Benchmark> = {
   'products-by-id': productsById,
   'products-at-scale': productsAtScale,
   'products-on-postgres': productsOnPostgres,
+  'postgres-by-id': postgresById,
+  threads,
+  memory,
   'product-creates': productCreates,
   'graphql-posts': graphqlPosts,
   'login-timing': loginTiming,

@@ -48,6 +48,8 @@ export interface LoadOptions {
   script?: string
   /** Environment of the Lua script. */
   env?: Record<string, string>
+  /** Which cores wrk may use, as taskset has it. Those of this process if not given. */
+  cores?: string
 }
 
 /** Requests per second over `seconds`, by wrk. */
@@ -57,18 +59,26 @@ export function load(url: string, options: LoadOptions): number {
 
 export function measureLoad(
   url: string,
-  { connections, seconds, script, env }: LoadOptions,
-): { rate: number; requests: number } {
+  { connections, seconds, script, env, cores }: LoadOptions,
+): { rate: number; requests: number; p99Ms: number } {
   requireWrk()
   const scripted = script === undefined ? [] : ['-s', script]
-  const args = ['-t1', `-c${connections}`, `-d${seconds}s`, '--timeout', '10s', ...scripted, url]
-  const output = execFileSync('wrk', args, { encoding: 'utf8', env: { ...process.env, ...env } })
+  const args = ['-t1', `-c${connections}`, `-d${seconds}s`, '--latency', '--timeout', '10s', ...scripted, url]
+  const [program, ...rest] = [...(cores === undefined ? [] : ['taskset', '-c', cores]), 'wrk', ...args] as [string]
+  const output = execFileSync(program, rest, { encoding: 'utf8', env: { ...process.env, ...env } })
   const failures = /Non-2xx or 3xx responses: (\d+)|Socket errors: (.*)/.exec(output)
   if (failures) throw new Error(`${url}: ${failures[0]}`)
   return {
     rate: Number(/Requests\/sec:\s+([\d.]+)/.exec(output)?.[1]),
     requests: Number(/(\d+) requests in/.exec(output)?.[1]),
+    p99Ms: readMilliseconds(/99%\s+(\S+)/.exec(output)?.[1] ?? ''),
   }
+}
+
+/** wrk writes 850.00us, 1.20ms and 1.02s. */
+function readMilliseconds(text: string): number {
+  const factor = text.endsWith('us') ? 0.001 : text.endsWith('ms') ? 1 : 1000
+  return Number.parseFloat(text) * factor
 }
 
 /** Sends requests continuously on one connection, in a separate process. Returns a function that stops it. */

@@ -41,21 +41,25 @@ function run(program: string, args: string[], options: { cwd: string; signal: Ab
 export interface VersionOptions {
   /** Where its files are. */
   place: string
-  databaseFile: string
-  signal: AbortSignal
+  databaseUrl: string
+  /** Which cores it may use, as taskset has it: 0 if not given. */
+  cores?: string
+  env?: Record<string, string>
+  signal?: AbortSignal
 }
 
 const startWithinMs = 60_000
 
-/** By "bin/latchkey start", on core 0. Resolves when it serves. */
-export async function startVersion({ place, databaseFile, signal }: VersionOptions): Promise<BenchServer> {
+/** By "bin/latchkey start". Resolves when it serves. */
+export async function startVersion(options: VersionOptions): Promise<BenchServer> {
+  const { place, databaseUrl, cores = '0', env = {}, signal } = options
   const [port, wsPort] = [await freePort(), await freePort()]
   const url = `http://127.0.0.1:${port}`
-  const child = spawn('taskset', ['-c', '0', join(place, 'bin/latchkey'), 'start'], {
+  const child = spawn('taskset', ['-c', cores, join(place, 'bin/latchkey'), 'start'], {
     cwd: place,
     env: {
       PATH: process.env.PATH ?? '',
-      DATABASE_URL: `file:${databaseFile}`,
+      DATABASE_URL: databaseUrl,
       HOST: '127.0.0.1',
       PORT: String(port),
       GQL_WS_HOST: '127.0.0.1',
@@ -65,6 +69,7 @@ export async function startVersion({ place, databaseFile, signal }: VersionOptio
       BCRYPT_COST: '8',
       RATE_LIMIT_LOGIN: '1000000/1',
       JWT_SECRET: 'a secret for the benchmarks, nothing else',
+      ...env,
     },
     stdio: ['ignore', 'ignore', 'inherit'],
   })
@@ -75,7 +80,7 @@ export async function startVersion({ place, databaseFile, signal }: VersionOptio
   }
   try {
     for (const startedAt = performance.now(); !(await isLive(url)); ) {
-      signal.throwIfAborted()
+      signal?.throwIfAborted()
       if (child.exitCode !== null) throw new UsageError(`the service in ${place} has ended by itself`)
       if (performance.now() - startedAt > startWithinMs) throw new UsageError(`the service in ${place} does not serve`)
       await sleep(100)

@@ -3,7 +3,7 @@ import type { CoreConfig } from '../config/config.ts'
 import { exitCodes, FatalError } from '../core/fatal-error.ts'
 import type { Bus } from '../platform/bus/bus.ts'
 import { createMemoryBus } from '../platform/bus/memory.ts'
-import { createPostgresBus } from '../platform/bus/postgres.ts'
+import type { PostgresBusOptions } from '../platform/bus/postgres.ts'
 import { createRedisBus } from '../platform/bus/redis.ts'
 import type { Database } from '../platform/database/database.ts'
 import type { Log } from '../platform/log/logger.ts'
@@ -27,7 +27,7 @@ export async function openNodeBus(parts: BusParts, redis: Redis | undefined): Pr
     return traced(parts, 'redis', await createRedisBus({ client: redis.client, log, prefix: 'latchkey-access:' }))
   }
   if (db.dialect === 'postgres' && canListen(parts)) {
-    return traced(parts, 'postgresql', await createPostgresBus({ url: listenUrlOf(parts.config), log }))
+    return traced(parts, 'postgresql', await openPostgresBus({ url: listenUrlOf(parts.config), log }))
   }
   return traced(parts, 'in_memory', createMemoryBus({ log, ...threads.openChannel?.('nodes') }))
 }
@@ -40,9 +40,15 @@ export async function openTopicBus(parts: BusParts, redis: Redis | undefined): P
   }
   if (config.graphql.pubsub === 'postgres') {
     if (!canListen(parts)) throw needsListenUrl()
-    return traced(parts, 'postgresql', await createPostgresBus({ url: listenUrlOf(config), log, prefix: 'topic:' }))
+    return traced(parts, 'postgresql', await openPostgresBus({ url: listenUrlOf(config), log, prefix: 'topic:' }))
   }
   return traced(parts, 'in_memory', createMemoryBus({ log, ...threads.openChannel?.('topics') }))
+}
+
+/** Loaded only where it is used, because the driver takes memory in every thread. */
+async function openPostgresBus(options: PostgresBusOptions): Promise<Bus> {
+  const { createPostgresBus } = await import('../platform/bus/postgres.ts')
+  return createPostgresBus(options)
 }
 
 function traced({ tracing }: BusParts, system: string, bus: Bus): Bus {

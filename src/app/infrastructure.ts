@@ -11,7 +11,7 @@ import { createMemoryBus } from '../platform/bus/memory.ts'
 import { createChangeLog } from '../platform/changes/change-log.ts'
 import type { Observe } from '../platform/database/database.ts'
 import { createMaintainedCounts } from '../platform/database/maintained-counts.ts'
-import { sqlitePath, withAdvice } from '../platform/database/open.ts'
+import { withAdvice } from '../platform/database/open.ts'
 import { createSingleUseIds } from '../platform/database/single-use-ids.ts'
 import { createEvents } from '../platform/events/events.ts'
 import type { Feature } from '../platform/feature.ts'
@@ -20,7 +20,6 @@ import { createLimiters } from '../platform/limiter/limiter.ts'
 import type { Log } from '../platform/log/logger.ts'
 import type { Metrics } from '../platform/metrics/metrics.ts'
 import { openRedis, type Redis } from '../platform/redis/redis.ts'
-import { createSecrets, type Secrets } from '../platform/secrets/secrets.ts'
 import { createOwnParts, type ProcessParts } from '../platform/threads/process-parts.ts'
 import type { Telemetry } from '../platform/tracing/otlp/telemetry.ts'
 import { traceDatabase } from '../platform/tracing/traced-database.ts'
@@ -28,6 +27,7 @@ import { type BusParts, openNodeBus, openTopicBus, warnWithoutListen } from './b
 import { declaredBy } from './declarations.ts'
 import { warnOfLonelyTopics } from './lonely-topics.ts'
 import { createOneShotAccessNotice } from './one-shot-access-notice.ts'
+import { openSecrets } from './open-secrets.ts'
 import { openServiceDatabase } from './open-service-database.ts'
 
 export interface InfrastructureOptions {
@@ -150,27 +150,4 @@ export async function openInfrastructure(options: InfrastructureOptions): Promis
     await close()
     throw error
   }
-}
-
-/** In development a missing signing secret is generated. */
-export function openSecrets({
-  config,
-  log,
-  random,
-  isServing,
-}: Pick<OpenInfrastructure, 'config' | 'log' | 'random' | 'isServing'>): Secrets {
-  return createSecrets({
-    signing: config.jwt.secret,
-    previous: config.jwt.previousSecrets,
-    appKey: config.auth.appKey,
-    databaseFile: developmentFile(config),
-    isServing,
-    random,
-    log,
-  })
-}
-
-/** The SQLite file in development; a signing secret may be generated and stored beside it. */
-function developmentFile({ isDevelopment, database }: CoreConfig): string | undefined {
-  return isDevelopment && database.url.startsWith('file:') ? sqlitePath(database.url, root) : undefined
 }

@@ -1,10 +1,9 @@
 /** Serves until a signal asks to stop. */
-import { flushCompileCache } from 'node:module'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Stoppable } from '../app/create-app.ts'
 import { exitCodes } from '../core/fatal-error.ts'
 import type { Log } from '../platform/log/logger.ts'
-import { stopTimesOf } from '../platform/process/stop-times.ts'
+import { keepStopShort, stopTimesOf } from '../platform/process/stop-times.ts'
 
 export interface ServingOptions {
   log: Log
@@ -27,8 +26,7 @@ export async function serve(app: Stoppable, options: ServingOptions, listen: () 
     process.exit(exitCodes.internal)
   })
   stopOnSignals(app, options)
-  // Node would write the compile cache at exit, which after a first start takes as long as the rest of a stop may take.
-  if (options.drainSeconds > 0) flushCompileCache()
+  keepStopShort(options)
   try {
     await listen()
   } catch (error) {

@@ -1,7 +1,7 @@
 /** Redis is frozen or gone: the service works without it. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { type Api, startApi } from '../support/api.ts'
+import { type Api, type ApiOptions, startApi } from '../support/api.ts'
 import { engines } from '../support/databases.ts'
 import { eventually } from '../support/eventually.ts'
 import { send } from '../support/graphql.ts'
@@ -10,9 +10,9 @@ import { startPrivateRedis } from '../support/private-servers.ts'
 import { lamp, productsPath } from '../support/products.ts'
 import { openSocket } from '../support/sockets.ts'
 
-async function start(t: TestContext) {
+async function start(t: TestContext, options: Pick<ApiOptions, 'threads'> = {}) {
   const redis = await startPrivateRedis(t)
-  const api = await startApi(t, { env: { REDIS_URL: redis.url, GQL_PUBSUB: 'redis' } })
+  const api = await startApi(t, { env: { REDIS_URL: redis.url, GQL_PUBSUB: 'redis' }, ...options })
   return { redis, api, user: await signIn(api) }
 }
 
@@ -20,7 +20,8 @@ const isReady = async (api: Api) => (await api.get('/health/ready')).body
 
 if (engines.includes('postgres')) {
   test('while Redis is frozen stored changes are reported as stored, nothing waits long, and its return is noticed', async (t) => {
-    const { redis, api, user } = await start(t)
+    // Each thread has a connection of its own, and tells of it.
+    const { redis, api, user } = await start(t, { threads: 1 })
     redis.freeze()
 
     /** Before the freeze is noticed, and after. */

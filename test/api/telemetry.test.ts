@@ -137,7 +137,8 @@ onEachEngine('OpenTelemetry', (engine) => {
       )
     })
     assert.equal(find('auth_locks_total')?.sum?.isMonotonic, true)
-    assert.equal(find('service_ready')?.gauge?.dataPoints[0]?.asDouble, 1)
+    // Threads become ready one after the other.
+    await eventually(() => assert.equal(find('service_ready')?.gauge?.dataPoints[0]?.asDouble, 1))
     assert.equal(find('http_request_duration_seconds')?.unit, 's')
     assert.equal(find('process_resident_memory_bytes')?.unit, 'By')
     const page: string = (await api.get('/metrics')).body

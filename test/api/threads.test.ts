@@ -50,6 +50,14 @@ onEachEngine('two threads', (engine) => {
     assert.equal(metrics.match(/^process_start_time_seconds /gm)?.length, 1)
   })
 
+  test('the log has a line for each request, whichever thread served it', async (t) => {
+    const api = await start(t, engine)
+    assert.equal((await threadsOf(api.url)).size, 2)
+    await eventually(() => {
+      assert.equal(api.log.filter((line) => JSON.parse(line).path === '/probe/thread').length, 40)
+    })
+  })
+
   test('a rate limit is exact over both', async (t) => {
     const api = await start(t, engine, { RATE_LIMIT_LOGIN: '7/60' })
     const json = { email: 'nobody@example.com', password: 'Wrong-Horse-1' }

@@ -1,8 +1,9 @@
 /** A private Redis or PostgreSQL that a test may freeze and kill. It is removed after the test. */
-import { chmodSync, mkdtempSync, readFileSync } from 'node:fs'
+import { chmodSync, mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
+import { childrenOf, killTree, signal } from './process-tree.ts'
 import { registerProcess } from './run-folder.ts'
 import { type Started, startPostgresProcess, startRedis, startStandbyProcess } from './servers.ts'
 
@@ -58,28 +59,10 @@ function own(t: TestContext, { url, pid }: Started): PrivateServer {
       signal(frozen.splice(0).reverse(), 'SIGCONT')
     },
     kill() {
-      signal([...childrenOf(pid), pid], 'SIGKILL')
+      killTree(pid)
       forget()
     },
   }
   t.after(() => server.kill())
   return server
-}
-
-function childrenOf(pid: number): number[] {
-  try {
-    return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number)
-  } catch {
-    return []
-  }
-}
-
-function signal(pids: readonly number[], name: NodeJS.Signals): void {
-  for (const pid of pids) {
-    try {
-      process.kill(pid, name)
-    } catch {
-      // It has already ended.
-    }
-  }
 }

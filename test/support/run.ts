@@ -8,6 +8,7 @@ import { availableParallelism } from 'node:os'
 import { join, relative, resolve } from 'node:path'
 import { root } from '../../src/config/root.ts'
 import { installChromium } from './chromium.ts'
+import { groupFiles } from './groups.ts'
 import { installTestPrograms } from './programs.ts'
 import { createRunFolder, findPlace } from './run-folder.ts'
 import { startServers } from './servers.ts'
@@ -41,9 +42,10 @@ if (found.some((file) => isIn('programs', file))) installTestPrograms()
 const folder = createRunFolder(findPlace())
 const servers = isFast ? undefined : await startServers(folder.path, readGiven())
 const templates = await createTemplates(folder.path, servers?.databaseUrl)
-// Two more than cores, because some wait. The longest file takes a minute; the limit is only against hangs.
-const limits = [`--concurrency=${Math.min(availableParallelism() + 2, 6)}`, '--timeout=900000']
-const code = await run(process.execPath, [join(root, 'test', 'support', 'run-files.ts'), ...limits, ...found], {
+const groups = groupFiles({ folder: folder.path, files: found, apiThreads: isFast ? 1 : 2 })
+// Two more than cores, because some wait. The longest group takes minutes; the limit is only against hangs.
+const limits = [`--concurrency=${Math.min(availableParallelism() + 2, 6)}`, '--timeout=3600000']
+const code = await run(process.execPath, [join(root, 'test', 'support', 'run-files.ts'), ...limits, ...groups], {
   TMPDIR: folder.temporary,
   TEST_RUN_FOLDER: folder.path,
   ...templates.environment,

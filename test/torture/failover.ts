@@ -1,5 +1,5 @@
 /** Kills a primary under write load and promotes its synchronous standby: how long nothing is written, and what is lost. */
-import { mkdirSync, readFileSync } from 'node:fs'
+import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
@@ -7,6 +7,7 @@ import pg from 'pg'
 import { createClient } from '../../src/testing/client.ts'
 import { runOnServer } from '../../src/testing/databases.ts'
 import { startProcess } from '../support/process.ts'
+import { killTree } from '../support/process-tree.ts'
 import { lamp, productsPath } from '../support/products.ts'
 import { createRunFolder, findPlace, registerProcess } from '../support/run-folder.ts'
 import { startPostgresProcess, startStandbyProcess } from '../support/servers.ts'
@@ -51,7 +52,7 @@ async function failOver(): Promise<number> {
   const load = startLoad(url, access, Number(values.writers))
   await sleep(Number(values.before) * 1000)
   const killedAt = performance.now()
-  killAll(primary.pid)
+  killTree(primary.pid)
   await runOnServer(standby.url, 'SELECT pg_promote()')
   const promotedAt = performance.now()
   await sleep(Number(values.after) * 1000)
@@ -98,12 +99,6 @@ function startLoad(url: string, access: string, writers: number) {
       await all
     },
   }
-}
-
-/** The parent first, so that it cannot start further ones. */
-function killAll(pid: number): void {
-  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number)
-  for (const each of [pid, ...children]) process.kill(each, 'SIGKILL')
 }
 
 async function countLost(url: string, acknowledged: readonly Acknowledged[]): Promise<number> {

@@ -5,6 +5,7 @@ import { coreKeys } from '../../config/core-keys.ts'
 import { createSharedClock, systemClock } from '../../core/clock.ts'
 import { createLogger } from '../../platform/log/logger.ts'
 import type { Metrics } from '../../platform/metrics/metrics.ts'
+import { keepStopShort } from '../../platform/process/stop-times.ts'
 import type { HubMethods } from '../../platform/threads/hub.ts'
 import { createPeer } from '../../platform/threads/peer.ts'
 import { createThreadParts } from '../../platform/threads/thread-parts.ts'
@@ -36,6 +37,7 @@ const methods: ThreadMethods = {
       },
     })
     log.level = config.log.level
+    keepStopShort(config.server)
   },
   async listen(at) {
     const { url, wsUrl, address } = await app.listen(at)

@@ -7,12 +7,13 @@ import { systemRandom } from '../../core/random.ts'
 import { withTimeout } from '../../core/timeout.ts'
 import type { Feature, TerminalLink } from '../../platform/feature.ts'
 import { type Log, writeLine } from '../../platform/log/logger.ts'
-import { type MetricObject, mergeMetrics } from '../../platform/metrics/metrics.ts'
+import type { MetricObject } from '../../platform/metrics/metrics.ts'
+import { compactHeap } from '../../platform/process/compact-heap.ts'
 import { createHub } from '../../platform/threads/hub.ts'
 import { createSharedSlotsMemory, releaseShare } from '../../platform/threads/shared-slots.ts'
 import type { App, ListenAt } from '../create-app.ts'
-import { openSecrets } from '../infrastructure.ts'
 import type { Config } from '../load-config.ts'
+import { openSecrets } from '../open-secrets.ts'
 import { requireFreePort } from './free-port.ts'
 import { openProcessDatabase } from './process-database.ts'
 import { startServingThread, type Workers } from './supervised-thread.ts'
@@ -42,7 +43,7 @@ export async function createThreadedApp(options: ThreadedOptions): Promise<App> 
   openSecrets({ config, log, random: systemRandom, isServing: true })
   const hub = createHub({
     connectScanner: database.connectScanner,
-    mergeMetrics: async () => mergeMetrics(await collectMetrics(threads)),
+    mergeMetrics: () => mergeMetricsOf(threads),
     log(lines) {
       for (const line of lines) writeLine(log, line)
     },
@@ -92,6 +93,8 @@ async function listen(threads: ThreadSet, { server, graphql }: Config): ReturnTy
   threads.replaceDead(at)
   const others = threads.running().filter((thread) => thread !== first)
   await Promise.all(others.map((thread) => thread.call('listen', at)))
+  // Of this thread, which has little left to do.
+  setImmediate(compactHeap)
   return { url, wsUrl, address, links: announce(threads) }
 }
 
@@ -102,6 +105,12 @@ async function announce(threads: ThreadSet): Promise<readonly TerminalLink[]> {
     ?.call('announce', undefined)
     .catch(() => undefined)
   return links ?? []
+}
+
+/** What merges them is loaded with the first scrape. */
+async function mergeMetricsOf(threads: ThreadSet) {
+  const { mergeMetrics } = await import('../../platform/metrics/metrics.ts')
+  return mergeMetrics(await collectMetrics(threads))
 }
 
 /** A thread that is stuck or dying is left out. */

@@ -45,6 +45,17 @@ export function startServingThread(data: ThreadData, hub: HubMethods, workers = 
   worker.on('error', onError)
   worker.on('exit', onExit)
 
+  async function close(): Promise<void> {
+    isEnding = true
+    await peer.call('close', undefined).catch(() => {})
+    peer.end(new Error('the serving thread is closed'))
+    worker.off('error', onError)
+    worker.off('exit', onExit)
+    await workers.giveBack(worker)
+  }
+  // Once: afterwards, the worker may be somebody else's.
+  let closed: Promise<void> | undefined
+
   return {
     call: peer.call,
     tell: peer.tell,
@@ -52,13 +63,9 @@ export function startServingThread(data: ThreadData, hub: HubMethods, workers = 
     onDeath(listener) {
       onDeath = listener
     },
-    async close() {
-      isEnding = true
-      await peer.call('close', undefined).catch(() => {})
-      peer.end(new Error('the serving thread is closed'))
-      worker.off('error', onError)
-      worker.off('exit', onExit)
-      await workers.giveBack(worker)
+    close() {
+      closed ??= close()
+      return closed
     },
     async terminate() {
       isEnding = true

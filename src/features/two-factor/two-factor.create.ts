@@ -1,6 +1,7 @@
 import type { Infrastructure } from '../../platform/infrastructure.ts'
 import type { AuthService } from '../auth/auth.create.ts'
 import { createCodeCheck } from './code-check.ts'
+import { toQrCode } from './qr-code.ts'
 import { createTwoFactor } from './two-factor.service.ts'
 import { createTwoFactorStore } from './two-factor.store.ts'
 
@@ -29,7 +30,7 @@ export function createTwoFactorService(infrastructure: Infrastructure, { auth }:
     /** By user, because every request costs a hash or is a guess. */
     limiter: auth.limiters.confirm,
     /** Returns a data URI. */
-    drawQrCode: async (text: string) => (await import('./qr-code.ts')).toQrCode(text),
+    drawQrCode: toQrCode,
     /** Statements for the batches of other features. */
     remove: store.remove,
   }

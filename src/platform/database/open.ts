@@ -7,8 +7,6 @@ import type { Log } from '../log/logger.ts'
 import { countLists } from './counted-lists.ts'
 import type { Database, Dialect, Observe } from './database.ts'
 import { applyMigrations, type MigrationFolder, type MigrationTransaction, readMigrations } from './migrations.ts'
-import { withPostgresMigrations } from './postgres/migrate.ts'
-import { openPostgres } from './postgres/postgres.ts'
 import { withSqliteMigrations } from './sqlite/migrate.ts'
 import { toFatalError } from './sqlite/open-errors.ts'
 import type { RewriteOptions } from './sqlite/rewrite-space.ts'
@@ -41,30 +39,48 @@ export interface OpenOptions extends RewriteOptions {
 
 export async function openDatabase(options: OpenOptions): Promise<{ db: Database; applied: string[] }> {
   const { url, clock } = options
-  const dialect = dialectOf(url)
-  const migrations = readMigrations(options.migrations, dialect)
+  const migrations = readMigrations(options.migrations, dialectOf(url))
   const path = findSqlitePath(url, options.root)
 
   // Opened before migrating, because its errors are the clearest if the database cannot be reached.
-  const { onConnectionLost = () => {}, observe = () => {}, faultLog, connectThreads } = options
-  const db =
-    path === undefined
-      ? await openPostgres({ ...options, onConnectionLost, observe, random: options.random.fraction })
-      : openSqlite({ path, observe, log: faultLog, ...(connectThreads && { connectThreads }) })
+  const { db, migrate } = path === undefined ? await openOnServer(options) : openFile(path, options)
   if (options.isMigrated) return { db, applied: [] }
   try {
-    const apply = async (transaction: MigrationTransaction) => {
-      const applied = await applyMigrations(transaction, migrations, clock.nowIso())
+    const applied = await migrate(async (transaction) => {
+      const names = await applyMigrations(transaction, migrations, clock.nowIso())
       await countLists(transaction, options.countedLists ?? [])
-      return applied
-    }
-    const applied = await (path === undefined
-      ? withPostgresMigrations(url, apply)
-      : withSqliteMigrations(path, apply, options))
+      return names
+    })
     return { db, applied }
   } catch (error) {
     await db.close()
     throw withAdvice(error, options)
+  }
+}
+
+interface Opened {
+  db: Database
+  migrate<T>(work: (transaction: MigrationTransaction) => Promise<T>): Promise<T>
+}
+
+function openFile(path: string, options: OpenOptions): Opened {
+  const { observe = () => {}, faultLog, connectThreads } = options
+  return {
+    db: openSqlite({ path, observe, log: faultLog, ...(connectThreads && { connectThreads }) }),
+    migrate: (work) => withSqliteMigrations(path, work, options),
+  }
+}
+
+/** The driver is loaded only here, because it takes memory in every thread. */
+async function openOnServer(options: OpenOptions): Promise<Opened> {
+  const [{ openPostgres }, { withPostgresMigrations }] = await Promise.all([
+    import('./postgres/postgres.ts'),
+    import('./postgres/migrate.ts'),
+  ])
+  const { onConnectionLost = () => {}, observe = () => {}, random } = options
+  return {
+    db: await openPostgres({ ...options, onConnectionLost, observe, random: random.fraction }),
+    migrate: (work) => withPostgresMigrations(options.url, work),
   }
 }
 

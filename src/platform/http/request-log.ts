@@ -37,7 +37,6 @@ export function recordRequests(
   app: FastifyInstance,
   { log, metrics, inFlight, tracing, isDraining }: RecordOptions,
 ): void {
-  const isLogged = log.isLevelEnabled('info')
   const findSeries = createSeriesFinder(metrics)
   const sendInBatch = createTickBatcher(process.nextTick)
   function record(request: FastifyRequest, status: number): void {
@@ -45,7 +44,8 @@ export function recordRequests(
     tracing.end(request, status)
     const ms = performance.now() - request.startedAt
     findSeries(request, status).observe(ms / 1000)
-    if (isLogged) logRequest(request, status, ms)
+    // The level may change: a serving thread says little while it starts.
+    if (log.isLevelEnabled('info')) logRequest(request, status, ms)
   }
   app.decorate('recordRequest', record)
   app.addHook('onSend', (request, reply, payload, next) => {

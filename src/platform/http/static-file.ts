@@ -11,14 +11,28 @@ export interface StaticFile {
   headers?: Readonly<Record<string, string>>
 }
 
-/** Serves a file, read once at start-up, with an ETag that clients revalidate. */
+interface Content {
+  bytes: Buffer
+  etag: string
+}
+
+/** By path. */
+const contents = new Map<string, Content>()
+
+/** Serves a file, read once by a process, with an ETag that clients revalidate. */
 export function serveFile(app: FastifyInstance, { path, file, type, headers = {} }: StaticFile): void {
-  const bytes = readFileSync(file)
-  const etag = `"${hash('sha256', bytes, 'base64url').slice(0, 22)}"`
+  const { bytes, etag } = contents.get(file) ?? read(file)
   const config = { access: 'public', docs: false } as const
   app.get(path, { config, onSend: compressResponse }, async (request, reply) => {
     reply.header('cache-control', 'no-cache').headers(headers)
     if (isUnchanged(request, reply, etag)) return reply.send()
     return reply.type(type).send(bytes)
   })
+}
+
+function read(file: string): Content {
+  const bytes = readFileSync(file)
+  const content = { bytes, etag: `"${hash('sha256', bytes, 'base64url').slice(0, 22)}"` }
+  contents.set(file, content)
+  return content
 }

@@ -3,7 +3,7 @@
  * addresses share fairly: a flood of logins from one address does not delay the others. A process has one pool.
  */
 import { availableParallelism } from 'node:os'
-import { Piscina } from 'piscina'
+import type { Piscina } from 'piscina'
 import { AppError, serviceUnavailable } from '../../core/app-error.ts'
 import { createFairQueue } from '../../core/fair-queue.ts'
 import type { Task } from './bcrypt-thread.ts'
@@ -28,36 +28,47 @@ export type HashLoad = Record<'running' | 'waiting', number>
 const maxPerClient = 256
 const maxWaiting = 4096
 const lowPriority = 10
+const maxThreads = availableParallelism()
+
+/** Shared by the services of a process, of which tests start many. Idle threads do not keep the process alive. */
+let pool: Promise<Piscina> | undefined
 
 export function createHashPool(): HashPool {
-  const threads = availableParallelism()
   const queue = createFairQueue({
-    atOnce: threads,
+    atOnce: maxThreads,
     maxPerClient,
     maxWaiting,
     full: () => serviceUnavailable(),
     gone: clientGone,
   })
-  const pool = new Piscina({
+
+  return {
+    run: (task, ticket) =>
+      queue.run({ ...ticket, isUrgent: task.kind === 'verify' }, async () => {
+        pool ??= openThreads()
+        return (await pool).run(task)
+      }),
+    load: () => ({ running: queue.running(), waiting: queue.counts().waiting }),
+    // By now the clients of waiting tasks have been disconnected.
+    async close() {
+      queue.close()
+    },
+  }
+}
+
+/** With the first hash: a service that is not logged in to does without 10 MB. From then on, one thread is kept. */
+async function openThreads(): Promise<Piscina> {
+  const { Piscina } = await import('piscina')
+  return new Piscina({
     filename: new URL('./bcrypt-thread.ts', import.meta.url).href,
     name: 'runTask',
     minThreads: 1,
-    maxThreads: threads,
+    maxThreads,
     idleTimeout: 30_000,
     niceIncrement: lowPriority,
     // With Atomics, idle threads would spin between tasks.
     atomics: 'disabled',
   })
-
-  return {
-    run: (task, ticket) => queue.run({ ...ticket, isUrgent: task.kind === 'verify' }, () => pool.run(task)),
-    load: () => ({ running: queue.running(), waiting: queue.counts().waiting }),
-    // By now the clients of waiting tasks have been disconnected.
-    close() {
-      queue.close()
-      return pool.close({ force: true })
-    },
-  }
 }
 
 /** 499 as in nginx. Seen only in log and metrics. */

@@ -1,30 +1,21 @@
 /** Two nodes behind a proxy on private PostgreSQL and Redis servers, all of which can be restarted. */
-import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { createWriteStream, mkdirSync, readFileSync, readlinkSync, statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { root } from '../../../src/config/root.ts'
 import { getProgram, installPackages } from '../../support/programs.ts'
-import { createRunFolder, findPlace, registerProcess, startDaemon } from '../../support/run-folder.ts'
+import { createRunFolder, findPlace, startDaemon } from '../../support/run-folder.ts'
 import { freePort, isReachable, startPostgresProcess, startRedis } from '../../support/servers.ts'
+import { restartServer } from './restart-server.ts'
+import { createServiceProcess, type ServiceProcess, serviceEnvironment } from './service-process.ts'
 
 export type ProxyName = 'nginx' | 'haproxy'
-
-export interface ClusterNode {
-  name: string
-  url: string
-  /** Sends the signal and waits for the end of the process. Returns how long that took. */
-  stop(signal: NodeJS.Signals): Promise<{ ms: number; code: number | null }>
-  /** Resolves when the node is ready. */
-  start(): Promise<void>
-}
 
 export interface Cluster {
   /** Of the proxy. */
   url: string
   databaseUrl: string
-  nodes: ClusterNode[]
+  nodes: ServiceProcess[]
   restartRedis(): Promise<void>
   restartPostgres(): Promise<void>
   close(): Promise<void>
@@ -35,10 +26,10 @@ export async function startCluster(proxy: ProxyName, logs: string): Promise<Clus
   mkdirSync(logs, { recursive: true })
   const postgres = await startPostgresProcess(run.path)
   const redis = await startRedis(run.path)
-  const nodes: ClusterNode[] = []
+  const nodes: ServiceProcess[] = []
   for (const name of ['node-1', 'node-2']) {
-    const env = { DATABASE_URL: postgres.url, REDIS_URL: redis.url, PORT: String(await freePort()) }
-    nodes.push(createNode({ name, env, folder: run.path, log: join(logs, `${proxy}-${name}.log`) }))
+    const env = { ...environment(), DATABASE_URL: postgres.url, REDIS_URL: redis.url, PORT: String(await freePort()) }
+    nodes.push(createServiceProcess({ name, env, folder: run.path, log: join(logs, `${proxy}-${name}.log`) }))
   }
   await Promise.all(nodes.map((node) => node.start()))
   const port = await freePort()
@@ -47,9 +38,9 @@ export async function startCluster(proxy: ProxyName, logs: string): Promise<Clus
     url: `http://127.0.0.1:${port}`,
     databaseUrl: postgres.url,
     nodes,
-    restartRedis: () => restart(redis, run.path, 'SIGTERM'),
+    restartRedis: () => restartServer(redis, run.path, 'SIGTERM'),
     // A fast shutdown: it ends the connections of its clients.
-    restartPostgres: () => restart(postgres, run.path, 'SIGINT'),
+    restartPostgres: () => restartServer(postgres, run.path, 'SIGINT'),
     async close() {
       await Promise.all(nodes.map((node) => node.stop('SIGKILL')))
       await run.remove()
@@ -57,66 +48,9 @@ export async function startCluster(proxy: ProxyName, logs: string): Promise<Clus
   }
 }
 
-interface NodeOptions {
-  name: string
-  env: Record<string, string>
-  folder: string
-  log: string
-}
-
-function createNode({ name, env, folder, log }: NodeOptions): ClusterNode {
-  const url = `http://127.0.0.1:${env.PORT}`
-  const lines = createWriteStream(log)
-  let child: ChildProcess | undefined
-  let forget = () => {}
-  return {
-    name,
-    url,
-    async start() {
-      child = spawn(join(root, 'bin', 'latchkey'), ['start'], {
-        env: { ...commonEnvironment(), ...env },
-        stdio: ['ignore', 'pipe', 'pipe'],
-      })
-      for (const stream of [child.stdout, child.stderr]) stream?.pipe(lines, { end: false })
-      forget = registerProcess(folder, child.pid as number)
-      for (;;) {
-        if (child.exitCode !== null) throw new Error(`${name} did not start: see ${log}`)
-        const response = await fetch(`${url}/health/ready`).catch(() => undefined)
-        await response?.arrayBuffer()
-        if (response?.ok) return
-        await sleep(50)
-      }
-    },
-    async stop(signal) {
-      if (!child || child.exitCode !== null || child.signalCode !== null) return { ms: 0, code: null }
-      const startedAt = performance.now()
-      const ended = once(child, 'exit')
-      child.kill(signal)
-      const [code] = await ended
-      forget()
-      return { ms: Math.round(performance.now() - startedAt), code }
-    },
-  }
-}
-
-function commonEnvironment(): Record<string, string> {
-  const { PATH = '', HOME = '', THREADS = '', DRAIN_SECONDS = '' } = process.env
-  return {
-    PATH,
-    HOME,
-    NODE_ENV: 'production',
-    THREADS,
-    DRAIN_SECONDS,
-    HOST: '127.0.0.1',
-    GQL_WS_PORT: '0',
-    GQL_PUBSUB: 'redis',
-    TRUSTED_PROXIES: 'loopback',
-    JWT_SECRET: 'a secret that only the tests know and use',
-    // The load signs in all the time, from one address.
-    BCRYPT_COST: '4',
-    ...Object.fromEntries(['LOGIN', 'REGISTER', 'REFRESH'].map((kind) => [`RATE_LIMIT_${kind}`, '100000000/60'])),
-    LOG_LEVEL: 'warn',
-  }
+function environment(): Record<string, string> {
+  const { DRAIN_SECONDS = '' } = process.env
+  return { ...serviceEnvironment({ threads: 2 }), DRAIN_SECONDS, GQL_PUBSUB: 'redis', TRUSTED_PROXIES: 'loopback' }
 }
 
 /** The configuration in deploy/ with the addresses of this run, and without TLS. */
@@ -153,35 +87,6 @@ function readConfig(name: string, ports: string[]): string {
 function isInstalled(program: ProxyName): boolean {
   try {
     return getProgram(program) !== ''
-  } catch {
-    return false
-  }
-}
-
-/** Starts the same command again after the process has ended. */
-async function restart(server: { url: string; pid: number }, folder: string, signal: NodeJS.Signals): Promise<void> {
-  const process_ = `/proc/${server.pid}`
-  const [command = '', ...args] = readFileSync(`${process_}/cmdline`, 'utf8').split('\0').slice(0, -1)
-  // Redis replaces its arguments by a title that shows its address.
-  const isRedis = command.includes(':')
-  const { uid, gid } = statSync(process_)
-  const cwd = readlinkSync(`${process_}/cwd`)
-  process.kill(server.pid, signal)
-  while (isRunning(server.pid)) await sleep(20)
-  const [binary = ''] = isRedis ? command.split(' ') : [command]
-  server.pid = startDaemon(folder, binary, isRedis ? redisArguments(server.url) : args, { uid, gid, cwd })
-  const port = Number(new URL(server.url).port)
-  while (!(await isReachable(port))) await sleep(20)
-}
-
-function redisArguments(url: string): string[] {
-  return ['--bind', '127.0.0.1', '--port', new URL(url).port, '--save', '', '--appendonly', 'no']
-}
-
-/** A process that has ended but was not waited for is a zombie. */
-function isRunning(pid: number): boolean {
-  try {
-    return !readFileSync(`/proc/${pid}/stat`, 'utf8').includes(') Z ')
   } catch {
     return false
   }

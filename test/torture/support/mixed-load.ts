@@ -1,9 +1,10 @@
-/** Sign-ins, refreshes, writes, reads and subscriptions through a proxy, each checked against what was acknowledged. */
-import { Agent, request as httpRequest } from 'node:http'
+/** Sign-ins, refreshes, writes, reads and subscriptions, each checked against what was acknowledged. */
+import { Agent } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { WebSocket } from 'ws'
+import { type Answer, type CallOptions, send } from './requests.ts'
 
-export type Kind = 'sign-in' | 'refresh' | 'create' | 'read' | 'socket'
+export type Kind = 'sign-in' | 'refresh' | 'create' | 'update' | 'delete' | 'read' | 'list' | 'graphql' | 'socket'
 
 /** What became of a request. `answered by the proxy` and `not answered` are lost. */
 export type Outcome =
@@ -14,10 +15,13 @@ export type Outcome =
   | 'not answered'
   | 'unexpected'
 
+export type Counts = Map<Kind, Map<Outcome, number>>
+
 export interface Load {
-  /** Outcomes since the last call, by kind. */
-  take(): Map<Kind, Map<Outcome, number>>
-  /** Names by id of the products whose creation was acknowledged. */
+  /** Outcomes by kind, since the last `take`. */
+  counts(): Counts
+  take(): Counts
+  /** Names by id of the products whose creation was acknowledged. Empty in a steady load. */
   acknowledged: ReadonlyMap<number, string>
   /** Descriptions of unexpected answers. */
   surprises: readonly string[]
@@ -29,32 +33,32 @@ export interface Load {
   stop(): Promise<void>
 }
 
-interface Answer {
-  status: number
-  /** The proxy's own answers have no request id. */
-  isFromService: boolean
-  // biome-ignore lint/suspicious/noExplicitAny: the load looks into answers of every shape
-  body: any
-}
-
 const password = 'Correct-horse-9'
+const productsPath = '/api/v2/products'
 const maxSurprises = 20
 /** Between the requests of one worker. */
 const pauseMs = 1
+/** Access tokens last half an hour. */
+const productsPerSignIn = 500
 
 export interface LoadOptions {
   url: string
   /** Of each kind of request. */
   workers: number
   sockets: number
+  /**
+   * Reads lists and GraphQL too, changes and deletes each product after its creation, and closes sockets after a few
+   * seconds.
+   */
+  isSteady?: boolean
 }
 
-export async function startLoad({ url, workers, sockets }: LoadOptions): Promise<Load> {
+export async function startLoad({ url, workers, sockets, isSteady = false }: LoadOptions): Promise<Load> {
   const agent = new Agent({ keepAlive: true, maxSockets: workers * 4 })
   const acknowledged = new Map<number, string>()
   const surprises: string[] = []
   const closes = new Map<number, number>()
-  let counts = new Map<Kind, Map<Outcome, number>>()
+  let counts: Counts = new Map()
   let isStopping = false
   let received = 0
   const open = new Set<WebSocket>()
@@ -90,21 +94,42 @@ export async function startLoad({ url, workers, sockets }: LoadOptions): Promise
   }
 
   async function createProducts(worker: number, email: string): Promise<void> {
-    const { access_token: token } = await signIn(email)
+    let token = ''
     for (let i = 0; !isStopping; i++) {
+      if (i % productsPerSignIn === 0) token = (await signIn(email)).access_token
       const name = `product ${worker}-${i}`
       const body = { name, description: 'Under load', price: 1, stock: i }
-      const answer = await call('create', 201, { path: '/api/v2/products', body, token })
+      const answer = await call('create', 201, { path: productsPath, body, token })
       if (typeof answer === 'object') {
-        acknowledged.set(answer.body.data.id, name)
+        const { id } = answer.body.data
         // At once, and maybe from the other node.
-        const read = await call('read', 200, { path: `/api/v2/products/${answer.body.data.id}`, token })
-        if (typeof read === 'object' && read.body.data.attributes.name !== name) {
-          count('read', 'unexpected', JSON.stringify(read.body))
-        }
+        await readProduct(id, { name, token })
+        if (isSteady) await useUp(id, { name, token })
+        else acknowledged.set(id, name)
       } else await sleep(20)
       await sleep(pauseMs)
     }
+  }
+
+  async function readProduct(id: number, { name, token }: { name: string; token: string }): Promise<void> {
+    const read = await call('read', 200, { path: `${productsPath}/${id}`, token })
+    if (typeof read === 'object' && read.body.data.attributes.name !== name) {
+      count('read', 'unexpected', JSON.stringify(read.body))
+    }
+  }
+
+  /** Everything else that is done to a product, in the end its deletion. */
+  async function useUp(id: number, { name, token }: { name: string; token: string }): Promise<void> {
+    const path = `${productsPath}/${id}`
+    await call('update', 200, { path, method: 'PUT', body: { stock: 0, name: `${name} (changed)` }, token })
+    await call('list', 200, { path: `${productsPath}?page=1&per_page=20` })
+    await call('list', 200, { path: `${productsPath}?q=${encodeURIComponent(name)}` })
+    const body = { query: `{ product(id: ${id}) { name stock } products(perPage: 5) { data { id name } } }` }
+    const answer = await call('graphql', 200, { path: '/graphql', body })
+    if (typeof answer === 'object' && answer.body.data?.product?.stock !== 0) {
+      count('graphql', 'unexpected', JSON.stringify(answer.body))
+    }
+    await call('delete', 204, { path, method: 'DELETE', token })
   }
 
   async function refreshTokens(email: string): Promise<void> {
@@ -128,13 +153,14 @@ export async function startLoad({ url, workers, sockets }: LoadOptions): Promise
           count('socket', 'as expected')
           open.add(socket)
           socket.send(JSON.stringify({ query: 'subscription { productCreated { id } }' }))
+          if (isSteady) setTimeout(() => socket.close(), 1000 + Math.random() * 4000)
         })
         socket.on('message', () => {
           received += 1
         })
         socket.on('unexpected-response', (_request, { statusCode: status = 0, headers }) => {
           const isFromService = headers['x-request-id'] !== undefined
-          count('socket', outcomeOf({ status, isFromService, body: '' }, 101), `refused with ${status}`)
+          count('socket', outcomeOf({ status, isFromService }, 101), `refused with ${status}`)
           socket.terminate()
         })
         socket.on('error', () => {})
@@ -164,6 +190,7 @@ export async function startLoad({ url, workers, sockets }: LoadOptions): Promise
     ...Array.from({ length: sockets }, () => subscribe()),
   ]
   return {
+    counts: () => counts,
     take() {
       const taken = counts
       counts = new Map()
@@ -183,45 +210,9 @@ export async function startLoad({ url, workers, sockets }: LoadOptions): Promise
   }
 }
 
-function outcomeOf(answer: Answer | undefined, expected: number): Outcome {
+function outcomeOf(answer: Pick<Answer, 'status' | 'isFromService'> | undefined, expected: number): Outcome {
   if (!answer) return 'not answered'
   if (answer.status === expected) return 'as expected'
   if (answer.status === 503) return answer.isFromService ? 'service 503' : 'proxy 503'
   return answer.isFromService ? 'unexpected' : 'answered by the proxy'
-}
-
-interface CallOptions {
-  path: string
-  body?: object
-  token?: string
-}
-
-function send(agent: Agent, url: string, { path, body, token }: CallOptions): Promise<Answer> {
-  return new Promise((resolve, reject) => {
-    const text = body && JSON.stringify(body)
-    const headers = {
-      ...(text !== undefined && { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) }),
-      ...(token !== undefined && { authorization: `Bearer ${token}` }),
-    }
-    const request = httpRequest(
-      url + path,
-      { agent, method: text === undefined ? 'GET' : 'POST', headers },
-      (response) => {
-        let received = ''
-        response.setEncoding('utf8')
-        response.on('data', (chunk) => {
-          received += chunk
-        })
-        response.on('error', reject)
-        response.on('end', () => {
-          const isFromService = response.headers['x-request-id'] !== undefined
-          const isJson = response.headers['content-type']?.includes('json')
-          resolve({ status: response.statusCode ?? 0, isFromService, body: isJson ? JSON.parse(received) : received })
-        })
-      },
-    )
-    request.on('error', reject)
-    request.setTimeout(30_000, () => request.destroy(new Error('no answer within 30 seconds')))
-    request.end(text)
-  })
 }

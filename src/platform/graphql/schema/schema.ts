@@ -3,16 +3,19 @@
  * Errors name the element and abort the start-up.
  */
 import {
-  buildSchema,
+  buildASTSchema,
+  type DocumentNode,
   type GraphQLArgument,
   type GraphQLField,
   type GraphQLInputObjectType,
   type GraphQLObjectType,
   type GraphQLSchema,
+  parse,
   parseType,
   specifiedScalarTypes,
   type TypeNode,
 } from 'graphql'
+import { LRUCache } from 'lru-cache'
 import { errorMessage } from '../../../core/error-message.ts'
 import {
   type AdaptResolver,
@@ -191,7 +194,19 @@ function build(elements: readonly Element[], scalars: readonly string[]): GraphQ
       printType(kind === 'object' ? 'type' : 'input', { name, description, fields: Object.entries(fields) }),
     )
   // Each type has been parsed before: what can still fail is their combination, which the message names.
-  return buildSchema([...roots, ...types, ...scalars.map((name) => `scalar ${name}`)].join('\n'))
+  return buildFrom([...roots, ...types, ...scalars.map((name) => `scalar ${name}`)].join('\n'))
+}
+
+/** Valid documents by their text: a service builds several schemas from the same one. */
+const known = new LRUCache<string, DocumentNode>({ max: 10 })
+
+function buildFrom(text: string): GraphQLSchema {
+  const valid = known.get(text)
+  if (valid) return buildASTSchema(valid, { assumeValidSDL: true })
+  const document = parse(text)
+  const schema = buildASTSchema(document)
+  known.set(text, document)
+  return schema
 }
 
 interface TypeSource {

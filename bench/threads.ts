@@ -1,0 +1,123 @@
+/** Two serving threads compared with one, on the same two cores as the load and, if there is one, the database server. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { root } from '../src/config/root.ts'
+import { runOnServer } from '../src/testing/databases.ts'
+import { createRunFolder } from '../test/support/run-folder.ts'
+import { startPostgres } from '../test/support/servers.ts'
+import { body } from './product-creates.ts'
+import { atLeast, atMost, type Benchmark, median, perSecond, type Result } from './support/benchmark.ts'
+import { fill } from './support/dataset.ts'
+import { type BenchServer, measureLoad } from './support/load.ts'
+import { signIn } from './support/people.ts'
+import { script } from './support/post.ts'
+import { cpuSecondsOf, startVersion } from './support/versions.ts'
+
+const cores = '0-1'
+const products = 1000
+const rounds = 7
+const seconds = 3
+const warmUpSeconds = 6
+
+interface Measured {
+  rate: number
+  /** Processor microseconds per request. */
+  cpu: number
+}
+
+interface Round {
+  one: Measured
+  two: Measured
+}
+
+interface Question {
+  name: string
+  path: string
+  isCreate?: boolean
+  /** How many times as many requests as with one thread. */
+  target: number
+}
+
+const questions: Question[] = [
+  { name: 'a product by id', path: '/api/v2/products/500', target: 1.4 },
+  { name: 'the listing', path: '/api/v2/products', target: 1.4 },
+  { name: 'durable creates', path: '/api/v2/products', isCreate: true, target: 1 },
+]
+/** The same of the processor time of a request. */
+const maxCpu = 1.15
+
+export const threads: Benchmark = async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'latchkey-bench-'))
+  const runFolder = createRunFolder()
+  try {
+    const server = await startPostgres(runFolder.path, { fsync: 'on', full_page_writes: 'on', shared_buffers: '512MB' })
+    const onFile = async (name: string) => `file:${join(folder, name)}.db`
+    const onServer = async (name: string) => {
+      await runOnServer(server, `CREATE DATABASE ${name}`)
+      return new URL(name, server).href
+    }
+    return [...(await measureOn('SQLite', onFile)), ...(await measureOn('PostgreSQL', onServer))]
+  } finally {
+    await runFolder.remove()
+    rmSync(folder, { recursive: true })
+  }
+}
+
+async function measureOn(engine: string, createDatabase: (name: string) => Promise<string>): Promise<Result[]> {
+  const servers: BenchServer[] = []
+  const start = async (name: string, count: number) => {
+    const databaseUrl = await createDatabase(name)
+    await fill(databaseUrl, products)
+    const server = await startVersion({ place: root, databaseUrl, cores, env: { THREADS: String(count) } })
+    servers.push(server)
+    return { server, token: await signIn(server.url) }
+  }
+  try {
+    const sides = { one: await start('one', 1), two: await start('two', 2) }
+    return questions.flatMap((question) => {
+      const ask = (side: keyof typeof sides, duration = seconds) => measure(sides[side], question, duration)
+      ask('one', warmUpSeconds)
+      ask('two', warmUpSeconds)
+      const all = Array.from({ length: rounds }, (_, i): Round => {
+        if (i % 2 === 0) return { one: ask('one'), two: ask('two') }
+        const two = ask('two')
+        return { one: ask('one'), two }
+      })
+      return judge(engine, question, all)
+    })
+  } finally {
+    for (const server of servers) await server.stop()
+  }
+}
+
+function measure(
+  { server, token }: { server: BenchServer; token: string },
+  { path, isCreate }: Question,
+  duration: number,
+): Measured {
+  const spent = cpuSecondsOf(server)
+  const post = isCreate ? { script, env: { BODY: body, TOKEN: token } } : {}
+  const { rate, requests } = measureLoad(`${server.url}${path}`, {
+    connections: 64,
+    seconds: duration,
+    cores,
+    ...post,
+  })
+  return { rate, cpu: ((cpuSecondsOf(server) - spent) * 1e6) / requests }
+}
+
+function judge(engine: string, { name, target, isCreate }: Question, all: Round[]): Result[] {
+  const rate = (side: keyof Round) => perSecond(median(all.map((round) => round[side].rate)))
+  const cpu = (side: keyof Round) => `${median(all.map((round) => round[side].cpu)).toFixed(0)} µs`
+  const rates = atLeast(`${engine}: ${name} with two threads, times one`, target, {
+    ratios: all.map(({ one, two }) => two.rate / one.rate),
+    note: `${rate('two')} of ${rate('one')}`,
+  })
+  if (isCreate) return [rates]
+  const cost = atMost(`${engine}: processor time of a request with two threads, of one`, maxCpu, {
+    ratios: all.map(({ one, two }) => two.cpu / one.cpu),
+    note: `${cpu('two')} of ${cpu('one')}`,
+  })
+  return [rates, cost]
+}

@@ -1,0 +1,59 @@
+/**
+ * Test files that run in one process, because loading the program takes longer than most tests: each group becomes a
+ * file that imports them.
+ */
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { dirname, join, relative, resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { root } from '../../src/config/root.ts'
+
+const filesPerProcess = 8
+
+/** Tests that mostly wait for other programs run side by side instead. */
+const exceptions: Readonly<Record<string, number>> = {
+  'test/browser': 4,
+  'test/cli': 1,
+  'test/contract': 4,
+  'test/programs': 1,
+}
+
+interface GroupOptions {
+  /** Where the new files go. */
+  folder: string
+  files: readonly string[]
+  /** How many threads serve in test/api, unless THREADS is set. */
+  apiThreads: number
+}
+
+/** Returns the files to run, in the order of the first file of each part. */
+export function groupFiles({ folder, files, apiThreads }: GroupOptions): string[] {
+  const groups = new Map<string, string[][]>()
+  for (const file of files) {
+    const part = partOf(file)
+    const known = groups.get(part) ?? []
+    groups.set(part, known)
+    const last = known.at(-1)
+    if (last && last.length < (exceptions[part] ?? filesPerProcess)) last.push(file)
+    else known.push([file])
+  }
+  mkdirSync(join(folder, 'groups'))
+  return [...groups].flatMap(([part, known]) =>
+    known.map((group, index) => {
+      const path = join(folder, 'groups', `${part.replaceAll('/', '-')}-${index + 1}.test.ts`)
+      writeFileSync(path, contentOf(group, part === 'test/api' ? apiThreads : 1))
+      return path
+    }),
+  )
+}
+
+/** `src`, `examples` and `test` as a whole; otherwise the folder below `test`. */
+function partOf(file: string): string {
+  const [first = '', second = ''] = dirname(relative(root, resolve(root, file))).split('/')
+  return first === 'test' && second !== '' ? `${first}/${second}` : first
+}
+
+function contentOf(files: readonly string[], threads: number): string {
+  const first = `data:text/javascript,process.env.THREADS ??= '${threads}'`
+  const urls = files.map((file) => pathToFileURL(resolve(root, file)).href)
+  return [first, ...urls].map((url) => `import ${JSON.stringify(url)}\n`).join('')
+}

@@ -30,7 +30,7 @@ export interface ChangeLog {
   /** How many wait now. */
   waiting(): number
   /** For how long committed entries have been waiting for an older transaction. */
-  heldBackSeconds(): number
+  heldBackSeconds(): Promise<number>
   close(): Promise<void>
 }
 
@@ -93,7 +93,9 @@ export async function createChangeLog({ db, bus, clock, log }: ChangeLogDeps): P
     if (after === end) return { entries: [], position: after, more: false }
     await tail.fillTo(end, after)
     const held = tail.after(after)
-    const rows = held ? cut(held, end, limit, maxBytes) : await store.readPage({ after, to: end, limit, maxBytes })
+    // A cursor of another thread or node may be ahead of this one. It is valid if its entry is there.
+    const to = Math.max(end, after)
+    const rows = held ? cut(held, end, limit, maxBytes) : await store.readPage({ after, to, limit, maxBytes })
     if (!rows) throw cursorExpired()
     const position = rows.at(-1)?.id ?? after
     const { topic } = query
@@ -133,7 +135,11 @@ export async function createChangeLog({ db, bus, clock, log }: ChangeLogDeps): P
     wait: watch.wait,
     wake: wakeUps.wake,
     waiting: watch.count,
-    heldBackSeconds: settled.heldBackSeconds,
+    async heldBackSeconds() {
+      // Where nobody reads, nobody has looked since.
+      if (settled.isHeldBack()) await look()
+      return settled.heldBackSeconds()
+    },
 
     async close() {
       watch.close()

@@ -41,6 +41,7 @@ export function startDurableListeners(
   infrastructure: Infrastructure,
   listeners: DurableListeners,
 ): { close(): Promise<void> } {
+  if (listeners.size === 0) return { close: async () => {} }
   const { db, clock, log, random, metrics, changes } = infrastructure
   const store = createConsumerStore(db)
   const holder = random.id()

@@ -22,6 +22,19 @@ async function connect(t: TestContext, api: Api): Promise<pg.Client> {
 
 const namesAfter = async (api: Api, after: string) => told((await readChanges(api, { after })).body.data)
 
+/** Reads page by page, to the end. */
+async function lastNames(api: Api, start: string): Promise<string[]> {
+  const names: string[] = []
+  let after = start
+  for (let more = true; more; ) {
+    const { body } = await readChanges(api, { after, limit: 1000 })
+    names.push(...told(body.data))
+    after = body.meta.cursor
+    more = body.meta.more
+  }
+  return names
+}
+
 async function heldBack(api: Api): Promise<number> {
   const { body } = await api.get('/metrics')
   return Number(/^change_log_held_back_seconds (\S+)$/m.exec(body)?.[1])
@@ -93,6 +106,31 @@ if (engines.includes('postgres')) {
       assert.deepEqual(await namesAfter(api, start), ['created Other', 'updated v2', 'updated v3'])
       await old.query('DELETE FROM products WHERE id = $1', [id])
       assert.equal((await namesAfter(api, start)).at(-1), 'deleted v3')
+    })
+
+    test('a node that is far behind catches up, also while others write', async (t) => {
+      const api = await startApi(t, { engine })
+      const start = (await readChanges(api)).body.meta.cursor
+      const [many, open] = [await connect(t, api), await connect(t, api)]
+      const insertMany = `INSERT INTO changes (topic, type, at, data)
+        SELECT 'other', 'other', now(), '{}' FROM generate_series(1, 5000)`
+      await many.query(insertMany)
+      await many.query(insert, ['After many'])
+      assert.deepEqual(await lastNames(api, start), ['created After many'])
+      // A listing may be a second behind what others have written.
+      await eventually(async () => {
+        const { headers } = await api.get(productsPath)
+        assert.ok(Number(headers.get('x-cursor')) > Number(start) + 5000)
+      })
+
+      await open.query('BEGIN')
+      await open.query(insert, ['Open'])
+      await many.query(insertMany)
+      await many.query(insert, ['Last'])
+      assert.deepEqual(await lastNames(api, start), ['created After many'])
+      await open.query('COMMIT')
+      const expected = ['created After many', 'created Open', 'created Last']
+      await eventually(async () => assert.deepEqual(await lastNames(api, start), expected))
     })
 
     test('a position is never taken back while many write, roll back and read at once', async (t) => {

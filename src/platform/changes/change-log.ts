@@ -76,7 +76,7 @@ export async function createChangeLog({ db, bus, clock, log }: ChangeLogDeps): P
     return position
   }
 
-  const watch = createWatch({ look, isHeldBack: settled.isHeldBack, log })
+  const watch = createWatch({ look, last: () => settled.last() ?? 0, isHeldBack: settled.isHeldBack, log })
   const wakeUps = await createWakeUps({
     bus,
     log,

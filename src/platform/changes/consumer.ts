@@ -78,11 +78,11 @@ export function startConsumer(options: ConsumerOptions): Consumer {
     }
   }
 
-  /** Returns false if the lease was lost. */
+  /** Returns false if the lease was lost, or the service stops. */
   async function handlePage(entries: readonly ChangeRow[], signal: AbortSignal): Promise<boolean> {
     let savedAt = performance.now()
     for (const entry of entries) {
-      if (!(await handleUntilDone(entry, signal))) return !signal.aborted
+      if (!(await handleUntilDone(entry, signal))) return false
       position = entry.id
       if (performance.now() - savedAt < saveEveryMs) continue
       if (!(await save())) return false

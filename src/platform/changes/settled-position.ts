@@ -27,7 +27,6 @@ interface Waiting {
   holders: readonly string[]
 }
 
-/** Further behind than that, ids are not compared one by one. */
 const idsPerLook = 2000
 /** How often a start waits for transactions in flight, which usually end within milliseconds. */
 const attemptsAtStart = 10
@@ -54,18 +53,19 @@ export function createSettledPosition(deps: { store: ChangeStore; dialect: Diale
         continue
       }
       const last = ids.at(-1) ?? from
-      const reached = lastWithoutGap(ids, Math.max(from, Math.min(complete, last)))
+      const reached = lastWithoutGap(ids, Math.max(from, complete))
       move(reached)
-      if (reached === last) {
-        if (ids.length < idsPerLook) return done()
-        continue
-      }
+      const isAll = ids.length < idsPerLook
+      if (reached === last && isAll) return done()
+      if (reached > last) continue
       if (waiting) return holdBack(reached)
+      // Far behind, the rest is not compared id by id.
+      const upTo = isAll ? last : await store.lastId()
       const holders = await store.readHolders()
       // Whoever was missing has ended meanwhile. Read again: what it has committed shows now.
-      if (holders.size === 0) complete = last
+      if (holders.size === 0) complete = upTo
       else {
-        waiting = { upTo: last, holders: [...holders] }
+        waiting = { upTo, holders: [...holders] }
         return holdBack(reached)
       }
     }
@@ -128,7 +128,7 @@ export function createSettledPosition(deps: { store: ChangeStore; dialect: Diale
   }
 }
 
-/** `complete` is a position up to which ids may be missing. */
+/** Ids up to `complete` may be missing. */
 function lastWithoutGap(ids: readonly number[], complete: number): number {
   let reached = complete
   for (const id of ids) {

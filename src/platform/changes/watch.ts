@@ -12,6 +12,8 @@ export interface Watch {
 
 export interface WatchOptions {
   look(): Promise<number>
+  /** The position as of the last look. */
+  last(): number
   /** There are entries that may be read once a transaction has ended. */
   isHeldBack(): boolean
   log: Log
@@ -28,9 +30,8 @@ const slowLookMs = 1000
 const gatherMs = 20
 const maxHeldBackMs = 200
 
-export function createWatch({ look, isHeldBack, log }: WatchOptions): Watch {
+export function createWatch({ look, last, isHeldBack, log }: WatchOptions): Watch {
   const waiters = new Set<Waiter>()
-  let position = 0
   let timer: NodeJS.Timeout | undefined
   let dueAt = Number.POSITIVE_INFINITY
   let lookedAt = Number.NEGATIVE_INFINITY
@@ -53,12 +54,13 @@ export function createWatch({ look, isHeldBack, log }: WatchOptions): Watch {
     isWoken = false
     lookedAt = performance.now()
     try {
-      position = await look()
+      await look()
     } catch (error) {
       // The database is away, which others report too.
       log.debug({ err: error }, 'the change log could not be read')
     }
     isLooking = false
+    const position = last()
     for (const waiter of [...waiters]) if (waiter.after < position) waiter.leave()
     scheduleNext()
   }
@@ -74,7 +76,7 @@ export function createWatch({ look, isHeldBack, log }: WatchOptions): Watch {
 
   return {
     wait(after, signal) {
-      if (signal.aborted || isClosed) return Promise.resolve()
+      if (signal.aborted || isClosed || last() > after) return Promise.resolve()
       return new Promise((resolve) => {
         const waiter: Waiter = {
           after,
@@ -87,7 +89,7 @@ export function createWatch({ look, isHeldBack, log }: WatchOptions): Watch {
         waiters.add(waiter)
         signal.addEventListener('abort', waiter.leave)
         // Entries may have come since the caller has read.
-        if (isWoken || position > after) schedule(gatherLeft())
+        if (isWoken) schedule(gatherLeft())
         else schedule(isHeldBack() ? heldBackMs : slowLookMs)
       })
     },

@@ -10,6 +10,7 @@ import { ownFeatures } from './features.ts'
 const platformMigrations = [
   { path: join(import.meta.dirname, 'migrations') },
   { path: join(import.meta.dirname, '..', 'platform', 'audit', 'migrations') },
+  { path: join(import.meta.dirname, '..', 'platform', 'changes', 'migrations') },
 ]
 
 export interface Declared extends DeclaredSchema {
@@ -23,6 +24,8 @@ export function declaredBy(features: readonly Feature[]): Declared {
     countedLists: ['audit', ...definitions.flatMap(({ countedLists = [] }) => countedLists)],
     expiringTables: [
       'used_once',
+      // Made anew at the next start.
+      'change_consumers',
       ...definitions.flatMap(({ expiringTables = [] }) => expiringTables).map(({ table }) => table),
     ],
     auditEvents: Object.assign({}, ...definitions.map(({ auditEvents = {} }) => auditEvents)),

@@ -7,7 +7,7 @@ import type { Service } from './open-service.ts'
 
 /** For every process that serves, with or without HTTP. */
 export function addServiceGauges({ infrastructure, metrics, readiness, graphql }: Service): void {
-  const { db, nodeBus, topics } = infrastructure
+  const { db, nodeBus, topics, changes } = infrastructure
   metrics.addInfo({
     name: 'latchkey_build_info',
     help: 'Versions, as labels of a constant 1.',
@@ -56,6 +56,17 @@ export function addServiceGauges({ infrastructure, metrics, readiness, graphql }
     help: 'Open subscriptions, and sources that they share.',
     label: 'kind',
     read: graphql.counts,
+  })
+  metrics.addGauge({
+    name: 'change_log_readers',
+    help: 'Requests, streams, subscriptions and durable listeners that wait for a change.',
+    read: changes.waiting,
+  })
+  metrics.addGauge({
+    name: 'change_log_held_back_seconds',
+    help: 'How long committed changes have been waiting for an older transaction to end. 0 if none do.',
+    aggregator: 'max',
+    read: changes.heldBackSeconds,
   })
   addHeapGauges(metrics)
 }

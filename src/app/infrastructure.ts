@@ -8,6 +8,7 @@ import { createAudit } from '../platform/audit/audit.ts'
 import { createAnnounce } from '../platform/bus/announce.ts'
 import type { Bus } from '../platform/bus/bus.ts'
 import { createMemoryBus } from '../platform/bus/memory.ts'
+import { createChangeLog } from '../platform/changes/change-log.ts'
 import type { Observe } from '../platform/database/database.ts'
 import { createMaintainedCounts } from '../platform/database/maintained-counts.ts'
 import { withAdvice } from '../platform/database/open.ts'
@@ -101,6 +102,7 @@ export async function openInfrastructure(options: InfrastructureOptions): Promis
       opened(isServing ? await bus({ config, log, db, threads, tracing }, redis) : createMemoryBus({ log }))
     const nodeBus = await open(openNodeBus)
     const topics = await open(openTopicBus)
+    const changes = opened(await createChangeLog({ db, bus: nodeBus, clock, log }))
     if (isServing) warnWithoutListen({ config, db, log, threads }, redis)
     // A SQLite file has one node.
     if (isServing && db.dialect === 'postgres' && config.graphql.pubsub === 'in_memory' && threads.doesBackgroundWork) {
@@ -122,6 +124,7 @@ export async function openInfrastructure(options: InfrastructureOptions): Promis
       singleUseIds: createSingleUseIds(db),
       audit: createAudit({ clock, events: declared.auditEvents }),
       secrets: openSecrets({ config, log, random, isServing }),
+      changes,
       events: createEvents({ log }),
       topics,
       announce: createAnnounce(topics, log),

@@ -4,6 +4,12 @@ import type { CoreConfig } from '../config/config.ts'
 import { errorMessage } from '../core/error-message.ts'
 import { exitCodes, FatalError } from '../core/fatal-error.ts'
 import { createPolicies, type Policy } from '../platform/access/policies.ts'
+import type { ChangeTopic } from '../platform/changes/change.ts'
+import {
+  collectDurableListeners,
+  type DurableListeners,
+  startDurableListeners,
+} from '../platform/changes/durable-listeners.ts'
 import type { EventListener } from '../platform/events/events.ts'
 import type { Feature, Running, SignIn, TerminalLink } from '../platform/feature.ts'
 import type { Element } from '../platform/graphql/schema/elements.ts'
@@ -63,7 +69,7 @@ export async function joinFeatures(
   services: Services,
   infrastructure: Infrastructure,
 ): Promise<Joined> {
-  const { config, log, events, onClose } = infrastructure
+  const { config, log, changes, onClose } = infrastructure
   function collect<T>(add: (definition: Feature['definition'], service: unknown) => T | undefined): T[] {
     return features.flatMap((feature) => {
       const added = add(feature.definition, services.get(feature))
@@ -73,6 +79,9 @@ export async function joinFeatures(
   const added = await Promise.all(features.map((feature) => additionsOf(feature, services.get(feature), config)))
   requireUniqueAdditions(added)
   const pages = added.flatMap(({ pages }) => pages ?? [])
+  for (const topic of collect((definition, service): ChangeTopic | undefined => definition.changes?.(service))) {
+    changes.topics.add(topic)
+  }
   const forbidden = collect((definition, service) => definition.onForbidden?.(service))
   return {
     policies: createPolicies(
@@ -94,13 +103,14 @@ export async function joinFeatures(
       for (const record of forbidden) await record(request)
     },
     async start({ doesBackgroundWork }) {
-      const listeners = collect((definition, service) => definition.listeners?.(service)).flat()
-      for (const each of listeners) listen(each)
+      const durable = addListeners(features, services, infrastructure)
       if (!doesBackgroundWork) return
       for (const feature of features) {
         const running: Running | undefined = await feature.definition.start?.(services.get(feature), infrastructure)
         if (running) onClose(() => running.close())
       }
+      const running = startDurableListeners(infrastructure, durable)
+      onClose(() => running.close())
     },
     async onListening(address) {
       const links = await Promise.all(features.map((feature) => linksOf(feature, address)))
@@ -116,16 +126,22 @@ export async function joinFeatures(
       return []
     }
   }
+}
 
-  function listen({ event, durable, listener }: EventListener): void {
-    if (durable !== undefined) {
-      throw new FatalError(
-        `the durable listener "${durable}": durable listeners need the change log, which is not there yet`,
-        exitCodes.configuration,
-      )
-    }
-    events.on(event, listener as (payload: unknown) => unknown)
+/** Registers the listeners of this process, and returns those that are fed by the change log. */
+function addListeners(
+  features: readonly Feature[],
+  services: Services,
+  { events, changes }: Infrastructure,
+): DurableListeners {
+  const listeners = features.flatMap((feature) => {
+    const declared: readonly EventListener[] = feature.definition.listeners?.(services.get(feature)) ?? []
+    return declared.map((listener) => ({ feature: feature.name, listener }))
+  })
+  for (const { listener: each } of listeners) {
+    if (each.durable === undefined) events.on(each.event, each.listener as (payload: unknown) => unknown)
   }
+  return collectDurableListeners(listeners, changes.topics.types())
 }
 
 interface Additions {

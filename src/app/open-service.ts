@@ -2,6 +2,7 @@
 import { readVersion } from '../config/version.ts'
 import { systemRandom } from '../core/random.ts'
 import { startActorBackfill } from '../platform/audit/actor-backfill.ts'
+import { startRetention } from '../platform/changes/retention.ts'
 import { startCleanup } from '../platform/database/cleanup.ts'
 import type { Database } from '../platform/database/database.ts'
 import { startFolding } from '../platform/database/maintained-counts.ts'
@@ -71,6 +72,7 @@ async function joinAll(features: readonly Feature[], infrastructure: OpenInfrast
       startCleanup({ db, clock, log, tables: expiringTables(features, config) }),
       startActorBackfill({ db, log }),
       startFolding({ db, log }),
+      startRetention({ db, clock, log, days: config.changes.retentionDays }),
     ]) {
       onClose(() => running.close())
     }

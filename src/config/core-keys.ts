@@ -58,6 +58,10 @@ export const coreKeys = {
     /** 0 keeps entries for ever. */
     retentionDays: key('audit.retention_days', integer({ min: 0, max: 36_500 }), 365, 'AUDIT_RETENTION_DAYS'),
   },
+  changes: {
+    /** 0 keeps entries for ever. */
+    retentionDays: key('changes.retention_days', integer({ min: 0, max: 36_500 }), 30, 'CHANGES_RETENTION_DAYS'),
+  },
   cors: {
     origins: key('cors.origins', origins, ['*'], 'CORS_ORIGINS'),
   },

@@ -11,6 +11,7 @@ import type { KeyTree, ValuesOf } from '../config/key.ts'
 import type { Policy } from './access/policies.ts'
 import type { KeyRules } from './access/program-keys.ts'
 import type { Authenticate, Principal } from './access/route-guards.ts'
+import type { ChangeTopic } from './changes/change.ts'
 import type { FeatureCommand } from './command-line/command.ts'
 import type { Expiring } from './database/cleanup.ts'
 import type { EventListener, EventType } from './events/events.ts'
@@ -76,6 +77,8 @@ export interface FeatureDefinition<Service, Uses extends Needs, Keys extends Key
   elements?(service: Service, config: CoreConfig & ValuesOf<Keys>): readonly Element[] | Promise<readonly Element[]>
   /** The events it emits. */
   events?: readonly EventType[]
+  /** The changes that its triggers write to the change log. */
+  changes?(service: Service): ChangeTopic
   listeners?(service: Service): readonly EventListener[]
   pages?(service: Service, config: CoreConfig & ValuesOf<Keys>): ConsolePages | Promise<ConsolePages>
   commands?: readonly FeatureCommand<Service>[]

@@ -5,6 +5,7 @@ import type { OnAccessChanged } from './access/access-changes.ts'
 import type { Audit } from './audit/audit.ts'
 import type { Announce } from './bus/announce.ts'
 import type { Bus } from './bus/bus.ts'
+import type { ChangeLog } from './changes/change-log.ts'
 import type { Database } from './database/database.ts'
 import type { MaintainedCounts } from './database/maintained-counts.ts'
 import type { DeclaredSchema } from './database/migrations.ts'
@@ -35,6 +36,8 @@ export interface Infrastructure<Config = CoreConfig> {
   readonly singleUseIds: SingleUseIds
   readonly audit: Audit
   readonly secrets: Secrets
+  /** What was committed, in order: for readers that must miss nothing. */
+  readonly changes: ChangeLog
   /** Domain events within this process. */
   readonly events: Events
   /** The topics of GraphQL subscriptions, across nodes. */

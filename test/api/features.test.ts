@@ -97,8 +97,11 @@ test('features that need each other are refused, and so are listeners that ask f
     name: 'durable',
     create: () => undefined,
     events: [happened],
-    listeners: () => [on(happened, { durable: 'index' }, () => {})],
+    listeners: () => [on('thing.happened', { durable: 'index' }, () => {})],
   })
-  await assert.rejects(startApi(t, { extensions: [durable] }), /durable listener "index"/)
+  await assert.rejects(
+    startApi(t, { extensions: [durable] }),
+    /feature durable: the durable listener "index" is for "thing.happened", which no feature logs/,
+  )
   assert.throws(() => defineFeature({ name: 'No Name', create: () => undefined }), /"No Name" is no name for a feature/)
 })

@@ -219,6 +219,7 @@ const texts: Record<string, string[]> = {
     'Passkey already registered',
     'Too many passkeys',
   ],
+  410: ['Cursor has expired'],
   412: ['Product has changed'],
   413: ['Request body too large'],
   415: ['Unsupported media type'],

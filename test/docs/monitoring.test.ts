@@ -4,6 +4,8 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { root } from '../../src/config/root.ts'
+import { on } from '../../src/platform/events/events.ts'
+import { defineFeature } from '../../src/platform/feature.ts'
 import { startApi } from '../support/api.ts'
 import { onEachEngine, temporaryFolder } from '../support/databases.ts'
 import { signIn } from '../support/people.ts'
@@ -27,10 +29,17 @@ const rows: Row[] = [...read('docs', 'monitoring.md').matchAll(/^\| `(\w+)` \| (
   }),
 )
 
+/** Its listener has metrics. */
+const listening = defineFeature({
+  name: 'listening',
+  create: () => undefined,
+  listeners: () => [on('product.created', { durable: 'listening' }, () => {})],
+})
+
 onEachEngine('the tables of docs/monitoring.md', (engine) => {
   test('have every metric with its type and labels, and no other', async (t) => {
     const env = { BACKUP_FOLDER: temporaryFolder(t), BACKUP_EVERY: '24h' }
-    const api = await startApi(t, { engine, env })
+    const api = await startApi(t, { engine, env, extensions: [listening] })
     await signIn(api)
     await api.get('/api/v2/products?q=lamp')
     await api.post('/graphql', { query: '{ nope }' })

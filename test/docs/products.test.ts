@@ -32,7 +32,7 @@ test('the commands on the page run, one after another, and print what it says', 
   assert.deepEqual(refused, invalid)
   const names = (response: { data: { attributes: { name: string } }[] }) =>
     response.data.map(({ attributes }) => attributes.name)
-  const [listed, pple, eclair, food, unchanged, won, lost, first, second] = responses.slice(8)
+  const [listed, pple, eclair, food, unchanged, won, lost, first, second, stocked, changes] = responses.slice(8)
   assert.deepEqual(listed.meta, { total: 3, page: 1, per_page: 2, last_page: 2 })
   assert.deepEqual(
     [names(pple), names(eclair), names(food)],
@@ -40,6 +40,10 @@ test('the commands on the page run, one after another, and print what it says', 
   )
   assert.deepEqual([unchanged, won.data.attributes.stock, lost.error], [304, 10, 'Product has changed'])
   assert.deepEqual(first, second)
+  assert.deepEqual(
+    changes.data.map(({ type, data }: { type: string; data: object }) => ({ type, data })),
+    [{ type: 'product.updated', data: stocked.data }],
+  )
   assert.equal(told.at(-1), 'Mug is new, for 9.99 dollars')
 })
 

@@ -8,6 +8,7 @@ import { createClock, systemClock } from '../../src/core/clock.ts'
 import { type Archive, openArchive } from '../../src/platform/archive/archive-reader.ts'
 import type { Table } from '../../src/platform/archive/content.ts'
 import { backUp, type DatabasePlace, restore } from '../../src/platform/archive/transfer.ts'
+import { changeTable } from '../../src/platform/changes/change.ts'
 import { createOutputFile } from '../../src/platform/command-line/output-file.ts'
 import type { DeclaredSchema } from '../../src/platform/database/migrations.ts'
 import { temporaryFolder } from './databases.ts'
@@ -43,7 +44,11 @@ export async function tablesIn(path: string): Promise<ArchivedTables> {
   const archive: Archive = await openArchive(path)
   try {
     return Object.fromEntries(
-      archive.manifest.tables.map(({ name, rows, digest, counter }) => [name, { rows, digest, counter }]),
+      archive.manifest.tables.map(({ name, rows, digest, counter }) => [
+        name,
+        // A restored change log goes on with new ids: see changes-kept.test.ts.
+        { rows, digest, counter: name === changeTable ? undefined : counter },
+      ]),
     )
   } finally {
     await archive.close()

@@ -6,9 +6,10 @@ import { createSqliteNameIndex } from './name-index.sqlite.store.ts'
 import { createProductForms } from './pages/product-forms.ts'
 import { productCreated, productCreatedTopic } from './product.events.ts'
 import type { Product } from './product.ts'
-import { createChangeFeed } from './product-changes.ts'
+import { type ChangeNotice, createChangeFeed } from './product-changes.ts'
 import { briefColumns, columns, keyColumns, listedColumns } from './product-columns.store.ts'
 import { toFields } from './product-fields.ts'
+import { productTopic } from './product-topic.ts'
 import type { ProductsConfig } from './products.keys.ts'
 import { createProductLists } from './products.lists.ts'
 import { createProductSearch } from './products.search.ts'
@@ -20,7 +21,7 @@ import { inventProducts } from './transfer/product-seed.ts'
 export type ProductsService = ReturnType<typeof createProductsService>
 
 export function createProductsService(infrastructure: Infrastructure<ProductsConfig>) {
-  const { config, clock, db, log, counts, events, announce, nodeBus, random } = infrastructure
+  const { config, clock, db, log, counts, events, announce, nodeBus, random, changes, limitPerAddress } = infrastructure
   const { collectionLimit, writePermission } = config.products
   const store = createProductStore({ db, clock, counts })
   const createIndex = db.dialect === 'sqlite' ? createSqliteNameIndex : createPostgresNameIndex
@@ -28,6 +29,10 @@ export function createProductsService(infrastructure: Infrastructure<ProductsCon
     createProductSearch({ store, counts, index: createIndex(db, selected), columns: selected })
   const feed = createChangeFeed({ bus: nodeBus, log })
   infrastructure.onClose(() => feed.close())
+  function onChanged(change: ChangeNotice): void {
+    changes.wake()
+    feed.announce(change)
+  }
   const products = createProducts({
     store,
     briefSearch: createSearch(briefColumns),
@@ -35,7 +40,7 @@ export function createProductsService(infrastructure: Infrastructure<ProductsCon
     clock,
     collectionLimit,
     onCreated: (product) => events.emit(productCreated, product),
-    onChanged: feed.announce,
+    onChanged,
   })
   return {
     products,
@@ -49,7 +54,7 @@ export function createProductsService(infrastructure: Infrastructure<ProductsCon
       ...createStockStore({ db, clock }),
       /** Call it after the batch is committed, to update open console lists. */
       notify(ids: readonly number[]): void {
-        for (const id of ids) feed.announce({ id, kind: 'updated' })
+        for (const id of ids) onChanged({ id, kind: 'updated' })
       },
     },
     /** Loads products for the GraphQL type Product, in the order of the ids; null for missing ones. */
@@ -62,6 +67,9 @@ export function createProductsService(infrastructure: Infrastructure<ProductsCon
     createSamples: (count: number) => insertMany(db.dialect, inventProducts(1).take(count), clock.nowIso()),
     forms: createProductForms({ writePermission }, products),
     random,
+    changes,
+    topic: productTopic,
+    changeReadersPerAddress: limitPerAddress('change-readers', config.graphql.maxSocketsPerAddress),
     /** Publishes to GraphQL subscribers on every node. */
     announceCreated: (product: object) => announce(productCreatedTopic, product),
   }

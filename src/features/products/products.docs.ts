@@ -1,5 +1,9 @@
+import { cursorExpired } from '../../platform/changes/change.ts'
+import { changesQuery } from '../../platform/changes/http/changes-query.ts'
 import { PageMeta, pageQuery } from '../../platform/http/paging.ts'
+import { tooManyAttempts } from '../../platform/limiter/limiter.ts'
 import { Id, noContent, type RouteDocs, response } from '../../platform/openapi/route-docs.ts'
+import { validationFailed } from '../../platform/validation/body-validation.ts'
 import { Type } from '../../platform/validation/schema-builder.ts'
 import { OneProduct, ProductResource, toResource } from './product-resource.ts'
 import { productErrors } from './products.service.ts'
@@ -26,6 +30,31 @@ const Collection = Type.Object(
     meta: Type.Object({ total: Type.Integer({ description: 'How many items this answer has.' }) }),
   },
   { title: 'ProductCollection' },
+)
+const ProductChanges = Type.Object(
+  {
+    data: Type.Array(
+      Type.Object(
+        {
+          cursor: Type.String(),
+          type: Type.Union([
+            Type.Literal('product.created'),
+            Type.Literal('product.updated'),
+            Type.Literal('product.deleted'),
+            Type.Literal('product.restored'),
+          ]),
+          at: Type.String({ format: 'date-time' }),
+          data: ProductResource,
+        },
+        { title: 'ProductChange' },
+      ),
+    ),
+    meta: Type.Object({
+      cursor: Type.String({ description: 'Where to go on.' }),
+      more: Type.Boolean({ description: 'There are changes after it already.' }),
+    }),
+  },
+  { title: 'ProductChanges' },
 )
 const Listing = Type.Object({ data: Type.Array(ProductResource), meta: PageMeta }, { title: 'ProductPage' })
 
@@ -67,6 +96,7 @@ export const docs = {
         headers: {
           ...headers,
           link: Type.String({ description: 'Of a listing: its first, previous, next and last page, by RFC 8288.' }),
+          'x-cursor': Type.String({ description: 'Where to go on in the change log, so that nothing is missed.' }),
           'x-truncated': Type.Literal('true', { description: 'Only where a collection has more items than are sent.' }),
         },
       },
@@ -81,6 +111,24 @@ export const docs = {
     headers: ifNoneMatch,
     responses: { 200: response(OneProduct, { data: lamp }, { headers }), 304: unchanged },
     errors: [productErrors.notFound()],
+  },
+  changes: {
+    tag,
+    operationId: 'listProductChanges',
+    summary: 'Read what has changed',
+    description:
+      'Every change of a product, in order. Whoever reads from a cursor to the end, and goes on from `meta.cursor`, misses ' +
+      'nothing. With `Accept: text/event-stream`, changes are sent as server-sent events, each with its cursor as `id`; ' +
+      '`Last-Event-ID` resumes. Where the cursor has expired, list the products again and go on from their `x-cursor`.',
+    query: changesQuery,
+    headers: { 'last-event-id': Type.String({ description: 'Of an event stream: the cursor from which to go on.' }) },
+    responses: {
+      200: response(ProductChanges, {
+        data: [{ cursor: '2', type: 'product.created', at: '2026-01-01T00:00:00.000Z', data: lamp }],
+        meta: { cursor: '2', more: false },
+      }),
+    },
+    errors: [validationFailed({ after: ['Must be a cursor'] }), cursorExpired(), tooManyAttempts(5)],
   },
   create: {
     tag,

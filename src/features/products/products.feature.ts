@@ -19,9 +19,10 @@ export const products = defineFeature({
     const { productRoutes, productsPath } = await import('./products.routes.ts')
     await app.register(namedPlugin('products', productRoutes), { prefix: productsPath, ...service, ...config.products })
   },
-  elements: async ({ products }, config) =>
-    (await import('./products.graphql.ts')).createProductElements({ ...config.products, products }),
+  elements: async ({ products, changes }, config) =>
+    (await import('./products.graphql.ts')).createProductElements({ ...config.products, products, changes }),
   events: [productCreated],
+  changes: ({ topic }) => topic,
   listeners: ({ announceCreated }) => [on(productCreated, announceCreated)],
   pages: async (service) => ({
     navigation: [{ path: '/console/products', name: 'Products', order: 10 }],

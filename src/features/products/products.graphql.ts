@@ -1,5 +1,6 @@
 /** Products in GraphQL, with the services and rules of the REST API, and its field names in camel case. */
 
+import type { ChangeLog } from '../../platform/changes/change-log.ts'
 import { readWithin } from '../../platform/graphql/execution/response-budget.ts'
 import { type Context, type Element, mutation, query, subscription } from '../../platform/graphql/schema/elements.ts'
 import type { Selection } from '../../platform/graphql/schema/selection.ts'
@@ -9,6 +10,7 @@ import { productCreatedTopic } from './product.events.ts'
 import type { Product } from './product.ts'
 import { toFields } from './product-fields.ts'
 import { type ListArgs, listProducts, sizeOfList } from './product-list.graphql.ts'
+import { createProductLogElements } from './product-log.graphql.ts'
 import { createProductTypes } from './product-types.graphql.ts'
 import { createWriteAccess } from './products.access.ts'
 import { ChangedProduct, NewProduct, toChange, toInput } from './products.schema.ts'
@@ -16,6 +18,7 @@ import type { Products } from './products.service.ts'
 
 export interface ProductElementsDeps {
   products: Products
+  changes: ChangeLog
   writePermission: string | undefined
   collectionLimit: number
 }
@@ -35,6 +38,7 @@ export function createProductElements(deps: ProductElementsDeps): Element[] {
         for await (const product of values<Product>(productCreatedTopic)) yield toFields(product)
       },
     }),
+    ...createProductLogElements(deps.changes),
   ]
 }
 
@@ -77,7 +81,7 @@ function createMutations({ products, writePermission }: ProductElementsDeps): El
       async resolve({ input }, context, { selection }) {
         const given = toInput(requireValid(validateNew, input))
         await count(context, selection(), given)
-        return toFields(await products.create(given))
+        return toFields(await products.create(given, actorOf(context)))
       },
     }),
 
@@ -89,7 +93,7 @@ function createMutations({ products, writePermission }: ProductElementsDeps): El
       async resolve({ id, input }, context, { selection }) {
         const change = toChange(requireValid(validateChange, input))
         await count(context, selection(), change)
-        return toFields(await products.update(parseId(id), change))
+        return toFields(await products.update(parseId(id), change, { by: actorOf(context) }))
       },
     }),
 
@@ -98,13 +102,15 @@ function createMutations({ products, writePermission }: ProductElementsDeps): El
       type: 'Boolean',
       args: { id: 'ID!' },
       access,
-      async resolve({ id }) {
-        await products.delete(parseId(id))
+      async resolve({ id }, context) {
+        await products.delete(parseId(id), { by: actorOf(context) })
         return true
       },
     }),
   ]
 }
+
+const actorOf = ({ principal }: Context) => principal?.id ?? null
 
 /** Counts against the response budget. Before a write, because once it is stored the response must not fail. */
 async function count(context: Context, selection: Selection, given: object): Promise<void> {

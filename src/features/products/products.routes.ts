@@ -1,13 +1,18 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { principalOf } from '../../platform/access/route-guards.ts'
+import { cursorOf } from '../../platform/changes/change.ts'
+import type { ChangeLog } from '../../platform/changes/change-log.ts'
+import { createChangesHandler } from '../../platform/changes/http/changes-handler.ts'
 import { compressResponse } from '../../platform/http/compression.ts'
 import { ifMatch, isUnchanged } from '../../platform/http/conditional-requests.ts'
 import { idOf } from '../../platform/http/ids.ts'
 import { sendList } from '../../platform/http/long-lists.ts'
 import { linksOf, metaOf, pageOf } from '../../platform/http/paging.ts'
+import type { ConnectionsPerAddress } from '../../platform/limiter/connections-per-address.ts'
 import { validationFailed } from '../../platform/validation/body-validation.ts'
 import { etagOfManyProducts, etagOfProduct, type Product } from './product.ts'
 import { OneProduct, toResource } from './product-resource.ts'
+import { productTopic } from './product-topic.ts'
 import { createWriteAccess } from './products.access.ts'
 import { docs } from './products.docs.ts'
 import type { ProductList, ProductLists } from './products.lists.ts'
@@ -17,6 +22,8 @@ import type { Products } from './products.service.ts'
 export interface ProductRoutesDeps {
   products: Products
   lists: ProductLists
+  changes: ChangeLog
+  changeReadersPerAddress: ConnectionsPerAddress
   /** Required for writing, in addition to a token. */
   writePermission: string | undefined
 }
@@ -29,7 +36,8 @@ const lengthOfRest = 500
 
 /** A plugin below productsPath, so that the Cache-Control hook applies to all its routes. */
 export async function productRoutes(app: FastifyInstance, deps: ProductRoutesDeps): Promise<void> {
-  const { products, lists } = deps
+  const { products, lists, changes } = deps
+  const { sendCollection, sendMany } = createListSending(lists)
   const access = createWriteAccess(deps.writePermission)
   // Caches may store products but must revalidate, which the ETag makes cheap.
   app.addHook('onRequest', (_request, reply, next) => {
@@ -44,6 +52,8 @@ export async function productRoutes(app: FastifyInstance, deps: ProductRoutesDep
       onSend: compressResponse,
     },
     async (request, reply) => {
+      // Before the rows: whatever changes from here on is read from this cursor.
+      reply.header('x-cursor', cursorOf(await changes.latest()))
       const q = textOf(request.query.q)
       if (q !== undefined) return sendCollection(request, reply, await lists.search(q))
       const category = textOf(request.query.category)
@@ -54,6 +64,12 @@ export async function productRoutes(app: FastifyInstance, deps: ProductRoutesDep
       reply.header('link', linksOf(productsPath, meta))
       return sendMany(request, reply, { list: listed, metaOf: () => meta })
     },
+  )
+
+  app.get(
+    '/changes',
+    { config: { access: 'public', docs: docs.changes }, onSend: compressResponse },
+    createChangesHandler(app, { changes, topic: productTopic.topic, perAddress: deps.changeReadersPerAddress }),
   )
 
   app.get(
@@ -70,6 +86,34 @@ export async function productRoutes(app: FastifyInstance, deps: ProductRoutesDep
     },
   )
 
+  app.post(
+    '/',
+    { config: { access, docs: docs.create }, schema: { body: NewProduct, response: { 201: OneProduct } } },
+    async (request, reply) => {
+      const input = toInput(request.body)
+      const key = keyOf(request)
+      const product =
+        key === undefined
+          ? await products.create(input, principalOf(request).id)
+          : await products.createOnce(input, { userId: principalOf(request).id, key })
+      return sendOne(reply.code(201).header('location', `${productsPath}/${product.id}`), product)
+    },
+  )
+
+  app.put(
+    one,
+    { config: { access, docs: docs.update }, schema: { body: ChangedProduct, response: { 200: OneProduct } } },
+    async (request, reply) =>
+      sendOne(reply, await products.update(idOf(request), toChange(request.body), changing(request))),
+  )
+
+  app.delete(one, { config: { access, docs: docs.delete } }, async (request, reply) => {
+    await products.delete(idOf(request), changing(request))
+    return reply.code(204).send()
+  })
+}
+
+function createListSending(lists: ProductLists) {
   async function sendCollection(request: FastifyRequest, reply: FastifyReply, list: ProductList) {
     if (list.isCut) reply.header('x-truncated', 'true')
     return sendMany(request, reply, { list, metaOf: (total) => ({ total }) })
@@ -98,31 +142,11 @@ export async function productRoutes(app: FastifyInstance, deps: ProductRoutesDep
     })
   }
 
-  app.post(
-    '/',
-    { config: { access, docs: docs.create }, schema: { body: NewProduct, response: { 201: OneProduct } } },
-    async (request, reply) => {
-      const input = toInput(request.body)
-      const key = keyOf(request)
-      const product =
-        key === undefined
-          ? await products.create(input)
-          : await products.createOnce(input, { userId: principalOf(request).id, key })
-      return sendOne(reply.code(201).header('location', `${productsPath}/${product.id}`), product)
-    },
-  )
+  return { sendCollection, sendMany }
+}
 
-  app.put(
-    one,
-    { config: { access, docs: docs.update }, schema: { body: ChangedProduct, response: { 200: OneProduct } } },
-    async (request, reply) =>
-      sendOne(reply, await products.update(idOf(request), toChange(request.body), ifMatch(request))),
-  )
-
-  app.delete(one, { config: { access, docs: docs.delete } }, async (request, reply) => {
-    await products.delete(idOf(request), ifMatch(request))
-    return reply.code(204).send()
-  })
+function changing(request: FastifyRequest) {
+  return { by: principalOf(request).id, isExpected: ifMatch(request) }
 }
 
 function sendOne(reply: FastifyReply, product: Product): FastifyReply {

@@ -9,7 +9,7 @@ import { etagOfProduct, type Product, type ProductChange, type ProductInput, toS
 import type { ChangeNotice } from './product-changes.ts'
 import { briefColumns } from './product-columns.store.ts'
 import type { ProductSearch } from './products.search.ts'
-import type { ProductStore } from './products.store.ts'
+import type { Actor, ProductStore } from './products.store.ts'
 
 export const productErrors = {
   notFound: () => new AppError(404, 'Product not found'),
@@ -45,6 +45,11 @@ export interface Wanted {
 
 /** The If-Match condition: whether this ETag is the one that the client expects. */
 export type Expectation = ((etag: string) => boolean) | undefined
+
+export interface Changing {
+  by: Actor
+  isExpected?: Expectation
+}
 
 const keyTtlSeconds = 24 * 3600
 
@@ -90,8 +95,8 @@ function createReads({ store, briefSearch, descriptions, collectionLimit }: Prod
 }
 
 function createCreation({ store, clock, onCreated, onChanged }: ProductsDeps) {
-  async function create(input: ProductInput): Promise<Product> {
-    return notifyCreated(await store.insert(input))
+  async function create(input: ProductInput, by: Actor): Promise<Product> {
+    return notifyCreated(await store.insert(input, by))
   }
 
   async function notifyCreated(product: Product): Promise<Product> {
@@ -104,7 +109,12 @@ function createCreation({ store, clock, onCreated, onChanged }: ProductsDeps) {
   async function createOnce(input: ProductInput, { userId, key }: { userId: number; key: string }): Promise<Product> {
     const id = hash('sha256', `${userId} ${key}`, 'hex')
     const bodyHash = hash('sha256', JSON.stringify(input, omitBlank), 'hex')
-    const made = await store.insertOnce(input, { id, bodyHash, expiresAt: clock.nowSeconds() + keyTtlSeconds })
+    const made = await store.insertOnce(input, {
+      id,
+      bodyHash,
+      expiresAt: clock.nowSeconds() + keyTtlSeconds,
+      by: userId,
+    })
     if (made) return notifyCreated(made)
     const before = await store.findIdempotent(id)
     // The key expired between the two statements.
@@ -135,26 +145,26 @@ function createChanges({ store, onChanged }: ProductsDeps) {
   }
 
   return {
-    async update(id: number | undefined, change: ProductChange, isExpected?: Expectation): Promise<Product> {
+    async update(id: number | undefined, change: ProductChange, { by, isExpected }: Changing): Promise<Product> {
       if (id === undefined) throw productErrors.notFound()
       const version = await expect(id, isExpected)
       if (Object.keys(change).length === 0) return getProduct(store, id)
-      const product = (await store.update(id, change, version)) ?? (await refuse(id))
+      const product = (await store.update(id, change, { version, by })) ?? (await refuse(id))
       onChanged({ id, kind: 'updated' })
       return product
     },
 
-    async delete(id: number | undefined, isExpected?: Expectation): Promise<void> {
+    async delete(id: number | undefined, { by, isExpected }: Changing): Promise<void> {
       if (id === undefined) throw productErrors.notFound()
       const version = await expect(id, isExpected)
-      if (!(await store.delete(id, version))) await refuse(id)
+      if (!(await store.delete(id, { version, by }))) await refuse(id)
       onChanged({ id, kind: 'deleted' })
     },
 
     /** Undoes a deletion. Idempotent. */
-    async restore(id: number | undefined): Promise<Product> {
+    async restore(id: number | undefined, by: Actor): Promise<Product> {
       if (id === undefined) throw productErrors.notFound()
-      const product = await store.restore(id)
+      const product = await store.restore(id, by)
       if (!product) return getProduct(store, id)
       onChanged({ id, kind: 'restored' })
       return product

@@ -8,19 +8,28 @@ import { briefColumns, columns, keyColumns, writtenColumns, writtenValues } from
 /** How long a deletion can be undone. */
 const undoMs = 3_600_000
 
-const insertText = `INSERT INTO products (created_at, updated_at, ${writtenColumns.join(', ')})
-  VALUES ($1, $1, ${writtenColumns.map((_, i) => `$${i + 2}`).join(', ')}) RETURNING ${columns}`
+const insertText = `INSERT INTO products (created_at, updated_at, changed_by, ${writtenColumns.join(', ')})
+  VALUES ($1, $1, $2, ${writtenColumns.map((_, i) => `$${i + 3}`).join(', ')}) RETURNING ${columns}`
 
 /** What is null stays as it is. */
 const updateText = `UPDATE products SET
-    ${writtenColumns.map((column, i) => `${column} = COALESCE($${i + 4}, ${column})`).join(', ')},
-    version = version + 1, updated_at = $2
+    ${writtenColumns.map((column, i) => `${column} = COALESCE($${i + 5}, ${column})`).join(', ')},
+    version = version + 1, updated_at = $2, changed_by = $4
   WHERE id = $1 AND deleted_at IS NULL AND version = COALESCE($3, version) RETURNING ${columns}`
+
+/** The user who makes a change, for the change log. Null if nobody is signed in. */
+export type Actor = number | null
 
 export interface IdempotencyRecord {
   body_hash: string
   product_id: number
   created_at: string
+}
+
+/** Which version is changed, null for any, and by whom. */
+interface Condition {
+  version: number | null
+  by: Actor
 }
 
 export interface ProductStoreDeps {
@@ -108,15 +117,15 @@ function createReads({ db, counts }: ProductStoreDeps) {
 
 function createInsertions({ db, clock }: ProductStoreDeps) {
   return {
-    async insert(input: ProductInput): Promise<Product> {
-      const [[product]] = await db.write<Product>(insertion(input, clock.nowIso()))
+    async insert(input: ProductInput, by: Actor): Promise<Product> {
+      const [[product]] = await db.write<Product>(insertion(input, by, clock.nowIso()))
       return product as Product
     },
 
     /** Consumes the key, then inserts the product. Returns undefined if the key was used before. */
     async insertOnce(
       input: ProductInput,
-      { id, bodyHash, expiresAt }: { id: string; bodyHash: string; expiresAt: number },
+      { id, bodyHash, expiresAt, by }: { id: string; bodyHash: string; expiresAt: number; by: Actor },
     ): Promise<Product | undefined> {
       const now = clock.nowIso()
       const [, made] = await db.write<object>(
@@ -128,7 +137,7 @@ function createInsertions({ db, clock }: ProductStoreDeps) {
           params: [id, bodyHash, now, expiresAt, clock.nowSeconds()],
           decides: true,
         },
-        insertion(input, now),
+        insertion(input, by, now),
         { sql: 'UPDATE idempotency_keys SET product_id = $1 WHERE id = $2', params: [rowOf(1, 'id'), id] },
       )
       return made?.[0] as Product | undefined
@@ -144,20 +153,20 @@ function createChanges({ db, clock }: ProductStoreDeps) {
 
   return {
     /** Returns undefined if there is no such product, or not of that version. */
-    async update(id: number, change: ProductChange, version: number | null): Promise<Product | undefined> {
+    async update(id: number, change: ProductChange, { version, by }: Condition): Promise<Product | undefined> {
       const [[product]] = await db.write<Product>({
         sql: updateText,
-        params: [id, clock.nowIso(), version, ...writtenValues(change)],
+        params: [id, clock.nowIso(), version, by, ...writtenValues(change)],
       })
       return product
     },
 
     /** Soft delete. Returns whether there was a product of that version. */
-    async delete(id: number, version: number | null): Promise<boolean> {
+    async delete(id: number, { version, by }: Condition): Promise<boolean> {
       const [rows] = await db.write({
-        sql: `UPDATE products SET deleted_at = $2, updated_at = $2, version = version + 1
+        sql: `UPDATE products SET deleted_at = $2, updated_at = $2, version = version + 1, changed_by = $4
               WHERE id = $1 AND deleted_at IS NULL AND version = COALESCE($3, version) RETURNING id`,
-        params: [id, clock.nowIso(), version],
+        params: [id, clock.nowIso(), version, by],
       })
       return rows.length > 0
     },
@@ -170,17 +179,17 @@ function createChanges({ db, clock }: ProductStoreDeps) {
       ]),
 
     /** Undoes a deletion. Returns undefined if there is none, or if it is too long ago. */
-    async restore(id: number): Promise<Product | undefined> {
+    async restore(id: number, by: Actor): Promise<Product | undefined> {
       const [[product]] = await db.write<Product>({
-        sql: `UPDATE products SET deleted_at = NULL, updated_at = $2, version = version + 1
+        sql: `UPDATE products SET deleted_at = NULL, updated_at = $2, version = version + 1, changed_by = $4
               WHERE id = $1 AND deleted_at > $3 RETURNING ${columns}`,
-        params: [id, clock.nowIso(), undoableSince()],
+        params: [id, clock.nowIso(), undoableSince(), by],
       })
       return product
     },
   }
 }
 
-function insertion(input: ProductInput, now: string): Statement {
-  return { sql: insertText, params: [now, ...writtenValues({ ...input, active: true })] }
+function insertion(input: ProductInput, by: Actor, now: string): Statement {
+  return { sql: insertText, params: [now, by, ...writtenValues({ ...input, active: true })] }
 }

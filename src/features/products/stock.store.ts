@@ -21,7 +21,7 @@ export function createStockStore({ db, clock }: { db: Database; clock: Clock }) 
      * several products in the order of their ids, so that two batches cannot deadlock.
      */
     take: (id: number, quantity: number): Statement => ({
-      sql: `UPDATE products SET stock = stock - $2, version = version + 1, updated_at = $3
+      sql: `UPDATE products SET stock = stock - $2, version = version + 1, updated_at = $3, changed_by = NULL
             WHERE id = $1 AND stock >= $2 AND active = TRUE AND deleted_at IS NULL RETURNING id, name, price_cents`,
       params: [id, quantity, clock.nowIso()],
       decides: true,
@@ -29,7 +29,8 @@ export function createStockStore({ db, clock }: { db: Database; clock: Clock }) 
 
     /** Works for a deleted product too, because it may be restored. */
     giveBack: (id: number, quantity: number): Statement => ({
-      sql: 'UPDATE products SET stock = stock + $2, version = version + 1, updated_at = $3 WHERE id = $1',
+      sql: `UPDATE products SET stock = stock + $2, version = version + 1, updated_at = $3, changed_by = NULL
+            WHERE id = $1`,
       params: [id, quantity, clock.nowIso()],
     }),
   }

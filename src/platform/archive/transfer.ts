@@ -1,6 +1,7 @@
 /** Backup, restore and move: content from a database or an archive to an archive or a database. */
 import { join } from 'node:path'
 import type { Clock } from '../../core/clock.ts'
+import { changeTable } from '../changes/change.ts'
 import type { DeclaredSchema } from '../database/migrations.ts'
 import { dialectOf, sqlitePath } from '../database/open.ts'
 import { type Archive, openArchive } from './archive-reader.ts'
@@ -61,7 +62,21 @@ export interface Restored extends Filled {
 }
 
 export async function restore(archive: Archive, options: RestoreOptions): Promise<Restored> {
-  return transfer(archive, options, expectedOf(archive))
+  return transfer(withNewCursors(archive, options.clock), options, expectedOf(archive))
+}
+
+/**
+ * What was committed after the backup is lost, and so must be the cursors of it. The change log goes on with ids that it never
+ * had before: from the time in microseconds, which grows faster than the log.
+ */
+function withNewCursors(archive: Archive, clock: Clock): Content {
+  const tables = archive.tables.map((table) => {
+    const { name, counter } = table
+    if (name !== changeTable || !counter) return table
+    const last = [BigInt(counter.last), BigInt(clock.now()) * 1000n].reduce((a, b) => (a > b ? a : b))
+    return { ...table, counter: { ...counter, last: String(last) } }
+  })
+  return { ...archive, tables }
 }
 
 function expectedOf({ manifest }: Archive): ReadonlyMap<string, { rows: number; digest: string }> {

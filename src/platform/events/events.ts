@@ -1,5 +1,6 @@
 /** Domain events within this process. */
 import { withTimeout } from '../../core/timeout.ts'
+import type { Change } from '../changes/change.ts'
 import type { Log } from '../log/logger.ts'
 
 /** A named event with the type of its payload. Features declare the events they emit. */
@@ -32,25 +33,29 @@ export interface EventListener {
 
 export interface ListenOptions {
   /**
-   * The name under which the progress of a listener that must miss nothing is stored. Reserved: there is no change log to
-   * read from yet, so a feature that uses it stops the start.
+   * The name under which its progress is stored. The listener gets every change of the type that is committed after its
+   * first start, in order and at least once, on one node at a time; what fails is repeated. Listeners for several types may
+   * share a name, and then also their order.
    */
   durable: string
 }
 
-/** Declares a listener: `listeners: (orders) => [on(productDeleted, orders.productIsGone)]`. */
+/**
+ * Declares a listener: `listeners: (orders) => [on(productCreated, orders.productIsNew)]`. A durable one is for a type of
+ * the change log: `on('product.deleted', { durable: 'orders' }, orders.productIsGone)`.
+ */
 export function on<Payload>(event: EventType<Payload>, listener: (payload: Payload) => unknown): EventListener
-export function on<Payload>(
-  event: EventType<Payload>,
+export function on<Data = unknown>(
+  type: string,
   options: ListenOptions,
-  listener: (payload: Payload) => unknown,
+  listener: (change: Change<Data>) => unknown,
 ): EventListener
-export function on<Payload>(
-  event: EventType<Payload>,
-  ...rest: [listener: (payload: Payload) => unknown] | [options: ListenOptions, listener: (payload: Payload) => unknown]
+export function on(
+  event: EventType | string,
+  ...rest: [listener: (payload: never) => unknown] | [options: ListenOptions, listener: (change: never) => unknown]
 ): EventListener {
   const [options, listener] = rest.length === 2 ? rest : [undefined, rest[0]]
-  return { event, durable: options?.durable, listener }
+  return { event: typeof event === 'string' ? { name: event } : event, durable: options?.durable, listener }
 }
 
 const maxListenerMs = 1000

@@ -5,9 +5,18 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { StopTimes } from '../process/stop-times.ts'
 import { stopListening } from './stop-listening.ts'
 
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** The listener is called when the service is about to stop, while everything is still served. */
+    onDrain(listener: () => void): void
+  }
+}
+
 export interface Closing {
   /** From now on responses ask the client to close the connection. */
   drain(): void
+  /** The listener is called once, when draining begins. */
+  onDrain(listener: () => void): void
   /** Whether responses have to do so. */
   isDraining(): boolean
   /** Whether new requests are refused. */
@@ -24,6 +33,7 @@ const sweepMs = 50
 
 export function createClosing(server: Server, times: StopTimes): Closing {
   const sockets = new Set<Socket>()
+  const drainListeners: (() => void)[] = []
   let isDraining = false
   let isRefusing = false
   let isCutOff = false
@@ -35,21 +45,25 @@ export function createClosing(server: Server, times: StopTimes): Closing {
   // A WebSocket is not for this server to close.
   server.on('upgrade', (_request: IncomingMessage, socket: Socket) => sockets.delete(socket))
 
+  function drain(): void {
+    isDraining = true
+    for (const listener of drainListeners.splice(0)) listener()
+  }
+
   function cutOff(): void {
     isCutOff = true
     server.closeAllConnections()
   }
 
   return {
-    drain() {
-      isDraining = true
-    },
+    drain,
+    onDrain: (listener) => void drainListeners.push(listener),
     isDraining: () => isDraining,
     isRefusing: () => isRefusing,
     cutOff,
 
     async stopListening() {
-      isDraining = true
+      drain()
       await stopListening(server, times.quietMs)
     },
 

@@ -81,6 +81,7 @@ export async function createHttpServer(options: HttpOptions): Promise<HttpServer
   })
 
   const closing = createClosing(app.server, stopTimesOf(options.drainSeconds))
+  app.decorate('onDrain', closing.onDrain)
   // RFC 9110, 10.1.1 defines only "100-continue"; other expectations are ignored.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
   const { requirementsOf } = guardRoutes(app, options)

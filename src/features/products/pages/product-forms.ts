@@ -25,8 +25,11 @@ export function createProductForms({ writePermission }: { writePermission: strin
       return products.createOnce(input, { userId, key: `${key} ${JSON.stringify(input)}` })
     },
     /** Throws 412 if the product's ETag is no longer `tag`. */
-    update: async (id: number | undefined, form: Form, tag: string) =>
-      products.update(id, toChange(requireValid(validateEdited, form)), (etag) => etag === tag),
+    update: async (id: number | undefined, form: Form, { tag, userId }: { tag: string; userId: number }) =>
+      products.update(id, toChange(requireValid(validateEdited, form)), {
+        by: userId,
+        isExpected: (etag) => etag === tag,
+      }),
     tagOf: (product: Product) => etagOfProduct(product),
     formatPrice,
   }

@@ -101,7 +101,7 @@ function addFormPages(app: FastifyInstance, deps: ProductPagesDeps): void {
     // Browsers omit unchecked checkboxes.
     const values = markAsForm(normaliseForm({ ...request.body, active: request.body.active ?? 'false' }))
     try {
-      await products.update(id, values, String(values.tag ?? ''))
+      await products.update(id, values, { tag: String(values.tag ?? ''), userId: principalOf(request).id })
       return notices.redirect(reply, { address: `/console/products/${id}`, notice: 'product-saved' })
     } catch (error) {
       return sendRefused(request, reply, { error, id, values })
@@ -110,13 +110,13 @@ function addFormPages(app: FastifyInstance, deps: ProductPagesDeps): void {
 
   app.post(`${one}/delete`, writing, async (request, reply) => {
     const id = idOf(request)
-    await products.delete(id)
+    await products.delete(id, { by: principalOf(request).id })
     return reply.redirect(`/console/products?deleted=${id}`, 303)
   })
 
   app.post(`${one}/restore`, writing, async (request, reply) => {
     const id = idOf(request)
-    await products.restore(id)
+    await products.restore(id, principalOf(request).id)
     return notices.redirect(reply, { address: `/console/products/${id}`, notice: 'product-restored' })
   })
 }

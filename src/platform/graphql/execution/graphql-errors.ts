@@ -14,6 +14,7 @@ const codes: ReadonlyMap<number, string> = new Map([
   [406, 'NOT_ACCEPTABLE'],
   [408, 'REQUEST_TIMEOUT'],
   [409, 'CONFLICT'],
+  [410, 'GONE'],
   [412, 'CONFLICT'],
   [413, 'REQUEST_TOO_LARGE'],
   [415, 'UNSUPPORTED_MEDIA_TYPE'],

@@ -3,6 +3,7 @@
  * whose replies cannot be written to over time.
  */
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { untilDrained } from '../../http/until-drained.ts'
 import type { Share } from '../../limiter/address-budgets.ts'
 import { eventStreamType } from './media-types.ts'
 
@@ -59,6 +60,10 @@ export class EventStream {
   next(text: string): void {
     this.start()
     this.#write(this.#options.frameOf(text))
+  }
+
+  ready(): Promise<void> | undefined {
+    return this.#isOver ? undefined : untilDrained(this.#options.reply.raw)
   }
 
   keepAlive(): void {

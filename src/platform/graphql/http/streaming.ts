@@ -41,6 +41,7 @@ export function createStreaming({ engine, streams, liveAccess }: StreamingDeps) 
     })
     live = await engine.subscribe(prepared, new RequestContext(request), {
       next: (text) => stream.next(text),
+      ready: () => stream.ready(),
       end(errors) {
         if (errors) stream.next(JSON.stringify({ errors }))
         stream.complete()

@@ -30,6 +30,10 @@ export interface SubscriptionContext extends Context {
   subscribe(topic: string, listener: (value: unknown) => void): Promise<Unsubscribe>
   /** Iterates over the values published to `topic`, and unsubscribes when the iteration ends. */
   values<Value>(topic: string): AsyncIterableIterator<Value>
+  /** Aborted when the subscription ends. */
+  readonly signal: AbortSignal
+  /** The client is told that it has subscribed once this has resolved. Call it before the first `await`. */
+  starts(work: Promise<unknown>): void
 }
 
 type Arguments = Record<string, unknown>

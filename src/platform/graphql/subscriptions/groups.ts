@@ -45,6 +45,8 @@ const sharedQueue = 'shared'
 /** Subscribers notified between two checks of the time budget. */
 const notifiedPerCheck = 32
 
+const isShared = ({ element }: SubscriptionField) => element.isShared ?? element.access === 'public'
+
 const anonymousClient = { address: '', userAgent: '' }
 
 export function createGroups({ bus, log, scheduler, run }: GroupsDeps) {
@@ -64,6 +66,8 @@ export function createGroups({ bus, log, scheduler, run }: GroupsDeps) {
         // A new context per value: field loaders cache by context.
         const { text } = await run(prepared, Object.create(context) as Context, value)
         await notify(group, text)
+        // Alone, a slow client holds up nobody else, and need not be cut off.
+        if (!isShared(field)) for (const { subscriber } of group.members) await subscriber.ready?.()
       },
       onEnd(error) {
         groups.delete(group.key)
@@ -88,14 +92,14 @@ export function createGroups({ bus, log, scheduler, run }: GroupsDeps) {
     /** Opens a source for the first of identical subscriptions. */
     join(prepared: Prepared, field: SubscriptionField, context: Context): Group {
       const { document, operationName = '', variables } = prepared
-      const isShared = field.element.isShared ?? field.element.access === 'public'
-      if (!isShared) lastPersonal += 1
-      const key = isShared ? `${document.id} ${operationName} ${JSON.stringify(variables)}` : `personal ${lastPersonal}`
+      const canShare = isShared(field)
+      if (!canShare) lastPersonal += 1
+      const key = canShare ? `${document.id} ${operationName} ${JSON.stringify(variables)}` : `personal ${lastPersonal}`
       const queueKey = rateKey(context.client.address)
       let group = groups.get(key)
       if (!group) {
         const pending = { key, members: new Set<Member>(), queueKey }
-        group = start({ group: pending, prepared, field, context: isShared ? anonymousContext : context })
+        group = start({ group: pending, prepared, field, context: canShare ? anonymousContext : context })
         groups.set(key, group)
       } else if (group.queueKey !== queueKey) group.queueKey = sharedQueue
       return group

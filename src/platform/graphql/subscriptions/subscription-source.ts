@@ -35,12 +35,13 @@ export function openSource(options: SourceOptions): Source {
   const { element, args, context, bus, scheduler, queueKey, onValue, onEnd } = options
   const releases = new Set<() => void>()
   const subscribing: Promise<unknown>[] = []
-  const waiting: Delivery[] = []
+  const deliveries = createDeliveries({ scheduler, queueKey, onFull: fail })
+  const ended = new AbortController()
   let isClosed = false
 
   async function subscribe(topic: string, listener: (value: unknown) => void): Promise<Unsubscribe> {
     const subscription = { listener, isOver: false }
-    const pending = bus.subscribe(topic, (value) => receive({ subscription, value }))
+    const pending = bus.subscribe(topic, (value) => deliveries.add({ subscription, value }))
     subscribing.push(pending)
     const unsubscribe = await pending
     const release = () => {
@@ -51,19 +52,6 @@ export function openSource(options: SourceOptions): Source {
     releases.add(release)
     if (isClosed) release()
     return release
-  }
-
-  /** The publisher does not wait: a topic may have thousands of sources, each with an operation to execute. */
-  function receive(delivery: Delivery): void {
-    if (isClosed) return
-    waiting.push(delivery)
-    // Each job delivers the oldest value, so the order is kept even if the source has moved to another queue.
-    if (!scheduler.run(queueKey(), deliverOldest)) fail(new Error('too many undelivered values'))
-  }
-
-  function deliverOldest(): void {
-    const oldest = waiting.shift()
-    if (oldest && !oldest.subscription.isOver && !isClosed) oldest.subscription.listener(oldest.value)
   }
 
   function fail(error: unknown): void {
@@ -96,7 +84,12 @@ export function openSource(options: SourceOptions): Source {
   }
 
   // Inherits, because a spread would evaluate the getters of the context.
-  const own = Object.assign(Object.create(context) as Context, { subscribe, values }) as SubscriptionContext
+  const own = Object.assign(Object.create(context) as Context, {
+    subscribe,
+    values,
+    signal: ended.signal,
+    starts: (work: Promise<unknown>) => void subscribing.push(work),
+  }) as SubscriptionContext
   let iterator: AsyncIterator<unknown> | undefined
 
   async function pump(): Promise<void> {
@@ -119,7 +112,8 @@ export function openSource(options: SourceOptions): Source {
   function close(): void {
     if (isClosed) return
     isClosed = true
-    waiting.length = 0
+    deliveries.close()
+    ended.abort()
     for (const release of [...releases]) release()
     releases.clear()
     // Runs the element's own clean-up; no one is left to report its errors to.
@@ -128,4 +122,32 @@ export function openSource(options: SourceOptions): Source {
 
   void pump()
   return { started: Promise.allSettled(subscribing).then(() => {}), close }
+}
+
+interface DeliveriesOptions extends Pick<SourceOptions, 'scheduler' | 'queueKey'> {
+  onFull(error: Error): void
+}
+
+/** The publisher does not wait: a topic may have thousands of sources, each with an operation to execute. */
+function createDeliveries({ scheduler, queueKey, onFull }: DeliveriesOptions) {
+  const waiting: Delivery[] = []
+  let isClosed = false
+
+  function deliverOldest(): void {
+    const oldest = waiting.shift()
+    if (oldest && !oldest.subscription.isOver && !isClosed) oldest.subscription.listener(oldest.value)
+  }
+
+  return {
+    add(delivery: Delivery): void {
+      if (isClosed) return
+      waiting.push(delivery)
+      // Each job delivers the oldest value, so the order is kept even if the source has moved to another queue.
+      if (!scheduler.run(queueKey(), deliverOldest)) onFull(new Error('too many undelivered values'))
+    },
+    close(): void {
+      isClosed = true
+      waiting.length = 0
+    },
+  }
 }

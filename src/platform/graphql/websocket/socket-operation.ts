@@ -44,6 +44,10 @@ export class SocketOperation implements Subscriber {
     if (!this.#isOver) this.#connection.protocol.sendValue(this.#connection.writer, this, text)
   }
 
+  ready(): Promise<void> | undefined {
+    return this.#isOver ? undefined : this.#connection.writer.ready()
+  }
+
   end(errors?: readonly GraphQLFormattedError[]): void {
     if (this.#finish()) this.#connection.protocol.sendEnd(this.#connection.writer, this.id, errors)
   }

@@ -1,6 +1,7 @@
 /** Writes to one socket, with a limit on unread bytes. */
 import type { Duplex } from 'node:stream'
 import { WebSocket } from 'ws'
+import { untilDrained } from '../../http/until-drained.ts'
 import type { CloseReason } from './close-reasons.ts'
 import { closeReasons } from './close-reasons.ts'
 import { beginFrame, frameOf } from './frames.ts'
@@ -34,6 +35,11 @@ export class SocketWriter {
   /** Bytes that the client has not read yet. */
   get heldBytes(): number {
     return this.#socket.writableLength
+  }
+
+  /** Resolves when the client has read what was sent, or is gone. Undefined if it has. */
+  ready(): Promise<void> | undefined {
+    return untilDrained(this.#socket)
   }
 
   send(message: object): void {

@@ -1,0 +1,51 @@
+/** The change log as a subscription: unlike `productCreated`, it can be resumed and misses nothing. */
+import { cursorOf, parseCursor } from '../../platform/changes/change.ts'
+import type { ChangeLog } from '../../platform/changes/change-log.ts'
+import { type Element, objectType, subscription } from '../../platform/graphql/schema/elements.ts'
+import { toFields } from './product-fields.ts'
+import { parseStored, productTopic } from './product-topic.ts'
+
+const entriesPerRead = 100
+const maxBytes = 64 * 1024
+
+export function createProductLogElements(changes: ChangeLog): Element[] {
+  return [
+    objectType({
+      name: 'ProductChange',
+      fields: {
+        cursor: { type: 'String!', description: 'Where to go on after this change.' },
+        type: {
+          type: 'String!',
+          description: 'product.created, product.updated, product.deleted or product.restored.',
+        },
+        at: { type: 'String!', description: 'ISO 8601, in UTC.' },
+        product: { type: 'Product!', description: 'As it is after the change; a deleted one as it last was.' },
+      },
+    }),
+
+    subscription<{ after?: string | null }>({
+      name: 'productChanges',
+      description: 'Every change of a product, in order. Resumed from a cursor, it misses none.',
+      type: 'ProductChange!',
+      args: {
+        after: {
+          type: 'String',
+          description: 'A cursor; "0" is the oldest change that is kept. Default: from now on.',
+        },
+      },
+      access: 'public',
+      // Each subscriber has a place of its own.
+      isShared: false,
+      async *subscribe({ after }, { signal, starts }) {
+        const start = after == null || after === '' ? changes.latest() : parseCursor(after)
+        starts(Promise.resolve(start))
+        const query = { topic: productTopic.topic, after: await start, limit: entriesPerRead, maxBytes, signal }
+        for await (const { entries } of changes.follow(query)) {
+          for (const { id, type, at, data } of entries) {
+            yield { cursor: cursorOf(id), type, at, product: toFields(parseStored(data)) }
+          }
+        }
+      },
+    }),
+  ]
+}

@@ -1,0 +1,135 @@
+/** Hands the entries of the log to a function, in order and at least once, through crashes, on one node at a time. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { isAppError } from '../../core/app-error.ts'
+import type { Log } from '../log/logger.ts'
+import { beginning, type ChangeRow } from './change.ts'
+import type { ChangeLog } from './change-log.ts'
+import { type LeaseOptions, withLease } from './lease.ts'
+
+/** `name` is that under which its position is stored. A new one begins with the next entry. */
+export interface ConsumerOptions extends LeaseOptions {
+  changes: ChangeLog
+  log: Log
+  /** Called again, later and later, until it succeeds. The next entry waits for it. */
+  handle(change: ChangeRow, signal: AbortSignal): Promise<void>
+  onFailure(): void
+}
+
+export interface Consumer {
+  /** How old the oldest entry is that is not done. 0 if there is none, or if another node works for the consumer. */
+  lagSeconds(): Promise<number>
+  /** Stops after the entry that is being handled, and gives the lease up. */
+  close(): Promise<void>
+}
+
+/** How often those who do not hold the lease ask for it. */
+const askEveryMs = 2000
+const entriesPerRead = 100
+const saveEveryMs = 1000
+const firstRetryMs = 1000
+const maxRetryMs = 60_000
+/** The entry that is being handled is handled again elsewhere if it takes longer. */
+const maxStopMs = 5000
+
+export function startConsumer(options: ConsumerOptions): Consumer {
+  const { name, holder, changes, store, clock, log, onFailure } = options
+  const lease = { name, holder }
+  const stop = new AbortController()
+  /** Undefined while another node holds the lease. */
+  let position: number | undefined
+  let saved = 0
+
+  async function run(): Promise<void> {
+    let isRegistered = false
+    while (!stop.signal.aborted) {
+      try {
+        if (!isRegistered) await store.register(name, await changes.latest())
+        isRegistered = true
+        await withLease(options, stop.signal, workFrom)
+      } catch (error) {
+        log.warn({ err: error, consumer: name }, 'a consumer of the change log was interrupted; it goes on shortly')
+      }
+      position = undefined
+      await pause(askEveryMs, stop.signal)
+    }
+  }
+
+  /** Returns when the lease is lost. */
+  async function workFrom(after: number, signal: AbortSignal): Promise<void> {
+    position = after
+    saved = after
+    await work(after, signal)
+    await save()
+  }
+
+  async function work(after: number, signal: AbortSignal): Promise<void> {
+    try {
+      await handleAll(after, signal)
+    } catch (error) {
+      if (!isAppError(error, 'cursor_has_expired')) throw error
+      log.error({ consumer: name }, 'a consumer was too late: changes that it has not seen were removed')
+      await handleAll(beginning, signal)
+    }
+  }
+
+  async function handleAll(after: number, signal: AbortSignal): Promise<void> {
+    for await (const { entries } of changes.follow({ after, limit: entriesPerRead, signal })) {
+      if (!(await handlePage(entries, signal))) return
+    }
+  }
+
+  /** Returns false if the lease was lost, or the service stops. */
+  async function handlePage(entries: readonly ChangeRow[], signal: AbortSignal): Promise<boolean> {
+    let savedAt = performance.now()
+    for (const entry of entries) {
+      if (!(await handleUntilDone(entry, signal))) return false
+      position = entry.id
+      if (performance.now() - savedAt < saveEveryMs) continue
+      if (!(await save())) return false
+      savedAt = performance.now()
+    }
+    return save()
+  }
+
+  async function handleUntilDone(entry: ChangeRow, signal: AbortSignal): Promise<boolean> {
+    for (let retryMs = firstRetryMs; !signal.aborted; retryMs = Math.min(2 * retryMs, maxRetryMs)) {
+      try {
+        await options.handle(entry, signal)
+        return true
+      } catch (error) {
+        onFailure()
+        const details = { err: error, consumer: name, change: entry.id, type: entry.type }
+        log.error(details, `a durable listener failed; it is called again in ${retryMs / 1000} s`)
+        await save()
+        await pause(retryMs, signal)
+      }
+    }
+    return false
+  }
+
+  async function save(): Promise<boolean> {
+    if (position === undefined || position === saved) return true
+    const isHeld = await store.advance(lease, position)
+    saved = position
+    return isHeld
+  }
+
+  const running = run()
+
+  return {
+    async lagSeconds() {
+      if (position === undefined) return 0
+      const at = await changes.store.timeAfter(position)
+      return at === undefined ? 0 : Math.max(0, (clock.now() - Date.parse(at)) / 1000)
+    },
+    async close() {
+      stop.abort()
+      await Promise.race([running, sleep(maxStopMs, undefined, { ref: false })])
+    },
+  }
+}
+
+/** Ends early if the signal is aborted. */
+async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  await sleep(ms, undefined, { signal, ref: false }).catch(() => {})
+}

@@ -1,0 +1,81 @@
+/** Durable listeners of features: each name is a consumer of the log, with a function per type of change. */
+import { exitCodes, FatalError } from '../../core/fatal-error.ts'
+import { withTimeout } from '../../core/timeout.ts'
+import type { EventListener } from '../events/events.ts'
+import type { Infrastructure } from '../infrastructure.ts'
+import type { Change, ChangeRow } from './change.ts'
+import { type Consumer, startConsumer } from './consumer.ts'
+import { createConsumerStore } from './consumers.store.ts'
+
+type Listener = (change: Change) => unknown
+
+/** By name, then by type of change. */
+export type DurableListeners = ReadonlyMap<string, ReadonlyMap<string, Listener>>
+
+/** A listener that does not end would hold up all that follows; it is called again instead. */
+const maxListenerMs = 60_000
+
+/** Throws a FatalError if a listener can never be called, or clashes with another. */
+export function collectDurableListeners(
+  listeners: readonly { feature: string; listener: EventListener }[],
+  types: readonly string[],
+): DurableListeners {
+  const owners = new Map<string, string>()
+  const collected = new Map<string, Map<string, Listener>>()
+  for (const { feature, listener: each } of listeners) {
+    const { durable: name, event } = each
+    if (name === undefined) continue
+    const fail = (reason: string) =>
+      new FatalError(`feature ${feature}: the durable listener "${name}" ${reason}`, exitCodes.configuration)
+    if (!types.includes(event.name)) throw fail(`is for "${event.name}", which no feature logs`)
+    if ((owners.get(name) ?? feature) !== feature) throw fail(`has the name of one of feature ${owners.get(name)}`)
+    const own = collected.get(name) ?? new Map<string, Listener>()
+    if (own.has(event.name)) throw fail(`is declared twice for "${event.name}"`)
+    owners.set(name, feature)
+    collected.set(name, own.set(event.name, each.listener as Listener))
+  }
+  return collected
+}
+
+export function startDurableListeners(
+  infrastructure: Infrastructure,
+  listeners: DurableListeners,
+): { close(): Promise<void> } {
+  if (listeners.size === 0) return { close: async () => {} }
+  const { db, clock, log, random, metrics, changes } = infrastructure
+  const store = createConsumerStore(db)
+  const holder = random.id()
+  const countFailure = metrics?.addCounter({
+    name: 'durable_listener_failures_total',
+    help: 'Failed calls of durable listeners. Each call is repeated until it succeeds.',
+    label: { name: 'listener', values: [...listeners.keys()] },
+  })
+
+  async function handle(own: ReadonlyMap<string, Listener>, row: ChangeRow): Promise<void> {
+    const listener = own.get(row.type)
+    const change = listener && changes.topics.present(row)
+    if (change) await withTimeout(Promise.resolve(listener(change)), maxListenerMs)
+  }
+
+  const consumers = new Map<string, Consumer>()
+  for (const [name, own] of listeners) {
+    const onFailure = () => countFailure?.(name)
+    const handleOne = (row: ChangeRow) => handle(own, row)
+    consumers.set(name, startConsumer({ name, holder, changes, store, clock, log, handle: handleOne, onFailure }))
+  }
+  metrics?.addGauge({
+    name: 'durable_listener_lag_seconds',
+    help: 'The age of the oldest change that a durable listener has not handled, on the node that works for it.',
+    label: 'listener',
+    aggregator: 'max',
+    async read() {
+      const lags = await Promise.all([...consumers].map(async ([name, each]) => [name, await each.lagSeconds()]))
+      return Object.fromEntries(lags)
+    },
+  })
+  return {
+    async close() {
+      await Promise.all([...consumers.values()].map((consumer) => consumer.close()))
+    },
+  }
+}

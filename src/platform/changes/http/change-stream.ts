@@ -1,0 +1,97 @@
+/** Sends changes as server-sent events, as fast as the client reads. Nothing is buffered for a slow one. */
+import type { ServerResponse } from 'node:http'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { startPeriodicTask } from '../../../core/periodic-task.ts'
+import { untilDrained } from '../../http/until-drained.ts'
+import { type ChangeRow, cursorOf } from '../change.ts'
+import type { ChangeLog, ChangePage } from '../change-log.ts'
+import type { Held, HeldRequests } from './held-requests.ts'
+
+export interface ChangeStreamsDeps {
+  changes: ChangeLog
+  topic: string
+  requests: HeldRequests
+  /** The JSON text of an entry. */
+  textOf(row: ChangeRow): string
+}
+
+/** Proxies close idle connections, some after 15 seconds. */
+const heartbeatMs = 15_000
+const entriesPerRead = 100
+const maxBytes = 64 * 1024
+/** Time for a client to read the rest when the service stops. */
+const flushMs = 1000
+
+const comment = ':\n\n'
+
+const streamHeaders = {
+  'content-type': 'text/event-stream; charset=utf-8',
+  'cache-control': 'no-store',
+  // Disables the response buffering of nginx.
+  'x-accel-buffering': 'no',
+}
+
+export function createChangeStreams({ changes, topic, requests, textOf }: ChangeStreamsDeps) {
+  const open = new Set<ServerResponse>()
+  const heartbeats = startPeriodicTask({
+    everyMs: heartbeatMs,
+    async work() {
+      for (const response of open) if (!response.writableNeedDrain) response.write(comment)
+    },
+    onError() {},
+  })
+
+  async function send(request: FastifyRequest, reply: FastifyReply, after: number): Promise<void> {
+    const held = requests.hold(request, reply)
+    const query = { topic, limit: entriesPerRead, maxBytes }
+    let first: ChangePage
+    try {
+      // Before the headers, so that an expired cursor gets its status.
+      first = await changes.read({ ...query, after })
+    } catch (error) {
+      held.release()
+      throw error
+    }
+    reply.hijack()
+    request.server.recordRequest(request, 200)
+    const { raw } = reply
+    raw.writeHead(200, { ...(reply.getHeaders() as Record<string, string>), ...streamHeaders })
+    open.add(raw)
+    try {
+      // Without data it is no event, but tells the client where to go on if the connection is lost before the first.
+      await write(raw, held, `id: ${cursorOf(after)}\n\n${eventsOf(first)}`)
+      for await (const page of changes.follow({ ...query, after: first.position, signal: held.signal })) {
+        await write(raw, held, eventsOf(page))
+      }
+    } catch (error) {
+      // The client reconnects, and gets the status.
+      request.log.info({ err: error }, 'a stream of changes was ended')
+    } finally {
+      open.delete(raw)
+      raw.end()
+      setTimeout(() => raw.destroy(), flushMs).unref()
+    }
+  }
+
+  function eventsOf({ entries }: ChangePage): string {
+    return entries.map((row) => `id: ${cursorOf(row.id)}\ndata: ${textOf(row)}\n\n`).join('')
+  }
+
+  return { send, close: heartbeats.close }
+}
+
+/** Resolves when the client has read enough to send more, or is gone. */
+async function write(response: ServerResponse, { signal }: Held, text: string): Promise<void> {
+  if (signal.aborted) return
+  response.write(text)
+  const drained = untilDrained(response)
+  if (!drained) return
+  await new Promise<void>((resolve) => {
+    const done = () => {
+      signal.removeEventListener('abort', done)
+      resolve()
+    }
+    signal.addEventListener('abort', done)
+    void drained.then(done)
+  })
+}

@@ -1,0 +1,56 @@
+/** Removes old entries in the background, in small batches so that requests never wait for it. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Clock } from '../../core/clock.ts'
+import { startPeriodicTask } from '../../core/periodic-task.ts'
+import type { Database } from '../database/database.ts'
+import type { Log } from '../log/logger.ts'
+import { createChangeStore } from './changes.store.ts'
+
+export interface RetentionOptions {
+  db: Database
+  clock: Clock
+  log: Log
+  /** 0 keeps entries for ever. */
+  days: number
+}
+
+const everyMs = 60_000
+const batch = 500
+const pauseMs = 20
+
+export function startRetention({ db, clock, log, days }: RetentionOptions) {
+  const store = createChangeStore(db)
+  let isClosed = false
+
+  /** Returns how many entries it removed. */
+  async function run(): Promise<number> {
+    let removed = 0
+    for (let isMore = days > 0; isMore && !isClosed; ) {
+      const oldest = await store.readOldest(batch + 1)
+      const end = new Date(clock.now() - days * 86_400_000).toISOString()
+      const firstKept = oldest.findIndex(({ at }) => at > end)
+      // The newest of the old ones stays: whoever has read up to it has missed nothing.
+      const last = (firstKept === -1 ? oldest.length : firstKept) - 1
+      const stays = oldest[last]
+      if (last > 0 && stays) await db.write(store.removeBefore(stays.id))
+      removed += Math.max(0, last)
+      isMore = last === batch
+      if (isMore) await sleep(pauseMs)
+    }
+    return removed
+  }
+
+  const repeated = startPeriodicTask({
+    everyMs,
+    work: run,
+    onError: (error) => log.warn({ err: error }, 'removing old changes failed; it is tried again in a minute'),
+  })
+
+  return {
+    run,
+    async close() {
+      isClosed = true
+      await repeated.close()
+    },
+  }
+}

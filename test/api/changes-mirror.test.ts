@@ -1,0 +1,197 @@
+/** Consumers keep a copy of the table from the change log, while others write and connections are cut. */
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Database } from '../../src/platform/database/database.ts'
+import { type Api, startApi } from '../support/api.ts'
+import { openChanges, type ReceivedChange, readChanges } from '../support/changes.ts'
+import { onEachEngine } from '../support/databases.ts'
+import { eventually } from '../support/eventually.ts'
+import { signIn } from '../support/people.ts'
+import { createProduct, productsPath } from '../support/products.ts'
+import { openSocket, openTransport } from '../support/sockets.ts'
+
+const writers = 4
+const stepsPerWriter = 20
+
+/** A copy of the table, from what one consumer got. */
+class Mirror {
+  cursor: string
+  readonly #cursors = new Set<string>()
+  readonly #names = new Map<number, string>()
+  readonly #deleted = new Set<number>()
+
+  constructor(cursor: string) {
+    this.cursor = cursor
+  }
+
+  apply({ cursor, type, id, name }: { cursor: string; type: string; id: number; name: string }): void {
+    assert.ok(!this.#cursors.has(cursor), `${cursor} came twice`)
+    assert.ok(Number(cursor) > Number(this.cursor), `${cursor} came after ${this.cursor}`)
+    this.#cursors.add(cursor)
+    this.cursor = cursor
+    const isKnown = this.#names.has(id)
+    if (type === 'product.created') assert.ok(!isKnown && !this.#deleted.has(id), `${id} was created twice`)
+    if (type === 'product.updated') assert.ok(isKnown, `${id} was changed, but is not there`)
+    if (type === 'product.restored') assert.ok(this.#deleted.delete(id), `${id} was restored, but not deleted`)
+    if (type === 'product.deleted') {
+      assert.ok(this.#names.delete(id), `${id} was deleted, but is not there`)
+      this.#deleted.add(id)
+    } else this.#names.set(id, name)
+  }
+
+  get rows(): string[] {
+    return [...this.#names].map(([id, name]) => `${id} ${name}`).sort()
+  }
+}
+
+const ofResource = ({ cursor, type, data }: ReceivedChange) => ({
+  cursor,
+  type,
+  id: data.id,
+  name: data.attributes.name,
+})
+
+/** Ends the reading, and throws what went wrong. */
+type Stop = () => Promise<void>
+
+/** Each reads until it is told to stop, from any of the nodes, and is cut off again and again. */
+const consumers: Record<string, (t: TestContext, mirror: Mirror, next: () => Api) => Promise<Stop>> = {
+  async rest(_t, mirror, next) {
+    let isOver = false
+    const reading = (async () => {
+      while (!isOver) {
+        const { status, body } = await readChanges(next(), { after: mirror.cursor, limit: 7, wait: 1 })
+        assert.equal(status, 200)
+        for (const change of body.data) mirror.apply(ofResource(change))
+      }
+    })()
+    return () => {
+      isOver = true
+      return reading
+    }
+  },
+
+  async events(t, mirror, next) {
+    let isOver = false
+    const reading = (async () => {
+      while (!isOver) {
+        const stream = await openChanges(t, next().url, { lastEventId: mirror.cursor })
+        assert.equal(stream.response.statusCode, 200)
+        await sleep(60)
+        stream.close()
+        await stream.ended
+        for (const change of stream.changes) mirror.apply(ofResource(change))
+      }
+    })()
+    return () => {
+      isOver = true
+      return reading
+    }
+  },
+
+  plain: (t, mirror, next) =>
+    readBySocket(mirror, async () => {
+      const socket = await openSocket(t, next().wsUrl)
+      socket.send({ query, variables: { after: mirror.cursor } })
+      return { socket, read: async () => (await socket.next()).data.productChanges }
+    }),
+
+  transport: (t, mirror, next) =>
+    readBySocket(mirror, async () => {
+      const socket = await openTransport(t, next().wsUrl)
+      socket.send({ id: '1', type: 'subscribe', payload: { query, variables: { after: mirror.cursor } } })
+      return { socket, read: async () => (await socket.next()).payload.data.productChanges }
+    }),
+}
+
+const query = 'subscription ($after: String) { productChanges(after: $after) { cursor type product { id name } } }'
+
+interface Reading {
+  socket: { ws: { terminate(): void } }
+  read(): Promise<{ cursor: string; type: string; product: { id: string; name: string } }>
+}
+
+async function readBySocket(mirror: Mirror, open: () => Promise<Reading>): Promise<Stop> {
+  let isOver = false
+  let cut = () => {}
+  const reading = (async () => {
+    while (!isOver) {
+      const { socket, read } = await open()
+      cut = () => socket.ws.terminate()
+      const timer = setTimeout(cut, 80)
+      try {
+        for (;;) {
+          const { cursor, type, product } = await read()
+          mirror.apply({ cursor, type, id: Number(product.id), name: product.name })
+        }
+      } catch (error) {
+        assert.match(String(error), /the socket was closed/)
+      }
+      clearTimeout(timer)
+    }
+  })()
+  return () => {
+    isOver = true
+    cut()
+    return reading
+  }
+}
+
+onEachEngine('a copy kept from the change log', (engine) => {
+  test('equals the table, by every way to read, whatever was cut', async (t) => {
+    const databases: Database[] = []
+    const extend = (_app: unknown, { db }: { db: Database }) => void databases.push(db)
+    const nodes = [await startApi(t, { engine, extend })]
+    const [first] = nodes as [Api]
+    if (engine === 'postgres') nodes.push(await startApi(t, { engine, env: { DATABASE_URL: first.databaseUrl } }))
+    const { access } = await signIn(first)
+    const start = (await api(nodes).get(productsPath)).headers.get('x-cursor') ?? ''
+    const mirrors = new Map<string, Mirror>()
+    const stops: Stop[] = []
+    for (const [name, consume] of Object.entries(consumers)) {
+      const mirror = new Mirror(start)
+      mirrors.set(name, mirror)
+      stops.push(await consume(t, mirror, () => api(nodes)))
+    }
+
+    await Promise.all(
+      Array.from({ length: writers }, (_, i) => write({ api: api(nodes, i), access, db: databases[0] as Database })),
+    )
+    const table = await tableOf(first)
+    assert.ok(table.length > writers)
+    await eventually(() => {
+      for (const [name, mirror] of mirrors) assert.deepEqual(mirror.rows, table, name)
+    })
+    await Promise.all(stops.map((stop) => stop()))
+  })
+})
+
+let asked = 0
+const api = (nodes: readonly Api[], i = asked++) => nodes[i % nodes.length] as Api
+
+/** Creates, changes, deletes and restores. */
+async function write({ api, access, db }: { api: Api; access: string; db: Database }): Promise<void> {
+  const ids: number[] = []
+  for (let step = 0; step < stepsPerWriter; step++) {
+    const id = ids[step % Math.max(1, ids.length)] ?? 0
+    const path = `${productsPath}/${id}`
+    if (step % 5 < 2) ids.push(await createProduct(api, access, { name: `Made ${step}` }))
+    else if (step % 5 === 2) await api.put(path, { name: `Changed ${step}` }, access)
+    else if (step % 5 === 3) await api.delete(path, access)
+    else {
+      await db.write({
+        sql: 'UPDATE products SET deleted_at = NULL, version = version + 1 WHERE id = $1 AND deleted_at IS NOT NULL',
+        params: [id],
+      })
+    }
+  }
+}
+
+async function tableOf(api: Api): Promise<string[]> {
+  const { body } = await api.get(`${productsPath}?per_page=100`)
+  assert.equal(body.meta.last_page, 1)
+  return body.data
+    .map(({ id, attributes }: { id: number; attributes: { name: string } }) => `${id} ${attributes.name}`)
+    .sort()
+}

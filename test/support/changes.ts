@@ -1,0 +1,78 @@
+/** Readers of the change log. */
+import { type IncomingMessage, request } from 'node:http'
+import type { TestContext } from 'node:test'
+import type { ClientResponse } from '../../src/testing/client.ts'
+import type { Api } from './api.ts'
+import { productsPath } from './products.ts'
+
+export const changesPath = `${productsPath}/changes`
+
+export interface ReceivedChange {
+  cursor: string
+  type: string
+  at: string
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into resources of every shape and assert what they find
+  data: any
+}
+
+export interface ChangesResponse extends Omit<ClientResponse, 'body'> {
+  body: { data: ReceivedChange[]; meta: { cursor: string; more: boolean } }
+}
+
+export function readChanges(
+  api: Pick<Api, 'get'>,
+  query: Record<string, string | number> = {},
+): Promise<ChangesResponse> {
+  const search = new URLSearchParams(Object.entries(query).map(([name, value]) => [name, String(value)]))
+  return api.get(`${changesPath}?${search}`)
+}
+
+/** What has been read, as `type name`. */
+export function told(changes: readonly ReceivedChange[]): string[] {
+  return changes.map(({ type, data }) => `${type.replace('product.', '')} ${data.attributes.name}`)
+}
+
+export interface ChangeEvents {
+  response: IncomingMessage
+  changes: ReceivedChange[]
+  /** Of the last event, whether it had data or not. */
+  lastId(): string
+  comments(): number
+  ended: Promise<void>
+  close(): void
+}
+
+/** Reads the log as server-sent events. */
+export async function openChanges(
+  t: TestContext,
+  url: string,
+  { query = '', lastEventId }: { query?: string; lastEventId?: string } = {},
+): Promise<ChangeEvents> {
+  const sent = request(`${url}${changesPath}${query}`, {
+    agent: false,
+    headers: { accept: 'text/event-stream', ...(lastEventId !== undefined && { 'last-event-id': lastEventId }) },
+  })
+  sent.end()
+  t.after(() => sent.destroy())
+  const response = await new Promise<IncomingMessage>((resolve, reject) =>
+    sent.on('response', resolve).on('error', reject),
+  )
+  const changes: ReceivedChange[] = []
+  let comments = 0
+  let lastId = ''
+  let rest = ''
+  response.setEncoding('utf8').on('data', (text: string) => {
+    const blocks = (rest + text).split('\n\n')
+    rest = blocks.pop() ?? ''
+    for (const block of blocks) {
+      if (block.startsWith(':')) comments += 1
+      for (const line of block.split('\n')) {
+        if (line.startsWith('id: ')) lastId = line.slice(4)
+        if (line.startsWith('data: ')) changes.push(JSON.parse(line.slice(6)))
+      }
+    }
+  })
+  response.on('error', () => {})
+  const ended = new Promise<void>((resolve) => response.once('close', resolve))
+  return { response, changes, lastId: () => lastId, comments: () => comments, ended, close: () => sent.destroy() }
+}

@@ -53,12 +53,12 @@ describe('a slow database', { concurrency: true }, () => {
     test('when one connection turns out to be lost, idle ones to the same host are replaced with it', async (t) => {
       const proxy = await startProxy(t, await createDatabaseUrl(t, 'postgres'))
       const db = await open(t, 'postgres', { url: proxy.url, poolSize: 3 })
-      await Promise.all([1, 2, 3].map(() => db.all('SELECT pg_sleep(0.1)')))
+      await Promise.all([1, 2, 3].map((n) => db.all('SELECT pg_sleep(0.1), $1::int', [n])))
       const silent = proxy.open()
       assert.equal(silent.length, 3)
       for (const connection of silent) connection.silence()
       await assert.rejects(db.all('SELECT 1'), (error) => error instanceof AppError && error.status === 503)
-      await Promise.all([1, 2, 3].map(() => db.all('SELECT pg_sleep(0.1)')))
+      await Promise.all([1, 2, 3].map((n) => db.all('SELECT pg_sleep(0.1), $1::int', [n])))
     })
 
     test('a long statement is allowed to finish', async (t) => {

@@ -15,7 +15,10 @@ export interface TestDatabase {
 export const engines: readonly Dialect[] = process.env.TEST_ONLY_SQLITE ? ['sqlite'] : ['sqlite', 'postgres']
 
 /** How many threads serve. */
-export const testThreads = Number(process.env.THREADS ?? 1)
+export function testThreads(engine: Dialect): number {
+  const onSqlite = engine === 'sqlite' ? process.env.TEST_SQLITE_THREADS : undefined
+  return Number(process.env.THREADS ?? onSqlite ?? 1)
+}
 
 /** Migrated databases to copy, because migrating takes longer than most tests. See test/support/templates.ts. */
 const templates = {

@@ -187,9 +187,10 @@ if (engines.includes('postgres')) {
     const proxy = await startProxy(t, await createDatabaseUrl(t, 'postgres'))
     const api = await startApi(t, { env: { DATABASE_URL: proxy.url } })
     assert.deepEqual((await api.get('/health/ready')).body, { status: 'ok' })
-    const [listening] = proxy.open().filter((connection) => connection.sent().includes('LISTEN'))
+    // Each thread has its own.
+    const listening = proxy.open().filter((connection) => connection.sent().includes('LISTEN'))
     proxy.refuse()
-    listening?.end()
+    for (const connection of listening) connection.end()
     await eventually(async () => {
       const { status, body } = await api.get('/health/ready')
       assert.deepEqual([status, body], [200, { status: 'ok', degraded: ['notifications'] }])

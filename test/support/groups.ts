@@ -21,7 +21,7 @@ interface GroupOptions {
   /** Where the new files go. */
   folder: string
   files: readonly string[]
-  /** How many threads serve in test/api, unless THREADS is set. */
+  /** How many threads serve in test/api on SQLite, unless THREADS is set. */
   apiThreads: number
 }
 
@@ -53,7 +53,7 @@ function partOf(file: string): string {
 }
 
 function contentOf(files: readonly string[], threads: number): string {
-  const first = `data:text/javascript,process.env.THREADS ??= '${threads}'`
+  const first = `data:text/javascript,process.env.TEST_SQLITE_THREADS ??= '${threads}'`
   const urls = files.map((file) => pathToFileURL(resolve(root, file)).href)
   return [first, ...urls].map((url) => `import ${JSON.stringify(url)}\n`).join('')
 }

@@ -37,8 +37,11 @@ export function createLogger({ level, isTerminal, destination }: LogOptions): Lo
   } as Log['child']
   return log
 
-  function reportLost(lines: number, error: Error): void {
-    log.warn({ err: error }, `standard output could not be written: ${lines} lines of this log are lost`)
+  function reportLost(lines: number, error: Error | undefined): void {
+    log.warn(
+      { ...(error && { err: error }) },
+      `standard output could not be written: ${lines} lines of this log are lost`,
+    )
   }
 }
 

@@ -30,11 +30,11 @@ test('everything is written, in order, also at the end of the process and beyond
 
 test('on a full disk lines are kept up to a bound; once there is room they are written, with how many are lost', () => {
   const code = `await wait(0)
-    for (let i = 0; i < 25; i++) { output.write(line); if (i === 4) await wait(20) }
+    for (let i = 0; i < 25; i++) { output.write(line); if (i === 4) await wait(200) }
     closeSync(1)
     openSync('/dev/null', 'w')
     while (lost.length === 0) await wait(1)
-    console.error(lost[0][0], lost[0][1].code)`
+    console.error(lost[0][0], lost[0][1]?.code)`
   const full = openSync('/dev/full', 'w')
   const { stderr, status } = spawnSync(process.execPath, run(code), {
     stdio: ['ignore', full, 'pipe'],

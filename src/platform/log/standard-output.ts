@@ -12,8 +12,8 @@ export interface OutputOptions {
   maxLength?: number
   /** How long to wait before a failed write is tried again. */
   retryMs?: number
-  /** Called once lines are written again after some were lost. */
-  onLost(lines: number, error: Error): void
+  /** Called once lines are written again after some were lost. Without an error, writing was too slow. */
+  onLost(lines: number, error: Error | undefined): void
 }
 
 export interface Output extends DestinationStream {
@@ -71,7 +71,6 @@ export function openStandardOutput(options: OutputOptions): Output {
   }
 
   function reportLost(): void {
-    if (!failure) return
     const [lost, error] = [lostLines, failure]
     lostLines = 0
     failure = undefined

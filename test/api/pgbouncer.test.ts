@@ -73,7 +73,9 @@ if (engines.includes('postgres')) {
         await useAll(api, access)
         assert.equal(db?.isTransactionPooled?.(), true)
       })
+      // Only other traffic makes the pooler give the server connection of the session to somebody else.
       await eventually(async () => {
+        await Promise.all([useAll(api, access), useAll(api, access)])
         assert.deepEqual((await api.get('/health/ready')).body, { status: 'ok', degraded: ['notifications'] })
       })
     })

@@ -13,7 +13,6 @@ interface Asker {
 
 interface List {
   waiting: Asker[]
-  readonly trips: RoundTrips
   readonly request: () => void
 }
 
@@ -54,7 +53,7 @@ function createList(
   { sql, values, onIdle }: { sql: string; values: readonly Value[]; onIdle: () => void },
 ): List {
   const trips = new RoundTrips(() => void query())
-  const list: List = { waiting: [], trips, request: () => trips.request() }
+  const list: List = { waiting: [], request: () => trips.request() }
 
   async function query(): Promise<void> {
     const askers = list.waiting

@@ -76,8 +76,7 @@ export function createSharedReads({ run, runShared, findTypes }: SharedReadsOpti
     plan: Exclude<Plan, 'alone'>,
     reads: readonly Read[],
   ): Promise<void> {
-    const { asked, places } = withoutRepeats(reads)
-    const [first] = asked as [Read]
+    const [first] = reads as [Read]
     statement.trips.begin()
     try {
       if (reads.length === 1) {
@@ -85,6 +84,7 @@ export function createSharedReads({ run, runShared, findTypes }: SharedReadsOpti
         first.resolve(row)
         return
       }
+      const { asked, places } = withoutRepeats(reads)
       const arrays = first.values.map((_, i) => asked.map(({ values }) => values[i] as Value))
       const found: (SharedRow | undefined)[] = new Array(asked.length)
       for (const row of (await runShared(plan.sql, arrays)) as SharedRow[]) found[row.nr - 1] = row

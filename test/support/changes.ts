@@ -1,8 +1,9 @@
 /** Readers of the change log. */
-import { type IncomingMessage, request } from 'node:http'
+import { request } from 'node:http'
 import type { TestContext } from 'node:test'
 import type { ClientResponse } from '../../src/testing/client.ts'
 import type { Api } from './api.ts'
+import { type OpenStream, readBlocks } from './event-stream.ts'
 import { productsPath } from './products.ts'
 
 export const changesPath = `${productsPath}/changes`
@@ -32,14 +33,10 @@ export function told(changes: readonly ReceivedChange[]): string[] {
   return changes.map(({ type, data }) => `${type.replace('product.', '')} ${data.attributes.name}`)
 }
 
-export interface ChangeEvents {
-  response: IncomingMessage
+export interface ChangeEvents extends Omit<OpenStream, 'events'> {
   changes: ReceivedChange[]
   /** Of the last event, whether it had data or not. */
   lastId(): string
-  comments(): number
-  ended: Promise<void>
-  close(): void
 }
 
 /** Reads the log as server-sent events. */
@@ -54,25 +51,13 @@ export async function openChanges(
   })
   sent.end()
   t.after(() => sent.destroy())
-  const response = await new Promise<IncomingMessage>((resolve, reject) =>
-    sent.on('response', resolve).on('error', reject),
-  )
   const changes: ReceivedChange[] = []
-  let comments = 0
   let lastId = ''
-  let rest = ''
-  response.setEncoding('utf8').on('data', (text: string) => {
-    const blocks = (rest + text).split('\n\n')
-    rest = blocks.pop() ?? ''
-    for (const block of blocks) {
-      if (block.startsWith(':')) comments += 1
-      for (const line of block.split('\n')) {
-        if (line.startsWith('id: ')) lastId = line.slice(4)
-        if (line.startsWith('data: ')) changes.push(JSON.parse(line.slice(6)))
-      }
+  const stream = await readBlocks(sent, (block) => {
+    for (const line of block.split('\n')) {
+      if (line.startsWith('id: ')) lastId = line.slice(4)
+      if (line.startsWith('data: ')) changes.push(JSON.parse(line.slice(6)))
     }
   })
-  response.on('error', () => {})
-  const ended = new Promise<void>((resolve) => response.once('close', resolve))
-  return { response, changes, lastId: () => lastId, comments: () => comments, ended, close: () => sent.destroy() }
+  return { ...stream, changes, lastId: () => lastId }
 }

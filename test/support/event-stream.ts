@@ -48,10 +48,18 @@ export async function openStream(
 }
 
 async function read(sent: ClientRequest): Promise<OpenStream> {
+  const events: StreamedEvent[] = []
+  return { ...(await readBlocks(sent, (block) => void events.push(parse(block)))), events }
+}
+
+/** Calls back with the text of each event. */
+export async function readBlocks(
+  sent: ClientRequest,
+  onBlock: (block: string) => void,
+): Promise<Omit<OpenStream, 'events'>> {
   const response = await new Promise<IncomingMessage>((resolve, reject) =>
     sent.on('response', resolve).on('error', reject),
   )
-  const events: StreamedEvent[] = []
   let comments = 0
   let rest = ''
   response.setEncoding('utf8').on('data', (text: string) => {
@@ -59,12 +67,12 @@ async function read(sent: ClientRequest): Promise<OpenStream> {
     rest = blocks.pop() ?? ''
     for (const block of blocks) {
       if (block.startsWith(':')) comments += 1
-      else events.push(parse(block))
+      else onBlock(block)
     }
   })
   response.on('error', () => {})
   const ended = new Promise<void>((resolve) => response.once('close', resolve))
-  return { response, events, comments: () => comments, ended, close: () => sent.destroy() }
+  return { response, comments: () => comments, ended, close: () => sent.destroy() }
 }
 
 function parse(block: string): StreamedEvent {

@@ -1,5 +1,9 @@
 /** Runs all benchmarks, or those named as arguments. Exits with 1 if one misses its target. */
 
+import { auditOrders } from './audit-orders.ts'
+import { changeLogAtScale } from './change-log-at-scale.ts'
+import { changeLogCost } from './change-log-cost.ts'
+import { changeReaders } from './change-readers.ts'
 import { compare, usage } from './compare.ts'
 import { durableWrites } from './durable-writes.ts'
 import { fanOut } from './fan-out.ts'
@@ -11,6 +15,7 @@ import { memory } from './memory.ts'
 import { permissionCheck } from './permission-check.ts'
 import { postgresById } from './postgres-by-id.ts'
 import { productCreates } from './product-creates.ts'
+import { productOrders } from './product-orders.ts'
 import { productsAtScale } from './products-at-scale.ts'
 import { productsById } from './products-by-id.ts'
 import { productsOnPostgres } from './products-on-postgres.ts'
@@ -19,12 +24,16 @@ import type { Benchmark } from './support/benchmark.ts'
 import { printResult, printTitle } from './support/benchmark.ts'
 import { UsageError } from './support/versions.ts'
 import { threads } from './threads.ts'
+import { userOrders } from './user-orders.ts'
 
 const benchmarks: Record<string, Benchmark> = {
   'durable-writes': durableWrites,
   'row-by-key': rowByKey,
   'products-by-id': productsById,
   'products-at-scale': productsAtScale,
+  'product-orders': productOrders,
+  'audit-orders': auditOrders,
+  'user-orders': userOrders,
   'products-on-postgres': productsOnPostgres,
   'postgres-by-id': postgresById,
   threads,
@@ -35,6 +44,9 @@ const benchmarks: Record<string, Benchmark> = {
   'login-storm': loginStorm,
   'permission-check': permissionCheck,
   'fan-out': fanOut,
+  'change-readers': changeReaders,
+  'change-log-at-scale': changeLogAtScale,
+  'change-log-cost': changeLogCost,
   hostile,
 }
 

@@ -5,7 +5,7 @@ import { startPostgres } from '../test/support/servers.ts'
 import { body } from './product-creates.ts'
 import { compare, large, small } from './products-at-scale.ts'
 import { atLeast, type Benchmark, median, perSecond, type Result } from './support/benchmark.ts'
-import { type Dataset, fill } from './support/dataset.ts'
+import { createPostgresDatabase, type Dataset, fill } from './support/dataset.ts'
 import { load } from './support/load.ts'
 import { signIn } from './support/people.ts'
 import { script } from './support/post.ts'
@@ -24,21 +24,14 @@ export const productsOnPostgres: Benchmark = async () => {
 }
 
 async function createDataset(server: string, count: number): Promise<Dataset> {
-  const url = await createDatabase(server, `products_${count}`)
+  const url = await createPostgresDatabase(server)
   await fill(url, count)
   return { url, remove: () => {} }
 }
 
-async function createDatabase(server: string, name: string): Promise<string> {
-  await runOnServer(server, `CREATE DATABASE ${name}`)
-  const url = new URL(server)
-  url.pathname = name
-  return url.href
-}
-
 /** Creates with the counting trigger, compared with creates without it. */
 async function maintainedCounts(server: string): Promise<Result> {
-  const url = await createDatabase(server, 'creates')
+  const url = await createPostgresDatabase(server)
   const service = await startService('service.ts', { DATABASE_URL: url }, { isPinned: false })
   try {
     const env = { TOKEN: await signIn(service.url), BODY: body }

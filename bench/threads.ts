@@ -1,20 +1,17 @@
 /** Two serving threads compared with one, on the same two cores as the load and, if there is one, the database server. */
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { root } from '../src/config/root.ts'
-import { runOnServer } from '../src/testing/databases.ts'
-import { createRunFolder } from '../test/support/run-folder.ts'
-import { startPostgres } from '../test/support/servers.ts'
 import { body } from './product-creates.ts'
 import { atLeast, atMost, type Benchmark, median, perSecond, type Result } from './support/benchmark.ts'
 import { fill } from './support/dataset.ts'
+import { type Engine, onEachEngine } from './support/each-engine.ts'
 import { type BenchServer, measureLoad } from './support/load.ts'
 import { signIn } from './support/people.ts'
 import { script } from './support/post.ts'
 import { cpuSecondsOf, startVersion } from './support/versions.ts'
 
 const cores = '0-1'
+/** Each thread has 128: with fewer, two threads find fewer reads to send to PostgreSQL together than one. */
+const connections = 256
 const products = 1000
 const rounds = 7
 const seconds = 3
@@ -47,34 +44,19 @@ const questions: Question[] = [
 /** The same of the processor time of a request. */
 const maxCpu = 1.15
 
-export const threads: Benchmark = async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'latchkey-bench-'))
-  const runFolder = createRunFolder()
-  try {
-    const server = await startPostgres(runFolder.path, { fsync: 'on', full_page_writes: 'on', shared_buffers: '512MB' })
-    const onFile = async (name: string) => `file:${join(folder, name)}.db`
-    const onServer = async (name: string) => {
-      await runOnServer(server, `CREATE DATABASE ${name}`)
-      return new URL(name, server).href
-    }
-    return [...(await measureOn('SQLite', onFile)), ...(await measureOn('PostgreSQL', onServer))]
-  } finally {
-    await runFolder.remove()
-    rmSync(folder, { recursive: true })
-  }
-}
+export const threads: Benchmark = () => onEachEngine(measureOn)
 
-async function measureOn(engine: string, createDatabase: (name: string) => Promise<string>): Promise<Result[]> {
+async function measureOn({ name: engine, createDatabase }: Engine): Promise<Result[]> {
   const servers: BenchServer[] = []
-  const start = async (name: string, count: number) => {
-    const databaseUrl = await createDatabase(name)
+  const start = async (count: number) => {
+    const databaseUrl = await createDatabase()
     await fill(databaseUrl, products)
     const server = await startVersion({ place: root, databaseUrl, cores, env: { THREADS: String(count) } })
     servers.push(server)
     return { server, token: await signIn(server.url) }
   }
   try {
-    const sides = { one: await start('one', 1), two: await start('two', 2) }
+    const sides = { one: await start(1), two: await start(2) }
     return questions.flatMap((question) => {
       const ask = (side: keyof typeof sides, duration = seconds) => measure(sides[side], question, duration)
       ask('one', warmUpSeconds)
@@ -99,7 +81,7 @@ function measure(
   const spent = cpuSecondsOf(server)
   const post = isCreate ? { script, env: { BODY: body, TOKEN: token } } : {}
   const { rate, requests } = measureLoad(`${server.url}${path}`, {
-    connections: 64,
+    connections,
     seconds: duration,
     cores,
     ...post,

@@ -1,4 +1,4 @@
-/** Every regular expression of the service takes linear time on any text. */
+/** Every regular expression of the service and of its client takes linear time on any text. */
 import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -7,7 +7,7 @@ import { isSafe } from 'redos-detector'
 import { root } from '../src/config/root.ts'
 import { findPatterns } from './support/patterns.ts'
 
-const files = globSync('src/**/*.{ts,js}', { cwd: root })
+const files = globSync(['src/**/*.{ts,js}', 'packages/*/src/**/*.ts'], { cwd: root })
   .filter((file) => !file.endsWith('.test.ts'))
   .map((file) => ({ file, ...findPatterns(readFileSync(join(root, file), 'utf8'), file.endsWith('.ts')) }))
 

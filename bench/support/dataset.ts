@@ -13,6 +13,7 @@ import { columns } from '../../src/features/products/product-columns.store.ts'
 import type { Database, Statement } from '../../src/platform/database/database.ts'
 import { foldCounts } from '../../src/platform/database/maintained-counts.ts'
 import { openDatabase } from '../../src/platform/database/open.ts'
+import { runOnServer } from '../../src/testing/databases.ts'
 import { ownMigrations } from '../../test/support/migrations.ts'
 import { sampleRow } from '../../test/support/products.ts'
 
@@ -28,11 +29,23 @@ export interface Dataset {
 }
 
 /** Creates a SQLite file with `count` products. */
-export async function createSqliteDataset(count: number): Promise<Dataset> {
+export async function createSqliteDataset(count: number, fillIt = fill): Promise<Dataset> {
   const folder = mkdtempSync(join(tmpdir(), 'latchkey-bench-'))
   const url = `file:${join(folder, 'products.db')}`
-  await fill(url, count)
+  await fillIt(url, count)
   return { url, remove: () => rmSync(folder, { recursive: true }) }
+}
+
+let databases = 0
+
+/** Creates an empty database on a PostgreSQL server. */
+export async function createPostgresDatabase(server: string): Promise<string> {
+  databases += 1
+  const name = `bench_${databases}`
+  await runOnServer(server, `CREATE DATABASE ${name}`)
+  const url = new URL(server)
+  url.pathname = name
+  return url.href
 }
 
 const types: Readonly<Record<string, string>> = {
@@ -63,7 +76,7 @@ export function createPlainCopy(dataset: Dataset): string {
 }
 
 export async function fill(url: string, count: number): Promise<void> {
-  const db = await open(url)
+  const db = await openDataset(url)
   try {
     for (let first = 1; first <= count; ) {
       const statements: Statement[] = []
@@ -84,7 +97,26 @@ export async function fill(url: string, count: number): Promise<void> {
   }
 }
 
-async function open(url: string): Promise<Database> {
+/** Fills the change log with creations of products that are not in the table, which takes seconds for a million. */
+export async function fillLog(url: string, count: number): Promise<void> {
+  const db = await openDataset(url)
+  try {
+    await db.write({
+      sql: `INSERT INTO changes (topic, type, entity_id, at, data)
+            WITH RECURSIVE numbers (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM numbers WHERE i < $1)
+            SELECT 'products', 'product.created', i, $2, '{"id":' || i || ',"name":"Product ' || i || '","slug":"product-' || i ||
+              '","description":"A product to try things at scale, with a description of a usual length.","price_cents":1999,' ||
+              '"category":"general","active":true,"stock":3,"version":1,"created_at":"2026-01-01T00:00:00.000Z",' ||
+              '"updated_at":"2026-01-01T00:00:00.000Z"}' FROM numbers`,
+      params: [count, systemClock.nowIso()],
+    })
+    if (db.dialect === 'postgres') await db.write({ sql: 'VACUUM ANALYZE changes' })
+  } finally {
+    await db.close()
+  }
+}
+
+export async function openDataset(url: string): Promise<Database> {
   const { db } = await openDatabase({
     url,
     poolSize: 4,

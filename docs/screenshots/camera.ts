@@ -59,7 +59,8 @@ async function openPage(browser: Browser, shop: Shop, device: Picture['device'])
     extraHTTPHeaders: { 'x-forwarded-for': addresses[device] },
   })
   const page = await context.newPage()
-  await page.goto(`${shop.url}/console/sign-in`)
+  // Asks to sign in first.
+  await page.goto(`${shop.url}/console/products`)
   await page.getByLabel('Email').fill(shop.ada.email)
   await page.getByLabel('Password').fill(shop.ada.password)
   await page.getByRole('button', { name: 'Sign in' }).click()

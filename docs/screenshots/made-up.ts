@@ -8,6 +8,13 @@ export const people = [
   { email: 'alan@example.com', name: 'Alan Turing', roles: [] },
 ]
 
+/** Sign-ins and failures of the days before the first one, the oldest first. */
+export const signInDays = Array.from({ length: 29 }, (_, i) => ({
+  daysAgo: 29 - i,
+  signIns: 20 + ((i * 13) % 17) + (i % 7 < 5 ? 12 : 0),
+  failures: (i * 5) % 6,
+}))
+
 const webkit = 'AppleWebKit/537.36 (KHTML, like Gecko)'
 
 /** Addresses are from the ranges reserved for documentation. */

@@ -17,18 +17,39 @@ const desktop = { device: 'desktop', height: 720, scheme: 'light' } as const
 
 export const pictures: readonly Picture[] = [
   {
+    name: 'overview',
+    ...desktop,
+    height: 800,
+    async open(page, { url }) {
+      await page.goto(`${url}/console/overview`)
+      await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
+    },
+  },
+  {
+    name: 'palette',
+    ...desktop,
+    height: 560,
+    async open(page) {
+      await isLive(page)
+      await page.keyboard.press('Control+k')
+      await page.getByRole('dialog').getByRole('combobox').pressSequentially('la')
+      await page.getByRole('option', { name: 'Brass Desk Lamp' }).waitFor()
+    },
+  },
+  {
     name: 'products',
     ...desktop,
-    open: async (page) => page.getByText('In stock').first().waitFor(),
+    open: isLive,
   },
   {
     name: 'search-dark',
     ...desktop,
-    height: 560,
+    height: 640,
     scheme: 'dark',
     async open(page) {
       await page.getByLabel('Part of the name').pressSequentially('lamp')
       await page.getByText('products found').waitFor()
+      await isLive(page)
     },
   },
   {
@@ -36,7 +57,7 @@ export const pictures: readonly Picture[] = [
     device: 'phone',
     height: 740,
     scheme: 'light',
-    open: async (page) => page.getByText('In stock').first().waitFor(),
+    open: isLive,
   },
   {
     name: 'conflict',
@@ -44,11 +65,24 @@ export const pictures: readonly Picture[] = [
     height: 760,
     async open(page, { changeProduct }) {
       await page.getByRole('link', { name: 'Brass Desk Lamp' }).click()
-      await page.getByRole('heading', { level: 1, name: 'Edit product' }).waitFor()
+      await page.getByRole('heading', { level: 1, name: 'Brass Desk Lamp' }).waitFor()
       await changeProduct('Brass Desk Lamp', { stock: 9 })
       await page.getByLabel('Price').fill('84')
       await page.getByRole('button', { name: 'Save' }).click()
       await page.getByText('Somebody else changed this product').waitFor()
+    },
+  },
+  {
+    name: 'history',
+    ...desktop,
+    height: 560,
+    async open(page) {
+      await page.getByRole('link', { name: 'Brass Desk Lamp' }).click()
+      await page.getByLabel('Price').fill('84')
+      await page.getByLabel('Category').fill('office')
+      await page.getByRole('button', { name: 'Save' }).click()
+      await page.getByText('The product is saved.').waitFor()
+      await page.evaluate('scrollTo(0, document.body.scrollHeight)')
     },
   },
   {
@@ -64,7 +98,6 @@ export const pictures: readonly Picture[] = [
   {
     name: 'api-key',
     ...desktop,
-    height: 520,
     async open(page, { url }) {
       await page.goto(`${url}/console/account/keys/new`)
       await page.getByLabel('Name').fill('Nightly price update')
@@ -76,7 +109,7 @@ export const pictures: readonly Picture[] = [
   {
     name: 'account',
     ...desktop,
-    height: 1640,
+    height: 1440,
     async open(page, { url }) {
       await page.goto(`${url}/console/account`)
       await page.getByText('This device').waitFor()
@@ -101,3 +134,8 @@ export const pictures: readonly Picture[] = [
     },
   },
 ]
+
+async function isLive(page: Page): Promise<void> {
+  await page.getByText('In stock').first().waitFor()
+  await page.locator('#live[data-state="live"]').waitFor()
+}

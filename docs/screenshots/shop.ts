@@ -13,7 +13,7 @@ import { createClock } from '../../src/core/clock.ts'
 import { createRandom } from '../../src/core/random.ts'
 import { insertMany } from '../../src/features/products/bulk.store.ts'
 import { createLogger } from '../../src/platform/log/logger.ts'
-import { devices, people, products } from './made-up.ts'
+import { devices, people, products, signInDays } from './made-up.ts'
 
 export interface Shop {
   url: string
@@ -26,6 +26,7 @@ export interface Shop {
 
 const password = 'Correct-Horse-1'
 const minuteMs = 60_000
+const dayMs = 86_400_000
 
 export async function startShop(): Promise<Shop> {
   const folder = mkdtempSync(join(tmpdir(), 'latchkey-screenshots-'))
@@ -76,6 +77,12 @@ export async function startShop(): Promise<Shop> {
   }
   for (let i = 0; i < 5; i++) await post('/api/auth/login', { email: 'katherine@example.com', password: 'mistyped' }, 2)
   await db.write(insertMany(db.dialect, products, new Date(now).toISOString()))
+  await db.write({ sql: 'INSERT INTO sign_in_progress (id, audit_id) VALUES (1, 0)' })
+  for (const { daysAgo, signIns, failures } of signInDays) {
+    const day = new Date(now - daysAgo * dayMs).toISOString().slice(0, 10)
+    const sql = 'INSERT INTO sign_in_days (day, sign_ins, failures) VALUES ($1, $2, $3)'
+    await db.write({ sql, params: [day, signIns, failures] })
+  }
   now += minuteMs
 
   return {
@@ -85,7 +92,9 @@ export async function startShop(): Promise<Shop> {
       now += minuteMs
       const changedAt = new Date(now).toISOString()
       await db.write({
-        sql: 'UPDATE products SET stock = $1, updated_at = $2 WHERE name = $3',
+        sql: `UPDATE products SET stock = $1, updated_at = $2, version = version + 1,
+                changed_by = (SELECT id FROM users WHERE email = 'grace@example.com')
+              WHERE name = $3`,
         params: [stock, changedAt, name],
       })
     },

@@ -98,7 +98,7 @@ export function createOrderStore({ db, clock, counts, stock }: OrderStoreDeps) {
       )
       const id = rows[indexOfOrder]?.[0]?.id
       if (id === undefined) return undefined
-      stock.notify(sorted.map(({ productId }) => productId))
+      stock.notify()
       return find(id)
     },
 
@@ -116,7 +116,7 @@ export function createOrderStore({ db, clock, counts, stock }: OrderStoreDeps) {
         entry,
       )
       if (!cancelled?.length) return undefined
-      stock.notify(sorted.map(({ product_id }) => product_id))
+      stock.notify()
       return find(id)
     },
 

@@ -11,6 +11,7 @@ import type { Sockets } from '../platform/graphql/websocket/upgrade-server.ts'
 import { reachableUrl } from '../platform/http/bound-url.ts'
 import { createHttpServer } from '../platform/http/server.ts'
 import type { Metrics } from '../platform/metrics/metrics.ts'
+import type { RecentRequests } from '../platform/metrics/recent-requests.ts'
 import { addConsole } from './console.ts'
 import { addServiceGauges } from './gauges.ts'
 import type { OpenInfrastructure } from './infrastructure.ts'
@@ -26,7 +27,7 @@ export interface AppOptions extends ServiceOptions {
 
 export type OnCreated = (app: FastifyInstance, parts: Parts) => void | Promise<void>
 
-export interface Parts extends Pick<OpenInfrastructure, 'db' | 'events' | 'topics'> {
+export interface Parts extends Pick<OpenInfrastructure, 'db' | 'events' | 'topics' | 'changes'> {
   engine: Engine
   /** Serves the console's WebSocket. */
   consoleEngine: Engine
@@ -34,6 +35,7 @@ export interface Parts extends Pick<OpenInfrastructure, 'db' | 'events' | 'topic
   liveAccess: LiveAccess
   authenticate: Authenticate
   collectMetrics: Metrics['collect']
+  readRecentRequests: RecentRequests['read']
 }
 
 export interface App extends Stoppable {
@@ -117,7 +119,13 @@ export async function createApp({ onCreated, ...options }: AppOptions): Promise<
     addServiceGauges(service)
     addStorageGauges(metrics, infrastructure)
     metrics.addGauge({ name: 'graphql_sockets', help: 'Open sockets.', label: 'dialect', read: sockets.counts })
-    await onCreated?.(http.app, { ...infrastructure, ...graphql, sockets, collectMetrics: metrics.collect })
+    await onCreated?.(http.app, {
+      ...infrastructure,
+      ...graphql,
+      sockets,
+      collectMetrics: metrics.collect,
+      readRecentRequests: metrics.recent.read,
+    })
     await http.app.ready()
 
     return {

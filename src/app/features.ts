@@ -5,6 +5,7 @@ import { auth } from '../features/auth/auth.feature.ts'
 import { backup } from '../features/backup/backup.feature.ts'
 import { console } from '../features/console/console.feature.ts'
 import { devices } from '../features/devices/devices.feature.ts'
+import { overview } from '../features/overview/overview.feature.ts'
 import { passkeys } from '../features/passkeys/passkeys.feature.ts'
 import { posts } from '../features/posts/posts.feature.ts'
 import { products } from '../features/products/products.feature.ts'
@@ -12,6 +13,7 @@ import { profile } from '../features/profile/profile.feature.ts'
 import { setUp } from '../features/set-up/set-up.feature.ts'
 import { twoFactor } from '../features/two-factor/two-factor.feature.ts'
 import { users } from '../features/users/users.feature.ts'
+import { webhooks } from '../features/webhooks/webhooks.feature.ts'
 import type { Feature } from '../platform/feature.ts'
 import { requireNoClashes } from './feature-clashes.ts'
 
@@ -26,8 +28,10 @@ export const ownFeatures = [
   admin,
   apiKeys,
   products,
+  webhooks,
   backup,
   setUp,
+  overview,
   console,
 ] as const satisfies readonly Feature[]
 

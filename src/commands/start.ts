@@ -28,5 +28,5 @@ async function createWith(threads: number, settings: Settings): Promise<App> {
   }
   const { createThreadedApp } = await import('../app/threads/start-threads.ts')
   const { directory, environment } = settings.sources
-  return createThreadedApp({ ...settings, threads, directory, environment })
+  return createThreadedApp({ ...settings, threads, directory, environment, compactsHeap: true })
 }

@@ -2,7 +2,9 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { root } from './root.ts'
 
+let known: string | undefined
+
 export function readVersion(): string {
-  const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string }
-  return version
+  known ??= (JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string }).version
+  return known
 }

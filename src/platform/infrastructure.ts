@@ -17,6 +17,7 @@ import type { Log } from './log/logger.ts'
 import type { Metrics } from './metrics/metrics.ts'
 import type { HashPool } from './passwords/hash-pool.ts'
 import type { Secrets } from './secrets/secrets.ts'
+import type { ReadRecentRequests } from './threads/process-parts.ts'
 import type { Tracing } from './tracing/tracing.ts'
 
 /** What every feature may use. */
@@ -25,11 +26,15 @@ export interface Infrastructure<Config = CoreConfig> {
   readonly log: Log
   readonly clock: Clock
   readonly random: Random
+  /** Of this start of the process: unique, and the same in all of its threads. */
+  readonly nodeId: string
   readonly db: Database
   /** What the service and all features declare about the database. */
   readonly schema: DeclaredSchema
   /** Undefined in commands, which serve no /metrics. */
   readonly metrics: Metrics | undefined
+  /** The requests of the last hour, of each thread of this process. Undefined in commands. */
+  readonly readRecentRequests: ReadRecentRequests | undefined
   /** Undefined without OpenTelemetry. */
   readonly tracing: Tracing | undefined
   readonly counts: MaintainedCounts

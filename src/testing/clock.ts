@@ -20,6 +20,11 @@ export function beginNow(): Beginning {
   return { at: now - (now % periodMs), startedAt: steadyNow() }
 }
 
+/** Advances to the next period, where a new clock starts. */
+export function startPeriod(clock: MovableClock): void {
+  clock.advance((periodMs - (clock.now() % periodMs)) / 1000)
+}
+
 export function createMovableClock({ at, startedAt }: Beginning = beginNow()): MovableClock {
   const memory = new SharedArrayBuffer(Float64Array.BYTES_PER_ELEMENT)
   const offset = new Float64Array(memory)

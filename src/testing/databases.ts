@@ -14,10 +14,9 @@ export interface TestDatabase {
 /** Both engines, or only SQLite if TEST_ONLY_SQLITE is set. */
 export const engines: readonly Dialect[] = process.env.TEST_ONLY_SQLITE ? ['sqlite'] : ['sqlite', 'postgres']
 
-/** How many threads serve. */
-export function testThreads(engine: Dialect): number {
-  const onSqlite = engine === 'sqlite' ? process.env.TEST_SQLITE_THREADS : undefined
-  return Number(process.env.THREADS ?? onSqlite ?? 1)
+/** How many threads serve: TEST_THREADS is what the test run chose for a part of the tests. */
+export function testThreads(): number {
+  return Number(process.env.THREADS ?? process.env.TEST_THREADS ?? 1)
 }
 
 /** Migrated databases to copy, because migrating takes longer than most tests. See test/support/templates.ts. */
@@ -47,17 +46,25 @@ async function createOnServer(template = 'template1'): Promise<TestDatabase> {
     throw new Error('TEST_DATABASE_URL is not set: it names a PostgreSQL server on which databases may be made')
   }
   const name = `test_${systemRandom.bytes(8).toString('hex')}`
-  await runOnServer(server, `CREATE DATABASE ${name} TEMPLATE ${template}`)
+  await runOnServer(server, async (client) => {
+    const { rows } = await client.query('SHOW server_version_num')
+    // The other strategy writes the whole database to the log. Before version 15 this was the only one.
+    const strategy = Number(rows[0]?.server_version_num) >= 150_000 ? 'STRATEGY FILE_COPY' : ''
+    await client.query(`CREATE DATABASE ${name} TEMPLATE ${template} ${strategy}`)
+  })
   const url = new URL(server)
   url.pathname = `/${name}`
   return { url: url.href, drop: () => runOnServer(server, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`) }
 }
 
-export async function runOnServer(server: string, sql: string): Promise<void> {
+export async function runOnServer(
+  server: string,
+  work: string | ((client: pg.Client) => Promise<void>),
+): Promise<void> {
   const client = new pg.Client({ connectionString: server })
   await client.connect()
   try {
-    await client.query(sql)
+    await (typeof work === 'string' ? client.query(work) : work(client))
   } finally {
     await client.end()
   }

@@ -5,7 +5,6 @@ import { loadConfig } from '../app/load-config.ts'
 import { createThreadedApp } from '../app/threads/start-threads.ts'
 import { root } from '../config/root.ts'
 import type { Dialect } from '../platform/database/database.ts'
-import { dialectOf } from '../platform/database/open.ts'
 import type { Feature } from '../platform/feature.ts'
 import { createLogger } from '../platform/log/logger.ts'
 import { createClient } from './client.ts'
@@ -78,7 +77,7 @@ export async function startService(options: TestServiceOptions = {}): Promise<Te
       log: createLogger({ level: config.log.level, isTerminal: false, destination }),
       extensions,
     }
-    const threads = options.threads ?? testThreads(dialectOf(databaseUrl))
+    const threads = options.threads ?? testThreads()
     const app =
       threads > 1 && canUseThreads(options)
         ? await createThreadedApp({

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { startApi } from '../support/api.ts'
+import { shareApi, startApi } from '../support/api.ts'
 import { onEachEngine } from '../support/databases.ts'
 import { eventually } from '../support/eventually.ts'
 import {
@@ -18,8 +18,10 @@ import {
 } from '../support/people.ts'
 
 onEachEngine('authentication', (engine) => {
-  test('null characters, invalid Unicode and endless emails get the usual errors', async (t) => {
-    const api = await startApi(t, { engine })
+  const shared = shareApi({ engine })
+
+  test('null characters, invalid Unicode and endless emails get the usual errors', async () => {
+    const api = await shared()
     const user = await signIn(api)
     for (const email of [
       'a\0b@example.com',
@@ -42,16 +44,16 @@ onEachEngine('authentication', (engine) => {
     assert.ok(!api.log.join('').includes('"level":"error"'))
   })
 
-  test('an overlong email is locked out like any other', async (t) => {
-    const api = await startApi(t, { engine })
+  test('an overlong email is locked out like any other', async () => {
+    const api = await shared()
     const email = `${'x'.repeat(5000)}@example.com`
     for (let i = 0; i < 4; i++) assert.equal((await logIn(api, email)).status, 401)
     assert.equal((await logIn(api, email)).status, 423)
     assert.equal((await logIn(api, `y${email}`)).status, 401)
   })
 
-  test('emails with control or invisible characters are refused, and every violated rule is reported', async (t) => {
-    const api = await startApi(t, { engine })
+  test('emails with control or invisible characters are refused, and every violated rule is reported', async () => {
+    const api = await shared()
     for (const email of [
       'a\u0001@example.com',
       '\u200ba@example.com',
@@ -65,8 +67,8 @@ onEachEngine('authentication', (engine) => {
     assert.deepEqual(long.body.details, { email: ['Must be a valid email address', 'Must be at most 255 characters'] })
   })
 
-  test('a Bearer header with extra text is an invalid token, an empty one a missing token', async (t) => {
-    const api = await startApi(t, { engine })
+  test('a Bearer header with extra text is an invalid token, an empty one a missing token', async () => {
+    const api = await shared()
     const ask = async (authorization: string) =>
       (await api.request('GET', '/me', { headers: { authorization } })).body.error
     assert.equal(await ask('Bearer a b'), 'Invalid access token')
@@ -74,8 +76,8 @@ onEachEngine('authentication', (engine) => {
     assert.equal(await ask('Token x'), 'Missing access token')
   })
 
-  test('an Idempotency-Key of a thousand characters is as good as one of sixteen', async (t) => {
-    const api = await startApi(t, { engine })
+  test('an Idempotency-Key of a thousand characters is as good as one of sixteen', async () => {
+    const api = await shared()
     const user = await signIn(api)
     const refresh = () =>
       api.request('POST', '/api/auth/refresh', {
@@ -187,8 +189,8 @@ onEachEngine('authentication', (engine) => {
     assert.match((await read())[0]?.password_hash ?? '', /^\$2b\$05\$/)
   })
 
-  test('an empty form field counts as missing', async (t) => {
-    const api = await startApi(t, { engine })
+  test('an empty form field counts as missing', async () => {
+    const api = await shared()
     const user = await signIn(api)
     const response = await api.request('POST', '/api/auth/logout', { form: { all_devices: '' }, token: user.access })
     assert.equal(response.status, 200)

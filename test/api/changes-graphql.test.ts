@@ -58,6 +58,34 @@ onEachEngine('the change log over GraphQL', (engine) => {
     assert.deepEqual((await later.next()).data.productChanges, byPlain[1])
   })
 
+  test('sends each subscriber what it has selected, wherever it began', async (t) => {
+    const api = await startApi(t, { engine })
+    const { access } = await signIn(api)
+    await createProduct(api, access, { name: 'First' })
+    const query = `subscription ($after: String, $isLong: Boolean!) {
+      productChanges(after: $after) { cursor product { title: name description @include(if: $isLong) } }
+    }`
+    const open = async (variables: object, text = query) => {
+      const socket = await openSocket(t, api.wsUrl)
+      socket.send({ query: text, variables })
+      return async () => (await socket.next()).data.productChanges.product
+    }
+    const all = await Promise.all([
+      open({ after: '0', isLong: false }),
+      open({ after: '0', isLong: true }),
+      open({ after: '0', isLong: true }, query.replace('title:', 'label:')),
+      open({ after: '1', isLong: false }),
+    ])
+    await Promise.all(all.map((next) => next()))
+    await createProduct(api, access, { name: 'Second', description: 'Long' })
+    assert.deepEqual(await Promise.all(all.map((next) => next())), [
+      { title: 'Second' },
+      { title: 'Second', description: 'Long' },
+      { label: 'Second', description: 'Long' },
+      { title: 'Second' },
+    ])
+  })
+
   test('refuses cursors that are none, and those that have expired', async (t) => {
     const api = await startApi(t, { engine })
     for (const [after, code] of [

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { createLatchkey } from '../../packages/client/src/index.ts'
 import type { Database } from '../../src/platform/database/database.ts'
 import { type Api, startApi } from '../support/api.ts'
 import { openChanges, type ReceivedChange, readChanges } from '../support/changes.ts'
@@ -86,6 +87,21 @@ const consumers: Record<string, (t: TestContext, mirror: Mirror, next: () => Api
     })()
     return () => {
       isOver = true
+      return reading
+    }
+  },
+
+  async client(_t, mirror, next) {
+    const stop = new AbortController()
+    const reading = (async () => {
+      while (!stop.signal.aborted) {
+        const signal = AbortSignal.any([stop.signal, AbortSignal.timeout(60)])
+        const changes = createLatchkey({ url: next().url }).changes(mirror.cursor, { limit: 7, signal })
+        for await (const change of changes) mirror.apply(ofResource(change))
+      }
+    })()
+    return () => {
+      stop.abort()
       return reading
     }
   },

@@ -133,6 +133,20 @@ if (engines.includes('postgres')) {
       await eventually(async () => assert.deepEqual(await lastNames(api, start), expected))
     })
 
+    test('entries that a promoted standby does not have are not shown from memory', async (t) => {
+      const api = await startApi(t, { engine, threads: 1 })
+      const { access } = await signIn(api)
+      const start = (await readChanges(api)).body.meta.cursor
+      const stream = await openChanges(t, api.url)
+      for (const name of ['Lost', 'Lost too']) await createProduct(api, access, { name })
+      await eventually(() => assert.equal(stream.changes.length, 2))
+      const client = await connect(t, api)
+      await client.query('DELETE FROM changes WHERE id > $1', [start])
+      await client.query(`ALTER TABLE changes ALTER COLUMN id RESTART WITH ${Number(start) + 1}`)
+      await client.query(insert, ['Other'])
+      assert.deepEqual(await namesAfter(api, start), ['created Other'])
+    })
+
     test('a position is never taken back while many write, roll back and read at once', async (t) => {
       const api = await startApi(t, { engine })
       const start = (await readChanges(api)).body.meta.cursor

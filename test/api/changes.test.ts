@@ -35,6 +35,8 @@ onEachEngine('the change log over REST', (engine) => {
     const later = await readChanges(api, { after: body.data[0]?.cursor ?? '' })
     assert.deepEqual(later.body.data, body.data.slice(1))
     assert.deepEqual((await readChanges(api, { after: 0 })).body.data, body.data)
+    const short = await readChanges(api, { after: 0, limit: 1 })
+    assert.deepEqual(short.body.data, body.data.slice(0, 1), 'entries of others are no reason for an empty page')
     assert.deepEqual((await readChanges(api, { after: body.meta.cursor })).body.data, [])
     assert.equal(later.headers.get('cache-control'), 'no-store')
   })

@@ -72,7 +72,7 @@ onEachEngine('users in the console', (engine) => {
     assert.equal(page.status, 200)
     assert.match(page.html, /<h1>bob@example\.com<\/h1>/)
     assert.match(page.text, /Name Ada Roles None Two-factor Off Locked No/)
-    assert.equal(page.html.match(/<form/g)?.length, 1, 'signing out')
+    assert.equal(page.html.match(/<form/g)?.length, 2, 'the appearance and signing out')
     const token = page.hidden('/console/sign-out')
     for (const path of ['roles', 'unlock', 'reset-2fa', 'sign-out']) {
       assert.equal((await reader.post(`${users}/${user.id}/${path}`, token)).status, 403)

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { createHmac, hash } from 'node:crypto'
 import { test } from 'node:test'
-import { startApi } from '../support/api.ts'
+import { shareApi, startApi } from '../support/api.ts'
 import { type ConsoleBrowser, openConsole } from '../support/console.ts'
 import { onEachEngine } from '../support/databases.ts'
 import { again, claimsOf, isSignedIn, many, password, register } from '../support/people.ts'
@@ -15,8 +15,10 @@ const idOf = (browser: ConsoleBrowser, name = 'latchkey_session') => browser.coo
 const isIn = async (browser: ConsoleBrowser) => (await browser.open(account)).status === 200
 
 onEachEngine('a session of the console', (engine) => {
-  test('is a cookie that scripts cannot read and other sites cannot send with a form', async (t) => {
-    const api = await startApi(t, { engine })
+  const shared = shareApi({ engine })
+
+  test('is a cookie that scripts cannot read and other sites cannot send with a form', async () => {
+    const api = await shared()
     const { email } = await register(api)
     const browser = openConsole(api)
     await browser.open('/console/sign-in')
@@ -75,8 +77,8 @@ onEachEngine('a session of the console', (engine) => {
     assert.ok(body.data.some((session: { id: string }) => session.id === row?.family))
   })
 
-  test('gets a new id at sign-in, even if one was planted before', async (t) => {
-    const api = await startApi(t, { engine })
+  test('gets a new id at sign-in, even if one was planted before', async () => {
+    const api = await shared()
     const { email } = await register(api)
     const browser = openConsole(api)
     browser.cookies.set('latchkey_session', { value: 'planted', attributes: [] })
@@ -91,8 +93,8 @@ onEachEngine('a session of the console', (engine) => {
     assert.equal(await isIn(planted), false)
   })
 
-  test('ends with its family when the same browser signs in again', async (t) => {
-    const api = await startApi(t, { engine })
+  test('ends with its family when the same browser signs in again', async () => {
+    const api = await shared()
     const { email } = await register(api)
     const browser = openConsole(api)
     await browser.signIn(email)
@@ -104,8 +106,8 @@ onEachEngine('a session of the console', (engine) => {
     assert.deepEqual([await isIn(browser), await isIn(old)], [true, false])
   })
 
-  test('allows parallel page loads: that is not token reuse', async (t) => {
-    const api = await startApi(t, { engine })
+  test('allows parallel page loads: that is not token reuse', async () => {
+    const api = await shared()
     const { email } = await register(api)
     const browser = openConsole(api)
     await browser.signIn(email)
@@ -173,8 +175,8 @@ onEachEngine('a session of the console', (engine) => {
     })
   }
 
-  test('lasts while it is used, seven days unused, and ninety at most', async (t) => {
-    const api = await startApi(t, { engine })
+  test('lasts while it is used, seven days unused, and ninety at most', async () => {
+    const api = await shared()
     const { email } = await register(api)
     const browser = openConsole(api)
     await browser.signIn(email)
@@ -192,8 +194,8 @@ onEachEngine('a session of the console', (engine) => {
     assert.equal(await isIn(browser), false, 'unused for seven days')
   })
 
-  test('that has expired leads to the sign-in form, and from there to the requested page', async (t) => {
-    const api = await startApi(t, { engine })
+  test('that has expired leads to the sign-in form, and from there to the requested page', async () => {
+    const api = await shared()
     const { email } = await register(api)
     const browser = openConsole(api)
     await browser.signIn(email)
@@ -222,16 +224,16 @@ onEachEngine('a session of the console', (engine) => {
     )
   })
 
-  test('is not offered to signed-in users', async (t) => {
-    const api = await startApi(t, { engine })
+  test('is not offered to signed-in users', async () => {
+    const api = await shared()
     const { email } = await register(api)
     const browser = openConsole(api)
     await browser.signIn(email)
     assert.equal((await browser.open('/console/register')).location, '/console')
   })
 
-  test('leads to the requested page, whatever its URL contains, also by way of registration', async (t) => {
-    const api = await startApi(t, { engine })
+  test('leads to the requested page, whatever its URL contains, also by way of registration', async () => {
+    const api = await shared()
     const browser = openConsole(api)
     const wanted = '/console/users?q=neil+(ada)@example.com,:;!*~$&page=2'
     const form = await browser.follow(await browser.open(wanted))
@@ -244,8 +246,8 @@ onEachEngine('a session of the console', (engine) => {
     assert.equal((await browser.submit('/console/sign-in', person)).location, wanted)
   })
 
-  test('never begins with a trip to another site', async (t) => {
-    const api = await startApi(t, { engine })
+  test('never begins with a trip to another site', async () => {
+    const api = await shared()
     const { email } = await register(api)
     const evil = [
       '//evil.example',

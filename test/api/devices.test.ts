@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
 import { test } from 'node:test'
-import { startApi } from '../support/api.ts'
+import { shareApi, startApi } from '../support/api.ts'
 import { onEachEngine } from '../support/databases.ts'
 import { deviceTokenIn, isKnown, lockOut, logInFrom, manyAddresses, newDevice } from '../support/devices.ts'
 import { eventually } from '../support/eventually.ts'
@@ -13,6 +13,8 @@ import { startApiWithRoles } from '../support/roles.ts'
 const day = 86_400
 
 onEachEngine('a known device', (engine) => {
+  const shared = shareApi({ engine })
+
   test('gets an opaque token of 256 bits at a completed login, kept as a hash alone', async (t) => {
     const api = await startApiWithRoles(t, { engine })
     const { id, email } = await register(api)
@@ -42,8 +44,8 @@ onEachEngine('a known device', (engine) => {
     assert.equal((await api.db.all('SELECT id FROM devices')).length, 1)
   })
 
-  test('signs in while strangers keep the account locked, and unlocks nothing for them', async (t) => {
-    const api = await startApi(t, { engine })
+  test('signs in while strangers keep the account locked, and unlocks nothing for them', async () => {
+    const api = await shared()
     const { email } = await register(api)
     const { token } = await newDevice(api, email)
     const until = await lockOut(api, email)
@@ -58,8 +60,8 @@ onEachEngine('a known device', (engine) => {
     assert.equal((await logInFrom(api, email, { given: 'wrong' })).status, 423, "the strangers' count goes on")
   })
 
-  test('has a counter of its own, of as many attempts and seconds', async (t) => {
-    const api = await startApi(t, { engine })
+  test('has a counter of its own, of as many attempts and seconds', async () => {
+    const api = await shared()
     const { email } = await register(api)
     const { token } = await newDevice(api, email)
     const other = await newDevice(api, email)
@@ -142,8 +144,8 @@ onEachEngine('a known device', (engine) => {
     assert.deepEqual(told, { withTokens: 96 * 4, without: 96 * 4 })
   })
 
-  test('is a stranger with a token that was tampered with, made up, of another account or expired', async (t) => {
-    const api = await startApi(t, { engine })
+  test('is a stranger with a token that was tampered with, made up, of another account or expired', async () => {
+    const api = await shared()
     const { email } = await register(api)
     const { token } = await newDevice(api, email)
     const theirs = await newDevice(api, (await register(api, 'other@example.com')).email)
@@ -168,8 +170,8 @@ onEachEngine('a known device', (engine) => {
     assert.equal((await logInFrom(api, 'other@example.com', { token: theirs.token })).status, 200)
   })
 
-  test('is known for 180 days from its last login, and then no more', async (t) => {
-    const api = await startApi(t, { engine })
+  test('is known for 180 days from its last login, and then no more', async () => {
+    const api = await shared()
     const { email } = await register(api)
     const { token } = await newDevice(api, email)
     for (let i = 0; i < 2; i++) {
@@ -207,8 +209,8 @@ onEachEngine('a known device', (engine) => {
     assert.deepEqual(await api.db.all('SELECT count(*) AS n FROM devices'), [{ n: 21 }])
   })
 
-  test('with a second factor is made by the code, and its wrong codes count on it', async (t) => {
-    const api = await startApi(t, { engine })
+  test('with a second factor is made by the code, and its wrong codes count on it', async () => {
+    const api = await shared()
     const user = await signIn(api)
     const { secret } = await enableTwoFactor(api, user)
     const verify = (challenge_token: string, code: string, token?: string) =>
@@ -241,8 +243,10 @@ onEachEngine('a known device', (engine) => {
 })
 
 onEachEngine('a device is forgotten', (engine) => {
-  test('by a password change, unless it made the change', async (t) => {
-    const api = await startApi(t, { engine })
+  const shared = shareApi({ engine })
+
+  test('by a password change, unless it made the change', async () => {
+    const api = await shared()
     const { email } = await register(api)
     const [mine, other] = [await newDevice(api, email), await newDevice(api, email)]
     const next = 'Another-Pass-2'
@@ -264,8 +268,8 @@ onEachEngine('a device is forgotten', (engine) => {
     assert.equal(await isKnown(api, email, mine.token), false, 'where none is presented, all are')
   })
 
-  test('by a reset of the password, whichever it was', async (t) => {
-    const api = await startApi(t, { engine })
+  test('by a reset of the password, whichever it was', async () => {
+    const api = await shared()
     const { email } = await register(api)
     const { token } = await newDevice(api, email)
     await api.post('/api/auth/password/forgot', { email })
@@ -276,8 +280,8 @@ onEachEngine('a device is forgotten', (engine) => {
     assert.equal(await isKnown(api, email, token, next), false)
   })
 
-  test('with its session, where another device ends that, and not by its own logout', async (t) => {
-    const api = await startApi(t, { engine })
+  test('with its session, where another device ends that, and not by its own logout', async () => {
+    const api = await shared()
     const user = await register(api)
     const [mine, other] = [await newDevice(api, user.email), await newDevice(api, user.email)]
     const stranger = await signIn(api)
@@ -301,8 +305,8 @@ onEachEngine('a device is forgotten', (engine) => {
     assert.ok(await isKnown(api, user.email, mine.token), 'its own session')
   })
 
-  test('by a logout everywhere, but for the one that is presented', async (t) => {
-    const api = await startApi(t, { engine })
+  test('by a logout everywhere, but for the one that is presented', async () => {
+    const api = await shared()
     const user = await register(api)
     const [mine, other] = [await newDevice(api, user.email), await newDevice(api, user.email)]
     await lockOut(api, user.email)

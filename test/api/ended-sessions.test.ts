@@ -120,6 +120,8 @@ onEachEngine('a session that was ended', (engine) => {
         const other = await again(api, user)
         const id = familyOf(user)
         assert.deepEqual((await listOf(api, other.access)).ended, [])
+        const ask = () => api.post('/api/auth/sessions/ended', { refresh_token: user.refresh })
+        assert.deepEqual([(await ask()).status, (await ask()).body], [200, { data: null }])
         const from = api.clock.now()
         await end(api, user, other)
         const login = await logIn(api, user.email, reason === 'password_change' ? next : password)
@@ -135,6 +137,11 @@ onEachEngine('a session that was ended', (engine) => {
           'reason',
         ])
         assert.equal(found.reason, reason)
+        assert.deepEqual(
+          (await ask()).body,
+          { data: { reason, ended_at: found.ended_at } },
+          'and whoever has its token',
+        )
         const endedAt = Date.parse(found.ended_at)
         assert.ok(endedAt >= from - 1000 && endedAt <= api.clock.now(), found.ended_at)
         assert.ok(!data.some((each) => each.id === id))
@@ -144,6 +151,20 @@ onEachEngine('a session that was ended', (engine) => {
       })
     }
   }
+
+  test('tells its reason by a genuine refresh token alone, and asking is no reuse', async (t) => {
+    const api = await startApiWithRoles(t, { engine })
+    const user = await signIn(api)
+    const ask = (refresh_token: string) => api.post('/api/auth/sessions/ended', { refresh_token })
+    for (const token of ['', user.access, `${user.refresh}x`]) {
+      const { status, body } = await ask(token)
+      assert.deepEqual([status, body], [401, { error: 'Invalid refresh token' }])
+    }
+    const { body: next } = await api.post('/api/auth/refresh', { refresh_token: user.refresh })
+    const { status, headers, body } = await ask(user.refresh)
+    assert.deepEqual([status, headers.get('cache-control'), body], [200, 'no-store', { data: null }])
+    assert.equal((await api.post('/api/auth/refresh', { refresh_token: next.refresh_token })).status, 200)
+  })
 
   test('keeps its first reason, whatever ends others later', async (t) => {
     const api = await startApiWithRoles(t, { engine })

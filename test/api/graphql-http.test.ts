@@ -5,9 +5,12 @@ import { test } from 'node:test'
 import { brotliDecompressSync } from 'node:zlib'
 import { negotiate } from '../../src/platform/graphql/http/media-types.ts'
 import { query } from '../../src/platform/graphql/schema/elements.ts'
-import { type Api, startApi } from '../support/api.ts'
+import { type Api, shareApi, startApi } from '../support/api.ts'
 import { codeOf, graphqlPath, send } from '../support/graphql.ts'
 import { signIn } from '../support/people.ts'
+
+/** For tests that write nothing. */
+const shared = shareApi()
 
 const newer = 'application/graphql-response+json'
 const older = 'application/json'
@@ -15,8 +18,8 @@ const older = 'application/json'
 const get = (api: Api, parameters: Record<string, string>, headers: Record<string, string> = {}) =>
   api.request('GET', `${graphqlPath}?${new URLSearchParams(parameters)}`, { headers })
 
-test('GET takes the query, its variables as JSON and the name of the operation', async (t) => {
-  const api = await startApi(t)
+test('GET takes the query, its variables as JSON and the name of the operation', async () => {
+  const api = await shared()
   const response = await get(api, {
     query: 'query A($n: Int) { posts(limit: $n) { id } } query B { me { id } }',
     variables: '{"n": 1}',
@@ -31,8 +34,8 @@ test('GET takes the query, its variables as JSON and the name of the operation',
   assert.deepEqual([head.status, head.headers.get('content-length'), head.body], [200, '31', ''])
 })
 
-test('a mutation over GET is 405 with Allow: POST, and does nothing', async (t) => {
-  const api = await startApi(t)
+test('a mutation over GET is 405 with Allow: POST, and does nothing', async () => {
+  const api = await shared()
   const document = 'mutation M { createPost(title: "a", body: "b") } query Q { posts { id } }'
   for (const method of ['GET', 'HEAD']) {
     const path = `${graphqlPath}?${new URLSearchParams({ query: document, operationName: 'M' })}`
@@ -43,8 +46,8 @@ test('a mutation over GET is 405 with Allow: POST, and does nothing', async (t) 
   assert.deepEqual((await get(api, { query: document, operationName: 'Q' })).body, { data: { posts: [] } })
 })
 
-test('an invalid request is 400, whatever the client accepts', async (t) => {
-  const api = await startApi(t)
+test('an invalid request is 400, whatever the client accepts', async () => {
+  const api = await shared()
   for (const accept of [older, newer]) {
     for (const json of [
       {},
@@ -75,8 +78,8 @@ test('an invalid request is 400, whatever the client accepts', async (t) => {
   assert.equal(twice.status, 400)
 })
 
-test('an invalid document is 200 as application/json and 400 as application/graphql-response+json', async (t) => {
-  const api = await startApi(t)
+test('an invalid document is 200 as application/json and 400 as application/graphql-response+json', async () => {
+  const api = await shared()
   for (const [document, code] of [
     ['{', 'GRAPHQL_PARSE_FAILED'],
     ['{ unknown }', 'GRAPHQL_VALIDATION_FAILED'],
@@ -127,8 +130,8 @@ test('the response has the content type that the client prefers', () => {
   }
 })
 
-test('a client that accepts neither content type gets 406 before anything is executed', async (t) => {
-  const api = await startApi(t)
+test('a client that accepts neither content type gets 406 before anything is executed', async () => {
+  const api = await shared()
   const response = await send(api, 'mutation { createPost(title: "a", body: "b") }', {
     headers: { accept: 'text/html' },
   })
@@ -136,8 +139,8 @@ test('a client that accepts neither content type gets 406 before anything is exe
   assert.deepEqual((await send(api, '{ posts { id } }')).body.data.posts, [])
 })
 
-test('a POST must be JSON in UTF-8; forms and other types are 415', async (t) => {
-  const api = await startApi(t)
+test('a POST must be JSON in UTF-8; forms and other types are 415', async () => {
+  const api = await shared()
   const body = '{"query":"{ __typename }"}'
   const postAs = (type: string) => api.request('POST', graphqlPath, { body, headers: { 'content-type': type } })
   for (const type of [
@@ -166,8 +169,8 @@ test('a POST must be JSON in UTF-8; forms and other types are 415', async (t) =>
   assert.equal(form.status, 415)
 })
 
-test('all errors on /graphql have the GraphQL format, and the REST format everywhere else', async (t) => {
-  const api = await startApi(t)
+test('all errors on /graphql have the GraphQL format, and the REST format everywhere else', async () => {
+  const api = await shared()
   for (const method of ['PUT', 'DELETE', 'PATCH']) {
     const response = await api.request(method, graphqlPath, { json: { query: '{ __typename }' } })
     assert.equal(response.status, 405, method)
@@ -204,8 +207,8 @@ test('load shedding uses the GraphQL error format', async (t) => {
   assert.fail('no load was shed')
 })
 
-test('a token is optional; an invalid one is 401 before the body is parsed', async (t) => {
-  const api = await startApi(t)
+test('a token is optional; an invalid one is 401 before the body is parsed', async () => {
+  const api = await shared()
   const user = await signIn(api)
   const me = { query: '{ me { id } }' }
   assert.deepEqual((await api.post(graphqlPath, me)).body, { data: { me: null } })
@@ -228,8 +231,8 @@ test('a token is optional; an invalid one is 401 before the body is parsed', asy
   assert.equal((await api.post(graphqlPath, me, user.access)).status, 401)
 })
 
-test('a session that ends while the body arrives is noticed', async (t) => {
-  const api = await startApi(t)
+test('a session that ends while the body arrives is noticed', async () => {
+  const api = await shared()
   const user = await signIn(api)
   const body = new ReadableStream({
     async start(controller) {
@@ -249,16 +252,16 @@ test('a session that ends while the body arrives is noticed', async (t) => {
   assert.equal(response.status, 401)
 })
 
-test('cookies are ignored', async (t) => {
-  const api = await startApi(t)
+test('cookies are ignored', async () => {
+  const api = await shared()
   const { access } = await signIn(api)
   for (const cookie of [`access_token=${access}`, `Authorization=Bearer ${access}`, `token=${access}; session=x`]) {
     assert.deepEqual((await send(api, '{ me { id } }', { headers: { cookie } })).body, { data: { me: null } })
   }
 })
 
-test('responses to requests with a token are not cached, and caches vary by Authorization', async (t) => {
-  const api = await startApi(t)
+test('responses to requests with a token are not cached, and caches vary by Authorization', async () => {
+  const api = await shared()
   const { access } = await signIn(api)
   const mine = await get(api, { query: '{ me { id } }' }, { authorization: `Bearer ${access}` })
   assert.equal(mine.headers.get('cache-control'), 'no-store')
@@ -325,8 +328,8 @@ test('a batch returns its results in order, each as if it had been sent alone', 
   assert.equal((await batch([one], { accept: newer })).headers.get('content-type'), `${newer}; charset=utf-8`)
 })
 
-test('a subscription without an event stream is refused with a message that says what it needs', async (t) => {
-  const api = await startApi(t)
+test('a subscription without an event stream is refused with a message that says what it needs', async () => {
+  const api = await shared()
   for (const accept of [older, newer, '*/*']) {
     const response = await send(api, 'subscription { counter { count } }', { headers: { accept } })
     assert.equal(response.status, 400)
@@ -335,7 +338,7 @@ test('a subscription without an event stream is refused with a message that says
 })
 
 test('introspection works if the playground is on, and reveals nothing if it is off', async (t) => {
-  const open = await startApi(t)
+  const open = await shared()
   assert.equal((await send(open, '{ __schema { queryType { name } } }')).body.data.__schema.queryType.name, 'Query')
   assert.match((await send(open, '{ post { id } }')).body.errors[0].message, /id/)
   const closed = await startApi(t, { env: { GQL_PLAYGROUND: 'false' } })

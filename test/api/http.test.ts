@@ -6,7 +6,7 @@ import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import { compressResponse } from '../../src/platform/http/compression.ts'
-import { type Api, startApi } from '../support/api.ts'
+import { type Api, shareApi, startApi } from '../support/api.ts'
 import { eventually } from '../support/eventually.ts'
 import { signIn } from '../support/people.ts'
 import { sendRaw } from '../support/raw-http.ts'
@@ -48,16 +48,18 @@ function start(t: TestContext, env: Record<string, string> = {}): Promise<Api> {
   return startApi(t, { extend: testRoutes, env })
 }
 
-test('JSON and form bodies are read alike', async (t) => {
-  const api = await start(t)
+const shared = shareApi({ extend: testRoutes })
+
+test('JSON and form bodies are read alike', async () => {
+  const api = await shared()
   const json = await api.request('POST', '/echo', { json: { a: 'ü & x', b: '' } })
   const form = await api.request('POST', '/echo', { form: { a: 'ü & x', b: '' } })
   assert.deepEqual(json.body.body, { a: 'ü & x', b: '' })
   assert.deepEqual(form.body.body, { a: 'ü & x', b: '' })
 })
 
-test('an empty body counts as no body, whatever its content type', async (t) => {
-  const api = await start(t)
+test('an empty body counts as no body, whatever its content type', async () => {
+  const api = await shared()
   for (const headers of [
     {},
     { 'content-type': 'application/json' },
@@ -82,8 +84,8 @@ const malformed: [string, string | Uint8Array][] = [
   ['invalid UTF-8', new Uint8Array([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d])],
 ]
 for (const [what, body] of malformed) {
-  test(`a JSON body that is ${what} is 400`, async (t) => {
-    const api = await start(t)
+  test(`a JSON body that is ${what} is 400`, async () => {
+    const api = await shared()
     const response = await api.request('POST', '/echo', { body, headers: { 'content-type': 'application/json' } })
     assert.equal(response.status, 400)
     assert.deepEqual(response.body, { error: 'Malformed request body' })
@@ -128,8 +130,8 @@ test('clients that disconnect at once leave no trace in the log', async (t) => {
   )
 })
 
-test('a byte order mark in front of a body is skipped', async (t) => {
-  const api = await start(t)
+test('a byte order mark in front of a body is skipped', async () => {
+  const api = await shared()
   const post = (path: string, type: string, body: string) =>
     api.request('POST', path, { body: `\ufeff${body}`, headers: { 'content-type': type } })
   assert.deepEqual((await post('/echo', 'application/json', '{"a":1}')).body.body, { a: 1 })
@@ -143,8 +145,8 @@ test('a byte order mark in front of a body is skipped', async (t) => {
   assert.deepEqual(login.body, { error: 'Invalid credentials' })
 })
 
-test('a key that would poison a prototype is ignored, anywhere in a body', async (t) => {
-  const api = await start(t)
+test('a key that would poison a prototype is ignored, anywhere in a body', async () => {
+  const api = await shared()
   const { access: token } = await signIn(api)
   const inner = ['"__proto__": {"isAdmin": true}', '"constructor": {"prototype": {"isAdmin": true}}']
   const keys = [
@@ -173,8 +175,8 @@ test('a key that would poison a prototype is ignored, anywhere in a body', async
   assert.equal(({} as Record<string, unknown>).isAdmin, undefined)
 })
 
-test('a body over 1 MiB is 413, one of exactly 1 MiB is read', async (t) => {
-  const api = await start(t)
+test('a body over 1 MiB is 413, one of exactly 1 MiB is read', async () => {
+  const api = await shared()
   const fits = JSON.stringify({ a: 'x'.repeat(1024 * 1024 - 8) })
   const headers = { 'content-type': 'application/json' }
   assert.equal((await api.request('POST', '/echo', { body: fits, headers })).status, 200)
@@ -183,8 +185,8 @@ test('a body over 1 MiB is 413, one of exactly 1 MiB is read', async (t) => {
   assert.deepEqual(response.body, { error: 'Request body too large' })
 })
 
-test('a body of another type is 415', async (t) => {
-  const api = await start(t)
+test('a body of another type is 415', async () => {
+  const api = await shared()
   for (const type of ['text/plain', 'application/xml', 'multipart/form-data; boundary=x', 'nonsense']) {
     const response = await api.request('POST', '/echo', { body: 'x', headers: { 'content-type': type } })
     assert.equal(response.status, 415, type)
@@ -192,8 +194,8 @@ test('a body of another type is 415', async (t) => {
   }
 })
 
-test('an unknown path is 404, malformed paths included', async (t) => {
-  const api = await start(t)
+test('an unknown path is 404, malformed paths included', async () => {
+  const api = await shared()
   for (const path of ['/nowhere', '/echo', '/echo/1/2', '/%zz', '/echo/%', `/echo/${'x'.repeat(5000)}`]) {
     const response = await api.get(path)
     const expected = path === '/echo' ? 405 : 404
@@ -202,16 +204,16 @@ test('an unknown path is 404, malformed paths included', async (t) => {
   }
 })
 
-test('a known path with another method is 405 with an Allow header', async (t) => {
-  const api = await start(t)
+test('a known path with another method is 405 with an Allow header', async () => {
+  const api = await shared()
   const response = await api.request('PUT', '/echo/7?x=1')
   assert.equal(response.status, 405)
   assert.deepEqual(response.body, { error: 'Method not allowed' })
   assert.equal(response.headers.get('allow'), 'GET, HEAD, DELETE')
 })
 
-test('an unknown route is refused before its body is parsed', async (t) => {
-  const api = await start(t)
+test('an unknown route is refused before its body is parsed', async () => {
+  const api = await shared()
   const text = { body: 'x', headers: { 'content-type': 'text/plain' } }
   assert.equal((await api.request('POST', '/nowhere', text)).status, 404)
   const wrongMethod = await api.request('PUT', '/echo', text)
@@ -219,8 +221,8 @@ test('an unknown route is refused before its body is parsed', async (t) => {
   assert.equal(wrongMethod.headers.get('allow'), 'POST')
 })
 
-test('HTTP/1.1 requires one Host header, HTTP/1.0 none, and Expect is ignored', async (t) => {
-  const api = await start(t)
+test('HTTP/1.1 requires one Host header, HTTP/1.0 none, and Expect is ignored', async () => {
+  const api = await shared()
   const ask = (version: string, ...lines: string[]) =>
     sendRaw(api.url, [`GET /health/live HTTP/${version}`, ...lines, 'connection: close', '', ''].join('\r\n'))
   for (const lines of [[], ['host: a', 'host: b'], ['host: a', 'x-other: 1', 'HOST: a']]) {
@@ -265,8 +267,8 @@ test('parser errors have the usual body, headers and id, and are in the log and 
   assert.deepEqual(series, [...new Set(series)])
 })
 
-test('an unexpected error is 500 without its cause, which is logged', async (t) => {
-  const api = await start(t)
+test('an unexpected error is 500 without its cause, which is logged', async () => {
+  const api = await shared()
   const nothing = await api.get('/throws-nothing')
   assert.deepEqual([nothing.status, nothing.body], [500, { error: 'Internal server error' }])
   const response = await api.get('/fails')
@@ -276,8 +278,8 @@ test('an unexpected error is 500 without its cause, which is logged', async (t) 
   assert.ok(api.log.some((line) => line.includes('"level":"error"') && line.includes(`"requestId":"${id}"`)))
 })
 
-test('every response has its own id, which a client cannot choose', async (t) => {
-  const api = await start(t)
+test('every response has its own id, which a client cannot choose', async () => {
+  const api = await shared()
   const ids = new Set<string | null>()
   for (const path of ['/health/live', '/nowhere', '/fails', '/%zz']) {
     const response = await api.request('GET', path, { headers: { 'x-request-id': 'mine' } })
@@ -309,8 +311,8 @@ test('HSTS is sent over https, with subdomains if configured, and never over htt
   }
 })
 
-test('windows of other origins get no reference to our pages', async (t) => {
-  const api = await start(t)
+test('windows of other origins get no reference to our pages', async () => {
+  const api = await shared()
   for (const path of ['/', '/docs', '/graphiql', '/console/login', '/console/nowhere']) {
     const { headers } = await api.get(path)
     assert.match(headers.get('content-type') ?? '', /^text\/html/, path)
@@ -318,8 +320,8 @@ test('windows of other origins get no reference to our pages', async (t) => {
   }
 })
 
-test('no secret reaches the log', async (t) => {
-  const api = await start(t)
+test('no secret reaches the log', async () => {
+  const api = await shared()
   const secret = 'hush-hush-4711'
   const body = Object.fromEntries(
     [

@@ -1,14 +1,16 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { startApi } from '../support/api.ts'
+import { shareApi, startApi } from '../support/api.ts'
 import { onEachEngine } from '../support/databases.ts'
 import { again, claimsOf, isSignedIn, logIn, many, password, register, signIn } from '../support/people.ts'
 
 const locked = 'Account temporarily locked after too many failed attempts'
 
 onEachEngine('login', (engine) => {
-  test('returns a token pair with the specified claims', async (t) => {
-    const api = await startApi(t, { engine })
+  const shared = shareApi({ engine })
+
+  test('returns a token pair with the specified claims', async () => {
+    const api = await shared()
     const user = await register(api)
     const { status, body, headers } = await logIn(api, user.email)
     assert.equal(status, 200)
@@ -29,8 +31,8 @@ onEachEngine('login', (engine) => {
     assert.equal(Number(refresh.exp) - Number(refresh.iat), 604_800)
   })
 
-  test('a wrong password, an unknown email and missing fields are the same 401', async (t) => {
-    const api = await startApi(t, { engine })
+  test('a wrong password, an unknown email and missing fields are the same 401', async () => {
+    const api = await shared()
     const { email } = await register(api)
     for (const body of [
       { email, password: 'wrong' },
@@ -52,9 +54,9 @@ onEachEngine('login', (engine) => {
   })
 
   for (const who of ['a known', 'an unknown'] as const) {
-    test(`the fifth failure locks ${who} email for 900 seconds, which nothing extends`, async (t) => {
-      const api = await startApi(t, { engine })
-      const email = who === 'a known' ? (await register(api)).email : 'nobody@example.com'
+    test(`the fifth failure locks ${who} email for 900 seconds, which nothing extends`, async () => {
+      const api = await shared()
+      const email = who === 'a known' ? (await register(api)).email : 'stranger@example.com'
       for (let i = 0; i < 4; i++) assert.equal((await logIn(api, email, 'wrong')).status, 401)
       const fifth = await logIn(api, ` ${email.toUpperCase()} `, 'wrong')
       assert.equal(fifth.status, 423)
@@ -75,8 +77,8 @@ onEachEngine('login', (engine) => {
     })
   }
 
-  test('a completed login clears the failure count, and so does a day', async (t) => {
-    const api = await startApi(t, { engine })
+  test('a completed login clears the failure count, and so does a day', async () => {
+    const api = await shared()
     const { email } = await register(api)
     for (let round = 0; round < 3; round++) {
       for (let i = 0; i < 4; i++) assert.equal((await logIn(api, email, 'wrong')).status, 401)
@@ -86,8 +88,8 @@ onEachEngine('login', (engine) => {
     assert.equal((await logIn(api, email)).status, 200)
   })
 
-  test('of a hundred parallel wrong logins four are 401, all others 423 with the same locked_until', async (t) => {
-    const api = await startApi(t, { engine, env: { RATE_LIMIT_LOGIN: '1000/60' } })
+  test('of a hundred parallel wrong logins four are 401, all others 423 with the same locked_until', async () => {
+    const api = await shared()
     const { email } = await register(api)
     const responses = await many(100, () => logIn(api, email, 'wrong'))
     assert.equal(responses.filter(({ status }) => status === 401).length, 4)
@@ -96,8 +98,8 @@ onEachEngine('login', (engine) => {
     assert.equal(new Set(refused.map(({ body }) => body.locked_until)).size, 1)
   })
 
-  test('of parallel wrong and right logins no more than five reveal anything once the email is locked', async (t) => {
-    const api = await startApi(t, { engine, env: { RATE_LIMIT_LOGIN: '1000/60' } })
+  test('of parallel wrong and right logins no more than five reveal anything once the email is locked', async () => {
+    const api = await shared()
     const { email } = await register(api)
     for (let i = 0; i < 4; i++) await logIn(api, email, 'wrong')
     const responses = await many(40, (i) => logIn(api, email, i === 20 ? password : 'wrong'))
@@ -107,16 +109,16 @@ onEachEngine('login', (engine) => {
     assert.ok(told.filter(({ status }) => status === 200).length <= 1)
   })
 
-  test('a hundred parallel logins with the right password all succeed', async (t) => {
-    const api = await startApi(t, { engine, env: { RATE_LIMIT_LOGIN: '1000/60' } })
+  test('a hundred parallel logins with the right password all succeed', async () => {
+    const api = await shared()
     const { email } = await register(api)
     const responses = await many(100, () => logIn(api, email))
     assert.deepEqual([...new Set(responses.map(({ status }) => status))], [200])
     assert.equal(new Set(responses.map(({ body }) => claimsOf(body.access_token).family)).size, 100)
   })
 
-  test('an access token is valid for 1800 seconds, not one more', async (t) => {
-    const api = await startApi(t, { engine })
+  test('an access token is valid for 1800 seconds, not one more', async () => {
+    const api = await shared()
     const user = await signIn(api)
     api.clock.advance(1798)
     assert.ok(await isSignedIn(api, user.access))
@@ -125,8 +127,8 @@ onEachEngine('login', (engine) => {
     assert.deepEqual([response.status, response.body], [401, { error: 'Invalid access token' }])
   })
 
-  test('logout ends only the access token it was sent with', async (t) => {
-    const api = await startApi(t, { engine })
+  test('logout ends only the access token it was sent with', async () => {
+    const api = await shared()
     const user = await signIn(api)
     const other = await again(api, user)
     const response = await api.post('/api/auth/logout', {}, user.access)
@@ -139,8 +141,8 @@ onEachEngine('login', (engine) => {
     assert.ok(await isSignedIn(api, refreshed.body.access_token))
   })
 
-  test('logout of all devices ends every session of the user and of nobody else', async (t) => {
-    const api = await startApi(t, { engine })
+  test('logout of all devices ends every session of the user and of nobody else', async () => {
+    const api = await shared()
     const user = await signIn(api)
     const other = await again(api, user)
     const stranger = await signIn(api)
@@ -154,8 +156,8 @@ onEachEngine('login', (engine) => {
     assert.equal(claimsOf(anew.access).ver, 2)
   })
 
-  test('logout needs a token, and a valid body if there is one', async (t) => {
-    const api = await startApi(t, { engine })
+  test('logout needs a token, and a valid body if there is one', async () => {
+    const api = await shared()
     assert.deepEqual((await api.post('/api/auth/logout')).body, { error: 'Missing access token' })
     const basic = await api.request('POST', '/api/auth/logout', { headers: { authorization: 'Basic eDp5' } })
     assert.deepEqual([basic.status, basic.body], [401, { error: 'Missing access token' }])
@@ -166,8 +168,8 @@ onEachEngine('login', (engine) => {
     assert.equal(bare.status, 200)
   })
 
-  test('a password change ends every session and needs the current password', async (t) => {
-    const api = await startApi(t, { engine })
+  test('a password change ends every session and needs the current password', async () => {
+    const api = await shared()
     const user = await signIn(api)
     const change = (current_password: string, new_password: string) =>
       api.post('/api/auth/password', { current_password, new_password }, user.access)
@@ -183,8 +185,8 @@ onEachEngine('login', (engine) => {
     assert.equal((await logIn(api, user.email, 'Another-Pass-2')).status, 200)
   })
 
-  test('wrong passwords of a signed-in user count for that session, wherever one is asked for', async (t) => {
-    const api = await startApi(t, { engine })
+  test('wrong passwords of a signed-in user count for that session, wherever one is asked for', async () => {
+    const api = await shared()
     const user = await signIn(api)
     const change = (current_password: string) =>
       api.post('/api/auth/password', { current_password, new_password: 'Another-Pass-2' }, user.access)
@@ -204,8 +206,8 @@ onEachEngine('login', (engine) => {
     assert.equal((await change(password)).status, 200)
   })
 
-  test('a lock that strangers set does not reach into a live session', async (t) => {
-    const api = await startApi(t, { engine })
+  test('a lock that strangers set does not reach into a live session', async () => {
+    const api = await shared()
     const user = await signIn(api)
     for (let i = 0; i < 5; i++) await logIn(api, user.email, 'wrong')
     assert.equal((await logIn(api, user.email)).status, 423)
@@ -213,8 +215,8 @@ onEachEngine('login', (engine) => {
     assert.equal((await api.post('/api/auth/password', change, user.access)).status, 200)
   })
 
-  test('an email that looks like the key of another counter locks nothing but itself', async (t) => {
-    const api = await startApi(t, { engine })
+  test('an email that looks like the key of another counter locks nothing but itself', async () => {
+    const api = await shared()
     const user = await signIn(api)
     const { data } = (await api.get('/api/auth/sessions', user.access)).body
     for (let i = 0; i < 6; i++) await logIn(api, `session ${data[0].id}`, 'wrong')

@@ -7,17 +7,18 @@ import Type from 'typebox'
 import { readVersion } from '../../src/config/version.ts'
 import { playgroundFiles } from '../../src/platform/graphql/playground/playground.ts'
 import { resolveResponse, resolveSchema } from '../../src/platform/openapi/document.ts'
+import { docsFiles } from '../../src/platform/openapi/openapi.routes.ts'
 import { toPascalCase } from '../../src/platform/openapi/schemas.ts'
 import type { ClientResponse, RequestOptions } from '../../src/testing/client.ts'
+import { share } from '../support/api.ts'
 import { examplesOf, problemsOf, responseProblems, startDescribedApi } from '../support/openapi-document.ts'
 import { again, logIn, password, signIn, totp } from '../support/people.ts'
 
 /** Routes that are deliberately undocumented. */
 const hidden = [
   'POST /graphql',
-  ...['/docs', '/docs/style.css', '/openapi.json', '/graphql', ...Object.keys(playgroundFiles)].map(
-    (path) => `GET ${path}`,
-  ),
+  ...['/docs', '/openapi.json', '/graphql', ...Object.keys(playgroundFiles)].map((path) => `GET ${path}`),
+  ...Object.keys(docsFiles).map((name) => `GET /docs/${name}`),
 ]
 /** Pages are not part of the API. */
 const isPage = (route: string) => /^\w+ \/(console(\/.*)?)?$/.test(route)
@@ -26,8 +27,11 @@ const isPreflight = (route: string) => route.startsWith('OPTIONS ')
 /** The same path with a trailing slash is not a separate endpoint. */
 const isTwin = (route: string, routes: readonly string[]) => route.endsWith('/') && routes.includes(route.slice(0, -1))
 
-test('the description is valid OpenAPI 3.1, of this version', async (t) => {
-  const { document } = await startDescribedApi(t)
+/** For tests that only read. */
+const shared = share((owner) => startDescribedApi(owner))
+
+test('the description is valid OpenAPI 3.1, of this version', async () => {
+  const { document } = await shared()
   const validator = new Validator()
   const { valid, errors } = await validator.validate({ ...structuredClone(document) })
   assert.ok(valid, JSON.stringify(errors, null, 2))
@@ -36,8 +40,8 @@ test('the description is valid OpenAPI 3.1, of this version', async (t) => {
   assert.deepEqual(document.servers, [{ url: '/', description: 'Where this description comes from.' }])
 })
 
-test("redocly's recommended rules find nothing in it", async (t) => {
-  const { document } = await startDescribedApi(t)
+test("redocly's recommended rules find nothing in it", async () => {
+  const { document } = await shared()
   const config = await createConfig({ extends: ['recommended'] })
   const problems = await lintFromString({ source: JSON.stringify(document), config })
   assert.deepEqual(
@@ -46,8 +50,8 @@ test("redocly's recommended rules find nothing in it", async (t) => {
   )
 })
 
-test('operations have readable, stable names', async (t) => {
-  const { operations } = await startDescribedApi(t)
+test('operations have readable, stable names', async () => {
+  const { operations } = await shared()
   const names = Object.fromEntries(operations.map(({ name, operation }) => [name, operation.operationId]))
   for (const [route, name] of Object.entries({
     'GET /api/v2/products': 'listProducts',
@@ -75,8 +79,8 @@ test('operations have readable, stable names', async (t) => {
   }
 })
 
-test('schemas work with client generators', async (t) => {
-  const { document, operations } = await startDescribedApi(t)
+test('schemas work with client generators', async () => {
+  const { document, operations } = await shared()
   const { schemas } = document.components
   assert.ok(!('Error' in schemas))
   assert.ok(!JSON.stringify(document).includes('patternProperties'))
@@ -103,8 +107,8 @@ test('schemas work with client generators', async (t) => {
   }
 })
 
-test('fields are documented with the lengths, limits and formats they are validated by, and as optional if they are', async (t) => {
-  const { document } = await startDescribedApi(t)
+test('fields are documented with the lengths, limits and formats they are validated by, and as optional if they are', async () => {
+  const { document } = await shared()
   const { CreateProductBody, RegisterBody, CreatePostBody, LogoutBody } = document.components.schemas
   assert.deepEqual(CreateProductBody?.required, ['name', 'description', 'price'])
   const { name, price, category, stock } = CreateProductBody?.properties ?? {}
@@ -154,8 +158,8 @@ test('it is public JSON, and contains the public URL if there is one', async (t)
   assert.deepEqual(api.document.servers, [{ url: 'https://api.example.com' }])
 })
 
-test('every route that the router knows is described, and nothing else is', async (t) => {
-  const { operations, routes } = await startDescribedApi(t)
+test('every route that the router knows is described, and nothing else is', async () => {
+  const { operations, routes } = await shared()
   assert.ok(routes.length > 30)
   assert.deepEqual(
     operations.map(({ name }) => name).sort(),
@@ -165,8 +169,8 @@ test('every route that the router knows is described, and nothing else is', asyn
   )
 })
 
-test('every operation has a summary, a tag, a unique name, and responses with valid examples', async (t) => {
-  const { document, operations } = await startDescribedApi(t)
+test('every operation has a summary, a tag, a unique name, and responses with valid examples', async () => {
+  const { document, operations } = await shared()
   const tags = document.tags.map(({ name }) => name)
   for (const { name, operation } of operations) {
     assert.ok(operation.summary.length > 3 && !operation.summary.includes(name), name)
@@ -214,12 +218,13 @@ const texts: Record<string, string[]> = {
     'Two-factor not enabled',
     'Last administrator',
     'Too many API keys',
+    'Too many webhooks',
     'User has no open invitation',
     'User is still referred to',
     'Passkey already registered',
     'Too many passkeys',
   ],
-  410: ['Cursor has expired'],
+  410: ['Cursor has expired', 'Change is no longer kept'],
   412: ['Product has changed'],
   413: ['Request body too large'],
   415: ['Unsupported media type'],
@@ -231,8 +236,8 @@ const texts: Record<string, string[]> = {
   503: ['Service unavailable'],
 }
 
-test('documented errors are those of the table, on the operations where they can happen', async (t) => {
-  const { document, operations } = await startDescribedApi(t)
+test('documented errors are those of the table, on the operations where they can happen', async () => {
+  const { document, operations } = await shared()
   const found = new Set<string>()
   for (const { name, path, operation } of operations) {
     const statuses = Object.keys(operation.responses)
@@ -270,8 +275,8 @@ test('documented errors are those of the table, on the operations where they can
   )
 })
 
-test('access requirements are documented', async (t) => {
-  const { document } = await startDescribedApi(t)
+test('access requirements are documented', async () => {
+  const { document } = await shared()
   const at = (path: string, method: string) => {
     const operation = document.paths[path]?.[method]
     return [operation?.['x-access'], operation?.security]
@@ -430,8 +435,8 @@ test('responses about two-factor, sessions and administration are not cached eit
   await fits('POST', '/api/auth/logout', 200, { ...asAdmin, json: {} })
 })
 
-test('the rules of a body are documented as configured, and no internal keyword leaks', async (t) => {
-  const { document } = await startDescribedApi(t)
+test('the rules of a body are documented as configured, and no internal keyword leaks', async () => {
+  const { document } = await shared()
   assert.ok(!/"x-(check|decimals|not-blank|or-empty)/.test(JSON.stringify(document)))
   const { RegisterBody: body } = document.components.schemas
   assert.deepEqual(body?.required, ['email', 'password'])

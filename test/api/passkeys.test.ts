@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { generateKeyPairSync } from 'node:crypto'
 import { type TestContext, test } from 'node:test'
 import type { Dialect } from '../../src/platform/database/database.ts'
+import { share } from '../support/api.ts'
 import { assertPasskey, createPasskey, enrol, localOrigin, logInWith, loginOptions } from '../support/authenticator.ts'
 import { onEachEngine } from '../support/databases.ts'
 import { deviceTokenIn, logInFrom } from '../support/devices.ts'
@@ -48,8 +49,14 @@ async function trail(api: ApiWithRoles, userId: number | null): Promise<string[]
 const shown = ({ status, body }: { status: number; body: unknown }) => [status, body]
 
 onEachEngine('passkeys', (engine) => {
-  test('one is added with the password, listed, and signs in without it', async (t) => {
-    const { api, user } = await start(t, engine)
+  const shared = share((owner) => startApiWithRoles(owner, { engine, env: limits }))
+  const begin = async () => {
+    const api = await shared()
+    return { api, user: await signIn(api) }
+  }
+
+  test('one is added with the password, listed, and signs in without it', async () => {
+    const { api, user } = await begin()
     assert.deepEqual(await list(api, user), [])
     const options = await creationOptions(api, user)
     assert.equal(options.status, 200, JSON.stringify(options.body))
@@ -83,8 +90,8 @@ onEachEngine('passkeys', (engine) => {
     assert.deepEqual(await trail(api, user.id), ['passkey_added success', 'passkey_login success'])
   })
 
-  test('the options of a login name nobody and nothing, and differ each time', async (t) => {
-    const { api, user } = await start(t, engine)
+  test('the options of a login name nobody and nothing, and differ each time', async () => {
+    const { api, user } = await begin()
     await enrol(api, user)
     const [one, other] = [await loginOptions(api), await loginOptions(api)]
     const { challenge, ...rest } = one
@@ -92,16 +99,16 @@ onEachEngine('passkeys', (engine) => {
     assert.notEqual(challenge, other.challenge)
   })
 
-  test('a wrong password gives no options, counts for the session, and locks it after five', async (t) => {
-    const { api, user } = await start(t, engine)
+  test('a wrong password gives no options, counts for the session, and locks it after five', async () => {
+    const { api, user } = await begin()
     for (let i = 0; i < 4; i++) assert.deepEqual(shown(await creationOptions(api, user, 'wrong')), refused)
     assert.equal((await creationOptions(api, user, 'wrong')).status, 423)
     assert.equal((await creationOptions(api, user)).status, 423)
     assert.equal((await creationOptions(api, await again(api, user))).status, 200, 'another session is not locked')
   })
 
-  test('a second one on the same authenticator is excluded, and refused', async (t) => {
-    const { api, user } = await start(t, engine)
+  test('a second one on the same authenticator is excluded, and refused', async () => {
+    const { api, user } = await begin()
     const { passkey } = await enrol(api, user)
     const { body } = await creationOptions(api, user)
     assert.deepEqual(
@@ -117,8 +124,8 @@ onEachEngine('passkeys', (engine) => {
     assert.equal((await logInWith(api, passkey)).status, 200, 'it still is of its owner')
   })
 
-  test('nobody has more than twenty, however many are added at once', async (t) => {
-    const { api, user } = await start(t, engine)
+  test('nobody has more than twenty, however many are added at once', async () => {
+    const { api, user } = await begin()
     const all = await many(25, () => creationOptions(api, user))
     const answers = await many(25, (i) => add(api, user, createPasskey(all[i]?.body).response))
     assert.equal(answers.filter(({ status }) => status === 201).length, 20)
@@ -129,8 +136,8 @@ onEachEngine('passkeys', (engine) => {
     assert.deepEqual(shown(await creationOptions(api, user)), [409, { error: 'Too many passkeys' }])
   })
 
-  test('an enrolment is refused from elsewhere, without verification, with certificates, or for another', async (t) => {
-    const { api, user } = await start(t, engine)
+  test('an enrolment is refused from elsewhere, without verification, with certificates, or for another', async () => {
+    const { api, user } = await begin()
     const other = await signIn(api)
     const x5c = Buffer.concat([Buffer.from('a163783563', 'hex'), Buffer.from('8141ff', 'hex')])
     for (const given of [
@@ -156,8 +163,8 @@ onEachEngine('passkeys', (engine) => {
     assert.deepEqual(await list(api, user), [])
   })
 
-  test('the challenge of an enrolment works once, also in parallel, and for five minutes', async (t) => {
-    const { api, user } = await start(t, engine)
+  test('the challenge of an enrolment works once, also in parallel, and for five minutes', async () => {
+    const { api, user } = await begin()
     const { body } = await creationOptions(api, user)
     const answers = await many(10, () => add(api, user, createPasskey(body).response))
     assert.equal(answers.filter(({ status }) => status === 201).length, 1)
@@ -168,8 +175,8 @@ onEachEngine('passkeys', (engine) => {
     assert.equal((await list(api, user)).length, 1)
   })
 
-  test('a name is needed, of at most a hundred characters', async (t) => {
-    const { api, user } = await start(t, engine)
+  test('a name is needed, of at most a hundred characters', async () => {
+    const { api, user } = await begin()
     const { body } = await creationOptions(api, user)
     const { response } = createPasskey(body)
     for (const [name, problem] of [
@@ -181,8 +188,8 @@ onEachEngine('passkeys', (engine) => {
     assert.equal((await add(api, user, response, 'x'.repeat(100))).status, 201)
   })
 
-  test('a login is refused from elsewhere, without verification, for another, or signed by another', async (t) => {
-    const { api, user } = await start(t, engine)
+  test('a login is refused from elsewhere, without verification, for another, or signed by another', async () => {
+    const { api, user } = await begin()
     const { passkey } = await enrol(api, user)
     const other = await enrol(api, await signIn(api))
     const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
@@ -221,8 +228,8 @@ onEachEngine('passkeys', (engine) => {
     assert.deepEqual(await trail(api, null), ['passkey_login failure'])
   })
 
-  test('what is no response is refused, and breaks nothing', async (t) => {
-    const { api, user } = await start(t, engine)
+  test('what is no response is refused, and breaks nothing', async () => {
+    const { api, user } = await begin()
     const { passkey } = await enrol(api, user)
     const good = assertPasskey(passkey, await loginOptions(api))
     const deep = Buffer.from(new Uint8Array(10_000).fill(0x81)).toString('base64url')
@@ -248,8 +255,8 @@ onEachEngine('passkeys', (engine) => {
     assert.equal((await api.post('/api/auth/passkeys/login', { response: good })).status, 200, 'nothing used it up')
   })
 
-  test('a login that is replayed is refused, and one that is late', async (t) => {
-    const { api, user } = await start(t, engine)
+  test('a login that is replayed is refused, and one that is late', async () => {
+    const { api, user } = await begin()
     const { passkey } = await enrol(api, user, { counter: 1 })
     const response = assertPasskey(passkey, await loginOptions(api))
     const late = assertPasskey(passkey, await loginOptions(api))
@@ -260,8 +267,8 @@ onEachEngine('passkeys', (engine) => {
     assert.ok(!(await trail(api, user.id)).includes('passkey_counter failure'), 'a replay says nothing of the counter')
   })
 
-  test('fifty parallel uses of one assertion make one session', async (t) => {
-    const { api, user } = await start(t, engine)
+  test('fifty parallel uses of one assertion make one session', async () => {
+    const { api, user } = await begin()
     for (const counter of [0, 7]) {
       const { passkey } = await enrol(api, user, { counter })
       const before = (await api.get('/api/auth/sessions', user.access)).body.data.length
@@ -273,8 +280,8 @@ onEachEngine('passkeys', (engine) => {
     assert.ok(!(await trail(api, user.id)).includes('passkey_counter failure'))
   })
 
-  test('a counter that goes back, or stays, is refused and audited', async (t) => {
-    const { api, user } = await start(t, engine)
+  test('a counter that goes back, or stays, is refused and audited', async () => {
+    const { api, user } = await begin()
     const { passkey } = await enrol(api, user, { counter: 5 })
     assert.equal((await logInWith(api, passkey)).status, 200)
     for (const counter of [6, 5, 1, 0]) assert.deepEqual(shown(await logInWith(api, passkey, { counter })), refused)
@@ -286,8 +293,8 @@ onEachEngine('passkeys', (engine) => {
     assert.equal((await logInWith(api, passkey, { counter: 100 })).status, 200)
   })
 
-  test('one is removed with the password, by its owner alone, and signs in no more', async (t) => {
-    const { api, user } = await start(t, engine)
+  test('one is removed with the password, by its owner alone, and signs in no more', async () => {
+    const { api, user } = await begin()
     const { passkey, id } = await enrol(api, user)
     const other = await signIn(api)
     assert.deepEqual(shown(await remove(api, other, id)), [404, { error: 'Not found' }])
@@ -302,8 +309,8 @@ onEachEngine('passkeys', (engine) => {
     assert.equal((await trail(api, user.id)).at(-1), 'passkey_removed success')
   })
 
-  test('it is both factors: no code is asked for', async (t) => {
-    const { api, user } = await start(t, engine)
+  test('it is both factors: no code is asked for', async () => {
+    const { api, user } = await begin()
     const { passkey } = await enrol(api, user)
     await enableTwoFactor(api, user)
     assert.equal((await logIn(api, user.email)).body.requires_2fa, true)
@@ -323,8 +330,8 @@ onEachEngine('passkeys', (engine) => {
     assert.deepEqual(await api.db.all('SELECT id FROM passkeys'), [])
   })
 
-  test('a lock that strangers set stops no passkey, stays, and an open count is cleared', async (t) => {
-    const { api, user } = await start(t, engine)
+  test('a lock that strangers set stops no passkey, stays, and an open count is cleared', async () => {
+    const { api, user } = await begin()
     const { passkey } = await enrol(api, user)
     for (let i = 0; i < 4; i++) await logIn(api, user.email, 'wrong')
     assert.equal((await logInWith(api, passkey)).status, 200)
@@ -335,8 +342,8 @@ onEachEngine('passkeys', (engine) => {
     assert.deepEqual(shown(await logIn(api, user.email)), shown(locked))
   })
 
-  test('it makes the device known, and keeps a known one', async (t) => {
-    const { api, user } = await start(t, engine)
+  test('it makes the device known, and keeps a known one', async () => {
+    const { api, user } = await begin()
     const { passkey } = await enrol(api, user)
     const token = deviceTokenIn(await logInWith(api, passkey))
     for (let i = 0; i < 5; i++) await logIn(api, user.email, 'wrong')
@@ -350,8 +357,8 @@ onEachEngine('passkeys', (engine) => {
     assert.equal((await logInFrom(api, user.email, { token: deviceTokenIn(answer) })).status, 200)
   })
 
-  test('parallel logins by password and by passkey never wait for each other for ever', async (t) => {
-    const { api, user } = await start(t, engine)
+  test('parallel logins by password and by passkey never wait for each other for ever', async () => {
+    const { api, user } = await begin()
     const { passkey } = await enrol(api, user)
     const answers = await many(30, (i) => (i % 2 === 0 ? logIn(api, user.email) : logInWith(api, passkey)))
     assert.deepEqual(

@@ -24,7 +24,9 @@ test('the page is called Latchkey and references only its own files', async (t) 
   const api = await startApi(t)
   const { body: page } = (await api.get('/graphiql')) as { body: string }
   assert.match(page, /<title>Latchkey<\/title>/)
-  const targets = [...page.matchAll(/(?:href|src)="([^"]+)"/g)].map(([, target = '']) => target)
+  const targetsOf = (tags: RegExp) => [...page.matchAll(tags)].map(([, target = '']) => target)
+  const targets = targetsOf(/<(?:link|script)[^>]* (?:href|src)="([^"]+)"/g)
+  assert.deepEqual(targetsOf(/<(?!link|script)[^>]* (?:href|src)="([^"]+)"/g), ['console', 'docs'], 'links')
   const named = targets.filter((target) => target !== 'data:,').map((target) => new URL(target, `${api.url}/graphiql`))
   assert.deepEqual(
     named.map(({ origin, pathname }) => [origin, pathname]).sort(),

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type Api, startApi } from '../support/api.ts'
+import { type Api, shareApi, startApi } from '../support/api.ts'
 import { onEachEngine } from '../support/databases.ts'
 import { again, claimsOf, isSignedIn, many, signIn } from '../support/people.ts'
 
@@ -18,8 +18,10 @@ async function assertDead(api: Api, access: string, refreshToken: string): Promi
 }
 
 onEachEngine('refresh', (engine) => {
-  test('returns a new pair of the same family, and the old access token stays valid', async (t) => {
-    const api = await startApi(t, { engine })
+  const shared = shareApi({ engine })
+
+  test('returns a new pair of the same family, and the old access token stays valid', async () => {
+    const api = await shared()
     const user = await signIn(api)
     const { status, body, headers } = await refresh(api, user.refresh)
     assert.equal(status, 200)
@@ -32,8 +34,8 @@ onEachEngine('refresh', (engine) => {
     assert.ok(await isSignedIn(api, body.access_token))
   })
 
-  test('a second presentation ends the whole family at once, and no other', async (t) => {
-    const api = await startApi(t, { engine })
+  test('a second presentation ends the whole family at once, and no other', async () => {
+    const api = await shared()
     const user = await signIn(api)
     const other = await again(api, user)
     const next = (await refresh(api, user.refresh)).body
@@ -45,8 +47,8 @@ onEachEngine('refresh', (engine) => {
     assert.ok(await isSignedIn(api, other.access))
   })
 
-  test('of fifty in parallel one wins, then the whole family is revoked', async (t) => {
-    const api = await startApi(t, { engine })
+  test('of fifty in parallel one wins, then the whole family is revoked', async () => {
+    const api = await shared()
     const user = await signIn(api)
     const responses = await many(50, () => refresh(api, user.refresh))
     const winners = responses.filter(({ status }) => status === 200)
@@ -69,8 +71,8 @@ onEachEngine('refresh', (engine) => {
     await assertDead(api, next.access_token, next.refresh_token)
   })
 
-  test('a family ends 90 days after its login, however often it is refreshed', async (t) => {
-    const api = await startApi(t, { engine })
+  test('a family ends 90 days after its login, however often it is refreshed', async () => {
+    const api = await shared()
     let { refresh: token } = await signIn(api)
     const start = Number(claimsOf(token).iat)
     for (let day = 6; day <= 84; day += 6) {
@@ -85,8 +87,8 @@ onEachEngine('refresh', (engine) => {
     assert.equal((await refresh(api, token)).status, 401)
   })
 
-  test('only refresh tokens are accepted', async (t) => {
-    const api = await startApi(t, { engine })
+  test('only refresh tokens are accepted', async () => {
+    const api = await shared()
     const user = await signIn(api)
     for (const token of [user.access, '', 'nonsense', 'a.b.c']) {
       const response = await refresh(api, token)
@@ -97,8 +99,8 @@ onEachEngine('refresh', (engine) => {
     assert.ok(await isSignedIn(api, user.access))
   })
 
-  test('with a key, a retry within 60 seconds gets the same pair again', async (t) => {
-    const api = await startApi(t, { engine })
+  test('with a key, a retry within 60 seconds gets the same pair again', async () => {
+    const api = await shared()
     const user = await signIn(api)
     const first = await refresh(api, user.refresh, key)
     api.clock.advance(55)
@@ -110,8 +112,8 @@ onEachEngine('refresh', (engine) => {
     assert.equal((await refresh(api, retry.body.refresh_token)).status, 200, 'there is one chain, and it goes on')
   })
 
-  test('with a key, fifty at once are one request', async (t) => {
-    const api = await startApi(t, { engine })
+  test('with a key, fifty at once are one request', async () => {
+    const api = await shared()
     const user = await signIn(api)
     const responses = await many(50, () => refresh(api, user.refresh, key))
     assert.deepEqual([...new Set(responses.map(({ status }) => status))], [200])
@@ -131,8 +133,8 @@ onEachEngine('refresh', (engine) => {
     ],
   ]
   for (const [what, attempt] of reuses) {
-    test(`a retry with ${what} is reuse and ends the family`, async (t) => {
-      const api = await startApi(t, { engine })
+    test(`a retry with ${what} is reuse and ends the family`, async () => {
+      const api = await shared()
       const user = await signIn(api)
       const next = (await refresh(api, user.refresh, key)).body
       assert.equal((await attempt(api, user.refresh)).status, 401)
@@ -140,8 +142,8 @@ onEachEngine('refresh', (engine) => {
     })
   }
 
-  test('a retry after the successor was used is reuse; nobody gets a superseded pair', async (t) => {
-    const api = await startApi(t, { engine })
+  test('a retry after the successor was used is reuse; nobody gets a superseded pair', async () => {
+    const api = await shared()
     const user = await signIn(api)
     const second = (await refresh(api, user.refresh, key)).body
     const third = (await refresh(api, second.refresh_token, key)).body

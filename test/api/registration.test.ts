@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { Dialect } from '../../src/platform/database/database.ts'
 import { openDatabase } from '../../src/platform/database/open.ts'
-import { startApi } from '../support/api.ts'
+import { shareApi, startApi } from '../support/api.ts'
 import { createDatabaseUrl, onEachEngine } from '../support/databases.ts'
 import { eventually } from '../support/eventually.ts'
 import { migrationsBefore, openOptions } from '../support/migrations.ts'
@@ -26,6 +26,8 @@ async function prepareFormer(t: TestContext, engine: Dialect, emails: readonly s
 }
 
 onEachEngine('registration', (engine) => {
+  const shared = shareApi({ engine })
+
   test('returns 201 with id, email and message, the email trimmed and in lower case', async (t) => {
     const api = await startApi(t, { engine })
     const response = await api.post('/api/auth/register', { email: '  Ada@Example.COM ', password, name: 'Ada' })
@@ -34,14 +36,14 @@ onEachEngine('registration', (engine) => {
     assert.equal((await logIn(api, ' ADA@example.com')).status, 200)
   })
 
-  test('accepts a form, and needs no name', async (t) => {
-    const api = await startApi(t, { engine })
+  test('accepts a form, and needs no name', async () => {
+    const api = await shared()
     const response = await api.request('POST', '/api/auth/register', { form: { email: 'a@example.com', password } })
     assert.equal(response.status, 201)
   })
 
-  test('refuses a taken email in any case, and accepts one of twenty in parallel', async (t) => {
-    const api = await startApi(t, { engine })
+  test('refuses a taken email in any case, and accepts one of twenty in parallel', async () => {
+    const api = await shared()
     const responses = await many(20, (i) =>
       api.post('/api/auth/register', { email: i % 2 ? 'one@example.com' : 'ONE@example.com ', password }),
     )
@@ -52,8 +54,8 @@ onEachEngine('registration', (engine) => {
     assert.ok(Array.isArray(refused[0]?.body.details.email))
   })
 
-  test('reports all violated rules at once', async (t) => {
-    const api = await startApi(t, { engine })
+  test('reports all violated rules at once', async () => {
+    const api = await shared()
     const cases: [object, Record<string, string[]>][] = [
       [{}, { email: ['Must not be blank'], password: ['Must not be blank'] }],
       [
@@ -93,15 +95,15 @@ onEachEngine('registration', (engine) => {
     '.a@example.com',
     `${'x'.repeat(65)}@example.com`,
   ]) {
-    test(`refuses ${email.slice(0, 30)} as an email`, async (t) => {
-      const api = await startApi(t, { engine })
+    test(`refuses ${email.slice(0, 30)} as an email`, async () => {
+      const api = await shared()
       const response = await api.post('/api/auth/register', { email, password })
       assert.deepEqual(response.body.details, { email: ['Must be a valid email address'] })
     })
   }
 
-  test('an email may have 255 code points, however many bytes they take', async (t) => {
-    const api = await startApi(t, { engine })
+  test('an email may have 255 code points, however many bytes they take', async () => {
+    const api = await shared()
     const email = `${'😀'.repeat(64)}@${'a'.repeat(63)}.${'b'.repeat(63)}.${'c'.repeat(58)}.com`
     const tooLong = await api.post('/api/auth/register', { email: email.replace('.com', '.info'), password })
     assert.deepEqual(tooLong.body.details, { email: ['Must be at most 255 characters'] })
@@ -109,8 +111,8 @@ onEachEngine('registration', (engine) => {
     assert.equal((await logIn(api, email)).status, 200)
   })
 
-  test('emails are compared in NFKC: spellings that look alike are one user', async (t) => {
-    const api = await startApi(t, { engine })
+  test('emails are compared in NFKC: spellings that look alike are one user', async () => {
+    const api = await shared()
     const response = await api.post('/api/auth/register', { email: 'ＡＤＡ@example.com', password })
     assert.deepEqual([response.status, response.body.data.email], [201, 'ada@example.com'])
     for (const email of ['ada@example.com', '𝒶da@example.com']) {
@@ -119,9 +121,9 @@ onEachEngine('registration', (engine) => {
     }
   })
 
-  test('an email with an invisible character is refused at registration, and unknown at login', async (t) => {
-    const api = await startApi(t, { engine })
-    await register(api, 'ada@example.com')
+  test('an email with an invisible character is refused at registration, and unknown at login', async () => {
+    const api = await shared()
+    await register(api, 'eva@example.com')
     for (const character of [
       '\u00ad',
       '\u034f',
@@ -133,7 +135,7 @@ onEachEngine('registration', (engine) => {
       '\uffa0',
       '\u2800',
     ]) {
-      const email = `a${character}da@example.com`
+      const email = `e${character}va@example.com`
       const response = await api.post('/api/auth/register', { email, password })
       assert.deepEqual(
         [response.status, response.body.details],
@@ -143,7 +145,7 @@ onEachEngine('registration', (engine) => {
       const login = await logIn(api, email)
       assert.deepEqual([login.status, login.body], [401, { error: 'Invalid credentials' }])
       const forgot = await api.post('/api/auth/password/forgot', { email })
-      const known = await api.post('/api/auth/password/forgot', { email: 'ada@example.com' })
+      const known = await api.post('/api/auth/password/forgot', { email: 'eva@example.com' })
       assert.deepEqual([forgot.status, forgot.body], [202, known.body])
     }
   })
@@ -209,8 +211,8 @@ onEachEngine('registration', (engine) => {
     assert.ok(warnings()[1]?.includes(`user ${long?.id} has an email that is too long`))
   })
 
-  test('never shows the password hash', async (t) => {
-    const api = await startApi(t, { engine })
+  test('never shows the password hash', async () => {
+    const api = await shared()
     const user = await signIn(api)
     const me = await api.get('/me', user.access)
     assert.equal(me.status, 200)

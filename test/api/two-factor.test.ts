@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type Api, startApi } from '../support/api.ts'
+import { type Api, shareApi, startApi } from '../support/api.ts'
 import { onEachEngine } from '../support/databases.ts'
 import { challengeOf, enableTwoFactor, isSignedIn, logIn, many, password, signIn, totp } from '../support/people.ts'
 
@@ -8,8 +8,7 @@ function verify(api: Api, challenge_token: string, code: string) {
   return api.post('/api/auth/2fa/verify', { challenge_token, code })
 }
 
-async function start(t: Parameters<typeof startApi>[0], engine: 'sqlite' | 'postgres') {
-  const api = await startApi(t, { engine, env: { RATE_LIMIT_VERIFY: '1000/60', RATE_LIMIT_LOGIN: '1000/60' } })
+async function start(api: Api) {
   const user = await signIn(api)
   const { secret, recoveryCodes } = await enableTwoFactor(api, user)
   // The code that enabled it is used up; the next step brings a new one.
@@ -18,8 +17,10 @@ async function start(t: Parameters<typeof startApi>[0], engine: 'sqlite' | 'post
 }
 
 onEachEngine('two-factor', (engine) => {
-  test('is set up with the password, active with the first code, and gives ten recovery codes', async (t) => {
-    const api = await startApi(t, { engine })
+  const shared = shareApi({ engine })
+
+  test('is set up with the password, active with the first code, and gives ten recovery codes', async () => {
+    const api = await shared()
     const user = await signIn(api)
     assert.deepEqual((await api.get('/api/auth/2fa', user.access)).body, { enabled: false, recovery_codes_left: 0 })
     assert.equal((await api.post('/api/auth/2fa/setup', { password: 'wrong' }, user.access)).status, 401)
@@ -43,8 +44,8 @@ onEachEngine('two-factor', (engine) => {
     assert.deepEqual([twice.status, twice.body], [409, { error: 'Two-factor already enabled' }])
   })
 
-  test('makes login return a challenge, which a code exchanges for a pair without token_type', async (t) => {
-    const { api, user, secret } = await start(t, engine)
+  test('makes login return a challenge, which a code exchanges for a pair without token_type', async () => {
+    const { api, user, secret } = await start(await shared())
     const login = await logIn(api, user.email)
     assert.deepEqual(Object.keys(login.body).sort(), ['challenge_token', 'requires_2fa'])
     assert.equal(login.body.requires_2fa, true)
@@ -57,8 +58,8 @@ onEachEngine('two-factor', (engine) => {
     assert.deepEqual([again.status, again.body], [401, { error: 'Invalid challenge token' }])
   })
 
-  test('a challenge lives 300 seconds and survives a wrong code', async (t) => {
-    const { api, user, secret } = await start(t, engine)
+  test('a challenge lives 300 seconds and survives a wrong code', async () => {
+    const { api, user, secret } = await start(await shared())
     const challenge = await challengeOf(api, user.email)
     api.clock.advance(297)
     const wrong = await verify(api, challenge, '000000')
@@ -70,8 +71,8 @@ onEachEngine('two-factor', (engine) => {
     assert.deepEqual([response.status, response.body], [401, { error: 'Invalid challenge token' }])
   })
 
-  test('accepts the codes of one step either side, each once', async (t) => {
-    const { api, user, secret } = await start(t, engine)
+  test('accepts the codes of one step either side, each once', async () => {
+    const { api, user, secret } = await start(await shared())
     for (const offset of [-60, 60]) {
       assert.equal((await verify(api, await challengeOf(api, user.email), totp(api, secret, offset))).status, 401)
     }
@@ -80,8 +81,8 @@ onEachEngine('two-factor', (engine) => {
     assert.equal((await verify(api, await challengeOf(api, user.email), totp(api, secret, 30))).status, 401)
   })
 
-  test('a code sent twenty times in parallel works once, with one challenge or with many', async (t) => {
-    const { api, user, secret } = await start(t, engine)
+  test('a code sent twenty times in parallel works once, with one challenge or with many', async () => {
+    const { api, user, secret } = await start(await shared())
     const one = await challengeOf(api, user.email)
     const code = totp(api, secret)
     const same = await many(20, () => verify(api, one, code))
@@ -94,8 +95,8 @@ onEachEngine('two-factor', (engine) => {
     assert.equal(responses.filter(({ status }) => status === 200).length, 1)
   })
 
-  test('a recovery code works once, in any case and with or without hyphens, even when sent twenty times in parallel', async (t) => {
-    const { api, user, recoveryCodes } = await start(t, engine)
+  test('a recovery code works once, in any case and with or without hyphens, even when sent twenty times in parallel', async () => {
+    const { api, user, recoveryCodes } = await start(await shared())
     const [first = '', second = ''] = recoveryCodes
     const response = await verify(api, await challengeOf(api, user.email), first.toLowerCase().replaceAll('-', ''))
     assert.equal(response.status, 200)
@@ -109,8 +110,8 @@ onEachEngine('two-factor', (engine) => {
     assert.equal(responses.filter(({ status }) => status === 200).length, 1)
   })
 
-  test('wrong codes count towards the lock, and the right password alone clears nothing', async (t) => {
-    const { api, user, secret } = await start(t, engine)
+  test('wrong codes count towards the lock, and the right password alone clears nothing', async () => {
+    const { api, user, secret } = await start(await shared())
     for (let i = 0; i < 4; i++) {
       const challenge = await challengeOf(api, user.email)
       assert.equal((await verify(api, challenge, '000000')).status, 401)
@@ -123,8 +124,8 @@ onEachEngine('two-factor', (engine) => {
     assert.equal((await logIn(api, user.email)).status, 423)
   })
 
-  test('a password change invalidates challenges', async (t) => {
-    const { api, user, secret } = await start(t, engine)
+  test('a password change invalidates challenges', async () => {
+    const { api, user, secret } = await start(await shared())
     const challenge = await challengeOf(api, user.email)
     const change = { current_password: password, new_password: 'Another-Pass-2' }
     assert.equal((await api.post('/api/auth/password', change, user.access)).status, 200)
@@ -132,8 +133,8 @@ onEachEngine('two-factor', (engine) => {
     assert.deepEqual([response.status, response.body], [401, { error: 'Invalid challenge token' }])
   })
 
-  test('is turned off with password and code, and login is one step again', async (t) => {
-    const { api, user, secret } = await start(t, engine)
+  test('is turned off with password and code, and login is one step again', async () => {
+    const { api, user, secret } = await start(await shared())
     const disable = (body: object) => api.post('/api/auth/2fa/disable', body, user.access)
     assert.deepEqual((await disable({ password: 'wrong', code: totp(api, secret) })).body, {
       error: 'Invalid credentials',
@@ -146,8 +147,8 @@ onEachEngine('two-factor', (engine) => {
     assert.deepEqual((await api.get('/api/auth/2fa', user.access)).body, { enabled: false, recovery_codes_left: 0 })
   })
 
-  test('turning two-factor off when it is off does not count as a failed attempt', async (t) => {
-    const api = await startApi(t, { engine })
+  test('turning two-factor off when it is off does not count as a failed attempt', async () => {
+    const api = await shared()
     const user = await signIn(api)
     for (const path of ['disable', 'recovery-codes']) {
       for (const body of [{ password, code: '000000' }, { password: 'wrong', code: '' }, {}]) {
@@ -158,8 +159,8 @@ onEachEngine('two-factor', (engine) => {
     assert.equal((await logIn(api, user.email)).status, 200)
   })
 
-  test('parallel requests to turn it off with one code count no failure', async (t) => {
-    const { api, user, recoveryCodes } = await start(t, engine)
+  test('parallel requests to turn it off with one code count no failure', async () => {
+    const { api, user, recoveryCodes } = await start(await shared())
     const responses = await many(8, () =>
       api.post('/api/auth/2fa/disable', { password, code: recoveryCodes[0] }, user.access),
     )
@@ -167,8 +168,8 @@ onEachEngine('two-factor', (engine) => {
     assert.deepEqual(new Set(responses.map(({ status }) => status)), new Set([200, 409]))
   })
 
-  test('an empty code is refused and not counted', async (t) => {
-    const { api, user, secret } = await start(t, engine)
+  test('an empty code is refused and not counted', async () => {
+    const { api, user, secret } = await start(await shared())
     const challenge = await challengeOf(api, user.email)
     for (let i = 0; i < 6; i++) {
       for (const response of [
@@ -181,8 +182,8 @@ onEachEngine('two-factor', (engine) => {
     assert.equal((await verify(api, challenge, totp(api, secret))).status, 200)
   })
 
-  test('new recovery codes replace the old ones', async (t) => {
-    const { api, user, secret, recoveryCodes } = await start(t, engine)
+  test('new recovery codes replace the old ones', async () => {
+    const { api, user, secret, recoveryCodes } = await start(await shared())
     const renewed = await api.post('/api/auth/2fa/recovery-codes', { password, code: totp(api, secret) }, user.access)
     assert.equal(renewed.status, 200)
     assert.equal(renewed.body.recovery_codes.length, 10)

@@ -21,7 +21,8 @@ for (const hasScripts of [true, false]) {
     const key = (await page.locator('#api-key').innerText()).trim()
     assert.equal((await api.get('/me', key)).status, 200)
     if (hasScripts) {
-      await press(page, 'Copy')
+      // The first one is of the key itself.
+      await page.getByRole('button', { name: 'Copy', exact: true }).first().click()
       await page
         .getByText(/Copied\.|copy/)
         .last()

@@ -7,6 +7,7 @@ import type { Page } from 'playwright-core'
 import { openBrowser } from '../support/browser.ts'
 import { openConsole } from '../support/console.ts'
 import { enter, sees } from '../support/console-steps.ts'
+import { eventually } from '../support/eventually.ts'
 import { startApiWithActions } from '../support/form-actions.ts'
 import { password, register } from '../support/people.ts'
 import { createProduct } from '../support/products.ts'
@@ -23,11 +24,13 @@ for (const [where, host] of Object.entries(hosts)) {
     const stranger = openConsole(api)
     const theirs = (await stranger.open('/console/register')).hidden('/console/register')
     const before = await api.dump()
+    await page.goto(evil.url)
     for (const action of api.actions) {
       for (const [how, fields] of Object.entries({ 'no token': {}, 'a token of their own': theirs })) {
-        const { status, cookie } = await send(page, evil, { url: api.url + action, fields })
+        const { status, cookie } = await send(page, { url: api.url + action, fields })
         const isRefused = status === 403 || cookie?.startsWith('latchkey_notice=session-over')
         assert.ok(isRefused, `${action} with ${how}: ${status} ${cookie}`)
+        assert.equal(page.url(), evil.url)
       }
     }
     assert.deepEqual(await api.dump(), before)
@@ -85,17 +88,44 @@ interface Sent {
   fields: Record<string, string>
 }
 
-/** The response of the console to the form, before the browser follows it. */
-async function send(page: Page, evil: Evil, { url, fields }: Sent) {
+interface Paused {
+  requestId: string
+  /** What the same request is called in the events of the network. */
+  networkId?: string
+  request: { method: string }
+}
+
+/** Unlike the event of a paused request, this one has the cookies. */
+interface Received {
+  requestId: string
+  statusCode: number
+  headers: Record<string, string>
+}
+
+/**
+ * Sends a form from the page that is open. Returns the response of the console. The browser does not get it and stays
+ * on the page, because showing each response would take most of the time.
+ */
+async function send(page: Page, { url, fields }: Sent) {
   const wanted = { email: 'eve@example.com', name: 'Eve', password, roles: 'admin', price: '1', description: 'x' }
   const inputs = Object.entries({ ...wanted, ...fields }).map(
     ([name, value]) => `<input name="${name}" value="${value}">`,
   )
-  evil.html = `<form method="post" action="${url}">${inputs.join('')}</form>
-<script>document.forms[0].submit()</script>`
-  const answered = page.waitForResponse((response) => response.request().method() === 'POST')
-  await page.goto(evil.url, { waitUntil: 'commit' })
-  const response = await answered
-  await page.waitForURL((address) => !address.href.startsWith(evil.url), { waitUntil: 'commit' })
-  return { status: response.status(), cookie: (await response.allHeaders())['set-cookie'] }
+  const form = `<form method="post" action="${url}">${inputs.join('')}</form>`
+  const session = await page.context().newCDPSession(page)
+  await session.send('Network.enable')
+  await session.send('Fetch.enable', { patterns: [{ urlPattern: url, requestStage: 'Response' }] })
+  const received = new Map<string, Received>()
+  session.on('Network.responseReceivedExtraInfo', (response: Received) => received.set(response.requestId, response))
+  const [{ requestId, networkId, request }] = await Promise.all([
+    new Promise<Paused>((resolve) => session.once('Fetch.requestPaused', resolve)),
+    page.evaluate(`document.body.innerHTML = ${JSON.stringify(form)}; document.forms[0].submit()`),
+  ])
+  assert.equal(request.method, 'POST')
+  const { statusCode, headers } = await eventually(
+    () => received.get(networkId ?? '') ?? assert.fail('no response yet'),
+  )
+  await session.send('Fetch.failRequest', { requestId, errorReason: 'Aborted' })
+  await session.detach()
+  return { status: statusCode, cookie: headers['set-cookie'] }
 }

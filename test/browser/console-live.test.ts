@@ -1,7 +1,7 @@
 /** Product lists update live, and show when they cannot. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import type { Page } from 'playwright-core'
+import type { Page, Route } from 'playwright-core'
 import { insertMany } from '../../src/features/products/bulk.store.ts'
 import { findBarriers } from '../support/axe.ts'
 import { openBrowser, widths } from '../support/browser.ts'
@@ -9,7 +9,7 @@ import { enter, fits, isClean, listens, lists, press, sees, tells } from '../sup
 import { eventually } from '../support/eventually.ts'
 import { signIn } from '../support/people.ts'
 import { createProduct, productsPath, sampleRow } from '../support/products.ts'
-import { startApiWithRoles } from '../support/roles.ts'
+import { type ApiWithRoles, startApiWithRoles } from '../support/roles.ts'
 
 const list = '/console/products'
 const rowOf = (page: Page, name: string) => page.locator('#results tr', { hasText: name })
@@ -83,6 +83,122 @@ test('a row that no longer matches the search is marked while the keyboard focus
   isClean(visit)
 })
 
+test('a new product waits until the pointer rests, and an edited one does not', async (t) => {
+  const { api, user, page, visit } = await start(t)
+  const lamp = await createProduct(api, user.access, { name: 'Desk Lamp' })
+  await open(page, `${api.url}${list}`)
+  await isLive(page)
+  const row = await rowOf(page, 'Desk Lamp').boundingBox()
+  let steps = 0
+  const wander = async () => {
+    steps += 1
+    await page.mouse.move((row?.x ?? 0) + 20 + (steps % 5), (row?.y ?? 0) + 10)
+  }
+  await wander()
+  await createProduct(api, user.access, { name: 'Kettle' })
+  await api.put(`${productsPath}/${lamp}`, { price: 77 }, user.access)
+  await eventually(async () => {
+    await wander()
+    assert.match(await rowOf(page, 'Desk Lamp').innerText(), /\$77\.00/)
+  })
+  assert.deepEqual(await page.locator('#results td.title').allInnerTexts(), ['Desk Lamp'])
+  await lists(page, ['Kettle', 'Desk Lamp'])
+  isClean(visit)
+})
+
+test('an edit that cannot be loaded at once is shown later', async (t) => {
+  const { api, user, page } = await start(t)
+  const id = await createProduct(api, user.access, { name: 'Desk Lamp' })
+  await open(page, `${api.url}${list}`)
+  await isLive(page)
+  await page.getByRole('link', { name: 'Desk Lamp' }).focus()
+  let refused = 0
+  const refuse = (route: Route) => {
+    refused += 1
+    return route.fulfill({ status: 503 })
+  }
+  await page.route(`${api.url}${list}`, refuse, { times: 1 })
+  await api.put(`${productsPath}/${id}`, { price: 77 }, user.access)
+  await rowOf(page, 'Desk Lamp').getByText('$77.00').waitFor()
+  assert.equal(refused, 1)
+})
+
+test('who has scrolled down is told, and finds the list up to date on the way back', async (t) => {
+  const { api, user, page, visit } = await start(t, widths.phone)
+  const things = Array.from({ length: 25 }, (_, i) => ({ ...sampleRow, name: `Thing ${i + 1}` }))
+  await api.db.write(insertMany(api.db.dialect, things, api.clock.nowIso()))
+  await open(page, `${api.url}${list}`)
+  await isLive(page)
+  await page.evaluate('scrollTo(0, 600)')
+  const placeOfRow = async () => (await rowOf(page, 'Thing 12').boundingBox())?.y ?? 0
+  const before = await placeOfRow()
+  await createProduct(api, user.access, { name: 'Kettle' })
+  await page.locator('#news').getByText('1 new product.').waitFor()
+  assert.ok(((await page.locator('#news').boundingBox())?.y ?? -1) >= 0, 'in sight')
+  assert.equal(await rowOf(page, 'Kettle').count(), 0)
+  assert.ok(Math.abs((await placeOfRow()) - before) < 1, 'rows stay where they are, to the pixel')
+  await fits(page)
+  assert.deepEqual(await findBarriers(page), [])
+  await page.evaluate('scrollTo(0, 0)')
+  await rowOf(page, 'Kettle').waitFor()
+  await page.locator('#news').waitFor({ state: 'hidden' })
+  isClean(visit)
+})
+
+for (const [device, width] of Object.entries(widths)) {
+  test(`what happens during a restart of the service appears after it, and a dot tells the state, on a ${device}`, async (t) => {
+    const { api, page, user, visit } = await start(t, width)
+    const [lamp, kettle] = [
+      await createProduct(api, user.access, { name: 'Desk Lamp' }),
+      await createProduct(api, user.access, { name: 'Kettle' }),
+    ]
+    await open(page, `${api.url}${list}`)
+    await isLive(page)
+    await page.evaluate('document.body.dataset.same = "yes"')
+    await restart(t, api, async (elsewhere, access) => {
+      await tells(page, 'Reconnecting…')
+      assert.equal(await page.getByRole('status').filter({ hasText: 'Reconnecting…' }).count(), 1, 'and speaks it')
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await page.emulateMedia({ colorScheme })
+        assert.deepEqual(await findBarriers(page), [])
+      }
+      await fits(page)
+      await createProduct(elsewhere, access, { name: 'Bench' })
+      await elsewhere.put(`${productsPath}/${lamp}`, { name: 'Floor Lamp' }, access)
+      await elsewhere.delete(`${productsPath}/${kettle}`, access)
+    })
+    await isLive(page)
+    await lists(page, ['Bench', 'Floor Lamp'])
+    assert.equal(await page.evaluate('document.body.dataset.same'), 'yes', 'and the page was not loaded anew')
+    assert.deepEqual(visit.strays, [])
+  })
+}
+
+test('a list whose place in the log is no longer kept is loaded, without a word', async (t) => {
+  const { api, user, page } = await start(t)
+  await createProduct(api, user.access, { name: 'Desk Lamp' })
+  await open(page, `${api.url}${list}`)
+  await isLive(page)
+  await page.evaluate('document.body.dataset.same = "yes"')
+  await restart(t, api, async (elsewhere, access) => {
+    await createProduct(elsewhere, access, { name: 'Kettle' })
+    await elsewhere.db.write({ sql: 'DELETE FROM changes WHERE id < (SELECT MAX(id) FROM changes)' })
+  })
+  await lists(page, ['Kettle', 'Desk Lamp'])
+  await isLive(page)
+  assert.equal(await page.locator('#news').isVisible(), false)
+  assert.equal(await page.evaluate('document.body.dataset.same'), 'yes', 'and the page was not loaded anew')
+})
+
+test('without scripts there is no dot', async (t) => {
+  const { api, user } = await start(t)
+  const { page } = await openBrowser(t, { url: api.url, path: '/console/sign-in', hasScripts: false })
+  await enter(page, user.email)
+  await sees(page, 'Products')
+  assert.equal(await page.locator('#live').isVisible(), false)
+  assert.equal(await page.locator('#news').isVisible(), false)
+})
+
 for (const [device, width] of Object.entries(widths)) {
   test(`a search without a connection shows a message and no old rows, and resumes automatically, on a ${device}`, async (t) => {
     const { api, user, page } = await start(t, width)
@@ -140,7 +256,23 @@ async function start(t: TestContext, width?: number) {
   return { api, user, visit, page: visit.page }
 }
 
+/** Stops the service, works with its database at another address, and starts it again. */
+async function restart(t: TestContext, api: ApiWithRoles, work: (api: ApiWithRoles, access: string) => Promise<void>) {
+  await api.close()
+  const env = { DATABASE_URL: api.databaseUrl }
+  const elsewhere = await startApiWithRoles(t, { env })
+  await work(elsewhere, (await signIn(elsewhere)).access)
+  await elsewhere.close()
+  await startApiWithRoles(t, { env: { ...env, PORT: new URL(api.url).port } })
+}
+
+/** With the pointer out of the way: rows do not move under it. */
 async function open(page: Page, address: string): Promise<void> {
+  await page.mouse.move(0, 0)
   await page.goto(address)
   await sees(page, 'Products')
+}
+
+async function isLive(page: Page): Promise<void> {
+  await page.locator('#live[data-state="live"]').waitFor()
 }

@@ -4,7 +4,19 @@ import { test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { openBrowser, widths } from '../support/browser.ts'
 import { secretOn } from '../support/console-fixture.ts'
-import { enter, fill, fits, go, isClean, leave, lists, press, sees, tells } from '../support/console-steps.ts'
+import {
+  enter,
+  fill,
+  fits,
+  go,
+  goToAccount,
+  isClean,
+  leave,
+  lists,
+  press,
+  sees,
+  tells,
+} from '../support/console-steps.ts'
 import { password, register, totp } from '../support/people.ts'
 import { type ApiWithRoles, startApiWithRoles } from '../support/roles.ts'
 
@@ -57,7 +69,7 @@ async function signsIn(api: ApiWithRoles, page: Page): Promise<void> {
   await press(page, 'Sign in')
   await tells(page, 'Invalid credentials')
   await enter(page, email)
-  await go(page, 'Ada')
+  await goToAccount(page)
   await go(page, 'Set up')
   await fill(page, { Password: password })
   await press(page, 'Go on')
@@ -99,7 +111,7 @@ async function keepsProducts(page: Page): Promise<void> {
   await tells(page, '1 product found')
   await lists(page, ['Kettle'])
   await go(page, 'Show all')
-  await page.getByLabel('Category').selectOption('kitchen')
+  await page.getByRole('combobox', { name: 'Category' }).selectOption('kitchen')
   await press(page, 'Search')
   await lists(page, ['Kettle'])
   await fits(page)

@@ -3,7 +3,20 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { openBrowser, widths } from '../support/browser.ts'
-import { enter, fill, fits, go, isClean, leave, listens, lists, press, sees, tells } from '../support/console-steps.ts'
+import {
+  enter,
+  fill,
+  fits,
+  go,
+  goToAccount,
+  isClean,
+  leave,
+  listens,
+  lists,
+  press,
+  sees,
+  tells,
+} from '../support/console-steps.ts'
 import { eventually } from '../support/eventually.ts'
 import { password, register, totp } from '../support/people.ts'
 import { type ApiWithRoles, startApiWithRoles } from '../support/roles.ts'
@@ -61,7 +74,7 @@ async function registers(page: Page): Promise<void> {
 }
 
 async function turnsTwoFactorOn(api: ApiWithRoles, page: Page): Promise<SecondFactor> {
-  await go(page, 'Ada Lovelace')
+  await goToAccount(page)
   await go(page, 'Set up')
   await fill(page, { Password: password })
   await press(page, 'Go on')
@@ -124,7 +137,7 @@ async function keepsProducts(page: Page): Promise<void> {
   await lists(page, ['Desk Lamp'])
   // The first letters may already have found the same.
   await eventually(() => assert.equal(new URL(page.url()).search, '?q=LAM'))
-  await page.getByLabel('Category').selectOption('kitchen')
+  await page.getByRole('combobox', { name: 'Category' }).selectOption('kitchen')
   await tells(page, 'No active product')
   await page.getByLabel('Part of the name').fill('')
   await tells(page, '1 product found')
@@ -169,7 +182,7 @@ async function endsOtherDevice(given: { api: ApiWithRoles; secret: string; own: 
   await press(other, 'Go on')
   await sees(other, 'Products')
 
-  await go(own, 'Ada Lovelace')
+  await goToAccount(own)
   await fits(own)
   const devices = own.getByRole('region', { name: 'Devices signed in' }).getByRole('row')
   await devices.filter({ hasText: 'This device' }).waitFor()
@@ -177,6 +190,7 @@ async function endsOtherDevice(given: { api: ApiWithRoles; secret: string; own: 
   await tells(own, 'That device is signed out.')
 
   await tells(other, 'You are signed out.')
+  await tells(other, 'Not live')
   await other.locator('#news').getByRole('link', { name: 'Sign in' }).click()
   await sees(other, 'Sign in')
   assert.match(other.url(), /next=%2Fconsole%2Fproducts/, 'and back to the list')
@@ -201,7 +215,7 @@ async function isGivenRole(page: Page, admin: Page): Promise<void> {
   await fits(admin)
   await eventually(async () => {
     await page.reload()
-    assert.deepEqual(await places(), ['Products', 'Users', 'Audit'])
+    assert.deepEqual(await places(), ['Overview', 'Products', 'Users', 'Audit', 'Webhooks'])
   })
   await go(page, 'Audit')
   await sees(page, 'Audit trail')

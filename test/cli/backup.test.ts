@@ -106,9 +106,11 @@ onEachEngine('backup and restore', (engine) => {
     assertRefused(await run(source, 'restore', file), 65, /is not empty/)
     const damaged = await run(source, 'restore', '--replace', withFlippedByte(file, 400, 1))
     assertRefused(damaged, 65, /is damaged: table \w+, part 1 of 1\. Nothing was written/)
-    const before = await tablesOfDatabase(t, placeOf(source))
+    // The node that ran during the backup is in the archive. Its row is over in 90 seconds, or when it stops.
+    const readTables = async () => ({ ...(await tablesOfDatabase(t, placeOf(source))), service_nodes: undefined })
+    const before = await readTables()
     assertDone(await run(source, 'restore', '--replace', file), /^restored \d+ rows of \d+ tables, each compared/)
-    assert.deepEqual(await tablesOfDatabase(t, placeOf(source)), before)
+    assert.deepEqual(await readTables(), before)
     await assertWhole(t, source, filled)
   })
 

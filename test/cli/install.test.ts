@@ -10,7 +10,8 @@ import { eventually } from '../support/eventually.ts'
 import { findProgram } from '../support/programs.ts'
 import { createProject, type Project } from '../support/project.ts'
 
-const anyPort = { HOST: '127.0.0.1', PORT: '0', GQL_WS_HOST: '127.0.0.1', GQL_WS_PORT: '0' }
+/** One thread starts in half the time. */
+const anyPort = { HOST: '127.0.0.1', PORT: '0', GQL_WS_HOST: '127.0.0.1', GQL_WS_PORT: '0', THREADS: '1' }
 
 /** What a start does first. */
 const beforeStart: [string, string[]] = ['bin/install', ['--automatic']]

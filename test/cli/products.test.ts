@@ -15,7 +15,7 @@ const header = 'name,description,price'
 
 /** A database, a folder, and the commands on them. */
 async function createShop(t: TestContext, engine: 'sqlite' | 'postgres' = 'sqlite') {
-  const env = { DATABASE_URL: await createDatabaseUrl(t, engine) }
+  const env = { DATABASE_URL: await createDatabaseUrl(t, engine, { isMigrated: true }) }
   const folder = temporaryFolder(t)
   const run = (args: string[], input?: string) =>
     latchkey(args, { env, cwd: folder, ...(input !== undefined && { input }) })
@@ -263,7 +263,6 @@ test('the disk is full during an import: one clear line, and the next run resume
   const { run, file, exported, env } = await createShop(t)
   const rows = Array.from({ length: 30_000 }, (_, i) => `Item ${i},${'text '.repeat(10)},1`)
   const path = file('many.csv', [header, ...rows].join('\n'))
-  await run(['migrate'])
   // Limits the file size of this process, so that writing fails as on a full disk.
   const limited = spawnSync('sh', ['-c', `ulimit -f 12000; exec "${root}/bin/latchkey" products:import "${path}"`], {
     env: { PATH: process.env.PATH ?? '', ...env },

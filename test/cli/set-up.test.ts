@@ -40,12 +40,8 @@ onEachEngine('setup', (engine) => {
 
 test('without a terminal, the log alone has the link', async (t) => {
   const DATABASE_URL = await createDatabaseUrl(t, 'sqlite')
-  const { child, ended } = await startProcess(t, { env: { DATABASE_URL, THREADS: '2' } })
-  let seen = ''
-  child.stdout?.on('data', (chunk) => {
-    seen += chunk
-  })
-  await eventually(() => assert.match(seen, /setupUrl/))
+  const { child, ended, output } = await startProcess(t, { env: { DATABASE_URL, THREADS: '2' } })
+  await eventually(() => assert.match(output(), /setupUrl/))
   child.kill('SIGTERM')
   const { stdout } = await ended
   const lines = stdout.trim().split('\n')

@@ -10,7 +10,7 @@ import { latchkey } from '../support/process.ts'
 
 onEachEngine('user commands', (engine) => {
   test('create, show, change, unlock and list users while the service runs', async (t) => {
-    const DATABASE_URL = await createDatabaseUrl(t, engine)
+    const DATABASE_URL = await createDatabaseUrl(t, engine, { isMigrated: true })
     const env = { DATABASE_URL, BCRYPT_COST: '10' }
     const run = (args: string[], input?: string) => latchkey(args, { env, ...(input !== undefined && { input }) })
     const api = await startApi(t, { engine, env: { DATABASE_URL } })
@@ -45,7 +45,7 @@ onEachEngine('user commands', (engine) => {
   })
 
   test('invite, disable, enable and delete users, and set their passwords', async (t) => {
-    const DATABASE_URL = await createDatabaseUrl(t, engine)
+    const DATABASE_URL = await createDatabaseUrl(t, engine, { isMigrated: true })
     const env = { DATABASE_URL, BCRYPT_COST: '10', PUBLIC_URL: 'https://app.example.com' }
     const run = (args: string[], input = '') => latchkey(args, { env, input })
     const api = await startApi(t, { engine, env: { DATABASE_URL } })
@@ -112,7 +112,7 @@ onEachEngine('user commands', (engine) => {
   })
 
   test('escape names so that none can forge a line, and end quietly when the pipe is closed', async (t) => {
-    const DATABASE_URL = await createDatabaseUrl(t, engine)
+    const DATABASE_URL = await createDatabaseUrl(t, engine, { isMigrated: true })
     const api = await startApi(t, { engine, env: { DATABASE_URL } })
     const name = 'x\n1\tceo@example.com\t\u001b[31mBoss'
     await api.post('/api/auth/register', { email: 'a@example.com', password, name })
@@ -128,7 +128,7 @@ onEachEngine('user commands', (engine) => {
   })
 
   test('report errors in one line', async (t) => {
-    const env = { DATABASE_URL: await createDatabaseUrl(t, engine) }
+    const env = { DATABASE_URL: await createDatabaseUrl(t, engine, { isMigrated: true }), BCRYPT_COST: '10' }
     const cases: [args: string[], input: string, code: number, line: RegExp][] = [
       [['user:create', '--email', 'nobody'], `${password}\n`, 1, /email: Must be a valid email address/],
       [

@@ -1,9 +1,7 @@
 /** The audit trail of an earlier version, which stored the actor in the outcome. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { systemClock } from '../../src/core/clock.ts'
-import { createAdminStore } from '../../src/features/admin/admin.store.ts'
-import { createAdministratorSql } from '../../src/features/users/administrators.store.ts'
+import { createAuditTrailStore } from '../../src/features/admin/audit-trail.store.ts'
 import { startActorBackfill } from '../../src/platform/audit/actor-backfill.ts'
 import type { Database, Dialect } from '../../src/platform/database/database.ts'
 import { createMaintainedCounts } from '../../src/platform/database/maintained-counts.ts'
@@ -66,13 +64,8 @@ async function stored(db: Database): Promise<Entry[]> {
 
 /** As the API returns it, oldest first. */
 async function shown(db: Database): Promise<Entry[]> {
-  const store = createAdminStore({
-    db,
-    clock: systemClock,
-    counts: createMaintainedCounts(db),
-    administrators: createAdministratorSql([]),
-  })
-  const { rows } = await store.listAudit({ page: 1, perPage: 5000 })
+  const store = createAuditTrailStore({ db, counts: createMaintainedCounts(db) })
+  const { rows } = await store.list({ page: 1, perPage: 5000 })
   return rows.map(toEntry).reverse()
 }
 

@@ -238,6 +238,35 @@ function contract(engine: Dialect, open: Open): void {
     assert.equal(await ownersIn(db), 1001)
   })
 
+  test('inserts of one turn each get their own row, with ascending ids, and a refused one fails alone', async (t) => {
+    const db = await open(t, engine)
+    const add = (label: string, owner = 1) =>
+      db.write<{ id: number; label: string }>({ sql: insertThing, params: [owner, label], insertsOne: true })
+    await db.write({ sql: insertOwner, params: ['a'] })
+    // The first round finds out how, the second shares.
+    for (let round = 0; round < 3; round++) {
+      const labels = Array.from({ length: 250 }, (_, i) => `${round}.${i}, "quoted", {1,2} \\ 'x' NULL é`)
+      const made = await Promise.all(labels.map((label) => add(label)))
+      assert.deepEqual(
+        made.map(([[row]]) => row?.label),
+        labels,
+      )
+      const ids = made.map(([[row]]) => row?.id as number)
+      const stored = await db.all<{ label: string }>(
+        'SELECT label FROM things WHERE id >= $1 AND id <= $2 AND label LIKE $3 ORDER BY id',
+        [Math.min(...ids), Math.max(...ids), `${round}.%`],
+      )
+      assert.deepEqual(stored.map(({ label }) => label).sort(), labels.sort())
+      const results = await Promise.allSettled([add('good'), add('bad', 99), add('fine')])
+      assert.deepEqual(
+        results.map(({ status }) => status),
+        ['fulfilled', 'rejected', 'fulfilled'],
+      )
+    }
+    const { n } = (await db.get<{ n: number }>('SELECT count(*) AS n FROM things')) as { n: number }
+    assert.equal(n, 3 * 252)
+  })
+
   test('counts exactly under parallel batches that touch the same rows in opposite order', async (t) => {
     const db = await open(t, engine)
     await db.write(

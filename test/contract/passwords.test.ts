@@ -70,8 +70,9 @@ test('an address delays another only by jobs that are already running, and login
   )
   const other = passwords.verify({ password: 'x', hash: undefined, client: { address: '203.0.113.2' } })
   await other.then(note('other'))
-  // What runs, what may begin before it at the turn of the registrations, and what ends in the same moment.
-  assert.ok(order.length <= 2 * availableParallelism() + 2, `${order.length - 1} came before: ${order.join(', ')}`)
+  // What runs, what may begin before it at the turn of the registrations, and what ends while its own thread has to wait for a
+  // busy core. If addresses did not take turns, all 60 logins would come before.
+  assert.ok(order.length <= 2 * availableParallelism() + 16, `${order.length - 1} came before: ${order.join(', ')}`)
   await Promise.all([...flood, ...logins])
   const lastLogin = order.lastIndexOf('flood')
   assert.ok(order.slice(0, lastLogin).filter((name) => name === 'flood registers').length < 40, order.join(', '))

@@ -1,6 +1,6 @@
 /** The pictures of docs/console.md exist, and its example works. */
 import assert from 'node:assert/strict'
-import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { globSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { addGreetingPage, greetings } from '../../docs/examples/greeting.ts'
@@ -36,6 +36,19 @@ test('the pictures are small, and README shows one of them', () => {
   const readme = readFileSync(join(root, 'README.md'), 'utf8')
   const [, file = ''] = /!\[[^\]]+\]\(docs\/images\/([^)]+)\)/.exec(readme) ?? []
   assert.ok(pictures.some(({ name }) => `${name}.png` === file))
+})
+
+test('the buttons and pages that README names in the first steps are there', () => {
+  const [, afterHeading = ''] = readFileSync(join(root, 'README.md'), 'utf8').split('\n## First steps in the browser\n')
+  const [steps = ''] = afterHeading.split('\n## ')
+  const labels = [...steps.matchAll(/\*([^*\n]{1,60})\*/g)].map(([, label]) => label)
+  assert.ok(labels.length > 4)
+  const source = globSync('src/**/*.ts', { cwd: root }).map((file) => readFileSync(join(root, file), 'utf8'))
+  const isThere = (label = '') => source.some((text) => text.includes(`>${label}<`) || text.includes(`'${label}'`))
+  assert.deepEqual(
+    labels.filter((label) => !isThere(label)),
+    [],
+  )
 })
 
 test('the code on the page is the code of docs/examples/greeting.ts', () => {

@@ -1,6 +1,6 @@
 /** docs/security.md is complete, and names only tests, keys and endpoints that exist. */
 import assert from 'node:assert/strict'
-import { existsSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { configParts } from '../../src/app/declarations.ts'
@@ -10,7 +10,7 @@ import { coreKeys } from '../../src/config/core-keys.ts'
 import { isKey, leavesOf } from '../../src/config/key.ts'
 import { root } from '../../src/config/root.ts'
 import { createConfig } from '../support/config.ts'
-import { blocksOf } from '../support/docs.ts'
+import { blocksOf, isTest, rowsOf } from '../support/docs.ts'
 import { startDescribedApi } from '../support/openapi-document.ts'
 
 const page = readFileSync(join(root, 'docs', 'security.md'), 'utf8')
@@ -44,14 +44,7 @@ interface Requirement {
 
 /** The cells of all rows whose first cell matches. */
 function findRows(first: RegExp): string[][] {
-  const rows = page.split('\n').filter((line) => line.startsWith('| '))
-  const cells = rows.map((line) =>
-    line
-      .split('|')
-      .slice(1, -1)
-      .map((cell) => cell.trim()),
-  )
-  return cells.filter(([cell = '']) => first.test(cell))
+  return rowsOf(page).filter(([cell = '']) => first.test(cell))
 }
 
 const requirements = findRows(/^\d+\.\d+\.\d+$/).map(
@@ -100,13 +93,6 @@ test('every test that the tables name exists', () => {
   )
   assert.deepEqual(missing, [])
 })
-
-function isTest({ file, title }: { file: string; title: string }): boolean {
-  const path = join(root, file)
-  if (!existsSync(path)) return false
-  const source = readFileSync(path, 'utf8')
-  return ["'", '"', '`'].some((quote) => source.includes(`test(${quote}${title}${quote}, `))
-}
 
 test('every configuration key on the page exists', () => {
   const named = keysIn(page)

@@ -1,11 +1,12 @@
 /** A listening service with its own database and a controllable clock. It closes when the test ends. */
-import type { TestContext } from 'node:test'
+import { after, type TestContext } from 'node:test'
 import type { OnCreated } from '../../src/app/create-app.ts'
 import type { Policy } from '../../src/platform/access/policies.ts'
 import type { Dialect } from '../../src/platform/database/database.ts'
 import { defineFeature, type Feature } from '../../src/platform/feature.ts'
 import type { Element } from '../../src/platform/graphql/schema/elements.ts'
 import type { Infrastructure } from '../../src/platform/infrastructure.ts'
+import { startPeriod } from '../../src/testing/clock.ts'
 import { startService, type TestService } from '../../src/testing/start-service.ts'
 import { createDatabaseUrl } from './databases.ts'
 
@@ -28,7 +29,10 @@ export type Elements = (infrastructure: Infrastructure) => readonly Element[]
 
 export type Api = TestService
 
-export async function startApi(t: TestContext, options: ApiOptions = {}): Promise<Api> {
+/** What closes with the test, or with the suite. */
+export type Owner = Pick<TestContext, 'after'>
+
+export async function startApi(t: Owner, options: ApiOptions = {}): Promise<Api> {
   const { engine = 'sqlite', env = {}, extensions = [] } = options
   const api = await startService({
     extensions: [...additionsOf(options), ...extensions],
@@ -41,6 +45,34 @@ export async function startApi(t: TestContext, options: ApiOptions = {}): Promis
   t.after(() => api.close())
   return api
 }
+
+/** One service for the tests of a suite or a file that bring their own users and do not mind what else is there. */
+export function shareApi(options: ApiOptions = {}): () => Promise<Api> {
+  const shared = share((owner) => startApi(owner, { ...options, env: { ...unlimitedRates, ...options.env } }))
+  return async () => {
+    const api = await shared()
+    startPeriod(api.clock)
+    return api
+  }
+}
+
+/** A start takes longer than most tests. This one begins with the first test that asks, and closes with the suite. */
+export function share<T>(start: (owner: Owner) => Promise<T>): () => Promise<T> {
+  const closers: Parameters<Owner['after']>[0][] = []
+  after(async () => {
+    for (const close of closers.reverse()) await (close as () => unknown)()
+  })
+  let started: Promise<T> | undefined
+  return () => {
+    started ??= start({ after: (close) => void closers.push(close) })
+    return started
+  }
+}
+
+/** All tests have one address. */
+export const unlimitedRates = Object.fromEntries(
+  ['LOGIN', 'REGISTER', 'REFRESH', 'VERIFY', 'RESET'].map((name) => [`RATE_LIMIT_${name}`, '1000000/60']),
+)
 
 /** What a test adds, as a feature. */
 function additionsOf({ elements = [], policies = {} }: ApiOptions): Feature[] {

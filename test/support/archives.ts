@@ -46,8 +46,13 @@ export async function tablesIn(path: string): Promise<ArchivedTables> {
     return Object.fromEntries(
       archive.manifest.tables.map(({ name, rows, digest, counter }) => [
         name,
-        // A restored change log goes on with new ids: see changes-kept.test.ts.
-        { rows, digest, counter: name === changeTable ? undefined : counter },
+        {
+          rows,
+          // Leases change while a service runs.
+          digest: name === 'change_consumers' ? '' : digest,
+          // A restored change log goes on with new ids: see changes-kept.test.ts.
+          counter: name === changeTable ? undefined : counter,
+        },
       ]),
     )
   } finally {

@@ -19,13 +19,16 @@ export async function go(page: Page, name: string): Promise<void> {
   await page.getByRole('link', { name, exact: true }).first().click()
 }
 
-/** Waits for the page with this heading. */
+/** Waits for the page with this heading, and for its scripts: before them, a button may do without what it does with them. */
 export async function sees(page: Page, heading: string): Promise<void> {
   await page.getByRole('heading', { level: 1, name: heading, exact: true }).waitFor()
+  await page.waitForLoadState('load')
 }
 
+/** Waits for this text, and for the scripts of the page. */
 export async function tells(page: Page, text: string): Promise<void> {
   await page.getByText(text).waitFor()
+  await page.waitForLoadState('load')
 }
 
 /** Signs in, up to the next page. */
@@ -39,8 +42,20 @@ export function listens({ parts }: ApiWithRoles): Promise<void> {
   return eventually(() => assert.ok(parts.consoleEngine.counts().subscribers > 0, 'a page listens'))
 }
 
-/** Signs out with the button that is on every page. */
+/** Opens the menu of the account, which is on every page. */
+export async function openMenu(page: Page): Promise<void> {
+  await page.locator('.person summary').click()
+}
+
+/** Goes to the page of one's own account. */
+export async function goToAccount(page: Page): Promise<void> {
+  await openMenu(page)
+  await go(page, 'Account')
+}
+
+/** Signs out. */
 export async function leave(page: Page): Promise<void> {
+  await openMenu(page)
   await page.getByRole('banner').getByRole('button', { name: 'Sign out' }).click()
   await tells(page, 'You are signed out.')
 }

@@ -35,6 +35,8 @@ export interface ConsoleBrowser {
   submit(action: string, fields?: Fields): Promise<ConsolePage>
   /** Sends only these fields, as a page of another site could. */
   post(path: string, fields?: Fields, headers?: Record<string, string>): Promise<ConsolePage>
+  /** Sends a body of another type, such as a form with a file. */
+  postRaw(path: string, body: Buffer, type: string): Promise<ConsolePage>
   /** Opens the page that a redirect leads to. */
   follow(page: ConsolePage): Promise<ConsolePage>
   /** Signs in with the form, up to the next page. */
@@ -46,7 +48,11 @@ export function openConsole(api: Pick<Api, 'url'>, { userAgent = 'Test/1.0' } = 
   const cookies = new Map<string, Cookie>()
   let last: ConsolePage | undefined
 
-  async function request(method: string, path: string, options: { body?: string; headers?: Record<string, string> }) {
+  async function request(
+    method: string,
+    path: string,
+    options: { body?: string | Buffer; headers?: Record<string, string> },
+  ) {
     const cookie = [...cookies].map(([name, { value }]) => `${name}=${value}`).join('; ')
     const response = await client.request(method, path, {
       ...options,
@@ -80,6 +86,7 @@ export function openConsole(api: Pick<Api, 'url'>, { userAgent = 'Test/1.0' } = 
     open,
     submit,
     post,
+    postRaw: (path, body, type) => request('POST', path, { body, headers: { 'content-type': type } }),
     follow,
     async signIn(email, given = password) {
       await open('/console/sign-in')

@@ -14,14 +14,18 @@ export function onEachEngine(title: string, tests: (engine: Dialect) => void, { 
 }
 
 /** A temporary folder, removed after the test. */
-export function temporaryFolder(t: TestContext): string {
+export function temporaryFolder(t: Pick<TestContext, 'after'>): string {
   const folder = mkdtempSync(join(tmpdir(), 'latchkey-'))
   t.after(() => rmSync(folder, { recursive: true, force: true }))
   return folder
 }
 
 /** The URL of an empty database, or of a migrated one, removed after the test. */
-export async function createDatabaseUrl(t: TestContext, engine: Dialect, { isMigrated = false } = {}): Promise<string> {
+export async function createDatabaseUrl(
+  t: Pick<TestContext, 'after'>,
+  engine: Dialect,
+  { isMigrated = false } = {},
+): Promise<string> {
   const { url, drop } = await createTestDatabase(engine, { isMigrated })
   t.after(drop)
   return url

@@ -6,8 +6,9 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { root } from '../../src/config/root.ts'
+import { isTimed, recorderFor } from './cpu-times.ts'
 
-const filesPerProcess = 8
+const filesPerProcess = 12
 
 /** Tests that mostly wait for other programs run side by side instead. */
 const exceptions: Readonly<Record<string, number>> = {
@@ -21,7 +22,7 @@ interface GroupOptions {
   /** Where the new files go. */
   folder: string
   files: readonly string[]
-  /** How many threads serve in test/api on SQLite, unless THREADS is set. */
+  /** How many threads serve in test/api, unless THREADS is set. */
   apiThreads: number
 }
 
@@ -39,8 +40,9 @@ export function groupFiles({ folder, files, apiThreads }: GroupOptions): string[
   mkdirSync(join(folder, 'groups'))
   return [...groups].flatMap(([part, known]) =>
     known.map((group, index) => {
-      const path = join(folder, 'groups', `${part.replaceAll('/', '-')}-${index + 1}.test.ts`)
-      writeFileSync(path, contentOf(group, part === 'test/api' ? apiThreads : 1))
+      const name = `${part.replaceAll('/', '-')}-${index + 1}`
+      const path = join(folder, 'groups', `${name}.test.ts`)
+      writeFileSync(path, contentOf(name, group, part === 'test/api' ? apiThreads : 1))
       return path
     }),
   )
@@ -52,8 +54,12 @@ function partOf(file: string): string {
   return first === 'test' && second !== '' ? `${first}/${second}` : first
 }
 
-function contentOf(files: readonly string[], threads: number): string {
-  const first = `data:text/javascript,process.env.TEST_SQLITE_THREADS ??= '${threads}'`
-  const urls = files.map((file) => pathToFileURL(resolve(root, file)).href)
-  return [first, ...urls].map((url) => `import ${JSON.stringify(url)}\n`).join('')
+function contentOf(name: string, files: readonly string[], threads: number): string {
+  const first = `data:text/javascript,process.env.TEST_THREADS ??= '${threads}'`
+  const loaded = isTimed ? [recorderFor(`(loading ${name})`)] : []
+  const urls = files.flatMap((file) => {
+    const url = pathToFileURL(resolve(root, file)).href
+    return isTimed ? [url, recorderFor(file)] : [url]
+  })
+  return [first, ...loaded, ...urls].map((url) => `import ${JSON.stringify(url)}\n`).join('')
 }

@@ -1,5 +1,4 @@
 /** The OpenAPI document, and checks against it. */
-import type { TestContext } from 'node:test'
 import { Check, Errors } from 'typebox/schema'
 import { toPath } from '../../src/platform/openapi/build.ts'
 import {
@@ -9,7 +8,7 @@ import {
   type Operation,
   resolveResponse,
 } from '../../src/platform/openapi/document.ts'
-import type { ApiOptions } from './api.ts'
+import type { ApiOptions, Owner } from './api.ts'
 import { startApiWithRoles } from './roles.ts'
 
 export interface Described {
@@ -20,7 +19,7 @@ export interface Described {
   operation: Operation
 }
 
-export async function startDescribedApi(t: TestContext, options: ApiOptions = {}) {
+export async function startDescribedApi(t: Owner, options: ApiOptions = {}) {
   let tree = ''
   const api = await startApiWithRoles(t, {
     ...options,

@@ -19,6 +19,8 @@ export interface Running {
   wsUrl: string
   child: ChildProcess
   ended: Promise<Ended>
+  /** Its standard output so far. */
+  output(): string
 }
 
 interface Options {
@@ -78,7 +80,7 @@ export async function startProcess(
   })
   if (line === undefined) throw new Error(`the service did not start: ${(await ended).stderr}${seen}`)
   const { url = '', wsUrl = '' } = JSON.parse(line)
-  return { url, wsUrl, child, ended }
+  return { url, wsUrl, child, ended, output: () => seen }
 }
 
 export async function collect(child: ChildProcess): Promise<Ended> {

@@ -24,6 +24,7 @@ const packages = {
   nginx: 'nginx',
   openssl: 'openssl',
   promtool: 'prometheus',
+  python3: 'python3',
   script: 'bsdutils',
   'systemd-analyze': 'systemd',
   zsh: 'zsh',

@@ -8,6 +8,7 @@ import { availableParallelism } from 'node:os'
 import { join, relative, resolve } from 'node:path'
 import { root } from '../../src/config/root.ts'
 import { installChromium } from './chromium.ts'
+import { cpuSecondsOf, describeTimes, isTimed, recordDaemons, recordTime } from './cpu-times.ts'
 import { groupFiles } from './groups.ts'
 import { installTestPrograms } from './programs.ts'
 import { createRunFolder, findPlace } from './run-folder.ts'
@@ -40,6 +41,7 @@ if (found.length === 0) throw new Error(`there is no test file ${tests.join(' ')
 if (found.some((file) => isIn('browser', file))) installChromium()
 if (found.some((file) => isIn('programs', file))) installTestPrograms()
 const folder = createRunFolder(findPlace())
+if (isTimed) recordTime(folder.path, '(checks)', cpuSecondsOf(process.pid))
 const servers = isFast ? undefined : await startServers(folder.path, readGiven())
 const templates = await createTemplates(folder.path, servers?.databaseUrl)
 const groups = groupFiles({ folder: folder.path, files: found, apiThreads: isFast ? 1 : 2 })
@@ -54,6 +56,10 @@ const code = await run(process.execPath, [join(root, 'test', 'support', 'run-fil
     : { TEST_ONLY_SQLITE: '1' }),
 })
 await templates.remove()
+if (isTimed) {
+  recordDaemons(folder.path)
+  process.stdout.write(`\nCPU seconds\n${describeTimes(folder.path)}`)
+}
 await folder.remove()
 process.exit(code)
 

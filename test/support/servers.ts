@@ -1,5 +1,6 @@
 /** Private PostgreSQL and Redis servers in the folder of a run, on free ports. They are removed after the run. */
 import { type SpawnOptions, spawnSync } from 'node:child_process'
+import { randomInt } from 'node:crypto'
 import { chownSync, existsSync, mkdirSync, readdirSync } from 'node:fs'
 import { connect, createServer } from 'node:net'
 import { join } from 'node:path'
@@ -148,12 +149,26 @@ function fail(program: keyof typeof packages): never {
   throw new Error(`the tests need ${program}: install it ("apt-get install ${name}")${otherwise}`)
 }
 
+/**
+ * Below the range from which connections get their own ports: whoever tries to connect to a server that is being restarted
+ * could otherwise be given its port, meet itself, and keep the server from starting.
+ */
+const ports = { first: 10_000, last: 32_000 }
+
 export async function freePort(): Promise<number> {
+  for (;;) {
+    const port = randomInt(ports.first, ports.last)
+    if (await isFree(port)) return port
+  }
+}
+
+async function isFree(port: number): Promise<boolean> {
   const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as { port: number }
-  await new Promise((resolve) => server.close(resolve))
-  return port
+  const isListening = await new Promise<boolean>((resolve) => {
+    server.once('error', () => resolve(false)).listen(port, '127.0.0.1', () => resolve(true))
+  })
+  if (isListening) await new Promise((resolve) => server.close(resolve))
+  return isListening
 }
 
 export async function waitUntil(isUp: () => Promise<boolean>, name: string): Promise<void> {

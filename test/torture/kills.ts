@@ -5,20 +5,17 @@
  * KILLS (1000) is the number of rounds on each engine, WORKERS (4) changes the load, THREADS (2) is passed on. For a run in
  * parts, give each part a SEED (1) of its own.
  */
-import { cpSync, mkdirSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { runOnServer } from '../../src/testing/databases.ts'
 import { freePort, type Started, startPostgresProcess } from '../support/servers.ts'
-import type { Torture } from './main.ts'
+import { type Engine, onEachEngine } from './support/each-engine.ts'
 import { type Caller, createCaller, NotAnswered, type WriteKind } from './support/kills/caller.ts'
 import { createWorld, type World } from './support/kills/world.ts'
 import type { Writer } from './support/kills/writer.ts'
 import { restartServer } from './support/restart-server.ts'
+import { createRandom } from './support/seeded-random.ts'
 import { createServiceProcess, type ServiceProcess, serviceEnvironment } from './support/service-process.ts'
-
-type Engine = 'sqlite' | 'postgres'
 
 const kills = Number(process.env.KILLS ?? 1000)
 const workers = Number(process.env.WORKERS ?? 4)
@@ -30,20 +27,7 @@ const roundsPerServerKill = 50
 /** Of all kills, those during the start. */
 const shareWhileStarting = 0.1
 
-export const torture: Torture = async ({ folder, args }) => {
-  for (const engine of args.length > 0 ? (args as Engine[]) : (['sqlite', 'postgres'] as const)) {
-    const kept = join(folder, `${engine}-kept`)
-    mkdirSync(kept)
-    try {
-      await torment(engine, { folder, kept })
-    } catch (error) {
-      const copy = join(tmpdir(), `latchkey-kills-${process.pid}`)
-      cpSync(kept, copy, { recursive: true })
-      say(`FAILED: log and database are in ${copy}`)
-      throw error
-    }
-  }
-}
+export const torture = onEachEngine('kills', torment)
 
 interface Run {
   engine: Engine
@@ -185,17 +169,6 @@ function shown({ engine, counts, acknowledged }: Run): string {
   const writes = [...acknowledged.values()].reduce((sum, n) => sum + n, 0)
   const server = engine === 'postgres' ? `, PostgreSQL killed ${serverKills} times` : ''
   return `${rounds} rounds, ${writes} writes acknowledged, ${counts.kills} kills (${whileStarting} while starting)${server}`
-}
-
-/** Mulberry32: the same numbers from the same seed. */
-function createRandom(from: number): () => number {
-  let state = from
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-  }
 }
 
 function say(line: string): void {

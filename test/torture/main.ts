@@ -1,4 +1,4 @@
-/** Runs one of the scripts in this folder by its name. `--help` lists them with the first line of each. */
+/** Runs one of the scripts in this folder by its name. `--help` lists them with the comment that each begins with. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -15,8 +15,9 @@ const [name, ...args] = process.argv.slice(2)
 if (name !== undefined && names.includes(name)) await run(name)
 else {
   const lines = names.map((each) => {
-    const [first = ''] = readFileSync(join(import.meta.dirname, `${each}.ts`), 'utf8').split('\n')
-    return `  ${each.padEnd(12)} ${first.replace('/** ', '').replace(' */', '')}`
+    const [comment = ''] = readFileSync(join(import.meta.dirname, `${each}.ts`), 'utf8').split('*/')
+    const lines = comment.split('\n').map((line) => line.replace(/^\/?\*\*? ?|^ \* ?/, '').trim())
+    return `  ${each.padEnd(12)} ${lines.filter((line) => line !== '').join(`\n${' '.repeat(15)}`)}`
   })
   process.stdout.write(`npm run torture -- <name> [options]\n\n${lines.join('\n')}\n`)
   process.exitCode = name === undefined || name === '--help' ? 0 : 64

@@ -5,6 +5,8 @@ import { coreKeys } from '../../config/core-keys.ts'
 import { createSharedClock, systemClock } from '../../core/clock.ts'
 import { createLogger } from '../../platform/log/logger.ts'
 import type { Metrics } from '../../platform/metrics/metrics.ts'
+import type { RecentRequests } from '../../platform/metrics/recent-requests.ts'
+import { compactHeap } from '../../platform/process/compact-heap.ts'
 import { keepStopShort } from '../../platform/process/stop-times.ts'
 import type { HubMethods } from '../../platform/threads/hub.ts'
 import { createPeer } from '../../platform/threads/peer.ts'
@@ -17,10 +19,11 @@ import type { ThreadMethods } from './thread-methods.ts'
 if (!parentPort) throw new Error('serving-thread.ts runs as a worker thread only')
 let app: App
 let collectMetrics: Metrics['collect']
+let readRecentRequests: RecentRequests['read']
 let lines: string[] = []
 
 const methods: ThreadMethods = {
-  async open({ share, directory, environment, clock }) {
+  async open({ share, directory, environment, clock, compactsHeap }) {
     const extensions = await loadExtensions(readOne({ directory, environment }, coreKeys.extensions), directory)
     const config = loadConfig({ directory, environment, forService: true }, extensions)
     const log = createLogger({ level: config.log.level, isTerminal: false, destination: { write: sendLine } })
@@ -34,10 +37,12 @@ const methods: ThreadMethods = {
       threads: createThreadParts(share, hub),
       onCreated: (_http, parts) => {
         collectMetrics = parts.collectMetrics
+        readRecentRequests = parts.readRecentRequests
       },
     })
     log.level = config.log.level
     keepStopShort(config.server)
+    if (compactsHeap) compactHeap()
   },
   async listen(at) {
     const { url, wsUrl, address } = await app.listen(at)
@@ -45,6 +50,7 @@ const methods: ThreadMethods = {
   },
   announce: () => app.announce(),
   collectMetrics: () => collectMetrics(),
+  readRecentRequests: () => readRecentRequests(),
   drain: () => app.drain(),
   cutOff: () => app.cutOff(),
   async close() {

@@ -7,7 +7,6 @@ import { systemRandom } from '../../core/random.ts'
 import { withTimeout } from '../../core/timeout.ts'
 import type { Feature, TerminalLink } from '../../platform/feature.ts'
 import { type Log, writeLine } from '../../platform/log/logger.ts'
-import type { MetricObject } from '../../platform/metrics/metrics.ts'
 import { compactHeap } from '../../platform/process/compact-heap.ts'
 import { createHub } from '../../platform/threads/hub.ts'
 import { createSharedSlotsMemory, releaseShare } from '../../platform/threads/shared-slots.ts'
@@ -29,12 +28,14 @@ export interface ThreadedOptions extends Pick<ThreadData, 'directory' | 'environ
   threads: number
   clock?: { memory: SharedArrayBuffer; clock: Clock }
   workers?: Workers
+  /** For a process that has nothing else to do. Off by default. */
+  compactsHeap?: boolean
 }
 
 const metricsTimeoutMs = 5000
 
 export async function createThreadedApp(options: ThreadedOptions): Promise<App> {
-  const { config, log, threads: count, directory, environment, clock } = options
+  const { config, log, threads: count, directory, environment, clock, compactsHeap = false } = options
   const slots = createSharedSlotsMemory(count, systemRandom)
   const serviceId = systemRandom.id()
   const poolSize = Math.max(1, Math.floor(config.database.poolSize / count))
@@ -44,6 +45,7 @@ export async function createThreadedApp(options: ThreadedOptions): Promise<App> 
   const hub = createHub({
     connectScanner: database.connectScanner,
     mergeMetrics: () => mergeMetricsOf(threads),
+    readRecentRequests: () => callEach(threads, 'readRecentRequests'),
     log(lines) {
       for (const line of lines) writeLine(log, line)
     },
@@ -53,7 +55,8 @@ export async function createThreadedApp(options: ThreadedOptions): Promise<App> 
     log,
     start(index) {
       const share = { index, serviceId, poolSize, slots, sqlite: database.share() }
-      return startServingThread({ share, directory, environment, clock: clock?.memory }, hub.methods(), options.workers)
+      const data = { share, directory, environment, clock: clock?.memory, compactsHeap }
+      return startServingThread(data, hub.methods(), options.workers)
     },
     onEnd: (index) => releaseShare(slots, index),
   })
@@ -72,7 +75,12 @@ export async function createThreadedApp(options: ThreadedOptions): Promise<App> 
   }
 
   return {
-    listen: () => listen(threads, config),
+    async listen() {
+      const listening = await listen(threads, config)
+      // Of this thread, which has little left to do.
+      if (compactsHeap) setImmediate(compactHeap)
+      return listening
+    },
     announce: () => announce(threads),
     drain: () => threads.tell('drain'),
     close,
@@ -93,8 +101,6 @@ async function listen(threads: ThreadSet, { server, graphql }: Config): ReturnTy
   threads.replaceDead(at)
   const others = threads.running().filter((thread) => thread !== first)
   await Promise.all(others.map((thread) => thread.call('listen', at)))
-  // Of this thread, which has little left to do.
-  setImmediate(compactHeap)
   return { url, wsUrl, address, links: announce(threads) }
 }
 
@@ -110,15 +116,15 @@ async function announce(threads: ThreadSet): Promise<readonly TerminalLink[]> {
 /** What merges them is loaded with the first scrape. */
 async function mergeMetricsOf(threads: ThreadSet) {
   const { mergeMetrics } = await import('../../platform/metrics/metrics.ts')
-  return mergeMetrics(await collectMetrics(threads))
+  return mergeMetrics(await callEach(threads, 'collectMetrics'))
 }
 
 /** A thread that is stuck or dying is left out. */
-async function collectMetrics(threads: ThreadSet): Promise<MetricObject[][]> {
+async function callEach<Name extends 'collectMetrics' | 'readRecentRequests'>(threads: ThreadSet, name: Name) {
   const collected = await Promise.all(
     threads
       .running()
-      .map((thread) => withTimeout(thread.call('collectMetrics', undefined), metricsTimeoutMs).catch(() => undefined)),
+      .map((thread) => withTimeout(thread.call(name, undefined), metricsTimeoutMs).catch(() => undefined)),
   )
   return collected.filter((each) => each !== undefined)
 }

@@ -2,6 +2,7 @@
 import type { Environment } from '../../config/mlc-values.ts'
 import type { TerminalLink } from '../../platform/feature.ts'
 import type { MetricObject } from '../../platform/metrics/metrics.ts'
+import type { RecentFigures } from '../../platform/metrics/recent-requests.ts'
 import type { ThreadShare } from '../../platform/threads/process-parts.ts'
 import type { ListenAt } from '../create-app.ts'
 
@@ -13,6 +14,7 @@ export type ThreadMethods = {
   /** Tells the features that the service listens. Never rejects. */
   announce(none: undefined): Promise<readonly TerminalLink[]>
   collectMetrics(none: undefined): Promise<MetricObject[]>
+  readRecentRequests(none: undefined): RecentFigures
   /** See `Stoppable`. */
   drain(none: undefined): void
   close(none: undefined): Promise<void>
@@ -26,4 +28,6 @@ export interface ThreadData {
   environment: Environment
   /** Of tests that move the time; see createSharedClock. */
   clock: SharedArrayBuffer | undefined
+  /** Before it listens, so that nobody waits for it: see compactHeap. */
+  compactsHeap: boolean
 }

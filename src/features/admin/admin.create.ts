@@ -6,6 +6,7 @@ import type { TwoFactorService } from '../two-factor/two-factor.create.ts'
 import type { UsersService } from '../users/users.create.ts'
 import { createAdmin } from './admin.service.ts'
 import { createAdminStore } from './admin.store.ts'
+import { createAuditTrailStore } from './audit-trail.store.ts'
 import { baseUrlOf } from './base-url.ts'
 import { createInvitations } from './invitations.service.ts'
 import { createPeopleSchemas } from './people.schema.ts'
@@ -40,8 +41,17 @@ export function createAdminService(infrastructure: Infrastructure, { users, auth
   const validateEdit = compileBody(schemas.UserEdit)
   return {
     users,
-    describeEvent: audit.describe,
+    auditTrail: {
+      ...createAuditTrailStore({ db, counts }),
+      describe: audit.describe,
+      /** All that features declare, by their descriptions. */
+      events: audit.events,
+      /** 0: for ever. */
+      retentionDays: config.audit.retentionDays,
+    },
     admin,
+    countUsers: () => counts.total('users'),
+    searchUsers: store.searchFirst,
     people: createPeople({ ...shared, onAccessChanged }),
     invitations: createInvitations({ ...shared, baseUrl: baseUrlOf(config) }),
     schemas,

@@ -1,5 +1,6 @@
 import { accountErrors } from '../../core/account-errors.ts'
 import { PageMeta, pageQuery } from '../../platform/http/paging.ts'
+import { CursorMeta, listQueryDocs } from '../../platform/listing/list-responses.ts'
 import {
   DateTime,
   Email,
@@ -11,6 +12,7 @@ import {
 } from '../../platform/openapi/route-docs.ts'
 import { validationFailed } from '../../platform/validation/body-validation.ts'
 import { Type } from '../../platform/validation/schema-builder.ts'
+import { userOrders, userStatuses } from './user-orders.ts'
 
 export const tag = { name: 'Administration', description: 'Users as administrators see them, and the audit trail.' }
 const params = { id: Id }
@@ -30,35 +32,9 @@ export const ListedUser = Type.Object(
   },
   { title: 'ListedUser' },
 )
-const Roles = Type.Array(Type.String())
-const TextOrNone = Type.Union([Type.String(), Type.Null()])
-const Changes = Type.Object({
-  roles: Type.Optional(Type.Object({ from: Roles, to: Roles })),
-  name: Type.Optional(Type.Object({ from: Type.String(), to: Type.String() })),
-  email: Type.Optional(Type.Object({ from: TextOrNone, to: TextOrNone })),
-  api_key: Type.Optional(Type.Object({ from: TextOrNone, to: TextOrNone })),
-  api_key_name: Type.Optional(Type.Object({ from: TextOrNone, to: TextOrNone })),
-})
-const AuditEntry = Type.Object(
-  {
-    at: DateTime,
-    event: Type.String(),
-    user_id: Type.Union([Type.Integer({ format: 'int64' }), Type.Null()], { description: 'The affected user.' }),
-    address: Type.String(),
-    user_agent: Type.String(),
-    outcome: Type.String({
-      description: '`success`, `failure`, `locked`, `refused`, `second_factor_required` or `reuse`.',
-    }),
-    actor_id: Type.Union([Type.Integer(), Type.Null()], {
-      description: 'The authenticated user who did it. Null for the command line and for anonymous attempts.',
-    }),
-    changes: Type.Union([Changes, Type.Null()], { description: 'Old and new values, also of a refused change.' }),
-  },
-  { title: 'AuditEntry' },
-)
 const UserPage = Type.Object({ data: Type.Array(ListedUser), meta: PageMeta }, { title: 'UserPage' })
+const SortedUsers = Type.Object({ data: Type.Array(ListedUser), meta: CursorMeta }, { title: 'SortedUsers' })
 export const UserEnvelope = Type.Object({ data: ListedUser }, { title: 'UserEnvelope' })
-const AuditPage = Type.Object({ data: Type.Array(AuditEntry), meta: PageMeta }, { title: 'AuditPage' })
 
 export const user = {
   id: 2,
@@ -78,8 +54,28 @@ export const docs = {
     tag,
     operationId: 'listUsers',
     summary: 'List users',
-    query: { q: Type.String({ description: 'A part of the email or the name.' }), ...pageQuery },
-    responses: { 200: response(UserPage, { data: [user], meta }) },
+    description:
+      'In the order of registration. With `sort`, `filter[…]` or `cursor`, pages in that order, of who passes all filters: go ' +
+      'on from `meta.next` until it is null. A page may have fewer users than `per_page` before that, where many have to be ' +
+      'looked at. `active` are those who are not disabled.',
+    query: {
+      q: Type.String({ description: 'A part of the email or the name. Not together with `sort` or `filter[…]`.' }),
+      ...pageQuery,
+      ...listQueryDocs(userOrders),
+    },
+    responses: {
+      200: {
+        schema: Type.Union([UserPage, SortedUsers]),
+        examples: {
+          listing: { data: [user], meta },
+          sorted: { data: [user], meta: { total: 1, per_page: 20, next: null, prev: null } },
+        },
+        headers: {
+          link: Type.String({ description: 'Of a sorted page: the previous and the next one, by RFC 8288.' }),
+        },
+      },
+    },
+    errors: [validationFailed({ 'filter[status]': [`Must be one of ${userStatuses.join(', ')}`] })],
   },
   setRoles: {
     tag,
@@ -114,39 +110,5 @@ export const docs = {
     description: nobodyAbove,
     params,
     responses: { 204: noContent },
-  },
-  audit: {
-    tag,
-    operationId: 'listAuditEntries',
-    summary: 'Read the audit trail',
-    description: 'What happened to accounts, the newest first.',
-    query: pageQuery,
-    responses: {
-      200: response(AuditPage, {
-        data: [
-          {
-            at: '2026-01-01T00:00:00.000Z',
-            event: 'login',
-            user_id: 2,
-            address: '203.0.113.7',
-            user_agent: 'curl/8.14.1',
-            outcome: 'success',
-            actor_id: 2,
-            changes: null,
-          },
-          {
-            at: '2026-01-01T00:00:00.000Z',
-            event: 'roles_changed',
-            user_id: 2,
-            address: '203.0.113.7',
-            user_agent: 'curl/8.14.1',
-            outcome: 'success',
-            actor_id: 1,
-            changes: { roles: { from: ['viewer'], to: ['editor'] } },
-          },
-        ],
-        meta,
-      }),
-    },
   },
 } satisfies Record<string, RouteDocs>

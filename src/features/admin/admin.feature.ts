@@ -1,5 +1,6 @@
 /** Administration: users and roles, help for locked-out users, and the audit trail. */
 
+import { join } from 'node:path'
 import { defineFeature } from '../../platform/feature.ts'
 import { namedPlugin } from '../../platform/http/named-plugin.ts'
 import { auth } from '../auth/auth.feature.ts'
@@ -9,11 +10,13 @@ import { users } from '../users/users.feature.ts'
 import { permissions } from './admin.access.ts'
 import { createForbiddenRecorder } from './admin.refusals.ts'
 import { userCommands } from './commands/user-commands.ts'
+import { createUserFinder } from './pages/user-finder.ts'
 
 export const admin = defineFeature({
   name: 'admin',
   // Commands create only what is named here. Without the devices, a new password would forget none of them.
   needs: { users, auth, twoFactor, devices },
+  migrations: join(import.meta.dirname, 'migrations'),
   auditEvents: {
     sessions_ended: 'Signed out by an administrator',
     unlock: 'Account unlocked',
@@ -33,15 +36,27 @@ export const admin = defineFeature({
   routes: (service) => async (app) => {
     const prefix = '/api/admin'
     const { adminRoutes } = await import('./admin.routes.ts')
+    const { auditRoutes } = await import('./audit.routes.ts')
     const { peopleRoutes } = await import('./people.routes.ts')
-    app.register(namedPlugin('admin', adminRoutes), { prefix, admin: service.admin })
+    app.register(namedPlugin('admin', adminRoutes), { prefix, ...service })
+    app.register(namedPlugin('audit', auditRoutes), { prefix, ...service })
     app.register(namedPlugin('people', peopleRoutes), { prefix, ...service })
   },
-  pages: (service) => ({
+  pages: async (service) => ({
+    overviewCards: (await import('./pages/overview.cards.ts')).createUserCards(service),
+    assets: [join(import.meta.dirname, 'assets', 'administration.css')],
     navigation: [
-      { path: '/console/users', name: 'Users', permission: permissions.viewUsers, order: 20 },
-      { path: '/console/audit', name: 'Audit', permission: permissions.viewAudit, order: 30 },
+      { path: '/console/users', name: 'Users', icon: 'users', key: 'u', permission: permissions.viewUsers, order: 20 },
+      { path: '/console/audit', name: 'Audit', icon: 'audit', key: 'a', permission: permissions.viewAudit, order: 30 },
     ],
+    actions: [
+      {
+        path: '/console/users/invite',
+        name: 'Invite a user',
+        may: (principal) => principal.can(permissions.viewUsers) && principal.can(permissions.updateUsers),
+      },
+    ],
+    finders: [createUserFinder(service)],
     notices: {
       'roles-saved': 'The roles are saved.',
       unlocked: 'The account is unlocked.',
@@ -56,6 +71,7 @@ export const admin = defineFeature({
     routes: (kit) => async (app) => {
       const parts = { ...kit, ...service }
       const show = (await import('./pages/users.routes.ts')).addUserPages(app, parts)
+      ;(await import('./pages/bulk.routes.ts')).addBulkPages(app, parts)
       ;(await import('./pages/people.routes.ts')).addPeoplePages(app, { ...parts, show })
       ;(await import('./pages/audit.routes.ts')).addAuditPages(app, parts)
     },

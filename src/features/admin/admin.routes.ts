@@ -1,20 +1,31 @@
 import type { FastifyInstance } from 'fastify'
 import { idOf } from '../../platform/http/ids.ts'
 import { metaOf, pageOf } from '../../platform/http/paging.ts'
+import { asksForList } from '../../platform/listing/list-query.ts'
+import { cursorLinksOf, cursorMetaOf } from '../../platform/listing/list-responses.ts'
 import { Type } from '../../platform/validation/schema-builder.ts'
-import { mayAudit, mayUpdate, mayView } from './admin.access.ts'
+import { mayUpdate, mayView } from './admin.access.ts'
 import { docs } from './admin.docs.ts'
 import type { Admin } from './admin.service.ts'
 import { actorOf } from './request-actor.ts'
+import { readUserQuery } from './user-orders.ts'
 
 /** A plugin, so that all its routes require a token, including future ones. */
 export async function adminRoutes(app: FastifyInstance, { admin }: { admin: Admin }): Promise<void> {
   app.requireForAll('authenticated')
 
-  app.get<{ Querystring: { q?: unknown } }>(
+  app.get<{ Querystring: Record<string, unknown> }>(
     '/users',
     { config: { access: mayView, docs: docs.users } },
-    async (request) => {
+    async (request, reply) => {
+      if (asksForList(request.query)) {
+        const query = readUserQuery(request.query)
+        const page = await admin.sorted.page(query)
+        const meta = cursorMetaOf(query, page)
+        const links = cursorLinksOf('/api/admin/users', request.query, meta)
+        if (links !== undefined) reply.header('link', links)
+        return { data: page.rows, meta }
+      }
       const page = pageOf(request.query)
       const { q } = request.query
       const { users, total } = await admin.list(typeof q === 'string' ? q.trim() : '', page)
@@ -43,10 +54,4 @@ export async function adminRoutes(app: FastifyInstance, { admin }: { admin: Admi
       return reply.code(204).send()
     })
   }
-
-  app.get('/audit', { config: { access: mayAudit, docs: docs.audit } }, async (request) => {
-    const page = pageOf(request.query)
-    const { rows, total } = await admin.listAudit(page)
-    return { data: rows.map(({ email: _email, actor_email: _actor, ...row }) => row), meta: metaOf(page, total) }
-  })
 }

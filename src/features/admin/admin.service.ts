@@ -115,7 +115,7 @@ export function createAdmin(deps: AdminDeps) {
     /** For other services of administrators. */
     acts: { covers, findTarget, done, refuse },
     list: store.list,
-    listAudit: store.listAudit,
+    sorted: { page: store.page, batches: store.batches, batchesOf: store.batchesOf },
     findByEmail: store.findByEmail,
 
     findStored,

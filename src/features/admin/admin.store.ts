@@ -1,13 +1,16 @@
-/** Users and audit entries for administrators. */
+/** Users for administrators. */
 import type { Clock } from '../../core/clock.ts'
 import { normaliseEmail } from '../../core/email.ts'
 import { lowerByCodePoint } from '../../core/text.ts'
-import { actorColumn, outcomeColumn } from '../../platform/audit/actor-backfill.ts'
-import type { AuditChanges } from '../../platform/audit/audit.ts'
 import type { Database, Statement } from '../../platform/database/database.ts'
+import { idIsListed, toIdList } from '../../platform/database/id-lists.ts'
 import type { MaintainedCounts } from '../../platform/database/maintained-counts.ts'
 import { offsetOf, type Page } from '../../platform/http/paging.ts'
+import type { ListQuery } from '../../platform/listing/list-definition.ts'
+import type { SortedPage } from '../../platform/listing/sorted-list.store.ts'
 import type { UsersService } from '../users/users.create.ts'
+
+import { createUserList } from './user-list.store.ts'
 
 export interface ListedUser {
   id: number
@@ -37,25 +40,13 @@ export interface Stored {
   isInvited: boolean
 }
 
-export interface AuditRow {
-  at: string
-  event: string
-  user_id: number | null
-  address: string
-  user_agent: string
-  outcome: string
-  actor_id: number | null
-  changes: AuditChanges | null
-  email: string | null
-  actor_email: string | null
-}
-
-const select = `
+const selectAt = (now: string) => `
   SELECT u.id, u.email, u.name, u.roles, u.disabled_at, u.email_verified_at, u.created_at, t.enabled AS two_factor,
          a.locked_until, CASE WHEN u.password_hash = '' THEN 1 ELSE 0 END AS is_invited
   FROM users u
   LEFT JOIN two_factor t ON t.user_id = u.id
-  LEFT JOIN login_attempts a ON a.email = u.email AND a.locked_until > $1`
+  LEFT JOIN login_attempts a ON a.email = u.email AND a.locked_until > ${now}`
+const select = selectAt('$1')
 const matches = (email: string, name: string) =>
   `(u.email LIKE ${email} ESCAPE '!' OR u.name_key LIKE ${name} ESCAPE '!')`
 
@@ -69,6 +60,17 @@ export interface AdminStoreDeps {
 }
 
 export function createAdminStore({ db, clock, counts, administrators }: AdminStoreDeps) {
+  const sorted = createUserList({ db, clock, counts })
+
+  /** In the order of the ids. */
+  async function readByIds(ids: readonly number[]): Promise<ListedUser[]> {
+    // The ids are the first parameter of their condition.
+    const sql = `${selectAt('$2')} WHERE u.${idIsListed(db)}`
+    const rows = await db.scan<UserRow>(sql, [toIdList(db, ids), clock.nowSeconds()])
+    const byId = new Map(rows.map((row) => [row.id, row]))
+    return ids.flatMap((id) => byId.get(id) ?? []).map(toUser)
+  }
+
   return {
     async list(q: string, page: Page): Promise<{ users: ListedUser[]; total: number }> {
       const { perPage } = page
@@ -84,22 +86,42 @@ export function createAdminStore({ db, clock, counts, administrators }: AdminSto
         ])
         return { users: rows.map(toUser), total: await counts.total('users') }
       }
-      // PostgreSQL cannot store U+0000, so no user has one.
-      if (q.includes('\0')) return { users: [], total: 0 }
-      const terms = [normaliseEmail(q), lowerByCodePoint(q)].map(
-        (text) => `%${text.replace(/[!%_]/g, (char) => `!${char}`)}%`,
-      )
-      const rows = await db.scan<UserRow>(`${select} WHERE ${matches('$2', '$3')} ORDER BY u.id LIMIT $4 OFFSET $5`, [
-        now,
-        ...terms,
-        perPage,
-        offset,
-      ])
+      if (isUnknown(q)) return { users: [], total: 0 }
+      const users = await findMatching({ db, clock }, { q, limit: perPage, offset })
       const counted = await db.scan<{ n: number }>(
         `SELECT count(*) AS n FROM users u WHERE ${matches('$1', '$2')}`,
-        terms,
+        termsOf(q),
       )
-      return { users: rows.map(toUser), total: counted[0]?.n ?? 0 }
+      return { users, total: counted[0]?.n ?? 0 }
+    },
+
+    /** The first whose email or name has the text in it, without counting them. */
+    searchFirst: async (q: string, limit: number): Promise<ListedUser[]> =>
+      isUnknown(q) ? [] : findMatching({ db, clock }, { q, limit, offset: 0 }),
+
+    /** In any order, with filters. */
+    async page(query: ListQuery): Promise<SortedPage<ListedUser>> {
+      const { rows, ...page } = await sorted.page(query)
+      return { ...page, rows: await readByIds(rows.map(({ id }) => id)) }
+    },
+
+    /** All who pass the filters, in their order. */
+    async *batches(query: ListQuery): AsyncGenerator<ListedUser[]> {
+      for await (const ids of sorted.batches(query)) yield await readByIds(ids)
+    },
+
+    /** All who are found by a part of their email or name, by id. */
+    async *batchesOf(q: string, limit: number): AsyncGenerator<ListedUser[]> {
+      if (q.includes('\0')) return
+      for (let last = 0, isMore = true; isMore; ) {
+        const rows = await db.scan<UserRow>(
+          `${select} WHERE u.id > $4 AND ${matches('$2', '$3')} ORDER BY u.id LIMIT $5`,
+          [clock.nowSeconds(), ...termsOf(q), last, limit],
+        )
+        if (rows.length > 0) yield rows.map(toUser)
+        last = rows.at(-1)?.id ?? last
+        isMore = rows.length === limit
+      }
     },
 
     async find(id: number): Promise<Stored | undefined> {
@@ -126,30 +148,33 @@ export function createAdminStore({ db, clock, counts, administrators }: AdminSto
         decides: true,
       },
     ],
-
-    async listAudit(page: Page): Promise<{ rows: AuditRow[]; total: number }> {
-      // Newest first, but positions are counted from the oldest.
-      const total = await counts.total('audit')
-      const end = Math.max(0, total - offsetOf(page))
-      const start = Math.max(0, end - page.perPage)
-      const { id, skip } = await counts.find('audit', start)
-      const rows = await db.all<Omit<AuditRow, 'changes'> & { changes: string | null }>(
-        `SELECT a.at, a.event, a.user_id, a.address, a.user_agent, ${outcomeColumn} AS outcome,
-                ${actorColumn} AS actor_id, a.changes, u.email, actor.email AS actor_email
-         FROM audit AS a LEFT JOIN users u ON u.id = a.user_id LEFT JOIN users actor ON actor.id = ${actorColumn}
-         WHERE a.id >= $1 ORDER BY a.id LIMIT $2 OFFSET $3`,
-        [id, end - start, skip],
-      )
-      const read = rows.map(({ changes, ...row }) => ({
-        ...row,
-        changes: changes === null ? null : (JSON.parse(changes) as AuditChanges),
-      }))
-      return { rows: read.reverse(), total }
-    },
   }
 }
 
+/** Users whose email or name has the text in it. */
+async function findMatching(
+  { db, clock }: Pick<AdminStoreDeps, 'db' | 'clock'>,
+  { q, limit, offset }: { q: string; limit: number; offset: number },
+): Promise<ListedUser[]> {
+  const rows = await db.scan<UserRow>(`${select} WHERE ${matches('$2', '$3')} ORDER BY u.id LIMIT $4 OFFSET $5`, [
+    clock.nowSeconds(),
+    ...termsOf(q),
+    limit,
+    offset,
+  ])
+  return rows.map(toUser)
+}
+
+/** PostgreSQL cannot store U+0000, so no user has one. */
+function isUnknown(q: string): boolean {
+  return q.includes('\0')
+}
+
 export type AdminStore = ReturnType<typeof createAdminStore>
+
+function termsOf(q: string): string[] {
+  return [normaliseEmail(q), lowerByCodePoint(q)].map((text) => `%${text.replace(/[!%_]/g, (char) => `!${char}`)}%`)
+}
 
 function toUser({ roles, two_factor, is_invited: _isInvited, ...row }: UserRow): ListedUser {
   return { ...row, roles: JSON.parse(roles) as string[], two_factor: two_factor === true }

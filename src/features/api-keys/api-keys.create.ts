@@ -43,6 +43,8 @@ export function createApiKeysService(infrastructure: Infrastructure, { users, au
       onAccessChanged,
     }),
     clock,
+    compilePermissions: users.roles.compilePermissions,
+    publicUrl: infrastructure.config.server.publicUrl,
     /** For the endpoints and pages of administrators. */
     admin: admin.admin,
     NewKey,

@@ -6,6 +6,7 @@ import { createAccountStore } from './accounts.store.ts'
 import { type AuthConfig, readSigningKeys } from './auth.keys.ts'
 import { createAuthCounters } from './auth-counters.ts'
 import { createAuthenticator } from './authenticator.ts'
+import { createBrowserAccess } from './browser-access.ts'
 import { createBrowserSignIn } from './browser-sign-in.ts'
 import { createCredentials } from './credentials.ts'
 import { deviceTokenOf, withDeviceToken } from './device-token-header.ts'
@@ -107,6 +108,7 @@ export async function createAuthService(
     /** The header of programs that sign in. */
     deviceHeader: { read: deviceTokenOf, write: withDeviceToken },
     signInBrowser: createBrowserSignIn({ sessions, webSessions }),
+    browserAccess: createBrowserAccess({ ...shared, accessTtlSeconds: jwt.accessTtlSeconds }),
     issuerName: auth.issuerName,
     familyTtlSeconds: pairs.familyTtlSeconds,
     findPasswordProblems: users.findPasswordProblems,
@@ -141,7 +143,7 @@ async function openMailing(infrastructure: Infrastructure<AuthConfig>) {
   }
 }
 
-/** By client address, but for `confirm`, which is by user: it guards what asks for the password again. */
+/** By client address; `confirm`, which guards what asks for the password again, and `browserAccess` are by user. */
 function createAuthLimiters({ config, createLimiter }: Infrastructure<AuthConfig>) {
   const { rateLimit } = config.auth
   const limiter = (name: keyof typeof rateLimit) => createLimiter(name, rateLimit[name])
@@ -153,5 +155,6 @@ function createAuthLimiters({ config, createLimiter }: Infrastructure<AuthConfig
     verify: limiter('verify'),
     reset: limiter('reset'),
     confirm: createLimiter('confirm', rateLimit.verify),
+    browserAccess: createLimiter('browser-access', rateLimit.verify),
   }
 }

@@ -44,6 +44,24 @@ const Session = Type.Object(
   },
   { title: 'Session' },
 )
+const endFields = {
+  ended_at: DateTime,
+  reason: Type.Union(
+    [
+      Type.Literal('reuse'),
+      Type.Literal('logout'),
+      Type.Literal('everywhere'),
+      Type.Literal('password_change'),
+      Type.Literal('administrator'),
+      Type.Literal('expiry'),
+    ],
+    { description: 'Why it ended. `reuse`: a refresh token was presented a second time.' },
+  ),
+}
+const SessionEnd = Type.Object(
+  { data: Type.Union([Type.Object(endFields), Type.Null()], { description: 'Null if the session has not ended.' }) },
+  { title: 'SessionEnd' },
+)
 const EndedSession = Type.Object(
   {
     id: Type.String(),
@@ -51,18 +69,7 @@ const EndedSession = Type.Object(
     user_agent: Type.String(),
     created_at: DateTime,
     last_used_at: DateTime,
-    ended_at: DateTime,
-    reason: Type.Union(
-      [
-        Type.Literal('reuse'),
-        Type.Literal('logout'),
-        Type.Literal('everywhere'),
-        Type.Literal('password_change'),
-        Type.Literal('administrator'),
-        Type.Literal('expiry'),
-      ],
-      { description: 'Why it ended. `reuse`: a refresh token was presented a second time.' },
-    ),
+    ...endFields,
   },
   { title: 'EndedSession' },
 )
@@ -180,6 +187,20 @@ const signingIn = {
         ],
       }),
     },
+  },
+  explainEnd: {
+    tag,
+    operationId: 'explainEndedSession',
+    summary: 'Why a session ended',
+    description:
+      'For a client whose refresh was refused. Takes any refresh token of the session, used or expired, and changes nothing.',
+    body: { example: { refresh_token: refresh } },
+    responses: {
+      200: response(SessionEnd, {
+        data: { ended_at: '2025-12-21T18:40:00.000Z', reason: 'password_change' as const },
+      }),
+    },
+    errors: [authErrors.invalidRefreshToken(), limited],
   },
   endSession: {
     tag,

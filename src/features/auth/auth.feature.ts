@@ -24,6 +24,7 @@ export const auth = defineFeature({
     logout: 'Signed out',
     logout_all: 'Signed out everywhere',
     session_end: 'Device signed out',
+    access_token: 'Access token for a page',
     lock: 'Account locked',
     password_change: 'Password changed',
     password_forgot: 'Password reset asked for',

@@ -144,12 +144,25 @@ function addPasswordRoutes(app: FastifyInstance, { passwords, limiters, findPass
   )
 }
 
-function addSessionRoutes(app: FastifyInstance, { sessions }: AuthService): void {
+function addSessionRoutes(app: FastifyInstance, { sessions, limiters }: AuthService): void {
   app.get('/api/auth/sessions', { config: { access: 'authenticated', docs: docs.sessions } }, async (request) => {
     const principal = principalOf(request)
     const [data, ended] = await Promise.all([sessions.list(principal), sessions.listEnded(principal)])
     return { data, ended }
   })
+
+  app.post(
+    '/api/auth/sessions/ended',
+    {
+      config: { access: 'public', docs: docs.explainEnd },
+      schema: { body: Type.Object({ refresh_token: OrEmpty }) },
+      onRequest: limitedBy(limiters.refresh),
+    },
+    async (request, reply) => {
+      const data = await sessions.explainEnd(request.body.refresh_token)
+      return reply.header('cache-control', 'no-store').send({ data })
+    },
+  )
 
   app.delete<{ Params: { id: string } }>(
     '/api/auth/sessions/:id',

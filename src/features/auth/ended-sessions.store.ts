@@ -53,6 +53,21 @@ export function createEndedSessionStore({ db, clock }: { db: Database; clock: Cl
       )
       return row?.reason
     },
+
+    /** Whether, why and when a session ended; undefined where there is none of this id. */
+    async findEnd(family: string): Promise<{ isOver: boolean; reason: EndReason; ended_at: string } | undefined> {
+      const row = await db.get<{ reason: EndReason; expires_at: number; is_over: boolean | number }>(
+        `SELECT s.expires_at, ${reason}, (${isOver}) AS is_over FROM sessions s WHERE s.id = $1`,
+        [family, ...window()],
+      )
+      return (
+        row && {
+          isOver: Boolean(row.is_over),
+          reason: row.reason,
+          ended_at: new Date(row.expires_at * 1000).toISOString(),
+        }
+      )
+    },
   }
 }
 

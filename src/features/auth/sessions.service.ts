@@ -5,9 +5,11 @@ import type { Principal } from '../../platform/access/route-guards.ts'
 import type { Audit } from '../../platform/audit/audit.ts'
 import type { Database } from '../../platform/database/database.ts'
 import type { Client } from '../../platform/http/client.ts'
-import type { EndedSession, EndedSessionStore } from './ended-sessions.store.ts'
+import { authErrors } from './auth.errors.ts'
+import type { EndedSession, EndedSessionStore, EndReason } from './ended-sessions.store.ts'
 import type { KnownDevices } from './known-devices.ts'
 import type { ListedSession, SessionStore } from './sessions.store.ts'
+import type { Tokens } from './tokens.ts'
 
 export interface Device extends ListedSession {
   /** The device of this request. */
@@ -17,8 +19,9 @@ export interface Device extends ListedSession {
 export interface SessionsDeps {
   db: Database
   sessions: SessionStore
-  endedSessions: Pick<EndedSessionStore, 'list' | 'noteLogOut'>
+  endedSessions: Pick<EndedSessionStore, 'list' | 'noteLogOut' | 'findEnd'>
   devices: Pick<KnownDevices, 'forgetAll' | 'forgetOfSession'>
+  tokens: Pick<Tokens, 'read'>
   audit: Audit
   onAccessChanged: OnAccessChanged
 }
@@ -31,7 +34,8 @@ export interface LogOut {
   client: Client
 }
 
-export function createSessions({ db, sessions, endedSessions, devices, audit, onAccessChanged }: SessionsDeps) {
+export function createSessions(deps: SessionsDeps) {
+  const { db, sessions, endedSessions, devices, tokens, audit, onAccessChanged } = deps
   return {
     async logOut({ principal, isEverywhere, deviceToken, client }: LogOut): Promise<void> {
       const { id: userId, session, token } = principal
@@ -54,6 +58,17 @@ export function createSessions({ db, sessions, endedSessions, devices, audit, on
 
     /** The sessions of the last 30 days that ended, the last to end first. */
     listEnded: ({ id }: Pick<Principal, 'id'>): Promise<EndedSession[]> => endedSessions.list(id),
+
+    /**
+     * Why the session of a refresh token ended; null if it has not. Any genuine token of it will do, used or expired: this is
+     * asked when a refresh was refused. Nothing is presented by it, so it is no reuse.
+     */
+    async explainEnd(refreshToken: string): Promise<{ reason: EndReason; ended_at: string } | null> {
+      const claims = tokens.read(refreshToken, 'refresh')
+      const end = claims && (await endedSessions.findEnd(claims.family))
+      if (!end) throw authErrors.invalidRefreshToken()
+      return end.isOver ? { reason: end.reason, ended_at: end.ended_at } : null
+    },
 
     /** Returns false if the user has no such session. The device of another session is no longer known. */
     async end(given: { principal: Principal; id: string; client: Client }): Promise<boolean> {

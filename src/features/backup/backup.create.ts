@@ -41,6 +41,7 @@ export function createBackupService(infrastructure: Infrastructure<BackupConfig>
     clock,
     schedule,
     list: store.list,
+    findLastProved: store.findLastProved,
 
     /** Whether backups are made, and the last one could be restored. */
     async isHealthy(): Promise<boolean> {

@@ -20,8 +20,20 @@ export const backup = defineFeature({
 
   pages: (service) => ({
     navigation: service.isScheduled
-      ? [{ path: '/console/backups', name: 'Backups', permission: backupAccess.permission, order: 40 }]
+      ? [{ path: '/console/backups', name: 'Backups', icon: 'backups', permission: backupAccess.permission, order: 40 }]
       : [],
+    overviewCards: [
+      {
+        order: 40,
+        async show(principal) {
+          if (!principal.can(backupAccess.permission)) return undefined
+          const { backupsCard } = await import('./pages/backups.views.ts')
+          const last = await service.findLastProved()
+          const { everySeconds, clock } = service
+          return backupsCard({ last, everySeconds, nowSeconds: clock.nowSeconds() })
+        },
+      },
+    ],
     routes: (kit) => async (app) =>
       (await import('./pages/backups.routes.ts')).addBackupPages(app, { ...kit, ...service }),
   }),

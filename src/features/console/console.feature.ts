@@ -1,7 +1,7 @@
 /** The pages for signing in and for the user's account, and the page at `/`. Their layout is in platform/pages. */
 import { isPlaygroundOpen } from '../../config/config.ts'
 import { defineFeature } from '../../platform/feature.ts'
-import type { NavigationEntry } from '../../platform/pages/layout.ts'
+import type { NavigationEntry } from '../../platform/pages/frame/navigation.ts'
 import { auth } from '../auth/auth.feature.ts'
 import { profile } from '../profile/profile.feature.ts'
 import { twoFactor } from '../two-factor/two-factor.feature.ts'

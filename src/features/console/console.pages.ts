@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify'
+import { addAccessTokenPages } from './account/access-token.routes.ts'
 import { addAccountPages } from './account/account.routes.ts'
 import { addDeletePages } from './account/delete.routes.ts'
 import { addDevicePages } from './account/devices.routes.ts'
@@ -20,4 +21,5 @@ export function addConsolePages(app: FastifyInstance, parts: ConsoleParts): void
   addDeletePages(app, parts)
   addTwoFactorPages(app, parts)
   addDevicePages(app, parts)
+  addAccessTokenPages(app, parts)
 }

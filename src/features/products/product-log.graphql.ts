@@ -1,6 +1,7 @@
 /** The change log as a subscription: unlike `productCreated`, it can be resumed and misses nothing. */
 import { cursorOf, parseCursor } from '../../platform/changes/change.ts'
 import type { ChangeLog } from '../../platform/changes/change-log.ts'
+import type { ChangePage } from '../../platform/changes/pages.ts'
 import { type Element, objectType, subscription } from '../../platform/graphql/schema/elements.ts'
 import { toFields } from './product-fields.ts'
 import { parseStored, productTopic } from './product-topic.ts'
@@ -9,6 +10,20 @@ const entriesPerRead = 100
 const maxBytes = 64 * 1024
 
 export function createProductLogElements(changes: ChangeLog): Element[] {
+  const lists = new WeakMap<ChangePage, readonly object[]>()
+
+  /** The same list for all subscribers. */
+  function valuesOf(page: ChangePage): readonly object[] {
+    let list = lists.get(page)
+    if (!list) {
+      list = page.entries.map(({ id, type, at, data }) => {
+        return { cursor: cursorOf(id), type, at, product: toFields(parseStored(data)) }
+      })
+      lists.set(page, list)
+    }
+    return list
+  }
+
   return [
     objectType({
       name: 'ProductChange',
@@ -34,17 +49,13 @@ export function createProductLogElements(changes: ChangeLog): Element[] {
         },
       },
       access: 'public',
-      // Each subscriber has a place of its own.
-      isShared: false,
+      // Each subscriber has a place of its own, but what it is sent is the same for all.
+      isShared: 'lists',
       async *subscribe({ after }, { signal, starts }) {
         const start = after == null || after === '' ? changes.latest() : parseCursor(after)
         starts(Promise.resolve(start))
         const query = { topic: productTopic.topic, after: await start, limit: entriesPerRead, maxBytes, signal }
-        for await (const { entries } of changes.follow(query)) {
-          for (const { id, type, at, data } of entries) {
-            yield { cursor: cursorOf(id), type, at, product: toFields(parseStored(data)) }
-          }
-        }
+        for await (const page of changes.follow(query)) yield valuesOf(page)
       },
     }),
   ]

@@ -1,14 +1,19 @@
 import type { Infrastructure } from '../../platform/infrastructure.ts'
+import { createSortedList } from '../../platform/listing/sorted-list.store.ts'
+import type { UsersService } from '../users/users.create.ts'
 import { insertMany } from './bulk.store.ts'
+import { createBulkChanges } from './bulk-changes.ts'
 import { createDescriptionStore } from './descriptions.store.ts'
 import { createPostgresNameIndex } from './name-index.postgres.store.ts'
 import { createSqliteNameIndex } from './name-index.sqlite.store.ts'
 import { createProductForms } from './pages/product-forms.ts'
+import { createProductHistory } from './pages/product-history.ts'
+import { createProductUploads } from './pages/product-uploads.ts'
 import { productCreated, productCreatedTopic } from './product.events.ts'
-import type { Product } from './product.ts'
-import { type ChangeNotice, createChangeFeed } from './product-changes.ts'
+import type { ListedProduct, Product } from './product.ts'
 import { briefColumns, columns, keyColumns, listedColumns } from './product-columns.store.ts'
 import { toFields } from './product-fields.ts'
+import { productOrders } from './product-orders.ts'
 import { productTopic } from './product-topic.ts'
 import type { ProductsConfig } from './products.keys.ts'
 import { createProductLists } from './products.lists.ts'
@@ -20,19 +25,23 @@ import { inventProducts } from './transfer/product-seed.ts'
 
 export type ProductsService = ReturnType<typeof createProductsService>
 
-export function createProductsService(infrastructure: Infrastructure<ProductsConfig>) {
-  const { config, clock, db, log, counts, events, announce, nodeBus, random, changes, limitPerAddress } = infrastructure
+export function createProductsService(
+  infrastructure: Infrastructure<ProductsConfig>,
+  { users }: { users: UsersService },
+) {
+  const { config, clock, db, counts, events, announce, random, changes, limitPerAddress } = infrastructure
   const { collectionLimit, writePermission } = config.products
   const store = createProductStore({ db, clock, counts })
   const createIndex = db.dialect === 'sqlite' ? createSqliteNameIndex : createPostgresNameIndex
   const createSearch = (selected: string) =>
     createProductSearch({ store, counts, index: createIndex(db, selected), columns: selected })
-  const feed = createChangeFeed({ bus: nodeBus, log })
-  infrastructure.onClose(() => feed.close())
-  function onChanged(change: ChangeNotice): void {
-    changes.wake()
-    feed.announce(change)
-  }
+  const createOrders = <Row extends { id: number }>(selected: string) =>
+    createSortedList<Row>({
+      db,
+      definition: productOrders,
+      columns: selected,
+      countAll: () => counts.total('products'),
+    })
   const products = createProducts({
     store,
     briefSearch: createSearch(briefColumns),
@@ -40,22 +49,26 @@ export function createProductsService(infrastructure: Infrastructure<ProductsCon
     clock,
     collectionLimit,
     onCreated: (product) => events.emit(productCreated, product),
-    onChanged,
+    onChanged: changes.wake,
   })
   return {
     products,
+    countProducts: () => counts.total('products'),
     lists: createProductLists({
       store,
       search: createSearch(listedColumns),
       keySearch: createSearch(keyColumns),
+      sorted: createOrders<ListedProduct>(listedColumns),
       collectionLimit,
     }),
+    /** For pages. */
+    sorted: createOrders<Product>(briefColumns),
+    bulk: createBulkChanges({ store, onChanged: changes.wake }),
+    listExport: { store, sorted: createOrders<ListedProduct>(listedColumns), keySearch: createSearch(keyColumns) },
     stock: {
       ...createStockStore({ db, clock }),
-      /** Call it after the batch is committed, to update open console lists. */
-      notify(ids: readonly number[]): void {
-        for (const id of ids) onChanged({ id, kind: 'updated' })
-      },
+      /** Call it after the batch is committed: readers of the change log then look at once. */
+      notify: changes.wake,
     },
     /** Loads products for the GraphQL type Product, in the order of the ids; null for missing ones. */
     async loadFields(ids: readonly number[]) {
@@ -66,6 +79,9 @@ export function createProductsService(infrastructure: Infrastructure<ProductsCon
     /** A statement that adds made-up products, the same at each call; as many as one write may hold. */
     createSamples: (count: number) => insertMany(db.dialect, inventProducts(1).take(count), clock.nowIso()),
     forms: createProductForms({ writePermission }, products),
+    uploads: createProductUploads({ db, clock, onChanged: changes.wake }),
+    history: createProductHistory({ changes, users, retentionDays: config.changes.retentionDays }),
+    publicUrl: config.server.publicUrl,
     random,
     changes,
     topic: productTopic,

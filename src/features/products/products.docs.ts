@@ -2,9 +2,11 @@ import { cursorExpired } from '../../platform/changes/change.ts'
 import { changesQuery } from '../../platform/changes/http/changes-query.ts'
 import { PageMeta, pageQuery } from '../../platform/http/paging.ts'
 import { tooManyAttempts } from '../../platform/limiter/limiter.ts'
+import { CursorMeta, listQueryDocs } from '../../platform/listing/list-responses.ts'
 import { Id, noContent, type RouteDocs, response } from '../../platform/openapi/route-docs.ts'
 import { validationFailed } from '../../platform/validation/body-validation.ts'
 import { Type } from '../../platform/validation/schema-builder.ts'
+import { productOrders } from './product-orders.ts'
 import { OneProduct, ProductResource, toResource } from './product-resource.ts'
 import { productErrors } from './products.service.ts'
 
@@ -56,6 +58,7 @@ const ProductChanges = Type.Object(
   },
   { title: 'ProductChanges' },
 )
+const SortedListing = Type.Object({ data: Type.Array(ProductResource), meta: CursorMeta }, { title: 'SortedProducts' })
 const Listing = Type.Object({ data: Type.Array(ProductResource), meta: PageMeta }, { title: 'ProductPage' })
 
 const ETag = Type.String({ description: 'Stands for this state of what is answered.' })
@@ -79,18 +82,22 @@ export const docs = {
     summary: 'List or search products',
     description:
       'With `q`, the active products whose name contains it in any case, by name. Otherwise with `category`, the active ' +
-      'products of it, by name. Otherwise pages of all products, active or not, by id.',
+      'products of it, by name. Otherwise pages of all products, active or not, by id. With `sort`, `filter[…]` or `cursor`, ' +
+      'pages in that order, of what passes all filters: go on from `meta.next` until it is null. A page may have fewer items ' +
+      'than `per_page` before that, where many products have to be looked at.',
     query: {
       q: Type.String({ description: 'A part of the name.' }),
       category: Type.String(),
       ...pageQuery,
+      ...listQueryDocs(productOrders),
     },
     headers: ifNoneMatch,
     responses: {
       200: {
-        schema: Type.Union([Listing, Collection]),
+        schema: Type.Union([Listing, Collection, SortedListing]),
         examples: {
           listing: { data: [lamp], meta: { total: 1, page: 1, per_page: 20, last_page: 1 } },
+          sorted: { data: [lamp], meta: { total: 1, per_page: 20, next: null, prev: null } },
           collection: { data: [lamp], meta: { total: 1 } },
         },
         headers: {
@@ -102,6 +109,7 @@ export const docs = {
       },
       304: unchanged,
     },
+    errors: [validationFailed({ sort: ['Must be one of id, name, price'] })],
   },
   read: {
     tag,

@@ -3,17 +3,20 @@ import { join } from 'node:path'
 import { on } from '../../platform/events/events.ts'
 import { defineFeature } from '../../platform/feature.ts'
 import { namedPlugin } from '../../platform/http/named-plugin.ts'
+import { users } from '../users/users.feature.ts'
 import { productCommands } from './commands/product-commands.ts'
 import { productCreated } from './product.events.ts'
 import { productKeys } from './products.keys.ts'
 
 export const products = defineFeature({
   name: 'products',
+  needs: { users },
   migrations: join(import.meta.dirname, 'migrations'),
   countedLists: ['products'],
   expiringTables: [{ table: 'idempotency_keys', key: 'id' }],
   config: productKeys,
-  create: async (infrastructure) => (await import('./products.create.ts')).createProductsService(infrastructure),
+  create: async (infrastructure, needs) =>
+    (await import('./products.create.ts')).createProductsService(infrastructure, needs),
 
   routes: (service, config) => async (app) => {
     const { productRoutes, productsPath } = await import('./products.routes.ts')
@@ -25,15 +28,24 @@ export const products = defineFeature({
   changes: ({ topic }) => topic,
   listeners: ({ announceCreated }) => [on(productCreated, announceCreated)],
   pages: async (service) => ({
-    navigation: [{ path: '/console/products', name: 'Products', order: 10 }],
+    navigation: [{ path: '/console/products', name: 'Products', icon: 'products', key: 'p', order: 10 }],
+    actions: [
+      { path: '/console/products/new', name: 'New product', may: service.forms.mayWrite },
+      { path: '/console/products/import', name: 'Import products', may: service.forms.mayWrite },
+    ],
+    finders: [(await import('./pages/product-finder.ts')).createProductFinder(service)],
+    assets: ['import.js', 'products.css', 'row-edit.js'].map((name) => join(import.meta.dirname, 'assets', name)),
     notices: {
       'product-created': 'The product is created.',
       'product-saved': 'The product is saved.',
       'product-restored': 'The product is back.',
+      ...(await import('./pages/bulk-notices.ts')).bulkNotices,
     },
+    keyCards: [(await import('./pages/key-card.ts')).createKeyCard(service)],
+    overviewCards: (await import('./pages/overview.cards.ts')).createProductCards(service),
     routes: (kit) => async (app) =>
       (await import('./pages/products.routes.ts')).addProductPages(app, { ...kit, ...service }),
-    liveElements: (await import('./product-changes.graphql.ts')).createProductChangeElements(),
+    liveElements: (await import('./pages/live-list.graphql.ts')).createLiveListElements(service.changes),
   }),
   commands: productCommands,
 })

@@ -6,6 +6,8 @@ import { serviceUnavailable } from '../../core/app-error.ts'
 import { createConcurrencyLimit } from '../../core/concurrency-limit.ts'
 import type { ListPart, ListReading } from '../../platform/http/long-lists.ts'
 import { offsetOf, type Page } from '../../platform/http/paging.ts'
+import type { ListQuery } from '../../platform/listing/list-definition.ts'
+import type { SortedList, SortedPage } from '../../platform/listing/sorted-list.store.ts'
 import { etagOfProduct, groupByLength, isWhole, type ListedProduct, type Product, type ProductKey } from './product.ts'
 import { columns, listedColumns } from './product-columns.store.ts'
 import { toResource } from './product-resource.ts'
@@ -18,6 +20,8 @@ export interface ProductListsDeps {
   search: ProductSearch
   /** Reads `keyColumns`. */
   keySearch: ProductSearch
+  /** Reads `listedColumns`. */
+  sorted: SortedList<ListedProduct>
   /** 0 means no limit. */
   collectionLimit: number
 }
@@ -39,7 +43,7 @@ const readsAtOnce = 4
 /** Longer than the database's own queue, which is shared with other queries. */
 const maxWaiting = 2000
 
-export function createProductLists({ store, search, keySearch, collectionLimit }: ProductListsDeps) {
+export function createProductLists({ store, search, keySearch, sorted, collectionLimit }: ProductListsDeps) {
   const limit = collectionLimit === 0 ? Number.MAX_SAFE_INTEGER : collectionLimit + 1
   const refusal = () => serviceUnavailable()
   const inSearchSlot = createConcurrencyLimit({ atOnce: readsAtOnce, maxWaiting, refusal })
@@ -100,6 +104,13 @@ export function createProductLists({ store, search, keySearch, collectionLimit }
         listedColumns,
       )
       return { keys: products, products, total, isCut: false }
+    },
+
+    async sorted(query: ListQuery): Promise<ProductList & { page: SortedPage<ListedProduct> }> {
+      // Without filters, a page is a short range of an index.
+      const isQuick = Object.keys(query.filters).length === 0
+      const page = await (isQuick ? sorted.page(query) : inSearchSlot(() => sorted.page(query)))
+      return { keys: page.rows, products: page.rows, isCut: false, page }
     },
 
     /** Splits the list at long descriptions. */

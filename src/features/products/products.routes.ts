@@ -9,8 +9,11 @@ import { idOf } from '../../platform/http/ids.ts'
 import { sendList } from '../../platform/http/long-lists.ts'
 import { linksOf, metaOf, pageOf } from '../../platform/http/paging.ts'
 import type { ConnectionsPerAddress } from '../../platform/limiter/connections-per-address.ts'
+import { asksForList, readListQuery } from '../../platform/listing/list-query.ts'
+import { cursorLinksOf, cursorMetaOf } from '../../platform/listing/list-responses.ts'
 import { validationFailed } from '../../platform/validation/body-validation.ts'
 import { etagOfManyProducts, etagOfProduct, type Product } from './product.ts'
+import { productOrders } from './product-orders.ts'
 import { OneProduct, toResource } from './product-resource.ts'
 import { productTopic } from './product-topic.ts'
 import { createWriteAccess } from './products.access.ts'
@@ -37,7 +40,7 @@ const lengthOfRest = 500
 /** A plugin below productsPath, so that the Cache-Control hook applies to all its routes. */
 export async function productRoutes(app: FastifyInstance, deps: ProductRoutesDeps): Promise<void> {
   const { products, lists, changes } = deps
-  const { sendCollection, sendMany } = createListSending(lists)
+  const { sendCollection, sendSorted, sendMany } = createListSending(lists)
   const access = createWriteAccess(deps.writePermission)
   // Caches may store products but must revalidate, which the ETag makes cheap.
   app.addHook('onRequest', (_request, reply, next) => {
@@ -55,6 +58,7 @@ export async function productRoutes(app: FastifyInstance, deps: ProductRoutesDep
       // Before the rows: whatever changes from here on is read from this cursor.
       reply.header('x-cursor', cursorOf(await changes.latest()))
       const q = textOf(request.query.q)
+      if (asksForList(request.query)) return sendSorted(request, reply)
       if (q !== undefined) return sendCollection(request, reply, await lists.search(q))
       const category = textOf(request.query.category)
       if (category !== undefined) return sendCollection(request, reply, await lists.byCategory(category))
@@ -119,6 +123,22 @@ function createListSending(lists: ProductLists) {
     return sendMany(request, reply, { list, metaOf: (total) => ({ total }) })
   }
 
+  /** By sort, filters and cursor, beside which the specified ways of listing have no meaning. */
+  async function sendSorted(request: FastifyRequest<{ Querystring: Record<string, unknown> }>, reply: FastifyReply) {
+    const others = ['q', 'category'].filter((name) => textOf(request.query[name]) !== undefined)
+    if (others.length > 0) {
+      throw validationFailed(
+        Object.fromEntries(others.map((name) => [name, ['Cannot be combined with sort, filter or cursor']])),
+      )
+    }
+    const query = readListQuery(request.query, productOrders)
+    const { page, ...list } = await lists.sorted(query)
+    const meta = cursorMetaOf(query, page)
+    const links = cursorLinksOf(productsPath, request.query, meta)
+    if (links !== undefined) reply.header('link', links)
+    return sendMany(request, reply, { list, metaOf: () => meta })
+  }
+
   async function sendMany(
     request: FastifyRequest,
     reply: FastifyReply,
@@ -142,7 +162,7 @@ function createListSending(lists: ProductLists) {
     })
   }
 
-  return { sendCollection, sendMany }
+  return { sendCollection, sendSorted, sendMany }
 }
 
 function changing(request: FastifyRequest) {

@@ -6,10 +6,10 @@ import { offsetOf, type Page } from '../../platform/http/paging.ts'
 import { validationFailed } from '../../platform/validation/body-validation.ts'
 import type { DescriptionStore } from './descriptions.store.ts'
 import { etagOfProduct, type Product, type ProductChange, type ProductInput, toSlug } from './product.ts'
-import type { ChangeNotice } from './product-changes.ts'
+import type { Actor } from './product-changes.store.ts'
 import { briefColumns } from './product-columns.store.ts'
 import type { ProductSearch } from './products.search.ts'
-import type { Actor, ProductStore } from './products.store.ts'
+import type { ProductStore } from './products.store.ts'
 
 export const productErrors = {
   notFound: () => new AppError(404, 'Product not found'),
@@ -28,7 +28,7 @@ export interface ProductsDeps {
   /** Called before the response is sent. */
   onCreated(product: Product): Promise<void>
   /** Called after every committed change. */
-  onChanged(change: ChangeNotice): void
+  onChanged(): void
 }
 
 export interface Collection {
@@ -75,6 +75,8 @@ function createReads({ store, briefSearch, descriptions, collectionLimit }: Prod
     readDescriptions: descriptions.read,
 
     listCategories: (limit: number) => store.listCategories(limit),
+    /** Categories to suggest, the most used ones first. A few milliseconds, whatever the number of products. */
+    suggestCategories: () => store.listUsedCategories({ limit: 50, looked: 200, counted: 50 }),
 
     /** The first results of a search, a category, or both, in the order of collections and without descriptions. */
     async find({ q, category, limit: most }: Wanted & { limit: number }): Promise<Product[]> {
@@ -100,7 +102,7 @@ function createCreation({ store, clock, onCreated, onChanged }: ProductsDeps) {
   }
 
   async function notifyCreated(product: Product): Promise<Product> {
-    onChanged({ id: product.id, kind: 'created' })
+    onChanged()
     await onCreated(product)
     return product
   }
@@ -139,9 +141,10 @@ function createChanges({ store, onChanged }: ProductsDeps) {
     return key.version
   }
 
-  /** The statement found no row: the product has changed, or does not exist. */
-  async function refuse(id: number): Promise<never> {
-    throw (await store.findKey(id)) ? productErrors.changed() : productErrors.notFound()
+  /** The statement found no row: the product has changed, or does not exist. It may be there again by now. */
+  async function refuse(id: number, version: number | null): Promise<never> {
+    const hasChanged = version !== null && (await store.findKey(id)) !== undefined
+    throw hasChanged ? productErrors.changed() : productErrors.notFound()
   }
 
   return {
@@ -149,16 +152,16 @@ function createChanges({ store, onChanged }: ProductsDeps) {
       if (id === undefined) throw productErrors.notFound()
       const version = await expect(id, isExpected)
       if (Object.keys(change).length === 0) return getProduct(store, id)
-      const product = (await store.update(id, change, { version, by })) ?? (await refuse(id))
-      onChanged({ id, kind: 'updated' })
+      const product = (await store.update(id, change, { version, by })) ?? (await refuse(id, version))
+      onChanged()
       return product
     },
 
     async delete(id: number | undefined, { by, isExpected }: Changing): Promise<void> {
       if (id === undefined) throw productErrors.notFound()
       const version = await expect(id, isExpected)
-      if (!(await store.delete(id, { version, by }))) await refuse(id)
-      onChanged({ id, kind: 'deleted' })
+      if (!(await store.delete(id, { version, by }))) await refuse(id, version)
+      onChanged()
     },
 
     /** Undoes a deletion. Idempotent. */
@@ -166,7 +169,7 @@ function createChanges({ store, onChanged }: ProductsDeps) {
       if (id === undefined) throw productErrors.notFound()
       const product = await store.restore(id, by)
       if (!product) return getProduct(store, id)
-      onChanged({ id, kind: 'restored' })
+      onChanged()
       return product
     },
   }

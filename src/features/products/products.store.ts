@@ -3,6 +3,7 @@ import { type Database, rowOf, type Statement } from '../../platform/database/da
 import { idIsListed, toIdList } from '../../platform/database/id-lists.ts'
 import type { MaintainedCounts } from '../../platform/database/maintained-counts.ts'
 import type { Product, ProductChange, ProductInput, ProductKey } from './product.ts'
+import { type Actor, type Changed, deleting, restoring, updating } from './product-changes.store.ts'
 import { briefColumns, columns, keyColumns, writtenColumns, writtenValues } from './product-columns.store.ts'
 
 /** How long a deletion can be undone. */
@@ -11,14 +12,26 @@ const undoMs = 3_600_000
 const insertText = `INSERT INTO products (created_at, updated_at, changed_by, ${writtenColumns.join(', ')})
   VALUES ($1, $1, $2, ${writtenColumns.map((_, i) => `$${i + 3}`).join(', ')}) RETURNING ${columns}`
 
-/** What is null stays as it is. */
-const updateText = `UPDATE products SET
-    ${writtenColumns.map((column, i) => `${column} = COALESCE($${i + 5}, ${column})`).join(', ')},
-    version = version + 1, updated_at = $2, changed_by = $4
-  WHERE id = $1 AND deleted_at IS NULL AND version = COALESCE($3, version) RETURNING ${columns}`
+/** A loose index scan: jumps from each category to the next without reading the products in between. At most `$1`. */
+const foundCategories = `WITH RECURSIVE found (category, place) AS (
+    SELECT min(category), 1 FROM products WHERE deleted_at IS NULL
+    UNION ALL
+    SELECT (SELECT min(p.category) FROM products p WHERE p.deleted_at IS NULL AND p.category > found.category),
+           place + 1
+    FROM found WHERE category IS NOT NULL AND place < $1
+  )`
 
-/** The user who makes a change, for the change log. Null if nobody is signed in. */
-export type Actor = number | null
+const categoriesText = `${foundCategories} SELECT category FROM found WHERE category IS NOT NULL ORDER BY place`
+
+const usedCategoriesText = `${foundCategories}
+  SELECT category FROM (
+    SELECT category, place, (
+      SELECT count(*) FROM (
+        SELECT 1 AS one FROM products p WHERE p.category = found.category AND p.deleted_at IS NULL LIMIT $2
+      ) AS first_ones
+    ) AS used
+    FROM found WHERE category IS NOT NULL
+  ) AS counted ORDER BY used DESC, place LIMIT $3`
 
 export interface IdempotencyRecord {
   body_hash: string
@@ -27,10 +40,10 @@ export interface IdempotencyRecord {
 }
 
 /** Which version is changed, null for any, and by whom. */
-interface Condition {
-  version: number | null
-  by: Actor
-}
+type Condition = Pick<Changed, 'version' | 'by'>
+
+/** A product in the version that a user saw. */
+export type Picked = Pick<Product, 'id' | 'version'>
 
 export interface ProductStoreDeps {
   db: Database
@@ -55,6 +68,11 @@ function createReads({ db, counts }: ProductStoreDeps) {
       `SELECT ${selected} FROM products WHERE deleted_at IS NULL AND id >= $1 ORDER BY id LIMIT $2 OFFSET $3`,
       [id, limit, skip],
     )
+  }
+
+  async function readCategories(sql: string, params: number[]): Promise<string[]> {
+    const rows = await db.scan<{ category: string }>(sql, params)
+    return rows.map(({ category }) => category)
   }
 
   return {
@@ -97,28 +115,22 @@ function createReads({ db, counts }: ProductStoreDeps) {
         [category, limit],
       ),
 
-    /** A loose index scan: jumps from each category to the next without reading the products in between. */
-    async listCategories(limit: number): Promise<string[]> {
-      const rows = await db.scan<{ category: string }>(
-        `WITH RECURSIVE found (category, place) AS (
-           SELECT min(category), 1 FROM products WHERE deleted_at IS NULL
-           UNION ALL
-           SELECT (SELECT min(p.category) FROM products p WHERE p.deleted_at IS NULL AND p.category > found.category),
-                  place + 1
-           FROM found WHERE category IS NOT NULL AND place < $1
-         )
-         SELECT category FROM found WHERE category IS NOT NULL ORDER BY place`,
-        [limit],
-      )
-      return rows.map(({ category }) => category)
-    },
+    /** By name. */
+    listCategories: (limit: number) => readCategories(categoriesText, [limit]),
+
+    /**
+     * The most used ones first, as far as looking at `looked` categories and counting to `counted` in each tells: what it
+     * reads is bounded, however many products there are.
+     */
+    listUsedCategories: ({ limit, looked, counted }: { limit: number; looked: number; counted: number }) =>
+      readCategories(usedCategoriesText, [looked, counted, limit]),
   }
 }
 
 function createInsertions({ db, clock }: ProductStoreDeps) {
   return {
     async insert(input: ProductInput, by: Actor): Promise<Product> {
-      const [[product]] = await db.write<Product>(insertion(input, by, clock.nowIso()))
+      const [[product]] = await db.write<Product>({ ...insertion(input, by, clock.nowIso()), insertsOne: true })
       return product as Product
     },
 
@@ -151,23 +163,28 @@ function createInsertions({ db, clock }: ProductStoreDeps) {
 function createChanges({ db, clock }: ProductStoreDeps) {
   const undoableSince = () => new Date(clock.now() - undoMs).toISOString()
 
+  /** In the order of the ids, so that two of them cannot deadlock. */
+  async function writeMany<Each extends { id: number }>(
+    picked: readonly Each[],
+    toStatement: (each: Each, now: string) => Statement,
+  ): Promise<Set<number>> {
+    if (picked.length === 0) return new Set()
+    const now = clock.nowIso()
+    const statements = picked.toSorted((one, other) => one.id - other.id).map((each) => toStatement(each, now))
+    const rows = await db.write<{ id: number }>(...statements)
+    return new Set(rows.flat().map(({ id }) => id))
+  }
+
   return {
     /** Returns undefined if there is no such product, or not of that version. */
-    async update(id: number, change: ProductChange, { version, by }: Condition): Promise<Product | undefined> {
-      const [[product]] = await db.write<Product>({
-        sql: updateText,
-        params: [id, clock.nowIso(), version, by, ...writtenValues(change)],
-      })
+    async update(id: number, change: ProductChange, condition: Condition): Promise<Product | undefined> {
+      const [[product]] = await db.write<Product>(updating({ id, ...condition, now: clock.nowIso() }, change, 'all'))
       return product
     },
 
     /** Soft delete. Returns whether there was a product of that version. */
-    async delete(id: number, { version, by }: Condition): Promise<boolean> {
-      const [rows] = await db.write({
-        sql: `UPDATE products SET deleted_at = $2, updated_at = $2, version = version + 1, changed_by = $4
-              WHERE id = $1 AND deleted_at IS NULL AND version = COALESCE($3, version) RETURNING id`,
-        params: [id, clock.nowIso(), version, by],
-      })
+    async delete(id: number, condition: Condition): Promise<boolean> {
+      const [rows] = await db.write(deleting({ id, ...condition, now: clock.nowIso() }))
       return rows.length > 0
     },
 
@@ -180,13 +197,24 @@ function createChanges({ db, clock }: ProductStoreDeps) {
 
     /** Undoes a deletion. Returns undefined if there is none, or if it is too long ago. */
     async restore(id: number, by: Actor): Promise<Product | undefined> {
-      const [[product]] = await db.write<Product>({
-        sql: `UPDATE products SET deleted_at = NULL, updated_at = $2, version = version + 1, changed_by = $4
-              WHERE id = $1 AND deleted_at > $3 RETURNING ${columns}`,
-        params: [id, clock.nowIso(), undoableSince(), by],
-      })
+      const [[product]] = await db.write<Product>(restoring({ id, by, now: clock.nowIso() }, undoableSince(), 'all'))
       return product
     },
+
+    /** Without descriptions, those that are not deleted, by id. */
+    readPicked: (ids: readonly number[]) =>
+      db.scan<Product>(
+        `SELECT ${briefColumns} FROM products WHERE ${idIsListed(db)} AND deleted_at IS NULL ORDER BY id`,
+        [toIdList(db, ids)],
+      ),
+
+    /** One transaction. Each product is changed only if it has that version. Returns the ids of those that were. */
+    updateMany: (picked: readonly (Picked & { change: ProductChange })[], by: Actor) =>
+      writeMany(picked, (each, now) => updating({ ...each, by, now }, each.change, 'id')),
+    deleteMany: (picked: readonly Picked[], by: Actor) =>
+      writeMany(picked, (each, now) => deleting({ ...each, by, now })),
+    restoreMany: (picked: readonly Pick<Picked, 'id'>[], by: Actor) =>
+      writeMany(picked, ({ id }, now) => restoring({ id, by, now }, undoableSince(), 'id')),
   }
 }
 

@@ -41,6 +41,7 @@ export function createUsers(deps: UsersDeps) {
     },
 
     rename: users.rename,
+    findNames: users.findNames,
     isLastAdministrator: users.isLastAdministrator,
   }
 }

@@ -1,7 +1,9 @@
 import type { Audit } from '../../platform/audit/audit.ts'
 import { ConstraintError, type Database, rowOf } from '../../platform/database/database.ts'
+import { idIsListed, toIdList } from '../../platform/database/id-lists.ts'
 import type { Client } from '../../platform/http/client.ts'
 import type { AdministratorSql } from './administrators.store.ts'
+import type { UserRow } from './user.ts'
 import type { NewUser, UserChanges } from './user-changes.store.ts'
 
 export interface UserStoreDeps {
@@ -38,6 +40,12 @@ export function createUserStore({ db, audit, changes, administrators }: UserStor
       const sql = `SELECT 1 FROM users WHERE id = $1 AND NOT ${administrators.isNotLast('$1')}`
       return (await db.get(sql, [id])) !== undefined
     },
+
+    /** How to call these users. Those who were deleted are missing. */
+    findNames: (ids: readonly number[]) =>
+      db.all<Pick<UserRow, 'id' | 'email' | 'name'>>(`SELECT id, email, name FROM users WHERE ${idIsListed(db)}`, [
+        toIdList(db, ids),
+      ]),
 
     async rename({ id, name, client }: { id: number; name: string; client: Client }): Promise<void> {
       const before = await db.get<{ name: string }>('SELECT name FROM users WHERE id = $1', [id])

@@ -35,11 +35,18 @@ export interface Principal {
 /** Returns undefined for a token that is invalid, expired or revoked. */
 export type Authenticate = (token: string) => Promise<Principal | undefined>
 
+/** For routes whose id in the path is not a user's. */
+export interface RefusedAct {
+  event: AuditEvent
+  /** What the id is of. It is recorded with the changes, under this name. */
+  entity: string
+}
+
 declare module 'fastify' {
   interface FastifyContextConfig {
     access?: Access
     /** The audit event that a 403 of this route is recorded with. */
-    audit?: AuditEvent
+    audit?: AuditEvent | RefusedAct
   }
   interface FastifyRequest {
     principal: Principal | undefined

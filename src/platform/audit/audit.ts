@@ -33,6 +33,8 @@ export interface Audit {
   onCount(listener: CountEvent): void
   /** The description of an event. Unknown codes, as of another version, are returned as they are. */
   describe(event: AuditEvent): string
+  /** All that are declared, with their descriptions. */
+  readonly events: Readonly<Record<AuditEvent, string>>
 }
 
 export interface AuditOptions {
@@ -64,6 +66,7 @@ export function createAudit({ clock, events }: AuditOptions): Audit {
     count(event, outcome) {
       for (const counter of counters) counter(event, outcome)
     },
+    events,
     onCount: (listener) => void counters.push(listener),
     describe: (event) => (Object.hasOwn(events, event) ? (events[event] as string) : event),
   }

@@ -4,14 +4,16 @@
  */
 import type { Clock } from '../../core/clock.ts'
 import type { Bus } from '../bus/bus.ts'
+import { createWakeUps } from '../bus/wake-ups.ts'
 import type { Database } from '../database/database.ts'
 import type { Log } from '../log/logger.ts'
 import { type ChangeRow, cursorExpired } from './change.ts'
 import { type ChangeStore, createChangeStore } from './changes.store.ts'
+import { createFollowers } from './followers.ts'
+import type { ChangePage, FollowQuery, OnPage, ReadQuery } from './pages.ts'
 import { createSettledPosition } from './settled-position.ts'
 import { createTail } from './tail.ts'
 import { type ChangeTopics, createChangeTopics } from './topics.ts'
-import { createWakeUps } from './wake-ups.ts'
 import { createWatch } from './watch.ts'
 
 export interface ChangeLog {
@@ -20,7 +22,9 @@ export interface ChangeLog {
   /** Throws 410 if the entry at `after` is not kept. */
   read(query: ReadQuery): Promise<ChangePage>
   /** Pages of entries as they come, until the signal is aborted. The next one is read when it is asked for. */
-  follow(query: ReadQuery & { signal: AbortSignal }): AsyncGenerator<ChangePage>
+  follow(query: FollowQuery): AsyncGenerator<ChangePage>
+  /** The same by calls, which is cheaper for many readers. Resolves when the signal is aborted. */
+  pass(query: FollowQuery, onPage: OnPage): Promise<void>
   /** Resolves when there are entries after this position, when the signal is aborted, or when the log is closed. */
   wait(after: number, signal: AbortSignal): Promise<void>
   /** Call after a commit that has added entries: readers on all nodes then look at once, otherwise within a second. */
@@ -32,24 +36,6 @@ export interface ChangeLog {
   /** For how long committed entries have been waiting for an older transaction. */
   heldBackSeconds(): Promise<number>
   close(): Promise<void>
-}
-
-export interface ReadQuery {
-  /** All topics by default. */
-  topic?: string
-  /** A position; `beginning` stands for the oldest entry that is kept. */
-  after: number
-  limit: number
-  /** Ends the page after the entry that exceeds it. */
-  maxBytes?: number
-}
-
-export interface ChangePage {
-  entries: readonly ChangeRow[]
-  /** Where to go on: the last entry that was looked at, of whatever topic. */
-  position: number
-  /** There are entries after it. */
-  more: boolean
 }
 
 export interface ChangeLogDeps {
@@ -65,9 +51,16 @@ const maxAgeMs = 1000
 
 export async function createChangeLog({ db, bus, clock, log }: ChangeLogDeps): Promise<ChangeLog> {
   const store = createChangeStore(db)
-  const settled = createSettledPosition({ store, dialect: db.dialect, clock })
   const tail = createTail(store)
+  const settled = createSettledPosition({ store, dialect: db.dialect, clock, onLost: forget })
   let lookedAt = Number.NEGATIVE_INFINITY
+  const last = () => settled.last() ?? 0
+  let shared: { query: ReadQuery; after: number; end: number; page: ChangePage } | undefined
+
+  function forget(): void {
+    tail.clear()
+    shared = undefined
+  }
 
   async function look(): Promise<number> {
     const startedAt = performance.now()
@@ -76,9 +69,16 @@ export async function createChangeLog({ db, bus, clock, log }: ChangeLogDeps): P
     return position
   }
 
-  const watch = createWatch({ look, last: () => settled.last() ?? 0, isHeldBack: settled.isHeldBack, log })
+  /** For those who wait: what is new is then in memory. */
+  async function lookAndFill(): Promise<void> {
+    const end = await look()
+    await tail.fillTo(end, end)
+  }
+
+  const watch = createWatch({ look: lookAndFill, last, isHeldBack: settled.isHeldBack, log })
   const wakeUps = await createWakeUps({
     bus,
+    topic: 'changes',
     log,
     onWake() {
       lookedAt = Number.NEGATIVE_INFINITY
@@ -86,25 +86,35 @@ export async function createChangeLog({ db, bus, clock, log }: ChangeLogDeps): P
     },
   })
 
+  function findPage(query: ReadQuery, after: number): ChangePage | undefined {
+    const end = last()
+    if (shared && shared.after === after && shared.end === end && isSame(shared.query, query)) return shared.page
+    const { limit, maxBytes = defaultMaxBytes } = query
+    const rows = cut(tail.after(after) ?? [], end, limit, maxBytes)
+    if (rows.length === 0) return undefined
+    const page = pageOf(rows, { query, after, end })
+    shared = { query, after, end, page }
+    return page
+  }
+
   /** Reads up to the position as of the last look. */
   async function readSettled(query: ReadQuery): Promise<ChangePage> {
     const { after, limit, maxBytes = defaultMaxBytes } = query
     const end = settled.last() ?? (await look())
-    if (after === end) return { entries: [], position: after, more: false }
-    await tail.fillTo(end, after)
-    const held = tail.after(after)
-    // A cursor of another thread or node may be ahead of this one. It is valid if its entry is there.
-    const to = Math.max(end, after)
-    const rows = held ? cut(held, end, limit, maxBytes) : await store.readPage({ after, to, limit, maxBytes })
-    if (!rows) throw cursorExpired()
-    const position = rows.at(-1)?.id ?? after
-    const { topic } = query
-    return {
-      entries: topic === undefined ? rows : rows.filter((row) => row.topic === topic),
-      position,
-      more: position < end,
+    if (after === end) {
+      tail.begin(end)
+      return { entries: [], position: after, more: false }
     }
+    await tail.fillTo(end, after)
+    const found = findPage(query, after)
+    if (found) return found
+    // A cursor of another thread or node may be ahead of this one. It is valid if its entry is there.
+    const rows = await store.readPage({ after, to: Math.max(end, after), limit, maxBytes })
+    if (!rows) throw cursorExpired()
+    return pageOf(rows, { query, after, end })
   }
+
+  const { wait, follow, pass } = createFollowers({ watch, last, findPage, read: readSettled })
 
   return {
     store,
@@ -121,18 +131,9 @@ export async function createChangeLog({ db, bus, clock, log }: ChangeLogDeps): P
       return readSettled(query)
     },
 
-    async *follow({ signal, ...query }) {
-      let { after } = query
-      if (settled.last() === undefined) await look()
-      while (!signal.aborted) {
-        const page = await readSettled({ ...query, after })
-        after = page.position
-        if (page.entries.length > 0) yield page
-        if (!page.more) await watch.wait(after, signal)
-      }
-    },
-
-    wait: watch.wait,
+    follow,
+    pass,
+    wait,
     wake: wakeUps.wake,
     waiting: watch.count,
     async heldBackSeconds() {
@@ -145,6 +146,23 @@ export async function createChangeLog({ db, bus, clock, log }: ChangeLogDeps): P
       watch.close()
       wakeUps.close()
     },
+  }
+}
+
+const isSame = (a: ReadQuery, b: ReadQuery) => a.topic === b.topic && a.limit === b.limit && a.maxBytes === b.maxBytes
+
+interface PageOptions {
+  query: ReadQuery
+  after: number
+  end: number
+}
+
+function pageOf(rows: readonly ChangeRow[], { query: { topic }, after, end }: PageOptions): ChangePage {
+  const position = rows.at(-1)?.id ?? after
+  return {
+    entries: topic === undefined ? rows : rows.filter((row) => row.topic === topic),
+    position,
+    more: position < end,
   }
 }
 

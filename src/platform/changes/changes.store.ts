@@ -20,6 +20,29 @@ const pageText = `
   ) AS measured ON measured.id = c.id
   WHERE bytes_before < $4 ORDER BY c.id`
 
+/**
+ * The entries of one entity before $3, newest first: at least two, so that one can be compared with the one before it, and
+ * further ones as long as those before have fewer than $5 bytes.
+ */
+const historyText = `
+  SELECT ${columns}, c.data, measured.wanted FROM changes c JOIN (
+    SELECT id, SUM(bytes) OVER (ORDER BY id DESC) - bytes AS bytes_before,
+      ROW_NUMBER() OVER (ORDER BY id DESC) AS place, COUNT(*) OVER () AS wanted
+    FROM (
+      SELECT id, octet_length(data) AS bytes FROM changes
+      WHERE topic = $1 AND entity_id = $2 AND id < $3 ORDER BY id DESC LIMIT $4
+    ) AS newest
+  ) AS measured ON measured.id = c.id
+  WHERE bytes_before < $5 OR place <= 2 ORDER BY c.id DESC`
+
+/** The newest entries of a topic, as far as they are among the last 200 of all. Data of more than $3 bytes are left out. */
+const newestText = `
+  SELECT ${columns}, CASE WHEN octet_length(c.data) <= $3 THEN c.data ELSE '' END AS data FROM changes c JOIN (
+    SELECT id FROM (SELECT id, topic FROM changes WHERE id > $4 ORDER BY id DESC LIMIT 200) AS last_ones
+    WHERE topic = $1 ORDER BY id DESC LIMIT $2
+  ) AS newest ON newest.id = c.id
+  ORDER BY c.id DESC`
+
 /** Whoever has taken an id holds this lock until the end of the transaction, and takes it before the id. */
 const holdersText = `
   SELECT virtualtransaction AS holder FROM pg_locks
@@ -41,6 +64,23 @@ export interface PageQuery {
   maxBytes: number
 }
 
+export interface HistoryQuery {
+  topic: string
+  entityId: number
+  /** Only entries before this position. */
+  before?: number | undefined
+  limit: number
+  /** Ends the page after the entry that exceeds it. */
+  maxBytes: number
+}
+
+/** Newest first. */
+export interface HistoryPage {
+  entries: readonly ChangeRow[]
+  /** The one before the last of them, if it is kept: the first of the next page. */
+  previous: ChangeRow | undefined
+}
+
 export function createChangeStore(db: Database) {
   return {
     /** Undefined if the entry at `after` is not kept, and others may thus be missing. */
@@ -50,6 +90,18 @@ export function createChangeStore(db: Database) {
       if (after === beginning) return rows.slice(0, limit)
       return rows[0]?.id === after ? rows.slice(1) : undefined
     },
+
+    /** What has happened to one entity. */
+    async readHistory({ topic, entityId, before, limit, maxBytes }: HistoryQuery): Promise<HistoryPage> {
+      const params = [topic, entityId, before ?? Number.MAX_SAFE_INTEGER, limit + 1, maxBytes]
+      const rows = await db.scan<ChangeRow & { wanted: number }>(historyText, params)
+      const isWhole = rows.length <= limit && rows.length === (rows[0]?.wanted ?? 0)
+      return isWhole ? { entries: rows, previous: undefined } : { entries: rows.slice(0, -1), previous: rows.at(-1) }
+    },
+
+    /** Newest first. */
+    readNewest: ({ topic, limit, maxDataBytes }: { topic: string; limit: number; maxDataBytes: number }) =>
+      db.all<ChangeRow>(newestText, [topic, limit, maxDataBytes, beginning]),
 
     readByIds: (ids: readonly number[]) =>
       db.scan<ChangeRow>(`SELECT ${columns}, c.data FROM changes c WHERE ${idIsListed(db)} ORDER BY c.id`, [
@@ -63,6 +115,13 @@ export function createChangeStore(db: Database) {
       ])
       return rows.map(({ id }) => id)
     },
+
+    /** Without their data. */
+    readHeads: ({ after, limit }: Pick<PageQuery, 'after' | 'limit'>) =>
+      db.all<Pick<ChangeRow, 'id' | 'type' | 'at'>>(
+        'SELECT id, type, at FROM changes WHERE id > $1 ORDER BY id LIMIT $2',
+        [after, limit],
+      ),
 
     /** 0 if there is none. */
     async lastId(): Promise<number> {

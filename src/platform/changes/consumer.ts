@@ -1,10 +1,12 @@
 /** Hands the entries of the log to a function, in order and at least once, through crashes, on one node at a time. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isAppError } from '../../core/app-error.ts'
+import { pause } from '../../core/pause.ts'
 import type { Log } from '../log/logger.ts'
 import { beginning, type ChangeRow } from './change.ts'
 import type { ChangeLog } from './change-log.ts'
-import { type LeaseOptions, withLease } from './lease.ts'
+import { findLagSeconds } from './lag.ts'
+import { type LeaseOptions, workUnderLease } from './lease.ts'
 
 /** `name` is that under which its position is stored. A new one begins with the next entry. */
 export interface ConsumerOptions extends LeaseOptions {
@@ -22,8 +24,6 @@ export interface Consumer {
   close(): Promise<void>
 }
 
-/** How often those who do not hold the lease ask for it. */
-const askEveryMs = 2000
 const entriesPerRead = 100
 const saveEveryMs = 1000
 const firstRetryMs = 1000
@@ -39,27 +39,16 @@ export function startConsumer(options: ConsumerOptions): Consumer {
   let position: number | undefined
   let saved = 0
 
-  async function run(): Promise<void> {
-    let isRegistered = false
-    while (!stop.signal.aborted) {
-      try {
-        if (!isRegistered) await store.register(name, await changes.latest())
-        isRegistered = true
-        await withLease(options, stop.signal, workFrom)
-      } catch (error) {
-        log.warn({ err: error, consumer: name }, 'a consumer of the change log was interrupted; it goes on shortly')
-      }
-      position = undefined
-      await pause(askEveryMs, stop.signal)
-    }
-  }
-
   /** Returns when the lease is lost. */
   async function workFrom(after: number, signal: AbortSignal): Promise<void> {
     position = after
     saved = after
-    await work(after, signal)
-    await save()
+    try {
+      await work(after, signal)
+      await save()
+    } finally {
+      position = undefined
+    }
   }
 
   async function work(after: number, signal: AbortSignal): Promise<void> {
@@ -114,22 +103,27 @@ export function startConsumer(options: ConsumerOptions): Consumer {
     return isHeld
   }
 
-  const running = run()
+  const running = workUnderLease(
+    {
+      name,
+      holder,
+      store,
+      clock,
+      begin: changes.latest,
+      work: workFrom,
+      onError: (error) =>
+        log.warn({ err: error, consumer: name }, 'a consumer of the change log was interrupted; it goes on shortly'),
+    },
+    stop.signal,
+  )
 
   return {
     async lagSeconds() {
-      if (position === undefined) return 0
-      const at = await changes.store.timeAfter(position)
-      return at === undefined ? 0 : Math.max(0, (clock.now() - Date.parse(at)) / 1000)
+      return position === undefined ? 0 : findLagSeconds(changes.store, position, clock)
     },
     async close() {
       stop.abort()
       await Promise.race([running, sleep(maxStopMs, undefined, { ref: false })])
     },
   }
-}
-
-/** Ends early if the signal is aborted. */
-async function pause(ms: number, signal: AbortSignal): Promise<void> {
-  await sleep(ms, undefined, { signal, ref: false }).catch(() => {})
 }

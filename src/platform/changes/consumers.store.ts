@@ -39,6 +39,11 @@ export function createConsumerStore(db: Database) {
       return rows.length > 0
     },
 
+    list: () =>
+      db.all<{ name: string; position: number; held_until: number }>(
+        'SELECT name, position, held_until FROM change_consumers ORDER BY name',
+      ),
+
     async release({ name, holder }: Lease): Promise<void> {
       await db.write({
         sql: 'UPDATE change_consumers SET holder = NULL, held_until = 0 WHERE name = $1 AND holder = $2',

@@ -32,8 +32,15 @@ const idsPerLook = 2000
 const attemptsAtStart = 10
 const pauseMs = 10
 
-export function createSettledPosition(deps: { store: ChangeStore; dialect: Dialect; clock: Clock }): SettledPosition {
-  const { store, dialect, clock } = deps
+export interface SettledPositionDeps {
+  store: ChangeStore
+  dialect: Dialect
+  clock: Clock
+  /** Entries up to the last position are not there any more. */
+  onLost(): void
+}
+
+export function createSettledPosition({ store, dialect, clock, onLost }: SettledPositionDeps): SettledPosition {
   let position: number | undefined
   let waiting: Waiting | undefined
   let heldBackSince: number | undefined
@@ -50,6 +57,7 @@ export function createSettledPosition(deps: { store: ChangeStore; dialect: Diale
         position = undefined
         waiting = undefined
         complete = 0
+        onLost()
         continue
       }
       const last = ids.at(-1) ?? from

@@ -3,8 +3,12 @@ import type { ChangeRow } from './change.ts'
 import type { ChangeStore } from './changes.store.ts'
 
 export interface Tail {
+  /** Has what comes after this position, if it has nothing yet. */
+  begin(position: number): void
   /** Reads on to this position, for a reader at `after`. Concurrent calls share the reading. */
   fillTo(position: number, after: number): Promise<void>
+  /** Forgets all of them. */
+  clear(): void
   /** The entries after this one. Undefined if they are not all here. */
   after(position: number): readonly ChangeRow[] | undefined
 }
@@ -56,10 +60,20 @@ export function createTail(store: ChangeStore): Tail {
   }
 
   return {
+    begin(position) {
+      if (start === undefined && !filling) restart(position)
+    },
+
     async fillTo(position, after) {
       if (start !== undefined && after < start) return
       filling ??= fill(position).finally(() => (filling = undefined))
       await filling
+    },
+
+    clear() {
+      rows = []
+      bytes = 0
+      start = undefined
     },
 
     after(position) {

@@ -31,6 +31,11 @@ export interface Statement {
    * `UPDATE … WHERE … RETURNING` also settles everything that depends on it.
    */
   readonly decides?: boolean
+  /**
+   * This is `INSERT … VALUES (…) RETURNING …` of one row, with an `id` that the database assigns. If it is the only statement
+   * of a transaction, those that are made at the same time may become one.
+   */
+  readonly insertsOne?: boolean
 }
 
 export type Dialect = 'sqlite' | 'postgres'

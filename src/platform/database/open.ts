@@ -39,7 +39,7 @@ export interface OpenOptions extends RewriteOptions {
 
 export async function openDatabase(options: OpenOptions): Promise<{ db: Database; applied: string[] }> {
   const { url, clock } = options
-  const migrations = readMigrations(options.migrations, dialectOf(url))
+  const migrations = options.isMigrated ? [] : readMigrations(options.migrations, dialectOf(url))
   const path = findSqlitePath(url, options.root)
 
   // Opened before migrating, because its errors are the clearest if the database cannot be reached.

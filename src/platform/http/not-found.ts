@@ -14,17 +14,23 @@ export interface UnknownRoutes {
   methodsOf(path: string): string[]
 }
 
+interface Route {
+  method: HTTPMethod
+  path: string
+}
+
 /**
  * Call before any route is added. Returns `refusalOf`, so that requests without a route can be refused before their
- * body is read. Fastify cannot list the methods of a path, so a second router records them.
+ * body is read. Fastify cannot list the methods of a path, so a second router does.
  */
 export function handleUnknownRoutes(app: FastifyInstance): UnknownRoutes {
-  const router = findMyWay()
+  const routes: Route[] = []
+  let isRoute: ((method: HTTPMethod, path: string) => boolean) | undefined
   app.addHook('onRoute', ({ method, url, prefix }) => {
     // The root of a plugin is served with and without a trailing slash, but reported once.
-    const urls = prefix !== '' && url === prefix ? [url, `${url}/`] : [url]
+    const paths = prefix !== '' && url === prefix ? [url, `${url}/`] : [url]
     for (const each of [method].flat() as HTTPMethod[]) {
-      for (const path of urls) if (!router.hasRoute(each, path)) router.on(each, path, () => {})
+      for (const path of paths) routes.push({ method: each, path })
     }
   })
   app.setNotFoundHandler((request, reply) => void sendError(refusalOf(request), request, reply))
@@ -36,8 +42,18 @@ export function handleUnknownRoutes(app: FastifyInstance): UnknownRoutes {
   }
 
   function methodsOf(path: string): string[] {
-    const found = methods.filter((method) => router.find(method, path) !== null)
-    const hasOptions = router.find('OPTIONS', path) !== null || (found.length > 0 && isShared(path))
+    // Made with the first such request: it would be a tenth of the start.
+    isRoute ??= createRouter(routes)
+    const found = methods.filter((method) => isRoute?.(method, path))
+    const hasOptions = isRoute('OPTIONS', path) || (found.length > 0 && isShared(path))
     return hasOptions ? [...found, 'OPTIONS'] : found
   }
+}
+
+function createRouter(routes: readonly Route[]): (method: HTTPMethod, path: string) => boolean {
+  const router = findMyWay()
+  for (const { method, path } of routes) {
+    if (!router.hasRoute(method, path)) router.on(method, path, () => {})
+  }
+  return (method, path) => router.find(method, path) !== null
 }

@@ -4,6 +4,7 @@ import { createTickBatcher } from '../../core/tick-batcher.ts'
 import type { Log } from '../log/logger.ts'
 import type { Series } from '../metrics/histogram.ts'
 import type { Metrics } from '../metrics/metrics.ts'
+import type { RecentRoute } from '../metrics/recent-requests.ts'
 import { guarded } from './http-errors.ts'
 import type { InFlight } from './in-flight.ts'
 import { pathOf } from './request-path.ts'
@@ -42,8 +43,11 @@ export function recordRequests(
   function record(request: FastifyRequest, status: number): void {
     inFlight.end(request)
     tracing.end(request, status)
-    const ms = performance.now() - request.startedAt
-    findSeries(request, status).observe(ms / 1000)
+    const now = performance.now()
+    const ms = now - request.startedAt
+    const { series, recent } = findSeries(request, status)
+    series.observe(ms / 1000)
+    recent.observe(now, ms, status >= 500)
     // The level may change: a serving thread says little while it starts.
     if (log.isLevelEnabled('info')) logRequest(request, status, ms)
   }
@@ -67,9 +71,14 @@ export function logRequest(request: FastifyRequest, status: number, ms: number):
   )
 }
 
+interface Recorded {
+  series: Series
+  recent: RecentRoute
+}
+
 /** Keyed by the route's config object, so that no string is built per request. */
-function createSeriesFinder(metrics: Metrics): (request: FastifyRequest, status: number) => Series {
-  const routes = new WeakMap<object, Map<number, Series>>()
+function createSeriesFinder(metrics: Metrics): (request: FastifyRequest, status: number) => Recorded {
+  const routes = new WeakMap<object, Map<number, Recorded>>()
   return (request, status) => {
     const { config, url: route = 'unknown' } = request.routeOptions
     let statuses = routes.get(config)
@@ -77,14 +86,17 @@ function createSeriesFinder(metrics: Metrics): (request: FastifyRequest, status:
       statuses = new Map()
       routes.set(config, statuses)
     }
-    let series = statuses.get(status)
-    if (!series) {
+    let recorded = statuses.get(status)
+    if (!recorded) {
       // Unknown routes share one config, and clients choose their methods, which must not become labels. Only OPTIONS
       // succeeds there.
       const method = request.is404 ? (status === 204 ? 'OPTIONS' : 'any') : request.method
-      series = metrics.requestSeries({ method, route, status: String(status) })
-      statuses.set(status, series)
+      recorded = {
+        series: metrics.requestSeries({ method, route, status: String(status) }),
+        recent: metrics.recent.route({ method, route }),
+      }
+      statuses.set(status, recorded)
     }
-    return series
+    return recorded
   }
 }

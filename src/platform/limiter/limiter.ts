@@ -1,6 +1,7 @@
 /** Rate limits per client address, in memory, and in Redis if configured, so that nodes count together. */
 import ipaddr from 'ipaddr.js'
-import { RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible'
+import RateLimiterRedis from 'rate-limiter-flexible/lib/RateLimiterRedis.js'
+import RateLimiterRes from 'rate-limiter-flexible/lib/RateLimiterRes.js'
 import { parseAddress, withoutPort } from '../../core/addresses.ts'
 import { AppError } from '../../core/app-error.ts'
 import { replyTimeoutMs } from '../../core/supervised-connection.ts'

@@ -1,5 +1,6 @@
 /** Counts for rate limits, in memory: one set per process, however many threads serve. */
-import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
+import RateLimiterMemory from 'rate-limiter-flexible/lib/RateLimiterMemory.js'
+import RateLimiterRes from 'rate-limiter-flexible/lib/RateLimiterRes.js'
 
 export interface Rate {
   requests: number

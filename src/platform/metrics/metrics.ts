@@ -10,11 +10,14 @@ import {
   Registry,
 } from 'prom-client'
 import { createHistogram, type Series } from './histogram.ts'
+import { createRecentRequests, type RecentRequests } from './recent-requests.ts'
 
 export interface Metrics {
   requestSeries(labels: { method: string; route: string; status: string }): Series
   databaseSeries(labels: { operation: 'read' | 'write' }): Series
-  /** A gauge that is read on each scrape. */
+  /** The requests of the last hour, for the console. */
+  recent: RecentRequests
+  /** A gauge that is read on each scrape, and left out if that fails. */
   addGauge(gauge: GaugeOptions | LabelledGaugeOptions): void
   /** A constant 1 whose labels say something about the process. */
   addInfo(info: { name: string; help: string; labels: Readonly<Record<string, string>> }): void
@@ -59,14 +62,8 @@ export interface CounterOptions {
 
 export function createMetrics(): Metrics {
   const register = new Registry()
-  // CPU, memory, file handles, garbage collection and event loop lag.
-  collectDefaultMetrics({ register })
-  // Gauges named like counters, which promtool rejects. The gauges that they sum up remain.
-  for (const kind of ['handles', 'requests', 'resources']) register.removeSingleMetric(`nodejs_active_${kind}_total`)
-  // Each thread reads these of the whole process.
-  for (const metric of register.getMetricsAsArray()) {
-    if (metric.name.startsWith('process_')) Object.assign(metric, { aggregator: 'first' satisfies Aggregator })
-  }
+  threadMetrics ??= createThreadMetrics()
+  for (const metric of threadMetrics) register.registerMetric(metric)
   const requests = createHistogram({
     name: 'http_request_duration_seconds',
     help: 'Time from the request to its answer.',
@@ -84,6 +81,7 @@ export function createMetrics(): Metrics {
   return {
     requestSeries: requests.series,
     databaseSeries: database.series,
+    recent: createRecentRequests(),
     addGauge({ name, help, aggregator = 'sum', ...gauge }) {
       new Gauge({
         name,
@@ -92,8 +90,17 @@ export function createMetrics(): Metrics {
         labelNames: 'label' in gauge ? [gauge.label] : [],
         registers: [register],
         async collect() {
-          if (!('label' in gauge)) return this.set(await gauge.read())
-          for (const [value, figure] of Object.entries(await gauge.read())) this.set({ [gauge.label]: value }, figure)
+          try {
+            if (!('label' in gauge)) return this.set(await gauge.read())
+            const figures = Object.entries(await gauge.read())
+            // Without those that are no longer there.
+            this.reset()
+            for (const [value, figure] of figures) this.set({ [gauge.label]: value }, figure)
+          } catch {
+            // Without a database, some have no value. The others matter all the more then.
+            if ('label' in gauge) this.reset()
+            else this.remove()
+          }
         },
       })
     },
@@ -111,6 +118,27 @@ export function createMetrics(): Metrics {
     collect: () => register.getMetricsAsJSON() as Promise<MetricObject[]>,
     print: () => register.metrics(),
   }
+}
+
+/**
+ * Of this thread, and so of all services in it, of which tests start many: prom-client observes garbage collection and the
+ * event loop for ever, and keeps whatever is in the same registry.
+ */
+let threadMetrics: Metric[] | undefined
+
+/** CPU, memory, file handles, garbage collection and event loop lag. */
+function createThreadMetrics(): Metric[] {
+  const register = new Registry()
+  collectDefaultMetrics({ register })
+  // Gauges named like counters, which promtool rejects. The gauges that they sum up remain.
+  for (const kind of ['handles', 'requests', 'resources']) register.removeSingleMetric(`nodejs_active_${kind}_total`)
+  const metrics = register.getMetricsAsArray()
+  // Each thread reads these of the whole process.
+  for (const metric of metrics) {
+    if (metric.name.startsWith('process_')) Object.assign(metric, { aggregator: 'first' satisfies Aggregator })
+  }
+  // The type declarations take them for descriptions.
+  return metrics as unknown as Metric[]
 }
 
 /** Merges what several threads have collected. Each metric says how its values are merged; most are added up. */

@@ -1,7 +1,9 @@
-/** Serves the API description: `/openapi.json` for programs, `/docs` for people. Both are built on the first request. */
+/** Serves the API description: `/openapi.json` for programs, `/docs` for people. Each is made once, on the first request. */
+import { hash } from 'node:crypto'
 import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import { compressResponse } from '../http/compression.ts'
+import { isUnchanged } from '../http/conditional-requests.ts'
 import { pageHeaders } from '../http/security-headers.ts'
 import { serveFile } from '../http/static-file.ts'
 import { type AddedRoute, type BuildOptions, buildDocument } from './build.ts'
@@ -13,12 +15,24 @@ export interface DocsOptions extends BuildOptions {
 
 const pagePolicy = [
   "default-src 'none'",
+  "script-src 'self'",
   "style-src 'self'",
-  'img-src data:',
+  "img-src 'self'",
+  // "Try it" sends requests to this service only.
+  "connect-src 'self'",
   "base-uri 'none'",
   "form-action 'none'",
   "frame-ancestors 'none'",
 ].join('; ')
+
+/** Styles and scripts of the page, by name. */
+export const docsFiles = {
+  'style.css': 'text/css; charset=utf-8',
+  'page.js': 'text/javascript; charset=utf-8',
+  'try-it.js': 'text/javascript; charset=utf-8',
+  'access.js': 'text/javascript; charset=utf-8',
+  'session-token.js': 'text/javascript; charset=utf-8',
+} as const
 
 /** Call before adding routes. */
 export function serveDocs(app: FastifyInstance, options: DocsOptions): void {
@@ -26,22 +40,24 @@ export function serveDocs(app: FastifyInstance, options: DocsOptions): void {
   app.addHook('onRoute', (route) => void routes.push({ url: route.url, route }))
 
   const build = once(() => buildDocument(routes, options))
-  const document = once(() => JSON.stringify(build()))
-  const page = once(() => renderPage(build(), options.publicUrl ?? `http://localhost:${options.port}`))
+  const base = options.publicUrl ?? `http://localhost:${options.port}`
+  serve('/openapi.json', 'application/json; charset=utf-8', {}, () => JSON.stringify(build()))
+  serve('/docs', 'text/html; charset=utf-8', pageHeaders(pagePolicy), () => renderPage(build(), base))
+  for (const [name, type] of Object.entries(docsFiles)) {
+    serveFile(app, { path: `/docs/${name}`, file: join(import.meta.dirname, 'page', name), type })
+  }
 
-  const config = { access: 'public', docs: false } as const
-  app.get('/openapi.json', { config, onSend: compressResponse }, async (_request, reply) =>
-    reply.header('cache-control', 'no-cache').type('application/json; charset=utf-8').send(document()),
-  )
-  app.get('/docs', { config, onSend: compressResponse }, async (_request, reply) =>
-    reply
-      .header('cache-control', 'no-cache')
-      .headers(pageHeaders(pagePolicy))
-      .type('text/html; charset=utf-8')
-      .send(page()),
-  )
-  const style = join(import.meta.dirname, 'page', 'style.css')
-  serveFile(app, { path: '/docs/style.css', file: style, type: 'text/css; charset=utf-8' })
+  function serve(path: string, type: string, headers: Record<string, string>, make: () => string): void {
+    const content = once(() => {
+      const text = make()
+      return { text, etag: `"${hash('sha256', text, 'base64url').slice(0, 22)}"` }
+    })
+    app.get(path, { config: { access: 'public', docs: false }, onSend: compressResponse }, async (request, reply) => {
+      const { text, etag } = content()
+      reply.header('cache-control', 'no-cache').headers(headers)
+      return isUnchanged(request, reply, etag) ? reply.send() : reply.type(type).send(text)
+    })
+  }
 }
 
 function once<T>(make: () => T): () => T {

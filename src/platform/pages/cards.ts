@@ -18,6 +18,15 @@ export interface ShownUser {
   canChange: boolean
 }
 
+/** An API key that has just been made, on the only page that shows it. */
+export interface ShownKey {
+  key: string
+  /** The origin of the service, for examples. */
+  address: string
+  /** What both the key and its owner may. */
+  can(permission: string): boolean
+}
+
 /** What a feature adds. */
 export interface AddedCards {
   /** On the page about one's own account. */
@@ -26,6 +35,10 @@ export interface AddedCards {
   userCards?: readonly Card<ShownUser>[]
   /** On the page that welcomes the first administrator. */
   welcomeCards?: readonly Card<Principal>[]
+  /** On the page that shows a new API key: what can be done with it. */
+  keyCards?: readonly Card<ShownKey>[]
+  /** On the overview. Each is shown to those who may see what it says. */
+  overviewCards?: readonly Card<Principal>[]
 }
 
 /** The cards of all features, for the pages that have room for them. */
@@ -33,6 +46,8 @@ export interface Cards {
   ofAccount(principal: Principal, request: FastifyRequest): Promise<readonly Html[]>
   ofUser(user: ShownUser, request: FastifyRequest): Promise<readonly Html[]>
   ofWelcome(principal: Principal, request: FastifyRequest): Promise<readonly Html[]>
+  ofKey(key: ShownKey, request: FastifyRequest): Promise<readonly Html[]>
+  ofOverview(principal: Principal, request: FastifyRequest): Promise<readonly Html[]>
 }
 
 const defaultOrder = 100
@@ -41,10 +56,14 @@ export function createCards(added: readonly AddedCards[]): Cards {
   const ofAccount = inOrder(added.flatMap(({ accountCards = [] }) => accountCards))
   const ofUser = inOrder(added.flatMap(({ userCards = [] }) => userCards))
   const ofWelcome = inOrder(added.flatMap(({ welcomeCards = [] }) => welcomeCards))
+  const ofKey = inOrder(added.flatMap(({ keyCards = [] }) => keyCards))
+  const ofOverview = inOrder(added.flatMap(({ overviewCards = [] }) => overviewCards))
   return {
     ofAccount: (principal, request) => showAll(ofAccount, principal, request),
     ofUser: (user, request) => showAll(ofUser, user, request),
     ofWelcome: (principal, request) => showAll(ofWelcome, principal, request),
+    ofKey: (key, request) => showAll(ofKey, key, request),
+    ofOverview: (principal, request) => showAll(ofOverview, principal, request),
   }
 }
 

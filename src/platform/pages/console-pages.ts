@@ -3,12 +3,13 @@ import type { FastifyInstance } from 'fastify'
 import type { Element } from '../graphql/schema/elements.ts'
 import type { AddedCards, Cards } from './cards.ts'
 import type { Cookies } from './cookies.ts'
-import type { NavigationEntry } from './layout.ts'
+import type { NavigationEntry } from './frame/navigation.ts'
+import type { Findable } from './frame/search.ts'
 import type { Notices } from './notices.ts'
 import type { SendPage } from './pages.ts'
 import type { SignInOption } from './sign-in-options.ts'
 
-export interface ConsolePages extends AddedCards {
+export interface ConsolePages extends AddedCards, Findable {
   navigation?: readonly NavigationEntry[]
   /** In the bar of people who are not signed in. */
   guestNavigation?: readonly NavigationEntry[]

@@ -11,6 +11,11 @@ import { problemPage } from './components/problem-page.ts'
 import type { ConsolePages } from './console-pages.ts'
 import type { Cookies } from './cookies.ts'
 import type { Csrf } from './csrf.ts'
+import { addAppearance, appearanceOf } from './frame/appearance.ts'
+import { addDesignPage } from './frame/design.ts'
+import { entriesFor } from './frame/navigation.ts'
+import { addSearch } from './frame/search.ts'
+import { addShortcuts } from './frame/shortcuts.ts'
 import { createLayout } from './layout.ts'
 import { withNext } from './next-page.ts'
 import { createNotices } from './notices.ts'
@@ -39,7 +44,9 @@ export async function consoleRoutes(app: FastifyInstance, options: ConsoleOption
   const navigation = pages
     .flatMap((each) => each.navigation ?? [])
     .sort((a, b) => (a.order ?? defaultOrder) - (b.order ?? defaultOrder))
-  const home = navigation[0]?.path ?? `${consolePath}/account`
+  // One that is open to everybody.
+  const home = navigation.find(({ permission }) => permission === undefined)?.path ?? `${consolePath}/account`
+  const firstOf = (principal: Principal) => entriesFor(principal, navigation)[0]?.path ?? home
   const notices = createNotices(cookies, Object.assign({}, frameNotices, ...pages.map((each) => each.notices ?? {})))
   const send = await addPages(app, {
     ...options,
@@ -51,6 +58,7 @@ export async function consoleRoutes(app: FastifyInstance, options: ConsoleOption
       ...options,
       navigation,
       guestNavigation: pages.flatMap((each) => each.guestNavigation ?? []),
+      appearanceOf: (request) => appearanceOf(request, cookies),
     }),
     renderProblem: problemPage,
   })
@@ -66,7 +74,13 @@ export async function consoleRoutes(app: FastifyInstance, options: ConsoleOption
     app,
     pages.flatMap((each) => each.assets ?? []),
   )
-  app.get('/', { config }, (request, reply) => reply.redirect(request.principal ? home : `${consolePath}/sign-in`, 303))
+  app.get('/', { config }, ({ principal }, reply) =>
+    reply.redirect(principal ? firstOf(principal) : `${consolePath}/sign-in`, 303),
+  )
+  addAppearance(app, cookies)
+  addSearch(app, { send, navigation, pages })
+  addShortcuts(app, { send, navigation })
+  addDesignPage(app, send)
   for (const each of pages) {
     const addRoutes = each.routes?.({ send, notices, cookies, cards, signInOptions, home })
     if (addRoutes) await app.register(namedPlugin('pages', async (own) => addRoutes(own)))

@@ -1,4 +1,4 @@
-/** The cookies of the console: the session, the CSRF binding of anonymous forms, and the notice for the next page. */
+/** The cookies of the console: the session, the CSRF binding of anonymous forms, the notice for the next page, and the appearance. */
 import { fastifyCookie } from '@fastify/cookie'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 
@@ -19,12 +19,16 @@ export interface Cookies {
   notice(request: FastifyRequest): string | undefined
   setNotice(reply: FastifyReply, text: string): void
   clearNotice(reply: FastifyReply): void
+  /** The theme and density that were chosen in this browser. */
+  appearance(request: FastifyRequest): string | undefined
+  setAppearance(reply: FastifyReply, text: string): void
 }
 
 /** A redirect is followed immediately or not at all. */
 const noticeSeconds = 60
 /** As long as a device stays known without being used. */
 const deviceSeconds = 180 * 86_400
+const appearanceSeconds = 365 * 86_400
 
 /**
  * Over https the names have the prefix `__Host-`, so that no other host, such as a sub-domain, can set them. Browsers reject
@@ -37,6 +41,7 @@ export function createCookies({ isHttps, maxAgeSeconds }: { isHttps: boolean; ma
     device: `${prefix}latchkey_device`,
     form: `${prefix}latchkey_form`,
     notice: `${prefix}latchkey_notice`,
+    appearance: `${prefix}latchkey_appearance`,
   }
   const options = { path: '/', httpOnly: true, secure: isHttps } as const
   return {
@@ -57,5 +62,8 @@ export function createCookies({ isHttps, maxAgeSeconds }: { isHttps: boolean; ma
     setNotice: (reply, text) =>
       void reply.setCookie(names.notice, text, { ...options, sameSite: 'lax', maxAge: noticeSeconds }),
     clearNotice: (reply) => void reply.clearCookie(names.notice, options),
+    appearance: (request) => request.cookies[names.appearance],
+    setAppearance: (reply, text) =>
+      void reply.setCookie(names.appearance, text, { ...options, sameSite: 'lax', maxAge: appearanceSeconds }),
   }
 }

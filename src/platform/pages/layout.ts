@@ -1,6 +1,10 @@
-/** The layout of every page: head, navigation bar, notice and footer. */
+/** The document of every page: its head, the frame around the content, and the notice. */
 import type { FastifyRequest } from 'fastify'
 import { pathOf } from '../http/request-path.ts'
+import { accountMenu } from './frame/account-menu.ts'
+import { type Appearance, defaultAppearance } from './frame/appearance.ts'
+import { breadcrumb } from './frame/breadcrumb.ts'
+import { guestBar, type NavigationEntry, sideBar } from './frame/navigation.ts'
 import { type Html, html } from './html.ts'
 import type { Page } from './pages.ts'
 
@@ -18,74 +22,54 @@ export interface LayoutOptions {
   navigation?: readonly NavigationEntry[]
   /** For people who are not signed in. */
   guestNavigation?: readonly NavigationEntry[]
+  /** Of the browser that asks. The default one without it. */
+  appearanceOf?(request: FastifyRequest): Appearance
 }
 
-/** An entry of the navigation bar. */
-export interface NavigationEntry {
-  path: string
-  name: string
-  /** The entry is hidden from users without it. */
-  permission?: string
-  /** Ascending from the left; 100 by default. The first entry is the page after signing in. */
-  order?: number
-}
-
-const styles = ['console.css', 'forms.css', 'lists.css', 'people.css']
+const commonStyles = ['tokens.css', 'console.css', 'frame.css', 'forms.css', 'lists.css', 'people.css']
 
 export function createLayout({
   hasPlayground,
   navigation = [],
   guestNavigation = [],
+  appearanceOf = () => defaultAppearance,
 }: LayoutOptions): (page: Page, request: FastifyRequest) => Html {
-  return ({ title, content, address = false }, request) => {
+  return ({ title, content, address = false, styles = [], trail }, request) => {
+    const { principal, notice } = request
     const path = pathOf(request.url)
+    const appearance = appearanceOf(request)
+    const { theme, density } = appearance
+    const next = address === false ? request.url : address
     return html`<!doctype html>
-<html lang="en">
+<html lang="en" data-theme="${theme}" data-density="${density}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <title>${title} · Latchkey</title>
 <link rel="icon" href="/console/assets/icon.svg" type="image/svg+xml">
-${styles.map((name) => html`<link rel="stylesheet" href="/console/assets/${name}">`)}
+${[...commonStyles, ...styles].map((name) => html`<link rel="stylesheet" href="/console/assets/${name}">`)}
 <script src="/console/assets/console.js" type="module"></script>
 </head>
-<body>
+<body${principal && html` class="framed"`}>
 <a class="skip" href="#content">Skip to the content</a>
-<header class="bar">
+<header class="${principal ? 'side' : 'bar'}">
 <a class="brand" href="/console"><img src="/console/assets/icon.svg" alt="" width="24" height="24"> Latchkey</a>
-${request.principal ? signedInBar(request.principal, path, navigation) : signedOutBar(guestNavigation, hasPlayground)}
+${
+  principal
+    ? html`${sideBar({ principal, path, navigation, hasPlayground })}
+${accountMenu({ principal, path, appearance, next })}`
+    : guestBar(guestNavigation, hasPlayground)
+}
 </header>
 <main id="content" tabindex="-1"${address !== false && html` data-address="${address}"`}>
-${request.notice !== undefined && html`<p class="notice" role="status">${request.notice}</p>`}
+${principal && breadcrumb({ path, title, navigation, trail })}
+${notice !== undefined && html`<p class="notice" role="status">${notice}</p>`}
 ${content}
 </main>
-<footer><a href="/docs">API</a>${hasPlayground && html`<a href="/graphiql">GraphQL</a>`}</footer>
+${!principal && html`<footer><a href="/docs">API</a>${hasPlayground && html`<a href="/graphiql">GraphQL</a>`}</footer>`}
 </body>
 </html>
 `
   }
-}
-
-function signedInBar(
-  principal: NonNullable<FastifyRequest['principal']>,
-  path: string,
-  navigation: readonly NavigationEntry[],
-): Html {
-  const mayGo = navigation.filter(({ permission }) => permission === undefined || principal.can(permission))
-  const current = (place: string) => (path === place || path.startsWith(`${place}/`)) && html` aria-current="page"`
-  return html`<nav aria-label="Main"><ul>
-${mayGo.map((place) => html`<li><a href="${place.path}"${current(place.path)}>${place.name}</a></li>`)}
-</ul></nav>
-<div class="person" data-person="${principal.id}">
-<a href="/console/account"${current('/console/account')}>${principal.name === '' ? principal.email : principal.name}</a>
-<form method="post" action="/console/sign-out"><button class="quiet">Sign out</button></form>
-</div>`
-}
-
-function signedOutBar(navigation: readonly NavigationEntry[], hasPlayground: boolean): Html {
-  return html`<nav aria-label="Main"><ul>
-${navigation.map(({ path, name }) => html`<li><a href="${path}">${name}</a></li>`)}
-<li><a href="/docs">API</a></li>${hasPlayground && html`<li><a href="/graphiql">GraphQL</a></li>`}
-</ul></nav>`
 }

@@ -18,12 +18,19 @@ declare module 'fastify' {
   }
 }
 
+/** Pages by which one gets from an entry of the navigation to a page, such as the product of a history. */
+export type Trail = readonly { path: string; name: string }[]
+
 /** A page without its layout. */
 export interface Page {
   title: string
   content: Html
   /** Its URL after a POST. Defaults to the nearest page above the form's action; false if it cannot be loaded again. */
   address?: string | false
+  /** File names of styles in /console/assets that only this page needs. */
+  styles?: readonly string[]
+  /** Between the entry of the navigation and this page. None by default. */
+  trail?: Trail
 }
 
 export interface PagesOptions {

@@ -6,9 +6,9 @@ import { runInNewContext } from 'node:vm'
  * tenth of a second, so it is for a thread that serves nobody.
  */
 export function compactHeap(): void {
+  // Of the process, and not taken back: several threads may be here at once.
   setFlagsFromString('--expose-gc')
   // Only contexts made after the flag was set have the function.
   const collect = runInNewContext('gc') as NonNullable<typeof gc>
-  setFlagsFromString('--no-expose-gc')
   collect({ type: 'major', execution: 'sync', flavor: 'last-resort' })
 }

@@ -3,6 +3,7 @@ import type { MessagePort } from 'node:worker_threads'
 import type { AppError } from '../../core/app-error.ts'
 import { type Consumed, type Counted, createRateCounts, type Rate } from '../limiter/rate-counts.ts'
 import type { MetricObject, Metrics } from '../metrics/metrics.ts'
+import type { RecentFigures } from '../metrics/recent-requests.ts'
 import type { Task } from '../passwords/bcrypt-thread.ts'
 import { createHashPool, type HashLoad } from '../passwords/hash-pool.ts'
 
@@ -17,6 +18,7 @@ export type HubMethods = {
   connectScanner(none: undefined): MessagePort
   collectMetrics(none: undefined): Promise<MetricObject[]>
   printMetrics(none: undefined): Promise<string>
+  readRecentRequests(none: undefined): Promise<readonly RecentFigures[]>
   log(lines: readonly string[]): void
 }
 
@@ -34,6 +36,8 @@ export interface HubOptions {
   connectScanner(): MessagePort
   /** Of all threads. */
   mergeMetrics(): Promise<Pick<Metrics, 'collect' | 'print'>>
+  /** Of each thread. */
+  readRecentRequests(): Promise<readonly RecentFigures[]>
   log(lines: readonly string[]): void
 }
 
@@ -43,7 +47,7 @@ export interface Hub {
   close(): Promise<void>
 }
 
-export function createHub({ connectScanner, mergeMetrics, log }: HubOptions): Hub {
+export function createHub({ connectScanner, mergeMetrics, readRecentRequests, log }: HubOptions): Hub {
   const counts = createRateCounts()
   const hashPool = createHashPool()
 
@@ -68,6 +72,7 @@ export function createHub({ connectScanner, mergeMetrics, log }: HubOptions): Hu
       connectScanner,
       collectMetrics: async () => (await mergeMetrics()).collect(),
       printMetrics: async () => (await mergeMetrics()).print(),
+      readRecentRequests,
       log,
     }
   }

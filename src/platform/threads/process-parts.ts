@@ -1,13 +1,17 @@
 /** What the serving threads of a process have in common. */
 import type { BroadcastChannel } from 'node:worker_threads'
+import { systemRandom } from '../../core/random.ts'
 import type { SqliteShare, SqliteThreads } from '../database/sqlite/threads.ts'
 import { createLimitsPerAddress, type LimitPerAddress } from '../limiter/connections-per-address.ts'
 import { createRateCounts, type RateCounts } from '../limiter/rate-counts.ts'
 import type { Metrics } from '../metrics/metrics.ts'
+import type { RecentFigures } from '../metrics/recent-requests.ts'
 import { createHashPool, type HashPool } from '../passwords/hash-pool.ts'
 import type { SharedSlotsMemory } from './shared-slots.ts'
 
 export interface ProcessParts {
+  /** Unique for each start, and the same in all threads. */
+  readonly nodeId: string
   readonly rateCounts: RateCounts
   readonly limitPerAddress: LimitPerAddress
   openHashPool(): HashPool
@@ -19,7 +23,11 @@ export interface ProcessParts {
   readonly doesBackgroundWork: boolean
   /** The metrics of all threads. */
   metricsOf(own: Metrics): Pick<Metrics, 'collect' | 'print'>
+  /** The requests of the last hour, of each thread. */
+  recentRequestsOf(own: Metrics): ReadRecentRequests
 }
+
+export type ReadRecentRequests = () => Promise<readonly RecentFigures[]>
 
 /** Opened and migrated by another thread. */
 export interface SharedDatabase {
@@ -31,11 +39,13 @@ export interface SharedDatabase {
 /** For a process with one serving thread. */
 export function createOwnParts(): ProcessParts {
   return {
+    nodeId: systemRandom.id(),
     rateCounts: createRateCounts(),
     limitPerAddress: createLimitsPerAddress(),
     openHashPool: createHashPool,
     doesBackgroundWork: true,
     metricsOf: (own) => own,
+    recentRequestsOf: (own) => async () => [own.recent.read()],
   }
 }
 

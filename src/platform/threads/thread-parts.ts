@@ -14,6 +14,7 @@ export function createThreadParts(share: ThreadShare, hub: Peer<HubMethods>): Pr
   const { index, serviceId, poolSize, slots, sqlite } = share
   const connectScanner = () => hub.call('connectScanner', undefined)
   return {
+    nodeId: serviceId,
     rateCounts: remoteCounts(hub),
     limitPerAddress: createLimitsPerAddress(openSharedSlots(slots, index)),
     openHashPool: () => remoteHashPool(hub),
@@ -24,6 +25,7 @@ export function createThreadParts(share: ThreadShare, hub: Peer<HubMethods>): Pr
       collect: () => hub.call('collectMetrics', undefined),
       print: () => hub.call('printMetrics', undefined),
     }),
+    recentRequestsOf: () => () => hub.call('readRecentRequests', undefined),
   }
 }
 

@@ -1,6 +1,6 @@
 import { enrol } from '../authenticator.ts'
 import { secretOn } from '../console-fixture.ts'
-import { fill, press, sees, tells } from '../console-steps.ts'
+import { fill, openMenu, press, sees, tells } from '../console-steps.ts'
 import { makeKey } from '../keys.ts'
 import { again, claimsOf, logIn, password, totp } from '../people.ts'
 import { at, goTo, type PageState } from './page-state.ts'
@@ -9,6 +9,18 @@ const setUp = '/console/account/two-factor/set-up'
 const off = '/console/account/two-factor/disable'
 
 export const accountStates: readonly PageState[] = [
+  at('admin', 'search', '/console/search?q=e', 'Search'),
+  at('member', 'search, nothing found', '/console/search?q=%3Cb%3E', 'Search'),
+  at('admin', 'keyboard shortcuts', '/console/shortcuts', 'Keyboard shortcuts'),
+  at('member', 'design', '/console/design', 'Design'),
+  {
+    name: 'account menu',
+    as: 'admin',
+    async open(page, { api }) {
+      await goTo(page, `${api.url}/console/account`, 'Account')
+      await openMenu(page)
+    },
+  },
   at('member', 'account', '/console/account', 'Account'),
   {
     name: 'account with sessions that ended',
@@ -60,6 +72,15 @@ export const accountStates: readonly PageState[] = [
       await makeKey(api, (await again(api, people.member)).access, { name: words.product.slice(0, 100) })
       await goTo(page, `${api.url}/console/account`, 'Account')
       await tells(page, 'All that you may')
+    },
+  },
+  at('member', 'access token', '/console/access-token', 'Access token'),
+  {
+    name: 'access token, shown',
+    as: 'member',
+    async open(page) {
+      await press(page, 'Make an access token')
+      await sees(page, 'Your access token')
     },
   },
   at('member', 'two-factor set-up', setUp, 'Set up two-factor'),

@@ -9,6 +9,39 @@ export const adminStates: readonly PageState[] = [
   at('admin', 'users', '/console/users', 'Users'),
   at('admin', 'users, nobody found', '/console/users?q=nobody-has-this', 'Users'),
   at('admin', 'users, a page that is not', '/console/users?page=9', 'Users'),
+  at('admin', 'users, sorted and filtered', '/console/users?sort=-name&filter[status]=active', 'Users'),
+  at('admin', 'users, nobody passes the filters', '/console/users?filter[role]=none', 'Users'),
+  at('admin', 'users, a filter that is refused', '/console/users?q=ada&sort=email', 'Users'),
+  {
+    name: 'users, nobody selected',
+    as: 'admin',
+    async open(page, { api }) {
+      await goTo(page, `${api.url}/console/users`, 'Users')
+      await page.getByRole('button', { name: 'Disable' }).click()
+      await sees(page, 'Nobody is selected')
+    },
+  },
+  {
+    name: 'users, several to be signed out',
+    as: 'admin',
+    async open(page, { api, people }) {
+      const columns = 'email,name,roles,two_factor,locked_until,created_at,email_verified_at,id'
+      await goTo(page, `${api.url}/console/users?columns=${columns}`, 'Users')
+      for (const who of ['careful', 'locked', 'admin'] as const) {
+        await page.getByRole('checkbox', { name: `Select ${people[who].email}` }).check()
+      }
+      await page.getByRole('button', { name: 'Sign out' }).last().click()
+      await sees(page, 'Sign 3 users out everywhere?')
+    },
+  },
+  {
+    name: 'users, several signed out but for one',
+    as: 'admin',
+    async open(page) {
+      await page.getByRole('main').getByRole('button', { name: 'Sign out' }).click()
+      await sees(page, 'Sign out: 2 of 3 users')
+    },
+  },
   ...(['member', 'careful', 'locked'] as const).map(
     (who): PageState => ({
       name: `user, ${who}`,
@@ -129,4 +162,12 @@ export const adminStates: readonly PageState[] = [
   },
   at('admin', 'audit trail', '/console/audit', 'Audit trail'),
   at('admin', 'audit trail, a page that is not', '/console/audit?page=99', 'Audit trail'),
+  at(
+    'admin',
+    'audit trail, filtered, with all columns',
+    '/console/audit?sort=at&filter[outcome]=success&columns=at,event,user,outcome,address,device,actor',
+    'Audit trail',
+  ),
+  at('admin', 'audit trail, nothing found', '/console/audit?filter[event]=none', 'Audit trail'),
+  at('admin', 'audit trail, a filter that is refused', '/console/audit?filter[user]=nobody@example.com', 'Audit trail'),
 ]

@@ -4,10 +4,12 @@
  */
 import { accountStates } from './account.ts'
 import { adminStates } from './admin.ts'
+import { overviewStates } from './overview.ts'
 import type { PageState } from './page-state.ts'
 import { productStates } from './products.ts'
 import { setUpStates } from './set-up.ts'
 import { signInStates } from './sign-in.ts'
+import { webhookStates } from './webhooks.ts'
 
 /** The parts are independent. */
 export const pageStatesByPart: Readonly<Record<string, readonly PageState[]>> = {
@@ -15,5 +17,7 @@ export const pageStatesByPart: Readonly<Record<string, readonly PageState[]>> = 
   products: productStates,
   account: accountStates,
   admin: adminStates,
+  overview: overviewStates,
+  webhooks: webhookStates,
   'set-up': setUpStates,
 }

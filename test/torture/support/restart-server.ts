@@ -15,9 +15,16 @@ export async function restartServer(server: Started, folder: string, signal: Nod
   const cwd = readlinkSync(`${process_}/cwd`)
   for (const pid of end(server.pid, signal)) while (isRunning(pid)) await sleep(20)
   const [binary = ''] = isRedis ? command.split(' ') : [command]
-  server.pid = startDaemon(folder, binary, isRedis ? redisArguments(server.url) : args, { uid, gid, cwd })
+  const start = () => startDaemon(folder, binary, isRedis ? redisArguments(server.url) : args, { uid, gid, cwd })
+  server.pid = start()
   const port = Number(new URL(server.url).port)
-  while (!(await isReachable(port))) await sleep(20)
+  // PostgreSQL refuses to start beside a process that the list of children has missed; that one ends by itself. The port may
+  // be taken by a client that tries to connect to it and meets itself; then the server ends, although the port is open.
+  for (let wasRunning = false; !(wasRunning && (await isReachable(port))); ) {
+    await sleep(50)
+    wasRunning = isRunning(server.pid)
+    if (!wasRunning) server.pid = start()
+  }
 }
 
 /** Returns the processes to wait for. */

@@ -1,7 +1,7 @@
 /** Texts for the outcomes and changes of the audit trail. */
-import type { AuditOutcome } from '../../../platform/audit/audit.ts'
+import type { AuditChanges, AuditOutcome } from '../../../platform/audit/audit.ts'
 
-const outcomes: Record<AuditOutcome, string> = {
+export const outcomeWords: Readonly<Record<AuditOutcome, string>> = {
   success: 'Done',
   failure: 'Failed',
   locked: 'Locked',
@@ -12,15 +12,25 @@ const outcomes: Record<AuditOutcome, string> = {
 
 /** Unknown codes, as of another version, are returned as they are. */
 export function wordsOfOutcome(outcome: string): string {
-  return Object.hasOwn(outcomes, outcome) ? outcomes[outcome as AuditOutcome] : outcome
+  return Object.hasOwn(outcomeWords, outcome) ? outcomeWords[outcome as AuditOutcome] : outcome
 }
 
-/** `roles: viewer → editor, viewer` */
-export function wordsOfChange(field: string, { from, to }: { from: unknown; to: unknown }): string {
-  return `${field}: ${wordsOfValue(from)} → ${wordsOfValue(to)}`
+/** One line for each field: `roles: viewer → editor, viewer`. */
+export function wordsOfChanges(changes: AuditChanges | null): string[] {
+  return Object.entries(changes ?? {}).map(([field, { from, to }]) => {
+    const [before, after] = [wordsOfValue(from), wordsOfValue(to)]
+    // What it was about, rather than what changed.
+    if (before === after) return `${nameOf(field)}: ${after}`
+    return `${nameOf(field)}: ${before} → ${after}`
+  })
+}
+
+function nameOf(field: string): string {
+  return field.replaceAll('_', ' ').replace(/^api\b/, 'API')
 }
 
 function wordsOfValue(value: unknown): string {
+  if (typeof value === 'boolean') return value ? 'on' : 'off'
   const text = Array.isArray(value) ? value.join(', ') : String(value ?? '')
   return text === '' ? 'none' : text
 }

@@ -1,84 +1,62 @@
-/** The page of the audit trail, newest first. */
-import type { FastifyInstance } from 'fastify'
+/** The page of the audit trail, and its file. */
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { principalOf } from '../../../platform/access/route-guards.ts'
-import { metaOf, type PageMeta, pageOf } from '../../../platform/http/paging.ts'
-import { device } from '../../../platform/pages/components/devices.ts'
-import { beyondLast, pager } from '../../../platform/pages/components/pager.ts'
-import { time } from '../../../platform/pages/components/times.ts'
+import { sendCsv } from '../../../platform/csv/csv-download.ts'
+import { compressResponse } from '../../../platform/http/compression.ts'
+import { metaOf, pageOf } from '../../../platform/http/paging.ts'
+import { chooseColumns, columnsParameter } from '../../../platform/pages/components/columns.ts'
+import { listAddress } from '../../../platform/pages/components/list-links.ts'
 import type { PageKit } from '../../../platform/pages/console-pages.ts'
-import { html } from '../../../platform/pages/html.ts'
-import type { Page } from '../../../platform/pages/pages.ts'
 import { mayAudit, permissions } from '../admin.access.ts'
 import type { AdminService } from '../admin.create.ts'
-import type { AuditRow } from '../admin.store.ts'
-import { wordsOfChange, wordsOfOutcome } from './audit-words.ts'
+import { auditOrders } from '../audit-orders.ts'
+import { auditPage } from './audit.views.ts'
+import { auditColumns } from './audit-columns.ts'
+import { exportAudit } from './audit-export.ts'
+import { readAuditQuery } from './audit-query.ts'
 
 const path = '/console/audit'
 const config = { access: mayAudit, docs: false } as const
+const perPage = 20
 
-export function addAuditPages(app: FastifyInstance, { admin, describeEvent, send }: PageKit & AdminService): void {
-  app.get('/audit', { config }, async (request, reply) => {
-    const page = pageOf(request.query)
-    const { rows, total } = await admin.listAudit(page)
-    const canSeeUsers = principalOf(request).can(permissions.viewUsers)
-    return send(request, reply, auditPage({ rows, meta: metaOf(page, total), canSeeUsers, describeEvent }))
+type Request = FastifyRequest<{ Querystring: Record<string, unknown> }>
+
+export function addAuditPages(app: FastifyInstance, { admin, auditTrail, send }: PageKit & AdminService): void {
+  const { events, describe, retentionDays } = auditTrail
+  const findId = async (email: string) => (await admin.findByEmail(email))?.id
+
+  const read = (request: Request, canSeeUsers: boolean) =>
+    readAuditQuery(request.query, { perPage, findId: canSeeUsers ? findId : undefined })
+
+  const canSee = (request: Request) => principalOf(request).can(permissions.viewUsers)
+
+  app.get('/audit', { config, onSend: compressResponse }, async (request: Request, reply) => {
+    const canSeeUsers = canSee(request)
+    const { shown, isSorted, query, problem } = await read(request, canSeeUsers)
+    const columns = auditColumns({ canSeeUsers, describe })
+    const chosen = chooseColumns(columns, request.query.columns)
+    const view = {
+      query: { ...shown, ...columnsParameter(columns, chosen) },
+      sort: query?.sort ?? auditOrders.defaultSort,
+      columns,
+      chosen,
+      canSeeUsers,
+      events,
+      retentionDays,
+      problem,
+    }
+    if (!query) return send(request, reply, auditPage(view), 422)
+    if (isSorted) return send(request, reply, auditPage({ ...view, sorted: await auditTrail.page(query) }))
+    const page = { page: pageOf(request.query).page, perPage }
+    const { rows, total } = await auditTrail.list(page)
+    return send(request, reply, auditPage({ ...view, listed: { rows, meta: metaOf(page, total) } }))
   })
-}
 
-interface AuditView {
-  rows: readonly AuditRow[]
-  meta: PageMeta
-  canSeeUsers: boolean
-  describeEvent(event: string): string
-}
-
-function auditPage(view: AuditView): Page {
-  const { rows, meta } = view
-  return {
-    title: 'Audit trail',
-    content: html`<h1>Audit trail</h1>
-${rows.length === 0 ? beyondLast(path, meta) : html`${table(view)}${pager(path, meta)}`}`,
-  }
-}
-
-function table({ rows, canSeeUsers, describeEvent }: AuditView) {
-  return html`<div class="card list"><table class="stack people">
-<thead><tr><th scope="col">When</th><th scope="col">Event</th><th scope="col">User</th><th scope="col">Outcome</th><th scope="col">Address</th><th scope="col">Device</th></tr></thead>
-<tbody>
-${rows.map(
-  (row) => html`<tr>
-<td data-label="When">${time(row.at)}</td>
-<td data-label="Event" title="${row.event}"><span>${describeEvent(row.event)}${changesOf(row)}</span></td>
-<td data-label="User" class="user"><span>${userLink(row.user_id, row.email, canSeeUsers)}${actorOf(row, canSeeUsers)}</span></td>
-<td data-label="Outcome"><span class="badge${toneOf(row.outcome)}">${wordsOfOutcome(row.outcome)}</span></td>
-<td data-label="Address" class="address">${row.address}</td>
-<td data-label="Device">${device(row.user_agent)}</td>
-</tr>
-`,
-)}
-</tbody>
-</table></div>`
-}
-
-function changesOf({ changes }: AuditRow) {
-  return Object.entries(changes ?? {}).map(
-    ([field, change]) => html`<br><span class="soft">${wordsOfChange(field, change)}</span>`,
-  )
-}
-
-/** Shown below the user if they differ. */
-function actorOf(row: AuditRow, canSeeUsers: boolean) {
-  if (row.actor_id === null) return row.address === 'local' && html`<br><span class="soft">by the command line</span>`
-  const { actor_id: id, actor_email: email } = row
-  return id !== row.user_id && html`<br><span class="soft">by ${userLink(id, email, canSeeUsers)}</span>`
-}
-
-function userLink(id: number | null, email: string | null, canSeeUsers: boolean) {
-  if (id === null) return html`<span class="soft">–</span>`
-  return canSeeUsers && email !== null ? html`<a href="/console/users/${id}">${email}</a>` : `User ${id}`
-}
-
-function toneOf(outcome: string): string {
-  if (outcome === 'success') return ' good'
-  return ['failure', 'locked', 'reuse', 'refused'].includes(outcome) ? ' bad' : ''
+  app.get('/audit/export', { config, onSend: compressResponse }, async (request: Request, reply) => {
+    const canSeeUsers = canSee(request)
+    const { shown, query } = await read(request, canSeeUsers)
+    // The page says what is wrong.
+    if (!query) return reply.redirect(listAddress(path, shown), 303)
+    return sendCsv(request, reply, exportAudit(auditTrail, { query, canSeeUsers }))
+  })
 }

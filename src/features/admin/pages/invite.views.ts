@@ -6,8 +6,6 @@ import type { Page } from '../../../platform/pages/pages.ts'
 import type { ListedUser } from '../admin.store.ts'
 import { type RoleChoice, roleChoices } from './role-choices.ts'
 
-const trail = html`<p class="trail"><a href="/console/users">← Users</a></p>`
-
 export interface InviteView {
   roles: readonly RoleChoice[]
   chosen: readonly string[]
@@ -19,8 +17,7 @@ export interface InviteView {
 export function invitePage({ roles, chosen, isMailed, values = {}, problems = noProblems }: InviteView): Page {
   return {
     title: 'Invite a user',
-    content: html`${trail}
-<section class="narrow card">
+    content: html`<section class="narrow card">
 <h1>Invite a user</h1>
 <p>${
       isMailed
@@ -44,8 +41,7 @@ export function inviteLinkPage({ user, inviteUrl }: { user: ListedUser; inviteUr
     title: 'Invitation',
     // The link is shown once.
     address: false,
-    content: html`${trail}
-<section class="medium card">
+    content: html`<section class="medium card">
 <h1>Invitation for ${user.email}</h1>
 <p>No mail server is configured (<code>mail.url</code>), so pass this link on yourself. It works once, for seven days:
 <strong>it is shown only now.</strong></p>

@@ -1,13 +1,14 @@
 /** The page of one user, for administrators. */
 
+import { type Act, actsCard } from '../../../platform/pages/components/acts.ts'
 import { badges } from '../../../platform/pages/components/badges.ts'
+import { type Fact, factList } from '../../../platform/pages/components/facts.ts'
 import { field, type Values } from '../../../platform/pages/components/forms.ts'
 import { noRefusal, type Refusal, refusalNote } from '../../../platform/pages/components/refusals.ts'
 import { time, timeOfSeconds } from '../../../platform/pages/components/times.ts'
 import { type Html, html } from '../../../platform/pages/html.ts'
 import type { Page } from '../../../platform/pages/pages.ts'
 import type { ListedUser } from '../admin.store.ts'
-import { actsCard, type UserAct } from './acts.views.ts'
 import { roleChoices } from './role-choices.ts'
 
 export interface UserView {
@@ -31,8 +32,7 @@ export function userPage(view: UserView): Page {
   const canChange = reach === 'change'
   return {
     title: user.email,
-    content: html`<p class="trail"><a href="/console/users">← Users</a></p>
-<h1>${user.email}</h1>
+    content: html`<h1>${user.email}</h1>
 ${refusalNote(refusal)}
 <div class="halves">
 ${factsCard(view)}
@@ -47,7 +47,7 @@ ${reach === 'beyond' && html`<p class="soft">This user holds permissions that yo
 
 function factsCard({ user, isInvited }: UserView): Html {
   const { id, name, roles, two_factor, locked_until, disabled_at, email_verified_at, created_at } = user
-  const facts: [string, Html | string][] = [
+  const facts: Fact[] = [
     ['Number', String(id)],
     ['Name', name === '' ? html`<span class="soft">None</span>` : name],
     ['Roles', roles.length === 0 ? html`<span class="soft">None</span>` : html`${badges(roles)}`],
@@ -59,13 +59,11 @@ function factsCard({ user, isInvited }: UserView): Html {
     ['Disabled', disabled_at === null ? 'No' : html`<span class="badge bad">Yes</span> since ${time(disabled_at)}`],
     ['Email verified', email_verified_at === null ? 'No' : time(email_verified_at)],
     [isInvited ? 'Invited' : 'Registered', time(created_at)],
-    ...(isInvited ? [['Invitation', 'Not accepted yet'] satisfies [string, string]] : []),
+    ...(isInvited ? [['Invitation', 'Not accepted yet'] satisfies Fact] : []),
   ]
   return html`<section class="card" aria-labelledby="about">
 <h2 id="about">About</h2>
-<dl>
-${facts.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>\n`)}
-</dl>
+${factList(facts)}
 </section>`
 }
 
@@ -95,7 +93,7 @@ ${field({ label: 'Name', name: 'name', value: values.name, problems, maxlength: 
 }
 
 function helpCard({ id, email, two_factor, locked_until }: ListedUser): Html {
-  const acts: (UserAct | false)[] = [
+  const acts: (Act | false)[] = [
     locked_until !== null && {
       path: 'unlock',
       name: 'Unlock',
@@ -114,12 +112,17 @@ function helpCard({ id, email, two_factor, locked_until }: ListedUser): Html {
       question: `Sign ${email} out everywhere?`,
     },
   ]
-  return actsCard({ id: 'help', heading: 'Help this user', userId: id, acts: acts.filter((act) => act !== false) })
+  return actsCard({
+    id: 'help',
+    heading: 'Help this user',
+    path: `/console/users/${id}`,
+    acts: acts.filter((act) => act !== false),
+  })
 }
 
 function accessCard({ user, isInvited }: UserView): Html {
   const { id, email, disabled_at } = user
-  const acts: (UserAct | false)[] = [
+  const acts: (Act | false)[] = [
     isInvited &&
       disabled_at === null && {
         path: 'invitation',
@@ -141,5 +144,10 @@ function accessCard({ user, isInvited }: UserView): Html {
       question: `Delete ${email} for good?`,
     },
   ]
-  return actsCard({ id: 'access', heading: 'Access', userId: id, acts: acts.filter((act) => act !== false) })
+  return actsCard({
+    id: 'access',
+    heading: 'Access',
+    path: `/console/users/${id}`,
+    acts: acts.filter((act) => act !== false),
+  })
 }

@@ -1,19 +1,60 @@
 /** The pages of users, for administrators. */
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { principalOf } from '../../../platform/access/route-guards.ts'
+import { sendCsv } from '../../../platform/csv/csv-download.ts'
+import { compressResponse } from '../../../platform/http/compression.ts'
 import { httpErrors } from '../../../platform/http/http-errors.ts'
 import { idOf } from '../../../platform/http/ids.ts'
 import { metaOf, pageOf } from '../../../platform/http/paging.ts'
+import { chooseColumns, columnsParameter } from '../../../platform/pages/components/columns.ts'
+import { listAddress } from '../../../platform/pages/components/list-links.ts'
 import { createRefuse } from '../../../platform/pages/components/refusals.ts'
 import type { PageKit } from '../../../platform/pages/console-pages.ts'
 import { Type } from '../../../platform/validation/schema-builder.ts'
 import { mayUpdatePages, mayViewPages, permissions } from '../admin.access.ts'
 import type { AdminService } from '../admin.create.ts'
 import { actorOf } from '../request-actor.ts'
+import { userOrders } from '../user-orders.ts'
 import type { ShowUser } from './people.routes.ts'
 import { inOtherWords } from './refusal-words.ts'
 import { userPage } from './user.views.ts'
+import { userColumns } from './user-columns.ts'
 import { usersPage } from './users.views.ts'
+import { exportUsers } from './users-export.ts'
+import { readUsersQuery } from './users-query.ts'
+
+const perPage = 20
+
+type ListRequest = FastifyRequest<{ Querystring: Record<string, unknown> }>
+
+function addListPages(app: FastifyInstance, { admin, send }: Pick<PageKit & AdminService, 'admin' | 'send'>): void {
+  app.get('/users', { config: mayViewPages, onSend: compressResponse }, async (request: ListRequest, reply) => {
+    const { q, shown, query, problem } = readUsersQuery(request.query, perPage)
+    const chosen = chooseColumns(userColumns, request.query.columns)
+    const view = {
+      q,
+      query: { ...shown, ...columnsParameter(userColumns, chosen) },
+      // A search is by registration.
+      sort: query?.sort ?? (q === '' ? userOrders.defaultSort : undefined),
+      chosen,
+      roles: admin.listRoles(actorOf(request)).map(({ name }) => name),
+      canChange: principalOf(request).can(permissions.updateUsers),
+      problem,
+    }
+    if (problem !== undefined) return send(request, reply, usersPage(view), 422)
+    if (query) return send(request, reply, usersPage({ ...view, sorted: await admin.sorted.page(query) }))
+    const page = { page: pageOf(request.query).page, perPage }
+    const { users, total } = await admin.list(q, page)
+    return send(request, reply, usersPage({ ...view, listed: { users, meta: metaOf(page, total) } }))
+  })
+
+  app.get('/users/export', { config: mayViewPages, onSend: compressResponse }, async (request: ListRequest, reply) => {
+    const asked = readUsersQuery(request.query, perPage)
+    // The page says what is wrong.
+    if (asked.problem !== undefined) return reply.redirect(listAddress('/console/users', asked.shown), 303)
+    return sendCsv(request, reply, exportUsers(admin.sorted, asked))
+  })
+}
 
 export function addUserPages(
   app: FastifyInstance,
@@ -21,13 +62,7 @@ export function addUserPages(
 ): ShowUser {
   const refuse = createRefuse(send)
 
-  app.get<{ Querystring: { q?: unknown } }>('/users', { config: mayViewPages }, async (request, reply) => {
-    const page = pageOf(request.query)
-    const q = typeof request.query.q === 'string' ? request.query.q.trim() : ''
-    const { users, total } = await admin.list(q, page)
-    const canInvite = principalOf(request).can(permissions.updateUsers)
-    return send(request, reply, usersPage({ users, q, meta: metaOf(page, total), canInvite }))
-  })
+  addListPages(app, { admin, send })
 
   const show: ShowUser = async (request, refused = {}) => {
     const actor = actorOf(request)

@@ -1,60 +1,136 @@
 import type { PageMeta } from '../../../platform/http/paging.ts'
-import { badges } from '../../../platform/pages/components/badges.ts'
+import type { SortedPage } from '../../../platform/listing/sorted-list.store.ts'
+import {
+  type Column,
+  columnChoices,
+  columnTable,
+  type LeadingColumn,
+} from '../../../platform/pages/components/columns.ts'
+import { emptyList } from '../../../platform/pages/components/empty-list.ts'
 import { field } from '../../../platform/pages/components/forms.ts'
+import { selectField } from '../../../platform/pages/components/list-fields.ts'
+import {
+  cursorPager,
+  type ListParameters,
+  listAddress,
+  positionAddress,
+  type ShownList,
+} from '../../../platform/pages/components/list-links.ts'
+import { pageJump } from '../../../platform/pages/components/page-jump.ts'
 import { beyondLast, pager } from '../../../platform/pages/components/pager.ts'
-import { time, timeOfSeconds } from '../../../platform/pages/components/times.ts'
-import { html } from '../../../platform/pages/html.ts'
+import { type Html, html } from '../../../platform/pages/html.ts'
 import type { Page } from '../../../platform/pages/pages.ts'
 import type { ListedUser } from '../admin.store.ts'
+import { bulkActs } from './bulk.views.ts'
+import { userColumns } from './user-columns.ts'
 
 export interface UsersView {
-  users: readonly ListedUser[]
+  /** Either a page by its number, or a page of who is sorted and filtered. */
+  listed?: { users: readonly ListedUser[]; meta: PageMeta }
+  sorted?: SortedPage<ListedUser>
+  /** What is wrong with the query. */
+  problem?: string | undefined
   q: string
-  meta: PageMeta
-  canInvite: boolean
+  /** The parameters of the address, without the position. */
+  query: ListParameters
+  sort: ShownList['sort']
+  chosen: readonly Column<ListedUser>[]
+  /** The names of all roles. */
+  roles: readonly string[]
+  canChange: boolean
 }
 
 const path = '/console/users'
 
-export function usersPage({ users, q, meta, canInvite }: UsersView): Page {
-  const query = q === '' ? {} : { q }
+export function usersPage(view: UsersView): Page {
+  const { listed, sorted, query, canChange } = view
+  const users = listed?.users ?? sorted?.rows ?? []
   return {
     title: 'Users',
-    content: html`<div class="row head"><h1>Users</h1>${canInvite && html`<a class="button main end" href="${path}/invite">Invite</a>`}</div>
-<form class="search" role="search" action="${path}">
-${field({ label: 'Email or name', name: 'q', type: 'search', value: q, maxlength: 255, autocomplete: 'off' })}
-<button>Search</button>
-${q !== '' && html`<a class="button quiet" href="${path}">Show all</a>`}
-</form>
-${users.length > 0 && html`${table(users)}${pager(path, meta, query)}`}
-${users.length === 0 && (meta.total > 0 ? beyondLast(path, meta, query) : nobodyFound(q))}`,
+    styles: ['administration.css'],
+    content: html`<div class="row head"><h1>Users</h1>
+<a class="button end" href="${listAddress(`${path}/export`, query)}" download>Download as CSV</a>${
+      canChange && html`<a class="button main" href="${path}/invite" data-new>Invite</a>`
+    }</div>
+${form(view)}
+<p id="count" class="soft" role="status">${countOf(view)}</p>
+<div id="results">
+${users.length > 0 ? table(users, view) : empty(view)}
+${users.length > 0 && listed && html`${pager(path, listed.meta, query)}${pageJump(path, listed.meta, query)}`}
+${users.length > 0 && sorted && cursorPager(listOf(view), sorted)}
+</div>`,
   }
 }
 
-function nobodyFound(q: string) {
-  return html`<div class="card empty"><h2>Nobody found</h2>
+const listOf = ({ query, sort }: UsersView): ShownList => ({ path, query, sort })
+
+function form({ q, query, roles, chosen, listed }: UsersView): Html {
+  const isOpen = listed === undefined || query.columns !== undefined
+  return html`<form class="list-form" role="search" action="${path}">
+<div class="search">
+${field({ label: 'Email or name', name: 'q', type: 'search', value: q, maxlength: 255, autocomplete: 'off' })}
+<button>Search</button>
+${q !== '' && html`<a class="button quiet" href="${path}">Show all</a>`}
+</div>
+<details class="orders"${isOpen && html` open`}><summary>Filter, order and columns</summary>
+<div class="fields">
+${selectField({ label: 'Status', name: 'filter[status]', query }, [
+  ['', 'All'],
+  ['active', 'Not disabled'],
+  ['disabled', 'Disabled'],
+  ['locked', 'Locked out'],
+  ['invited', 'Invited'],
+])}
+${selectField({ label: 'Role', name: 'filter[role]', query }, [['', 'All'], ...roles.map((name) => [name, name] as const)])}
+${selectField({ label: 'Two-factor', name: 'filter[two_factor]', query }, [
+  ['', 'On or off'],
+  ['true', 'On'],
+  ['false', 'Off'],
+])}
+${selectField({ label: 'Order', name: 'sort', query }, [
+  ['', 'Oldest first'],
+  ['-created_at', 'Newest first'],
+  ['email', 'Email'],
+  ['-email', 'Email, from Z to A'],
+  ['name', 'Name'],
+  ['-name', 'Name, from Z to A'],
+])}
+${columnChoices(userColumns, chosen)}
+<p class="row"><button class="main">Show</button> <a href="${path}">Show all, oldest first</a></p>
+</div></details>
+</form>`
+}
+
+function countOf({ listed, sorted, problem, query }: UsersView): Html | string {
+  if (problem !== undefined) return 'Nobody is shown'
+  const total = listed?.meta.total ?? sorted?.total
+  if (total === null || total === undefined) {
+    return html`Many users; not counted. <a href="${listAddress(path, { ...query, count: 'exact' })}">Count them</a>`
+  }
+  if (total === 0) return 'Nobody found'
+  return `${total.toLocaleString('en')} ${total === 1 ? 'user' : 'users'}`
+}
+
+function table(rows: readonly ListedUser[], view: UsersView): Html {
+  const { chosen, canChange, query } = view
+  const lines = html`<div class="card list lines${chosen.length > 6 && ' many'}">
+${columnTable({ rows, chosen, list: listOf(view), leading: canChange ? checkboxes : undefined })}
+</div>`
+  return canChange ? bulkActs(lines, query) : lines
+}
+
+const checkboxes: LeadingColumn<ListedUser> = {
+  head: html`<th scope="col">Select</th>`,
+  cell: ({ id, email }) =>
+    html`<td class="select"><input type="checkbox" name="users" value="${id}" aria-label="Select ${email}"></td>\n`,
+}
+
+function empty(view: UsersView): Html {
+  const { q, listed, sorted, problem, query } = view
+  if (problem === undefined && listed && listed.meta.total > 0) return beyondLast(path, listed.meta, query)
+  if (problem === undefined && listed)
+    return html`<div class="card empty"><h2>Nobody found</h2>
 <p>No email and no name has “${q}” in it.</p></div>`
-}
-
-function table(users: readonly ListedUser[]) {
-  return html`<div class="card list"><table class="stack people">
-<thead><tr><th scope="col">Email</th><th scope="col">Name</th><th scope="col">Roles</th><th scope="col">Two-factor</th><th scope="col">Locked until</th><th scope="col">Registered</th></tr></thead>
-<tbody>
-${users.map(row)}
-</tbody>
-</table></div>`
-}
-
-const none = html`<span class="soft">–</span>`
-
-function row({ id, email, name, roles, two_factor, locked_until, disabled_at, created_at }: ListedUser) {
-  return html`<tr>
-<td class="title"><a href="${path}/${id}">${email}</a>${disabled_at !== null && html` <span class="badge bad">Disabled</span>`}</td>
-<td data-label="Name">${name === '' ? none : name}</td>
-<td data-label="Roles"><span>${roles.length === 0 ? none : badges(roles)}</span></td>
-<td data-label="Two-factor">${two_factor ? html`<span class="badge good">On</span>` : 'Off'}</td>
-<td data-label="Locked until">${locked_until === null ? none : html`<span class="badge bad">${timeOfSeconds(locked_until)}</span>`}</td>
-<td data-label="Registered">${time(created_at)}</td>
-</tr>
-`
+  const onward = sorted?.next && positionAddress(listOf(view), sorted.next)
+  return emptyList({ none: 'Nobody', one: 'user', many: 'users', problem, onward })
 }

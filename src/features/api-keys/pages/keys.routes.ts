@@ -3,7 +3,8 @@ import { principalOf } from '../../../platform/access/route-guards.ts'
 import { clientOf } from '../../../platform/http/client.ts'
 import { httpErrors } from '../../../platform/http/http-errors.ts'
 import { idOf } from '../../../platform/http/ids.ts'
-import { createRefuse, type Refusal } from '../../../platform/pages/components/refusals.ts'
+import { visitedAddress } from '../../../platform/http/visited-address.ts'
+import { atListField, createRefuse } from '../../../platform/pages/components/refusals.ts'
 import { reword } from '../../../platform/pages/components/reword.ts'
 import type { PageKit } from '../../../platform/pages/console-pages.ts'
 import { OrEmpty } from '../../../platform/validation/body-validation.ts'
@@ -29,7 +30,10 @@ interface NewKeyForm {
   lifetime: string
 }
 
-export function addKeyPages(app: FastifyInstance, { keys, notices, send }: PageKit & { keys: ApiKeysService }): void {
+export function addKeyPages(
+  app: FastifyInstance,
+  { keys, notices, cards, send }: PageKit & { keys: ApiKeysService },
+): void {
   const refuse = createRefuse(send)
 
   app.get('/account/keys/new', { config }, async (request, reply) => send(request, reply, newKeyPage()))
@@ -40,11 +44,19 @@ export function addKeyPages(app: FastifyInstance, { keys, notices, send }: PageK
     async (request, reply) => {
       try {
         const body = keys.validate(toBody(request.body, keys.clock.nowSeconds()))
-        const made = await keys.create({ principal: principalOf(request), body, client: clientOf(request) })
-        return send(request, reply.header('cache-control', 'no-store'), madeKeyPage(made))
+        const principal = principalOf(request)
+        const made = await keys.create({ principal, body, client: clientOf(request) })
+        const allows = made.data.permissions === null ? () => true : keys.compilePermissions(made.data.permissions)
+        const shown = {
+          key: made.key,
+          address: keys.publicUrl ?? visitedAddress(request),
+          can: (permission: string) => allows(permission) && principal.can(permission),
+        }
+        const page = madeKeyPage(made, await cards.ofKey(shown, request))
+        return send(request, reply.header('cache-control', 'no-store'), page)
       } catch (error) {
         return refuse({ request, reply, error: reword(error, sentences) }, (refusal) =>
-          newKeyPage({ ...request.body, refusal: atField(refusal) }),
+          newKeyPage({ ...request.body, refusal: atListField(refusal, 'permissions') }),
         )
       }
     },
@@ -80,17 +92,5 @@ function toBody({ name, permissions, lifetime }: NewKeyForm, now: number) {
     name,
     ...(lines.length > 0 && { permissions: lines }),
     ...(days > 0 && { expires_at: isoOf(now + days * 86_400) }),
-  }
-}
-
-/** Merges the problems of all permissions, for which the form has one field. */
-function atField({ problems, ...refusal }: Refusal): Refusal {
-  const found = Object.entries(problems.fields)
-  const ofPermissions = new Set(found.flatMap(([name, texts]) => (name.startsWith('permissions') ? texts : [])))
-  const others = found.filter(([name]) => !name.startsWith('permissions'))
-  const fields = Object.fromEntries(others)
-  return {
-    ...refusal,
-    problems: { ...problems, fields: ofPermissions.size > 0 ? { ...fields, permissions: [...ofPermissions] } : fields },
   }
 }

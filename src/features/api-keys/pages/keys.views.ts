@@ -113,7 +113,8 @@ ${field({ label: 'Permissions', name: 'permissions', type: 'textarea', value: pe
   }
 }
 
-export function madeKeyPage({ data, key }: MadeKey): Page {
+/** With cards of features that tell what can be done with the key. */
+export function madeKeyPage({ data, key }: MadeKey, cards: readonly Html[]): Page {
   return {
     title: 'Your API key',
     // The key is shown once.
@@ -125,7 +126,8 @@ export function madeKeyPage({ data, key }: MadeKey): Page {
 <p class="codes key" id="api-key"><code>${key}</code></p>
 <p class="hint">Click the key to select it.</p>
 ${copyActions({ target: 'api-key', next: { label: 'I have kept it', href: '/console/account' } })}
-</section>`,
+</section>
+${cards}`,
   }
 }
 

@@ -1,4 +1,6 @@
 import { formatCount } from '../../../platform/command-line/progress.ts'
+import { figureList } from '../../../platform/pages/components/figures.ts'
+import { formatAge } from '../../../platform/pages/components/numbers.ts'
 import { timeOfSeconds } from '../../../platform/pages/components/times.ts'
 import { type Html, html } from '../../../platform/pages/html.ts'
 import type { Page } from '../../../platform/pages/pages.ts'
@@ -19,17 +21,33 @@ ${rows.length > 0 && table(rows)}`,
   }
 }
 
+/** On the overview. `last` is the last one that was proved. */
+export function backupsCard(view: Omit<BackupsView, 'rows'> & { last: BackupRow | undefined }): Html {
+  const { last, nowSeconds, everySeconds } = view
+  const isLate = last === undefined || (everySeconds !== undefined && nowSeconds - last.started_at > 2 * everySeconds)
+  return html`<section class="card" aria-labelledby="backups">
+<h2 id="backups">Backups</h2>
+${figureList([[last === undefined ? 'None' : formatAge(nowSeconds - last.started_at), 'Age of the last that succeeded']])}
+${
+  everySeconds === undefined
+    ? html`<p><span class="badge bad">Not scheduled</span></p>`
+    : html`<p><span class="badge ${isLate ? 'bad' : 'good'}">${isLate ? 'Late' : 'Good'}</span> One is made every ${formatAge(everySeconds)}.</p>`
+}
+<p class="beside"><a href="/console/backups">All backups</a></p>
+</section>`
+}
+
 function summary(rows: readonly BackupRow[], nowSeconds: number, everySeconds: number | undefined): Html {
   if (everySeconds === undefined) {
     return html`<p>No backups are scheduled. Set <code>BACKUP_FOLDER</code> and <code>BACKUP_EVERY</code> to have them made.</p>`
   }
   const last = rows.find(({ proved }) => proved)
   const isLate = last !== undefined && nowSeconds - last.started_at > 2 * everySeconds
-  return html`<p>One is made every ${inWords(everySeconds)}, restored into a temporary database and compared.</p>
+  return html`<p>One is made every ${formatAge(everySeconds)}, restored into a temporary database and compared.</p>
 <p>${
     last === undefined
       ? html`<span class="badge bad">None</span> None has succeeded yet.`
-      : html`<span class="badge ${isLate ? 'bad' : 'good'}">${isLate ? 'Late' : 'Good'}</span> The last that succeeded is ${inWords(nowSeconds - last.started_at)} old.`
+      : html`<span class="badge ${isLate ? 'bad' : 'good'}">${isLate ? 'Late' : 'Good'}</span> The last that succeeded is ${formatAge(nowSeconds - last.started_at)} old.`
   }</p>`
 }
 
@@ -58,18 +76,4 @@ function state({ proved, file }: BackupRow): Html {
 
 function formatSize(bytes: number): string {
   return bytes < 1_000_000 ? `${Math.ceil(bytes / 1000)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`
-}
-
-const units: readonly [name: string, seconds: number][] = [
-  ['day', 86_400],
-  ['hour', 3600],
-  ['minute', 60],
-  ['second', 1],
-]
-
-/** `3 hours`, rounded down. */
-function inWords(seconds: number): string {
-  const [name, size] = units.find(([, each]) => seconds >= each) ?? ['second', 1]
-  const count = Math.floor(seconds / size)
-  return `${count} ${name}${count === 1 ? '' : 's'}`
 }

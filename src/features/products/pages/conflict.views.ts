@@ -29,8 +29,8 @@ ${
 export const goneNote = html`<p class="problem" role="alert">This product has been deleted meanwhile. What you typed is
 still here: you can make a new product of it.</p>`
 
-function isSame({ isNumber }: FormField, one: unknown, other: unknown): boolean {
-  return isNumber ? Number(one) === Number(other) : String(one ?? '') === String(other)
+function isSame({ toNumber }: FormField, one: unknown, other: unknown): boolean {
+  return toNumber ? Number(one) === Number(other) : String(one ?? '') === String(other)
 }
 
 function shown(value: unknown): Html | string {

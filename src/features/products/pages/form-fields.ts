@@ -3,6 +3,7 @@ import type { FieldOptions } from '../../../platform/pages/components/forms.ts'
 import { formatPrice, type Product } from '../product.ts'
 import { type EditedProduct, NewProduct } from '../products.schema.ts'
 import { plainNumber } from './plain-number.ts'
+import { plainPrice } from './price-text.ts'
 import type { Form } from './product-forms.ts'
 
 export interface FormField {
@@ -11,8 +12,8 @@ export interface FormField {
   toValue(product: Product): string
   /** The text on the detail page, if it differs from the value in the form. */
   toText?(product: Product): string
-  /** Compared as a number, and accepted as the console displays it. */
-  isNumber?: boolean
+  /** Compared as a number. Returns it as the API takes it, of what the console displays and people type. */
+  toNumber?(text: string): string
   /** A text area, whose line breaks browsers submit as CRLF. */
   isMultiline?: boolean
   /** Shares a line of the form with its neighbour that has this too. */
@@ -42,11 +43,11 @@ const fields: Readonly<Record<keyof typeof EditedProduct.properties, FormField>>
     label: 'Price',
     toValue: ({ price_cents }) => (price_cents / 100).toFixed(2),
     toText: ({ price_cents }) => formatPrice(price_cents),
-    isNumber: true,
+    toNumber: plainPrice,
     isHalf: true,
     input: () => ({
       label: 'Price in dollars',
-      hint: 'Such as 1234.50.',
+      hint: 'Such as 1234.50 or 1234,50.',
       required: true,
       inputmode: 'decimal',
       autocomplete: 'off',
@@ -56,7 +57,7 @@ const fields: Readonly<Record<keyof typeof EditedProduct.properties, FormField>>
     label: 'Stock',
     toValue: ({ stock }) => String(stock),
     toText: ({ stock }) => stock.toLocaleString('en'),
-    isNumber: true,
+    toNumber: plainNumber,
     isHalf: true,
     input: ({ isNew }) => ({ required: !isNew, inputmode: 'numeric', autocomplete: 'off' }),
   },
@@ -91,13 +92,13 @@ export function valuesOf(product: Product): Form {
   return Object.fromEntries(formFields.map(([name, { toValue }]) => [name, toValue(product)]))
 }
 
-/** Normalises line breaks, and numbers in display format. */
+/** Normalises line breaks, and numbers as they are displayed or typed. */
 export function normaliseForm(body: Form): Form {
   const form: Record<string, unknown> = { ...body }
-  for (const [name, { isNumber, isMultiline }] of formFields) {
+  for (const [name, { toNumber, isMultiline }] of formFields) {
     const value = form[name]
     if (typeof value !== 'string') continue
-    if (isNumber) form[name] = plainNumber(value)
+    if (toNumber) form[name] = toNumber(value)
     if (isMultiline) form[name] = value.replaceAll('\r\n', '\n')
   }
   return form

@@ -1,13 +1,14 @@
 /** The pages of one product: forms to create and edit it, and a read-only view. */
 
+import { type Fact, factList } from '../../../platform/pages/components/facts.ts'
 import { field, noProblems, type Problems, problemNote } from '../../../platform/pages/components/forms.ts'
 import { time } from '../../../platform/pages/components/times.ts'
 import { type Html, html } from '../../../platform/pages/html.ts'
 import type { Page } from '../../../platform/pages/pages.ts'
 import type { Product } from '../product.ts'
 import { type FormField, fieldsOf, formFields, type NamedField } from './form-fields.ts'
+import { statusBadge } from './list-columns.ts'
 import type { Form } from './product-forms.ts'
-import { statusBadge } from './products.views.ts'
 
 interface FormView {
   values?: Form | undefined
@@ -18,6 +19,7 @@ interface FormView {
 }
 
 const path = '/console/products'
+const styles = ['products.css']
 
 /** `key` is the form's idempotency key. */
 export function newPage({ key = '', ...view }: FormView & { key?: string }): Page {
@@ -35,14 +37,30 @@ ${fields(view, { isNew: true })}<div class="row"><button class="main">Create</bu
   }
 }
 
-/** `tag` is the ETag of the product that is edited. */
-export function editPage({ id, tag, ...view }: FormView & { id: number; tag: string }): Page {
-  const { values = {}, problems = noProblems, note } = view
-  const name = String(values.name ?? '')
+/** Above the form of a new product that is filled from another one. */
+export function duplicateNote({ id, name }: Pick<Product, 'id' | 'name'>): Html {
+  return html`<p class="notice">Filled in from <a href="${path}/${id}">${name}</a>. Nothing is saved yet.</p>`
+}
+
+interface EditView {
+  /** As it is saved. */
+  product: Product
+  /** The ETag of the product that is edited. */
+  tag: string
+  /** Cards beside the form. */
+  beside: Html
+}
+
+export function editPage({ product, tag, beside, ...view }: FormView & EditView): Page {
+  const { id, name } = product
+  const { problems = noProblems, note } = view
   return {
-    title: name === '' ? 'Product' : name,
-    content: html`<section class="medium card">
-<h1>Edit product</h1>
+    title: name,
+    styles,
+    content: html`<div class="row head"><h1>${name}</h1><a class="button end" href="${path}/new?from=${id}">Duplicate</a></div>
+<div class="product">
+<div>
+<section class="medium card">
 ${note}${problemNote(problems)}
 <form method="post" action="${path}/${id}">
 <input type="hidden" name="tag" value="${tag}">
@@ -53,30 +71,59 @@ ${fields(view, { isNew: false })}<div class="row"><button class="main">${note ? 
 <h2>Delete</h2>
 <p class="soft">It is gone from every list at once. You can undo it right after.</p>
 <form method="post" action="${path}/${id}/delete" data-confirm="Delete “${name}”?" data-confirm-button="Delete"><button class="bad">Delete this product</button></form>
-</section>`,
+</section>
+</div>
+<div>
+${factsCard(product)}
+${beside}
+</div>
+</div>`,
   }
+}
+
+/** What nobody types. */
+function factsCard(product: Product): Html {
+  return html`<section class="card" aria-labelledby="facts">
+<h2 id="facts">Facts</h2>
+${factList([['Status', statusBadge(product)], ...factsOf(product)])}
+</section>`
+}
+
+function factsOf({ id, slug, version, created_at, updated_at }: Product): Fact[] {
+  return [
+    ['ID', String(id)],
+    ['Slug', slug],
+    ['Version', version.toLocaleString('en')],
+    ['Created', time(created_at)],
+    ['Changed', time(updated_at)],
+  ]
 }
 
 const shownAbove = new Set(['name', 'description', 'active'])
 
 /** For users who may not write. */
-export function detailsPage(product: Product): Page {
-  const { name, description, created_at, updated_at } = product
+export function detailsPage(product: Product, beside: Html): Page {
+  const { name, description } = product
   const others = formFields.filter(([field]) => !shownAbove.has(field))
-  const facts: [string, Html | string][] = [
+  const facts: Fact[] = [
     ['Status', statusBadge(product)],
-    ...others.map(([, { label, toText, toValue }]): [string, string] => [label, (toText ?? toValue)(product)]),
-    ['Created', time(created_at)],
-    ['Changed', time(updated_at)],
+    ...others.map(([, { label, toText, toValue }]): Fact => [label, (toText ?? toValue)(product)]),
+    ...factsOf(product),
   ]
   return {
     title: name,
-    content: html`<section class="medium card">
+    styles,
+    content: html`<div class="product">
+<section class="medium card">
 <h1>${name}</h1>
 <p class="text">${description}</p>
-<dl>${facts.map(([term, fact]) => html`<div><dt>${term}</dt><dd>${fact}</dd></div>`)}</dl>
+${factList(facts)}
 <p class="beside"><a href="${path}" data-back>Back to the list</a></p>
-</section>`,
+</section>
+<div>
+${beside}
+</div>
+</div>`,
   }
 }
 

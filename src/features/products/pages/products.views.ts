@@ -1,10 +1,19 @@
-/** The list of products. Scripts replace `#results` and `#count`, and write to `#news` and `#connection`. */
+/** The list of products. Scripts replace `#results` and `#count`, and write to `#live`, `#news` and `#connection`. */
 
 import type { PageMeta } from '../../../platform/http/paging.ts'
+import { columnForm } from '../../../platform/pages/components/columns.ts'
+import { hiddenFields } from '../../../platform/pages/components/list-fields.ts'
+import { pageJump } from '../../../platform/pages/components/page-jump.ts'
 import { beyondLast, pager } from '../../../platform/pages/components/pager.ts'
+import { pickStatus } from '../../../platform/pages/components/row-picks.ts'
 import { type Html, html } from '../../../platform/pages/html.ts'
 import type { Page } from '../../../platform/pages/pages.ts'
 import type { Product } from '../product.ts'
+import { bulkBar } from './bulk.views.ts'
+import { listAddress, listPath as path } from './list-address.ts'
+import { listColumns } from './list-columns.ts'
+import { countLink, countOfOrdered, emptyOrdered, orderedPager, orderFields } from './ordered.views.ts'
+import { productsTable, type TableView } from './products-table.views.ts'
 import { searchForm, type Wanted } from './search-form.views.ts'
 
 /** Fast to read and render; users refine a search rather than page through it. */
@@ -17,40 +26,56 @@ interface Found {
   hasMore: boolean
 }
 
-export interface ListView {
+export interface ListView extends Omit<TableView, 'isSortable'> {
   wanted: Wanted
+  /** Where the change log was before the products were read. */
+  cursor: string
   categories: readonly string[]
-  mayWrite: boolean
   /** A product whose deletion can be undone. */
   deleted: Pick<Product, 'id' | 'name'> | undefined
-  formatPrice(cents: number): string
-  /** Either a page of all products (`listed`), or search results (`found`). */
+  /** Either a page of all products (`listed`), or search results (`found`), or a list in another order (`ordered`). */
   listed?: { products: readonly Product[]; meta: PageMeta }
   found?: Found
 }
 
-const path = '/console/products'
-
 export function listPage(view: ListView): Page {
-  const { wanted, categories, mayWrite, deleted, listed, found } = view
-  const products = listed?.products ?? found?.products ?? []
+  const { wanted, cursor, categories, mayWrite, deleted, listed, found, ordered, here, kept } = view
+  const products = listed?.products ?? found?.products ?? ordered?.page.rows ?? []
   // On later pages rows are only updated in place, so that the list does not move while it is read.
-  const isLive = found !== undefined || listed?.meta.page === 1
+  const kind = found || ordered ? 'found' : listed?.meta.page === 1 ? 'newest' : 'later'
   return {
     title: 'Products',
+    styles: ['tables.css', 'products.css'],
     content: html`${deleted !== undefined && mayWrite && undoNote(deleted)}
-<div class="row head"><h1>Products</h1>${mayWrite && html`<a class="button main end" href="${path}/new">New product</a>`}</div>
-${searchForm(wanted, categories)}
+<div class="row head"><h1>Products</h1><span id="live" hidden><span></span></span>${mayWrite && html`<a class="button main end" href="${path}/new" data-new>New product</a><a class="button" href="${path}/import">Import</a>`}</div>
+${searchForm(wanted, categories, html`${hiddenFields(kept)}${orderFields(ordered?.query ?? {}, ordered !== undefined)}`)}
 <p id="news" class="notice news" role="status" hidden></p>
 <p id="connection" class="problem news" role="status"></p>
 <p id="count" class="soft" role="status">${countOf(view)}</p>
-<div id="results"${isLive && html` data-live`}>
-${products.length > 0 ? table(products, view.formatPrice) : empty(view)}
-${listed && listed.meta.last_page > 1 && products.length > 0 && pager(path, listed.meta)}
-${found && foundPager(found, wanted)}
+<div id="results" data-list="${kind}" data-cursor="${cursor}">
+${products.length > 0 && mayWrite && bulkBar({ back: new URLSearchParams(here).toString(), status: pickStatus({ all: listAddress({ ...here, select: 'page' }) }) })}
+${products.length > 0 ? productsTable(products, { ...view, isSortable: !found }) : empty(view)}
+${listed && listed.meta.last_page > 1 && products.length > 0 && html`${pager(path, listed.meta, kept)}${pageJump(path, listed.meta, kept)}`}
+${found && foundPager(found, view)}
+${ordered && products.length > 0 && orderedPager(ordered)}
 ${found && html`<p class="hint">Only active products are searched. <a href="${path}">Show all</a></p>`}
-</div>`,
+${products.length > 0 && foot(view)}
+</div>
+${mayWrite && html`<script src="/console/assets/row-edit.js" type="module"></script>`}`,
   }
+}
+
+/** What can be done with the list as a whole. */
+function foot({ columns, here, kept, wanted, found, ordered }: ListView): Html {
+  const { columns: _columns, ...others } = here
+  const counted =
+    found?.hasMore && wanted.q === undefined && wanted.category !== undefined
+      ? html`<a href="${listAddress({ ...kept, category: wanted.category, 'filter[active]': 'true', sort: 'name', count: 'exact' })}">Count exactly</a>`
+      : ordered && countLink(ordered)
+  const { page: _page, cursor: _cursor, count: _count, ...exported } = others
+  return html`<div class="row foot">${columnForm({ path, query: others, columns: listColumns, chosen: columns })}
+${counted}
+<a href="${path}/export?${new URLSearchParams(exported).toString()}">Export as CSV</a></div>`
 }
 
 function undoNote({ id, name }: Pick<Product, 'id' | 'name'>): Html {
@@ -58,7 +83,8 @@ function undoNote({ id, name }: Pick<Product, 'id' | 'name'>): Html {
 <form method="post" action="${path}/${id}/restore"><button>Undo</button></form></div>`
 }
 
-function countOf({ listed, found }: ListView): string {
+function countOf({ listed, found, ordered }: ListView): string {
+  if (ordered) return countOfOrdered(ordered)
   if (listed) return `${listed.meta.total.toLocaleString('en')} ${listed.meta.total === 1 ? 'product' : 'products'}`
   if (!found || found.products.length === 0) return 'Nothing found'
   const start = (found.page - 1) * foundPerPage
@@ -68,30 +94,9 @@ function countOf({ listed, found }: ListView): string {
   return start === 0 ? `The first ${end} found, by name. ${more}` : `Found, by name: ${start + 1} to ${end}. ${more}`
 }
 
-function table(products: readonly Product[], formatPrice: ListView['formatPrice']): Html {
-  return html`<div class="card list"><table class="stack two-lines">
-<thead><tr><th scope="col">Name</th><th scope="col">Category</th><th scope="col" class="number">Price</th>
-<th scope="col" class="number">Stock</th><th scope="col">Status</th></tr></thead>
-<tbody>
-${products.map(
-  (product) => html`<tr data-id="${product.id}">
-<td class="title"><a href="${path}/${product.id}">${product.name}</a></td>
-<td class="second-start">${product.category}</td>
-<td class="number first-end">${formatPrice(product.price_cents)}</td>
-<td class="number wide-only">${product.stock.toLocaleString('en')}</td>
-<td class="second-end">${statusBadge(product)}</td>
-</tr>`,
-)}
-</tbody></table></div>`
-}
-
-export function statusBadge({ active, stock }: Pick<Product, 'active' | 'stock'>): Html {
-  if (!active) return html`<span class="badge">Inactive</span>`
-  return stock > 0 ? html`<span class="badge good">In stock</span>` : html`<span class="badge bad">Sold out</span>`
-}
-
-function empty({ wanted, mayWrite, listed }: ListView): Html {
-  if (listed && listed.meta.total > 0) return beyondLast(path, listed.meta)
+function empty({ wanted, mayWrite, listed, ordered, kept }: ListView): Html {
+  if (ordered) return emptyOrdered(ordered)
+  if (listed && listed.meta.total > 0) return beyondLast(path, listed.meta, kept)
   if (listed) {
     return html`<div class="card empty"><h2>No products yet</h2>
 ${mayWrite ? html`<p><a class="button main" href="${path}/new">Create the first one</a></p>` : html`<p>As soon as there are some, they are listed here.</p>`}</div>`
@@ -103,12 +108,18 @@ ${mayWrite ? html`<p><a class="button main" href="${path}/new">Create the first 
 }
 
 /** Without a total, because counting would take longer than finding the first results. */
-function foundPager({ page, hasMore }: Found, { q, category }: Wanted): Html | false {
+function foundPager({ page, hasMore }: Found, { wanted, kept }: ListView): Html | false {
+  const { q, category } = wanted
   const isLast = page === maxFoundPages
   if (page === 1 && !hasMore) return false
   const link = (to: number, rel: string, text: string) => {
-    const query = { ...(q !== undefined && { q }), ...(category !== undefined && { category }), page: String(to) }
-    return html`<a rel="${rel}" href="${path}?${new URLSearchParams(query).toString()}">${text}</a>`
+    const query = {
+      ...(q !== undefined && { q }),
+      ...(category !== undefined && { category }),
+      page: String(to),
+      ...kept,
+    }
+    return html`<a rel="${rel}" href="${listAddress(query)}">${text}</a>`
   }
   return html`<nav class="pager" aria-label="Pages">
 ${page > 1 && link(page - 1, 'prev', '← Previous')}

@@ -6,7 +6,7 @@ export interface Wanted {
 }
 
 /** Works without scripts; with them it searches while the user types. */
-export function searchForm({ q, category }: Wanted, categories: readonly string[]): Html {
+export function searchForm({ q, category }: Wanted, categories: readonly string[], more: Html): Html {
   // The selected category may be missing in the list, which is limited.
   const known = category === undefined || categories.includes(category) ? categories : [category, ...categories]
   return html`<form method="get" action="/console/products" role="search" class="filter" data-search>
@@ -17,5 +17,6 @@ export function searchForm({ q, category }: Wanted, categories: readonly string[
 ${known.map((each) => html`<option value="${each}"${each === category && html` selected`}>${each}</option>`)}
 </select></div>
 <button>Search</button>
+${more}
 </form>`
 }

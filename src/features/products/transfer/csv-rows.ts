@@ -1,9 +1,9 @@
 /** Converts CSV rows to records. The first row is the header. */
 import { isUtf8 } from 'node:buffer'
 import { exitCodes, FatalError } from '../../../core/fatal-error.ts'
+import { restoreFormula } from '../../../platform/csv/formulas.ts'
 import { markAsForm } from '../../../platform/validation/body-validation.ts'
 import { requireColumns } from './columns.ts'
-import { restoreFormula } from './formulas.ts'
 import type { Layout, SourceRecord } from './records.ts'
 
 export function createCsvRows({ delimiter, isExact }: Omit<Layout, 'format'>) {

@@ -1,5 +1,5 @@
 /** The source of an import: a file, which can be read again, or a stream, which cannot. */
-import { createHash } from 'node:crypto'
+import { createHash, type Hash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { addAbortSignal, type Readable } from 'node:stream'
@@ -78,15 +78,19 @@ function fileSource(path: string, file: FileHandle, { size, signal }: { size: nu
   return {
     size,
     chunks,
-    async fingerprint({ format, delimiter, isExact }) {
-      const layout = format === 'csv' ? `csv ${delimiter}${isExact ? ' exact' : ''}\n` : 'ndjson\n'
+    async fingerprint(layout) {
       // The whole content, so that files that differ only in the middle are told apart.
-      const sum = createHash('sha256').update(layout)
+      const sum = beginFingerprint(layout)
       for await (const chunk of chunks(() => {})) sum.update(chunk)
       return sum.digest('hex')
     },
     close: () => file.close(),
   }
+}
+
+/** The hash that identifies a file; its content follows. */
+export function beginFingerprint({ format, delimiter, isExact }: Layout): Hash {
+  return createHash('sha256').update(format === 'csv' ? `csv ${delimiter}${isExact ? ' exact' : ''}\n` : 'ndjson\n')
 }
 
 const reasons: Readonly<Record<string, string>> = {

@@ -4,7 +4,7 @@ import { exitCodes, FatalError } from '../../../core/fatal-error.ts'
 import type { Database, Statement } from '../../../platform/database/database.ts'
 import { charactersPerWrite, insertMany, rowsPerWrite } from '../bulk.store.ts'
 import type { ProductValues } from '../product.ts'
-import { openBulkWriter } from './bulk-writer.ts'
+import { type BulkWriter, openBulkWriter } from './bulk-writer.ts'
 import type { ProductImportStore } from './product-imports.store.ts'
 import type { SourceRecord } from './records.ts'
 import { createRowCheck } from './row-check.ts'
@@ -37,9 +37,11 @@ export interface ProductImportDeps {
   db: Database
   clock: Clock
   store: ProductImportStore
+  /** By default for a process of its own: it changes settings of the connection. */
+  openWriter?: (deps: { db: Database; clock: Clock }) => Promise<BulkWriter>
 }
 
-export function createProductImport({ db, clock, store }: ProductImportDeps) {
+export function createProductImport({ db, clock, store, openWriter = openBulkWriter }: ProductImportDeps) {
   /** Validates all records and writes nothing. */
   async function check({ records, signal, onRejected, onProgress }: Omit<ImportJob, 'id' | 'done'>): Promise<Counts> {
     const checkRow = createRowCheck()
@@ -60,7 +62,7 @@ export function createProductImport({ db, clock, store }: ProductImportDeps) {
   }
 
   async function run({ records, id, done, signal, onRejected, onProgress }: ImportJob): Promise<ImportOutcome> {
-    const bulk = await openBulkWriter({ db, clock })
+    const bulk = await openWriter({ db, clock })
     const checkRow = createRowCheck()
     /** Committed by this run. */
     const counts = { imported: 0, rejected: 0 }

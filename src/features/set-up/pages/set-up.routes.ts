@@ -3,6 +3,7 @@ import { isAppError } from '../../../core/app-error.ts'
 import { principalOf } from '../../../platform/access/route-guards.ts'
 import { addressOf, clientOf } from '../../../platform/http/client.ts'
 import { httpErrors } from '../../../platform/http/http-errors.ts'
+import { visitedAddress } from '../../../platform/http/visited-address.ts'
 import { passwordHint } from '../../../platform/pages/components/password-hint.ts'
 import { createRefuse } from '../../../platform/pages/components/refusals.ts'
 import type { PageKit } from '../../../platform/pages/console-pages.ts'
@@ -82,9 +83,4 @@ export function addSetUpPages(app: FastifyInstance, parts: PageKit & SetUpServic
 
 function isOver(error: unknown): boolean {
   return isAppError(error, linkOver().code)
-}
-
-/** The origin in the browser, whose port may differ from that of the service. It becomes part of a shell command. */
-function visitedAddress({ protocol, host }: FastifyRequest): string {
-  return `${protocol}://${/^[\w.:[\]-]{1,255}$/.test(host) ? host : 'localhost'}`
 }

@@ -4,7 +4,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { startPeriodicTask } from '../../../core/periodic-task.ts'
 import { untilDrained } from '../../http/until-drained.ts'
 import { type ChangeRow, cursorOf } from '../change.ts'
-import type { ChangeLog, ChangePage } from '../change-log.ts'
+import type { ChangeLog } from '../change-log.ts'
+import type { ChangePage } from '../pages.ts'
 import type { Held, HeldRequests } from './held-requests.ts'
 
 export interface ChangeStreamsDeps {
@@ -25,6 +26,8 @@ const flushMs = 1000
 const comment = ':\n\n'
 
 const streamHeaders = {
+  // Its end is that of the connection.
+  connection: 'close',
   'content-type': 'text/event-stream; charset=utf-8',
   'cache-control': 'no-store',
   // Disables the response buffering of nginx.
@@ -33,6 +36,7 @@ const streamHeaders = {
 
 export function createChangeStreams({ changes, topic, requests, textOf }: ChangeStreamsDeps) {
   const open = new Set<ServerResponse>()
+  const encoded = new WeakMap<ChangePage, Buffer>()
   const heartbeats = startPeriodicTask({
     everyMs: heartbeatMs,
     async work() {
@@ -55,14 +59,16 @@ export function createChangeStreams({ changes, topic, requests, textOf }: Change
     reply.hijack()
     request.server.recordRequest(request, 200)
     const { raw } = reply
+    // Not in chunks: a page is then one write of the same bytes for all readers.
+    raw.removeHeader('transfer-encoding')
     raw.writeHead(200, { ...(reply.getHeaders() as Record<string, string>), ...streamHeaders })
     open.add(raw)
+    const onPage = (page: ChangePage) => write(raw, held, eventsOf(page))
     try {
       // Without data it is no event, but tells the client where to go on if the connection is lost before the first.
-      await write(raw, held, `id: ${cursorOf(after)}\n\n${eventsOf(first)}`)
-      for await (const page of changes.follow({ ...query, after: first.position, signal: held.signal })) {
-        await write(raw, held, eventsOf(page))
-      }
+      raw.write(`id: ${cursorOf(after)}\n\n`)
+      if (first.entries.length > 0) await onPage(first)
+      await changes.pass({ ...query, after: first.position, signal: held.signal }, onPage)
     } catch (error) {
       // The client reconnects, and gets the status.
       request.log.info({ err: error }, 'a stream of changes was ended')
@@ -73,20 +79,26 @@ export function createChangeStreams({ changes, topic, requests, textOf }: Change
     }
   }
 
-  function eventsOf({ entries }: ChangePage): string {
-    return entries.map((row) => `id: ${cursorOf(row.id)}\ndata: ${textOf(row)}\n\n`).join('')
+  /** Made once for all readers of a page. */
+  function eventsOf(page: ChangePage): Buffer {
+    let bytes = encoded.get(page)
+    if (!bytes) {
+      bytes = Buffer.from(page.entries.map((row) => `id: ${cursorOf(row.id)}\ndata: ${textOf(row)}\n\n`).join(''))
+      encoded.set(page, bytes)
+    }
+    return bytes
   }
 
   return { send, close: heartbeats.close }
 }
 
-/** Resolves when the client has read enough to send more, or is gone. */
-async function write(response: ServerResponse, { signal }: Held, text: string): Promise<void> {
-  if (signal.aborted) return
-  response.write(text)
+/** Resolves when the client has read enough to send more, or is gone. Undefined if it has. */
+function write(response: ServerResponse, { signal }: Held, bytes: Buffer): Promise<void> | undefined {
+  if (signal.aborted) return undefined
+  response.write(bytes)
   const drained = untilDrained(response)
-  if (!drained) return
-  await new Promise<void>((resolve) => {
+  if (!drained) return undefined
+  return new Promise<void>((resolve) => {
     const done = () => {
       signal.removeEventListener('abort', done)
       resolve()

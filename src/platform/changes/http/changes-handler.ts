@@ -5,7 +5,8 @@ import { type ListPart, type ListReading, sendList } from '../../http/long-lists
 import { addVary } from '../../http/vary.ts'
 import type { ConnectionsPerAddress } from '../../limiter/connections-per-address.ts'
 import { type ChangeRow, cursorOf } from '../change.ts'
-import type { ChangeLog, ChangePage } from '../change-log.ts'
+import type { ChangeLog } from '../change-log.ts'
+import type { ChangePage } from '../pages.ts'
 import { createChangeStreams } from './change-stream.ts'
 import { readChangesQuery, readStreamStart } from './changes-query.ts'
 import { createHeldRequests } from './held-requests.ts'
@@ -22,6 +23,8 @@ type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<unknown
 /** The approximate bytes of an entry without its data. */
 const lengthOfRest = 300
 const rowsPerPart = 32
+/** Pages with nothing but entries of other topics. */
+const maxSkipped = 10
 
 export function createChangesHandler(
   app: FastifyInstance,
@@ -47,6 +50,10 @@ export function createChangesHandler(
     const { after = await changes.latest(), limit, waitSeconds } = readChangesQuery(request)
     const query = { topic, limit }
     let page = await changes.read({ ...query, after })
+    // A client may take an empty page for the end.
+    for (let skipped = 0; page.entries.length === 0 && page.more && skipped < maxSkipped; skipped++) {
+      page = await changes.read({ ...query, after: page.position })
+    }
     if (waitSeconds === 0 || page.entries.length > 0 || request.method === 'HEAD') return page
     const held = requests.hold(request, reply)
     const heldAt = performance.now()

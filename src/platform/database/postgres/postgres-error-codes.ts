@@ -22,6 +22,11 @@ export function isRetriable(error: unknown): boolean {
   return codeOf(error) === '40001' || codeOf(error) === '40P01'
 }
 
+/** Classes 22 and 23: a value or a constraint. The transaction was rolled back. */
+export function isDataError(error: unknown): boolean {
+  return /^2[23]/.test(codeOf(error))
+}
+
 /** True if only the data were at fault. After any other error, the connection may be broken or its cached plans stale. */
 export function leavesConnectionUsable(error: unknown): boolean {
   return constraintKinds.has(codeOf(error)) || isRetriable(error)

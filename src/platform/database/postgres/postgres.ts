@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { serviceUnavailable } from '../../../core/app-error.ts'
 import { createConcurrencyLimit } from '../../../core/concurrency-limit.ts'
-import { requireParams, requireValues } from '../batch.ts'
+import { requireParams, requireValues, resolveParams } from '../batch.ts'
 import {
   type Database,
   type DatabaseLoad,
@@ -20,6 +20,7 @@ import {
   refusesWrites,
 } from './postgres-error-codes.ts'
 import { type Suitability, suitabilityQuery } from './session.ts'
+import { createSharedInserts } from './shared-inserts.ts'
 import { createSharedLists } from './shared-lists.ts'
 import { createSharedReads } from './shared-reads.ts'
 import { createStatements } from './statements.ts'
@@ -35,12 +36,8 @@ const maxAttempts = 8
 export async function openPostgres(options: PostgresOptions): Promise<Database> {
   const connections = await openConnections(options)
   const { runSingle, runAll, findTypes } = createStatements(connections)
-  const sharedReads = createSharedReads({
-    run: runSingle,
-    // pg writes an array of values as one of the server.
-    runShared: (sql, arrays) => runSingle(sql, arrays as unknown as Value[]),
-    findTypes,
-  })
+  const readOne = createSharedReads({ run: runSingle, findTypes })
+  const insertOne = createSharedInserts({ run: runSingle, findTypes })
   const sharedLists = createSharedLists(runSingle)
   const { tracked, requireOpen, close } = trackOperations(options.observe, connections.end)
   /** A write was refused. The readiness check then tries one until it succeeds. */
@@ -59,7 +56,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
 
   async function get<Row extends object>(sql: string, values: readonly Value[] = []): Promise<Row | undefined> {
     requireValues(values)
-    return tracked('read', () => sharedReads.get(sql, values) as Promise<Row | undefined>)
+    return tracked('read', () => readOne(sql, values) as Promise<Row | undefined>)
   }
 
   async function scan<Row extends object>(sql: string, values: readonly Value[] = []): Promise<Row[]> {
@@ -89,12 +86,19 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
     isInDoubt = false
   }
 
+  async function run(statements: Statement[]): Promise<object[][]> {
+    const [first] = statements
+    if (statements.length !== 1 || !first?.insertsOne) return runAll(statements)
+    const row = await insertOne(first.sql, resolveParams(first.params, []))
+    return [row ? [row] : []]
+  }
+
   async function write(...statements: Statement[]): Promise<object[][]> {
     requireParams(statements)
     return tracked('write', async () => {
       for (let attempt = 1; ; attempt++) {
         try {
-          return await runAll(statements)
+          return await run(statements)
         } catch (error) {
           isInDoubt ||= refusesWrites(error)
           if (attempt === maxAttempts || !isRetriable(error)) throw error

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
-import type { Value } from '../database.ts'
 import { createSharedReads } from './shared-reads.ts'
 
 interface Trip {
@@ -14,18 +13,15 @@ interface Trip {
 /** Round trips that are answered by hand. A read returns its parameter. */
 async function createReads() {
   const trips: Trip[] = []
-  const send = (isShared: boolean) => (_sql: string, values: readonly unknown[]) => {
+  const run = (_sql: string, values: readonly unknown[]) => {
     const { promise, resolve, reject } = Promise.withResolvers<object[]>()
+    const isShared = Array.isArray(values[0])
     const ids = (isShared ? values[0] : values) as number[]
     const rows = ids.map((id, i) => (isShared ? { nr: i + 1, id } : { id }))
     trips.push({ values: ids, isShared, answer: () => resolve(rows), fail: () => reject(new Error('lost')) })
     return promise
   }
-  const { get } = createSharedReads({
-    run: send(false),
-    runShared: send(true) as (sql: string, arrays: readonly (readonly Value[])[]) => Promise<object[]>,
-    findTypes: async () => ['bigint'],
-  })
+  const get = createSharedReads({ run, findTypes: async () => ['bigint'] })
   const read = (id: number) => get('SELECT id FROM things WHERE id = ?', [id])
   // The first two that meet find out how the statement can be shared.
   const first = [read(1), read(2)]

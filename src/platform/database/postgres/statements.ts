@@ -8,7 +8,7 @@ import type { Statement, Value } from '../database.ts'
 import type { Borrowed, Connections } from './connections.ts'
 import { isConnectionError } from './postgres-error-codes.ts'
 
-const typesQuery = 'SELECT parameter_types::text[] AS types FROM pg_prepared_statements WHERE name = $1'
+const typesQuery = "SELECT parameter_types::text[] AS types FROM pg_prepared_statements WHERE name = 'types_wanted'"
 
 export function createStatements(connections: Pick<Connections, 'use'>) {
   const names = new Map<string, string>()
@@ -43,12 +43,12 @@ export function createStatements(connections: Pick<Connections, 'use'>) {
   }
 
   /** Asks the server for the types of the parameters. Undefined where statements cannot be named. */
-  async function findTypes(sql: string, values: readonly Value[]): Promise<readonly string[] | undefined> {
-    return connections.use(2, async ({ ask, isShared }) => {
+  async function findTypes(sql: string): Promise<readonly string[] | undefined> {
+    return connections.use(3, async ({ ask, isShared }) => {
       if (isShared) return undefined
-      const config = query(sql, values, false)
-      await ask(config)
-      const [found] = await ask<{ types: string[] }>({ text: typesQuery, values: [config.name] })
+      await ask(`PREPARE types_wanted AS ${sql}`)
+      const [found] = await ask<{ types: string[] }>(typesQuery)
+      await ask('DEALLOCATE types_wanted')
       return found?.types
     })
   }

@@ -34,6 +34,14 @@ interface Prepared {
   toRow: RowFactory
 }
 
+/**
+ * Per connection, filled as the table grows. The operating system caches the file too, so a page that is read again costs a
+ * microsecond. A transaction that changes more pages than fit would write some of them twice.
+ */
+function cacheKiB({ queryOnly }: { queryOnly: boolean }): number {
+  return queryOnly ? 8192 : 16_384
+}
+
 export function openSqliteConnection(
   path: string,
   options: { queryOnly: boolean; busyTimeoutMs: number; mustExist?: boolean },
@@ -43,7 +51,7 @@ export function openSqliteConnection(
     enableForeignKeyConstraints: true,
     enableDoubleQuotedStringLiterals: false,
   })
-  db.exec('PRAGMA trusted_schema = OFF; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -32768')
+  db.exec(`PRAGMA trusted_schema = OFF; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -${cacheKiB(options)}`)
   db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL')
   if (options.queryOnly) db.exec('PRAGMA query_only = ON')
   const prepared = new Map<string, Prepared>()

@@ -30,8 +30,8 @@ export interface GraphQLResponse {
 }
 
 export interface Subscriber {
-  /** `text` is one response as JSON, the same string for all identical subscriptions. */
-  next(text: string): void
+  /** Each text is a response as JSON. The list is the same for all identical subscriptions. */
+  next(texts: readonly string[]): void
   /** Resolves when the client has read enough to be sent more. Undefined if it has. */
   ready?(): Promise<void> | undefined
   /** The source has ended, or failed with `errors`. Not called after `close`. */

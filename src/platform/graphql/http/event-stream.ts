@@ -12,7 +12,7 @@ export interface EventStreamOptions {
   reply: FastifyReply
   /** Its share of the address's budgets. */
   share: Share
-  frameOf(text: string): Buffer
+  framesOf(texts: readonly string[]): Buffer
   /** Called once, when nothing can be sent any more. */
   onEnd(): void
 }
@@ -57,9 +57,9 @@ export class EventStream {
     reply.raw.write(comment)
   }
 
-  next(text: string): void {
+  next(texts: readonly string[]): void {
     this.start()
-    this.#write(this.#options.frameOf(text))
+    this.#write(this.#options.framesOf(texts))
   }
 
   ready(): Promise<void> | undefined {

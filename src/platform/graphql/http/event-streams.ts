@@ -6,7 +6,7 @@ import { onResponseEnd } from '../../http/response-end.ts'
 import type { AddressBudgets, Share } from '../../limiter/address-budgets.ts'
 import type { ConnectionsPerAddress } from '../../limiter/connections-per-address.ts'
 import { tooManyAttempts } from '../../limiter/limiter.ts'
-import { memoizeLast } from '../execution/memoize-last.ts'
+import { memoizeList } from '../execution/memoize-list.ts'
 import { addressHasTooManySubscriptions } from '../execution/refused-request.ts'
 import { EventStream, eventOf } from './event-stream.ts'
 
@@ -34,7 +34,7 @@ const retrySeconds = 5
 
 export function createEventStreams({ perAddress, budgets }: EventStreamsOptions) {
   const open = new Set<EventStream>()
-  const frameOf = memoizeLast((text) => Buffer.from(eventOf(text)))
+  const framesOf = memoizeList((texts) => Buffer.from(texts.map(eventOf).join('')))
   let keepAlive: NodeJS.Timeout | undefined
   let accounting: NodeJS.Timeout | undefined
   let isClosed = false
@@ -50,7 +50,7 @@ export function createEventStreams({ perAddress, budgets }: EventStreamsOptions)
       leave()
       throw addressHasTooManySubscriptions()
     }
-    const stream = new EventStream({ request, reply, share, frameOf, onEnd: options.onEnd })
+    const stream = new EventStream({ request, reply, share, framesOf, onEnd: options.onEnd })
     add(stream)
     // Also if another response was sent instead, or the client has disconnected.
     onResponseEnd(reply.raw, () => {

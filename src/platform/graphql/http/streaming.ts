@@ -23,7 +23,7 @@ export function createStreaming({ engine, streams, liveAccess }: StreamingDeps) 
   async function streamResponse(request: FastifyRequest, reply: FastifyReply, prepared: Prepared): Promise<void> {
     const stream = streams.open(request, reply, { isSubscription: false, onEnd() {} })
     const { text } = await engine.execute(prepared, new RequestContext(request))
-    stream.next(text)
+    stream.next([text])
     stream.complete()
   }
 
@@ -40,10 +40,10 @@ export function createStreaming({ engine, streams, liveAccess }: StreamingDeps) 
       },
     })
     live = await engine.subscribe(prepared, new RequestContext(request), {
-      next: (text) => stream.next(text),
+      next: (texts) => stream.next(texts),
       ready: () => stream.ready(),
       end(errors) {
-        if (errors) stream.next(JSON.stringify({ errors }))
+        if (errors) stream.next([JSON.stringify({ errors })])
         stream.complete()
       },
     })
@@ -56,7 +56,7 @@ export function createStreaming({ engine, streams, liveAccess }: StreamingDeps) 
         onEnd() {
           const errors = [formatAppError(httpErrors.invalidToken())]
           engine.countErrors(errors)
-          stream.next(JSON.stringify({ errors }))
+          stream.next([JSON.stringify({ errors })])
           stream.complete()
         },
       })

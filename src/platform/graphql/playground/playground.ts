@@ -18,6 +18,9 @@ const script = 'text/javascript; charset=utf-8'
 export const playgroundFiles = {
   '/graphiql': { file: 'page.html', type: html },
   '/graphiql/start.js': { file: 'start.js', type: script },
+  '/graphiql/mend.js': { file: 'mend.js', type: script },
+  '/graphiql/session.js': { file: 'session.js', type: script },
+  '/graphiql/session-token.js': { file: '../../openapi/page/session-token.js', type: script },
   '/graphiql/subscriptions.js': { file: 'subscriptions.js', type: script },
   '/graphiql/style.css': { file: 'style.css', type: css },
   '/graphiql/graphiql.min.css': { packageName: 'graphiql', file: 'graphiql.min.css', type: css },

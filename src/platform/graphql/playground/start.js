@@ -1,10 +1,13 @@
 /** Renders GraphiQL. Runs in the browser without a build step; React and GraphiQL are loaded before it. */
+import { mendAlways } from './mend.js'
+import { fetchAndCheck, withSession } from './session.js'
 import { createSubscriber } from './subscriptions.js'
 
 const { React, ReactDOM, GraphiQL } = globalThis
 
 const startQuery = `# Ctrl-Enter runs the operation under the cursor.
-# A token goes into the headers below:
+# "Use my session" sends it as you. Another token
+# goes into the headers below:
 # { "Authorization": "Bearer ..." }
 
 query Posts {
@@ -34,10 +37,12 @@ const socket = new URL(endpoint)
 socket.protocol = endpoint.protocol === 'https:' ? 'wss:' : 'ws:'
 
 /** The user's headers are sent with requests, and on sockets as the payload of connection_init. */
-function fetcher(operation, options) {
-  const wsClient = createSubscriber(socket.href, options?.headers)
-  const fetch = GraphiQL.createFetcher({ url: endpoint.href, wsClient, enableIncrementalDelivery: false })
-  return fetch(operation, options)
+async function fetcher(operation, options) {
+  const headers = await withSession(options?.headers)
+  const wsClient = createSubscriber(socket.href, headers)
+  const url = endpoint.href
+  const send = GraphiQL.createFetcher({ url, wsClient, fetch: fetchAndCheck, enableIncrementalDelivery: false })
+  return send(operation, { ...options, headers })
 }
 
 /** Local storage without headers: they contain tokens, which the query history would store. */
@@ -64,7 +69,9 @@ function withoutHeaders(value) {
   }
 }
 
-ReactDOM.createRoot(document.getElementById('playground')).render(
+const root = document.getElementById('playground')
+mendAlways(root)
+ReactDOM.createRoot(root).render(
   React.createElement(
     GraphiQL,
     {
@@ -73,7 +80,8 @@ ReactDOM.createRoot(document.getElementById('playground')).render(
       shouldPersistHeaders: false,
       showPersistHeadersSettings: false,
       defaultQuery: startQuery,
-      defaultEditorToolsVisibility: 'headers',
+      // A phone has no room for them.
+      defaultEditorToolsVisibility: matchMedia('(width < 45rem)').matches ? false : 'headers',
     },
     React.createElement(GraphiQL.Logo, null, 'Latchkey'),
   ),

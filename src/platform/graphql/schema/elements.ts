@@ -102,8 +102,11 @@ export interface Subscription<Args = Arguments> extends RootFieldBase<Args> {
   /**
    * Resolves a value once for all identical subscriptions, with an anonymous context, instead of once per subscription.
    * The default for public access; elsewhere set it only if all permitted users see the same values.
+   *
+   * `lists` is for subscribers that have a place of their own, by the arguments of the field. Each has an iterator, which
+   * yields lists of values and waits for its own client alone. A list that several of them yield is resolved once.
    */
-  isShared?: boolean
+  isShared?: boolean | 'lists'
 }
 
 export type Element =

@@ -5,6 +5,7 @@ import type { GraphQLResponse, Prepared, Subscriber } from '../execution/engine.
 import type { FairScheduler } from '../execution/fair-scheduler.ts'
 import { formatThrown } from '../execution/graphql-errors.ts'
 import type { Context, ContextLog } from '../schema/elements.ts'
+import { createSharedLists, type Responses } from './shared-lists.ts'
 import type { SubscriptionField } from './subscription-field.ts'
 import { openSource, type Source } from './subscription-source.ts'
 
@@ -45,16 +46,37 @@ const sharedQueue = 'shared'
 /** Subscribers notified between two checks of the time budget. */
 const notifiedPerCheck = 32
 
-const isShared = ({ element }: SubscriptionField) => element.isShared ?? element.access === 'public'
+const sharingOf = ({ element }: SubscriptionField) => element.isShared ?? element.access === 'public'
 
 const anonymousClient = { address: '', userAgent: '' }
 
 export function createGroups({ bus, log, scheduler, run }: GroupsDeps) {
   const groups = new Map<string, Group>()
   const anonymousContext: Context = { principal: undefined, client: anonymousClient, log }
+  const sharedLists = createSharedLists()
   let lastPersonal = 0
 
-  function start({ group, prepared, field, context }: NewGroup): Group {
+  /** Returns the responses for what the source has yielded. */
+  function createResolver({ group, prepared, field, context }: NewGroup): (value: unknown) => Promise<Responses> {
+    // A new context per value: field loaders cache by context.
+    const execute = async (value: unknown) => (await run(prepared, Object.create(context) as Context, value)).text
+    if (sharingOf(field) !== 'lists') return async (value) => [[await execute(value)]]
+    const key = sharedLists.selectionKeyOf(prepared)
+    async function executeAll(values: readonly unknown[]): Promise<string[]> {
+      const texts: string[] = []
+      for (const value of values) {
+        if (scheduler.isBudgetSpent()) await scheduler.wait(group.queueKey)
+        texts.push(await execute(value))
+      }
+      return texts
+    }
+    return (list) => sharedLists.find(list as object, key, () => executeAll(list as unknown[]))
+  }
+
+  function start(made: NewGroup): Group {
+    const { group, field, context } = made
+    const resolve = createResolver(made)
+    const isAlone = sharingOf(field) !== true
     const source = openSource({
       element: field.element,
       args: field.args,
@@ -63,11 +85,11 @@ export function createGroups({ bus, log, scheduler, run }: GroupsDeps) {
       scheduler,
       queueKey: () => group.queueKey,
       async onValue(value) {
-        // A new context per value: field loaders cache by context.
-        const { text } = await run(prepared, Object.create(context) as Context, value)
-        await notify(group, text)
-        // Alone, a slow client holds up nobody else, and need not be cut off.
-        if (!isShared(field)) for (const { subscriber } of group.members) await subscriber.ready?.()
+        for (const texts of await resolve(value)) {
+          await notify(group, texts)
+          // Alone, a slow client holds up nobody else, and need not be cut off.
+          if (isAlone) for (const { subscriber } of group.members) await subscriber.ready?.()
+        }
       },
       onEnd(error) {
         groups.delete(group.key)
@@ -79,12 +101,12 @@ export function createGroups({ bus, log, scheduler, run }: GroupsDeps) {
   }
 
   /** Skips members that leave, or join, while the value is being delivered. */
-  async function notify({ members, queueKey }: PendingGroup, text: string): Promise<void> {
+  async function notify({ members, queueKey }: PendingGroup, texts: readonly string[]): Promise<void> {
     let notified = 0
     for (const member of [...members]) {
       notified += 1
       if (notified % notifiedPerCheck === 0 && scheduler.isBudgetSpent()) await scheduler.wait(queueKey)
-      if (members.has(member)) member.subscriber.next(text)
+      if (members.has(member)) member.subscriber.next(texts)
     }
   }
 
@@ -92,14 +114,15 @@ export function createGroups({ bus, log, scheduler, run }: GroupsDeps) {
     /** Opens a source for the first of identical subscriptions. */
     join(prepared: Prepared, field: SubscriptionField, context: Context): Group {
       const { document, operationName = '', variables } = prepared
-      const canShare = isShared(field)
+      const sharing = sharingOf(field)
+      const canShare = sharing === true
       if (!canShare) lastPersonal += 1
       const key = canShare ? `${document.id} ${operationName} ${JSON.stringify(variables)}` : `personal ${lastPersonal}`
       const queueKey = rateKey(context.client.address)
       let group = groups.get(key)
       if (!group) {
         const pending = { key, members: new Set<Member>(), queueKey }
-        group = start({ group: pending, prepared, field, context: canShare ? anonymousContext : context })
+        group = start({ group: pending, prepared, field, context: sharing === false ? context : anonymousContext })
         groups.set(key, group)
       } else if (group.queueKey !== queueKey) group.queueKey = sharedQueue
       return group

@@ -24,6 +24,23 @@ export function beginFrame(text: string, restLength: number): Buffer {
   return frame
 }
 
+/** Complete frames that all begin with this text, for rests that are cheaper to copy than to write by themselves. */
+export function joinFrames(text: string, rests: readonly Buffer[]): Buffer {
+  const own = Buffer.byteLength(text)
+  let length = 0
+  for (const rest of rests) length += headLength(own + rest.length) + own + rest.length
+  const frames = Buffer.allocUnsafe(length)
+  let at = 0
+  for (const rest of rests) {
+    writeHead(frames.subarray(at), own + rest.length)
+    at += headLength(own + rest.length)
+    at += frames.write(text, at)
+    frames.set(rest, at)
+    at += rest.length
+  }
+  return frames
+}
+
 function headLength(length: number): number {
   if (length < 126) return 2
   return length < 65_536 ? 4 : 10

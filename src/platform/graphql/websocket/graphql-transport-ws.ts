@@ -1,6 +1,6 @@
 /** The protocol graphql-transport-ws: https://github.com/enisdenjo/graphql-ws/blob/master/PROTOCOL.md */
 import { bearerOf } from '../../access/route-guards.ts'
-import { memoizeLast } from '../execution/memoize-last.ts'
+import { memoizeList } from '../execution/memoize-list.ts'
 import { closeReasons, subscriberExists } from './close-reasons.ts'
 import { frameOf } from './frames.ts'
 import { maxIdLength, type Protocol, type ProtocolConnection } from './protocol.ts'
@@ -14,7 +14,7 @@ interface Message {
 type Payload = Record<string, unknown>
 
 export function createTransportProtocol(): Protocol {
-  const encodeClosed = memoizeLast((text) => Buffer.from(`${text}}`))
+  const encodeShared = memoizeList((texts) => texts.map(encodeClosed))
 
   return {
     subprotocol: 'graphql-transport-ws',
@@ -49,12 +49,12 @@ export function createTransportProtocol(): Protocol {
 
     prefixOf: (id) => `{"id":${JSON.stringify(id)},"type":"next","payload":`,
 
-    sendValue(writer, { prefix }, text) {
-      writer.sendShared(prefix, encodeClosed(text))
+    sendValues(writer, { prefix }, texts) {
+      writer.sendShared(prefix, encodeShared(texts))
     },
 
     sendResponse(writer, { prefix, id }, text) {
-      writer.sendShared(prefix, encodeClosed(text), frameOf(JSON.stringify({ id, type: 'complete' })))
+      writer.sendShared(prefix, [encodeClosed(text)], frameOf(JSON.stringify({ id, type: 'complete' })))
     },
 
     sendRefusal: (writer, id, errors) => writer.send({ id, type: 'error', payload: errors }),
@@ -66,6 +66,11 @@ export function createTransportProtocol(): Protocol {
       connection.close(subscriberExists(String(id)))
     },
   }
+}
+
+/** With the brace that ends the message. */
+function encodeClosed(text: string): Buffer {
+  return Buffer.from(`${text}}`)
 }
 
 function initialise(connection: ProtocolConnection, payload: Payload): void {

@@ -4,9 +4,9 @@
  */
 import type { GraphQLFormattedError } from 'graphql'
 import type { GraphQLRequest } from '../execution/engine.types.ts'
-import { memoizeLast } from '../execution/memoize-last.ts'
+import { memoizeList } from '../execution/memoize-list.ts'
 import { frameOf } from './frames.ts'
-import { maxIdLength, type OperationId, type Protocol, type ProtocolOperation } from './protocol.ts'
+import { maxIdLength, type OperationId, type Protocol } from './protocol.ts'
 import type { SocketWriter } from './socket-writer.ts'
 
 interface Message extends GraphQLRequest {
@@ -15,14 +15,8 @@ interface Message extends GraphQLRequest {
 }
 
 export function createPlainJson(): Protocol {
-  const encodeFrame = memoizeLast(frameOf)
-  // Without the opening brace, which is part of the prefix.
-  const encodeRest = memoizeLast((text) => Buffer.from(text.slice(1)))
-
-  function sendText(writer: SocketWriter, { prefix }: ProtocolOperation, text: string): void {
-    if (prefix === '') writer.sendFrame(encodeFrame(text))
-    else writer.sendShared(prefix, encodeRest(text))
-  }
+  const encodeFrames = memoizeList((texts) => Buffer.concat(texts.map(frameOf)))
+  const encodeRests = memoizeList((texts) => texts.map(encodeRest))
 
   return {
     subprotocol: '',
@@ -47,8 +41,15 @@ export function createPlainJson(): Protocol {
 
     prefixOf: (id) => (id === undefined ? '' : `{"id":${JSON.stringify(id)},`),
 
-    sendValue: sendText,
-    sendResponse: sendText,
+    sendValues(writer, { prefix }, texts) {
+      if (prefix === '') writer.sendFrame(encodeFrames(texts))
+      else writer.sendShared(prefix, encodeRests(texts))
+    },
+
+    sendResponse(writer, { prefix }, text) {
+      if (prefix === '') writer.sendFrame(frameOf(text))
+      else writer.sendShared(prefix, [encodeRest(text)])
+    },
 
     sendRefusal: (writer, id, errors) => writer.send({ id, errors }),
 
@@ -61,6 +62,11 @@ export function createPlainJson(): Protocol {
       refuse(writer, id, 'An operation with this "id" is not over yet')
     },
   }
+}
+
+/** Without the opening brace, which is part of the prefix. */
+function encodeRest(text: string): Buffer {
+  return Buffer.from(text.slice(1))
 }
 
 type MessageWriter = Pick<SocketWriter, 'send'>

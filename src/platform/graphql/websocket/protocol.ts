@@ -47,8 +47,8 @@ export interface Protocol {
    * The beginning of every value message, which is specific to the operation; the rest is shared by all subscribers.
    */
   prefixOf(id: OperationId | undefined): string
-  /** A value of a subscription. */
-  sendValue(writer: SocketWriter, operation: ProtocolOperation, text: string): void
+  /** Values of a subscription, in a list that all identical ones get. */
+  sendValues(writer: SocketWriter, operation: ProtocolOperation, texts: readonly string[]): void
   /** The response to a query or mutation, which ends it. */
   sendResponse(writer: SocketWriter, operation: ProtocolOperation, text: string): void
   /** For an operation that was not started. */

@@ -40,8 +40,8 @@ export class SocketOperation implements Subscriber {
     return this.id ?? this
   }
 
-  next(text: string): void {
-    if (!this.#isOver) this.#connection.protocol.sendValue(this.#connection.writer, this, text)
+  next(texts: readonly string[]): void {
+    if (!this.#isOver) this.#connection.protocol.sendValues(this.#connection.writer, this, texts)
   }
 
   ready(): Promise<void> | undefined {

@@ -4,7 +4,7 @@ import { WebSocket } from 'ws'
 import { untilDrained } from '../../http/until-drained.ts'
 import type { CloseReason } from './close-reasons.ts'
 import { closeReasons } from './close-reasons.ts'
-import { beginFrame, frameOf } from './frames.ts'
+import { beginFrame, frameOf, joinFrames } from './frames.ts'
 
 export interface SocketWriterOptions {
   ws: WebSocket
@@ -17,6 +17,9 @@ export interface SocketWriterOptions {
 
 /** Buffer limit; the socket is closed beyond it. */
 const maxBufferedBytes = 1024 * 1024
+
+/** Shorter frames are copied: one write of a buffer costs less than one of several. */
+const maxCopiedBytes = 16 * 1024
 
 const ping = Buffer.from([0x89, 0])
 
@@ -51,13 +54,19 @@ export class SocketWriter {
   }
 
   /**
-   * Sends a frame of which only the beginning is specific to this socket. `more` frames are sent with it in any case.
+   * Sends frames of which only the beginning is specific to this socket. `more` frames are sent with them in any case.
    */
-  sendShared(own: string, rest: Buffer, ...more: Buffer[]): void {
+  sendShared(own: string, rests: readonly Buffer[], ...more: Buffer[]): void {
     if (!this.#canSend()) return
+    if (more.length === 0 && lengthOf(rests) <= maxCopiedBytes) {
+      this.#write(joinFrames(own, rests))
+      return
+    }
     this.#socket.cork()
-    this.#socket.write(beginFrame(own, rest.length))
-    this.#socket.write(rest)
+    for (const rest of rests) {
+      this.#socket.write(beginFrame(own, rest.length))
+      this.#socket.write(rest)
+    }
     for (const frame of more) this.#socket.write(frame)
     this.#socket.uncork()
     this.#reportHeld()
@@ -108,4 +117,10 @@ export class SocketWriter {
     this.#options.onTooSlow()
     return false
   }
+}
+
+function lengthOf(buffers: readonly Buffer[]): number {
+  let length = 0
+  for (const each of buffers) length += each.length
+  return length
 }

@@ -1,4 +1,4 @@
-import { type Html, html, json, prose } from '../../pages/html.ts'
+import { type Html, html, json } from '../../pages/html.ts'
 import {
   type JsonSchema,
   type MediaType,
@@ -7,16 +7,8 @@ import {
   type ResponseObject,
   resolveResponse,
 } from '../document.ts'
-import { type Field, fieldsOf, fieldTable, kindOf, rulesOf } from './fields.ts'
-
-export interface Endpoint {
-  method: string
-  path: string
-  operation: Operation
-}
-
-/** Longer examples are indented over several lines, because the panel is narrow. */
-const maxLine = 50
+import { breakable, fieldOf, fieldsOf, fieldTable, prose } from './fields.ts'
+import { type Endpoint, languages, samplesOf } from './samples.ts'
 
 export function badge(method: string): Html {
   return html`<span class="method ${method}">${method.toUpperCase()}</span>`
@@ -31,7 +23,7 @@ export function renderEndpoint(document: OpenApiDocument, { method, path, operat
   const errors = responses.filter(([status]) => status.startsWith('4') || status.startsWith('5'))
   return html`<article id="${operationId}" aria-labelledby="${operationId}-title">
 <h3 id="${operationId}-title"><a href="#${operationId}">${summary}</a></h3>
-<p class="route">${badge(method)} <code>${path}</code></p>
+<p class="route">${badge(method)} ${breakable(path)}</p>
 <div class="columns">
 <div class="told">
 ${description !== undefined && html`<p>${prose(description)}</p>`}
@@ -42,11 +34,20 @@ ${successes.map(([status, success]) => renderResponseFields(document, status, su
 ${renderErrors(errors)}
 </div>
 <div class="shown">
-${panel('Request', html`${curl({ method, path, operation }, base)}`)}
+${renderSamples({ method, path, operation }, base)}
+<button type="button" class="scripted" data-try="${operationId}">Try it</button>
 ${successes.map(([status, success]) => renderResponse(status, success))}
 </div>
 </div>
 </article>`
+}
+
+/** One is shown: the page has a choice of the language. */
+function renderSamples(endpoint: Endpoint, base: string): Html[] {
+  const samples = samplesOf(endpoint, base)
+  return (Object.keys(languages) as (keyof typeof languages)[]).map(
+    (name) => html`<div data-language="${name}">${panel(languages[name], html`${samples[name]}`)}</div>`,
+  )
 }
 
 function panel(title: string | Html, code: Html): Html {
@@ -54,13 +55,9 @@ function panel(title: string | Html, code: Html): Html {
 }
 
 function renderParameters(document: OpenApiDocument, { parameters = [] }: Operation): Html | false {
-  const rows = parameters.map((each) => ({
-    path: each.name,
-    kind: kindOf(document, each.schema),
-    isRequired: each.required,
-    rules: rulesOf(each.schema),
-    description: each.description,
-    tag: each.in,
+  const rows = parameters.map(({ name, in: place, schema, description }) => ({
+    ...fieldOf(document, schema, name, place),
+    description,
   }))
   return rows.length > 0 && fieldTable('Parameters', rows)
 }
@@ -70,24 +67,16 @@ function renderBody(document: OpenApiDocument, { requestBody }: Operation): Html
   if (!requestBody || !media) return false
   const types = Object.keys(requestBody.content).map((type) => html`<code>${type}</code> `)
   const fields = fieldsOf(document, media.schema)
-  return html`${fields.length > 0 && fieldTable('Body', fields.map(tagRequired))}<p class="types">Sent as ${types}</p>`
-}
-
-function tagRequired(field: Field): Field & { tag: string } {
-  return { ...field, tag: field.isRequired ? 'required' : '' }
+  return html`${fields.length > 0 && fieldTable('Body', fields)}<p class="types">Sent as ${types}</p>`
 }
 
 function renderResponseFields(document: OpenApiDocument, status: string, { content = {}, headers }: ResponseObject) {
   const fields = Object.values(content).flatMap(({ schema }) =>
     variantsOf(schema).flatMap((each) => fieldsOf(document, each)),
   )
-  const named = Object.entries(headers ?? {}).map(([name, header]) => ({
-    path: name,
-    kind: kindOf(document, header.schema),
-    isRequired: false,
-    rules: rulesOf(header.schema),
-    description: header.description,
-    tag: 'header',
+  const named = Object.entries(headers ?? {}).map(([name, { schema, description }]) => ({
+    ...fieldOf(document, schema, name, 'header'),
+    description,
   }))
   const rows = [...fields.map((field) => ({ ...field, tag: '' })), ...named]
   return (
@@ -123,45 +112,13 @@ function renderErrors(errors: readonly (readonly [string, ResponseObject])[]): H
   )
   return (
     rows.length > 0 &&
-    html`<details class="errors"><summary>Errors: ${[...new Set(rows.map(({ status }) => status))].join(', ')}</summary>
-<div class="scroll" role="region" aria-label="Errors" tabindex="0"><table>
+    html`<details><summary>Errors: ${[...new Set(rows.map(({ status }) => status))].join(', ')}</summary>
+<table>
 <thead><tr><th scope="col">Status</th><th scope="col">Body</th></tr></thead>
 <tbody>${rows.map(
       ({ status, value }) =>
-        html`<tr><th scope="row">${status}</th><td><code>${JSON.stringify(value)}</code></td></tr>`,
+        html`<tr><th scope="row">${status}</th><td><code>${JSON.stringify(value, null, 1)}</code></td></tr>`,
     )}</tbody>
-</table></div></details>`
+</table></details>`
   )
-}
-
-/** A command for the shell. */
-function curl({ method, path, operation }: Endpoint, base: string): string {
-  const filled = (operation.parameters ?? [])
-    .filter((each) => each.in === 'path')
-    .reduce((url, { name, schema }) => url.replace(`{${name}}`, String(sampleOf(schema) ?? `<${name}>`)), path)
-  const needsToken = operation.security.some((each) => 'bearer' in each)
-  const isOptional = operation.security.some((each) => Object.keys(each).length === 0)
-  const [[type = '', media] = []] = Object.entries(operation.requestBody?.content ?? {})
-  const example = media?.example
-  const words = [
-    `curl${method === 'get' || (method === 'post' && example !== undefined) ? '' : ` -X ${method.toUpperCase()}`} ${quote(base + filled)}`,
-    ...(needsToken && !isOptional ? ['-H "authorization: Bearer $ACCESS_TOKEN"'] : []),
-    ...(example === undefined ? [] : [`-H 'content-type: ${type}'`, `-d ${quote(toText(example))}`]),
-  ]
-  return words.join(' \\\n  ')
-}
-
-function sampleOf({ examples }: JsonSchema): unknown {
-  return Array.isArray(examples) ? examples[0] : undefined
-}
-
-function toText(example: unknown): string {
-  if (typeof example === 'string') return example
-  const line = JSON.stringify(example)
-  return line.length <= maxLine ? line : JSON.stringify(example, null, 2).replaceAll('\n', '\n  ')
-}
-
-/** Quotes for the shell, unless the text has no special characters. */
-function quote(text: string): string {
-  return /^[\w./:@-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
 }

@@ -1,7 +1,9 @@
-/** Renders the API description as a page without scripts. */
-import { html, prose } from '../../pages/html.ts'
+/** Renders the API description as a page. It is whole without scripts, which add the search, copying and "Try it". */
+import { type Html, html } from '../../pages/html.ts'
 import type { OpenApiDocument } from '../document.ts'
-import { badge, type Endpoint, renderEndpoint } from './operation-view.ts'
+import { prose } from './fields.ts'
+import { badge, renderEndpoint } from './operation-view.ts'
+import { type Endpoint, languages } from './samples.ts'
 
 /** `base` is the address in the examples. Links are relative, because a proxy may serve the page under a prefix. */
 export function renderPage(document: OpenApiDocument, base: string): string {
@@ -14,26 +16,40 @@ export function renderPage(document: OpenApiDocument, base: string): string {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <title>${info.title} API</title>
-<link rel="icon" href="data:,">
+<link rel="icon" href="console/assets/icon.svg" type="image/svg+xml">
+<link rel="stylesheet" href="console/assets/tokens.css">
+<link rel="stylesheet" href="console/assets/console.css">
+<link rel="stylesheet" href="console/assets/forms.css">
 <link rel="stylesheet" href="docs/style.css">
+<script src="docs/page.js" type="module"></script>
 </head>
-<body>
+<body class="docs">
 <a class="skip" href="#content">Skip to the endpoints</a>
 <header class="top">
-<h1>${info.title} <span>API ${info.version}</span></h1>
+<a href="console"><img src="console/assets/icon.svg" alt="" width="24" height="24"> Console</a>
+<h1>${info.title} API <small>${info.version}</small></h1>
 <a href="openapi.json">openapi.json</a>
 </header>
-<nav aria-label="Endpoints">
-<ul>${chapters.map(
+<aside class="side" aria-label="Find and choose">
+<search class="scripted">
+<label for="docs-search">Search</label> <input type="search" id="docs-search" autocomplete="off" aria-keyshortcuts="/" placeholder="Press /">
+<p role="status" id="docs-found"></p>
+</search>
+<fieldset class="languages"><legend>Examples in</legend>${Object.entries(languages).map(
+    ([id, name], i) =>
+      html`<label><input type="radio" name="language" value="${id}"${i === 0 && html` checked`}> ${name}</label>`,
+  )}</fieldset>
+<nav aria-label="Endpoints"><ul>${chapters.map(
     ({ name, id, endpoints }) => html`<li><a class="chapter" href="#${id}">${name}</a>
 <ul>${endpoints.map(
       ({ method, operation }) =>
         html`<li><a href="#${operation.operationId}">${badge(method)} ${operation.summary}</a></li>`,
     )}</ul></li>`,
-  )}</ul>
-</nav>
+  )}</ul></nav>
+</aside>
 <main id="content" tabindex="-1">
-<section class="about"><p>${prose(info.description)}</p></section>
+<p>${prose(info.description)}</p>
+${accessCard}
 ${chapters.map(
   ({ name, id, endpoints }) => html`<section id="${id}" aria-labelledby="${id}-title">
 <h2 id="${id}-title">${name}</h2>
@@ -47,14 +63,20 @@ ${endpoints.map((endpoint) => renderEndpoint(document, endpoint, base))}
   return page.text
 }
 
-interface Chapter {
-  name: string
-  id: string
-  endpoints: Endpoint[]
-}
+/** Whom the requests of "Try it" are from. */
+const accessCard: Html = html`<section class="card scripted" id="docs-access" aria-labelledby="docs-access-title">
+<h2 id="docs-access-title">Your access</h2>
+<p>“Try it” sends real requests to this service from your browser. Choose who sends them:</p>
+<form class="row" id="docs-credential-form">
+<label for="docs-credential">Access token or API key</label>
+<input type="password" id="docs-credential" autocomplete="off" spellcheck="false"> <button>Use it in this tab</button>
+</form>
+<p class="row"><button type="button" id="docs-session">Use my session</button> <button type="button" id="docs-forget">Forget</button></p>
+<p role="status" id="docs-who">Requests are from nobody, without a token.</p>
+</section>`
 
-function chaptersOf(document: OpenApiDocument): Chapter[] {
-  const endpoints = Object.entries(document.paths).flatMap(([path, operations]) =>
+function chaptersOf(document: OpenApiDocument) {
+  const endpoints: Endpoint[] = Object.entries(document.paths).flatMap(([path, operations]) =>
     Object.entries(operations).map(([method, operation]) => ({ method, path, operation })),
   )
   return document.tags.map(({ name }) => ({

@@ -1,11 +1,17 @@
 /** Progressive enhancement: every page works without scripts. Each module does nothing on pages without its elements. */
 
+import { changeAppearance } from './appearance.js'
 import { restoreBackLinks } from './back.js'
 import { confirmForms } from './confirm.js'
 import { keepDrafts } from './drafts.js'
 import { followProducts } from './live.js'
+import { closeMenu } from './menu.js'
+import { showNetwork } from './network.js'
+import { openPaletteOnDemand } from './palette.js'
 import { searchAsYouType } from './search.js'
+import { listenForShortcuts } from './shortcuts.js'
 import { writeTimes } from './times.js'
+import { closeNotices } from './toasts.js'
 
 replaceAddress()
 writeTimes(document)
@@ -15,6 +21,12 @@ restoreBackLinks()
 confirmForms()
 searchAsYouType()
 followProducts()
+changeAppearance()
+closeMenu()
+closeNotices()
+showNetwork()
+openPaletteOnDemand()
+listenForShortcuts()
 
 /** Replaces the URL of a page that was sent in response to a POST, so that going back or reloading posts nothing twice. */
 function replaceAddress() {

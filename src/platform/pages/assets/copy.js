@@ -6,7 +6,7 @@ for (const button of document.querySelectorAll('[data-print]')) {
 
 for (const button of document.querySelectorAll('[data-copy]')) {
   const target = document.getElementById(button.dataset.copy)
-  const status = document.querySelector('[data-copied]')
+  const status = button.parentElement.querySelector('[data-copied]')
   button.hidden = false
   button.addEventListener('click', async () => {
     status.textContent = (await copy(target)) ? 'Copied.' : 'The text is selected: copy it now.'

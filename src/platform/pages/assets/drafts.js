@@ -2,6 +2,8 @@
  * Keeps the fields of a form that was submitted after the session had ended, in this tab, until the same user has signed in
  * again. Passwords, codes and tokens are never kept. A page that is not part of signing in drops the draft.
  */
+import { tell } from './toasts.js'
+
 const key = 'draft'
 
 export function keepDrafts() {
@@ -44,14 +46,7 @@ function fill(form, fields) {
     if (checked === undefined) found.value = value
     else found.checked = checked
   }
-  const note = document.createElement('p')
-  note.className = 'notice'
-  note.setAttribute('role', 'status')
-  form.before(note)
-  // Screen readers announce changes of a live region only after it exists.
-  requestAnimationFrame(() => {
-    note.textContent = 'What you typed is here again. It is not saved yet.'
-  })
+  tell('What you typed is here again. It is not saved yet.')
 }
 
 /** The ETag is kept too, so that a change that somebody else has saved since is not overwritten. */

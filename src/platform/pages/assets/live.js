@@ -1,122 +1,159 @@
-/** Shows product changes live, by a subscription on the console's WebSocket. */
+/** Keeps the list of products up to date: rows change in place, and the list moves only while nobody works with it. */
+import { followChanges } from './change-socket.js'
+import { showState } from './live-state.js'
+import { createNews } from './news.js'
 import { showResults } from './results.js'
 import { updateRows } from './rows.js'
 
-const subscription = 'subscription { changedProducts { changes { id kind } isCut } }'
-const forbidden = 4403
-const firstRetryMs = 1000
-const lastRetryMs = 30_000
 /** The list is fetched at most this often. */
 const restMs = 2000
 const gatherMs = 250
+const unreachableMs = 5000
+/** A pointer that has not moved for so long is not about to click. */
+const pointedMs = 2500
 
 export function followProducts() {
-  if (!document.getElementById('results')) return
-  let retryMs = firstRetryMs
-  let isOpen = false
-  let wasLost = false
-  /** Counts since the list was last shown. */
-  let created = 0
-  let deleted = 0
-  let moved = 0
-  /** Kinds of changes that are not shown yet, by id. */
-  let changes = new Map()
+  if (!document.querySelector('#results[data-cursor]')) return
+  const news = createNews()
+  /** The last cursor. Undefined: that of the rows is newer. */
+  let received
+  /** Changes that are not shown yet, by id. */
+  const changes = new Map()
+  /** There were more than are listed. */
   let isCut = false
-  let isScheduled = false
+  /** The list has to be loaded as soon as nobody works with it. */
+  let isDue = false
+  let isOver = false
+  let timer
   let shownAt = -restMs
+  let pointedAt = -pointedMs
 
-  function connect() {
-    const socket = new WebSocket(`${location.origin.replace('http', 'ws')}/console/live`)
-    socket.onopen = () => {
-      retryMs = firstRetryMs
-      isOpen = true
-      socket.send(JSON.stringify({ query: subscription }))
-      // Changes may have been missed.
-      if (wasLost) schedule()
-      wasLost = false
+  function receive(message) {
+    received = message.cursor
+    const { cursor: known, list } = resultsOf(document).dataset
+    for (const change of message.changes) {
+      // Otherwise the rows were read after it.
+      if (!isAfter(change.cursor, known)) continue
+      changes.set(change.id, change)
+      if (list !== 'found') news.add(change)
     }
-    socket.onmessage = ({ data }) => {
-      const received = JSON.parse(data).data?.changedProducts
-      if (!received) return
-      for (const { id, kind } of received.changes) {
-        if (kind === 'created') created += 1
-        if (kind === 'restored') moved += 1
-        changes.set(id, kind)
-      }
-      isCut ||= received.isCut
-      schedule()
-    }
-    socket.onclose = ({ code }) => {
-      if (code === forbidden) {
-        const next = encodeURIComponent(location.pathname + location.search)
-        showNews('You are signed out.', `/console/sign-in?next=${next}`, 'Sign in')
-        return
-      }
-      // If the service is unreachable, loading the list shows that.
-      if (isOpen) schedule()
-      isOpen = false
-      wasLost = true
-      setTimeout(connect, retryMs * (0.5 + Math.random()))
-      retryMs = Math.min(retryMs * 2, lastRetryMs)
-    }
+    isCut ||= message.isCut
+    if (changes.size > 0 || isCut) schedule()
   }
 
-  function schedule() {
-    if (isScheduled) return
-    isScheduled = true
-    setTimeout(show, Math.max(gatherMs, shownAt + restMs - performance.now()))
+  function schedule(waitMs = gatherMs) {
+    if (!isOver) timer ??= setTimeout(show, Math.max(waitMs, shownAt + restMs - performance.now()))
   }
 
   async function show() {
-    isScheduled = false
+    timer = undefined
     shownAt = performance.now()
-    const results = document.getElementById('results')
-    const pending = { changes, isCut }
-    changes = new Map()
+    const results = resultsOf(document)
+    const taken = new Map(changes)
+    const pending = { types: new Map([...changes].map(([id, { type }]) => [id, type])), isCut }
+    if (!isDue && !concerns(results, pending)) return
+    changes.clear()
     isCut = false
-    // Rows must not move while the keyboard focus is in the list.
-    if (results.dataset.live === undefined || results.contains(document.activeElement)) {
-      const found = await updateRows(results, pending)
-      deleted += found.deleted
-      moved += found.moved + (pending.isCut ? 1 : 0)
-      summariseNews()
-      return
-    }
-    const known = new Set(idsIn(results))
+    isDue = false
+    const isRead = isBeingRead(results)
+    const isPointed = performance.now() - pointedAt < pointedMs
+    if (!isRead && !isPointed) return showAll(pending)
+    const found = await updateRows(results, pending)
+    if (!found) return putBack(taken, pending)
+    news.count(found)
+    if (isRead) return news.show()
+    // The rest is shown as soon as the pointer rests.
+    isDue = true
+    schedule(pointedMs)
+  }
+
+  /** The service is unreachable. */
+  function putBack(taken, pending) {
+    for (const [id, change] of taken) if (!changes.has(id)) changes.set(id, change)
+    isCut ||= pending.isCut
+    schedule(unreachableMs)
+  }
+
+  async function showAll({ types }) {
+    const known = new Set(idsIn(document))
     if (!(await showResults(location.href))) return
-    created = 0
-    deleted = 0
-    moved = 0
-    document.getElementById('news').hidden = true
     for (const row of document.querySelectorAll('#results [data-id]')) {
-      row.classList.toggle('fresh', !known.has(row.dataset.id) || pending.changes.has(row.dataset.id))
+      row.classList.toggle('fresh', !known.has(row.dataset.id) || types.has(row.dataset.id))
     }
   }
 
-  function summariseNews() {
-    const texts = [
-      created > 0 && (created === 1 ? '1 new product.' : `${created} new products.`),
-      deleted > 0 &&
-        (deleted === 1 ? '1 product of this list is deleted.' : `${deleted} products of this list are deleted.`),
-      moved > 0 && 'The list has changed.',
-    ].filter(Boolean)
-    if (texts.length === 0) return
-    if (deleted + moved > 0) showNews(texts.join(' '), location.pathname + location.search, 'Show it as it is now')
-    else showNews(texts.join(' '), '/console/products', 'Show the newest')
+  /** The rows are others now, whether by this script or by a search. */
+  function forgetShown() {
+    const { cursor: known, list } = resultsOf(document).dataset
+    for (const [id, { cursor }] of changes) if (!isAfter(cursor, known)) changes.delete(id)
+    news.clear(list === 'found' ? [] : [...changes.values()])
   }
 
-  connect()
+  /** Nobody reads any more: the list shows what it has only told. */
+  function catchUp() {
+    if (isOver || !news.isShown() || isBeingRead(resultsOf(document))) return
+    isDue = true
+    schedule(pointedMs)
+  }
+
+  function notePointer({ target }) {
+    if (target.closest?.('#results, #news')) pointedAt = performance.now()
+  }
+
+  document.addEventListener('resultsshown', forgetShown)
+  for (const name of ['pointermove', 'pointerdown']) document.addEventListener(name, notePointer)
+  for (const name of ['focusout', 'scrollend', 'selectionchange']) document.addEventListener(name, catchUp)
+  followChanges({
+    position() {
+      const { cursor } = resultsOf(document).dataset
+      return received !== undefined && isAfter(received, cursor) ? received : cursor
+    },
+    onChanges: receive,
+    onState: showState,
+    onExpired() {
+      received = undefined
+      return showResults(location.href)
+    },
+    onSignedOut() {
+      isOver = true
+      clearTimeout(timer)
+      const next = encodeURIComponent(location.pathname + location.search)
+      news.say('You are signed out.', { address: `/console/sign-in?next=${next}`, name: 'Sign in' })
+    },
+  })
 }
 
-function idsIn(results) {
-  return [...results.querySelectorAll('[data-id]')].map(({ dataset }) => dataset.id)
+/** Cursors are opaque to clients of the API. These come from the service that serves this script. */
+function isAfter(one, other) {
+  return Number(one) > Number(other)
 }
 
-function showNews(text, address, name) {
-  const link = document.createElement('a')
-  link.href = address
-  link.textContent = name
-  const news = document.getElementById('news')
-  news.replaceChildren(`${text} `, link)
-  news.hidden = false
+/** Whether the list may have to change. The newest products are in the order of their creation, so edits move none. */
+function concerns(results, { types, isCut }) {
+  if (isCut || results.dataset.list !== 'newest') return isCut || types.size > 0
+  const shown = new Set(idsIn(results))
+  return [...types].some(([id, type]) => type !== 'product.updated' || shown.has(id))
+}
+
+/**
+ * Rows must not move while the keyboard is among them, while text is marked, after somebody has scrolled down to them, or
+ * while some are selected or edited.
+ */
+function isBeingRead(results) {
+  const selection = getSelection()
+  return (
+    results.dataset.list === 'later' ||
+    document.activeElement.closest('#results, #news') !== null ||
+    results.querySelector('input[name="pick"]:checked, tr[data-edited]') !== null ||
+    (!selection.isCollapsed && results.contains(selection.anchorNode)) ||
+    results.getBoundingClientRect().top < 0
+  )
+}
+
+function resultsOf(page) {
+  return page.getElementById('results')
+}
+
+function idsIn(root) {
+  return [...root.querySelectorAll('[data-id]')].map(({ dataset }) => dataset.id)
 }

@@ -36,13 +36,24 @@ export async function showResults(address) {
     location.assign(address)
     return false
   }
-  document.getElementById('results').replaceWith(document.adoptNode(fresh))
+  replaceResults(document.adoptNode(fresh))
   writeTimes(fresh)
   shownAddress = address
   retryMs = firstRetryMs
   announce('count', page.getElementById('count').textContent)
   announce('connection', '')
+  document.dispatchEvent(new Event('resultsshown'))
   return true
+}
+
+/** Whoever has moved to a link of the list meanwhile stays there. */
+function replaceResults(fresh) {
+  const results = document.getElementById('results')
+  const address = results.contains(document.activeElement) ? document.activeElement.getAttribute('href') : null
+  results.replaceWith(fresh)
+  if (address === null) return
+  const links = [...fresh.querySelectorAll('a')]
+  links.find((link) => link.getAttribute('href') === address)?.focus({ preventScroll: true })
 }
 
 /** Returns undefined if the service is unreachable or overloaded. */

@@ -24,7 +24,7 @@ export function searchAsYouType() {
       () => {
         if (addressOf(form) !== searched) search()
       },
-      target.type === 'search' ? pauseMs : 0,
+      target.tagName === 'INPUT' ? pauseMs : 0,
     )
   })
   form.addEventListener('submit', (event) => {

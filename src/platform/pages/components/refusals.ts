@@ -40,6 +40,16 @@ export function refusalNote({ problems, lockedUntil }: Refusal): Html | false {
   return lockedUntil === undefined ? problemNote(problems) : lockedNote(lockedUntil)
 }
 
+/** For a list that is one field of the form: merges the problems of its items, such as `types.0`. */
+export function atListField({ problems, ...refusal }: Refusal, name: string): Refusal {
+  const fields: Record<string, readonly string[]> = {}
+  for (const [path, texts] of Object.entries(problems.fields)) {
+    const field = path === name || path.startsWith(`${name}.`) ? name : path
+    fields[field] = [...new Set([...(fields[field] ?? []), ...texts])]
+  }
+  return { ...refusal, problems: { ...problems, fields } }
+}
+
 /** For forms of signed-in users: shows a wrong password or code at its field. */
 export function atFields(refusal: Refusal, names: { password: string; code?: string }): Refusal {
   const { code } = refusal.problems

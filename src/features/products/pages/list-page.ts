@@ -1,0 +1,95 @@
+/** Reads and sends the list of products: by page, by a search, or in an order of choice. */
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { principalOf } from '../../../platform/access/route-guards.ts'
+import { cursorOf } from '../../../platform/changes/change.ts'
+import { parseId } from '../../../platform/http/ids.ts'
+import { metaOf, pageOf } from '../../../platform/http/paging.ts'
+import { chooseColumns, columnsParameter } from '../../../platform/pages/components/columns.ts'
+import { withoutBlanks } from '../../../platform/pages/components/list-links.ts'
+import type { Product } from '../product.ts'
+import type { Wanted } from '../products.service.ts'
+import { listParameters } from './list-address.ts'
+import { listColumns } from './list-columns.ts'
+import { asksForOrder, readOrdered } from './ordered-list.ts'
+import type { ProductForms } from './product-forms.ts'
+import { type ProductPagesDeps, textOf } from './product-pages.ts'
+import { foundPerPage, type ListView, listPage, maxFoundPages } from './products.views.ts'
+import type { EditedRow } from './products-table.views.ts'
+
+const maxCategories = 100
+const perPage = 25
+
+export interface AskedList {
+  /** Of the address. */
+  query: Readonly<Record<string, unknown>>
+  /** A row that is a form. It is shown even if the list is without it. */
+  edited?: { product: Product; row: EditedRow } | undefined
+  status?: number
+}
+
+export type SendList = (request: FastifyRequest, reply: FastifyReply, asked: AskedList) => Promise<FastifyReply>
+
+export function createListPage({ forms: products, sorted, changes, send }: ProductPagesDeps): SendList {
+  async function readView(request: FastifyRequest, { query, edited }: AskedList): Promise<ListView> {
+    const wanted = { q: textOf(query.q), category: textOf(query.category) }
+    const columns = chooseColumns(listColumns, query.columns)
+    const kept = columnsParameter(listColumns, columns)
+    const { columns: _given, ...given } = withoutBlanks(query)
+    const page = { page: pageOf(query).page, perPage }
+    const isFiltered = wanted.q !== undefined || wanted.category !== undefined
+    // Before the rows are read, so that nothing falls between them and what the page then follows.
+    const cursor = cursorOf(await changes.latest())
+    // A search by name is always in the order of names.
+    const isOrdered = wanted.q === undefined && asksForOrder(given)
+    const [categories, found, ordered, listed] = await Promise.all([
+      products.listCategories(maxCategories),
+      isFiltered && !isOrdered ? findPage(products, wanted, page.page) : undefined,
+      isOrdered ? readOrdered(sorted, given, { kept, limit: perPage }) : undefined,
+      isFiltered || isOrdered ? undefined : products.listNewest(page),
+    ])
+    const mayWrite = products.mayWrite(principalOf(request))
+    return {
+      wanted,
+      cursor,
+      categories,
+      mayWrite,
+      columns,
+      kept,
+      here: { ...listParameters(given), ...kept },
+      isPicked: query.select === 'page',
+      // The parameter is untrusted, so the product is looked up.
+      deleted: await products.findDeleted(parseId(textOf(query.deleted) ?? '')),
+      edited: mayWrite ? edited?.row : undefined,
+      ...(found && { found }),
+      ...(ordered && { ordered }),
+      ...(listed && { listed: { products: listed.products, meta: metaOf(page, listed.total) } }),
+    }
+  }
+
+  return async (request, reply, asked) => {
+    const view = await readView(request, asked)
+    const status = asked.status ?? (view.ordered?.problem === undefined ? 200 : 422)
+    const shown = asked.edited && view.mayWrite ? withRow(view, asked.edited.product) : view
+    return send(request, reply, listPage(shown), status)
+  }
+}
+
+/** At the top, if the list is without it: what was typed must not be lost. */
+function withRow(view: ListView, product: Product): ListView {
+  const add = (rows: readonly Product[]) => (rows.some(({ id }) => id === product.id) ? rows : [product, ...rows])
+  const { listed, found, ordered } = view
+  return {
+    ...view,
+    ...(listed && { listed: { ...listed, products: add(listed.products) } }),
+    ...(found && { found: { ...found, products: add(found.products) } }),
+    ...(ordered && { ordered: { ...ordered, page: { ...ordered.page, rows: [...add(ordered.page.rows)] } } }),
+  }
+}
+
+/** Reads results up to the page, plus one to tell whether there is another page. */
+async function findPage(products: ProductForms, wanted: Wanted, asked: number) {
+  const page = Math.min(asked, maxFoundPages)
+  const found = await products.find({ ...wanted, limit: page * foundPerPage + 1 })
+  const start = (page - 1) * foundPerPage
+  return { page, products: found.slice(start, start + foundPerPage), hasMore: found.length > start + foundPerPage }
+}

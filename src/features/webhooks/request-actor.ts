@@ -1,0 +1,8 @@
+import type { FastifyRequest } from 'fastify'
+import { principalOf } from '../../platform/access/route-guards.ts'
+import { clientOf } from '../../platform/http/client.ts'
+import type { Actor } from './webhooks.service.ts'
+
+export function actorOf(request: FastifyRequest): Actor {
+  return { id: principalOf(request).id, client: clientOf(request) }
+}

@@ -1,0 +1,248 @@
+/** The SQL of sorted lists. Texts differ by order, indexes and which bounds there are, so they are few. */
+import type { Value } from '../database/database.ts'
+import type {
+  Filter,
+  FilterValue,
+  ListDefinition,
+  ListField,
+  ListIndex,
+  ListQuery,
+  Position,
+} from './list-definition.ts'
+import type { Finder, Walk } from './list-plan.ts'
+
+export interface Sql {
+  sql: string
+  params: Value[]
+}
+
+/** Collects parameters while a text is written. */
+class Params {
+  readonly values: Value[] = []
+
+  add(value: Value): string {
+    this.values.push(value)
+    return `$${this.values.length}`
+  }
+}
+
+export interface Order {
+  column: string
+  isDescending: boolean
+}
+
+/** Of the rows as they are read, which is backwards before a position. */
+export function orderOf({ sort, position }: ListQuery, definition: ListDefinition): Order {
+  return { column: columnOf(sort.field, definition), isDescending: sort.isDescending !== (position?.isBefore ?? false) }
+}
+
+/** The first rows of a walk that pass the rest of the filters. Each has its sort value as `list_value`. */
+export function walkSql(
+  walk: Walk,
+  query: ListQuery,
+  { definition, columns, walked, skip, limit }: PageOptions & { walked: number },
+): Sql {
+  const params = new Params()
+  const order = orderOf(query, definition)
+  const steps = writeWalk(params, walk, { query, definition, walked })
+  const rest = writeFilters(params, walk.rest, query, definition)
+  const rows = `SELECT id, ${order.column} FROM walked${rest === '' ? '' : ` WHERE ${rest}`}`
+  const page = writePage(params, { rows, order, skip, limit })
+  const sql = `WITH walked AS MATERIALIZED (${steps}), ${page} ${writeRows(columns, definition.table, order)}`
+  return { sql, params: params.values }
+}
+
+/** The row at the end of a walk. None if the walk ends before. */
+export function walkEndSql(
+  walk: Walk,
+  query: ListQuery,
+  { definition, walked }: { definition: ListDefinition; walked: number },
+): Sql {
+  const params = new Params()
+  const order = orderOf(query, definition)
+  const steps = writeWalk(params, { ...walk, rest: [] }, { query, definition, walked })
+  const sql = `WITH walked AS MATERIALIZED (${steps}) SELECT id, ${order.column} AS list_value FROM walked
+    ORDER BY ${ordering(order)} LIMIT 1 OFFSET ${params.add(walked - 1)}`
+  return { sql, params: params.values }
+}
+
+export interface PageOptions {
+  definition: ListDefinition
+  columns: string
+  skip: number
+  limit: number
+}
+
+/** The rows that a finder finds, `most` at most, filtered and sorted. */
+export function findSql(
+  finder: Finder,
+  query: ListQuery,
+  { definition, columns, skip, limit, most }: PageOptions & { most: number },
+): Sql {
+  const params = new Params()
+  const order = orderOf(query, definition)
+  const found = writeFinding(params, finder, { query, definition, most })
+  const conditions = [
+    writeFilters(params, restOf(finder, query), query, definition),
+    query.position ? writeAfter(params, order, query.position) : '',
+  ].filter((each) => each !== '')
+  const where = conditions.length > 0 ? ` WHERE ${conditions.join(' AND ')}` : ''
+  const page = writePage(params, { rows: `SELECT id, ${order.column} FROM found${where}`, order, skip, limit })
+  const sql = `WITH found AS MATERIALIZED (${found}), ${page} ${writeRows(columns, definition.table, order)}`
+  return { sql, params: params.values }
+}
+
+/** How many rows a finder finds, up to `most`. */
+export function countFoundSql(
+  { index }: Finder,
+  query: ListQuery,
+  { definition, most }: { definition: ListDefinition; most: number },
+): Sql {
+  const params = new Params()
+  const conditions = [conditionOf(index, definition), ...writeSettled(params, index, query, definition)].join(' AND ')
+  const found = `SELECT 1 AS one FROM ${definition.table} WHERE ${conditions} LIMIT ${params.add(most)}`
+  return { sql: `SELECT count(*) AS found FROM (${found}) AS counted`, params: params.values }
+}
+
+/** How many of the rows that a finder finds pass the filters that it does not settle. It finds `most` at most. */
+export function countPassingSql(
+  finder: Finder,
+  query: ListQuery,
+  { definition, most }: { definition: ListDefinition; most: number },
+): Sql {
+  const params = new Params()
+  // Materialised, so that the planner must use the index of the finder.
+  const found = writeFinding(params, finder, { query, definition, most })
+  const rest = writeFilters(params, restOf(finder, query), query, definition)
+  const sql = `WITH found AS MATERIALIZED (${found}) SELECT count(*) AS found FROM found WHERE ${rest}`
+  return { sql, params: params.values }
+}
+
+/** How many rows pass all filters. The planner chooses how. */
+export function countAllPassingSql(query: ListQuery, definition: ListDefinition): Sql {
+  const params = new Params()
+  const filters = writeFilters(params, Object.keys(query.filters), query, definition)
+  const sql = `SELECT count(*) AS found FROM ${definition.table} WHERE ${definition.condition} AND ${filters}`
+  return { sql, params: params.values }
+}
+
+interface PageRows {
+  rows: string
+  order: Order
+  skip: number
+  limit: number
+}
+
+/** As the index says it, so that the planner can tell that it has all these rows. */
+function conditionOf({ except }: ListIndex, definition: ListDefinition): string {
+  if (!except) return definition.condition
+  return `${definition.condition} AND ${columnOf(except.field, definition)} <> '${except.value}'`
+}
+
+/** Only ids and sort values are sorted; the rows of the page are read afterwards. */
+function writePage(params: Params, { rows, order, skip, limit }: PageRows): string {
+  const range = `LIMIT ${params.add(limit)} OFFSET ${params.add(skip)}`
+  return `page (page_id, list_value) AS MATERIALIZED (${rows} ORDER BY ${ordering(order)} ${range})`
+}
+
+function writeRows(columns: string, table: string, order: Order): string {
+  return `SELECT ${columns}, list_value FROM page JOIN ${table} ON id = page_id
+    ORDER BY ${ordering({ ...order, column: 'list_value' })}`
+}
+
+/** Joining the rows later, the planner may read the whole table instead. */
+function columnsOf({ fields }: ListDefinition): string {
+  return [...new Set(['id', ...Object.values(fields).map(({ column }) => column)])].join(', ')
+}
+
+function restOf({ settles }: Finder, { filters }: ListQuery): string[] {
+  return Object.keys(filters).filter((field) => !settles.includes(field))
+}
+
+function writeWalk(
+  params: Params,
+  { index, branches, rest }: Walk,
+  { query, definition, walked }: { query: ListQuery; definition: ListDefinition; walked: number },
+): string {
+  const order = orderOf(query, definition)
+  const sorted = order.column === 'id' ? 'id' : `id, ${order.column}`
+  const columns = rest.length === 0 ? sorted : columnsOf(definition)
+  const steps = branches.map((branch) => {
+    const conditions = [
+      conditionOf(index, definition),
+      ...index.equal.map((field) => `${columnOf(field, definition)} = ${params.add(branch[field] as FilterValue)}`),
+      ...writeRange(params, order.column, query.filters[index.order]),
+      ...(query.position ? [writeAfter(params, order, query.position)] : []),
+    ]
+    return `SELECT ${columns} FROM ${definition.table} WHERE ${conditions.join(' AND ')}
+      ORDER BY ${ordering(order)} LIMIT ${params.add(walked)}`
+  })
+  const [first] = steps as [string]
+  return steps.length === 1
+    ? first
+    : steps.map((step, i) => `SELECT * FROM (${step}) AS branch_${i}`).join(' UNION ALL ')
+}
+
+function writeFinding(
+  params: Params,
+  { index }: Finder,
+  { query, definition, most }: { query: ListQuery; definition: ListDefinition; most: number },
+): string {
+  const conditions = [conditionOf(index, definition), ...writeSettled(params, index, query, definition)]
+  return `SELECT ${columnsOf(definition)} FROM ${definition.table} WHERE ${conditions.join(' AND ')} LIMIT ${params.add(most)}`
+}
+
+/** The conditions of an index. Those of a boolean that is not filtered by are there, so that the index is used. */
+function writeSettled(
+  params: Params,
+  { equal, order }: ListIndex,
+  query: ListQuery,
+  definition: ListDefinition,
+): string[] {
+  const { filters } = query
+  const equals = equal.map((field) => {
+    const given = filters[field]?.equal
+    const column = columnOf(field, definition)
+    return given === undefined ? `${column} IN (TRUE, FALSE)` : `${column} = ${params.add(given)}`
+  })
+  return [...equals, ...writeRange(params, columnOf(order, definition), filters[order])]
+}
+
+function writeRange(params: Params, column: string, { low, high }: Filter = {}): string[] {
+  return [
+    ...(low === undefined ? [] : [`${column} >= ${params.add(low)}`]),
+    ...(high === undefined ? [] : [`${column} <= ${params.add(high)}`]),
+  ]
+}
+
+function writeFilters(
+  params: Params,
+  names: readonly string[],
+  { filters }: ListQuery,
+  definition: ListDefinition,
+): string {
+  return names
+    .flatMap((field) => {
+      const filter = filters[field] as Filter
+      const column = columnOf(field, definition)
+      return filter.equal === undefined
+        ? writeRange(params, column, filter)
+        : [`${column} = ${params.add(filter.equal)}`]
+    })
+    .join(' AND ')
+}
+
+function writeAfter(params: Params, { column, isDescending }: Order, { value, id }: Position): string {
+  const sign = isDescending ? '<' : '>'
+  if (column === 'id') return `id ${sign} ${params.add(id)}`
+  return `(${column}, id) ${sign} (${params.add(value)}, ${params.add(id)})`
+}
+
+function ordering({ column, isDescending }: Order): string {
+  const direction = isDescending ? 'DESC' : 'ASC'
+  return column === 'id' ? `id ${direction}` : `${column} ${direction}, id ${direction}`
+}
+
+function columnOf(field: string, { fields }: Pick<ListDefinition, 'fields'>): string {
+  return (fields[field] as ListField).column
+}

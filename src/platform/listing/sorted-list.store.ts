@@ -1,0 +1,152 @@
+/**
+ * Pages of a table in any declared order, with any filters, whatever its size. A page is read by an index in its order. Filters
+ * that this index does not settle are checked row by row, on at most `maxRead` rows: if one of them finds few rows by an index of
+ * its own, these are sorted instead; otherwise a page may end early, with a cursor to go on.
+ */
+import type { Database } from '../database/database.ts'
+import type { ListDefinition, ListQuery, Position } from './list-definition.ts'
+import { type Finder, planFinders, planWalk, type Walk } from './list-plan.ts'
+import {
+  countAllPassingSql,
+  countFoundSql,
+  countPassingSql,
+  findSql,
+  type Sql,
+  walkEndSql,
+  walkSql,
+} from './list-sql.ts'
+
+export interface SortedPage<Row> {
+  rows: Row[]
+  /** Null if counting would take too long. */
+  total: number | null
+  next: Position | undefined
+  previous: Position | undefined
+}
+
+export interface SortedListDeps {
+  db: Database
+  definition: ListDefinition
+  columns: string
+  /** Of all rows, without filters. */
+  countAll(): Promise<number>
+}
+
+interface ListRow {
+  id: number
+  list_value: string | number | boolean
+}
+
+/** A few milliseconds of reading. */
+const maxRead = 2000
+const maxCounted = 10_000
+/** Short enough for the event loop. */
+const maxQuickRead = 250
+
+interface Plan {
+  walk: Walk
+  /** Sorts what it finds instead of walking. */
+  finder: (Finder & { found: number }) | undefined
+}
+
+export interface SortedList<Row> {
+  page(query: ListQuery): Promise<SortedPage<Row>>
+  /** All rows from the position on, `limit` at a time, in constant memory. Nothing is counted. */
+  batches(query: ListQuery): AsyncGenerator<Row[]>
+}
+
+export function createSortedList<Row extends { id: number }>({
+  db,
+  definition,
+  columns,
+  countAll,
+}: SortedListDeps): SortedList<Row> {
+  const run = <Found extends object>({ sql, params }: Sql) => db.scan<Found>(sql, params)
+
+  async function plan(query: ListQuery): Promise<Plan> {
+    const walk = planWalk(query, definition)
+    if (walk.rest.length === 0) return { walk, finder: undefined }
+    const finders = planFinders(query.filters, walk.rest, definition)
+    const found = await Promise.all(
+      finders.map((finder) => count(countFoundSql(finder, query, { definition, most: maxRead + 1 }))),
+    )
+    const fewest = Math.min(...found)
+    const finder = finders[found.indexOf(fewest)]
+    return { walk, finder: finder && fewest <= maxRead ? { ...finder, found: fewest } : undefined }
+  }
+
+  async function count(sql: Sql): Promise<number> {
+    const [row] = await run<{ found: number }>(sql)
+    return row?.found ?? 0
+  }
+
+  /** One more than the page has, to know whether there are more. */
+  function read({ walk, finder }: Plan, query: ListQuery): Promise<(Row & ListRow)[]> {
+    const options = { definition, columns, skip: query.skip, limit: query.limit + 1 }
+    if (finder) return run(findSql(finder, query, { ...options, most: maxRead + 1 }))
+    const needed = query.skip + query.limit + 1
+    const walked = walk.rest.length === 0 ? needed : Math.max(maxRead, needed)
+    const { sql, params } = walkSql(walk, query, { ...options, walked })
+    return walked <= maxQuickRead ? db.all(sql, params) : db.scan(sql, params)
+  }
+
+  /** Where a walk that has read enough ends without having filled its page. */
+  async function endOfWalk({ walk, finder }: Plan, query: ListQuery): Promise<Position | undefined> {
+    if (finder || walk.rest.length === 0) return undefined
+    const walked = Math.max(maxRead, query.skip + query.limit + 1)
+    const [end] = await run<ListRow>(walkEndSql(walk, query, { definition, walked }))
+    return end && { value: end.list_value, id: end.id, isBefore: query.position?.isBefore ?? false }
+  }
+
+  async function total({ walk, finder }: Plan, query: ListQuery): Promise<number | null> {
+    const { filters, isCounted } = query
+    if (Object.keys(filters).length === 0) return countAll()
+    if (finder?.settles.length === Object.keys(filters).length) return finder.found
+    if (finder) return count(countPassingSql(finder, query, { definition, most: maxRead + 1 }))
+    if (isCounted || (await countAll()) <= maxCounted) return count(countAllPassingSql(query, definition))
+    if (walk.rest.length > 0) return null
+    const whole = { index: walk.index, settles: Object.keys(filters) }
+    const found = await count(countFoundSql(whole, query, { definition, most: maxCounted + 1 }))
+    return found > maxCounted ? null : found
+  }
+
+  async function readPage(planned: Plan, query: ListQuery): Promise<Omit<SortedPage<Row>, 'total'>> {
+    const rows = await read(planned, query)
+    const isFull = rows.length > query.limit
+    const kept = isFull ? rows.slice(0, query.limit) : rows
+    const last = kept.at(-1)
+    const isBefore = query.position?.isBefore ?? false
+    const onward = isFull && last ? positionOf(last, isBefore) : await endOfWalk(planned, query)
+    const isFirst = query.position === undefined && query.skip === 0
+    const back = isFirst ? undefined : backFrom(kept[0], query, isBefore)
+    if (isBefore) kept.reverse()
+    return { rows: kept, next: isBefore ? back : onward, previous: isBefore ? onward : back }
+  }
+
+  return {
+    async page(query) {
+      const planned = await plan(query)
+      const [page, counted] = await Promise.all([readPage(planned, query), total(planned, query)])
+      return { ...page, total: counted }
+    },
+
+    async *batches(query) {
+      for (let from: ListQuery | undefined = query; from; ) {
+        // Planned anew each time, because meanwhile there may be more rows than can be sorted.
+        const { rows, next }: Omit<SortedPage<Row>, 'total'> = await readPage(await plan(from), from)
+        if (rows.length > 0) yield rows
+        from = next && { ...query, skip: 0, position: next }
+      }
+    },
+  }
+}
+
+/** In the other direction, from the first row that was read. */
+function backFrom(first: ListRow | undefined, { position }: ListQuery, isBefore: boolean): Position | undefined {
+  if (first) return positionOf(first, !isBefore)
+  return position && { ...position, isBefore: !isBefore }
+}
+
+function positionOf({ list_value, id }: ListRow, isBefore: boolean): Position {
+  return { value: list_value, id, isBefore }
+}

@@ -1,0 +1,130 @@
+/** The frame of the console: navigation, breadcrumb, appearance, search and shortcuts. */
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { root } from '../../src/config/root.ts'
+import type { Dialect } from '../../src/platform/database/database.ts'
+import { type ConsolePage, openConsole } from '../support/console.ts'
+import { onEachEngine } from '../support/databases.ts'
+import { register } from '../support/people.ts'
+import { createProduct } from '../support/products.ts'
+import { startApiWithRoles } from '../support/roles.ts'
+
+const assets = join(root, 'src/platform/pages/assets')
+const appearance = '/console/appearance'
+
+async function start(t: TestContext, engine: Dialect) {
+  const api = await startApiWithRoles(t, { engine })
+  const admin = await api.signInAs('admin')
+  const member = await api.signInAs('editor')
+  const open = async (email: string) => {
+    const browser = openConsole(api)
+    await browser.signIn(email)
+    return browser
+  }
+  return { api, admin, member, browser: await open(admin.email), other: await open(member.email) }
+}
+
+/** Names of links in a part of the page. */
+function linksIn(page: ConsolePage, part: RegExp): string[] {
+  const [, inner = ''] = part.exec(page.html) ?? assert.fail('the page does not have this part')
+  return [...inner.matchAll(/<a href="([^"]*)"/g)].map(([, path = '']) => path)
+}
+
+const trail = /<nav class="trail"[^>]*>(.*?)<\/nav>/s
+const found = /<div id="found"[^>]*>(.*?)<\/div>/s
+
+onEachEngine('the frame', (engine) => {
+  test('shows where one is, and the way back', async (t) => {
+    const { api, admin, browser } = await start(t, engine)
+    const id = await createProduct(api, admin.access)
+    const list = await browser.open('/console/products')
+    assert.match(list.html, /href="\/console\/products" aria-current="page"/)
+    assert.doesNotMatch(list.html, trail, 'a page at the top needs none')
+    assert.deepEqual(linksIn(await browser.open(`/console/products/${id}`), trail), ['/console/products'])
+    assert.deepEqual(linksIn(await browser.open('/console/account/keys/new'), trail), ['/console/account'])
+    assert.doesNotMatch((await openConsole(api).open('/console/sign-in')).html, trail)
+  })
+
+  test('keeps theme and density without scripts, and comes back to the page', async (t) => {
+    const { browser } = await start(t, engine)
+    const page = await browser.open('/console/products?q=lamp')
+    assert.match(page.html, /<html lang="en" data-theme="system" data-density="comfortable">/)
+    const dark = await browser.submit(appearance, { theme: 'dark' })
+    assert.deepEqual([dark.status, dark.location], [303, '/console/products?q=lamp'])
+    assert.match((await browser.follow(dark)).html, /data-theme="dark" data-density="comfortable"/)
+    await browser.submit(appearance, { density: 'compact' })
+    assert.match((await browser.open('/console/account')).html, /data-theme="dark" data-density="compact"/)
+    assert.deepEqual(browser.cookies.get('latchkey_appearance')?.attributes, [
+      'Max-Age=31536000',
+      'Path=/',
+      'HttpOnly',
+      'SameSite=Lax',
+    ])
+  })
+
+  test('takes nothing else for an appearance, and leads to no other site', async (t) => {
+    const { browser } = await start(t, engine)
+    for (const value of ['', '"><script>', 'dark', 'x y', 'dark compact more', '%E0%A4%A']) {
+      browser.cookies.set('latchkey_appearance', { value: encodeURIComponent(value), attributes: [] })
+      const page = await browser.open('/console/account')
+      assert.equal(page.status, 200)
+      assert.match(page.html, /<html lang="en" data-theme="(system|dark)" data-density="(comfortable|compact)">/)
+    }
+    await browser.open('/console/account')
+    for (const next of ['https://evil.example', '//evil.example', '/api/products', '/console/../api']) {
+      assert.equal((await browser.submit(appearance, { theme: 'light', next })).location, '/console')
+      await browser.open('/console/account')
+    }
+  })
+
+  test('the search finds pages, actions, products and users, each only for those who may see them', async (t) => {
+    const { api, admin, browser, other } = await start(t, engine)
+    const id = await createProduct(api, admin.access, { name: 'Invented Lamp' })
+    const user = await register(api, 'inventor@example.com')
+    const all = linksIn(await browser.open('/console/search?q=INV'), found)
+    assert.deepEqual(all, ['/console/users/invite', `/console/users/${user.id}`, `/console/products/${id}`])
+    assert.deepEqual(linksIn(await other.open('/console/search?q=inv'), found), [`/console/products/${id}`])
+    assert.deepEqual(linksIn(await browser.open('/console/search?q=audit'), found), ['/console/audit'])
+    const atFirst = linksIn(await browser.open('/console/search'), found)
+    assert.ok(atFirst.includes('/console/products/new') && atFirst.includes('/console/audit'), atFirst.join(' '))
+    assert.ok(!atFirst.includes(`/console/products/${id}`), 'nothing was searched for')
+  })
+
+  test('the search survives any text', async (t) => {
+    const { browser } = await start(t, engine)
+    for (const q of ['<b>', '%', '\ud800', 'x'.repeat(5000), '   ', "' OR 1=1"]) {
+      const page = await browser.open(`/console/search?q=${encodeURIComponent(q.toWellFormed())}`)
+      assert.equal(page.status, 200, q.slice(0, 20))
+      assert.doesNotMatch(page.html, /<b>/)
+    }
+    assert.match((await browser.open('/console/search?q=zzz')).text, /Nothing has “zzz” in its name/)
+  })
+
+  test('shortcuts name the places that one may go to', async (t) => {
+    const { browser, other } = await start(t, engine)
+    assert.match((await browser.open('/console/shortcuts')).text, /G U Go to Users/)
+    const page = await other.open('/console/shortcuts')
+    assert.match(page.text, /G P Go to Products/)
+    assert.doesNotMatch(page.text, /Go to Users/)
+  })
+
+  test('the pages of the frame are for people who are signed in', async (t) => {
+    const { api } = await start(t, engine)
+    for (const path of ['search', 'shortcuts', 'design']) {
+      const page = await openConsole(api).open(`/console/${path}`)
+      assert.deepEqual([page.status, page.location], [303, `/console/sign-in?next=%2Fconsole%2F${path}`])
+    }
+  })
+
+  test('the design page shows every token and every icon', async (t) => {
+    const { browser } = await start(t, engine)
+    const { html } = await browser.open('/console/design')
+    const tokens = new Set(readFileSync(join(assets, 'tokens.css'), 'utf8').match(/--[\w-]+(?=:)/g))
+    for (const token of tokens) assert.ok(html.includes(`<code>${token}</code>`), token)
+    for (const [, name = ''] of readFileSync(join(assets, 'icons.svg'), 'utf8').matchAll(/symbol id="([^"]+)"/g)) {
+      assert.ok(html.includes(`<code>${name}</code>`), name)
+    }
+  })
+})

@@ -1,0 +1,252 @@
+/** How webhooks are delivered: by one node, over one connection, and whatever receivers do. */
+import assert from 'node:assert/strict'
+import type { ServerResponse } from 'node:http'
+import { DatabaseSync } from 'node:sqlite'
+import { type TestContext, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Database } from '../../src/platform/database/database.ts'
+import { share, unlimitedRates } from '../support/api.ts'
+import { onEachEngine } from '../support/databases.ts'
+import { eventually } from '../support/eventually.ts'
+import { createProduct } from '../support/products.ts'
+import { type ApiWithRoles, startApiWithRoles } from '../support/roles.ts'
+import { type Received, startReceiver, verify } from '../support/webhook-receiver.ts'
+
+const path = '/api/admin/webhooks'
+const hang = () => {}
+const namesOf = (received: readonly Received[]) => received.map(({ message }) => message.data.attributes.name)
+
+interface Lease {
+  holder: string | null
+  held_until: number
+}
+
+const findLease = (db: Database) =>
+  db.get<Lease>("SELECT holder, held_until FROM change_consumers WHERE name = 'webhooks'")
+
+async function assertReleased(db: Database): Promise<void> {
+  const lease = await findLease(db)
+  assert.ok(lease === undefined || (lease.holder === null && lease.held_until === 0), JSON.stringify(lease))
+}
+
+async function createWebhook({ post }: Pick<ApiWithRoles, 'post'>, token: string, url: string, types = ['product.*']) {
+  const { status, body } = await post(path, { url, types }, token)
+  assert.equal(status, 201, JSON.stringify(body))
+  return { id: body.data.id as number, secret: body.secret as string, path: `${path}/${body.data.id}` }
+}
+
+test('a service without webhooks writes nothing while it is idle', async (t) => {
+  const api = await startApiWithRoles(t, {})
+  const file = new DatabaseSync(api.databaseUrl.slice('file:'.length), { readOnly: true })
+  t.after(() => file.close())
+  const version = () => file.prepare('PRAGMA data_version').get()?.data_version
+  // What the start has to write.
+  const before = await eventually(async () => {
+    const found = version()
+    await sleep(500)
+    assert.equal(version(), found)
+    return found
+  })
+  // A lease would be extended every five seconds.
+  await sleep(5500)
+  assert.equal(version(), before)
+})
+
+onEachEngine('webhooks', (engine) => {
+  const shared = share(async (owner) => {
+    const api = await startApiWithRoles(owner, { engine, env: unlimitedRates })
+    return { api, ...(await api.signInAs('admin')) }
+  })
+
+  /** The service is shared, so each test deletes its webhooks. */
+  async function begin(t: TestContext) {
+    const { api, access } = await shared()
+    t.after(() => api.db.write({ sql: 'DELETE FROM webhooks' }))
+    return { api, access }
+  }
+
+  test('are delivered under a lease that is held only while one of them is on', async (t) => {
+    const { api, access } = await begin(t)
+    const receiver = await startReceiver(t)
+    await assertReleased(api.db)
+    const webhook = await createWebhook(api, access, receiver.url)
+    await createProduct(api, access, { name: 'On' })
+    await eventually(() => assert.deepEqual(namesOf(receiver.received), ['On']))
+    assert.notEqual((await findLease(api.db))?.holder ?? null, null)
+    await api.put(webhook.path, { enabled: false }, access)
+    await eventually(() => assertReleased(api.db))
+    await createProduct(api, access, { name: 'While off' })
+    await api.put(webhook.path, { enabled: true }, access)
+    await eventually(() => assert.deepEqual(namesOf(receiver.received), ['On', 'While off']))
+    await api.delete(webhook.path, access)
+    await eventually(() => assertReleased(api.db))
+  })
+
+  test('send many messages over one connection, in order, and record each of them', async (t) => {
+    const { api, access } = await begin(t)
+    const receiver = await startReceiver(t)
+    const webhook = await createWebhook(api, access, receiver.url)
+    await api.put(webhook.path, { enabled: false }, access)
+    const names = Array.from({ length: 150 }, (_, i) => `Product ${i}`)
+    for (const name of names) await createProduct(api, access, { name })
+    await api.put(webhook.path, { enabled: true }, access)
+    await eventually(() => assert.equal(receiver.received.length, names.length))
+    assert.deepEqual(namesOf(receiver.received), names)
+    assert.equal(receiver.connections, 1)
+    await eventually(async () => {
+      const sql = `SELECT count(*) AS n FROM webhook_deliveries WHERE webhook_id = $1 AND status = 'delivered' AND attempts = 1`
+      assert.equal((await api.db.get<{ n: number }>(sql, [webhook.id]))?.n, names.length)
+    })
+    const stored = await api.db.get<{ position: number }>('SELECT position FROM webhooks WHERE id = $1', [webhook.id])
+    assert.equal(`msg_${stored?.position}`, receiver.received.at(-1)?.id)
+  })
+
+  test('that hang do not hold up others', async (t) => {
+    const { api, access } = await begin(t)
+    const hanging = await startReceiver(t, hang)
+    const quick = await startReceiver(t)
+    for (let i = 0; i < 20; i++) await createWebhook(api, access, hanging.url)
+    await createWebhook(api, access, quick.url)
+    for (const name of ['First', 'Second', 'Third']) await createProduct(api, access, { name })
+    await eventually(() => assert.equal(hanging.received.length, 20))
+    await eventually(() => assert.deepEqual(namesOf(quick.received), ['First', 'Second', 'Third']))
+    assert.deepEqual(new Set(namesOf(hanging.received)), new Set(['First']))
+  })
+
+  test('that are deleted or switched off during a delivery get nothing more, and what was taken is not sent again', async (t) => {
+    const { api, access } = await begin(t)
+    const open: ServerResponse[] = []
+    const receiver = await startReceiver(t, (_received, response) => void open.push(response))
+    const deleted = await createWebhook(api, access, receiver.url)
+    const off = await createWebhook(api, access, receiver.url)
+    await createProduct(api, access, { name: 'First' })
+    await createProduct(api, access, { name: 'Second' })
+    await eventually(() => assert.equal(open.length, 2))
+    await api.delete(deleted.path, access)
+    await api.put(off.path, { enabled: false }, access)
+    for (const response of open) response.writeHead(204).end()
+    await eventually(() => assertReleased(api.db))
+    assert.equal(receiver.received.length, 2)
+    receiver.answer = 204
+    await api.put(off.path, { enabled: true }, access)
+    await eventually(() => assert.deepEqual(namesOf(receiver.received), ['First', 'First', 'Second']))
+  })
+
+  test('of a clock that was wrong when they failed are not waited for', async (t) => {
+    const { api, access } = await begin(t)
+    const receiver = await startReceiver(t, 500)
+    const { id, path } = await createWebhook(api, access, receiver.url)
+    await createProduct(api, access, { name: 'First' })
+    await eventually(async () => assert.equal((await api.get(path, access)).body.data.failures, 1))
+    receiver.answer = 204
+    const years = 4 * 365 * 86_400_000
+    await api.db.write({
+      sql: `UPDATE webhooks SET next_attempt_at = next_attempt_at + $2, failing_since = failing_since + $2,
+              revision = revision + 1 WHERE id = $1`,
+      params: [id, years],
+    })
+    // Any change makes whoever delivers look.
+    await createWebhook(api, access, receiver.url, ['user.deleted'])
+    await eventually(() => assert.equal(receiver.received.length, 2))
+    await eventually(async () => assert.equal((await api.get(path, access)).body.data.failures, 0))
+  })
+
+  test('carry a message of a megabyte', async (t) => {
+    const { api, access } = await begin(t)
+    const receiver = await startReceiver(t)
+    const { secret } = await createWebhook(api, access, receiver.url)
+    const description = 'ü'.repeat(500_000)
+    await createProduct(api, access, { name: 'Large', description })
+    await eventually(() => assert.equal(receiver.received.length, 1))
+    const [large] = receiver.received as [Received]
+    assert.equal(large.message.data.attributes.description, description)
+    verify(secret, large)
+  })
+
+  test('go on with the oldest change that is kept if those before were removed, which the log says', async (t) => {
+    const { api, access } = await begin(t)
+    const receiver = await startReceiver(t)
+    const webhook = await createWebhook(api, access, receiver.url)
+    await api.put(webhook.path, { enabled: false }, access)
+    for (const name of ['Removed', 'Kept']) await createProduct(api, access, { name })
+    await api.db.write({ sql: 'DELETE FROM changes WHERE id < (SELECT max(id) FROM changes)' })
+    await api.put(webhook.path, { enabled: true }, access)
+    await eventually(() => assert.deepEqual(namesOf(receiver.received), ['Kept']))
+    assert.ok(api.log.some((line) => line.includes('a webhook was too late')))
+  })
+
+  test('are at most a hundred, however many are made at once', async (t) => {
+    const { api, access } = await begin(t)
+    const body = { url: 'http://127.0.0.1:9999/', types: ['user.deleted'] }
+    const answers = await Promise.all(Array.from({ length: 130 }, () => api.post(path, body, access)))
+    const made = answers.filter(({ status }) => status === 201)
+    const refused = answers.find(({ status }) => status !== 201)
+    assert.equal(made.length, 100)
+    assert.deepEqual([refused?.status, refused?.body], [409, { error: 'Too many webhooks' }])
+    assert.equal((await api.get(path, access)).body.data.length, 100)
+  })
+
+  test('are signed with every secret of the last day, also if several were made at once', async (t) => {
+    const { api, access } = await begin(t)
+    const receiver = await startReceiver(t)
+    const webhook = await createWebhook(api, access, receiver.url)
+    const replaced = await Promise.all([1, 2, 3].map(() => api.post(`${webhook.path}/secret`, {}, access)))
+    const secrets = [webhook.secret, ...replaced.map(({ body }) => body.secret as string)]
+    assert.equal(new Set(secrets).size, 4)
+    await createProduct(api, access)
+    await eventually(() => assert.equal(receiver.received.length, 1))
+    const [received] = receiver.received as [Received]
+    assert.equal(received.signatures.length, 4)
+    for (const secret of secrets) verify(secret, received)
+    const told = [api.log.join(''), JSON.stringify((await api.get('/api/admin/audit?per_page=100', access)).body)]
+    for (const secret of secrets) assert.ok(!told.some((text) => text.includes(secret.slice('whsec_'.length))))
+  })
+
+  test('are released at a stop, even if a receiver hangs, and delivered by the next node', async (t) => {
+    const api = await startApiWithRoles(t, { engine })
+    const { access } = await api.signInAs('admin')
+    const receiver = await startReceiver(t, hang)
+    await createWebhook(api, access, receiver.url)
+    await createProduct(api, access, { name: 'First' })
+    await eventually(() => assert.equal(receiver.received.length, 1))
+    await api.app.close()
+    receiver.answer = 204
+    const next = await startApiWithRoles(t, {
+      engine,
+      env: { DATABASE_URL: api.databaseUrl },
+      // Before it can have taken the lease.
+      extend: async (_app, { db }) => assertReleased(db),
+    })
+    await eventually(() => assert.deepEqual(namesOf(receiver.received), ['First', 'First']))
+    assert.equal(new Set(receiver.received.map(({ id }) => id)).size, 1)
+    await next.app.close()
+  })
+
+  if (engine === 'postgres') {
+    test('are delivered by another node as soon as one has stopped', async (t) => {
+      const first = await startApiWithRoles(t, { engine })
+      const { access } = await first.signInAs('admin')
+      const receiver = await startReceiver(t)
+      const webhook = await createWebhook(first, access, receiver.url)
+      await createProduct(first, access, { name: 'First' })
+      await eventually(() => assert.deepEqual(namesOf(receiver.received), ['First']))
+      const second = await startApiWithRoles(t, { engine, env: { DATABASE_URL: first.databaseUrl } })
+      const { holder } = (await findLease(second.db)) as Lease
+      await createProduct(second, access, { name: 'Second' })
+      await eventually(() => assert.deepEqual(namesOf(receiver.received), ['First', 'Second']))
+      assert.equal((await findLease(second.db))?.holder, holder)
+      await first.app.close()
+      await createProduct(second, access, { name: 'Third' })
+      await eventually(() => assert.deepEqual(namesOf(receiver.received), ['First', 'Second', 'Third']))
+      assert.notEqual((await findLease(second.db))?.holder, holder)
+      // Made by one node, delivered by another.
+      const third = await startApiWithRoles(t, { engine, env: { DATABASE_URL: first.databaseUrl } })
+      await third.put(webhook.path, { types: ['product.deleted'] }, access)
+      const other = await startReceiver(t)
+      await createWebhook(third, access, other.url)
+      await createProduct(third, access, { name: 'Fourth' })
+      await eventually(() => assert.deepEqual(namesOf(other.received), ['Fourth']))
+      assert.equal(receiver.received.length, 3)
+    })
+  }
+})

@@ -1,0 +1,126 @@
+/** What scripts add to the frame of the console: palette, shortcuts, menu, appearance, toasts and connection. */
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { findBarriers } from '../support/axe.ts'
+import { openBrowser, widths } from '../support/browser.ts'
+import { enter, fill, fits, isClean, openMenu, press, sees, tells } from '../support/console-steps.ts'
+import { eventually } from '../support/eventually.ts'
+import { createProduct } from '../support/products.ts'
+import { startApiWithRoles } from '../support/roles.ts'
+
+async function start(t: TestContext, width: number = widths.desktop) {
+  const api = await startApiWithRoles(t, {})
+  const admin = await api.signInAs('admin')
+  const id = await createProduct(api, admin.access, { name: 'Desk Lamp' })
+  const visit = await openBrowser(t, { url: api.url, path: '/console/account', width })
+  await enter(visit.page, admin.email)
+  await sees(visit.page, 'Account')
+  return { api, id, visit, page: visit.page }
+}
+
+for (const [device, width] of Object.entries(widths)) {
+  test(`the palette finds and opens by keyboard alone, on a ${device}`, async (t) => {
+    const { id, page, visit, api } = await start(t, width)
+    await page.keyboard.press('Control+k')
+    const field = page.getByRole('dialog').getByRole('combobox')
+    await field.waitFor()
+    assert.equal(await page.evaluate('document.activeElement.role'), 'combobox')
+    await page.getByRole('option', { name: 'Audit' }).waitFor()
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme })
+      assert.deepEqual(await findBarriers(page), [], colorScheme)
+    }
+    await fits(page)
+    await page.keyboard.press('Escape')
+    await field.waitFor({ state: 'detached' })
+    await page.keyboard.press('Control+k')
+    await page.keyboard.type('lamp')
+    await page.getByRole('option', { name: 'Desk Lamp' }).waitFor()
+    await page.keyboard.press('Enter')
+    await page.waitForURL(`${api.url}/console/products/${id}`)
+    isClean(visit)
+  })
+}
+
+test('single keys lead to pages, never while somebody types, and can be turned off', async (t) => {
+  const { page, visit, api } = await start(t)
+  await page.getByLabel('Name').first().focus()
+  await page.keyboard.type('gp?')
+  assert.equal(page.url(), `${api.url}/console/account`)
+  await page.locator('main').focus()
+  await page.keyboard.press('?')
+  const sheet = page.getByRole('dialog')
+  await sheet.getByText('Go to Products').waitFor()
+  assert.deepEqual(await findBarriers(page), [])
+  await page.keyboard.press('Escape')
+  await sheet.waitFor({ state: 'detached' })
+  await page.keyboard.press('g')
+  await page.keyboard.press('p')
+  await sees(page, 'Products')
+  await page.keyboard.press('n')
+  await sees(page, 'New product')
+  await page.locator('main').focus()
+  await page.keyboard.press('?')
+  await sheet.getByLabel('Use shortcuts of single keys').uncheck()
+  await page.keyboard.press('Escape')
+  await page.reload()
+  await page.locator('main').focus()
+  await page.keyboard.press('g')
+  await page.keyboard.press('u')
+  await page.keyboard.press('Control+k')
+  await page.getByRole('dialog').getByRole('combobox').waitFor()
+  assert.equal(page.url(), `${api.url}/console/products/new`)
+  isClean(visit)
+})
+
+test('the theme changes in place, and nothing typed is lost', async (t) => {
+  const { page, visit } = await start(t)
+  await page.goto(page.url().replace('account', 'products/new'))
+  await sees(page, 'New product')
+  await fill(page, { Name: 'Half typed' })
+  await openMenu(page)
+  await press(page, 'Dark')
+  const ground = () => page.evaluate('getComputedStyle(document.body).backgroundColor') as Promise<string>
+  assert.equal(await ground(), 'rgb(15, 17, 22)')
+  assert.equal(await page.getByLabel('Name').inputValue(), 'Half typed')
+  await press(page, 'Compact')
+  await eventually(async () => {
+    await page.reload()
+    assert.deepEqual(await page.evaluate('({ ...document.documentElement.dataset })'), {
+      theme: 'dark',
+      density: 'compact',
+    })
+  })
+  assert.equal(await ground(), 'rgb(15, 17, 22)')
+  await openMenu(page)
+  await page.keyboard.press('Escape')
+  assert.equal(await page.getByRole('button', { name: 'Sign out' }).isVisible(), false)
+  isClean(visit)
+})
+
+test('a notice moves nothing, can be dismissed, and goes once it has been read', async (t) => {
+  const { page, visit } = await start(t)
+  const top = () => page.evaluate('document.querySelector("h1").getBoundingClientRect().top')
+  const before = await top()
+  await page.clock.install()
+  await press(page, 'Save')
+  await tells(page, 'Your profile is saved.')
+  assert.equal(await top(), before)
+  assert.deepEqual(await findBarriers(page), [])
+  await press(page, 'Dismiss')
+  assert.equal(await page.getByText('Your profile is saved.').count(), 0)
+  await press(page, 'Save')
+  await tells(page, 'Your profile is saved.')
+  await page.clock.fastForward(60_000)
+  await page.getByText('Your profile is saved.').waitFor({ state: 'detached' })
+  isClean(visit)
+})
+
+test('a lost network is shown', async (t) => {
+  const { page } = await start(t)
+  await page.getByText('Connected', { exact: true }).waitFor()
+  await page.context().setOffline(true)
+  await page.getByText('Offline', { exact: true }).waitFor()
+  await page.context().setOffline(false)
+  await page.getByText('Connected', { exact: true }).waitFor()
+})

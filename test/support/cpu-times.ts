@@ -1,0 +1,64 @@
+/** With TEST_TIMES=1, a run ends with a table of the CPU seconds that each test file took. */
+import { appendFileSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { childrenOf } from './process-tree.ts'
+
+export const isTimed = process.env.TEST_TIMES === '1'
+
+/** Imported after a test file, it records what the process has used since the last such import. */
+const recorder = new URL('./record-cpu-time.ts', import.meta.url)
+
+export function recorderFor(name: string): string {
+  const url = new URL(recorder)
+  url.searchParams.set('name', name)
+  return url.href
+}
+
+/** Linux counts in hundredths of a second. */
+const ticksPerSecond = 100
+
+/** Of a process and of all that it has started. */
+export function cpuSecondsOf(pid: number): number {
+  return ownSecondsOf(pid) + childrenOf(pid).reduce((sum, child) => sum + cpuSecondsOf(child), 0)
+}
+
+/** Of a process and its children that have ended. */
+function ownSecondsOf(pid: number): number {
+  // The name of the program, in parentheses, may have spaces.
+  const fields = readStat(pid).split(') ')[1]?.split(' ') ?? []
+  const ticks = fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0)
+  return ticks / ticksPerSecond
+}
+
+function readStat(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/stat`, 'utf8')
+  } catch {
+    // It has just ended.
+    return ''
+  }
+}
+
+export function recordTime(folder: string, name: string, seconds: number): void {
+  appendFileSync(join(folder, 'times'), `${JSON.stringify([name, seconds])}\n`)
+}
+
+/** The servers of the run, which all tests use. */
+export function recordDaemons(folder: string): void {
+  const pids = readdirSync(folder).flatMap((name) => (name.endsWith('.pid') ? [Number.parseInt(name, 10)] : []))
+  recordTime(
+    folder,
+    '(servers)',
+    pids.reduce((sum, pid) => sum + cpuSecondsOf(pid), 0),
+  )
+}
+
+/** The longest first. */
+export function describeTimes(folder: string): string {
+  const lines = readFileSync(join(folder, 'times'), 'utf8').trim().split('\n')
+  const times: [name: string, seconds: number][] = lines.map((line) => JSON.parse(line))
+  const total = times.reduce((sum, [, seconds]) => sum + seconds, 0)
+  return [...times.sort(([, one], [, other]) => other - one), ['all', total] as const]
+    .map(([name, seconds]) => `${seconds.toFixed(1).padStart(8)}  ${name}\n`)
+    .join('')
+}

@@ -29,6 +29,22 @@ async function assertReleased(db: Database): Promise<void> {
   assert.ok(lease === undefined || (lease.holder === null && lease.held_until === 0), JSON.stringify(lease))
 }
 
+/** How many endpoints the dispatcher has found the last time it looked. A change reaches it by a message, after its answer. */
+function watchEndpoints(t: TestContext, db: Database): () => number | undefined {
+  const { all } = db
+  let found: number | undefined
+  const watched: Pick<Database, 'all'> = {
+    async all(sql, params) {
+      const rows = await all(sql, params)
+      if (sql.includes('FROM webhooks WHERE off_since IS NULL ORDER BY')) found = rows.length
+      return rows as never
+    },
+  }
+  Object.assign(db, watched)
+  t.after(() => Object.assign(db, { all }))
+  return () => found
+}
+
 async function createWebhook({ post }: Pick<ApiWithRoles, 'post'>, token: string, url: string, types = ['product.*']) {
   const { status, body } = await post(path, { url, types }, token)
   assert.equal(status, 201, JSON.stringify(body))
@@ -122,8 +138,10 @@ onEachEngine('webhooks', (engine) => {
     await createProduct(api, access, { name: 'First' })
     await createProduct(api, access, { name: 'Second' })
     await eventually(() => assert.equal(open.length, 2))
+    const seen = watchEndpoints(t, api.db)
     await api.delete(deleted.path, access)
     await api.put(off.path, { enabled: false }, access)
+    await eventually(() => assert.equal(seen(), 0))
     for (const response of open) response.writeHead(204).end()
     await eventually(() => assertReleased(api.db))
     assert.equal(receiver.received.length, 2)

@@ -1,5 +1,6 @@
 import type { App } from '../app/create-app.ts'
 import { countServingThreads } from '../app/threads/count.ts'
+import { compactHeap } from '../platform/process/compact-heap.ts'
 import { keepHeapSteady } from '../platform/process/steady-heap.ts'
 import { lockServedFile } from './served-file.ts'
 import { serve } from './serving.ts'
@@ -24,7 +25,9 @@ export async function start(settings: Settings): Promise<void> {
 async function createWith(threads: number, settings: Settings): Promise<App> {
   if (threads === 1) {
     const { createApp } = await import('../app/create-app.ts')
-    return createApp(settings)
+    const app = await createApp(settings)
+    compactHeap()
+    return app
   }
   const { createThreadedApp } = await import('../app/threads/start-threads.ts')
   const { directory, environment } = settings.sources

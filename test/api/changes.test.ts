@@ -6,6 +6,7 @@ import { onEachEngine } from '../support/databases.ts'
 import { eventually } from '../support/eventually.ts'
 import { signIn } from '../support/people.ts'
 import { createProduct, productsPath } from '../support/products.ts'
+import { startApiWithRoles } from '../support/roles.ts'
 
 onEachEngine('the change log over REST', (engine) => {
   test('has every change in order, as GET answers the product, from any cursor on', async (t) => {
@@ -114,6 +115,20 @@ onEachEngine('the change log over REST', (engine) => {
     const unknown = await readChanges(api, { after: Number(rest.body.meta.cursor) + 1 })
     assert.deepEqual([unknown.status, unknown.body], [410, { error: 'Cursor has expired' }])
     assert.deepEqual((await readChanges(api, { after: '' })).body.data, [], 'blank is absent: from now on')
+  })
+
+  test('entries of other topics make no page empty, however short it may be', async (t) => {
+    const api = await startApiWithRoles(t, { engine })
+    const { access } = await api.signInAs('admin')
+    const { cursor } = (await readChanges(api)).body.meta
+    const others = Array.from({ length: 2500 }, () => "('others', 'other.done', '2026-01-01T00:00:00.000Z', '{}')")
+    await api.db.write({ sql: `INSERT INTO changes (topic, type, at, data) VALUES ${others.join()}` })
+    for (const name of ['One', 'Two', 'Three']) await createProduct(api, access, { name })
+    const page = await readChanges(api, { after: cursor, limit: 2 })
+    assert.deepEqual(told(page.body.data), ['created One', 'created Two'])
+    assert.deepEqual(page.body.meta, { cursor: page.body.data[1]?.cursor, more: true })
+    const rest = await readChanges(api, { after: page.body.meta.cursor, limit: 2 })
+    assert.deepEqual([told(rest.body.data), rest.body.meta.more], [['created Three'], false])
   })
 
   test('a request waits for a change, and answers without one when its time is over', async (t) => {

@@ -406,13 +406,21 @@ test('while the event loop is far behind, requests get 503 with Retry-After, but
   const api = await start(t, { MAX_EVENT_LOOP_DELAY_MS: '50' })
   const blocking = Promise.all(Array.from({ length: 6 }, () => api.get('/blocks')))
   await blocking
-  let shed = await api.get('/echo/1')
-  for (let i = 0; i < 20 && shed.status !== 503; i++) {
-    await api.get('/blocks')
-    shed = await api.get('/echo/1')
+  async function untilShed(path: string) {
+    let response = await api.get(path)
+    for (let i = 0; i < 20 && response.status === 200; i++) {
+      await api.get('/blocks')
+      response = await api.get(path)
+    }
+    return response
   }
+  const shed = await untilShed('/echo/1')
   assert.equal(shed.status, 503)
   assert.deepEqual(shed.body, { error: 'Service unavailable' })
+  const page = await untilShed('/console/login')
+  assert.equal(page.status, 503)
+  assert.match(page.headers.get('content-type') ?? '', /^text\/html/)
+  assert.ok(api.log.some((line) => line.includes('the event loop is overloaded')))
   assert.ok(Number(shed.headers.get('retry-after')) > 0)
   assert.equal((await api.get('/health/live')).status, 200)
 })

@@ -2,9 +2,12 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import type { FastifyRequest } from 'fastify'
 import { type AppError, serviceUnavailable } from '../../core/app-error.ts'
+import type { Log } from '../log/logger.ts'
 
 const sampleMs = 500
 const resolutionMs = 10
+/** An overload can come and go with every sample. */
+const warnEveryMs = 10_000
 
 export interface LoadShedding {
   /** Returns an error while the event loop lags too far behind. */
@@ -15,11 +18,22 @@ export interface LoadShedding {
 }
 
 /** `maxEventLoopDelayMs` of 0 disables it. */
-export function createLoadShedding(maxEventLoopDelayMs: number): LoadShedding {
+export function createLoadShedding(maxEventLoopDelayMs: number, log: Pick<Log, 'warn'>): LoadShedding {
   if (maxEventLoopDelayMs === 0) return { refusalOf: () => undefined, start: () => {}, close: () => {} }
   const delay = monitorEventLoopDelay({ resolution: resolutionMs })
   let isOverloaded = false
+  let warnedAt = Number.NEGATIVE_INFINITY
   let timer: NodeJS.Timeout | undefined
+
+  function warn(delayMs: number): void {
+    if (performance.now() - warnedAt < warnEveryMs) return
+    warnedAt = performance.now()
+    log.warn(
+      { delayMs: Math.round(delayMs), maxDelayMs: maxEventLoopDelayMs },
+      'the event loop is overloaded: requests get 503 (server.max_event_loop_delay_ms)',
+    )
+  }
+
   return {
     refusalOf(request) {
       // Liveness must succeed under load, or the supervisor restarts a process that is merely busy.
@@ -31,7 +45,9 @@ export function createLoadShedding(maxEventLoopDelayMs: number): LoadShedding {
       timer = setInterval(() => {
         const meanMs = delay.mean / 1e6 - resolutionMs
         // NaN: no sample, because the event loop was blocked all the time.
+        const delayMs = Number.isNaN(meanMs) ? sampleMs : meanMs
         isOverloaded = Number.isNaN(meanMs) || meanMs > maxEventLoopDelayMs
+        if (isOverloaded) warn(delayMs)
         delay.reset()
       }, sampleMs).unref()
     },

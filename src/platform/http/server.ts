@@ -62,7 +62,7 @@ export async function createHttpServer(options: HttpOptions): Promise<HttpServer
     help: 'Requests without a response yet, the scrape itself included.',
     read: inFlight.count,
   })
-  const loadShedding = createLoadShedding(options.maxEventLoopDelayMs)
+  const loadShedding = createLoadShedding(options.maxEventLoopDelayMs, log)
   const tracing = createRequestTracing(options.tracing)
 
   const app = createFramework({

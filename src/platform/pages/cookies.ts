@@ -45,25 +45,31 @@ export function createCookies({ isHttps, maxAgeSeconds }: { isHttps: boolean; ma
   }
   const options = { path: '/', httpOnly: true, secure: isHttps } as const
   return {
-    session: (request) => request.cookies[names.session],
+    session: (request) => read(request, names.session),
     sessionIn: (header = '') => fastifyCookie.parse(header)[names.session],
     // Lax, so that a link in a mail opens the page and not the sign-in form. Forms are protected by `_token`.
     setSession: (reply, id) =>
       void reply.setCookie(names.session, id, { ...options, sameSite: 'lax', maxAge: maxAgeSeconds }),
     clearSession: (reply) => void reply.clearCookie(names.session, options),
-    device: (request) => request.cookies[names.device],
+    device: (request) => read(request, names.device),
     // Strict: only our own forms read it.
     setDevice: (reply, token) =>
       void reply.setCookie(names.device, token, { ...options, sameSite: 'strict', maxAge: deviceSeconds }),
-    form: (request) => request.cookies[names.form],
+    form: (request) => read(request, names.form),
     setForm: (reply, id) => void reply.setCookie(names.form, id, { ...options, sameSite: 'lax' }),
     clearForm: (reply) => void reply.clearCookie(names.form, options),
-    notice: (request) => request.cookies[names.notice],
+    notice: (request) => read(request, names.notice),
     setNotice: (reply, text) =>
       void reply.setCookie(names.notice, text, { ...options, sameSite: 'lax', maxAge: noticeSeconds }),
     clearNotice: (reply) => void reply.clearCookie(names.notice, options),
-    appearance: (request) => request.cookies[names.appearance],
+    appearance: (request) => read(request, names.appearance),
     setAppearance: (reply, text) =>
       void reply.setCookie(names.appearance, text, { ...options, sameSite: 'lax', maxAge: appearanceSeconds }),
   }
+}
+
+function read(request: FastifyRequest, name: string): string | undefined {
+  // Requests that are refused at once, as under too much load, are answered before the plug-in has parsed them.
+  const parsed: Record<string, string | undefined> | null = request.cookies
+  return (parsed ?? fastifyCookie.parse(request.headers.cookie ?? ''))[name]
 }

@@ -23,8 +23,9 @@ type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<unknown
 /** The approximate bytes of an entry without its data. */
 const lengthOfRest = 300
 const rowsPerPart = 32
-/** Pages with nothing but entries of other topics. */
+/** Pages with nothing but entries of other topics, and how long they are. */
 const maxSkipped = 10
+const skippedLimit = 1000
 
 export function createChangesHandler(
   app: FastifyInstance,
@@ -52,7 +53,7 @@ export function createChangesHandler(
     let page = await changes.read({ ...query, after })
     // A client may take an empty page for the end.
     for (let skipped = 0; page.entries.length === 0 && page.more && skipped < maxSkipped; skipped++) {
-      page = await changes.read({ ...query, after: page.position })
+      page = cut(await changes.read({ topic, limit: skippedLimit, after: page.position }), limit)
     }
     if (waitSeconds === 0 || page.entries.length > 0 || request.method === 'HEAD') return page
     const held = requests.hold(request, reply)
@@ -102,4 +103,10 @@ export function createChangesHandler(
       meta: () => ({ cursor: cursorOf(position), more }),
     })
   }
+}
+
+function cut(page: ChangePage, limit: number): ChangePage {
+  const last = page.entries[limit - 1]
+  if (!last || page.entries.length === limit) return page
+  return { entries: page.entries.slice(0, limit), position: last.id, more: true }
 }

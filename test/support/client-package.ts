@@ -27,9 +27,10 @@ export function readmeBlock(language: string, text: string): string {
 export function installClient(t: Owner): InstalledClient {
   const folder = mkdtempSync(join(tmpdir(), 'client-'))
   t.after(() => rmSync(folder, { recursive: true }))
-  const source = join(root, 'packages', 'client')
-  execFileSync('npm', ['pack', '--silent', '--pack-destination', folder], { cwd: source, stdio: 'pipe' })
+  const [, ...pack] = readmeBlock('sh', 'npm pack').trim().split(' ')
+  execFileSync('npm', [...pack, '--silent', '--pack-destination', folder], { cwd: root, stdio: 'pipe' })
   const [tarball = ''] = readdirSync(folder)
+  assert.ok(readmeBlock('sh', 'npm install').includes(`/${tarball}\n`))
   const installed = join(folder, 'node_modules', '@latchkey', 'client')
   mkdirSync(installed, { recursive: true })
   execFileSync('tar', ['-xzf', join(folder, tarball), '-C', installed, '--strip-components=1'])

@@ -1,9 +1,9 @@
 /** The fields of the product form. The detail page and the table of an edit conflict show the same ones. */
 import type { FieldOptions } from '../../../platform/pages/components/forms.ts'
+import { plainPrice } from '../price-text.ts'
 import { formatPrice, type Product } from '../product.ts'
 import { type EditedProduct, NewProduct } from '../products.schema.ts'
 import { plainNumber } from './plain-number.ts'
-import { plainPrice } from './price-text.ts'
 import type { Form } from './product-forms.ts'
 
 export interface FormField {

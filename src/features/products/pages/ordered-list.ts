@@ -6,11 +6,11 @@ import { asksForList, readListQuery } from '../../../platform/listing/list-query
 import type { SortedList } from '../../../platform/listing/sorted-list.store.ts'
 import type { ListParameters } from '../../../platform/pages/components/list-links.ts'
 import { describeDetails, validationFailed } from '../../../platform/validation/body-validation.ts'
+import { plainPrice } from '../price-text.ts'
 import { type Product, toNameKey } from '../product.ts'
 import { productOrders } from '../product-orders.ts'
 import type { Ordered } from './ordered.views.ts'
 import { plainNumber } from './plain-number.ts'
-import { plainPrice } from './price-text.ts'
 
 const newestFirst = '-id'
 

@@ -7,11 +7,11 @@ import {
   validationFailed,
 } from '../../../platform/validation/body-validation.ts'
 import { Type } from '../../../platform/validation/schema-builder.ts'
+import { unclearPrice } from '../price-text.ts'
 import { etagOfProduct, type Product } from '../product.ts'
 import { createWriteAccess } from '../products.access.ts'
 import { EditedProduct, NewProduct, toChange, toInput } from '../products.schema.ts'
 import type { Products } from '../products.service.ts'
-import { unclearPrice } from './price-text.ts'
 
 /** Submitted values by field; all are text. */
 export type Form = Readonly<Record<string, unknown>>

@@ -48,7 +48,7 @@ export function requireColumns(header: readonly string[], delimiter: string): (s
   return names.map((name) => (readColumns.includes(name) ? name : undefined))
 }
 
-function wrong(message: string): FatalError {
+export function wrong(message: string): FatalError {
   return new FatalError(message, exitCodes.badData)
 }
 

@@ -38,6 +38,28 @@ test('columns are found by their names, in any order and case; others are ignore
   ])
 })
 
+test('prices are read as spreadsheets write them; with semicolons, what may be either of two is refused', () => {
+  const prices = ['12,50', '1.234,50', '$3.50', '7.5', 'free']
+  const records = read(`name;description;price\n${prices.map((price) => `a;b;${price}\n`).join('')}`, {
+    delimiter: ';',
+  })
+  const expected = ['12.50', '1234.50', '3.50', '7.5', 'free'].map((price, i) => row(i + 2, 'a', 'b', price))
+  assert.deepEqual(records, expected)
+  const [unclear] = read('name;description;price\na;b;1.234\n', { delimiter: ';' })
+  assert.ok(unclear && 'problem' in unclear)
+  assert.match(unclear.problem, /^price: “1\.234” is unclear: type 1234\.00 or 1\.23$/)
+  assert.deepEqual(read(`${header}\na,b,1.234\n`), [row(2, 'a', 'b', '1.234')])
+})
+
+test('a file that is not UTF-8 says so', () => {
+  for (const file of [
+    Buffer.from('\ufeffname,description,price\na,b,1\n', 'utf16le'),
+    Buffer.from([0xff, 0xfe, 0, 10]),
+  ]) {
+    assert.throws(() => read(file), /^FatalError: the first row is not UTF-8 text; save the file as UTF-8$/)
+  }
+})
+
 test('a malformed row costs that row alone', () => {
   const bad: [text: string, problem: RegExp][] = [
     ['a,b', /^has 2 fields, where the header has 3$/],

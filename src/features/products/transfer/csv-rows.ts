@@ -1,23 +1,29 @@
 /** Converts CSV rows to records. The first row is the header. */
 import { isUtf8 } from 'node:buffer'
-import { exitCodes, FatalError } from '../../../core/fatal-error.ts'
 import { restoreFormula } from '../../../platform/csv/formulas.ts'
 import { markAsForm } from '../../../platform/validation/body-validation.ts'
-import { requireColumns } from './columns.ts'
+import { plainPrice, unclearPrice } from '../price-text.ts'
+import { requireColumns, wrong } from './columns.ts'
 import type { Layout, SourceRecord } from './records.ts'
 
 export function createCsvRows({ delimiter, isExact }: Omit<Layout, 'format'>) {
+  // Spreadsheets use semicolons where a comma is before the cents. There, 1.234 is likely to be 1234.
+  const isEuropean = delimiter === ';'
   let columns: (string | undefined)[] | undefined
   let headerProblem: unknown
 
   function readHeader(fields: string[]): void {
-    // Not thrown here, because the parser would treat it as its own error.
     try {
       columns = requireColumns(fields, delimiter)
     } catch (error) {
-      headerProblem = error
-      columns = []
+      refuse(error)
     }
+  }
+
+  /** Not thrown here, because the parser would treat it as its own error. */
+  function refuse(problem: unknown): void {
+    headerProblem = problem
+    columns = []
   }
 
   function toRow(fields: string[], names: readonly (string | undefined)[]): Record<string, string> {
@@ -25,15 +31,14 @@ export function createCsvRows({ delimiter, isExact }: Omit<Layout, 'format'>) {
     for (const [i, column] of names.entries()) {
       if (column === undefined) continue
       const cell = isExact ? (fields[i] ?? '') : restoreFormula(fields[i] ?? '')
-      // Spreadsheets write TRUE and FALSE.
-      row[column] = column === 'active' ? cell.toLowerCase() : cell
+      row[column] = readers[column]?.(cell) ?? cell
     }
     return row
   }
 
   return {
     requireHeader(): void {
-      if (!columns) throw new FatalError('the file is empty: its first row must name the columns', exitCodes.badData)
+      if (!columns) throw wrong('the file is empty: its first row must name the columns')
     },
 
     /** Throws the problem of the header, if any. */
@@ -44,7 +49,10 @@ export function createCsvRows({ delimiter, isExact }: Omit<Layout, 'format'>) {
     /** Returns undefined for an empty line, and for the header. */
     toRecord(fields: string[], line: number): SourceRecord | undefined {
       if (fields.length === 1 && fields[0] === '') return undefined
-      if (!decode(fields)) return { line, problem: 'not UTF-8 text' }
+      if (!decode(fields)) {
+        if (!columns) refuse(wrong('the first row is not UTF-8 text; save the file as UTF-8'))
+        return { line, problem: 'not UTF-8 text' }
+      }
       if (!columns) {
         readHeader(fields)
         return undefined
@@ -52,9 +60,17 @@ export function createCsvRows({ delimiter, isExact }: Omit<Layout, 'format'>) {
       if (fields.length !== columns.length) {
         return { line, problem: `has ${fields.length} fields, where the header has ${columns.length}` }
       }
-      return { line, row: markAsForm(toRow(fields, columns)) }
+      const row = toRow(fields, columns)
+      const unclear = isEuropean ? unclearPrice(row.price) : undefined
+      return unclear === undefined ? { line, row: markAsForm(row) } : { line, problem: `price: ${unclear}` }
     },
   }
+}
+
+/** As spreadsheets write them: TRUE and FALSE; 12,50 and $12.50. */
+const readers: Readonly<Record<string, (cell: string) => string>> = {
+  active: (cell) => cell.toLowerCase(),
+  price: plainPrice,
 }
 
 const isAscii = /^[\0-\x7f]*$/

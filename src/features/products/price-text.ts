@@ -1,5 +1,5 @@
 /** Prices as people type them: with a point or a comma before the cents, with or without separators of thousands. */
-import { roundDecimal } from '../../../core/decimal.ts'
+import { roundDecimal } from '../../core/decimal.ts'
 
 /** Longer than any valid price with zeros and spaces. Longer text is returned unchanged. */
 const maxLength = 64

@@ -14,13 +14,14 @@ const maxParts = 20
 const maxHeadBytes = 2048
 const lineEnd = Buffer.from('\r\n')
 const headEnd = Buffer.from('\r\n\r\n')
-const boundaryOf = /;[ \t]{0,9}boundary=(?:"([^"]{1,70})"|([^\s;"]{1,70}))/i
+const parameter = 'boundary='
+/** RFC 2046, 5.1.1. */
+const maxBoundary = 70
 const disposition = /^content-disposition: ?form-data; ?name="([^"]*)"(?:; ?filename="([^"]*)")?\r?$/im
 
 /** Returns undefined if it is malformed. */
 export function readMultipart(body: Buffer, contentType: string): FormPart[] | undefined {
-  const [, quoted, plain] = boundaryOf.exec(contentType) ?? []
-  const boundary = quoted ?? plain
+  const boundary = findBoundary(contentType)
   if (boundary === undefined) return undefined
   const delimiter = Buffer.from(`\r\n--${boundary}`)
   const first = delimiter.subarray(lineEnd.length)
@@ -34,6 +35,15 @@ export function readMultipart(body: Buffer, contentType: string): FormPart[] | u
     parts.push(found.part)
     at = found.end
   }
+}
+
+function findBoundary(contentType: string): string | undefined {
+  const at = contentType.toLowerCase().indexOf(parameter)
+  if (at === -1) return undefined
+  const given = contentType.slice(at + parameter.length)
+  const [found = ''] = given.startsWith('"') ? given.slice(1).split('"', 1) : given.split(';', 1)
+  const boundary = found.trim()
+  return boundary !== '' && boundary.length <= maxBoundary ? boundary : undefined
 }
 
 function readPart(body: Buffer, start: number, delimiter: Buffer): { part: FormPart; end: number } | undefined {

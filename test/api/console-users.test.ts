@@ -1,7 +1,7 @@
 /** The list of users in the console, and what is done to several, in a browser without scripts. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { share } from '../support/api.ts'
+import { share, unlimitedRates } from '../support/api.ts'
 import { createConfig } from '../support/config.ts'
 import { type ConsolePage, openConsole } from '../support/console.ts'
 import { onEachEngine } from '../support/databases.ts'
@@ -139,6 +139,27 @@ onEachEngine('the list of users in the console', (engine) => {
     const viewer = await browse('viewer')
     const token = (await viewer.open('/console/products')).hidden('/console/sign-out')
     assert.equal((await viewer.post(`${path}/bulk/disable`, { ...token, users: String(two.id) })).status, 403)
+  })
+
+  test('nobody disables the last administrator with others, even if two of them do it to each other at once', async (t) => {
+    const api = await startApiWithRoles(t, { engine, env: unlimitedRates })
+    const browsers = await Promise.all(
+      Array.from({ length: 2 }, async () => {
+        const { id, email } = await api.signInAs('admin')
+        const browser = openConsole(api)
+        assert.equal((await browser.signIn(email)).status, 303)
+        return { ...browser, id }
+      }),
+    )
+    const ids = browsers.map(({ id }) => String(id))
+    const results = await Promise.all(
+      browsers.map(async (browser) => {
+        const token = (await browser.open(path)).hidden(`${path}/bulk/disable`)
+        return browser.post(`${path}/bulk/disable`, { ...token, users: ids, confirmed: 'true' })
+      }),
+    )
+    const rows = await api.db.all<{ id: number }>('SELECT id FROM users WHERE disabled_at IS NULL ORDER BY id')
+    assert.equal(rows.length, 1, results.map(({ status, text }) => `${status} ${text}`).join('\n'))
   })
 })
 

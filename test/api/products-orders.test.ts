@@ -227,10 +227,37 @@ onEachEngine('products in any order', (engine) => {
     for (const value of ['', '\u{10ffff}', "'; DROP TABLE products; --"]) {
       assert.equal((await api.get(`${productsPath}?sort=name&cursor=${write(['name', 0, value, 9e15])}`)).status, 200)
     }
-    assert.equal(
-      (await api.get(`${productsPath}?sort=updated_at&cursor=${write(['updated_at', 0, 'infinity', 1])}`)).status,
-      422,
-    )
+    for (const time of ['infinity', '0000-01-01T00:00:00.000Z', '2026-02-30T00:00:00.000Z']) {
+      const cursor = write(['updated_at', 0, time, 1])
+      assert.equal((await api.get(`${productsPath}?sort=updated_at&cursor=${cursor}`)).status, 422, time)
+    }
+    for (const [sort, found] of [
+      ['stock', 0],
+      ['-stock', count],
+    ] as const) {
+      const cursor = write([sort, 0, Number.MAX_SAFE_INTEGER, 1])
+      const { body } = await api.get(`${productsPath}?sort=${sort}&cursor=${cursor}&per_page=100`)
+      assert.equal(body.data?.length, Math.min(found, 100), sort)
+    }
+  })
+
+  test('values beyond what any product has find all or none, and times that no engine has are refused', async () => {
+    const { api, stored } = await service()
+    for (const [query, total] of [
+      ['filter[stock]=2147483648', 0],
+      ['filter[stock][gt]=9007199254740990', 0],
+      ['filter[stock][lt]=9007199254740990', stored.length],
+      ['filter[stock][gte]=-9007199254740991', stored.length],
+      ['filter[price][lt]=90071992547409.91', stored.length],
+      ['filter[updated_at][gt]=9999-12-31T23:59:59.999Z', 0],
+      ['filter[updated_at][lt]=0001-01-01', 0],
+    ] as const) {
+      const { status, body } = await api.get(`${productsPath}?${query}`)
+      assert.deepEqual([status, body.meta?.total], [200, total], query)
+    }
+    for (const time of ['0000-01-01', '9999-12-31T23:59:59-23:59', '0001-01-01T00:00:00%2B00:01']) {
+      assert.equal((await api.get(`${productsPath}?filter[updated_at][gte]=${time}`)).status, 422, time)
+    }
   })
 })
 

@@ -29,8 +29,10 @@ export type Latchkey = ReturnType<typeof createLatchkey>
 export function createLatchkey(options: LatchkeyOptions) {
   const { storage = memoryStorage(), WebSocket = globalThis.WebSocket, apiKey } = options
   const url = options.url.endsWith('/') ? options.url.slice(0, -1) : options.url
-  // Looked up at each call, and called without `this`, which browsers insist on.
-  const fetch: typeof globalThis.fetch = (...args) => (options.fetch ?? globalThis.fetch)(...args)
+  // Looked up at each call, and called without `this`, which browsers insist on. The service redirects nowhere; a redirect by
+  // something in between would take tokens and passwords to another host.
+  const fetch: typeof globalThis.fetch = (input, init) =>
+    (options.fetch ?? globalThis.fetch)(input, { ...init, redirect: 'error' })
   const session = createSession({ storage })
   const refresh = createRefresh({ url, fetch, storage, session })
   const access = createAccess({ fetch, session, refresh, apiKey })

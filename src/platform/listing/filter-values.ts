@@ -41,7 +41,17 @@ function asCents(cents: number): string {
 function readTime(text: string): string | undefined {
   if (!day.test(text) && !time.test(text)) return undefined
   const date = new Date(text)
-  return Number.isNaN(date.getTime()) ? undefined : date.toISOString()
+  const written = Number.isNaN(date.getTime()) ? '' : date.toISOString()
+  return isTime(written) ? written : undefined
+}
+
+const [firstTime, lastTime] = ['0001-01-01T00:00:00.000Z', '9999-12-31T23:59:59.999Z']
+
+/** As JavaScript writes it, and as both engines can compare it: PostgreSQL has no year 0, and neither has five digits. */
+export function isTime(text: string): boolean {
+  if (text.length !== lastTime.length || text < firstTime || text > lastTime) return false
+  const ms = Date.parse(text)
+  return !Number.isNaN(ms) && new Date(ms).toISOString() === text
 }
 
 /** The bound that includes what this operator allows: values are whole units, milliseconds for times. */
@@ -52,5 +62,8 @@ export function toBound(operator: Operator, value: FilterValue): { low: FilterVa
 }
 
 function step(value: FilterValue, by: 1 | -1): FilterValue {
-  return typeof value === 'string' ? new Date(Date.parse(value) + by).toISOString() : Number(value) + by
+  if (typeof value !== 'string') return Number(value) + by
+  const next = new Date(Date.parse(value) + by).toISOString()
+  // There is nothing beyond the first and the last.
+  return isTime(next) ? next : value
 }

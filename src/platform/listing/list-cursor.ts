@@ -1,5 +1,6 @@
 /** Cursors of sorted lists: opaque to clients, and of no use with another order. */
 import { isStorable } from '../../core/text.ts'
+import { isTime } from './filter-values.ts'
 import type { FieldType, FilterValue, Position, Sort } from './list-definition.ts'
 
 export function writeListCursor(sort: Sort, { value, id, isBefore }: Position): string {
@@ -30,8 +31,6 @@ function parse(text: string): unknown {
 function isOfType(value: unknown, type: FieldType): value is FilterValue {
   if (type === 'boolean') return typeof value === 'boolean'
   if (type === 'integer' || type === 'cents') return Number.isSafeInteger(value)
-  if (type === 'time') return typeof value === 'string' && isoTime.test(value) && !Number.isNaN(Date.parse(value))
+  if (type === 'time') return typeof value === 'string' && isTime(value)
   return typeof value === 'string' && isStorable(value)
 }
-
-const isoTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/

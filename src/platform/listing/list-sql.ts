@@ -24,6 +24,11 @@ class Params {
     this.values.push(value)
     return `$${this.values.length}`
   }
+
+  /** To compare a column with. Given a number beyond the type of the column, PostgreSQL would fail. */
+  addCompared(value: FilterValue): string {
+    return typeof value === 'number' ? `CAST(${this.add(value)} AS BIGINT)` : this.add(value)
+  }
 }
 
 export interface Order {
@@ -170,7 +175,9 @@ function writeWalk(
   const steps = branches.map((branch) => {
     const conditions = [
       conditionOf(index, definition),
-      ...index.equal.map((field) => `${columnOf(field, definition)} = ${params.add(branch[field] as FilterValue)}`),
+      ...index.equal.map(
+        (field) => `${columnOf(field, definition)} = ${params.addCompared(branch[field] as FilterValue)}`,
+      ),
       ...writeRange(params, order.column, query.filters[index.order]),
       ...(query.position ? [writeAfter(params, order, query.position)] : []),
     ]
@@ -203,15 +210,15 @@ function writeSettled(
   const equals = equal.map((field) => {
     const given = filters[field]?.equal
     const column = columnOf(field, definition)
-    return given === undefined ? `${column} IN (TRUE, FALSE)` : `${column} = ${params.add(given)}`
+    return given === undefined ? `${column} IN (TRUE, FALSE)` : `${column} = ${params.addCompared(given)}`
   })
   return [...equals, ...writeRange(params, columnOf(order, definition), filters[order])]
 }
 
 function writeRange(params: Params, column: string, { low, high }: Filter = {}): string[] {
   return [
-    ...(low === undefined ? [] : [`${column} >= ${params.add(low)}`]),
-    ...(high === undefined ? [] : [`${column} <= ${params.add(high)}`]),
+    ...(low === undefined ? [] : [`${column} >= ${params.addCompared(low)}`]),
+    ...(high === undefined ? [] : [`${column} <= ${params.addCompared(high)}`]),
   ]
 }
 
@@ -227,7 +234,7 @@ function writeFilters(
       const column = columnOf(field, definition)
       return filter.equal === undefined
         ? writeRange(params, column, filter)
-        : [`${column} = ${params.add(filter.equal)}`]
+        : [`${column} = ${params.addCompared(filter.equal)}`]
     })
     .join(' AND ')
 }
@@ -235,7 +242,7 @@ function writeFilters(
 function writeAfter(params: Params, { column, isDescending }: Order, { value, id }: Position): string {
   const sign = isDescending ? '<' : '>'
   if (column === 'id') return `id ${sign} ${params.add(id)}`
-  return `(${column}, id) ${sign} (${params.add(value)}, ${params.add(id)})`
+  return `(${column}, id) ${sign} (${params.addCompared(value)}, ${params.add(id)})`
 }
 
 function ordering({ column, isDescending }: Order): string {

@@ -1,8 +1,7 @@
 /** Imports a file: choose it, see what is in it, import it. Nothing is kept between these steps but by the page itself. */
-import { stringify } from 'csv-stringify/sync'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { FatalError } from '../../../core/fatal-error.ts'
-import { defuseFormula } from '../../../platform/csv/formulas.ts'
+import { csvText } from '../../../platform/csv/csv-text.ts'
 import { readColumns } from '../transfer/columns.ts'
 import { importedPage, importPage, previewPage } from './import.views.ts'
 import type { ProductPagesDeps } from './product-pages.ts'
@@ -39,8 +38,8 @@ export function addImportPages(app: FastifyInstance, { forms, uploads, send }: P
   }
 
   app.register(async (own) => {
-    acceptUploads(own)
-    own.post<{ Body: Partial<UploadForm> | undefined }>('/products/import', writing, async (request, reply) => {
+    const useUpload = acceptUploads(own)
+    const answer = async (request: UploadRequest, reply: FastifyReply) => {
       const { upload, act, again } = request.body ?? {}
       if (!upload) return send(request, reply, importPage('Choose a file.'), 422)
       try {
@@ -51,9 +50,17 @@ export function addImportPages(app: FastifyInstance, { forms, uploads, send }: P
         if (!(error instanceof FatalError)) throw error
         return send(request, reply, importPage(problemOf(error)), 422)
       }
-    })
+    }
+    own.post<UploadRoute>('/products/import', writing, (request, reply) =>
+      useUpload(request, () => answer(request, reply)),
+    )
   })
 }
+
+interface UploadRoute {
+  Body: Partial<UploadForm> | undefined
+}
+type UploadRequest = FastifyRequest<UploadRoute>
 
 type Act = (given: {
   request: FastifyRequest
@@ -74,7 +81,12 @@ function rejectedText({ rejectedRows }: Inspection): string {
   const rows = rejectedRows.map(({ line, problem, row = {} }) => [
     line,
     problem,
-    ...readColumns.map((column) => (row[column] === undefined ? '' : String(row[column]))),
+    ...readColumns.map((column) => cellOf(row[column])),
   ])
-  return stringify([['line', 'problem', ...readColumns], ...rows], { cast: { string: defuseFormula } })
+  return csvText([['line', 'problem', ...readColumns], ...rows])
+}
+
+/** A list or an object, which no column has, need not have a text. */
+function cellOf(value: unknown): string {
+  return value === undefined || typeof value === 'object' ? '' : String(value)
 }

@@ -7,6 +7,7 @@ import { maxCarriedBytes, maxUploadBytes } from './upload-forms.ts'
 
 const path = '/console/products/import'
 const maxShownProblems = 20
+const maxShownColumns = 50
 
 const count = (number: number, one: string, many = `${one}s`) =>
   `${number.toLocaleString('en')} ${number === 1 ? one : many}`
@@ -54,7 +55,7 @@ ${
   html`<p class="problem" role="alert">This file is imported already: ${count((known?.records ?? 0) - (known?.rejected ?? 0), 'product')}.</p>`
 }
 <p>${upload.name}: ${count(valid, 'product')} to import, ${count(rejected, 'row')} with problems.</p>
-<p>Columns: ${columns.map(({ name, isRead }, i) => html`${i > 0 && ', '}<code>${name}</code>${!isRead && html` <span class="soft">(ignored)</span>`}`)}</p>
+<p>Columns: ${columns.slice(0, maxShownColumns).map(({ name, isRead }, i) => html`${i > 0 && ', '}<code>${name}</code>${!isRead && html` <span class="soft">(ignored)</span>`}`)}${columns.length > maxShownColumns && ` and ${count(columns.length - maxShownColumns, 'more', 'more')}`}</p>
 ${
   samples.length > 0 &&
   html`<h2>The first of them</h2>

@@ -1,6 +1,6 @@
 /** Imports files that a browser sends: read, checked and identified as by the command products:import. */
-import { setImmediate as yieldToOthers } from 'node:timers/promises'
 import type { Clock } from '../../../core/clock.ts'
+import { exitCodes, FatalError } from '../../../core/fatal-error.ts'
 import type { Database } from '../../../platform/database/database.ts'
 import type { ProductValues } from '../product.ts'
 import { readColumns, requiredColumns } from '../transfer/columns.ts'
@@ -10,6 +10,7 @@ import { createProductImportStore, type ImportRecord } from '../transfer/product
 import { formatOf, readRecords } from '../transfer/record-reader.ts'
 import type { Layout } from '../transfer/records.ts'
 import { createRowCheck } from '../transfer/row-check.ts'
+import { chunksOf } from './upload-chunks.ts'
 
 export interface Upload {
   name: string
@@ -40,7 +41,12 @@ export interface Inspection {
 const maxSamples = 5
 /** Bounds the memory for a file without a valid row. */
 const maxRejectedRows = 10_000
-const chunkBytes = 64 * 1024
+/** Of rows that are not even CSV or JSON. After each of them the reader begins anew. */
+const maxUnreadable = 10_000
+/** Bounds the time for a file of short lines. Products have some 100 bytes each. */
+const maxLines = 250_000
+const headerBytes = 64 * 1024
+const newline = 0x0a
 const delimiters = [',', ';', '\t', '|']
 
 export interface ProductUploadsDeps {
@@ -65,17 +71,21 @@ export function createProductUploads({ db, clock, onChanged }: ProductUploadsDep
   })
   const importer = createProductImport({ db, clock, store, openWriter })
 
-  /** Throws a FatalError if the columns are wrong. */
+  /** Throws a FatalError if the columns are wrong, or if there is too much in the file. */
   async function inspect(upload: Upload): Promise<Inspection> {
     const layout = layoutOf(upload)
+    requireFewLines(upload)
     const id = beginFingerprint(layout).update(upload.bytes).digest('hex')
     const check = createRowCheck()
     const found = { valid: 0, rejected: 0, samples: [] as ProductValues[], rejectedRows: [] as RejectedRow[] }
+    let unreadable = 0
     let columns: string[] | undefined = layout.format === 'csv' ? headerOf(upload, layout.delimiter) : undefined
     for await (const records of readRecords(chunksOf(upload.bytes), layout)) {
       for (const record of records) {
         const row = 'row' in record ? (record.row as Record<string, unknown>) : undefined
         columns ??= row && Object.keys(row)
+        if (!row && ++unreadable > maxUnreadable)
+          throw tooMuch(`more than ${maxUnreadable.toLocaleString('en')} rows cannot be read`)
         const checked = check(record)
         if ('product' in checked) {
           found.valid += 1
@@ -124,17 +134,20 @@ function layoutOf(upload: Upload): Layout {
 
 /** The names in the first line. Good enough to tell what is read; the reader of the records decides. */
 function headerOf({ bytes }: Upload, delimiter: string): string[] {
-  const [line = ''] = bytes.subarray(0, chunkBytes).toString().split('\n', 1)
+  const [line = ''] = bytes.subarray(0, headerBytes).toString().split('\n', 1)
   return line
     .replaceAll('\ufeff', '')
     .split(delimiter)
     .map((name) => name.replaceAll('"', '').trim().toLowerCase())
 }
 
-/** Other requests are served between two chunks. */
-async function* chunksOf(bytes: Buffer): AsyncGenerator<Buffer> {
-  for (let at = 0; at < bytes.length; at += chunkBytes) {
-    yield bytes.subarray(at, at + chunkBytes)
-    await yieldToOthers()
+function requireFewLines({ bytes }: Upload): void {
+  let lines = 0
+  for (let at = bytes.indexOf(newline); at !== -1; at = bytes.indexOf(newline, at + 1)) {
+    if (++lines > maxLines) throw tooMuch(`the file has more than ${maxLines.toLocaleString('en')} lines`)
   }
+}
+
+function tooMuch(message: string): FatalError {
+  return new FatalError(message, exitCodes.badData)
 }

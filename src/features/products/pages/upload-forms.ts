@@ -1,6 +1,8 @@
 /** Forms with a file, which is held in memory: larger files are for the command. */
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { httpErrors } from '../../../platform/http/http-errors.ts'
+import { type FormPart, readMultipart } from '../../../platform/http/multipart.ts'
+import { onResponseEnd } from '../../../platform/http/response-end.ts'
 import type { Upload } from './product-uploads.ts'
 
 export const maxUploadBytes = 8 * 1024 * 1024
@@ -19,42 +21,55 @@ export interface UploadForm {
   upload: Upload | undefined
 }
 
+/** Does what an upload is for. The upload counts until that is done, even if the client has disconnected. */
+export type UseUpload = <T>(request: FastifyRequest, use: () => Promise<T>) => Promise<T>
+
 /** Call it in a plugin of its own, before adding its routes: they all accept such forms. */
-export function acceptUploads(app: FastifyInstance): void {
-  let held = 0
+export function acceptUploads(app: FastifyInstance): UseUpload {
+  const held = new Set<FastifyRequest>()
+  const inUse = new WeakSet<FastifyRequest>()
   app.addHook('onRoute', (route) => {
     route.bodyLimit = maxUploadBytes + spareBytes
   })
-  app.addHook('onRequest', async (request, reply) => {
-    if (request.method !== 'POST') return
-    if (held >= maxAtOnce) throw httpErrors.unavailable()
-    held += 1
-    // Also if the client disconnects.
-    reply.raw.once('close', () => {
-      held -= 1
+  // After the guards of the route: nobody else takes a place.
+  app.addHook('preParsing', async (request, reply) => {
+    if (held.size >= maxAtOnce) throw httpErrors.unavailable()
+    held.add(request)
+    onResponseEnd(reply.raw, () => {
+      if (!inUse.has(request)) held.delete(request)
     })
   })
   const parse = async (request: FastifyRequest, raw: Buffer): Promise<UploadForm> => {
-    const headers = { 'content-type': request.headers['content-type'] ?? '' }
-    try {
-      return await readForm(await new Response(new Uint8Array(raw), { headers }).formData())
-    } catch {
-      throw httpErrors.malformedBody()
-    }
+    const parts = readMultipart(raw, request.headers['content-type'] ?? '')
+    if (!parts) throw httpErrors.malformedBody()
+    return readForm(parts)
   }
   app.addContentTypeParser<Buffer>('multipart/form-data', { parseAs: 'buffer' }, parse)
+
+  return async (request, use) => {
+    // The client has disconnected before it began.
+    if (!held.has(request)) throw httpErrors.unavailable()
+    inUse.add(request)
+    try {
+      return await use()
+    } finally {
+      held.delete(request)
+    }
+  }
 }
 
-async function readForm(form: FormData): Promise<UploadForm> {
-  const [file, carried, name] = ['file', 'carried', 'name'].map((field) => form.get(field))
+function readForm(parts: readonly FormPart[]): UploadForm {
+  const textOf = (name: string) => parts.find((part) => part.name === name)?.content.toString()
+  const file = parts.find(({ name, fileName }) => name === 'file' && fileName !== undefined)
+  const [carried, name] = [textOf('carried'), textOf('name')]
   return {
-    _token: form.get('_token'),
-    act: form.get('act'),
-    again: form.get('again'),
+    _token: textOf('_token'),
+    act: textOf('act'),
+    again: textOf('again'),
     upload:
-      file instanceof File && file.size > 0
-        ? { name: file.name, bytes: Buffer.from(await file.arrayBuffer()) }
-        : typeof carried === 'string' && typeof name === 'string'
+      file && file.content.length > 0
+        ? { name: file.fileName ?? '', bytes: file.content }
+        : carried !== undefined && name !== undefined
           ? { name, bytes: Buffer.from(carried, 'base64') }
           : undefined,
   }

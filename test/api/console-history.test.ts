@@ -75,7 +75,7 @@ onEachEngine('the history of a product', (engine) => {
       'Edited by a deleted user',
       ...rest(`user ${root.id}`, `user ${bob.id}`),
     ])
-    assert.deepEqual(await seenBy(viewer, imported), ['Created by an import or a program'])
+    assert.deepEqual(await seenBy(viewer, imported), ['Created by a command or a program'])
   })
 
   test('escapes what users have typed, in values and in names', async (t) => {

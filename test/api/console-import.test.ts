@@ -39,6 +39,7 @@ onEachEngine('an import in the console', (engine) => {
     assert.equal(await total(api), before + 1500)
     const [newest] = (await api.get('/api/v2/products?q=Kettle')).body.data
     assert.equal(newest.attributes.description, 'Two\r\nlines')
+    assert.match((await browser.open(`/console/products/${newest.id}/history`)).text, /Created by you/)
 
     const again = await send({ act: 'import', ...carried })
     assert.equal(again.status, 409)
@@ -88,7 +89,8 @@ onEachEngine('an import in the console', (engine) => {
   test('says what is wrong with a file that cannot be read', async () => {
     const { send } = await start(await shared())
     for (const [file, problem] of [
-      ['', /Choose a file\./],
+      ['', /The file is empty/],
+      ['Name;Price\nLamp;3\n', /The file has no column description; its first row is: Name;Price/],
       ['title,cost\nLamp,3\n', /The file has no column name, description, price/],
       ['name,name,description,price\n', /has the column name twice/],
     ] as const) {
@@ -96,6 +98,9 @@ onEachEngine('an import in the console', (engine) => {
       assert.equal(status, 422, file)
       assert.match(text, problem)
     }
+    const none = await send({ act: 'preview', file: '', name: '' })
+    assert.equal(none.status, 422)
+    assert.match(none.text, /Choose a file\./)
     const { status, text } = await send({ act: 'import', file: 'name,description,price\n,,\n' })
     assert.equal(status, 200)
     assert.match(text, /0 products are imported/)

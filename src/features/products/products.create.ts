@@ -77,7 +77,8 @@ export function createProductsService(
       return ids.map((id) => byId.get(id) ?? null)
     },
     /** A statement that adds made-up products, the same at each call; as many as one write may hold. */
-    createSamples: (count: number) => insertMany(db.dialect, inventProducts(1).take(count), clock.nowIso()),
+    createSamples: (count: number, by: number) =>
+      insertMany(db.dialect, inventProducts(1).take(count), clock.nowIso(), by),
     forms: createProductForms({ writePermission }, products),
     uploads: createProductUploads({ db, clock, onChanged: changes.wake }),
     history: createProductHistory({ changes, users, retentionDays: config.changes.retentionDays }),

@@ -27,7 +27,7 @@ export function createSetUpService(infrastructure: Infrastructure, { users, auth
   return {
     ...createSetUp({ store, clock, random, log, audit, users, auth, onRegistered }),
     findWelcome: store.findWelcome,
-    addSamples: () => store.addSamples(products.createSamples(sampleCount)),
+    addSamples: (by: number) => store.addSamples(products.createSamples(sampleCount, by)),
     async findProductionSettings() {
       const isBackedUp = await backup.isHealthy()
       // The configuration has the keys of all features; the type has only those of this one.

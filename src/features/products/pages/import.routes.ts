@@ -1,6 +1,7 @@
 /** Imports a file: choose it, see what is in it, import it. Nothing is kept between these steps but by the page itself. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { FatalError } from '../../../core/fatal-error.ts'
+import { principalOf } from '../../../platform/access/route-guards.ts'
 import { csvText } from '../../../platform/csv/csv-text.ts'
 import { readColumns } from '../transfer/columns.ts'
 import { importedPage, importPage, previewPage } from './import.views.ts'
@@ -32,7 +33,7 @@ export function addImportPages(app: FastifyInstance, { forms, uploads, send }: P
     async import({ request, reply, upload, inspection, isAgain }) {
       // As safe to repeat as the command: the same file is imported once, unless that is asked for.
       if (inspection.known?.finished_at && !isAgain) return send(request, reply, previewPage(upload, inspection), 409)
-      const outcome = await uploads.run(upload, inspection, stopping.signal)
+      const outcome = await uploads.run(upload, inspection, { by: principalOf(request).id, signal: stopping.signal })
       return send(request, reply, importedPage(upload, inspection, outcome))
     },
   }

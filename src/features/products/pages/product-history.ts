@@ -78,7 +78,7 @@ export function createProductHistory({ changes, users, retentionDays }: HistoryD
     const byId = new Map(found.map((user) => [user.id, user]))
     return (id) => {
       // The log knows users only. Without one, it was a command, an extension or somebody in the database.
-      if (id === null) return 'an import or a program'
+      if (id === null) return 'a command or a program'
       if (id === reader.id) return 'you'
       const user = byId.get(id)
       if (!user) return 'a deleted user'

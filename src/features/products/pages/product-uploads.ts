@@ -3,7 +3,7 @@ import type { Clock } from '../../../core/clock.ts'
 import { exitCodes, FatalError } from '../../../core/fatal-error.ts'
 import type { Database } from '../../../platform/database/database.ts'
 import type { ProductValues } from '../product.ts'
-import { readColumns, requiredColumns } from '../transfer/columns.ts'
+import { readColumns } from '../transfer/columns.ts'
 import { beginFingerprint } from '../transfer/input-file.ts'
 import { createProductImport } from '../transfer/product-import.ts'
 import { createProductImportStore, type ImportRecord } from '../transfer/product-imports.store.ts'
@@ -105,12 +105,13 @@ export function createProductUploads({ db, clock, onChanged }: ProductUploadsDep
   return {
     inspect,
     /** Continues an import of the same file that was interrupted. Returns the number of new products. */
-    async run(upload: Upload, { id, known }: Inspection, signal: AbortSignal) {
+    async run(upload: Upload, { id, known }: Inspection, { by, signal }: { by: number; signal: AbortSignal }) {
       if (known?.finished_at) await store.reset(id)
       const { imported, isInterrupted } = await importer.run({
         records: readRecords(chunksOf(upload.bytes), layoutOf(upload)),
         id,
         done: known && !known.finished_at ? known : { records: 0, rejected: 0 },
+        by,
         signal,
         onRejected() {},
         onProgress() {},
@@ -125,11 +126,9 @@ export function createProductUploads({ db, clock, onChanged }: ProductUploadsDep
 function layoutOf(upload: Upload): Layout {
   const { name, bytes } = upload
   const format = formatOf(name) ?? (bytes.subarray(0, 100).toString().trimStart().startsWith('{') ? 'ndjson' : 'csv')
-  const fits = (delimiter: string) => {
-    const columns = headerOf(upload, delimiter)
-    return requiredColumns.every((column) => columns.includes(column))
-  }
-  return { format, delimiter: delimiters.find(fits) ?? ',', isExact: false }
+  const known = (delimiter: string) => headerOf(upload, delimiter).filter((name) => readColumns.includes(name)).length
+  const delimiter = delimiters.reduce((best, each) => (known(each) > known(best) ? each : best))
+  return { format, delimiter, isExact: false }
 }
 
 /** The names in the first line. Good enough to tell what is read; the reader of the records decides. */

@@ -67,8 +67,9 @@ function readForm(parts: readonly FormPart[]): UploadForm {
     act: textOf('act'),
     again: textOf('again'),
     upload:
-      file && file.content.length > 0
-        ? { name: file.fileName ?? '', bytes: file.content }
+      // Without a name: a field in which no file was chosen.
+      file?.fileName
+        ? { name: file.fileName, bytes: file.content }
         : carried !== undefined && name !== undefined
           ? { name, bytes: Buffer.from(carried, 'base64') }
           : undefined,

@@ -20,6 +20,8 @@ export interface ImportJob {
   id: string | undefined
   /** Records at the start that an earlier run has processed, and how many of them were rejected. */
   done: { records: number; rejected: number }
+  /** The user who imports, if any. */
+  by?: number | null
   signal: AbortSignal
   onRejected(line: number, problem: string): void
   onProgress(counts: Counts): void
@@ -43,7 +45,12 @@ export interface ProductImportDeps {
 
 export function createProductImport({ db, clock, store, openWriter = openBulkWriter }: ProductImportDeps) {
   /** Validates all records and writes nothing. */
-  async function check({ records, signal, onRejected, onProgress }: Omit<ImportJob, 'id' | 'done'>): Promise<Counts> {
+  async function check({
+    records,
+    signal,
+    onRejected,
+    onProgress,
+  }: Omit<ImportJob, 'id' | 'done' | 'by'>): Promise<Counts> {
     const checkRow = createRowCheck()
     const counts = { imported: 0, rejected: 0 }
     for await (const some of records) {
@@ -61,7 +68,15 @@ export function createProductImport({ db, clock, store, openWriter = openBulkWri
     return counts
   }
 
-  async function run({ records, id, done, signal, onRejected, onProgress }: ImportJob): Promise<ImportOutcome> {
+  async function run({
+    records,
+    id,
+    done,
+    by = null,
+    signal,
+    onRejected,
+    onProgress,
+  }: ImportJob): Promise<ImportOutcome> {
     const bulk = await openWriter({ db, clock })
     const checkRow = createRowCheck()
     /** Committed by this run. */
@@ -85,7 +100,7 @@ export function createProductImport({ db, clock, store, openWriter = openBulkWri
         hasBegun = true
         statements.push(store.advance(id, { ...advance, rejected: done.rejected + advance.rejected, isFinished }))
       }
-      if (rows.length > 0) statements.push(insertMany(db.dialect, rows, clock.nowIso()))
+      if (rows.length > 0) statements.push(insertMany(db.dialect, rows, clock.nowIso(), by))
       if (statements.length > 0) {
         const decided = await bulk.write(...statements)
         if (id !== undefined && decided.length === 0) throw overtaken()

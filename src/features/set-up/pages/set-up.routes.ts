@@ -70,7 +70,7 @@ export function addSetUpPages(app: FastifyInstance, parts: PageKit & SetUpServic
 
   app.post('/setup/samples', { config: forAdministrators }, async (request, reply): Promise<FastifyReply> => {
     await requireWelcome(request)
-    await parts.addSamples()
+    await parts.addSamples(principalOf(request).id)
     return notices.redirect(reply, { address: `${setUpPath}/done`, notice: 'samples-added' })
   })
 

@@ -12,6 +12,7 @@ import { maxRunningOperations } from '../platform/graphql/websocket/operation-qu
 import { namedPlugin } from '../platform/http/named-plugin.ts'
 import type { Infrastructure } from '../platform/infrastructure.ts'
 import { createAddressBudgets } from '../platform/limiter/address-budgets.ts'
+import { createThemeReader } from '../platform/pages/frame/theme.ts'
 import { traceEngine } from '../platform/tracing/traced-engine.ts'
 import type { Joined } from './join.ts'
 
@@ -71,7 +72,10 @@ export async function createGraphQL(infrastructure: Infrastructure, joined: Join
       return { subscribers: one.subscribers + other.subscribers, sources: one.sources + other.sources }
     },
     async addRoutes(app: FastifyInstance): Promise<void> {
-      servePlayground(app, { isOn: isPlaygroundOpen(config) })
+      servePlayground(app, {
+        isOn: isPlaygroundOpen(config),
+        themeOf: createThemeReader(config.server.publicUrl),
+      })
       await app.register(namedPlugin('graphql', graphqlRoutes), {
         prefix: graphqlPath,
         engine,

@@ -79,7 +79,12 @@ onEachEngine('the table of products', (engine) => {
     assert.equal((await read(id)).price, 30)
     await browser.open(`${list}?edit=${id}`)
     await api.delete(`${productsPath}/${id}`, user.access)
-    assert.equal((await browser.submit(`${list}/${id}/quick`, { price: '1' })).status, 404)
+    const gone = await browser.submit(`${list}/${id}/quick`, { price: '1.75' })
+    assert.equal(gone.status, 404)
+    assert.match(gone.text, /“Contested” has been deleted meanwhile, so nothing is saved\. You typed: price 1\.75\./)
+    assert.deepEqual(headsIn(gone).slice(0, 1), ['Name'], 'the list is there')
+    assert.equal((await browser.submit(`${list}/${id}/restore`)).status, 303)
+    assert.equal((await read(id)).price, 30)
   })
 
   test('shows the columns of choice, on every page and in every order', async () => {
@@ -88,6 +93,11 @@ onEachEngine('the table of products', (engine) => {
     assert.deepEqual(headsIn(usual), ['Name', 'Category', 'Price', 'Stock', 'Status'])
     const chosen = await browser.open(`${list}?columns=changed&columns=id&columns=nonsense&columns=slug`)
     assert.deepEqual(headsIn(chosen), ['Name', 'ID', 'Slug', 'Changed'])
+    for (const asked of ['q=a&columns=id', 'sort=price&columns=id']) {
+      const { html } = await browser.open(`${list}?${asked}`)
+      assert.match(html, /href="\/console\/products\?columns=id">Show all, newest first/, 'the columns stay')
+      assert.ok(!html.includes(`href="${list}">Show all`), asked)
+    }
     assert.match(chosen.text, /thing-300/)
     for (const text of ['Next →', 'Name']) {
       const address = linkTo(chosen, text)

@@ -56,8 +56,8 @@ onEachEngine('two-factor in the console', (engine) => {
     const codes = codesOf(on)
     assert.equal(new Set(codes).size, 10)
     assert.equal(on.headers.get('cache-control'), 'no-store')
-    assert.match(on.html, /data-print hidden>Print/)
-    assert.match(on.html, /data-copy="recovery-codes" hidden>Copy/)
+    assert.match(on.html, /class="scripted" data-print>Print/)
+    assert.match(on.html, /class="scripted" data-copy="recovery-codes">Copy/)
 
     const reloaded = await browser.post(`${twoFactor}/enable`, {
       ...mistyped.hidden(`${twoFactor}/enable`),

@@ -59,7 +59,8 @@ onEachEngine('the list of users in the console', (engine) => {
     assert.match(disabled.text, new RegExp(`${expected.length} users`))
     assert.match(disabled.html, /<option value="disabled" selected>/)
     assert.match(disabled.html, /value="id" checked>/)
-    assert.match(disabled.text, /Select Email ↓ Number/)
+    assert.match(disabled.text, /Selected Email ↓ Number/)
+    assert.match(disabled.html, /href="\/console\/users\?columns=[^"&]+">Show all, oldest first/, 'the columns stay')
   })
 
   test('says what is wrong, and what was not found', async () => {
@@ -97,7 +98,7 @@ onEachEngine('the list of users in the console', (engine) => {
     const manager = await browse('manager', 'viewer')
     const select = async (act: string, users: readonly number[], more = {}) => {
       await manager.open(`${path}?q=${encodeURIComponent(one.email)}`)
-      const fields = { ...(await hiddenOf(manager)), users: users.map(String), ...more }
+      const fields = { ...(await hiddenOf(manager)), pick: users.map(String), ...more }
       return manager.post(`${path}/bulk/${act}`, fields)
     }
     const hiddenOf = async ({ open }: typeof manager) => (await open(`${path}?q=x`)).hidden(`${path}/bulk/disable`)
@@ -107,7 +108,7 @@ onEachEngine('the list of users in the console', (engine) => {
     assert.match(question.text, new RegExp(`Sign 1 user out everywhere\\? .*${one.email}`))
     const out = await manager.post(`${path}/bulk/sign-out`, {
       ...question.hidden(`${path}/bulk/sign-out`),
-      users: [String(one.id)],
+      pick: [String(one.id)],
     })
     assert.match(out.text, /Sign out: 1 of 1 user 1 user is signed out everywhere\./)
     assert.ok(out.html.includes(`href="${path}?q=x"`), 'back to where the list was')

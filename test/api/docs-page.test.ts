@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { docsFiles } from '../../src/platform/openapi/openapi.routes.ts'
-import { share } from '../support/api.ts'
+import { share, startApi } from '../support/api.ts'
 import { startDescribedApi } from '../support/openapi-document.ts'
 
 /** For tests that only read. */
@@ -38,6 +38,24 @@ test('the page and the description are sent once: with their ETag, the answer is
     assert.match(etag, /^"[\w+-]{22,}"$/)
     const again = await api.request('GET', path, { headers: { 'if-none-match': etag } })
     assert.deepEqual([again.status, again.body], [304, ''])
+  }
+})
+
+test("pages outside of the console have the theme that was chosen in it, and the system's without one", async (t) => {
+  const api = await startApi(t)
+  const secure = await startApi(t, { env: { PUBLIC_URL: 'https://shop.example.com' } })
+  const themeAt = async ({ request }: Pick<typeof api, 'request'>, path: string, cookie: string) => {
+    const { body, headers } = await request('GET', path, { headers: { cookie } })
+    assert.match(headers.get('vary') ?? '', /\bcookie\b/)
+    return /<html [^>]*data-theme="(\w+)"|<body class="graphiql-(\w+)">/.exec(body)?.slice(1).find(Boolean) ?? 'system'
+  }
+  for (const path of ['/', '/docs', '/graphiql']) {
+    assert.equal(await themeAt(api, path, 'latchkey_appearance=dark%20compact'), 'dark', path)
+    assert.equal(await themeAt(api, path, 'a=b; latchkey_appearance=light%20comfortable'), 'light', path)
+    for (const cookie of ['', 'latchkey_appearance=%22%3E', 'latchkey_appearance=system%20compact'])
+      assert.equal(await themeAt(api, path, cookie), 'system', path)
+    assert.equal(await themeAt(secure, path, '__Host-latchkey_appearance=dark%20compact'), 'dark', path)
+    assert.equal(await themeAt(secure, path, 'latchkey_appearance=dark%20compact'), 'system', 'of another host')
   }
 })
 

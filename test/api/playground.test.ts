@@ -1,10 +1,11 @@
 /** The playground over HTTP. Its browser tests are in test/browser/. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { playgroundFiles } from '../../src/platform/graphql/playground/playground.ts'
+import { playgroundFiles, playgroundPath } from '../../src/platform/graphql/playground/playground.ts'
 import { startApi } from '../support/api.ts'
 
-const paths = Object.keys(playgroundFiles)
+const files = { [playgroundPath]: { file: 'page.html' }, ...playgroundFiles }
+const paths = Object.keys(files)
 
 async function statuses(t: TestContext, env: Record<string, string>): Promise<number[]> {
   const api = await startApi(t, { env })
@@ -51,7 +52,7 @@ test('the content security policy allows only these scripts and styles', async (
 test('every file has its content type, is compressed on request, and is revalidated with an ETag', async (t) => {
   const api = await startApi(t)
   const types = { html: 'text/html', css: 'text/css', js: 'text/javascript' }
-  for (const [path, { file }] of Object.entries(playgroundFiles)) {
+  for (const [path, { file }] of Object.entries(files)) {
     const type = types[file.split('.').at(-1) as keyof typeof types]
     for (const encoding of ['identity', 'br', 'gzip']) {
       const { status, headers } = await api.request('GET', path, { headers: { 'accept-encoding': encoding } })

@@ -2,6 +2,7 @@
 import { isPlaygroundOpen } from '../../config/config.ts'
 import { defineFeature } from '../../platform/feature.ts'
 import type { NavigationEntry } from '../../platform/pages/frame/navigation.ts'
+import { createThemeReader } from '../../platform/pages/frame/theme.ts'
 import { auth } from '../auth/auth.feature.ts'
 import { profile } from '../profile/profile.feature.ts'
 import { twoFactor } from '../two-factor/two-factor.feature.ts'
@@ -17,6 +18,7 @@ export const console = defineFeature({
     (await import('./landing.ts')).addLandingPage(app, {
       hasPlayground: isPlaygroundOpen(config),
       guestNavigation: guestNavigation(service),
+      themeOf: createThemeReader(config.server.publicUrl),
     }),
   pages: (service) => ({
     guestNavigation: guestNavigation(service),

@@ -1,13 +1,21 @@
-/** The page at `/`. It is the same for everybody, so it reads no session and can be cached. */
-import type { FastifyInstance } from 'fastify'
+/** The page at `/`. It is the same for everybody but for the theme, so it reads no session and can be cached. */
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { pageHeaders } from '../../platform/http/security-headers.ts'
+import { addVary } from '../../platform/http/vary.ts'
+import { defaultAppearance } from '../../platform/pages/frame/appearance.ts'
+import type { ReadTheme } from '../../platform/pages/frame/theme.ts'
 import { html } from '../../platform/pages/html.ts'
 import { createLayout, type LayoutOptions } from '../../platform/pages/layout.ts'
 import { pagePolicy } from '../../platform/pages/pages.ts'
 
-export function addLandingPage(app: FastifyInstance, options: LayoutOptions): void {
-  const { hasPlayground } = options
-  const render = createLayout(options)
+export interface LandingOptions extends Omit<LayoutOptions, 'appearanceOf'> {
+  themeOf: ReadTheme
+}
+
+export function addLandingPage(app: FastifyInstance, options: LandingOptions): void {
+  const { hasPlayground, themeOf } = options
+  const appearanceOf = (request: FastifyRequest) => ({ ...defaultAppearance, theme: themeOf(request) })
+  const render = createLayout({ ...options, appearanceOf })
   const places = [
     {
       path: '/console',
@@ -26,10 +34,9 @@ export function addLandingPage(app: FastifyInstance, options: LayoutOptions): vo
 ${places.map(({ path, name, about }) => html`<li class="card"><h2><a href="${path}">${name}</a></h2><p>${about}</p></li>`)}
 </ul>`
 
-  app.get('/', { config: { access: 'public', docs: false } }, (request, reply) =>
-    reply
-      .headers({ ...pageHeaders(pagePolicy), 'cache-control': 'no-cache' })
-      .type('text/html; charset=utf-8')
-      .send(render({ title: 'Welcome', content }, request).text),
-  )
+  app.get('/', { config: { access: 'public', docs: false } }, (request, reply) => {
+    reply.headers({ ...pageHeaders(pagePolicy), 'cache-control': 'no-cache' }).type('text/html; charset=utf-8')
+    addVary(reply, 'cookie')
+    return reply.send(render({ title: 'Welcome', content }, request).text)
+  })
 }

@@ -1,4 +1,4 @@
-/** Serves the API description: `/openapi.json` for programs, `/docs` for people. Each is made once, on the first request. */
+/** Serves the API description: `/openapi.json` for programs, `/docs` for people. Each is made on the first request. */
 import { hash } from 'node:crypto'
 import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
@@ -6,6 +6,8 @@ import { compressResponse } from '../http/compression.ts'
 import { isUnchanged } from '../http/conditional-requests.ts'
 import { pageHeaders } from '../http/security-headers.ts'
 import { serveFile } from '../http/static-file.ts'
+import { createThemeReader } from '../pages/frame/theme.ts'
+import { serveThemedPage } from '../pages/themed-page.ts'
 import { type AddedRoute, type BuildOptions, buildDocument } from './build.ts'
 import { renderPage } from './page/page.ts'
 
@@ -41,22 +43,24 @@ export function serveDocs(app: FastifyInstance, options: DocsOptions): void {
 
   const build = once(() => buildDocument(routes, options))
   const base = options.publicUrl ?? `http://localhost:${options.port}`
-  serve('/openapi.json', 'application/json; charset=utf-8', {}, () => JSON.stringify(build()))
-  serve('/docs', 'text/html; charset=utf-8', pageHeaders(pagePolicy), () => renderPage(build(), base))
+  const json = once(() => {
+    const text = JSON.stringify(build())
+    return { text, etag: `"${hash('sha256', text, 'base64url').slice(0, 22)}"` }
+  })
+  const config = { access: 'public', docs: false } as const
+  app.get('/openapi.json', { config, onSend: compressResponse }, async (request, reply) => {
+    const { text, etag } = json()
+    reply.header('cache-control', 'no-cache')
+    return isUnchanged(request, reply, etag) ? reply.send() : reply.type('application/json; charset=utf-8').send(text)
+  })
+  serveThemedPage(app, {
+    path: '/docs',
+    headers: pageHeaders(pagePolicy),
+    themeOf: createThemeReader(options.publicUrl),
+    make: (theme) => renderPage(build(), { base, theme }),
+  })
   for (const [name, type] of Object.entries(docsFiles)) {
     serveFile(app, { path: `/docs/${name}`, file: join(import.meta.dirname, 'page', name), type })
-  }
-
-  function serve(path: string, type: string, headers: Record<string, string>, make: () => string): void {
-    const content = once(() => {
-      const text = make()
-      return { text, etag: `"${hash('sha256', text, 'base64url').slice(0, 22)}"` }
-    })
-    app.get(path, { config: { access: 'public', docs: false }, onSend: compressResponse }, async (request, reply) => {
-      const { text, etag } = content()
-      reply.header('cache-control', 'no-cache').headers(headers)
-      return isUnchanged(request, reply, etag) ? reply.send() : reply.type(type).send(text)
-    })
   }
 }
 

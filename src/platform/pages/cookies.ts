@@ -34,14 +34,17 @@ const appearanceSeconds = 365 * 86_400
  * Over https the names have the prefix `__Host-`, so that no other host, such as a sub-domain, can set them. Browsers reject
  * the prefix over plain http.
  */
+export function cookieName(name: string, isHttps: boolean): string {
+  return `${isHttps ? '__Host-' : ''}latchkey_${name}`
+}
+
 export function createCookies({ isHttps, maxAgeSeconds }: { isHttps: boolean; maxAgeSeconds: number }): Cookies {
-  const prefix = isHttps ? '__Host-' : ''
   const names = {
-    session: `${prefix}latchkey_session`,
-    device: `${prefix}latchkey_device`,
-    form: `${prefix}latchkey_form`,
-    notice: `${prefix}latchkey_notice`,
-    appearance: `${prefix}latchkey_appearance`,
+    session: cookieName('session', isHttps),
+    device: cookieName('device', isHttps),
+    form: cookieName('form', isHttps),
+    notice: cookieName('notice', isHttps),
+    appearance: cookieName('appearance', isHttps),
   }
   const options = { path: '/', httpOnly: true, secure: isHttps } as const
   return {

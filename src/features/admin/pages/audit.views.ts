@@ -2,15 +2,17 @@
 import type { PageMeta } from '../../../platform/http/paging.ts'
 import type { Sort } from '../../../platform/listing/list-definition.ts'
 import type { SortedPage } from '../../../platform/listing/sorted-list.store.ts'
-import { type Column, columnChoices, columnTable } from '../../../platform/pages/components/columns.ts'
+import { type Column, columnForm, columnTable } from '../../../platform/pages/components/columns.ts'
 import { emptyList } from '../../../platform/pages/components/empty-list.ts'
-import { rangeFields, selectField, textField } from '../../../platform/pages/components/list-fields.ts'
+import { counted, countLine } from '../../../platform/pages/components/list-counts.ts'
+import { hiddenFields, rangeFields, selectField, textField } from '../../../platform/pages/components/list-fields.ts'
 import {
   cursorPager,
   type ListParameters,
   listAddress,
   positionAddress,
   type ShownList,
+  wholeListAddress,
 } from '../../../platform/pages/components/list-links.ts'
 import { pageJump } from '../../../platform/pages/components/page-jump.ts'
 import { beyondLast, pager } from '../../../platform/pages/components/pager.ts'
@@ -40,11 +42,11 @@ export interface AuditView {
 const path = '/console/audit'
 
 export function auditPage(view: AuditView): Page {
-  const { listed, sorted, query, retentionDays } = view
+  const { listed, sorted, query, columns, chosen, retentionDays } = view
   const rows = listed?.rows ?? sorted?.rows ?? []
   return {
     title: 'Audit trail',
-    styles: ['administration.css'],
+    styles: ['tables.css', 'administration.css'],
     content: html`<div class="row head"><h1>Audit trail</h1>
 <a class="button end" href="${listAddress(`${path}/export`, query)}" download>Download as CSV</a></div>
 <p class="soft">${retentionDays === 0 ? 'Entries are kept for ever.' : `Entries are kept for ${days(retentionDays)}.`}</p>
@@ -54,20 +56,24 @@ ${form(view)}
 ${rows.length > 0 ? table(rows, view) : empty(view)}
 ${rows.length > 0 && listed && html`${pager(path, listed.meta, query)}${pageJump(path, listed.meta, query)}`}
 ${rows.length > 0 && sorted && cursorPager(listOf(view), sorted)}
+${rows.length > 0 && html`<div class="row foot">${columnForm({ path, query, columns, chosen })}</div>`}
 </div>`,
   }
 }
 
-const days = (count: number) => `${count.toLocaleString('en')} ${count === 1 ? 'day' : 'days'}`
+const entryWords = { none: 'Nothing', one: 'entry', many: 'entries' }
+
+const days = (count: number) => counted(count, { one: 'day', many: 'days' })
 
 const listOf = ({ query, sort }: AuditView): ShownList => ({ path, query, sort })
 
-function form({ query, events, columns, chosen, canSeeUsers, listed }: AuditView): Html {
+function form({ query, events, canSeeUsers, listed }: AuditView): Html {
   const byLabel = Object.entries(events).toSorted(([, a], [, b]) => (a < b ? -1 : 1))
   const who = canSeeUsers ? 'email or number' : 'number'
-  const isOpen = listed === undefined || query.columns !== undefined
+  const isOpen = listed === undefined
   return html`<form method="get" action="${path}" role="search" class="list-form">
-<details class="orders"${isOpen && html` open`}><summary>Filter, order and columns</summary>
+${query.columns !== undefined && hiddenFields({ columns: query.columns })}
+<details class="orders"${isOpen && html` open`}><summary>Sort and filter</summary>
 <div class="fields">
 ${selectField({ label: 'Event', name: 'filter[event]', query }, [['', 'All events'], ...byLabel])}
 ${selectField({ label: 'Outcome', name: 'filter[outcome]', query }, [['', 'All outcomes'], ...Object.entries(outcomeWords)])}
@@ -79,20 +85,14 @@ ${selectField({ label: 'Order', name: 'sort', query }, [
   ['', 'Newest first'],
   ['at', 'Oldest first'],
 ])}
-${columnChoices(columns, chosen)}
-<p class="row"><button class="main">Show</button> <a href="${path}">Show all, newest first</a></p>
+<p class="row"><button class="main">Show</button> <a href="${wholeListAddress(path, query)}">Show all, newest first</a></p>
 </div></details>
 </form>`
 }
 
 function countOf({ listed, sorted, problem, query }: AuditView): Html | string {
-  if (problem !== undefined) return 'Nothing is shown'
-  const total = listed?.meta.total ?? sorted?.total
-  if (total === null || total === undefined) {
-    return html`Many entries; not counted. <a href="${listAddress(path, { ...query, count: 'exact' })}">Count them</a>`
-  }
-  if (total === 0) return 'Nothing found'
-  return `${total.toLocaleString('en')} ${total === 1 ? 'entry' : 'entries'}`
+  const total = listed?.meta.total ?? sorted?.total ?? null
+  return countLine(entryWords, { total, problem, exact: listAddress(path, { ...query, count: 'exact' }) })
 }
 
 function table(rows: readonly AuditRow[], view: AuditView): Html {
@@ -106,5 +106,5 @@ function empty(view: AuditView): Html {
   const { listed, sorted, problem, query } = view
   if (problem === undefined && listed) return beyondLast(path, listed.meta, query)
   const onward = sorted?.next && positionAddress(listOf(view), sorted.next)
-  return emptyList({ none: 'Nothing', one: 'entry', many: 'entries', problem, onward })
+  return emptyList({ ...entryWords, problem, onward })
 }

@@ -17,7 +17,7 @@ import { inOtherWords } from './refusal-words.ts'
 const maxUsers = 100
 const Text = Type.Optional(Type.String({ default: '' }))
 const Selection = Type.Object({
-  users: Type.Optional(Type.Array(Type.String(), { default: [] })),
+  pick: Type.Optional(Type.Array(Type.String(), { default: [] })),
   back: Text,
   confirmed: Text,
 })
@@ -43,7 +43,7 @@ export function addBulkPages(app: FastifyInstance, { admin, people, send }: Page
       async (request, reply) => {
         const { body } = request
         const back = readBack(body.back)
-        const users = await find(body.users)
+        const users = await find(body.pick)
         if (users.length === 0) return send(request, reply, nobodySelectedPage(back), 422)
         if (body.confirmed !== 'true') return send(request, reply, bulkQuestionPage({ act: name, users, back }))
         const result = await actOnEach(users, actorOf(request), act)

@@ -1,4 +1,6 @@
 /** One action on several users: the buttons, the question, and the result. */
+import { bulkBar } from '../../../platform/pages/components/bulk-bar.ts'
+import { counted } from '../../../platform/pages/components/list-counts.ts'
 import { type ListParameters, listAddress } from '../../../platform/pages/components/list-links.ts'
 import { type Html, html } from '../../../platform/pages/html.ts'
 import type { Page } from '../../../platform/pages/pages.ts'
@@ -35,16 +37,18 @@ export const bulkWords = {
 
 export type BulkAct = keyof typeof bulkWords
 
-/** The form around the table. */
-export function bulkActs(table: Html, query: ListParameters): Html {
-  return html`<form method="post" action="${path}/bulk/disable">
-<input type="hidden" name="back" value="${new URLSearchParams(query).toString()}">
-${table}
-<div class="bulk"><p class="soft">With those selected:</p>
-${Object.values(bulkWords).map(
-  ({ name, act }) => html`<button formaction="${path}/bulk/${act}">${name}</button>\n`,
-)}</div>
-</form>`
+export const userWords = { none: 'Nobody', one: 'user', many: 'users' }
+
+/** What can be done to several users, above the list. */
+export function userBulkBar(query: ListParameters): Html {
+  return bulkBar({
+    action: `${path}/bulk/disable`,
+    back: new URLSearchParams(query).toString(),
+    all: listAddress(path, { ...query, select: 'page' }),
+    buttons: Object.values(bulkWords).map(
+      ({ name, act }) => html`<button formaction="${path}/bulk/${act}">${name}…</button>`,
+    ),
+  })
 }
 
 export interface BulkView {
@@ -55,17 +59,16 @@ export interface BulkView {
 
 export function bulkQuestionPage({ act, users, back }: BulkView): Page {
   const { name, question, means } = bulkWords[act]
-  const title = question(countOf(users.length))
+  const title = question(counted(users.length, userWords))
   return {
     title,
-    styles: ['administration.css'],
     content: html`<section class="medium card">
 <h1>${title}</h1>
 <p>${means}</p>
 ${emailList(users)}
 <form method="post" action="${path}/bulk/${act}">
 <input type="hidden" name="back" value="${new URLSearchParams(back).toString()}">
-${users.map(({ id }) => html`<input type="hidden" name="users" value="${id}">\n`)}
+${users.map(({ id }) => html`<input type="hidden" name="pick" value="${id}">\n`)}
 <input type="hidden" name="confirmed" value="true">
 <p class="row actions"><button class="bad">${name}</button> <a class="button quiet" href="${listAddress(path, back)}">Cancel</a></p>
 </form>
@@ -95,12 +98,11 @@ export function bulkResultPage({ act, back, done, refused }: BulkResult & Omit<B
   const isOne = done.length === 1
   return {
     title: name,
-    styles: ['administration.css'],
     content: html`<section class="medium card">
-<h1>${name}: ${done.length} of ${countOf(done.length + refused.length)}</h1>
+<h1>${name}: ${done.length} of ${counted(done.length + refused.length, userWords)}</h1>
 ${
   done.length > 0 &&
-  html`<p role="status">${bulkWords[act].done(`${countOf(done.length)} ${isOne ? 'is' : 'are'}`)}</p>${emailList(done)}`
+  html`<p role="status">${bulkWords[act].done(`${counted(done.length, userWords)} ${isOne ? 'is' : 'are'}`)}</p>${emailList(done)}`
 }
 ${
   refused.length > 0 &&
@@ -114,8 +116,4 @@ ${
 
 function emailList(users: readonly ListedUser[]): Html {
   return html`<ul class="emails">${users.map(({ email }) => html`<li>${email}</li>\n`)}</ul>`
-}
-
-function countOf(count: number): string {
-  return `${count} ${count === 1 ? 'user' : 'users'}`
 }

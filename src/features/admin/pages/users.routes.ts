@@ -9,6 +9,7 @@ import { metaOf, pageOf } from '../../../platform/http/paging.ts'
 import { chooseColumns, columnsParameter } from '../../../platform/pages/components/columns.ts'
 import { listAddress } from '../../../platform/pages/components/list-links.ts'
 import { createRefuse } from '../../../platform/pages/components/refusals.ts'
+import { isAllPicked } from '../../../platform/pages/components/row-picks.ts'
 import type { PageKit } from '../../../platform/pages/console-pages.ts'
 import { Type } from '../../../platform/validation/schema-builder.ts'
 import { mayUpdatePages, mayViewPages, permissions } from '../admin.access.ts'
@@ -37,6 +38,7 @@ function addListPages(app: FastifyInstance, { admin, send }: Pick<PageKit & Admi
       // A search is by registration.
       sort: query?.sort ?? (q === '' ? userOrders.defaultSort : undefined),
       chosen,
+      isPicked: isAllPicked(request.query),
       roles: admin.listRoles(actorOf(request)).map(({ name }) => name),
       canChange: principalOf(request).can(permissions.updateUsers),
       problem,

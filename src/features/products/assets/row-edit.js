@@ -43,7 +43,7 @@ document.addEventListener('submit', async (event) => {
   // Signed out, or gone: the page of the service tells it.
   if (!page || (!fresh && !page.getElementById('results'))) return form.submit()
   if (!row.isConnected) return
-  if (!fresh) return location.reload()
+  if (!fresh) return tellGone(page)
   const shown = replace(row, fresh)
   if (fresh.dataset.edited === undefined) {
     shown.classList.add('fresh')
@@ -51,6 +51,14 @@ document.addEventListener('submit', async (event) => {
   }
   ;(shown.querySelector('[aria-invalid]') ?? shown.querySelector('input[name="price"], a.edit'))?.focus()
 })
+
+/** The row stays as it is, with what was typed. */
+function tellGone(page) {
+  const note = page.querySelector('[data-gone]')
+  if (!note) return location.reload()
+  document.querySelector('[data-gone]')?.remove()
+  document.getElementById('results').before(document.adoptNode(note))
+}
 
 async function cancel(row) {
   const { href } = row.querySelector('a[data-edit-cancel]')

@@ -1,11 +1,13 @@
 /** What is asked before many products are changed, and what came of it. */
+import { bulkBar } from '../../../platform/pages/components/bulk-bar.ts'
 import { field, noProblems, type Problems, problemNote } from '../../../platform/pages/components/forms.ts'
+import type { ListParameters } from '../../../platform/pages/components/list-links.ts'
 import { type Html, html } from '../../../platform/pages/html.ts'
 import type { Page } from '../../../platform/pages/pages.ts'
 import type { Outcome, PickedProducts } from '../bulk-changes.ts'
 import { formatPrice, type Product } from '../product.ts'
 import type { Picked } from '../products.store.ts'
-import { listPath } from './list-address.ts'
+import { listAddress, listPath } from './list-address.ts'
 
 export type BulkAction = 'category' | 'price' | 'delete'
 
@@ -31,16 +33,21 @@ const action = `${listPath}/bulk`
 /** Rows of a preview, and names in a sentence. */
 const maxShown = 10
 
-/** The form of the list that the boxes of its rows belong to. */
-export const bulkFormId = 'bulk'
-
-export function bulkBar({ back, status }: { back: string; status: Html }): Html {
-  const button = (value: string, text: string) => html`<button name="action" value="${value}">${text}</button>\n`
-  return html`<form id="${bulkFormId}" class="bulk" method="post" action="${action}">
-<input type="hidden" name="back" value="${back}">
-<div class="row">${status}
-${button('activate', 'Activate')}${button('deactivate', 'Deactivate')}${button('category', 'Category…')}${button('price', 'Price…')}${button('delete', 'Delete…')}</div>
-</form>`
+/** What can be done to several products, in the bar above the list. */
+export function productBulkBar(here: ListParameters): Html {
+  const button = (value: string, text: string) => html`<button name="action" value="${value}">${text}</button>`
+  return bulkBar({
+    action,
+    back: new URLSearchParams(here).toString(),
+    all: listAddress({ ...here, select: 'page' }),
+    buttons: [
+      button('activate', 'Activate'),
+      button('deactivate', 'Deactivate'),
+      button('category', 'Category…'),
+      button('price', 'Price…'),
+      button('delete', 'Delete…'),
+    ],
+  })
 }
 
 export function askPage(asked: Asked): Page {

@@ -6,6 +6,7 @@ import { parseId } from '../../../platform/http/ids.ts'
 import { metaOf, pageOf } from '../../../platform/http/paging.ts'
 import { chooseColumns, columnsParameter } from '../../../platform/pages/components/columns.ts'
 import { withoutBlanks } from '../../../platform/pages/components/list-links.ts'
+import { isAllPicked } from '../../../platform/pages/components/row-picks.ts'
 import type { Product } from '../product.ts'
 import type { Wanted } from '../products.service.ts'
 import { listParameters } from './list-address.ts'
@@ -15,6 +16,7 @@ import type { ProductForms } from './product-forms.ts'
 import { type ProductPagesDeps, textOf } from './product-pages.ts'
 import { foundPerPage, type ListView, listPage, maxFoundPages } from './products.views.ts'
 import type { EditedRow } from './products-table.views.ts'
+import type { GoneRow } from './row-gone.views.ts'
 
 const maxCategories = 100
 const perPage = 25
@@ -24,13 +26,15 @@ export interface AskedList {
   query: Readonly<Record<string, unknown>>
   /** A row that is a form. It is shown even if the list is without it. */
   edited?: { product: Product; row: EditedRow } | undefined
+  /** A row that was a form, of a product that is deleted by now. */
+  gone?: GoneRow
   status?: number
 }
 
 export type SendList = (request: FastifyRequest, reply: FastifyReply, asked: AskedList) => Promise<FastifyReply>
 
 export function createListPage({ forms: products, sorted, changes, send }: ProductPagesDeps): SendList {
-  async function readView(request: FastifyRequest, { query, edited }: AskedList): Promise<ListView> {
+  async function readView(request: FastifyRequest, { query, edited, gone }: AskedList): Promise<ListView> {
     const wanted = { q: textOf(query.q), category: textOf(query.category) }
     const columns = chooseColumns(listColumns, query.columns)
     const kept = columnsParameter(listColumns, columns)
@@ -56,10 +60,11 @@ export function createListPage({ forms: products, sorted, changes, send }: Produ
       columns,
       kept,
       here: { ...listParameters(given), ...kept },
-      isPicked: query.select === 'page',
+      isPicked: isAllPicked(query),
       // The parameter is untrusted, so the product is looked up.
       deleted: await products.findDeleted(parseId(textOf(query.deleted) ?? '')),
       edited: mayWrite ? edited?.row : undefined,
+      ...(gone && { gone }),
       ...(found && { found }),
       ...(ordered && { ordered }),
       ...(listed && { listed: { products: listed.products, meta: metaOf(page, listed.total) } }),

@@ -5,12 +5,14 @@
 import type { Sort } from '../../../platform/listing/list-definition.ts'
 import type { SortedPage } from '../../../platform/listing/sorted-list.store.ts'
 import { emptyList } from '../../../platform/pages/components/empty-list.ts'
+import { countLine } from '../../../platform/pages/components/list-counts.ts'
 import { hiddenFields, rangeFields, selectField } from '../../../platform/pages/components/list-fields.ts'
 import {
   cursorPager,
   type ListParameters,
   positionAddress,
   sortableHead,
+  wholeListAddress,
 } from '../../../platform/pages/components/list-links.ts'
 import { type Html, html } from '../../../platform/pages/html.ts'
 import type { Product } from '../product.ts'
@@ -44,14 +46,16 @@ const states: readonly [value: string, text: string][] = [
 ]
 
 /** Fields of the search form. Open where they are in use. */
-export function orderFields(query: ListParameters, isOpen: boolean): Html {
+export function orderFields(ordered: Ordered | undefined, kept: ListParameters): Html {
+  const query = ordered?.query ?? {}
+  const isOpen = ordered !== undefined
   return html`<details class="orders"${isOpen && html` open`}><summary>Sort and filter</summary>
 <div class="fields">
 ${selectField({ label: 'Sort by', name: 'sort', query }, sorts)}
 ${selectField({ label: 'Status', name: 'filter[active]', query }, states)}
 ${rangeFields('Price', 'price', query, { inputmode: 'decimal', maxlength: 20 })}
 ${rangeFields('Stock', 'stock', query, { inputmode: 'numeric', maxlength: 20 })}
-<p class="row"><button class="main">Show</button> <a href="${path}">Show all, newest first</a></p>
+<p class="row"><button class="main">Show</button> <a href="${wholeListAddress(path, kept)}">Show all, newest first</a></p>
 </div></details>`
 }
 
@@ -72,17 +76,16 @@ export function sortedHead(
   return sortableHead({ field, text, className: isNumber ? 'number' : undefined }, list)
 }
 
-export function countOfOrdered({ page, problem }: Ordered): string {
-  const { total, rows } = page
-  if (problem !== undefined) return 'Nothing is shown'
-  if (total === null) return 'Many products; not counted'
-  if (total === 0 || (rows.length === 0 && !page.next)) return 'Nothing found'
-  return `${total.toLocaleString('en')} ${total === 1 ? 'product' : 'products'}`
+export const productWords = { none: 'Nothing', one: 'product', many: 'products' }
+
+export function countOfOrdered({ page, problem }: Ordered): Html | string {
+  const isNone = page.total !== null && page.rows.length === 0 && !page.next
+  return countLine(productWords, { total: isNone ? 0 : page.total, problem })
 }
 
 export function emptyOrdered({ page, query, sort, problem }: Ordered): Html {
   const onward = page.next && positionAddress({ path, query, sort }, page.next)
-  return emptyList({ none: 'Nothing', one: 'product', many: 'products', problem, onward })
+  return emptyList({ ...productWords, problem, onward })
 }
 
 export function orderedPager({ page, query, sort }: Ordered): Html | false {

@@ -4,7 +4,6 @@ import type { ListParameters } from '../../../platform/pages/components/list-lin
 import { pickCell, pickHead } from '../../../platform/pages/components/row-picks.ts'
 import { type Html, html } from '../../../platform/pages/html.ts'
 import type { Product } from '../product.ts'
-import { bulkFormId } from './bulk.views.ts'
 import { valuesOf } from './form-fields.ts'
 import { listAddress, listPath } from './list-address.ts'
 import { type ListColumn, listColumns } from './list-columns.ts'
@@ -57,7 +56,7 @@ function row(product: Product, shown: readonly ListColumn[], view: TableView): H
   const { mayWrite, isPicked, edited } = view
   const form = edited?.id === id ? edited : undefined
   return html`<tr data-id="${id}"${form && html` data-edited`}>
-${mayWrite && pickCell({ form: bulkFormId, value: `${id}:${version}`, label: name, isPicked })}
+${mayWrite && pickCell({ value: `${id}:${version}`, label: name, isPicked })}
 <td class="title"><a href="${listPath}/${id}">${name}</a>${form && editForm(form, view)}</td>
 ${shown.map((column) => html`<td${classOf(column)}>${form ? editCell(product, column, form) : cell(product, column, view)}</td>\n`)}</tr>
 `

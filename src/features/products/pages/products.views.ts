@@ -2,18 +2,20 @@
 
 import type { PageMeta } from '../../../platform/http/paging.ts'
 import { columnForm } from '../../../platform/pages/components/columns.ts'
+import { counted } from '../../../platform/pages/components/list-counts.ts'
 import { hiddenFields } from '../../../platform/pages/components/list-fields.ts'
+import { wholeListAddress } from '../../../platform/pages/components/list-links.ts'
 import { pageJump } from '../../../platform/pages/components/page-jump.ts'
 import { beyondLast, pager } from '../../../platform/pages/components/pager.ts'
-import { pickStatus } from '../../../platform/pages/components/row-picks.ts'
 import { type Html, html } from '../../../platform/pages/html.ts'
 import type { Page } from '../../../platform/pages/pages.ts'
 import type { Product } from '../product.ts'
-import { bulkBar } from './bulk.views.ts'
+import { productBulkBar } from './bulk.views.ts'
 import { listAddress, listPath as path } from './list-address.ts'
 import { listColumns } from './list-columns.ts'
-import { countLink, countOfOrdered, emptyOrdered, orderedPager, orderFields } from './ordered.views.ts'
+import { countLink, countOfOrdered, emptyOrdered, orderedPager, orderFields, productWords } from './ordered.views.ts'
 import { productsTable, type TableView } from './products-table.views.ts'
+import { type GoneRow, goneRow } from './row-gone.views.ts'
 import { searchForm, type Wanted } from './search-form.views.ts'
 
 /** Fast to read and render; users refine a search rather than page through it. */
@@ -36,29 +38,30 @@ export interface ListView extends Omit<TableView, 'isSortable'> {
   /** Either a page of all products (`listed`), or search results (`found`), or a list in another order (`ordered`). */
   listed?: { products: readonly Product[]; meta: PageMeta }
   found?: Found
+  gone?: GoneRow
 }
 
 export function listPage(view: ListView): Page {
-  const { wanted, cursor, categories, mayWrite, deleted, listed, found, ordered, here, kept } = view
+  const { wanted, cursor, categories, mayWrite, deleted, listed, found, ordered, here, kept, gone } = view
   const products = listed?.products ?? found?.products ?? ordered?.page.rows ?? []
   // On later pages rows are only updated in place, so that the list does not move while it is read.
   const kind = found || ordered ? 'found' : listed?.meta.page === 1 ? 'newest' : 'later'
   return {
     title: 'Products',
     styles: ['tables.css', 'products.css'],
-    content: html`${deleted !== undefined && mayWrite && undoNote(deleted)}
+    content: html`${gone && goneRow(gone)}${deleted !== undefined && mayWrite && undoNote(deleted)}
 <div class="row head"><h1>Products</h1><span id="live" hidden><span></span></span>${mayWrite && html`<a class="button main end" href="${path}/new" data-new>New product</a><a class="button" href="${path}/import">Import</a>`}</div>
-${searchForm(wanted, categories, html`${hiddenFields(kept)}${orderFields(ordered?.query ?? {}, ordered !== undefined)}`)}
+${searchForm(wanted, categories, html`${hiddenFields(kept)}${orderFields(ordered, kept)}`)}
 <p id="news" class="notice news" role="status" hidden></p>
 <p id="connection" class="problem news" role="status"></p>
 <p id="count" class="soft" role="status">${countOf(view)}</p>
 <div id="results" data-list="${kind}" data-cursor="${cursor}">
-${products.length > 0 && mayWrite && bulkBar({ back: new URLSearchParams(here).toString(), status: pickStatus({ all: listAddress({ ...here, select: 'page' }) }) })}
+${products.length > 0 && mayWrite && productBulkBar(here)}
 ${products.length > 0 ? productsTable(products, { ...view, isSortable: !found }) : empty(view)}
 ${listed && listed.meta.last_page > 1 && products.length > 0 && html`${pager(path, listed.meta, kept)}${pageJump(path, listed.meta, kept)}`}
 ${found && foundPager(found, view)}
 ${ordered && products.length > 0 && orderedPager(ordered)}
-${found && html`<p class="hint">Only active products are searched. <a href="${path}">Show all</a></p>`}
+${found && html`<p class="hint">Only active products are searched. <a href="${wholeListAddress(path, kept)}">Show all</a></p>`}
 ${products.length > 0 && foot(view)}
 </div>
 ${mayWrite && html`<script src="/console/assets/row-edit.js" type="module"></script>`}`,
@@ -67,13 +70,12 @@ ${mayWrite && html`<script src="/console/assets/row-edit.js" type="module"></scr
 
 /** What can be done with the list as a whole. */
 function foot({ columns, here, kept, wanted, found, ordered }: ListView): Html {
-  const { columns: _columns, ...others } = here
   const counted =
     found?.hasMore && wanted.q === undefined && wanted.category !== undefined
       ? html`<a href="${listAddress({ ...kept, category: wanted.category, 'filter[active]': 'true', sort: 'name', count: 'exact' })}">Count exactly</a>`
       : ordered && countLink(ordered)
-  const { page: _page, cursor: _cursor, count: _count, ...exported } = others
-  return html`<div class="row foot">${columnForm({ path, query: others, columns: listColumns, chosen: columns })}
+  const { page: _page, cursor: _cursor, count: _count, columns: _columns, ...exported } = here
+  return html`<div class="row foot">${columnForm({ path, query: here, columns: listColumns, chosen: columns })}
 ${counted}
 <a href="${path}/export?${new URLSearchParams(exported).toString()}">Export as CSV</a></div>`
 }
@@ -83,13 +85,13 @@ function undoNote({ id, name }: Pick<Product, 'id' | 'name'>): Html {
 <form method="post" action="${path}/${id}/restore"><button>Undo</button></form></div>`
 }
 
-function countOf({ listed, found, ordered }: ListView): string {
+function countOf({ listed, found, ordered }: ListView): Html | string {
   if (ordered) return countOfOrdered(ordered)
-  if (listed) return `${listed.meta.total.toLocaleString('en')} ${listed.meta.total === 1 ? 'product' : 'products'}`
+  if (listed) return counted(listed.meta.total, productWords)
   if (!found || found.products.length === 0) return 'Nothing found'
   const start = (found.page - 1) * foundPerPage
   const end = start + found.products.length
-  if (start === 0 && !found.hasMore) return `${end} ${end === 1 ? 'product' : 'products'} found`
+  if (start === 0 && !found.hasMore) return `${counted(end, productWords)} found`
   const more = found.hasMore ? 'There are more.' : 'There are no more.'
   return start === 0 ? `The first ${end} found, by name. ${more}` : `Found, by name: ${start + 1} to ${end}. ${more}`
 }

@@ -10,7 +10,7 @@ import { normaliseForm, valuesOf } from './form-fields.ts'
 import { backAddress } from './list-address.ts'
 import { createListPage } from './list-page.ts'
 import type { Form } from './product-forms.ts'
-import { one, type ProductPagesDeps } from './product-pages.ts'
+import { findProduct, one, type ProductPagesDeps } from './product-pages.ts'
 
 export function addRowEditing(app: FastifyInstance, deps: ProductPagesDeps): void {
   const { forms, notices } = deps
@@ -19,7 +19,16 @@ export function addRowEditing(app: FastifyInstance, deps: ProductPagesDeps): voi
 
   app.post<{ Body: Form }>(`${one}/quick`, writing, async (request, reply) => {
     const form = request.body ?? {}
-    const product = await forms.get(idOf(request))
+    const query = Object.fromEntries(new URL(backAddress(form.back), 'http://list').searchParams)
+    // Browsers log an answer with another status as an error of the script that asked.
+    const statusFor = (status: number) => (form.in_place === 'true' ? 200 : status)
+    const id = idOf(request)
+    const product = await findProduct(forms, id)
+    const sendGone = async () => {
+      const gone = { deleted: await forms.findDeleted(id), typed: { price: form.price, stock: form.stock } }
+      return sendList(request, reply, { query, gone, status: statusFor(404) })
+    }
+    if (!product) return sendGone()
     // A column that is not shown is not sent.
     const { price, stock } = valuesOf(product)
     const typed = normaliseForm({ price: form.price ?? price, stock: form.stock ?? stock })
@@ -29,7 +38,8 @@ export function addRowEditing(app: FastifyInstance, deps: ProductPagesDeps): voi
       return notices.redirect(reply, { address: backAddress(form.back), notice: 'product-saved' })
     } catch (error) {
       const { problems, status } = problemsOf(error)
-      const now = await forms.get(product.id)
+      const now = await findProduct(forms, product.id)
+      if (!now) return sendGone()
       const hasChanged = status === 412
       const row = {
         id: product.id,
@@ -39,10 +49,7 @@ export function addRowEditing(app: FastifyInstance, deps: ProductPagesDeps): voi
         problems: problems.fields,
         ...(hasChanged && { note: changedNote(now) }),
       }
-      const query = Object.fromEntries(new URL(backAddress(form.back), 'http://list').searchParams)
-      // Browsers log an answer with another status as an error of the script that asked.
-      const shownStatus = form.in_place === 'true' ? 200 : status
-      return sendList(request, reply, { query, edited: { product: now, row }, status: shownStatus })
+      return sendList(request, reply, { query, edited: { product: now, row }, status: statusFor(status) })
     }
   })
 }

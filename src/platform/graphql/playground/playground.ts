@@ -1,22 +1,27 @@
 /** Serves GraphiQL at `/graphiql`, from its npm package: the page loads nothing from other hosts. */
+import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import { pageHeaders } from '../../http/security-headers.ts'
 import { serveFile } from '../../http/static-file.ts'
+import type { ReadTheme, Theme } from '../../pages/frame/theme.ts'
+import { serveThemedPage } from '../../pages/themed-page.ts'
 
 export interface PlaygroundOptions {
   /** If off, its paths are 404. */
   isOn: boolean
+  /** The theme of the page, until somebody chooses another one in its settings. */
+  themeOf: ReadTheme
 }
 
-const html = 'text/html; charset=utf-8'
 const css = 'text/css; charset=utf-8'
 const script = 'text/javascript; charset=utf-8'
 
+export const playgroundPath = '/graphiql'
+
 /** The file behind each path, from `packageName` or from this folder. */
 export const playgroundFiles = {
-  '/graphiql': { file: 'page.html', type: html },
   '/graphiql/start.js': { file: 'start.js', type: script },
   '/graphiql/mend.js': { file: 'mend.js', type: script },
   '/graphiql/session.js': { file: 'session.js', type: script },
@@ -55,12 +60,20 @@ const pagePolicy = [
   "frame-ancestors 'none'",
 ].join('; ')
 
-export function servePlayground(app: FastifyInstance, { isOn }: PlaygroundOptions): void {
+export function servePlayground(app: FastifyInstance, { isOn, themeOf }: PlaygroundOptions): void {
   if (!isOn) return
+  const headers = pageHeaders(pagePolicy)
+  serveThemedPage(app, { path: playgroundPath, headers, themeOf, make: renderPage })
   for (const [path, page] of Object.entries<PageFile>(playgroundFiles)) {
     const file = join(folderOf(page), page.file)
-    serveFile(app, { path, file, type: page.type, headers: pageHeaders(pagePolicy) })
+    serveFile(app, { path, file, type: page.type, headers })
   }
+}
+
+/** GraphiQL puts its theme into this class itself, but only after its scripts have run. */
+function renderPage(theme: Theme): string {
+  const page = readFileSync(join(import.meta.dirname, 'page.html'), 'utf8')
+  return theme === 'system' ? page : page.replace('<body>', `<body class="graphiql-${theme}">`)
 }
 
 const require = createRequire(import.meta.url)

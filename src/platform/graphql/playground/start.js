@@ -69,6 +69,9 @@ function withoutHeaders(value) {
   }
 }
 
+/** That of the console. The system's if the page has none. */
+const defaultTheme = /graphiql-(light|dark)/.exec(document.body.className)?.[1] ?? null
+
 const root = document.getElementById('playground')
 mendAlways(root)
 ReactDOM.createRoot(root).render(
@@ -80,6 +83,7 @@ ReactDOM.createRoot(root).render(
       shouldPersistHeaders: false,
       showPersistHeadersSettings: false,
       defaultQuery: startQuery,
+      defaultTheme,
       // A phone has no room for them.
       defaultEditorToolsVisibility: matchMedia('(width < 45rem)').matches ? false : 'headers',
     },

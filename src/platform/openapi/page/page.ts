@@ -1,16 +1,24 @@
 /** Renders the API description as a page. It is whole without scripts, which add the search, copying and "Try it". */
+
+import type { Theme } from '../../pages/frame/theme.ts'
 import { type Html, html } from '../../pages/html.ts'
 import type { OpenApiDocument } from '../document.ts'
 import { prose } from './fields.ts'
 import { badge, renderEndpoint } from './operation-view.ts'
 import { type Endpoint, languages } from './samples.ts'
 
-/** `base` is the address in the examples. Links are relative, because a proxy may serve the page under a prefix. */
-export function renderPage(document: OpenApiDocument, base: string): string {
+export interface PageOptions {
+  /** The address in the examples. */
+  base: string
+  theme: Theme
+}
+
+/** Links are relative, because a proxy may serve the page under a prefix. */
+export function renderPage(document: OpenApiDocument, { base, theme }: PageOptions): string {
   const { info } = document
   const chapters = chaptersOf(document)
   const page = html`<!doctype html>
-<html lang="en">
+<html lang="en" data-theme="${theme}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">

@@ -1,13 +1,11 @@
 /** The buttons of copy-actions.ts, which copy and print. Without scripts a click selects the text. */
 for (const button of document.querySelectorAll('[data-print]')) {
-  button.hidden = false
   button.addEventListener('click', () => print())
 }
 
 for (const button of document.querySelectorAll('[data-copy]')) {
   const target = document.getElementById(button.dataset.copy)
   const status = button.parentElement.querySelector('[data-copied]')
-  button.hidden = false
   button.addEventListener('click', async () => {
     status.textContent = (await copy(target)) ? 'Copied.' : 'The text is selected: copy it now.'
   })

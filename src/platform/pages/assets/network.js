@@ -8,7 +8,6 @@ export function showNetwork() {
     place.textContent = isOffline ? 'Offline' : 'Connected'
   }
   show()
-  place.hidden = false
   place.setAttribute('role', 'status')
   addEventListener('online', show)
   addEventListener('offline', show)

@@ -6,10 +6,8 @@ function show() {
   const status = document.querySelector('[data-picked]')
   if (!all || !status) return
   const picked = boxes().filter(({ checked }) => checked).length
-  all.hidden = false
   all.checked = picked > 0 && picked === boxes().length
   all.indeterminate = picked > 0 && !all.checked
-  status.hidden = false
   status.textContent = picked === 0 ? 'Nothing selected' : `${picked} selected`
 }
 

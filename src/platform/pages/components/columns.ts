@@ -34,32 +34,21 @@ export function columnsParameter(
   return isUsual ? {} : { columns: chosen.map(({ name }) => name).join(',') }
 }
 
-/** Checkboxes, to be put into the form of a list. */
-export function columnChoices(columns: readonly ChoosableColumn[], chosen: readonly ChoosableColumn[]): Html {
-  return html`<fieldset class="columns"><legend>Columns</legend>
-${columns.map(
-  (column) => html`<div class="check">
-<input type="checkbox" id="column-${column.name}" name="columns" value="${column.name}"${chosen.includes(column) && html` checked`}>
-<label for="column-${column.name}">${column.label}</label>
-</div>
-`,
-)}</fieldset>`
-}
-
 export interface ColumnForm {
   path: string
-  /** The other parameters of the address. */
+  /** The parameters of the address. */
   query: ListParameters
   columns: readonly ChoosableColumn[]
   chosen: readonly ChoosableColumn[]
 }
 
-/** The same as a form of its own. */
+/** Checkboxes, below the list. */
 export function columnForm({ path, query, columns, chosen }: ColumnForm): Html {
+  const { columns: _columns, ...others } = query
   return html`<details class="columns"><summary>Columns</summary>
 <form method="get" action="${path}">
-${hiddenFields(query)}
-<fieldset><legend>Columns beside the name</legend>
+${hiddenFields(others)}
+<fieldset><legend class="unseen">Columns</legend>
 ${columns.map(
   (column) =>
     html`<label><input type="checkbox" name="columns" value="${column.name}"${chosen.includes(column) && html` checked`}> ${column.label}</label>\n`,

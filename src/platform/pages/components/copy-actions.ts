@@ -12,8 +12,8 @@ export interface CopyActions {
 /** Without scripts there is nothing to press: a click on the text selects it (`user-select: all`). */
 export function copyActions({ target, canPrint = false, next }: CopyActions): Html {
   return html`<div class="row actions no-print">
-<button type="button" data-copy="${target}" hidden>Copy</button>
-${canPrint && html`<button type="button" data-print hidden>Print</button>`}
+<button type="button" class="scripted" data-copy="${target}">Copy</button>
+${canPrint && html`<button type="button" class="scripted" data-print>Print</button>`}
 ${next && html`<a class="button main" href="${next.href}">${next.label}</a>`}
 <span class="soft" role="status" data-copied></span>
 </div>

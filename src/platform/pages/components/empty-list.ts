@@ -1,11 +1,7 @@
 import { type Html, html } from '../html.ts'
+import type { ListWords } from './list-counts.ts'
 
-export interface EmptyList {
-  /** Such as Nothing, or Nobody. */
-  none: string
-  /** What is listed, such as entry and entries. */
-  one: string
-  many: string
+export interface EmptyList extends ListWords {
   /** What is wrong with the query. */
   problem: string | undefined
   /** The address of the next page, if so far none of many rows has passed the filters. */

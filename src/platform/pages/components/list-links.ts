@@ -26,6 +26,11 @@ export function listAddress(path: string, query: ListParameters): string {
   return text === '' ? path : `${path}?${text}`
 }
 
+/** The whole list, in its usual order and with the same columns. */
+export function wholeListAddress(path: string, { columns }: ListParameters): string {
+  return listAddress(path, columns === undefined ? {} : { columns })
+}
+
 export interface SortableHead {
   field: string
   text: string

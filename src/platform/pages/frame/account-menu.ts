@@ -2,8 +2,9 @@
 import type { Principal } from '../../access/route-guards.ts'
 import { type IconName, icon } from '../components/icons.ts'
 import { type Html, html } from '../html.ts'
-import { type Appearance, densities, themes } from './appearance.ts'
+import { type Appearance, densities } from './appearance.ts'
 import { isBelow } from './navigation.ts'
+import { themes } from './theme.ts'
 
 export interface AccountMenu {
   principal: Principal

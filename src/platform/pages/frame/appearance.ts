@@ -4,12 +4,12 @@ import { OrEmpty } from '../../validation/body-validation.ts'
 import { Type } from '../../validation/schema-builder.ts'
 import type { Cookies } from '../cookies.ts'
 import { placeOf } from '../next-page.ts'
+import { type Theme, themeNamed } from './theme.ts'
 
-export const themes = ['light', 'dark', 'system'] as const
 export const densities = ['comfortable', 'compact'] as const
 
 export interface Appearance {
-  theme: (typeof themes)[number]
+  theme: Theme
   density: (typeof densities)[number]
 }
 
@@ -23,7 +23,7 @@ export function appearanceOf(request: FastifyRequest, cookies: Pick<Cookies, 'ap
 
 function choose(wanted: { theme: string | undefined; density: string | undefined }, others: Appearance): Appearance {
   return {
-    theme: themes.find((theme) => theme === wanted.theme) ?? others.theme,
+    theme: themeNamed(wanted.theme) ?? others.theme,
     density: densities.find((density) => density === wanted.density) ?? others.density,
   }
 }

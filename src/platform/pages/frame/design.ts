@@ -94,8 +94,10 @@ ${names.map((name) => html`<li><span class="sample" data-${kind}="${name}">${kin
 
 function buttons(): Html {
   const kinds = { main: 'Main', '': 'Plain', quiet: 'Quiet', bad: 'Dangerous' }
-  return html`<div class="row">${Object.entries(kinds).map(([name, text]) => html`<button type="button" class="${name}">${text}</button>`)}</div>
-<div class="row">${Object.entries(kinds).map(([name, text]) => html`<button type="button" class="${name}" disabled>${text}</button>`)}<a class="button" href="${path}">A link</a></div>`
+  const each = (more: Html) =>
+    Object.entries(kinds).map(([name, text]) => html`<button class="${name}"${more}>${text}</button>`)
+  return html`<form method="get" action="${path}"><div class="row">${each(html``)}</div>
+<div class="row">${each(html` disabled`)}<a class="button" href="${path}">A link</a></div></form>`
 }
 
 function fields(): Html {
@@ -114,7 +116,7 @@ ${field({ label: 'Search', name: 'found', type: 'search' })}
 function messages(): Html {
   return html`${problemNote({ message: 'Something was refused, and why.', fields: {} })}
 <p class="notice">Something was done.</p>
-<div class="notice">Something was done. <button type="button">Undo</button></div>
+<div class="notice">Something was done. <form method="get" action="${path}"><button>Undo</button></form></div>
 <p>${badges(['A badge', 'another'])}</p>
 <p class="soft">Less important.</p>
 <p class="text">As it was typed:

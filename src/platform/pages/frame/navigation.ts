@@ -49,7 +49,7 @@ ${entriesFor(principal, navigation).map(
 <li><a href="/docs">${icon('api')} API</a></li>
 ${hasPlayground && html`<li><a href="/graphiql">${icon('graphql')} GraphQL</a></li>`}
 </ul></nav>
-<p id="network" class="network" hidden></p>`
+<p id="network" class="network scripted" data-state="online">Connected</p>`
 }
 
 export function guestBar(navigation: readonly NavigationEntry[], hasPlayground: boolean): Html {

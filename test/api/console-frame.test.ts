@@ -90,6 +90,9 @@ onEachEngine('the frame', (engine) => {
     const atFirst = linksIn(await browser.open('/console/search'), found)
     assert.ok(atFirst.includes('/console/products/new') && atFirst.includes('/console/audit'), atFirst.join(' '))
     assert.ok(!atFirst.includes(`/console/products/${id}`), 'nothing was searched for')
+    for (let i = 0; i < 6; i++) await createProduct(api, admin.access, { name: `Classic Bowl ${i}` })
+    const [best] = linksIn(await other.open('/console/search?q=la'), found)
+    assert.equal(best, `/console/products/${id}`, 'a word begins with it')
   })
 
   test('the search survives any text', async (t) => {

@@ -61,7 +61,7 @@ ${products.length > 0 ? productsTable(products, { ...view, isSortable: !found })
 ${listed && listed.meta.last_page > 1 && products.length > 0 && html`${pager(path, listed.meta, kept)}${pageJump(path, listed.meta, kept)}`}
 ${found && foundPager(found, view)}
 ${ordered && products.length > 0 && orderedPager(ordered)}
-${found && html`<p class="hint">Only active products are searched. <a href="${wholeListAddress(path, kept)}">Show all</a></p>`}
+${found && html`<p class="hint">Only active products are searched${wanted.q !== undefined && ', and listed by name'}. <a href="${wholeListAddress(path, kept)}">Show all</a></p>`}
 ${products.length > 0 && foot(view)}
 </div>
 ${mayWrite && html`<script src="/console/assets/row-edit.js" type="module"></script>`}`,

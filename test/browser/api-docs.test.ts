@@ -5,9 +5,10 @@ import type { Page } from 'playwright-core'
 import { share } from '../support/api.ts'
 import { findBarriers } from '../support/axe.ts'
 import { openBrowser, type VisitOptions, widths } from '../support/browser.ts'
-import { enter, fits, isClean, press, sees, tells } from '../support/console-steps.ts'
+import { enter, fits, isClean, openMenu, press, sees, tells } from '../support/console-steps.ts'
 import { eventually } from '../support/eventually.ts'
 import { makeKey } from '../support/keys.ts'
+import { anyWords, brokenWords, shiftsOf, worksByKeyboard } from '../support/page-checks.ts'
 import { again, register } from '../support/people.ts'
 import { startApiWithRoles } from '../support/roles.ts'
 
@@ -44,12 +45,18 @@ for (const [device, width] of Object.entries(widths)) {
     await page.locator('#listProducts').getByText('What a 200 holds').click()
     await fits(page)
     await hasNoBarriers(page)
+    await worksByKeyboard(page)
     isClean(visit)
   })
 
   test(`/graphiql keeps nobody out, on a ${device}`, async (t) => {
     const { visit, page } = await open(t, { path: '/graphiql', width })
     await page.getByRole('button', { name: 'Execute query' }).waitFor()
+    await fits(page)
+    for (const count of [2, 3]) {
+      await page.getByRole('button', { name: 'New tab' }).click()
+      await eventually(async () => assert.equal(await page.locator('.graphiql-tab-button').count(), count))
+    }
     await fits(page)
     await hasNoBarriers(page)
     isClean(visit)
@@ -68,8 +75,25 @@ test('no word is broken at 320 pixels, nor at 200 %', async (t) => {
     await page.evaluate(`document.documentElement.style.fontSize = '${size}%'`)
     await page.evaluate('for (const each of document.querySelectorAll("details")) each.open = true')
     await fits(page)
-    assert.deepEqual(await brokenWords(page), [], `${width} pixels, ${size} %`)
+    assert.deepEqual(await brokenWords(page, anyWords), [], `${width} pixels, ${size} %`)
   }
+})
+
+test("/docs and /graphiql have the theme that was chosen in the console, and not the system's", async (t) => {
+  const { api, page } = await open(t, { path: '/console/sign-in' })
+  await page.emulateMedia({ colorScheme: 'light' })
+  await enter(page, (await register(api)).email)
+  await sees(page, 'Products')
+  await openMenu(page)
+  await press(page, 'Dark')
+  await eventually(async () => {
+    await page.goto(`${api.url}/docs`)
+    assert.equal(await page.evaluate('getComputedStyle(document.body).backgroundColor'), 'rgb(15, 17, 22)')
+  })
+  await page.goto(`${api.url}/graphiql`)
+  await page.getByRole('button', { name: 'Execute query' }).waitFor()
+  assert.equal(await page.evaluate('document.body.className'), 'graphiql-dark')
+  assert.deepEqual(await findBarriers(page, ['color-contrast']), [])
 })
 
 test('search, choice of the language and "Try it" work with the keyboard alone', async (t) => {
@@ -223,7 +247,7 @@ async function ask(page: Page, query: string): Promise<void> {
   await page.keyboard.press('ControlOrMeta+A')
   await page.keyboard.insertText(query)
   // The page parses shortly after the last key; by then the tab has no name of an operation.
-  await page.getByRole('tab', { name: '<untitled>' }).waitFor()
+  await page.locator('.graphiql-tab-button', { hasText: '<untitled>' }).waitFor()
   await page.getByRole('button', { name: 'Execute query' }).click()
 }
 
@@ -238,34 +262,5 @@ function isInView(page: Page, selector: string): Promise<unknown> {
   return page.evaluate(`(() => {
     const { top } = document.querySelector('${selector}').getBoundingClientRect()
     return top > -10 && top < innerHeight
-  })()`)
-}
-
-/** What moved since the page was opened, without anybody having touched it. */
-function shiftsOf(page: Page): Promise<unknown> {
-  return page.evaluate(`new Promise((resolve) => {
-    const observer = new PerformanceObserver((list) => resolve(list.getEntries().map(({ value, sources }) =>
-      value + ' ' + sources.map(({ node }) => node?.outerHTML?.slice(0, 100)).join())))
-    observer.observe({ type: 'layout-shift', buffered: true })
-    setTimeout(() => resolve([]), 500)
-  })`)
-}
-
-/** Words of letters and digits that are on more than one line. */
-function brokenWords(page: Page): Promise<unknown> {
-  return page.evaluate(`(() => {
-    const broken = new Set()
-    const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT)
-    const range = document.createRange()
-    while (walker.nextNode()) {
-      const node = walker.currentNode
-      if (!node.parentElement.checkVisibility()) continue
-      for (const { 0: word, index } of node.data.matchAll(/[\\p{L}\\p{N}]+/gu)) {
-        range.setStart(node, index)
-        range.setEnd(node, index + word.length)
-        if (new Set([...range.getClientRects()].map(({ top }) => Math.round(top))).size > 1) broken.add(word)
-      }
-    }
-    return [...broken]
   })()`)
 }

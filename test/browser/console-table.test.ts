@@ -74,6 +74,18 @@ test('price and stock are edited in their row, and rows selected, while somebody
     await page.getByText('Select all on this page').click()
     await tells(page, '3 selected')
   })
+
+  await t.test('what is typed in a row stays when its product is deleted meanwhile, and that is said', async () => {
+    await rowOf('Table').locator('a[data-edit="stock"]').click()
+    await page.getByLabel('Stock of Table').fill('77')
+    await api.delete(`${productsPath}/3`, user.access)
+    await press(page, 'Save')
+    await tells(page, '“Table” has been deleted meanwhile, so nothing is saved.')
+    assert.equal(await page.getByLabel('Stock of Table').inputValue(), '77')
+    await press(page, 'Undo the deletion')
+    await sees(page, 'Table')
+    assert.equal((await read(3)).active, false)
+  })
   isClean(visit)
 })
 

@@ -128,7 +128,7 @@ async function run(page: Page, query: string): Promise<void> {
   await write(page, 'Query Editor', query)
   // The page parses shortly after the last key; by then the tab shows the operation name.
   const [, name = '<untitled>'] = /^\w+ (\w+)/.exec(query) ?? []
-  await page.getByRole('tab', { name }).waitFor()
+  await page.locator('.graphiql-tab-button[aria-current="true"]', { hasText: name }).waitFor()
   await execute(page)
 }
 

@@ -6,12 +6,14 @@ import { sees } from '../console-steps.ts'
 export interface PageState {
   name: string
   as: Kind
+  /** Whether its address is all it takes to get there, so that it can be opened by another browser too. */
+  isByAddress?: boolean
   open(page: Page, fixture: ConsoleFixture): Promise<void>
 }
 
 /** A page that is opened by its URL. */
 export function at(as: Kind, name: string, path: string, heading: string): PageState {
-  return { name, as, open: (page, { api }) => goTo(page, `${api.url}${path}`, heading) }
+  return { name, as, isByAddress: true, open: (page, { api }) => goTo(page, `${api.url}${path}`, heading) }
 }
 
 export async function goTo(page: Page, address: string, heading: string): Promise<void> {

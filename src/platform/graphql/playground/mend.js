@@ -10,14 +10,18 @@ function mend(root) {
   }
   // What scrolls can be reached by keyboard.
   for (const scroller of root.querySelectorAll('.CodeMirror-scroll')) set(scroller, 'tabindex', '0')
-  // A tab has buttons in it: the one with its name becomes the tab.
+  // A tab must not have other buttons beside it, such as the one that closes it: this is a list of buttons.
+  for (const list of root.querySelectorAll('.graphiql-tabs')) list.removeAttribute('role')
   for (const tab of root.querySelectorAll('.graphiql-tab')) {
-    const [name] = tab.children
-    tab.removeAttribute('aria-selected')
-    set(tab, 'role', 'presentation')
-    set(name, 'role', 'tab')
-    set(name, 'aria-selected', String(tab.classList.contains('graphiql-tab-active')))
+    const [name, close] = tab.children
+    for (const element of [tab, name]) {
+      element.removeAttribute('role')
+      element.removeAttribute('aria-selected')
+    }
+    set(name, 'aria-current', String(tab.classList.contains('graphiql-tab-active')))
+    if (close) set(close, 'aria-label', `Close tab ${name.textContent}`)
   }
+  for (const panel of root.querySelectorAll('[role="tabpanel"]')) set(panel, 'role', 'group')
 }
 
 /** Only where it is another value: the observer would not come to an end. */

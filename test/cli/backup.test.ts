@@ -8,9 +8,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { root } from '../../src/config/root.ts'
 import type { Dialect } from '../../src/platform/database/database.ts'
-import { startApi } from '../support/api.ts'
+import { share, startApi } from '../support/api.ts'
 import { placeOf, tablesIn, tablesOfDatabase, withFlippedByte } from '../support/archives.ts'
-import { createDatabaseUrl, engines, onEachEngine, temporaryFolder } from '../support/databases.ts'
+import { createDatabaseUrl, engines, onEachEngine, temporaryFolder, testServer } from '../support/databases.ts'
 import { makeKey } from '../support/keys.ts'
 import { enableTwoFactor, logIn, many, signIn, totp } from '../support/people.ts'
 import { collect, type Ended, latchkey } from '../support/process.ts'
@@ -86,6 +86,15 @@ for (const from of engines) {
   }
 }
 
+/** An archive that takes a while to restore. */
+const longArchive = share(async (owner) => {
+  const url = await createDatabaseUrl(owner, 'sqlite')
+  assertDone(await run(url, 'products:seed', '--count', '20000', '--quiet'), /20,000 products/)
+  const file = join(temporaryFolder(owner), 'test.archive')
+  assertDone(await run(url, 'backup', file), /^backed up/)
+  return file
+})
+
 onEachEngine('backup and restore', (engine) => {
   test('work beside a service, into a private file, and bring everything back', async (t) => {
     const filled = await startFilled(t, engine)
@@ -115,10 +124,7 @@ onEachEngine('backup and restore', (engine) => {
   })
 
   test('leave an empty database if they are killed in the middle, and work the next time', async (t) => {
-    const full = await createDatabaseUrl(t, 'sqlite')
-    assertDone(await run(full, 'products:seed', '--count', '20000', '--quiet'), /20,000 products/)
-    const file = join(temporaryFolder(t), 'test.archive')
-    assertDone(await run(full, 'backup', file), /^backed up/)
+    const file = await longArchive()
     const url = await createDatabaseUrl(t, engine)
     for (const delayMs of [0, 150]) {
       const child = spawn(join(root, 'bin', 'latchkey'), ['restore', file], {
@@ -127,7 +133,7 @@ onEachEngine('backup and restore', (engine) => {
       })
       const ended = collect(child)
       t.after(() => child.kill('SIGKILL'))
-      while (!(await isLoading(url))) await sleep(5)
+      await untilLoading(url)
       await sleep(delayMs)
       child.kill('SIGKILL')
       assert.equal((await ended).code, null, 'it was killed before it ended')
@@ -141,18 +147,23 @@ onEachEngine('backup and restore', (engine) => {
 
 const pathOf = (url: string) => url.slice('file:'.length)
 
-/** Whether rows are being loaded. */
-async function isLoading(url: string): Promise<boolean> {
+/** Waits until rows are being loaded. */
+async function untilLoading(url: string): Promise<void> {
   if (url.startsWith('file:')) {
-    const folder = dirname(pathOf(url))
-    const found = readdirSync(folder).find((name) => /\.restoring-\d+$/.test(name))
-    return found !== undefined && (statSync(join(folder, found), { throwIfNoEntry: false })?.size ?? 0) > 1_000_000
+    while (!isFileLoading(dirname(pathOf(url)))) await sleep(5)
+    return
   }
-  const rows = await ask(
-    url,
-    "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'COPY%'",
-  )
-  return rows.length > 0
+  // One connection, because each takes longer than the question.
+  const client = new pg.Client({ connectionString: testServer('TEST_DATABASE_URL') })
+  await client.connect()
+  const sql = "SELECT 1 FROM pg_stat_activity WHERE datname = $1 AND query LIKE 'COPY%'"
+  while ((await client.query(sql, [new URL(url).pathname.slice(1)])).rows.length === 0) await sleep(5)
+  await client.end()
+}
+
+function isFileLoading(folder: string): boolean {
+  const found = readdirSync(folder).find((name) => /\.restoring-\d+$/.test(name))
+  return found !== undefined && (statSync(join(folder, found), { throwIfNoEntry: false })?.size ?? 0) > 1_000_000
 }
 
 async function hasTables(url: string): Promise<boolean> {

@@ -11,18 +11,22 @@ import { eventually } from '../support/eventually.ts'
 import { openOptions, ownMigrations } from '../support/migrations.ts'
 import { startProcess } from '../support/process.ts'
 
-/** Writes each change to a file, slowly. */
-const extension = (file: string) => `
-  import { appendFileSync } from 'node:fs'
+const few = 5
+
+/** Writes each change to a file. While there is no second file, it stops after a few, in the middle of the next one. */
+const extension = (file: string, released: string) => `
+  import { appendFileSync, existsSync, readFileSync } from 'node:fs'
   import { setTimeout as sleep } from 'node:timers/promises'
   import { defineFeature, on } from '${join(root, 'src', 'public', 'feature.ts')}'
+  const file = ${JSON.stringify(file)}
+  const countLines = () => (existsSync(file) ? readFileSync(file, 'utf8').split('\\n').length - 1 : 0)
   export default defineFeature({
     name: 'recorder',
     create: () => undefined,
     listeners: () => [
       on('product.created', { durable: 'recorder' }, async ({ data }) => {
-        await sleep(20)
-        appendFileSync(${JSON.stringify(file)}, data.attributes.name + '\\n')
+        while (countLines() >= ${few} && !existsSync(${JSON.stringify(released)})) await sleep(20)
+        appendFileSync(file, data.attributes.name + '\\n')
       }),
     ],
   })`
@@ -32,7 +36,8 @@ onEachEngine('a durable listener', (engine) => {
     const folder = temporaryFolder(t)
     const file = join(folder, 'recorded')
     const module = join(folder, 'recorder.ts')
-    writeFileSync(module, extension(file))
+    const released = join(folder, 'released')
+    writeFileSync(module, extension(file, released))
     const DATABASE_URL = await createDatabaseUrl(t, engine, { isMigrated: true })
     const env = { DATABASE_URL, LATCHKEY_EXTENSIONS: module, JWT_SECRET: 'x'.repeat(32), BCRYPT_COST: '4' }
     const recorded = () => (existsSync(file) ? readFileSync(file, 'utf8').split('\n').slice(0, -1) : [])
@@ -42,12 +47,14 @@ onEachEngine('a durable listener', (engine) => {
     const api = createClient(first.url)
     const token = await api.signIn()
     for (const name of names) {
-      await api.post('/api/v2/products', { name, description: 'x', price: 1 }, token)
+      const { status, body } = await api.post('/api/v2/products', { name, description: 'x', price: 1 }, token)
+      assert.equal(status, 201, JSON.stringify(body))
     }
-    await eventually(() => assert.ok(recorded().length >= 5))
+    await eventually(() => assert.equal(recorded().length, few))
     first.child.kill('SIGKILL')
     await first.ended
-    assert.ok(recorded().length < names.length, 'killed in the middle')
+    assert.equal(recorded().length, few, 'killed in the middle')
+    writeFileSync(released, '')
     // The lease of the killed process would last for some seconds.
     const { db } = await openDatabase(openOptions({ url: DATABASE_URL, migrations: ownMigrations }))
     await db.write({ sql: 'UPDATE change_consumers SET held_until = 0' })

@@ -8,11 +8,11 @@ import { pathToFileURL } from 'node:url'
 import { root } from '../../src/config/root.ts'
 import { isTimed, recorderFor } from './cpu-times.ts'
 
-const filesPerProcess = 12
+const filesPerProcess = 16
 
 /** Tests that mostly wait for other programs run side by side instead. */
 const exceptions: Readonly<Record<string, number>> = {
-  'test/browser': 4,
+  'test/browser': 7,
   'test/cli': 1,
   'test/contract': 4,
   'test/programs': 1,

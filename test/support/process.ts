@@ -62,6 +62,8 @@ export async function startProcess(
       GQL_WS_HOST: '127.0.0.1',
       GQL_WS_PORT: '0',
       THREADS: '1',
+      // As in start-service.ts: other tests keep the machine busy, which must not shed load.
+      MAX_EVENT_LOOP_DELAY_MS: '0',
       ...env,
     }),
   })

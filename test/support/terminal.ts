@@ -24,6 +24,8 @@ export async function startOnTerminal(t: TestContext, env: Record<string, string
       HOST: '0.0.0.0',
       PORT: '0',
       GQL_WS_PORT: '0',
+      // As in process.ts: a busy machine must not shed load.
+      MAX_EVENT_LOOP_DELAY_MS: '0',
       DATABASE_URL: `file:${join(temporaryFolder(t), 'test.db')}`,
       ...env,
     },

@@ -10,7 +10,7 @@ const maxUptimeSeconds = 6
  */
 export function keepHeapSteady(): void {
   // V8 reads both flags at each collection, so they can be set at run time.
-  setFlagsFromString('--heap-growing-percent=100')
+  setFlagsFromString('--heap-growing-percent=50')
   // V8 aborts if it has already started a memory reduction with the old value, which happens after eight seconds at least.
   if (process.uptime() < maxUptimeSeconds) setFlagsFromString('--memory-reducer-gc-count=0')
 }

@@ -27,6 +27,7 @@ ${field({ label: 'Name', name: 'name', value: values.name, problems, autocomplet
 ${field({ label: 'Password', name: 'password', type: 'password', problems, hint, required: true, autocomplete: 'new-password' })}
 <button class="main">Make the administrator</button>
 </form>
+<p class="hint">A password that is lost or mistyped is replaced by the command <code>bin/latchkey user:password</code>.</p>
 </section>`,
   }
 }

@@ -7,12 +7,12 @@ interface Recorded {
   params: Value[]
 }
 
-/** The statements of requests from now on, each text once. Not those of `scan`, which are known to read much. */
-export function recordStatements(db: Database): () => Recorded[] {
+/** The statements of requests from now on, each text once. Not those of `scan`, which may read much, unless asked for. */
+export function recordStatements(db: Database, { withScans = false } = {}): () => Recorded[] {
   const texts = new Map<string, Recorded>()
   const record = (sql: string, params: readonly Param[] = []) =>
     void texts.set(sql, { sql, params: params.map((param) => (isReference(param) ? null : param)) })
-  const { get, all, write } = db
+  const { get, all, write, scan } = db
   const recorded: Pick<Database, 'get' | 'all'> = {
     get: (sql, params) => {
       record(sql, params)
@@ -23,7 +23,13 @@ export function recordStatements(db: Database): () => Recorded[] {
       return all(sql, params)
     },
   }
-  Object.assign(db, recorded, {
+  const scans: Pick<Database, 'scan'> = {
+    scan: (sql, params) => {
+      record(sql, params)
+      return scan(sql, params)
+    },
+  }
+  Object.assign(db, recorded, withScans && scans, {
     write: (...statements: Statement[]) => {
       for (const { sql, params } of statements) record(sql, params)
       return write(...statements)

@@ -114,7 +114,7 @@ export function createUserListSql({ dialect }: Pick<Database, 'dialect'>, clock:
 }
 
 /** By code point, as SQLite compares. */
-function keyOf(field: string, dialect: Database['dialect']): string {
+export function keyOf(field: string, dialect: Database['dialect']): string {
   if (field === 'created_at') return 'id'
   const column = field === 'email' ? 'email' : 'name_key'
   return dialect === 'sqlite' ? column : `${column} COLLATE "C"`

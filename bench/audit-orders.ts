@@ -66,7 +66,7 @@ const columns = {
   outcome: `CASE WHEN ${isRare} THEN '${rare.outcome}' WHEN ${isFailure} THEN 'failure' ELSE 'success' END`,
   user_id: user,
   actor_id: `CASE WHEN ${isFailure} THEN NULL ELSE ${user} END`,
-  address: `CASE WHEN i % 3 = 0 THEN '${busy.address}' ELSE '203.0.' || (i * 31) % 100 || '.' || (i * 17) % 250 END`,
+  address: `CASE WHEN i % 3 = 0 THEN '${busy.address}' ELSE '203.0.' || ((i * 31) % 100) || '.' || ((i * 17) % 250) END`,
   user_agent: `'curl/8.14.1'`,
 }
 

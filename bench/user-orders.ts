@@ -54,11 +54,11 @@ async function measureOn({ name, createDatabase }: Engine): Promise<Result[]> {
   return asAdministrator(databaseUrl, (administrator) => measureSortedPages(name, list, administrator))
 }
 
-const email = (i: string) => `'user' || (${i} * 7919) % ${users} || '-' || ${i} || '@example.com'`
+const email = (i: string) => `'user' || ((${i} * 7919) % ${users}) || '-' || ${i} || '@example.com'`
 const columns = {
   email: email('i'),
-  name: `'Person ' || (i * 7919) % 5000`,
-  name_key: `'person ' || (i * 7919) % 5000`,
+  name: `'Person ' || ((i * 7919) % 5000)`,
+  name_key: `'person ' || ((i * 7919) % 5000)`,
   password_hash: `CASE WHEN i % 2000 = 11 THEN '' ELSE 'x' END`,
   roles: `CASE WHEN i % 10 = 3 THEN '["viewer"]' WHEN i % 5000 = 7 THEN '["editor"]' ELSE '[]' END`,
 }

@@ -38,20 +38,29 @@ export function recordStatements(db: Database, { withScans = false } = {}): () =
   return () => [...texts.values()]
 }
 
+/** The steps of their plans. */
+export async function plansOf(
+  { db, databaseUrl }: { db: Database; databaseUrl: string },
+  recorded: readonly Recorded[],
+): Promise<string[][]> {
+  const explain = db.dialect === 'sqlite' ? explainOnSqlite(db) : await explainOnPostgres(databaseUrl)
+  const plans: string[][] = []
+  for (const each of recorded) plans.push(await explain.plan(each))
+  await explain.close()
+  return plans
+}
+
 /** Those whose plan reads all rows of one of these tables. */
 export async function findTableScans(
   { db, databaseUrl }: { db: Database; databaseUrl: string },
   recorded: readonly Recorded[],
   tables: readonly string[],
 ): Promise<string[]> {
-  const found: string[] = []
-  const explain = db.dialect === 'sqlite' ? explainOnSqlite(db) : await explainOnPostgres(databaseUrl)
-  for (const each of recorded) {
-    const scans = (await explain.plan(each)).filter((step) => tables.some((table) => isScanOf(step, table, each.sql)))
-    if (scans.length > 0) found.push(`${scans.join(', ')}: ${each.sql.replace(/\s+/g, ' ')}`)
-  }
-  await explain.close()
-  return found
+  const plans = await plansOf({ db, databaseUrl }, recorded)
+  return recorded.flatMap(({ sql }, i) => {
+    const scans = (plans[i] ?? []).filter((step) => tables.some((table) => isScanOf(step, table, sql)))
+    return scans.length > 0 ? [`${scans.join(', ')}: ${sql.replace(/\s+/g, ' ')}`] : []
+  })
 }
 
 function explainOnSqlite(db: Database) {

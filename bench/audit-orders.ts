@@ -45,6 +45,7 @@ const list: LongList = {
     '/api/admin/audit?sort=event',
     '/api/admin/audit?filter[user_agent]=curl',
     '/api/admin/audit?sort=at&page=200',
+    '/api/admin/audit?sort=at&filter[event]=login&page=30',
     '/console/audit?sort=event',
   ],
 }

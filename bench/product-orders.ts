@@ -56,6 +56,7 @@ const list: LongList = {
     '/api/v2/products?sort=description',
     '/api/v2/products?filter[name]=Lamp',
     '/api/v2/products?sort=name&page=200',
+    '/api/v2/products?sort=name&filter[stock]=3&page=30',
     '/console/products?sort=description',
   ],
 }

@@ -42,6 +42,7 @@ const list: LongList = {
     '/api/admin/users?q=person&sort=email',
     '/api/admin/users?filter[email]=user5@example.com',
     '/api/admin/users?sort=email&page=200',
+    '/api/admin/users?sort=email&filter[status]=active&page=30',
     '/console/users?q=person&sort=email',
   ],
 }

@@ -84,7 +84,9 @@ function restGroups(list: LongList): Groups {
   const byNumber = [2, lastPage >> 1, lastPage].map((page) => `${list.rest}?page=${page}`)
   return {
     'a page by its number': [...byNumber, `${list.rest}?page=100&per_page=100`],
-    ...byFilter(list, (filter) => sortedPages(list.rest, list, filter, ['&page=100', '&per_page=100'])),
+    ...byFilter(list, (filter) =>
+      sortedPages(list.rest, list, filter, [filter === '' ? '&page=100' : '&page=25', '&per_page=100']),
+    ),
   }
 }
 

@@ -118,6 +118,7 @@ onEachEngine('the audit trail, sorted and filtered', (engine) => {
       ['filter[event][gte]=login', 'filter[event][gte]', 'Takes no operator'],
       ['cursor=abc', 'cursor', 'Must be a cursor of this list in the same order'],
       ['sort=at&page=102', 'page', 'Must be within the first 2000 items; go on by cursor'],
+      ['filter[event]=login&page=27', 'page', 'Must be within the first 500 items; go on by cursor'],
     ] as const) {
       const { status, body } = await api.get(`${path}?${query}`, access)
       assert.equal(status, 422, query)

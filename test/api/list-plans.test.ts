@@ -1,7 +1,10 @@
 /** Pages of sorted lists begin where the cursor is, however many rows have the same value. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { auditOrders } from '../../src/features/admin/audit-orders.ts'
 import { writeListCursor, writeSort } from '../../src/platform/listing/list-cursor.ts'
+import { readListQuery } from '../../src/platform/listing/list-query.ts'
+import { createSortedList } from '../../src/platform/listing/sorted-list.store.ts'
 import { onEachEngine } from '../support/databases.ts'
 import { plansOf, recordStatements } from '../support/query-plans.ts'
 import { startApiWithRoles } from '../support/roles.ts'
@@ -36,6 +39,22 @@ onEachEngine('the plans of sorted lists', (engine) => {
         for (const plan of await plansOf(api, walks)) assertLookedUp(plan, column, isDescending ? '<' : '>')
       }
     }
+  })
+
+  test('a file of all rows leaves time for other requests between its parts', async (t) => {
+    const api = await startApiWithRoles(t, { engine })
+    await api.signInAs('admin')
+    const list = createSortedList({ db: api.db, definition: auditOrders, columns: 'id', countAll: async () => 0 })
+    let hasTurned = false
+    setImmediate(() => {
+      hasTurned = true
+    })
+    let parts = 0
+    for await (const rows of list.batches({ ...readListQuery({}, auditOrders), limit: 1 })) {
+      assert.equal(rows.length, 1)
+      if (++parts === 2) break
+    }
+    assert.deepEqual([parts, hasTurned], [2, true])
   })
 
   function assertLookedUp(plan: readonly string[], column: string, sign: string): void {

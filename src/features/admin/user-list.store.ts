@@ -2,6 +2,7 @@
  * Pages of users in any order, with filters, whatever their number. If one of the filters is passed by few users, these are
  * read and sorted. Otherwise users are read in their order, but not many: a page may end early, with a cursor to go on.
  */
+import { setImmediate } from 'node:timers/promises'
 import type { Clock } from '../../core/clock.ts'
 import type { Database } from '../../platform/database/database.ts'
 import type { MaintainedCounts } from '../../platform/database/maintained-counts.ts'
@@ -80,6 +81,7 @@ export function createUserList({ db, clock, counts }: UserListDeps) {
         const found: Read = await read(from, await findFew(from.filters))
         const { rows, next } = toPage(from, { ...found, total: null })
         if (rows.length > 0) yield rows.map(({ id }) => id)
+        await setImmediate()
         from = next && { ...query, skip: 0, position: next }
       }
     },

@@ -3,6 +3,7 @@
  * that this index does not settle are checked row by row, on `maxWalked` rows: if one of them finds few rows by an index of its
  * own, `maxRead` at most, these are sorted instead; otherwise a page may end early, with a cursor to go on.
  */
+import { setImmediate } from 'node:timers/promises'
 import type { Database } from '../database/database.ts'
 import type { ListDefinition, ListQuery, Position } from './list-definition.ts'
 import { type Finder, planFinders, planWalk, type Walk } from './list-plan.ts'
@@ -137,6 +138,8 @@ export function createSortedList<Row extends { id: number }>({
         // Planned anew each time, because meanwhile there may be more rows than can be sorted.
         const { rows, next }: Omit<SortedPage<Row>, 'total'> = await readPage(await plan(from), from)
         if (rows.length > 0) yield rows
+        // A short read of SQLite is done at once: without a turn of the event loop, nobody else is served until the end.
+        await setImmediate()
         from = next && { ...query, skip: 0, position: next }
       }
     },

@@ -11,17 +11,17 @@ import { insertMany, rowsPerWrite } from '../../src/features/products/bulk.store
 import type { ProductValues } from '../../src/features/products/product.ts'
 import { columns } from '../../src/features/products/product-columns.store.ts'
 import type { Database, Statement } from '../../src/platform/database/database.ts'
-import { foldCounts } from '../../src/platform/database/maintained-counts.ts'
 import { openDatabase } from '../../src/platform/database/open.ts'
 import { runOnServer } from '../../src/testing/databases.ts'
 import { ownMigrations } from '../../test/support/migrations.ts'
 import { sampleRow } from '../../test/support/products.ts'
+import { fillWithoutIndexes, showProgress } from './bulk-fill.ts'
 
 /** Each of these matches 50 products, except `common`, which matches 7 in 100. */
 export const finds = { rare: 'qzx', short: 'jq', common: 'deluxe', category: 'rarities' } as const
 
 const rareCount = 50
-const statementsAtOnce = 5
+const statementsAtOnce = 20
 
 export interface Dataset {
   url: string
@@ -78,22 +78,23 @@ export function createPlainCopy(dataset: Dataset): string {
 export async function fill(url: string, count: number): Promise<void> {
   const db = await openDataset(url)
   try {
-    for (let first = 1; first <= count; ) {
-      const statements: Statement[] = []
-      while (statements.length < statementsAtOnce && first <= count) {
-        const rows = Math.min(rowsPerWrite, count - first + 1)
-        const products = Array.from({ length: rows }, (_, i) => productAt(first + i, count))
-        statements.push(insertMany(db.dialect, products, '2026-01-01T00:00:00.000Z'))
-        first += rows
-      }
-      await db.write(...statements)
-      process.stderr.write(`\r  filling ${(first - 1).toLocaleString('en')} of ${count.toLocaleString('en')} products `)
-    }
-    process.stderr.write('\r\u001b[K')
-    await foldCounts(db)
-    if (db.dialect === 'postgres') await db.write({ sql: 'VACUUM ANALYZE products' })
+    await fillWithoutIndexes(db, 'products', () => insertProducts(db, count))
   } finally {
     await db.close()
+  }
+}
+
+async function insertProducts(db: Database, count: number): Promise<void> {
+  for (let first = 1; first <= count; ) {
+    const statements: Statement[] = []
+    while (statements.length < statementsAtOnce && first <= count) {
+      const rows = Math.min(rowsPerWrite, count - first + 1)
+      const products = Array.from({ length: rows }, (_, i) => productAt(first + i, count))
+      statements.push(insertMany(db.dialect, products, '2026-01-01T00:00:00.000Z'))
+      first += rows
+    }
+    await db.write(...statements)
+    showProgress('products', first - 1, count)
   }
 }
 

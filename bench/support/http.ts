@@ -15,6 +15,9 @@ export interface SendOptions {
   token?: string
   /** What makes a device known. */
   deviceToken?: string | undefined
+  cookie?: string
+  /** Reads no more than about so much of the answer, such as of a long file. */
+  enoughBytes?: number
 }
 
 export type Send = (method: string, path: string, options?: SendOptions) => Promise<Timed>
@@ -30,7 +33,7 @@ export function createClient(
   { connections, localAddress }: ClientOptions,
 ): { send: Send; close(): void } {
   const agent = new Agent({ keepAlive: true, maxSockets: connections, ...(localAddress && { localAddress }) })
-  const send: Send = (method, path, { json, token, deviceToken } = {}) =>
+  const send: Send = (method, path, { json, token, deviceToken, cookie, enoughBytes = Infinity } = {}) =>
     new Promise((resolve, reject) => {
       const start = performance.now()
       const body = json && JSON.stringify(json)
@@ -38,17 +41,22 @@ export function createClient(
         ...(body !== undefined && { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }),
         ...(token !== undefined && { authorization: `Bearer ${token}` }),
         ...(deviceToken !== undefined && { 'x-device-token': deviceToken }),
+        ...(cookie !== undefined && { cookie }),
       }
       const sent = request(new URL(path, base), { method, agent, headers }, (response) => {
         let text = ''
         response.setEncoding('utf8')
-        response.on('data', (chunk) => {
-          text += chunk
-        })
-        response.on('end', () => {
+        const done = () => {
           const { statusCode: status = 0, headers } = response
           resolve({ status, headers, body: text, ms: performance.now() - start })
+        }
+        response.on('data', (chunk) => {
+          text += chunk
+          if (text.length < enoughBytes) return
+          done()
+          response.destroy()
         })
+        response.on('end', done)
       })
       sent.on('error', reject)
       sent.end(body)

@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { share } from '../support/api.ts'
 import { addEntries, type GivenEntry } from '../support/audit-entries.ts'
 import { onEachEngine } from '../support/databases.ts'
+import { recordStatements } from '../support/query-plans.ts'
 import { startApiWithRoles } from '../support/roles.ts'
 
 const path = '/api/admin/audit'
@@ -117,6 +118,7 @@ onEachEngine('the audit trail, sorted and filtered', (engine) => {
       ['filter[event][gte]=login', 'filter[event][gte]', 'Takes no operator'],
       ['cursor=abc', 'cursor', 'Must be a cursor of this list in the same order'],
       ['sort=at&page=102', 'page', 'Must be within the first 2000 items; go on by cursor'],
+      ['filter[event]=login&page=27', 'page', 'Must be within the first 500 items; go on by cursor'],
     ] as const) {
       const { status, body } = await api.get(`${path}?${query}`, access)
       assert.equal(status, 422, query)
@@ -124,6 +126,33 @@ onEachEngine('the audit trail, sorted and filtered', (engine) => {
     }
     const user = await api.signInAs('viewer')
     assert.equal((await api.get(`${path}?sort=at`, user.access)).status, 403)
+  })
+
+  test('a page by cursor begins at the cursor or at the bound of a filter: no rows are read on the way from one to the other', async () => {
+    const { api, access } = await service()
+    const bound = '2026-01-01T00:30:00.000Z'
+    const read = async (query: string) => {
+      const { body } = await api.get(`${path}?${query}&filter[event]=login&per_page=5`, access)
+      return { times: (body.data as Entry[]).map(({ at }) => at), next: body.meta.next as string }
+    }
+    const statements = recordStatements(api.db, { withScans: true })
+    for (const [sort, filter] of [
+      ['at', `filter[at][gte]=${bound}`],
+      ['-at', `filter[at][lte]=${bound}`],
+    ] as const) {
+      const isBeyond = (at: string) => (sort === 'at' ? at >= bound : at <= bound)
+      const first = await read(`sort=${sort}&${filter}`)
+      const second = await read(`sort=${sort}&${filter}&cursor=${first.next}`)
+      assert.ok([...first.times, ...second.times].every(isBeyond))
+      assert.equal(first.times.length + second.times.length, 10)
+      // A cursor of the list without this filter.
+      const { next } = await read(`sort=${sort}`)
+      assert.deepEqual((await read(`sort=${sort}&${filter}&cursor=${next}`)).times, first.times)
+    }
+    const withBoth = statements().filter(
+      ({ sql }) => /\bat [<>]= \$/.test(sql) && /\(at, id\) [<>] \(/.test(sql) && !sql.includes('count(*)'),
+    )
+    assert.deepEqual(withBoth, [])
   })
 
   test('filters that no index settles together are looked up in parts, and nothing is left out', async () => {

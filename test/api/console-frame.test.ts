@@ -9,7 +9,8 @@ import { type ConsolePage, openConsole } from '../support/console.ts'
 import { onEachEngine } from '../support/databases.ts'
 import { register } from '../support/people.ts'
 import { createProduct } from '../support/products.ts'
-import { startApiWithRoles } from '../support/roles.ts'
+import { findTableScans, recordStatements } from '../support/query-plans.ts'
+import { type ApiWithRoles, startApiWithRoles } from '../support/roles.ts'
 
 const assets = join(root, 'src/platform/pages/assets')
 const appearance = '/console/appearance'
@@ -30,6 +31,19 @@ async function start(t: TestContext, engine: Dialect) {
 function linksIn(page: ConsolePage, part: RegExp): string[] {
   const [, inner = ''] = part.exec(page.html) ?? assert.fail('the page does not have this part')
   return [...inner.matchAll(/<a href="([^"]*)"/g)].map(([, path = '']) => path)
+}
+
+async function addUsers(
+  { db }: Pick<ApiWithRoles, 'db'>,
+  ...users: (readonly [email: string, name: string])[]
+): Promise<void> {
+  await db.write(
+    ...users.map(([email, name]) => ({
+      sql: `INSERT INTO users (email, name, name_key, password_hash, created_at, updated_at)
+            VALUES ($1, $2, $3, '', $4, $4)`,
+      params: [email, name, name.toLowerCase(), '2026-01-01T00:00:00.000Z'],
+    })),
+  )
 }
 
 const trail = /<nav class="trail"[^>]*>(.*?)<\/nav>/s
@@ -93,6 +107,27 @@ onEachEngine('the frame', (engine) => {
     for (let i = 0; i < 6; i++) await createProduct(api, admin.access, { name: `Classic Bowl ${i}` })
     const [best] = linksIn(await other.open('/console/search?q=la'), found)
     assert.equal(best, `/console/products/${id}`, 'a word begins with it')
+  })
+
+  test('with many users, the search finds anybody by how an email or a name begins, and reads no whole table', async (t) => {
+    const { api, browser } = await start(t, engine)
+    await addUsers(api, ['quill@example.com', 'Zed Underwood'])
+    await addUsers(api, ...Array.from({ length: 2000 }, (_, i) => [`person${i}@example.com`, 'Person'] as const))
+    await addUsers(api, ['new.underwood@example.com', 'Newest'])
+    const [old, newest] = (
+      await api.db.all<{ id: number }>(`SELECT id FROM users WHERE name IN ('Zed Underwood', 'Newest') ORDER BY id`)
+    ).map(({ id }) => `/console/users/${id}`)
+    const all = (q: string) => `/console/users?q=${q}`
+
+    const statements = recordStatements(api.db, { withScans: true })
+    const search = async (q: string) => linksIn(await browser.open(`/console/search?q=${q}`), found)
+    assert.deepEqual(await search('QUILL'), [old, all('QUILL')])
+    assert.deepEqual(await search('zed+u'), [old, all('zed+u')])
+    assert.deepEqual(await search('derwood'), [newest, all('derwood')])
+    assert.deepEqual(await search('100%25'), [all('100%25')])
+    assert.deepEqual(await findTableScans(api, statements(), ['users']), [])
+    const { html } = await browser.open(all('derwood'))
+    assert.ok(html.includes(`"${old}"`) && html.includes(`"${newest}"`))
   })
 
   test('the search survives any text', async (t) => {

@@ -292,4 +292,28 @@ onEachEngine('long lists in any order', (engine) => {
     const last = await api.get(`${productsPath}?sort=-price&filter[category]=last&per_page=2`)
     assert.deepEqual([last.body.meta.total, idsOf(last)], [null, [18_000, 17_999]])
   })
+
+  test('what is active and what is not is read as far as both are known, so that no product is left out', async (t) => {
+    const api = await startApiWithRoles(t, { engine })
+    // Active ones are close together, and the first 2,500 of another category. Inactive ones are far apart.
+    const active = Array.from({ length: 5000 }, (_, i) => ({ price_cents: 100 + i, isWanted: i >= 2500, active: true }))
+    const others = Array.from({ length: 2100 }, (_, i) => ({
+      price_cents: 100 + i * 90,
+      isWanted: true,
+      active: false,
+    }))
+    const rows = [...active, ...others].map(({ isWanted, ...row }) => ({
+      ...{ ...sampleRow, ...row, name: 'Thing' },
+      category: isWanted ? 'wanted' : 'other',
+    }))
+    for (let at = 0; at < rows.length; at += 1000) {
+      await api.db.write(insertMany(engine, rows.slice(at, at + 1000), '2026-01-01T00:00:00.000Z'))
+    }
+    const wanted = rows.map((row, i) => ({ ...row, id: i + 1 })).filter(({ category }) => category === 'wanted')
+    const { ids } = await walk(api, 'sort=price&filter[category]=wanted&per_page=100')
+    assert.deepEqual(
+      ids,
+      wanted.toSorted((a, b) => a.price_cents - b.price_cents || a.id - b.id).map(({ id }) => id),
+    )
+  })
 })

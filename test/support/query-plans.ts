@@ -7,12 +7,12 @@ interface Recorded {
   params: Value[]
 }
 
-/** The statements of requests from now on, each text once. Not those of `scan`, which are known to read much. */
-export function recordStatements(db: Database): () => Recorded[] {
+/** The statements of requests from now on, each text once. Not those of `scan`, which may read much, unless asked for. */
+export function recordStatements(db: Database, { withScans = false } = {}): () => Recorded[] {
   const texts = new Map<string, Recorded>()
   const record = (sql: string, params: readonly Param[] = []) =>
     void texts.set(sql, { sql, params: params.map((param) => (isReference(param) ? null : param)) })
-  const { get, all, write } = db
+  const { get, all, write, scan } = db
   const recorded: Pick<Database, 'get' | 'all'> = {
     get: (sql, params) => {
       record(sql, params)
@@ -23,7 +23,13 @@ export function recordStatements(db: Database): () => Recorded[] {
       return all(sql, params)
     },
   }
-  Object.assign(db, recorded, {
+  const scans: Pick<Database, 'scan'> = {
+    scan: (sql, params) => {
+      record(sql, params)
+      return scan(sql, params)
+    },
+  }
+  Object.assign(db, recorded, withScans && scans, {
     write: (...statements: Statement[]) => {
       for (const { sql, params } of statements) record(sql, params)
       return write(...statements)
@@ -32,20 +38,29 @@ export function recordStatements(db: Database): () => Recorded[] {
   return () => [...texts.values()]
 }
 
+/** The steps of their plans. */
+export async function plansOf(
+  { db, databaseUrl }: { db: Database; databaseUrl: string },
+  recorded: readonly Recorded[],
+): Promise<string[][]> {
+  const explain = db.dialect === 'sqlite' ? explainOnSqlite(db) : await explainOnPostgres(databaseUrl)
+  const plans: string[][] = []
+  for (const each of recorded) plans.push(await explain.plan(each))
+  await explain.close()
+  return plans
+}
+
 /** Those whose plan reads all rows of one of these tables. */
 export async function findTableScans(
   { db, databaseUrl }: { db: Database; databaseUrl: string },
   recorded: readonly Recorded[],
   tables: readonly string[],
 ): Promise<string[]> {
-  const found: string[] = []
-  const explain = db.dialect === 'sqlite' ? explainOnSqlite(db) : await explainOnPostgres(databaseUrl)
-  for (const each of recorded) {
-    const scans = (await explain.plan(each)).filter((step) => tables.some((table) => isScanOf(step, table, each.sql)))
-    if (scans.length > 0) found.push(`${scans.join(', ')}: ${each.sql.replace(/\s+/g, ' ')}`)
-  }
-  await explain.close()
-  return found
+  const plans = await plansOf({ db, databaseUrl }, recorded)
+  return recorded.flatMap(({ sql }, i) => {
+    const scans = (plans[i] ?? []).filter((step) => tables.some((table) => isScanOf(step, table, sql)))
+    return scans.length > 0 ? [`${scans.join(', ')}: ${sql.replace(/\s+/g, ' ')}`] : []
+  })
 }
 
 function explainOnSqlite(db: Database) {

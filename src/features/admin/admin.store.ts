@@ -1,7 +1,5 @@
 /** Users for administrators. */
 import type { Clock } from '../../core/clock.ts'
-import { normaliseEmail } from '../../core/email.ts'
-import { lowerByCodePoint } from '../../core/text.ts'
 import type { Database, Statement } from '../../platform/database/database.ts'
 import { idIsListed, toIdList } from '../../platform/database/id-lists.ts'
 import type { MaintainedCounts } from '../../platform/database/maintained-counts.ts'
@@ -9,8 +7,8 @@ import { offsetOf, type Page } from '../../platform/http/paging.ts'
 import type { ListQuery } from '../../platform/listing/list-definition.ts'
 import type { SortedPage } from '../../platform/listing/sorted-list.store.ts'
 import type { UsersService } from '../users/users.create.ts'
-
 import { createUserList } from './user-list.store.ts'
+import { createFirstFound, isUnknown, matches, maxSearched, termsOf } from './user-search.store.ts'
 
 export interface ListedUser {
   id: number
@@ -47,8 +45,6 @@ const selectAt = (now: string) => `
   LEFT JOIN two_factor t ON t.user_id = u.id
   LEFT JOIN login_attempts a ON a.email = u.email AND a.locked_until > ${now}`
 const select = selectAt('$1')
-const matches = (email: string, name: string) =>
-  `(u.email LIKE ${email} ESCAPE '!' OR u.name_key LIKE ${name} ESCAPE '!')`
 
 type AdministratorSql = UsersService['administrators']
 
@@ -61,6 +57,7 @@ export interface AdminStoreDeps {
 
 export function createAdminStore({ db, clock, counts, administrators }: AdminStoreDeps) {
   const sorted = createUserList({ db, clock, counts })
+  const findFirst = createFirstFound(db)
 
   /** In the order of the ids. */
   async function readByIds(ids: readonly number[]): Promise<ListedUser[]> {
@@ -95,9 +92,11 @@ export function createAdminStore({ db, clock, counts, administrators }: AdminSto
       return { users, total: counted[0]?.n ?? 0 }
     },
 
-    /** The first whose email or name has the text in it, without counting them. */
-    searchFirst: async (q: string, limit: number): Promise<ListedUser[]> =>
-      isUnknown(q) ? [] : findMatching({ db, clock }, { q, limit, offset: 0 }),
+    /** A few users by a part of their email or name, for any number of users. There may be others unless it is `isWhole`. */
+    async searchFirst(q: string, limit: number): Promise<{ users: ListedUser[]; isWhole: boolean }> {
+      const [ids, total] = await Promise.all([findFirst(q, limit), counts.total('users')])
+      return { users: await readByIds(ids), isWhole: total <= maxSearched && ids.length < limit }
+    },
 
     /** In any order, with filters. */
     async page(query: ListQuery): Promise<SortedPage<ListedUser>> {
@@ -112,7 +111,7 @@ export function createAdminStore({ db, clock, counts, administrators }: AdminSto
 
     /** All who are found by a part of their email or name, by id. */
     async *batchesOf(q: string, limit: number): AsyncGenerator<ListedUser[]> {
-      if (q.includes('\0')) return
+      if (isUnknown(q)) return
       for (let last = 0, isMore = true; isMore; ) {
         const rows = await db.scan<UserRow>(
           `${select} WHERE u.id > $4 AND ${matches('$2', '$3')} ORDER BY u.id LIMIT $5`,
@@ -165,16 +164,7 @@ async function findMatching(
   return rows.map(toUser)
 }
 
-/** PostgreSQL cannot store U+0000, so no user has one. */
-function isUnknown(q: string): boolean {
-  return q.includes('\0')
-}
-
 export type AdminStore = ReturnType<typeof createAdminStore>
-
-function termsOf(q: string): string[] {
-  return [normaliseEmail(q), lowerByCodePoint(q)].map((text) => `%${text.replace(/[!%_]/g, (char) => `!${char}`)}%`)
-}
 
 function toUser({ roles, two_factor, is_invited: _isInvited, ...row }: UserRow): ListedUser {
   return { ...row, roles: JSON.parse(roles) as string[], two_factor: two_factor === true }

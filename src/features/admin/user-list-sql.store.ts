@@ -55,14 +55,15 @@ export function createUserListSql({ dialect }: Pick<Database, 'dialect'>, clock:
     ]
   }
 
-  /** The first rows in this order, of which a page is filtered. */
-  function writeWalk(query: ListQuery, walked: number, params: Value[]): string {
+  /** The first rows in this order, of which a page is filtered. Without `columns`, no row is read beside the index. */
+  function writeWalk(query: ListQuery, walked: number, params: Value[], columns: readonly string[]): string {
     const order = orderOf(query)
     const { key, direction } = order
+    const selected = `SELECT ${['id', ...columns].join(', ')}, ${key} AS list_value FROM users u`
+    const parts = afterOf(query, order, params, dialect).map((after) => `${selected} ${where(after)}`)
     // A constant limit, so that the planner knows how few rows there are.
     return `WITH walked AS MATERIALIZED (
-      SELECT id, email, roles, disabled_at, password_hash, ${key} AS list_value FROM users u
-      ${where(afterOf(query, order, params))} ORDER BY ${key} ${direction}, id ${direction} LIMIT ${walked})`
+      ${parts.join(' UNION ALL ')} ORDER BY list_value ${direction}, id ${direction} LIMIT ${walked})`
   }
 
   return {
@@ -77,7 +78,7 @@ export function createUserListSql({ dialect }: Pick<Database, 'dialect'>, clock:
     walk(query: ListQuery, walked: number): Sql {
       const params: Value[] = []
       const { direction } = orderOf(query)
-      const walk = writeWalk(query, walked, params)
+      const walk = writeWalk(query, walked, params, columnsOf(query.filters))
       const passing = where(conditionsOf(query.filters, params))
       const sql = `${walk} SELECT id, list_value FROM walked u ${passing}
         ORDER BY list_value ${direction}, id ${direction} ${range(query, params)}`
@@ -88,7 +89,7 @@ export function createUserListSql({ dialect }: Pick<Database, 'dialect'>, clock:
     walkEnd(query: ListQuery, walked: number): Sql {
       const params: Value[] = []
       const { direction } = orderOf(query)
-      const walk = writeWalk(query, walked, params)
+      const walk = writeWalk(query, walked, params, [])
       const sql = `${walk} SELECT id, list_value FROM walked
         ORDER BY list_value ${direction}, id ${direction} LIMIT 1 OFFSET ${walked - 1}`
       return { sql, params }
@@ -97,8 +98,8 @@ export function createUserListSql({ dialect }: Pick<Database, 'dialect'>, clock:
     sortFew(ids: readonly number[], query: ListQuery): Sql {
       const { key, direction } = orderOf(query)
       const params: Value[] = [toIdList(db, ids)]
-      const after = afterOf(query, { key, direction }, params)
-      const conditions = [`u.${idIsListed(db)}`, ...after, ...conditionsOf(query.filters, params)]
+      const after = afterOf(query, { key, direction }, params, dialect).map((part) => part.join(' AND '))
+      const conditions = [`u.${idIsListed(db)}`, ...either(after), ...conditionsOf(query.filters, params)]
       const sql = `SELECT id, ${key} AS list_value FROM users u ${where(conditions)}
         ORDER BY ${key} ${direction}, id ${direction} ${range(query, params)}`
       return { sql, params }
@@ -113,21 +114,50 @@ export function createUserListSql({ dialect }: Pick<Database, 'dialect'>, clock:
   }
 }
 
+const statusColumns: Readonly<Record<UserStatus, string>> = {
+  active: 'disabled_at',
+  disabled: 'disabled_at',
+  locked: 'email',
+  invited: 'password_hash',
+}
+
+/** What the filters look at. */
+function columnsOf({ status, role }: Filters): string[] {
+  return [...(status ? [statusColumns[status.equal as UserStatus]] : []), ...(role ? ['roles'] : [])]
+}
+
+/** How many users are read for a page. In the order of a key, they are all over the table. */
+export function walkedFor(filters: Filters): number {
+  return columnsOf(filters).length === 0 ? maxRead : maxRead / 2
+}
+
 /** By code point, as SQLite compares. */
-function keyOf(field: string, dialect: Database['dialect']): string {
+export function keyOf(field: string, dialect: Database['dialect']): string {
   if (field === 'created_at') return 'id'
   const column = field === 'email' ? 'email' : 'name_key'
   return dialect === 'sqlite' ? column : `${column} COLLATE "C"`
 }
 
-function afterOf({ position }: ListQuery, { key, direction }: Order, params: Value[]): string[] {
+/** The conditions of what follows the position, in two parts on SQLite (see list-sql.ts). */
+function afterOf(
+  { position }: ListQuery,
+  { key, direction }: Order,
+  params: Value[],
+  dialect: Database['dialect'],
+): string[][] {
   // Users of an earlier version have no key until a background task gives them one.
   const known = key.startsWith('name_key') ? ['u.name_key IS NOT NULL'] : []
-  if (!position) return known
+  if (!position) return [known]
   const sign = direction === 'DESC' ? '<' : '>'
-  if (key === 'id') return [`u.id ${sign} $${params.push(position.id)}`]
+  if (key === 'id') return [[`u.id ${sign} $${params.push(position.id)}`]]
   const [value, id] = [`$${params.push(position.value)}`, `$${params.push(position.id)}`]
-  return [...known, `(u.${key}, u.id) ${sign} (${value}, ${id})`]
+  if (dialect === 'postgres') return [[...known, `(u.${key}, u.id) ${sign} (${value}, ${id})`]]
+  return [[`u.${key} = ${value}`, `u.id ${sign} ${id}`], [`u.${key} ${sign} ${value}`]]
+}
+
+function either(parts: readonly string[]): string[] {
+  const given = parts.filter((part) => part !== '')
+  return given.length === 0 ? [] : [`(${given.join(' OR ')})`]
 }
 
 function where(conditions: readonly string[]): string {

@@ -1,13 +1,14 @@
 /**
  * Pages of users in any order, with filters, whatever their number. If one of the filters is passed by few users, these are
- * read and sorted. Otherwise users are read in their order, `maxRead` at most: a page may end early, with a cursor to go on.
+ * read and sorted. Otherwise users are read in their order, but not many: a page may end early, with a cursor to go on.
  */
+import { setImmediate } from 'node:timers/promises'
 import type { Clock } from '../../core/clock.ts'
 import type { Database } from '../../platform/database/database.ts'
 import type { MaintainedCounts } from '../../platform/database/maintained-counts.ts'
 import type { Filters, ListQuery, Position } from '../../platform/listing/list-definition.ts'
 import type { SortedPage } from '../../platform/listing/sorted-list.store.ts'
-import { createUserListSql, maxRead, type Sql } from './user-list-sql.store.ts'
+import { createUserListSql, maxRead, type Sql, walkedFor } from './user-list-sql.store.ts'
 
 export interface ListedId {
   id: number
@@ -47,7 +48,7 @@ export function createUserList({ db, clock, counts }: UserListDeps) {
   async function walk(query: ListQuery): Promise<Read> {
     const isFiltered = Object.keys(query.filters).length > 0
     const needed = query.skip + query.limit + 1
-    const walked = isFiltered ? Math.max(maxRead, needed) : needed
+    const walked = isFiltered ? Math.max(walkedFor(query.filters), needed) : needed
     const { sql, params } = write.walk(query, walked)
     const rows = await (walked <= maxQuickRead ? db.all<ListedId>(sql, params) : db.scan<ListedId>(sql, params))
     if (!isFiltered || rows.length > query.limit) return { rows, end: undefined }
@@ -80,6 +81,7 @@ export function createUserList({ db, clock, counts }: UserListDeps) {
         const found: Read = await read(from, await findFew(from.filters))
         const { rows, next } = toPage(from, { ...found, total: null })
         if (rows.length > 0) yield rows.map(({ id }) => id)
+        await setImmediate()
         from = next && { ...query, skip: 0, position: next }
       }
     },

@@ -10,6 +10,8 @@ import type { Filter, Filters, FilterValue, ListDefinition, ListField, ListQuery
 
 /** Rows before a page are walked over, so a page further on has to be reached by cursor. */
 const maxSkipped = 2000
+/** Filters are checked on rows, which takes longer than to walk over an index. */
+const maxSkippedOfFiltered = 500
 
 const filterName = /^filter\[([a-z_]{1,40})\](?:\[([a-z]{1,10})\])?$/
 
@@ -31,7 +33,8 @@ export function readListQuery(query: Readonly<Record<string, unknown>>, definiti
   const { page, perPage } = pageOf(query)
   const skip = (page - 1) * perPage
   if (position && page > 1) problems.page = ['Cannot be combined with cursor']
-  if (skip > maxSkipped) problems.page = [`Must be within the first ${maxSkipped} items; go on by cursor`]
+  const most = Object.keys(filters).length === 0 ? maxSkipped : maxSkippedOfFiltered
+  if (skip > most) problems.page = [`Must be within the first ${most} items; go on by cursor`]
   if (query.count !== undefined && query.count !== '' && query.count !== 'exact') problems.count = ['Must be exact']
   if (Object.keys(problems).length > 0) throw validationFailed(problems)
   return { sort, filters, position, skip, limit: perPage, isCounted: query.count === 'exact' }

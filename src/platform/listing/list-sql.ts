@@ -1,5 +1,5 @@
 /** The SQL of sorted lists. Texts differ by order, indexes and which bounds there are, so they are few. */
-import type { Value } from '../database/database.ts'
+import type { Dialect, Value } from '../database/database.ts'
 import type {
   Filter,
   FilterValue,
@@ -45,11 +45,11 @@ export function orderOf({ sort, position }: ListQuery, definition: ListDefinitio
 export function walkSql(
   walk: Walk,
   query: ListQuery,
-  { definition, columns, walked, skip, limit }: PageOptions & { walked: number },
+  { definition, dialect, columns, walked, skip, limit }: PageOptions & { walked: number },
 ): Sql {
   const params = new Params()
   const order = orderOf(query, definition)
-  const steps = writeWalk(params, walk, { query, definition, walked })
+  const steps = writeWalk(params, walk, { query, definition, dialect, walked })
   const rest = writeFilters(params, walk.rest, query, definition)
   const rows = `SELECT id, ${order.column} FROM walked${rest === '' ? '' : ` WHERE ${rest}`}`
   const page = writePage(params, { rows, order, skip, limit })
@@ -61,18 +61,22 @@ export function walkSql(
 export function walkEndSql(
   walk: Walk,
   query: ListQuery,
-  { definition, walked }: { definition: ListDefinition; walked: number },
+  { definition, dialect, walked }: { walked: number } & Lists,
 ): Sql {
   const params = new Params()
   const order = orderOf(query, definition)
-  const steps = writeWalk(params, { ...walk, rest: [] }, { query, definition, walked })
+  const steps = writeWalk(params, { ...walk, rest: [] }, { query, definition, dialect, walked })
   const sql = `WITH walked AS MATERIALIZED (${steps}) SELECT id, ${order.column} AS list_value FROM walked
     ORDER BY ${ordering(order)} LIMIT 1 OFFSET ${params.add(walked - 1)}`
   return { sql, params: params.values }
 }
 
-export interface PageOptions {
+interface Lists {
   definition: ListDefinition
+  dialect: Dialect
+}
+
+export interface PageOptions extends Lists {
   columns: string
   skip: number
   limit: number
@@ -82,14 +86,14 @@ export interface PageOptions {
 export function findSql(
   finder: Finder,
   query: ListQuery,
-  { definition, columns, skip, limit, most }: PageOptions & { most: number },
+  { definition, dialect, columns, skip, limit, most }: PageOptions & { most: number },
 ): Sql {
   const params = new Params()
   const order = orderOf(query, definition)
   const found = writeFinding(params, finder, { query, definition, most })
   const conditions = [
     writeFilters(params, restOf(finder, query), query, definition),
-    query.position ? writeAfter(params, order, query.position) : '',
+    query.position ? `(${writeAfter(params, order, query.position, dialect).join(' OR ')})` : '',
   ].filter((each) => each !== '')
   const where = conditions.length > 0 ? ` WHERE ${conditions.join(' AND ')}` : ''
   const page = writePage(params, { rows: `SELECT id, ${order.column} FROM found${where}`, order, skip, limit })
@@ -167,27 +171,49 @@ function restOf({ settles }: Finder, { filters }: ListQuery): string[] {
 function writeWalk(
   params: Params,
   { index, branches, rest }: Walk,
-  { query, definition, walked }: { query: ListQuery; definition: ListDefinition; walked: number },
+  { query, definition, dialect, walked }: { query: ListQuery; walked: number } & Lists,
 ): string {
   const order = orderOf(query, definition)
   const sorted = order.column === 'id' ? 'id' : `id, ${order.column}`
   const columns = rest.length === 0 ? sorted : columnsOf(definition)
-  const steps = branches.map((branch) => {
-    const conditions = [
-      conditionOf(index, definition),
-      ...index.equal.map(
-        (field) => `${columnOf(field, definition)} = ${params.addCompared(branch[field] as FilterValue)}`,
-      ),
-      ...writeRange(params, order.column, query.filters[index.order]),
-      ...(query.position ? [writeAfter(params, order, query.position)] : []),
-    ]
-    return `SELECT ${columns} FROM ${definition.table} WHERE ${conditions.join(' AND ')}
-      ORDER BY ${ordering(order)} LIMIT ${params.add(walked)}`
-  })
-  const [first] = steps as [string]
-  return steps.length === 1
-    ? first
-    : steps.map((step, i) => `SELECT * FROM (${step}) AS branch_${i}`).join(' UNION ALL ')
+  const { range, after } = boundsOf(query.filters[index.order] ?? {}, query.position, order)
+  const steps = branches.flatMap((branch) =>
+    (after ? writeAfter(params, order, after, dialect) : ['TRUE']).map((position) => {
+      const conditions = [
+        conditionOf(index, definition),
+        ...index.equal.map(
+          (field) => `${columnOf(field, definition)} = ${params.addCompared(branch[field] as FilterValue)}`,
+        ),
+        ...writeRange(params, order.column, range),
+        position,
+      ]
+      return `SELECT ${columns} FROM ${definition.table} WHERE ${conditions.join(' AND ')}`
+    }),
+  )
+  const ordered = `ORDER BY ${ordering(order)} LIMIT ${params.add(walked)}`
+  // SQLite merges them as it reads. PostgreSQL might sort all rows, so it is told how many of each are enough.
+  if (steps.length === 1 || dialect === 'sqlite') return `${steps.join(' UNION ALL ')} ${ordered}`
+  const parts = steps.map((step, i) => `SELECT * FROM (${step} ${ordered}) AS branch_${i}`)
+  return `SELECT * FROM (${parts.join(' UNION ALL ')}) AS branches ${ordered}`
+}
+
+/**
+ * Where a walk begins: at the bound of the filter or at the position, whichever is further on. With both conditions, an engine
+ * may look up the bound in the index, and read all rows from there to the position.
+ */
+function boundsOf(
+  range: Filter,
+  position: Position | undefined,
+  { column, isDescending }: Order,
+): { range: Filter; after: Position | undefined } {
+  const { low, high, ...rest } = range
+  const bound = isDescending ? high : low
+  if (!position || bound === undefined) return { range, after: position }
+  const at = column === 'id' ? position.id : position.value
+  const isBoundFurther = isDescending ? bound < at : bound > at
+  if (isBoundFurther) return { range, after: undefined }
+  const end = isDescending ? { ...(low !== undefined && { low }) } : { ...(high !== undefined && { high }) }
+  return { range: { ...rest, ...end }, after: position }
 }
 
 function writeFinding(
@@ -239,10 +265,21 @@ function writeFilters(
     .join(' AND ')
 }
 
-function writeAfter(params: Params, { column, isDescending }: Order, { value, id }: Position): string {
+/**
+ * The rows after a position, in one part or two. SQLite looks up only the first column of a comparison of two in an index,
+ * and would read all rows with the same value, which may be a million.
+ */
+function writeAfter(
+  params: Params,
+  { column, isDescending }: Order,
+  { value, id }: Position,
+  dialect: Dialect,
+): string[] {
   const sign = isDescending ? '<' : '>'
-  if (column === 'id') return `id ${sign} ${params.add(id)}`
-  return `(${column}, id) ${sign} (${params.addCompared(value)}, ${params.add(id)})`
+  if (column === 'id') return [`id ${sign} ${params.add(id)}`]
+  const [at, beyond] = [params.addCompared(value), params.add(id)]
+  if (dialect === 'postgres') return [`(${column}, id) ${sign} (${at}, ${beyond})`]
+  return [`${column} = ${at} AND id ${sign} ${beyond}`, `${column} ${sign} ${at}`]
 }
 
 function ordering({ column, isDescending }: Order): string {

@@ -1,8 +1,9 @@
 /**
  * Pages of a table in any declared order, with any filters, whatever its size. A page is read by an index in its order. Filters
- * that this index does not settle are checked row by row, on at most `maxRead` rows: if one of them finds few rows by an index of
- * its own, these are sorted instead; otherwise a page may end early, with a cursor to go on.
+ * that this index does not settle are checked row by row, on `maxWalked` rows: if one of them finds few rows by an index of its
+ * own, `maxRead` at most, these are sorted instead; otherwise a page may end early, with a cursor to go on.
  */
+import { setImmediate } from 'node:timers/promises'
 import type { Database } from '../database/database.ts'
 import type { ListDefinition, ListQuery, Position } from './list-definition.ts'
 import { type Finder, planFinders, planWalk, type Walk } from './list-plan.ts'
@@ -39,6 +40,8 @@ interface ListRow {
 
 /** A few milliseconds of reading. */
 const maxRead = 2000
+/** Rows in the order of an index are all over the table, and each takes as long as several that are close together. */
+const maxWalked = 1000
 const maxCounted = 10_000
 /** Short enough for the event loop. */
 const maxQuickRead = 250
@@ -82,10 +85,10 @@ export function createSortedList<Row extends { id: number }>({
 
   /** One more than the page has, to know whether there are more. */
   function read({ walk, finder }: Plan, query: ListQuery): Promise<(Row & ListRow)[]> {
-    const options = { definition, columns, skip: query.skip, limit: query.limit + 1 }
+    const options = { definition, dialect: db.dialect, columns, skip: query.skip, limit: query.limit + 1 }
     if (finder) return run(findSql(finder, query, { ...options, most: maxRead + 1 }))
     const needed = query.skip + query.limit + 1
-    const walked = walk.rest.length === 0 ? needed : Math.max(maxRead, needed)
+    const walked = walk.rest.length === 0 ? needed : Math.max(maxWalked, needed)
     const { sql, params } = walkSql(walk, query, { ...options, walked })
     return walked <= maxQuickRead ? db.all(sql, params) : db.scan(sql, params)
   }
@@ -93,8 +96,8 @@ export function createSortedList<Row extends { id: number }>({
   /** Where a walk that has read enough ends without having filled its page. */
   async function endOfWalk({ walk, finder }: Plan, query: ListQuery): Promise<Position | undefined> {
     if (finder || walk.rest.length === 0) return undefined
-    const walked = Math.max(maxRead, query.skip + query.limit + 1)
-    const [end] = await run<ListRow>(walkEndSql(walk, query, { definition, walked }))
+    const walked = Math.max(maxWalked, query.skip + query.limit + 1)
+    const [end] = await run<ListRow>(walkEndSql(walk, query, { definition, dialect: db.dialect, walked }))
     return end && { value: end.list_value, id: end.id, isBefore: query.position?.isBefore ?? false }
   }
 
@@ -135,6 +138,8 @@ export function createSortedList<Row extends { id: number }>({
         // Planned anew each time, because meanwhile there may be more rows than can be sorted.
         const { rows, next }: Omit<SortedPage<Row>, 'total'> = await readPage(await plan(from), from)
         if (rows.length > 0) yield rows
+        // A short read of SQLite is done at once: without a turn of the event loop, nobody else is served until the end.
+        await setImmediate()
         from = next && { ...query, skip: 0, position: next }
       }
     },

@@ -156,7 +156,7 @@ onEachEngine('the list of users in the console', (engine) => {
     const results = await Promise.all(
       browsers.map(async (browser) => {
         const token = (await browser.open(path)).hidden(`${path}/bulk/disable`)
-        return browser.post(`${path}/bulk/disable`, { ...token, users: ids, confirmed: 'true' })
+        return browser.post(`${path}/bulk/disable`, { ...token, pick: ids, confirmed: 'true' })
       }),
     )
     const rows = await api.db.all<{ id: number }>('SELECT id FROM users WHERE disabled_at IS NULL ORDER BY id')

@@ -16,7 +16,7 @@ export async function fitsAtEverySize(page: Page): Promise<void> {
 }
 
 /** Words as they are in sentences: no emails, addresses or codes, which may be longer than a line. */
-const wholeWords = String.raw`(?<!\S)[\p{L}\p{N}]{2,24}(?=[.,:;!?)…]*(?!\S))`
+const wholeWords = String.raw`(?<!\S)(?:\p{L}{2,20}|\p{N}{2,20})(?=[.,:;!?)…]*(?!\S))`
 /** Parts of those too. */
 export const anyWords = String.raw`[\p{L}\p{N}]+`
 

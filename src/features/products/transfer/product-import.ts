@@ -14,17 +14,20 @@ export interface Counts {
   rejected: number
 }
 
-export interface ImportJob {
+export interface CheckJob {
   records: AsyncIterable<SourceRecord[]>
+  signal: AbortSignal
+  onRejected(line: number, problem: string): void
+  onProgress(counts: Counts): void
+}
+
+export interface ImportJob extends CheckJob {
   /** Undefined if the import cannot be resumed, as from standard input. */
   id: string | undefined
   /** Records at the start that an earlier run has processed, and how many of them were rejected. */
   done: { records: number; rejected: number }
   /** The user who imports, if any. */
   by?: number | null
-  signal: AbortSignal
-  onRejected(line: number, problem: string): void
-  onProgress(counts: Counts): void
 }
 
 /** The commits of this run. */
@@ -45,12 +48,7 @@ export interface ProductImportDeps {
 
 export function createProductImport({ db, clock, store, openWriter = openBulkWriter }: ProductImportDeps) {
   /** Validates all records and writes nothing. */
-  async function check({
-    records,
-    signal,
-    onRejected,
-    onProgress,
-  }: Omit<ImportJob, 'id' | 'done' | 'by'>): Promise<Counts> {
+  async function check({ records, signal, onRejected, onProgress }: CheckJob): Promise<Counts> {
     const checkRow = createRowCheck()
     const counts = { imported: 0, rejected: 0 }
     for await (const some of records) {
@@ -68,15 +66,8 @@ export function createProductImport({ db, clock, store, openWriter = openBulkWri
     return counts
   }
 
-  async function run({
-    records,
-    id,
-    done,
-    by = null,
-    signal,
-    onRejected,
-    onProgress,
-  }: ImportJob): Promise<ImportOutcome> {
+  async function run(job: ImportJob): Promise<ImportOutcome> {
+    const { records, id, done, by, signal, onRejected, onProgress } = job
     const bulk = await openWriter({ db, clock })
     const checkRow = createRowCheck()
     /** Committed by this run. */

@@ -22,6 +22,7 @@ export function createLoadShedding(maxEventLoopDelayMs: number, log: Pick<Log, '
   if (maxEventLoopDelayMs === 0) return { refusalOf: () => undefined, start: () => {}, close: () => {} }
   const delay = monitorEventLoopDelay({ resolution: resolutionMs })
   let isOverloaded = false
+  let sampledAt = 0
   let warnedAt = Number.NEGATIVE_INFINITY
   let timer: NodeJS.Timeout | undefined
 
@@ -42,11 +43,14 @@ export function createLoadShedding(maxEventLoopDelayMs: number, log: Pick<Log, '
     },
     start() {
       delay.enable()
+      sampledAt = performance.now()
       timer = setInterval(() => {
+        const sampledMs = performance.now() - sampledAt
+        sampledAt += sampledMs
         const meanMs = delay.mean / 1e6 - resolutionMs
         // NaN: no sample, because the event loop was blocked all the time.
-        const delayMs = Number.isNaN(meanMs) ? sampleMs : meanMs
-        isOverloaded = Number.isNaN(meanMs) || meanMs > maxEventLoopDelayMs
+        const delayMs = Number.isNaN(meanMs) ? sampledMs : meanMs
+        isOverloaded = delayMs > maxEventLoopDelayMs
         if (isOverloaded) warn(delayMs)
         delay.reset()
       }, sampleMs).unref()

@@ -1,4 +1,5 @@
 /** Conditional requests: RFC 9110, section 13. */
+import { hash } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { stripEncoding } from './compression.ts'
 
@@ -28,4 +29,9 @@ function parseEtags(header = ''): string[] {
   const etags: string[] = []
   for (let i = 1; i + 1 < parts.length; i += 2) etags.push(`${parts[i - 1]?.endsWith('W/') ? 'W/' : ''}"${parts[i]}"`)
   return etags
+}
+
+/** Of a content that is the same for as long as its bytes are. */
+export function contentEtag(content: string | Buffer): string {
+  return `"${hash('sha256', content, 'base64url').slice(0, 22)}"`
 }

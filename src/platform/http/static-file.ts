@@ -1,8 +1,7 @@
-import { hash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import type { FastifyInstance } from 'fastify'
 import { compressResponse } from './compression.ts'
-import { isUnchanged } from './conditional-requests.ts'
+import { contentEtag, isUnchanged } from './conditional-requests.ts'
 
 export interface StaticFile {
   path: string
@@ -32,7 +31,7 @@ export function serveFile(app: FastifyInstance, { path, file, type, headers = {}
 
 function read(file: string): Content {
   const bytes = readFileSync(file)
-  const content = { bytes, etag: `"${hash('sha256', bytes, 'base64url').slice(0, 22)}"` }
+  const content = { bytes, etag: contentEtag(bytes) }
   contents.set(file, content)
   return content
 }

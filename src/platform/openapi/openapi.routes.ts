@@ -1,9 +1,8 @@
 /** Serves the API description: `/openapi.json` for programs, `/docs` for people. Each is made on the first request. */
-import { hash } from 'node:crypto'
 import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import { compressResponse } from '../http/compression.ts'
-import { isUnchanged } from '../http/conditional-requests.ts'
+import { contentEtag, isUnchanged } from '../http/conditional-requests.ts'
 import { pageHeaders } from '../http/security-headers.ts'
 import { serveFile } from '../http/static-file.ts'
 import { createThemeReader } from '../pages/frame/theme.ts'
@@ -45,7 +44,7 @@ export function serveDocs(app: FastifyInstance, options: DocsOptions): void {
   const base = options.publicUrl ?? `http://localhost:${options.port}`
   const json = once(() => {
     const text = JSON.stringify(build())
-    return { text, etag: `"${hash('sha256', text, 'base64url').slice(0, 22)}"` }
+    return { text, etag: contentEtag(text) }
   })
   const config = { access: 'public', docs: false } as const
   app.get('/openapi.json', { config, onSend: compressResponse }, async (request, reply) => {

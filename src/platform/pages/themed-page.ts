@@ -1,8 +1,7 @@
 /** A page that is the same for everybody but for its theme: made once for each, and revalidated with an ETag. */
-import { hash } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
 import { compressResponse } from '../http/compression.ts'
-import { isUnchanged } from '../http/conditional-requests.ts'
+import { contentEtag, isUnchanged } from '../http/conditional-requests.ts'
 import { addVary } from '../http/vary.ts'
 import type { ReadTheme, Theme } from './frame/theme.ts'
 
@@ -27,5 +26,5 @@ export function serveThemedPage(app: FastifyInstance, { path, headers, themeOf, 
 }
 
 function withEtag(text: string): { text: string; etag: string } {
-  return { text, etag: `"${hash('sha256', text, 'base64url').slice(0, 22)}"` }
+  return { text, etag: contentEtag(text) }
 }

@@ -1,9 +1,8 @@
 /** Imports files that a browser sends: read, checked and identified as by the command products:import. */
 import type { Clock } from '../../../core/clock.ts'
-import { exitCodes, FatalError } from '../../../core/fatal-error.ts'
 import type { Database } from '../../../platform/database/database.ts'
 import type { ProductValues } from '../product.ts'
-import { readColumns } from '../transfer/columns.ts'
+import { readColumns, wrong } from '../transfer/columns.ts'
 import { beginFingerprint } from '../transfer/input-file.ts'
 import { createProductImport } from '../transfer/product-import.ts'
 import { createProductImportStore, type ImportRecord } from '../transfer/product-imports.store.ts'
@@ -85,7 +84,7 @@ export function createProductUploads({ db, clock, onChanged }: ProductUploadsDep
         const row = 'row' in record ? (record.row as Record<string, unknown>) : undefined
         columns ??= row && Object.keys(row)
         if (!row && ++unreadable > maxUnreadable)
-          throw tooMuch(`more than ${maxUnreadable.toLocaleString('en')} rows cannot be read`)
+          throw wrong(`more than ${maxUnreadable.toLocaleString('en')} rows cannot be read`)
         const checked = check(record)
         if ('product' in checked) {
           found.valid += 1
@@ -143,10 +142,6 @@ function headerOf({ bytes }: Upload, delimiter: string): string[] {
 function requireFewLines({ bytes }: Upload): void {
   let lines = 0
   for (let at = bytes.indexOf(newline); at !== -1; at = bytes.indexOf(newline, at + 1)) {
-    if (++lines > maxLines) throw tooMuch(`the file has more than ${maxLines.toLocaleString('en')} lines`)
+    if (++lines > maxLines) throw wrong(`the file has more than ${maxLines.toLocaleString('en')} lines`)
   }
-}
-
-function tooMuch(message: string): FatalError {
-  return new FatalError(message, exitCodes.badData)
 }

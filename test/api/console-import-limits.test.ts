@@ -17,8 +17,16 @@ const type = 'multipart/form-data; boundary=edge'
 onEachEngine('an import in the console', (engine) => {
   test('two files are read at once; a third is asked to come again, until one of them is done', async (t) => {
     const { connection, head, send } = await start(t, engine)
-    const slow = [connection(), connection()]
-    for (const each of slow) each.write(`${head(1000)}--edge\r\n`)
+    const slow: Socket[] = []
+    /** A file that never ends. Where the file below has its place, it is refused and comes again. */
+    function hold(i: number): void {
+      const socket = connection()
+      socket.write(`${head(1000)}--edge\r\n`)
+      socket.once('data', () => hold(i))
+      slow[i] = socket
+    }
+    hold(0)
+    hold(1)
     await eventually(async () => assert.equal((await send({ act: 'preview', file: header })).status, 503))
     slow[0]?.destroy()
     await eventually(async () => assert.equal((await send({ act: 'preview', file: header })).status, 200))

@@ -18,7 +18,7 @@ const maxGroup = 1000
  * meanwhile. Otherwise all clients would wait for the commit first, and then for the event loop.
  */
 const minGatherMs = 1
-const gatherPerCommit = 2
+const gatherPerCommit = 4
 
 interface Request {
   from: MessagePort

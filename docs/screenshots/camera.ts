@@ -43,6 +43,8 @@ async function take(
   await page.emulateMedia({ colorScheme: scheme })
   await page.goto(`${shop.url}/console/products`)
   await picture.open(page, shop)
+  // By then the scripts have written the times as the reader has them.
+  await page.waitForLoadState('load')
   // No blinking cursor, and no hover styles.
   await page.mouse.move(0, 0)
   await page.evaluate('document.fonts.ready')

@@ -12,6 +12,8 @@ export interface Sql {
 
 /** A few milliseconds of reading. */
 export const maxRead = 2000
+/** The same of users in the order of an index, each of which is looked up in other tables. */
+const maxWalked = 1000
 
 const isEnabled = 'EXISTS (SELECT 1 FROM two_factor t WHERE t.user_id = u.id AND t.enabled)'
 
@@ -23,6 +25,12 @@ const finders = {
   role: `SELECT id FROM users WHERE roles <> '[]' LIMIT ${maxRead + 1}`,
   twoFactor: `SELECT user_id AS id FROM two_factor LIMIT ${maxRead + 1}`,
 } as const
+
+/** Finds all who pass a filter, and maybe more. */
+export interface Finder extends Sql {
+  /** The filters that still have to be checked. */
+  rest: Filters
+}
 
 interface Order {
   key: string
@@ -67,12 +75,15 @@ export function createUserListSql({ dialect }: Pick<Database, 'dialect'>, clock:
   }
 
   return {
-    /** Undefined if no filter is passed by few users only. */
-    finders({ status, role, two_factor }: Filters): Sql[] {
-      const useful = [status?.equal, role && 'role', two_factor?.equal === true && 'twoFactor']
-      return useful
-        .filter((name): name is keyof typeof finders => typeof name === 'string' && Object.hasOwn(finders, name))
-        .map((name) => ({ sql: finders[name], params: name === 'locked' ? [clock.nowSeconds()] : [] }))
+    /** For the filters that few users may pass. */
+    finders(filters: Filters): Finder[] {
+      const { status, ...others } = filters
+      const found: Finder[] = []
+      if (status?.equal === 'disabled') found.push({ sql: finders.disabled, params: [], rest: others })
+      if (status?.equal === 'locked') found.push({ sql: finders.locked, params: [clock.nowSeconds()], rest: others })
+      if (filters.role) found.push({ sql: finders.role, params: [], rest: filters })
+      if (filters.two_factor?.equal === true) found.push({ sql: finders.twoFactor, params: [], rest: filters })
+      return found
     },
 
     walk(query: ListQuery, walked: number): Sql {
@@ -128,7 +139,7 @@ function columnsOf({ status, role }: Filters): string[] {
 
 /** How many users are read for a page. In the order of a key, they are all over the table. */
 export function walkedFor(filters: Filters): number {
-  return columnsOf(filters).length === 0 ? maxRead : maxRead / 2
+  return columnsOf(filters).length === 0 ? maxWalked : maxWalked / 2
 }
 
 /** By code point, as SQLite compares. */

@@ -26,6 +26,13 @@ const maxQuickRead = 250
 /** Counted in some milliseconds. */
 const maxCounted = 10_000
 
+/** Users who may pass the filters. */
+interface Few {
+  ids: readonly number[]
+  /** The filters that they do not pass for certain. */
+  rest: Filters
+}
+
 interface Read {
   rows: ListedId[]
   /** Where a walk ended without having filled the page. */
@@ -37,16 +44,16 @@ export function createUserList({ db, clock, counts }: UserListDeps) {
   const scan = <Row extends object>({ sql, params }: Sql) => db.scan<Row>(sql, params)
 
   /** The users who may pass the filters, if they are few. */
-  async function findFew(filters: Filters): Promise<number[] | undefined> {
+  async function findFew(filters: Filters): Promise<Few | undefined> {
     for (const finder of write.finders(filters)) {
       const rows = await scan<{ id: number | null }>(finder)
-      if (rows.length <= maxRead) return rows.flatMap(({ id }) => id ?? [])
+      if (rows.length <= maxRead) return { ids: rows.flatMap(({ id }) => id ?? []), rest: finder.rest }
     }
     return undefined
   }
 
   async function walk(query: ListQuery): Promise<Read> {
-    const isFiltered = Object.keys(query.filters).length > 0
+    const isFiltered = !isEmpty(query.filters)
     const needed = query.skip + query.limit + 1
     const walked = isFiltered ? Math.max(walkedFor(query.filters), needed) : needed
     const { sql, params } = write.walk(query, walked)
@@ -56,15 +63,18 @@ export function createUserList({ db, clock, counts }: UserListDeps) {
     return { rows, end }
   }
 
-  async function read(query: ListQuery, few: readonly number[] | undefined): Promise<Read> {
-    return few ? { rows: await scan<ListedId>(write.sortFew(few, query)), end: undefined } : walk(query)
+  async function read(query: ListQuery, few: Few | undefined): Promise<Read> {
+    if (!few) return walk(query)
+    const rows = await scan<ListedId>(write.sortFew(few.ids, { ...query, filters: few.rest }))
+    return { rows, end: undefined }
   }
 
-  async function total({ filters, isCounted }: ListQuery, few: readonly number[] | undefined): Promise<number | null> {
+  async function total({ filters, isCounted }: ListQuery, few: Few | undefined): Promise<number | null> {
+    if (few && isEmpty(few.rest)) return few.ids.length
     const all = await counts.total('users')
-    if (Object.keys(filters).length === 0) return all
+    if (isEmpty(filters)) return all
     if (!few && !isCounted && all > maxCounted) return null
-    const [row] = await scan<{ n: number }>(write.count(filters, few))
+    const [row] = await scan<{ n: number }>(write.count(few?.rest ?? filters, few?.ids))
     return row?.n ?? 0
   }
 
@@ -89,6 +99,10 @@ export function createUserList({ db, clock, counts }: UserListDeps) {
 }
 
 export type UserList = ReturnType<typeof createUserList>
+
+function isEmpty(filters: Filters): boolean {
+  return Object.keys(filters).length === 0
+}
 
 /** As the sorted lists of the platform. */
 function toPage(

@@ -11,18 +11,21 @@ import { startApiWithRoles } from '../support/roles.ts'
 
 const invalid = [401, { error: 'Invalid access token' }, 'Bearer error="invalid_token"']
 
-/** How many reads there have been from now on. */
+/** How many reads there have been from now on of what lets users in. The service reads other things in the background. */
 function countReads(db: Database): () => number {
   let reads = 0
   const get = db.get.bind(db)
   const all = db.all.bind(db)
+  const count = (sql: string) => {
+    if (/\b(api_keys|users|sessions)\b/.test(sql)) reads += 1
+  }
   Object.assign(db, {
     get: <Row extends object>(sql: string, params?: readonly Value[]) => {
-      reads += 1
+      count(sql)
       return get<Row>(sql, params)
     },
     all: <Row extends object>(sql: string, params?: readonly Value[]) => {
-      reads += 1
+      count(sql)
       return all<Row>(sql, params)
     },
   })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { FastifyInstance } from 'fastify'
-import { startApi } from '../support/api.ts'
+import { shareService, startApi } from '../support/api.ts'
 import { createConfig } from '../support/config.ts'
 import { onEachEngine } from '../support/databases.ts'
 import { startApiWithRoles } from '../support/roles.ts'
@@ -38,6 +38,8 @@ async function routes(app: FastifyInstance): Promise<void> {
 }
 
 onEachEngine('access', (engine) => {
+  const shared = shareService(startApiWithRoles, { engine, extend: routes })
+
   test('a permission is any text; only `*` and a trailing `.*` are wildcards', async (t) => {
     const held = ['posts:publish', 'with spaces', 'ünï✓', 'posts*', '*.view']
     const asked = [...held, 'posts', 'posts:publishing', 'posts.view', 'media.view', 'UNÏ✓']
@@ -63,8 +65,8 @@ onEachEngine('access', (engine) => {
   })
 
   for (const name of Object.keys(requirements)) {
-    test(`${name}, on a method and on a plugin: no token 401, the wrong user 403, the right one passes`, async (t) => {
-      const api = await startApiWithRoles(t, { engine, extend: routes })
+    test(`${name}, on a method and on a plugin: no token 401, the wrong user 403, the right one passes`, async () => {
+      const api = await shared()
       const right = await api.signInAs('editor')
       const wrong = await api.signInAs('viewer')
       for (const path of [`/method/${name}`, `/plugin/${name}/`, `/plugin/${name}/public`]) {
@@ -87,8 +89,8 @@ onEachEngine('access', (engine) => {
       }
     })
 
-    test(`${name} on a plugin and a role on its route are both required`, async (t) => {
-      const api = await startApiWithRoles(t, { engine, extend: routes })
+    test(`${name} on a plugin and a role on its route are both required`, async () => {
+      const api = await shared()
       const path = `/plugin/${name}/admin`
       assert.equal((await api.get(path)).status, 401)
       assert.equal(
@@ -103,8 +105,8 @@ onEachEngine('access', (engine) => {
     })
   }
 
-  test('a removed role is gone at the next request, even with a valid token', async (t) => {
-    const api = await startApiWithRoles(t, { engine, extend: routes })
+  test('a removed role is gone at the next request, even with a valid token', async () => {
+    const api = await shared()
     const user = await api.signInAs('editor')
     assert.equal((await api.get('/method/permission', user.access)).status, 200)
     await api.grant(user, 'viewer')
@@ -112,8 +114,8 @@ onEachEngine('access', (engine) => {
     assert.deepEqual((await api.get('/me', user.access)).body.roles, ['viewer'])
   })
 
-  test('a policy for everyone needs no token, but refuses a bad one, and finds the entity', async (t) => {
-    const api = await startApiWithRoles(t, { engine, extend: routes })
+  test('a policy for everyone needs no token, but refuses a bad one, and finds the entity', async () => {
+    const api = await shared()
     assert.deepEqual((await api.get('/policy/view')).body, { entity: { owner: 'nobody' }, user: null })
     const user = await api.signInAs()
     assert.equal((await api.get('/policy/view', user.access)).body.user, user.id)

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { request } from 'node:http'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { shareService } from '../support/api.ts'
 import { createConfig } from '../support/config.ts'
 import { onEachEngine } from '../support/databases.ts'
 import { challengeOf, enableTwoFactor, isSignedIn, logIn, many } from '../support/people.ts'
@@ -21,6 +22,8 @@ function managerRoles(t: TestContext): string {
 }
 
 onEachEngine('administration', (engine) => {
+  const shared = shareService(startApiWithRoles, { engine })
+
   test('lists users by page and by search, with the permission', async (t) => {
     const api = await startApiWithRoles(t, { engine })
     const admin = await api.signInAs('admin')
@@ -51,8 +54,8 @@ onEachEngine('administration', (engine) => {
     assert.deepEqual((await api.get('/api/admin/users?page=9', admin.access)).body.data, [])
   })
 
-  test('grants and removes roles, effective with the next request', async (t) => {
-    const api = await startApiWithRoles(t, { engine })
+  test('grants and removes roles, effective with the next request', async () => {
+    const api = await shared()
     const admin = await api.signInAs('admin')
     const user = await api.signInAs()
     const set = (roles: unknown, id: number | string = user.id) =>
@@ -71,8 +74,8 @@ onEachEngine('administration', (engine) => {
     assert.deepEqual((await set([])).body.data.roles, [])
   })
 
-  test('unlocks, resets the second factor and ends sessions', async (t) => {
-    const api = await startApiWithRoles(t, { engine })
+  test('unlocks, resets the second factor and ends sessions', async () => {
+    const api = await shared()
     const admin = await api.signInAs('admin')
     const user = await api.signInAs()
     await enableTwoFactor(api, user)
@@ -151,8 +154,8 @@ onEachEngine('administration', (engine) => {
     assert.equal((await api.put(`/api/admin/users/${admin.id}/roles`, { roles: [] }, admin.access)).status, 409)
   })
 
-  test('roles written by hand, or no longer configured, are no obstacle', async (t) => {
-    const api = await startApiWithRoles(t, { engine })
+  test('roles written by hand, or no longer configured, are no obstacle', async () => {
+    const api = await shared()
     const admin = await api.signInAs('admin')
     const user = await api.signInAs()
     await api.db.write({ sql: 'UPDATE users SET roles = $1 WHERE id = $2', params: ['["ghost",  "viewer"]', user.id] })
@@ -164,8 +167,8 @@ onEachEngine('administration', (engine) => {
     assert.deepEqual([response.status, response.body.data?.roles], [200, ['ghost', 'viewer', 'editor']])
   })
 
-  test('access is checked again when a slow body has arrived', async (t) => {
-    const api = await startApiWithRoles(t, { engine })
+  test('access is checked again when a slow body has arrived', async () => {
+    const api = await shared()
     const [root, demoted] = [await api.signInAs('admin'), await api.signInAs('admin')]
     const body = JSON.stringify({ roles: ['admin'] })
     const { hostname, port } = new URL(api.url)
@@ -185,8 +188,8 @@ onEachEngine('administration', (engine) => {
     assert.deepEqual((await api.get('/me', demoted.access)).body.roles, [])
   })
 
-  test('searches names beyond ASCII, and finds nothing for a null character', async (t) => {
-    const api = await startApiWithRoles(t, { engine })
+  test('searches names beyond ASCII, and finds nothing for a null character', async () => {
+    const api = await shared()
     const admin = await api.signInAs('admin')
     await api.post('/api/auth/register', {
       email: 'emile@example.com',
@@ -214,8 +217,8 @@ onEachEngine('administration', (engine) => {
     }
   })
 
-  test('a form removes all roles with an empty field, and sets several with repeated fields', async (t) => {
-    const api = await startApiWithRoles(t, { engine })
+  test('a form removes all roles with an empty field, and sets several with repeated fields', async () => {
+    const api = await shared()
     const admin = await api.signInAs('admin')
     const user = await api.signInAs('editor')
     const path = `/api/admin/users/${user.id}/roles`
@@ -240,8 +243,8 @@ onEachEngine('administration', (engine) => {
     assert.deepEqual((await api.put(path, { roles: [] }, admin.access)).body.data.roles, [])
   })
 
-  test('of parallel changes of one user’s roles one wins completely', async (t) => {
-    const api = await startApiWithRoles(t, { engine })
+  test('of parallel changes of one user’s roles one wins completely', async () => {
+    const api = await shared()
     const admin = await api.signInAs('admin')
     const user = await api.signInAs()
     const responses = await many(10, (i) =>
@@ -252,8 +255,8 @@ onEachEngine('administration', (engine) => {
     assert.ok(JSON.stringify(roles) === '["editor"]' || JSON.stringify(roles) === '["viewer"]')
   })
 
-  test('shows the audit trail, the newest first', async (t) => {
-    const api = await startApiWithRoles(t, { engine })
+  test('shows the audit trail, the newest first', async () => {
+    const api = await shared()
     const admin = await api.signInAs('admin')
     const user = await api.signInAs()
     await api.put(`/api/admin/users/${user.id}/roles`, { roles: ['viewer'] }, admin.access)

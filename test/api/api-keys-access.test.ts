@@ -1,9 +1,10 @@
 /** A key never gets above what it was given, nor into what is for its owner in person. */
 import assert from 'node:assert/strict'
-import { type TestContext, test } from 'node:test'
+import { test } from 'node:test'
 import { defineFeature } from '../../src/platform/feature.ts'
 import { query } from '../../src/platform/graphql/schema/elements.ts'
 import type { ClientResponse } from '../../src/testing/client.ts'
+import { type Owner, share, unlimitedRates } from '../support/api.ts'
 import { createConfig } from '../support/config.ts'
 import { onEachEngine } from '../support/databases.ts'
 import { ask, codeOf } from '../support/graphql.ts'
@@ -39,7 +40,7 @@ const additions = defineFeature({
   ],
 })
 
-async function start(t: TestContext, engine: 'sqlite' | 'postgres') {
+async function start(t: Owner, engine: 'sqlite' | 'postgres') {
   const config = createConfig(t, {
     auth: `auth { roles {
       admin { permissions = ["*"] }
@@ -49,7 +50,7 @@ async function start(t: TestContext, engine: 'sqlite' | 'postgres') {
       helper { permissions = ["users.update"] }
     } }`,
   })
-  const api = await startApiWithRoles(t, { engine, config, extensions: [additions] })
+  const api = await startApiWithRoles(t, { engine, env: unlimitedRates, config, extensions: [additions] })
   const keyOf = async (roles: string[], permissions?: string[]) => {
     const owner = await api.signInAs(...roles)
     const { key, id } = await makeKey(api, owner.access, permissions && { permissions })
@@ -96,8 +97,10 @@ const personal: [Method, string, object?][] = [
 ]
 
 onEachEngine('an API key', (engine) => {
-  test(`is refused at ${personal.length} places below /api/auth, with everything its owner may and with less`, async (t) => {
-    const { api, keyOf } = await start(t, engine)
+  const shared = share((owner) => start(owner, engine))
+
+  test(`is refused at ${personal.length} places below /api/auth, with everything its owner may and with less`, async () => {
+    const { api, keyOf } = await shared()
     for (const permissions of [undefined, ['*']]) {
       const { owner, key, id } = await keyOf(['admin'], permissions)
       for (const [method, path, json] of personal) {
@@ -123,8 +126,8 @@ onEachEngine('an API key', (engine) => {
     }
   })
 
-  test('does what both it and its owner may, and nothing else', async (t) => {
-    const { api, keyOf } = await start(t, engine)
+  test('does what both it and its owner may, and nothing else', async () => {
+    const { api, keyOf } = await shared()
     const places = ['posts.view', 'posts.update', 'posts.all', 'media.view', 'audit.view', 'x']
     // The roles of the owner, the key's permissions, and where both lead.
     const table: [string[], string[] | undefined, string[]][] = [
@@ -158,8 +161,8 @@ onEachEngine('an API key', (engine) => {
     assert.ok(refused > 30)
   })
 
-  test('with permissions holds no role, and without them those of its owner', async (t) => {
-    const { api, keyOf } = await start(t, engine)
+  test('with permissions holds no role, and without them those of its owner', async () => {
+    const { api, keyOf } = await shared()
     const listed = await keyOf(['editor', 'admin'], ['*'])
     const whole = await keyOf(['editor', 'admin'])
     assert.deepEqual((await api.get('/me', listed.key)).body.roles, [])
@@ -175,8 +178,8 @@ onEachEngine('an API key', (engine) => {
     assert.equal((await api.delete(`/api/posts/${data.id}`, whole.key)).status, 204)
   })
 
-  test('follows the roles of its owner from the next request on', async (t) => {
-    const { api, keyOf } = await start(t, engine)
+  test('follows the roles of its owner from the next request on', async () => {
+    const { api, keyOf } = await shared()
     const { owner, key } = await keyOf(['editor'], ['posts.*'])
     assert.ok(reached(await api.get('/can/posts.update', key)))
     await api.grant(owner, 'viewer')
@@ -189,8 +192,8 @@ onEachEngine('an API key', (engine) => {
     assert.equal((await api.get('/can/audit.view', key)).status, 403)
   })
 
-  test('hands out no more than it has, and of an administrator with "*" all of it', async (t) => {
-    const { api, keyOf } = await start(t, engine)
+  test('hands out no more than it has, and of an administrator with "*" all of it', async () => {
+    const { api, keyOf } = await shared()
     const target = await register(api)
     const setRoles = (key: string, ...roles: string[]) => api.put(`/api/admin/users/${target.id}/roles`, { roles }, key)
     const update = await keyOf(['admin'], ['users.update'])
@@ -229,8 +232,8 @@ onEachEngine('an API key', (engine) => {
     assert.equal((await api.get('/api/admin/audit', users.key)).status, 403)
   })
 
-  test('of a user is seen and ended by administrators who are not below that user', async (t) => {
-    const { api, keyOf } = await start(t, engine)
+  test('of a user is seen and ended by administrators who are not below that user', async () => {
+    const { api, keyOf } = await shared()
     const manager = await api.signInAs('manager')
     const helper = await api.signInAs('helper')
     const admin = await api.signInAs('admin')
@@ -262,8 +265,8 @@ onEachEngine('an API key', (engine) => {
     )
   })
 
-  test('asks GraphQL for what both may', async (t) => {
-    const { api, keyOf } = await start(t, engine)
+  test('asks GraphQL for what both may', async () => {
+    const { api, keyOf } = await shared()
     const listed = await keyOf(['manager', 'editor'], ['reports.*'])
     const none = await keyOf(['manager', 'editor'], ['posts.*'])
     const whole = await keyOf(['manager', 'editor'])
@@ -275,8 +278,8 @@ onEachEngine('an API key', (engine) => {
     assert.equal(dead.status, 401)
   })
 
-  test('is no use in the console, and its repeated requests are those of its owner', async (t) => {
-    const { api, keyOf } = await start(t, engine)
+  test('is no use in the console, and its repeated requests are those of its owner', async () => {
+    const { api, keyOf } = await shared()
     const { owner, key } = await keyOf(['admin'])
     for (const headers of [{ authorization: `Bearer ${key}` }, { cookie: `latchkey_session=${key}` }]) {
       const page = await api.request('GET', '/console/account', { headers })

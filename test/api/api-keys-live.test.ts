@@ -169,11 +169,11 @@ onEachEngine('sockets of an API key', (engine) => {
 
 if (engines.includes('postgres')) {
   const pairs: [string, (t: TestContext) => Promise<Record<string, string>>][] = [
-    ['PostgreSQL', async (t) => ({ DATABASE_URL: await createDatabaseUrl(t, 'postgres') })],
+    ['PostgreSQL', async (t) => ({ DATABASE_URL: await createDatabaseUrl(t, 'postgres', { isMigrated: true }) })],
     [
       'Redis',
       async (t) => ({
-        DATABASE_URL: await createDatabaseUrl(t, 'sqlite'),
+        DATABASE_URL: await createDatabaseUrl(t, 'sqlite', { isMigrated: true }),
         REDIS_URL: testServer('TEST_REDIS_URL'),
       }),
     ],

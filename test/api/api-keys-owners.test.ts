@@ -3,15 +3,17 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { auth } from '../../src/features/auth/auth.feature.ts'
 import { defineFeature } from '../../src/platform/feature.ts'
-import { startApi } from '../support/api.ts'
+import { shareApi, startApi } from '../support/api.ts'
 import { onEachEngine } from '../support/databases.ts'
 import { makeKey, withTypo } from '../support/keys.ts'
 import { again, password, signIn } from '../support/people.ts'
 import { startApiWithRoles } from '../support/roles.ts'
 
 onEachEngine('an API key', (engine) => {
-  test('is known to its owner alone', async (t) => {
-    const api = await startApi(t, { engine })
+  const shared = shareApi({ engine })
+
+  test('is known to its owner alone', async () => {
+    const api = await shared()
     const [user, other] = [await signIn(api), await signIn(api, 'other@example.com')]
     const { id, key } = await makeKey(api, user.access)
     assert.deepEqual((await api.get('/api/auth/keys', other.access)).body, { data: [] })
@@ -23,8 +25,8 @@ onEachEngine('an API key', (engine) => {
     assert.equal((await api.get('/api/auth/keys')).status, 401)
   })
 
-  test('outlives a changed password and a sign-out everywhere, and is not made by a session that has ended', async (t) => {
-    const api = await startApi(t, { engine })
+  test('outlives a changed password and a sign-out everywhere, and is not made by a session that has ended', async () => {
+    const api = await shared()
     const user = await signIn(api)
     const { key } = await makeKey(api, user.access)
     const body = { current_password: password, new_password: password }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { type TestContext, test } from 'node:test'
-import { type Api, startApi } from '../support/api.ts'
+import { test } from 'node:test'
+import { type Api, shareApi, startApi } from '../support/api.ts'
 import { type ConsolePage, openConsole } from '../support/console.ts'
 import { onEachEngine } from '../support/databases.ts'
 import { again, enableTwoFactor, isSignedIn, logIn, password, register, signIn } from '../support/people.ts'
@@ -10,8 +10,7 @@ const account = '/console/account'
 const script = '<script>alert(1)</script>'
 
 /** A signed-in browser on the account page. */
-async function start(t: TestContext, engine: 'sqlite' | 'postgres', env: Record<string, string> = {}) {
-  const api = await startApi(t, { engine, env })
+async function enter(api: Api) {
   const user = await register(api)
   const browser = openConsole(api)
   await browser.signIn(user.email)
@@ -28,6 +27,8 @@ function errorAt(page: ConsolePage, field: string): string | undefined {
 }
 
 onEachEngine('the account page', (engine) => {
+  const shared = shareApi({ engine })
+
   test('shows the signed-in user, and nothing to anybody else', async (t) => {
     const api = await startApiWithRoles(t, { engine })
     const user = await api.signInAs('editor', 'viewer')
@@ -45,8 +46,8 @@ onEachEngine('the account page', (engine) => {
     assert.equal(headers.get('cache-control'), 'no-store')
   })
 
-  test('changes the name, by the rule of registration, and never runs one', async (t) => {
-    const { browser, api, user } = await start(t, engine)
+  test('changes the name, by the rule of registration, and never runs one', async () => {
+    const { browser, api, user } = await enter(await shared())
     const saved = await browser.submit(`${account}/profile`, { name: `Ada ${script}` })
     assert.deepEqual([saved.location, saved.notice], [account, 'profile-saved'])
     const page = await browser.follow(saved)
@@ -62,8 +63,8 @@ onEachEngine('the account page', (engine) => {
     assert.equal((await api.get('/me', access)).body.name, '')
   })
 
-  test('changes the password, which ends every session, this one too', async (t) => {
-    const { browser, api, user } = await start(t, engine)
+  test('changes the password, which ends every session, this one too', async () => {
+    const { browser, api, user } = await enter(await shared())
     const other = openConsole(api)
     await other.signIn(user.email)
     const { access } = await again(api, user)
@@ -93,8 +94,8 @@ onEachEngine('the account page', (engine) => {
     assert.equal((await browser.open(account)).status, 200)
   })
 
-  test('shows how long the account is locked after five wrong passwords, and changes nothing meanwhile', async (t) => {
-    const { browser, api, user } = await start(t, engine)
+  test('shows how long the account is locked after five wrong passwords, and changes nothing meanwhile', async () => {
+    const { browser, api, user } = await enter(await shared())
     const change = (current_password: string) =>
       browser.submit(`${account}/password`, { current_password, new_password: 'Another-Horse-2' })
     for (let i = 0; i < 4; i++) assert.equal((await change('wrong')).status, 401)
@@ -113,7 +114,7 @@ onEachEngine('the account page', (engine) => {
   })
 
   test('shares its rate limit with the API, per user, and shows when to retry', async (t) => {
-    const { browser, api, user } = await start(t, engine, { RATE_LIMIT_VERIFY: '2/60' })
+    const { browser, api, user } = await enter(await startApi(t, { engine, env: { RATE_LIMIT_VERIFY: '2/60' } }))
     const { access } = await again(api, user)
     const body = { current_password: password, new_password: 'weak' }
     assert.equal((await browser.submit(`${account}/password`, body)).status, 422)
@@ -127,7 +128,7 @@ onEachEngine('the account page', (engine) => {
   })
 
   test('changes the name so often and no more: each change is a line of the audit trail', async (t) => {
-    const { browser, api, user } = await start(t, engine, { RATE_LIMIT_VERIFY: '2/60' })
+    const { browser, api, user } = await enter(await startApi(t, { engine, env: { RATE_LIMIT_VERIFY: '2/60' } }))
     const rename = async (name: string) => {
       await browser.open(account)
       return browser.submit(`${account}/profile`, { name })
@@ -143,8 +144,10 @@ onEachEngine('the account page', (engine) => {
 })
 
 onEachEngine('the devices', (engine) => {
-  test('are listed by the name that people know; what they call themselves never runs', async (t) => {
-    const { api, user } = await start(t, engine)
+  const shared = shareApi({ engine })
+
+  test('are listed by the name that people know; what they call themselves never runs', async () => {
+    const { api, user } = await enter(await shared())
     const firefox = 'Mozilla/5.0 (X11; Linux x86_64; rv:142.0) Gecko/20100101 Firefox/142.0'
     await openConsole(api, { userAgent: `"><img src=x onerror=alert(1)> ${firefox}` }).signIn(user.email)
     const browser = openConsole(api, { userAgent: firefox })
@@ -157,8 +160,8 @@ onEachEngine('the devices', (engine) => {
     assert.ok(!html.includes('<img src=x'))
   })
 
-  test('are signed out one by one, only by their owner', async (t) => {
-    const { api, user, browser } = await start(t, engine)
+  test('are signed out one by one, only by their owner', async () => {
+    const { api, user, browser } = await enter(await shared())
     const other = openConsole(api)
     await other.signIn(user.email)
     const { access } = await again(api, user)
@@ -181,16 +184,16 @@ onEachEngine('the devices', (engine) => {
     assert.ok(await isSignedIn(api, stranger.access))
   })
 
-  test('include the current one: signing it out leads to the sign-in form', async (t) => {
-    const { browser, page } = await start(t, engine)
+  test('include the current one: signing it out leads to the sign-in form', async () => {
+    const { browser, page } = await enter(await shared())
     const [, id] = /action="\/console\/account\/devices\/([\w-]+)\/sign-out"/.exec(page.html) ?? []
     const out = await browser.submit(`${account}/devices/${id}/sign-out`)
     assert.deepEqual([out.location, out.notice], ['/console/sign-in', 'signed-out'])
     assert.equal(browser.cookies.has('latchkey_session'), false)
   })
 
-  test('are all signed out at once, this one too', async (t) => {
-    const { api, user, browser } = await start(t, engine)
+  test('are all signed out at once, this one too', async () => {
+    const { api, user, browser } = await enter(await shared())
     const other = openConsole(api)
     await other.signIn(user.email)
     const { access } = await again(api, user)
@@ -204,8 +207,8 @@ onEachEngine('the devices', (engine) => {
     assert.equal(await isSignedIn(api, access), false)
   })
 
-  test('shows how many recovery codes are left', async (t) => {
-    const { api, user, browser } = await start(t, engine)
+  test('shows how many recovery codes are left', async () => {
+    const { api, user, browser } = await enter(await shared())
     const { recoveryCodes } = await enableTwoFactor(api, await again(api, user))
     assert.match((await browser.open(account)).text, /Two-factor On .* You have 10 recovery codes left/)
     const other = openConsole(api)

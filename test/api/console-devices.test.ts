@@ -1,6 +1,7 @@
 /** Known devices and ended sessions, as a browser meets them: by its cookies. */
 import assert from 'node:assert/strict'
-import { type TestContext, test } from 'node:test'
+import { test } from 'node:test'
+import { shareService } from '../support/api.ts'
 import { type ConsoleBrowser, openConsole } from '../support/console.ts'
 import { onEachEngine } from '../support/databases.ts'
 import { isKnown, lockOut, newDevice } from '../support/devices.ts'
@@ -11,12 +12,18 @@ const account = '/console/account'
 const form = '/console/sign-in'
 const day = 86_400
 
-async function start(t: TestContext, engine: 'sqlite' | 'postgres') {
-  const api = await startApiWithRoles(t, { engine })
+async function enter(api: ApiWithRoles) {
   const user = await api.signInAs()
   const browser = openConsole(api)
   await browser.signIn(user.email)
   return { api, user, browser }
+}
+
+async function webSessionOf(api: ApiWithRoles, { id }: SignedIn) {
+  return api.db.get<{ id_hash: string; family: string }>(
+    'SELECT w.* FROM web_sessions w JOIN sessions s ON s.id = w.family WHERE s.user_id = $1',
+    [id],
+  )
 }
 
 const deviceOf = (browser: ConsoleBrowser) => browser.cookies.get('latchkey_device')?.value ?? assert.fail('no device')
@@ -27,8 +34,10 @@ async function attempt(browser: ConsoleBrowser, email: string, given = password)
 }
 
 onEachEngine('a browser', (engine) => {
-  test('is known by a cookie that only our own forms get, and that no script reads', async (t) => {
-    const { browser } = await start(t, engine)
+  const shared = shareService(startApiWithRoles, { engine })
+
+  test('is known by a cookie that only our own forms get, and that no script reads', async () => {
+    const { browser } = await enter(await shared())
     assert.deepEqual(browser.cookies.get('latchkey_device')?.attributes, [
       `Max-Age=${180 * day}`,
       'Path=/',
@@ -38,8 +47,8 @@ onEachEngine('a browser', (engine) => {
     assert.match(deviceOf(browser), /^[\w-]{43}$/)
   })
 
-  test('that is known signs in while strangers keep the account locked; another does not', async (t) => {
-    const { api, user, browser } = await start(t, engine)
+  test('that is known signs in while strangers keep the account locked; another does not', async () => {
+    const { api, user, browser } = await enter(await shared())
     const token = deviceOf(browser)
     await browser.open(account)
     await browser.submit('/console/sign-out')
@@ -52,8 +61,8 @@ onEachEngine('a browser', (engine) => {
     assert.ok(await isKnown(api, user.email, token), 'the API knows it too')
   })
 
-  test('that is known locks nobody but itself', async (t) => {
-    const { api, user, browser } = await start(t, engine)
+  test('that is known locks nobody but itself', async () => {
+    const { api, user, browser } = await enter(await shared())
     await browser.open(account)
     await browser.submit('/console/sign-out')
     for (let i = 0; i < 4; i++) assert.equal(await attempt(browser, user.email, 'wrong'), 401)
@@ -62,8 +71,8 @@ onEachEngine('a browser', (engine) => {
     assert.equal(await attempt(openConsole(api), user.email), 303)
   })
 
-  test('forgets the device that it signs out, and by "everywhere" and a new password all but itself', async (t) => {
-    const { api, user, browser } = await start(t, engine)
+  test('forgets the device that it signs out, and by "everywhere" and a new password all but itself', async () => {
+    const { api, user, browser } = await enter(await shared())
     const other = openConsole(api)
     await other.signIn(user.email)
     const third = await newDevice(api, user.email)
@@ -139,10 +148,12 @@ const ends: [reason: string, sentence: RegExp, words: RegExp, end: End][] = [
 const anySentence = /You were signed out|signed you out/
 
 onEachEngine('the session of a browser', (engine) => {
+  const shared = shareService(startApiWithRoles, { engine })
+
   for (const [what, sentence, words, end] of ends) {
-    test(`that was ended by ${what} is told so when it comes back, once, and nobody else is`, async (t) => {
-      const { api, user, browser } = await start(t, engine)
-      const [row] = await api.db.all<{ family: string }>('SELECT family FROM web_sessions')
+    test(`that was ended by ${what} is told so when it comes back, once, and nobody else is`, async () => {
+      const { api, user, browser } = await enter(await shared())
+      const row = await webSessionOf(api, user)
       const cookie = browser.cookies.get('latchkey_session') ?? assert.fail('no session')
       await end(api, { user, family: row?.family ?? '' })
       const others = openConsole(api)
@@ -165,10 +176,10 @@ onEachEngine('the session of a browser', (engine) => {
     })
   }
 
-  test('that nobody knows is told nothing', async (t) => {
-    const { api, browser, user } = await start(t, engine)
+  test('that nobody knows is told nothing', async () => {
+    const { api, browser, user } = await enter(await shared())
     const { value } = browser.cookies.get('latchkey_session') ?? assert.fail('no session')
-    const [row] = await api.db.all<{ id_hash: string; family: string }>('SELECT * FROM web_sessions')
+    const row = await webSessionOf(api, user)
     assert.equal((await browser.open(form)).status, 303, 'a live one is signed in')
     await api.post('/api/auth/logout', { all_devices: true }, user.access)
     for (const id of ['', 'planted', value.slice(1), `${value}x`, row?.id_hash ?? '', row?.family ?? '']) {
@@ -180,8 +191,8 @@ onEachEngine('the session of a browser', (engine) => {
     }
   })
 
-  test('that was ended under a form is told both: that nothing was changed, and why', async (t) => {
-    const { api, browser, user } = await start(t, engine)
+  test('that was ended under a form is told both: that nothing was changed, and why', async () => {
+    const { api, browser, user } = await enter(await shared())
     const page = await browser.open(account)
     await api.post('/api/auth/logout', { all_devices: true }, user.access)
     const posted = await browser.post(`${account}/profile`, { ...page.hidden(`${account}/profile`), name: 'Eve' })
@@ -189,8 +200,8 @@ onEachEngine('the session of a browser', (engine) => {
     assert.match(text, /You are signed out, so nothing was changed\..*You were signed out on all of your devices\./)
   })
 
-  test('that has ended is under the live ones, ten at most', async (t) => {
-    const { api, browser, user } = await start(t, engine)
+  test('that has ended is under the live ones, ten at most', async () => {
+    const { api, browser, user } = await enter(await shared())
     assert.doesNotMatch((await browser.open(account)).text, /Ended in the last 30 days/)
     const agent = 'Mozilla/5.0 (X11; Linux x86_64; rv:142.0) Gecko/20100101 Firefox/142.0 <b>'
     const other = openConsole(api, { userAgent: agent })

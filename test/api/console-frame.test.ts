@@ -2,21 +2,20 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type TestContext, test } from 'node:test'
+import { test } from 'node:test'
 import { root } from '../../src/config/root.ts'
-import type { Dialect } from '../../src/platform/database/database.ts'
+import { shareService } from '../support/api.ts'
 import { type ConsolePage, openConsole } from '../support/console.ts'
 import { onEachEngine } from '../support/databases.ts'
 import { register } from '../support/people.ts'
-import { createProduct } from '../support/products.ts'
+import { createProduct, withoutProducts } from '../support/products.ts'
 import { findTableScans, recordStatements } from '../support/query-plans.ts'
 import { type ApiWithRoles, startApiWithRoles } from '../support/roles.ts'
 
 const assets = join(root, 'src/platform/pages/assets')
 const appearance = '/console/appearance'
 
-async function start(t: TestContext, engine: Dialect) {
-  const api = await startApiWithRoles(t, { engine })
+async function enter(api: ApiWithRoles) {
   const admin = await api.signInAs('admin')
   const member = await api.signInAs('editor')
   const open = async (email: string) => {
@@ -50,8 +49,10 @@ const trail = /<nav class="trail"[^>]*>(.*?)<\/nav>/s
 const found = /<div id="found"[^>]*>(.*?)<\/div>/s
 
 onEachEngine('the frame', (engine) => {
-  test('shows where one is, and the way back', async (t) => {
-    const { api, admin, browser } = await start(t, engine)
+  const shared = shareService(startApiWithRoles, { engine })
+
+  test('shows where one is, and the way back', async () => {
+    const { api, admin, browser } = await enter(await withoutProducts(await shared()))
     const id = await createProduct(api, admin.access)
     const list = await browser.open('/console/products')
     assert.match(list.html, /href="\/console\/products" aria-current="page"/)
@@ -61,8 +62,8 @@ onEachEngine('the frame', (engine) => {
     assert.doesNotMatch((await openConsole(api).open('/console/sign-in')).html, trail)
   })
 
-  test('keeps theme and density without scripts, and comes back to the page', async (t) => {
-    const { browser } = await start(t, engine)
+  test('keeps theme and density without scripts, and comes back to the page', async () => {
+    const { browser } = await enter(await withoutProducts(await shared()))
     const page = await browser.open('/console/products?q=lamp')
     assert.match(page.html, /<html lang="en" data-theme="system" data-density="comfortable">/)
     const dark = await browser.submit(appearance, { theme: 'dark' })
@@ -78,8 +79,8 @@ onEachEngine('the frame', (engine) => {
     ])
   })
 
-  test('takes nothing else for an appearance, and leads to no other site', async (t) => {
-    const { browser } = await start(t, engine)
+  test('takes nothing else for an appearance, and leads to no other site', async () => {
+    const { browser } = await enter(await withoutProducts(await shared()))
     for (const value of ['', '"><script>', 'dark', 'x y', 'dark compact more', '%E0%A4%A']) {
       browser.cookies.set('latchkey_appearance', { value: encodeURIComponent(value), attributes: [] })
       const page = await browser.open('/console/account')
@@ -93,8 +94,8 @@ onEachEngine('the frame', (engine) => {
     }
   })
 
-  test('the search finds pages, actions, products and users, each only for those who may see them', async (t) => {
-    const { api, admin, browser, other } = await start(t, engine)
+  test('the search finds pages, actions, products and users, each only for those who may see them', async () => {
+    const { api, admin, browser, other } = await enter(await withoutProducts(await shared()))
     const id = await createProduct(api, admin.access, { name: 'Invented Lamp' })
     const user = await register(api, 'inventor@example.com')
     const all = linksIn(await browser.open('/console/search?q=INV'), found)
@@ -110,7 +111,7 @@ onEachEngine('the frame', (engine) => {
   })
 
   test('with many users, the search finds anybody by how an email or a name begins, and reads no whole table', async (t) => {
-    const { api, browser } = await start(t, engine)
+    const { api, browser } = await enter(await startApiWithRoles(t, { engine }))
     await addUsers(api, ['quill@example.com', 'Zed Underwood'])
     await addUsers(api, ...Array.from({ length: 2000 }, (_, i) => [`person${i}@example.com`, 'Person'] as const))
     await addUsers(api, ['new.underwood@example.com', 'Newest'])
@@ -130,8 +131,8 @@ onEachEngine('the frame', (engine) => {
     assert.ok(html.includes(`"${old}"`) && html.includes(`"${newest}"`))
   })
 
-  test('the search survives any text', async (t) => {
-    const { browser } = await start(t, engine)
+  test('the search survives any text', async () => {
+    const { browser } = await enter(await withoutProducts(await shared()))
     for (const q of ['<b>', '%', '\ud800', 'x'.repeat(5000), '   ', "' OR 1=1"]) {
       const page = await browser.open(`/console/search?q=${encodeURIComponent(q.toWellFormed())}`)
       assert.equal(page.status, 200, q.slice(0, 20))
@@ -140,24 +141,24 @@ onEachEngine('the frame', (engine) => {
     assert.match((await browser.open('/console/search?q=zzz')).text, /Nothing has “zzz” in its name/)
   })
 
-  test('shortcuts name the places that one may go to', async (t) => {
-    const { browser, other } = await start(t, engine)
+  test('shortcuts name the places that one may go to', async () => {
+    const { browser, other } = await enter(await withoutProducts(await shared()))
     assert.match((await browser.open('/console/shortcuts')).text, /G U Go to Users/)
     const page = await other.open('/console/shortcuts')
     assert.match(page.text, /G P Go to Products/)
     assert.doesNotMatch(page.text, /Go to Users/)
   })
 
-  test('the pages of the frame are for people who are signed in', async (t) => {
-    const { api } = await start(t, engine)
+  test('the pages of the frame are for people who are signed in', async () => {
+    const { api } = await enter(await withoutProducts(await shared()))
     for (const path of ['search', 'shortcuts', 'design']) {
       const page = await openConsole(api).open(`/console/${path}`)
       assert.deepEqual([page.status, page.location], [303, `/console/sign-in?next=%2Fconsole%2F${path}`])
     }
   })
 
-  test('the design page shows every token and every icon', async (t) => {
-    const { browser } = await start(t, engine)
+  test('the design page shows every token and every icon', async () => {
+    const { browser } = await enter(await withoutProducts(await shared()))
     const { html } = await browser.open('/console/design')
     const tokens = new Set(readFileSync(join(assets, 'tokens.css'), 'utf8').match(/--[\w-]+(?=:)/g))
     for (const token of tokens) assert.ok(html.includes(`<code>${token}</code>`), token)

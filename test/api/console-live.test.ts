@@ -7,7 +7,7 @@ import { WebSocket } from 'ws'
 import { insertMany } from '../../src/features/products/bulk.store.ts'
 import { productCreated } from '../../src/features/products/product.events.ts'
 import type { Dialect } from '../../src/platform/database/database.ts'
-import type { ApiOptions } from '../support/api.ts'
+import { type ApiOptions, shareService } from '../support/api.ts'
 import { type ConsoleBrowser, type ConsolePage, openConsole } from '../support/console.ts'
 import { createDatabaseUrl, engines, onEachEngine, testServer } from '../support/databases.ts'
 import { byMessageMs, eventually } from '../support/eventually.ts'
@@ -47,8 +47,10 @@ const endings: Record<string, (person: Person) => Promise<unknown>> = {
 }
 
 onEachEngine("the console's socket", (engine) => {
+  const service = shareService(startApiWithRoles, { engine })
+
   test('is opened with the session, and receives every change of a product, however it is made', async (t) => {
-    const { api, user, headers, browser } = await start(t, { engine })
+    const { api, user, headers, browser } = await join(await service())
     let created = 0
     api.parts.events.on(productCreated, () => {
       created += 1
@@ -84,7 +86,7 @@ onEachEngine("the console's socket", (engine) => {
   })
 
   test('resumes: it receives what came after the page was read, and what came while it was closed', async (t) => {
-    const { api, user, headers, browser } = await start(t, { engine })
+    const { api, user, headers, browser } = await join(await service())
     const after = cursorIn(await browser.open('/console/products'))
     const id = await createProduct(api, user.access)
     const first = await openList(t, { api, headers, browser, after })
@@ -102,7 +104,7 @@ onEachEngine("the console's socket", (engine) => {
   })
 
   test('refuses a cursor that has expired, and what is none', async (t) => {
-    const { api, headers } = await start(t, { engine })
+    const { api, headers } = await join(await service())
     const socket = await openSocket(t, `${api.url}/console/live`, headers)
     for (const [after, code] of Object.entries({ 999999: 'GONE', today: 'BAD_USER_INPUT' })) {
       const { errors } = (await socket.ask(following(after))) as { errors?: { extensions: { code: string } }[] }
@@ -111,7 +113,7 @@ onEachEngine("the console's socket", (engine) => {
   })
 
   test('receives many changes in few messages, and of an import only that the list is another', async (t) => {
-    const { api, user, headers, browser } = await start(t, { engine })
+    const { api, user, headers, browser } = await join(await service())
     const { socket, heard, cuts } = await openList(t, { api, headers, browser })
     await Promise.all(Array.from({ length: 60 }, () => createProduct(api, user.access)))
     await eventually(() => assert.equal(heard.length, 60))
@@ -126,7 +128,7 @@ onEachEngine("the console's socket", (engine) => {
   })
 
   test('is read-only: it offers no mutation', async (t) => {
-    const { api, headers } = await start(t, { engine })
+    const { api, headers } = await join(await service())
     const socket = await openSocket(t, `${api.url}/console/live`, headers)
     for (const query of [
       'mutation { createPost(title: "a", body: "b") }',
@@ -139,8 +141,8 @@ onEachEngine("the console's socket", (engine) => {
     assert.equal((await api.db.all('SELECT * FROM posts')).length, 0)
   })
 
-  test('is refused to pages of other origins, and without an Origin header', async (t) => {
-    const { api, headers } = await start(t, { engine })
+  test('is refused to pages of other origins, and without an Origin header', async () => {
+    const { api, headers } = await join(await service())
     const { port } = new URL(api.url)
     const foreign = [
       undefined,
@@ -161,7 +163,7 @@ onEachEngine("the console's socket", (engine) => {
   })
 
   test('is refused without a session, whatever else is sent', async (t) => {
-    const { api, user, headers } = await start(t, { engine })
+    const { api, user, headers } = await join(await service())
     const { origin } = headers
     const strangers = [
       { origin },
@@ -182,16 +184,16 @@ onEachEngine("the console's socket", (engine) => {
 
   for (const [name, end] of Object.entries(endings)) {
     test(`is closed at once after ${name}, but only that of this user`, async (t) => {
-      const person = await start(t, { engine })
+      const person = await join(await service())
       const { api, headers } = person
       const path = `${api.url}/console/live`
       const sockets = [await openSocket(t, path, headers), await openSocket(t, path, headers)]
-      const bystander = await join(api, 'bystander@example.com')
+      const bystander = await join(api)
       const other = await openSocket(t, path, bystander.headers)
       for (const each of [...sockets, other]) await each.ask(me)
       await end(person)
       await eventually(() => assert.ok(sockets.every((each) => each.closedBy() === 4403)), byMessageMs)
-      assert.deepEqual(await other.ask(me), { data: { me: { email: 'bystander@example.com' } } })
+      assert.deepEqual(await other.ask(me), { data: { me: { email: bystander.user.email } } })
       assert.equal(other.closedBy(), undefined)
     })
   }
@@ -214,7 +216,7 @@ onEachEngine("the console's socket", (engine) => {
   })
 
   test('is the only one that accepts cookies: /graphql and /api ignore them', async (t) => {
-    const { api, headers } = await start(t, { engine })
+    const { api, headers } = await join(await service())
     const socket = await openSocket(t, `${api.url}/graphql`, headers)
     assert.deepEqual(await socket.ask(me), { data: { me: null } })
     const own = await openSocket(t, api.wsUrl, headers)
@@ -249,7 +251,7 @@ const shared: readonly { by: string; engine: Dialect; env: () => Record<string, 
 ]
 for (const { by, engine, env } of engines.length > 1 ? shared : []) {
   test(`a change on one node reaches another, over ${by}`, async (t) => {
-    const options = { env: { DATABASE_URL: await createDatabaseUrl(t, engine), ...env() } }
+    const options = { env: { DATABASE_URL: await createDatabaseUrl(t, engine, { isMigrated: true }), ...env() } }
     const { api, headers, browser } = await start(t, options)
     const other = await startApiWithRoles(t, options)
     const { heard } = await openList(t, { api, headers, browser })
@@ -312,8 +314,8 @@ async function start(t: TestContext, options: ApiOptions): Promise<Person> {
   return join(await startApiWithRoles(t, options))
 }
 
-async function join(api: ApiWithRoles, email?: string): Promise<Person> {
-  const user = await signIn(api, email)
+async function join(api: ApiWithRoles): Promise<Person> {
+  const user = await signIn(api)
   const browser = openConsole(api)
   await browser.signIn(user.email)
   const cookie = [...browser.cookies].map(([name, { value }]) => `${name}=${value}`).join('; ')

@@ -1,30 +1,33 @@
 /** The product pages of the console, in a browser without scripts. */
 import assert from 'node:assert/strict'
-import { type TestContext, test } from 'node:test'
+import { test } from 'node:test'
 import { insertMany } from '../../src/features/products/bulk.store.ts'
-import type { ApiOptions } from '../support/api.ts'
+import { shareService } from '../support/api.ts'
 import { createConfig } from '../support/config.ts'
 import { type ConsolePage, openConsole } from '../support/console.ts'
 import { onEachEngine } from '../support/databases.ts'
 import { register, signIn } from '../support/people.ts'
-import { createProduct, productsPath, sampleRow } from '../support/products.ts'
-import { startApiWithRoles } from '../support/roles.ts'
+import { createProduct, productsPath, sampleRow, withoutProducts } from '../support/products.ts'
+import { type ApiWithRoles, startApiWithRoles } from '../support/roles.ts'
 
 const list = '/console/products'
 const lamp = { name: 'Desk Lamp', description: 'Bright and warm', price: '1234.5', category: 'home', stock: '3' }
 
 onEachEngine('products in the console', (engine) => {
-  test('require signing in, which leads back to the requested page', async (t) => {
-    const api = await startApiWithRoles(t, { engine })
-    const browser = openConsole(api)
+  const shared = shareService(startApiWithRoles, { engine })
+  const start = async () => enter(await withoutProducts(await shared()))
+  const startWithLamp = async () => addLamp(await start())
+
+  test('require signing in, which leads back to the requested page', async () => {
+    const browser = openConsole(await shared())
     for (const path of [list, `${list}/new`, `${list}/1`]) {
       const { status, location } = await browser.open(path)
       assert.deepEqual([status, location], [303, `/console/sign-in?next=${encodeURIComponent(path)}`])
     }
   })
 
-  test('are created by a form, once however often it is sent, and listed with the newest on top', async (t) => {
-    const { browser } = await start(t, { engine })
+  test('are created by a form, once however often it is sent, and listed with the newest on top', async () => {
+    const { browser } = await start()
     assert.match((await browser.open(list)).text, /No products yet Create the first one/)
     await browser.open(`${list}/new`)
     const form = await browser.open(`${list}/new`)
@@ -40,10 +43,8 @@ onEachEngine('products in the console', (engine) => {
 
   test('are listed and found without their descriptions, of which a thousand may be a gigabyte', async (t) => {
     const reads: { mock: { calls: { result?: unknown }[] } }[] = []
-    const { browser } = await start(t, {
-      engine,
-      extend: (_app, { db }) => void reads.push(t.mock.method(db, 'all'), t.mock.method(db, 'scan')),
-    })
+    const { api, browser } = await start()
+    reads.push(t.mock.method(api.db, 'all'), t.mock.method(api.db, 'scan'))
     await browser.open(`${list}/new`)
     await browser.submit(list, lamp)
     for (const query of ['', '?q=lamp', '?q=la', '?category=home', '?q=lamp&category=home']) {
@@ -54,8 +55,8 @@ onEachEngine('products in the console', (engine) => {
     assert.ok(!JSON.stringify(read).includes(lamp.description))
   })
 
-  test('that are invalid are refused with the messages of the API, at their fields, and no input is lost', async (t) => {
-    const { api, browser } = await start(t, { engine })
+  test('that are invalid are refused with the messages of the API, at their fields, and no input is lost', async () => {
+    const { api, browser } = await start()
     await browser.open(`${list}/new`)
     const typed = { name: 'x', description: ' ', price: 'cheap', category: 'c'.repeat(101), stock: '-1' }
     const page = await browser.submit(list, typed)
@@ -73,8 +74,8 @@ onEachEngine('products in the console', (engine) => {
     assert.equal((await api.get(`${productsPath}/`)).body.meta.total, 1)
   })
 
-  test('may be typed as shown, with the dollar sign and commas', async (t) => {
-    const { browser } = await start(t, { engine })
+  test('may be typed as shown, with the dollar sign and commas', async () => {
+    const { browser } = await start()
     await browser.open(`${list}/new`)
     const page = await browser.follow(await browser.submit(list, { ...lamp, price: ' $1,234,567.5 ', stock: '12,345' }))
     assert.match(page.text, /Desk Lamp home \$1,234,567\.50 12,345 In stock/)
@@ -86,8 +87,8 @@ onEachEngine('products in the console', (engine) => {
     }
   })
 
-  test('may have a price typed with a comma or a point, but not one that may be either of two', async (t) => {
-    const { api, browser, id } = await startWithLamp(t, { engine })
+  test('may have a price typed with a comma or a point, but not one that may be either of two', async () => {
+    const { api, browser, id } = await startWithLamp()
     const prices = { '12,50': 12.5, '12.50': 12.5, '1.234,50': 1234.5, '1,234.50': 1234.5, '7,9': 7.9 }
     for (const [price, saved] of Object.entries(prices)) {
       await browser.open(`${list}/${id}`)
@@ -107,8 +108,8 @@ onEachEngine('products in the console', (engine) => {
     assert.equal((await api.get(`${productsPath}/${id}`)).body.data.attributes.price, 7.9)
   })
 
-  test('with a price crafted to be slow to parse take no longer than any form of that length', async (t) => {
-    const { browser } = await start(t, { engine })
+  test('with a price crafted to be slow to parse take no longer than any form of that length', async () => {
+    const { browser } = await start()
     const { _token = '' } = (await browser.open(`${list}/new`)).hidden(list)
     const send = async (field: string, value: string) => {
       const begun = performance.now()
@@ -128,8 +129,8 @@ onEachEngine('products in the console', (engine) => {
     }
   })
 
-  test('are changed by a form, all fields of it; a box that is not ticked means no', async (t) => {
-    const { api, browser, id } = await startWithLamp(t, { engine })
+  test('are changed by a form, all fields of it; a box that is not ticked means no', async () => {
+    const { api, browser, id } = await startWithLamp()
     const page = await browser.open(`${list}/${id}`)
     assert.match(page.html, /name="active" value="true" checked/)
     assert.match(page.html, /value="1234\.50"/)
@@ -146,8 +147,8 @@ onEachEngine('products in the console', (engine) => {
     assert.equal((await api.get(`${productsPath}/${id}`)).body.data.attributes.active, true)
   })
 
-  test('stay unchanged if the new values are invalid', async (t) => {
-    const { api, browser, id } = await startWithLamp(t, { engine })
+  test('stay unchanged if the new values are invalid', async () => {
+    const { api, browser, id } = await startWithLamp()
     await browser.open(`${list}/${id}`)
     const page = await browser.submit(`${list}/${id}`, {
       name: ' ',
@@ -168,8 +169,8 @@ onEachEngine('products in the console', (engine) => {
     assert.equal((await browser.submit(`${list}/${id}`, { ...lamp, price: '5', active: 'true' })).status, 303)
   })
 
-  test('that somebody else changed are not overwritten: both versions are shown to choose from', async (t) => {
-    const { api, browser, id, user } = await startWithLamp(t, { engine })
+  test('that somebody else changed are not overwritten: both versions are shown to choose from', async () => {
+    const { api, browser, id, user } = await startWithLamp()
     const form = await browser.open(`${list}/${id}`)
     await api.put(`${productsPath}/${id}`, { price: 20, stock: 7 }, user.access)
     const mine = { ...lamp, description: 'Mine', price: '30', active: 'true' }
@@ -186,8 +187,8 @@ onEachEngine('products in the console', (engine) => {
     assert.equal((await browser.post(`${list}/${id}`, { ...form.hidden(`${list}/${id}`), ...mine })).status, 412)
   })
 
-  test('that were deleted meanwhile keep the input in a form for a new product', async (t) => {
-    const { api, browser, id, user } = await startWithLamp(t, { engine })
+  test('that were deleted meanwhile keep the input in a form for a new product', async () => {
+    const { api, browser, id, user } = await startWithLamp()
     await browser.open(`${list}/${id}`)
     await api.delete(`${productsPath}/${id}`, user.access)
     const page = await browser.submit(`${list}/${id}`, { ...lamp, name: 'Typed with care' })
@@ -197,8 +198,8 @@ onEachEngine('products in the console', (engine) => {
     assert.equal((await browser.submit(list, { ...lamp, name: 'Typed with care' })).status, 303)
   })
 
-  test('are deleted and, by a button, back again', async (t) => {
-    const { api, browser, id, user } = await startWithLamp(t, { engine })
+  test('are deleted and, by a button, back again', async () => {
+    const { api, browser, id, user } = await startWithLamp()
     await browser.open(`${list}/${id}`)
     const page = await browser.follow(await browser.submit(`${list}/${id}/delete`))
     assert.match(page.text, /“Desk Lamp” is deleted\. Undo/)
@@ -219,8 +220,8 @@ onEachEngine('products in the console', (engine) => {
     assert.equal((await api.delete(`${productsPath}/${id}`, user.access)).status, 204)
   })
 
-  test('that were deleted more than an hour ago cannot be restored', async (t) => {
-    const { api, browser, id } = await startWithLamp(t, { engine })
+  test('that were deleted more than an hour ago cannot be restored', async () => {
+    const { api, browser, id } = await startWithLamp()
     await browser.open(`${list}/${id}`)
     await browser.submit(`${list}/${id}/delete`)
     api.clock.advance(3590)
@@ -234,8 +235,8 @@ onEachEngine('products in the console', (engine) => {
     assert.equal((await api.get(`${productsPath}/${id}`)).status, 404)
   })
 
-  test('are found by a part of the name, by category, and by both', async (t) => {
-    const { api, browser, user } = await startWithLamp(t, { engine })
+  test('are found by a part of the name, by category, and by both', async () => {
+    const { api, browser, user } = await startWithLamp()
     await createProduct(api, user.access, { name: 'Floor lamp', category: 'office' })
     await createProduct(api, user.access, { name: 'Chair', category: 'office', stock: 0 })
     const hidden = await createProduct(api, user.access, { name: 'Old lamp' })
@@ -252,8 +253,8 @@ onEachEngine('products in the console', (engine) => {
     assert.match(none.html, /<option value="office" selected>/)
   })
 
-  test('found by a search are shown a hundred at a time, with a note that there are more', async (t) => {
-    const { browser, insert } = await start(t, { engine })
+  test('found by a search are shown a hundred at a time, with a note that there are more', async () => {
+    const { browser, insert } = await start()
     await insert(250)
     const first = await browser.open(`${list}?q=thing`)
     assert.deepEqual([namesIn(first).length, namesIn(first)[0]], [100, 'Thing 0001'])
@@ -270,8 +271,8 @@ onEachEngine('products in the console', (engine) => {
     }
   })
 
-  test('come in pages, from the newest to the oldest, and a page beyond the last says so', async (t) => {
-    const { browser, insert } = await start(t, { engine })
+  test('come in pages, from the newest to the oldest, and a page beyond the last says so', async () => {
+    const { browser, insert } = await start()
     await insert(60)
     const pages = []
     for (const page of [1, 2, 3]) pages.push(await browser.open(`${list}?page=${page}`))
@@ -287,8 +288,8 @@ onEachEngine('products in the console', (engine) => {
     }
   })
 
-  test('can be requested with any input without harm', async (t) => {
-    const { browser } = await startWithLamp(t, { engine })
+  test('can be requested with any input without harm', async () => {
+    const { browser } = await startWithLamp()
     const hostile = [
       '%',
       '_',
@@ -325,8 +326,8 @@ onEachEngine('products in the console', (engine) => {
     assert.deepEqual([slashed.status, slashed.location], [308, `${list}?q=lamp/`])
   })
 
-  test('may have any text: names, categories and descriptions are escaped', async (t) => {
-    const { api, browser, user } = await start(t, { engine })
+  test('may have any text: names, categories and descriptions are escaped', async () => {
+    const { api, browser, user } = await start()
     const evil = `"'><script>alert(1)</script><img src=x onerror=alert(1)>`
     const id = await createProduct(api, user.access, { name: evil, description: `</textarea>${evil}`, category: evil })
     const pages = [
@@ -351,7 +352,7 @@ onEachEngine('products in the console', (engine) => {
 
   test('are changed only with the permission, if one is configured; other users see no buttons', async (t) => {
     const config = createConfig(t, { products: 'products {\n  write_permission = "posts.edit"\n}\n' })
-    const { api, browser, id } = await startWithLamp(t, { engine, config })
+    const { api, browser, id } = await addLamp(await enter(await startApiWithRoles(t, { engine, config })))
     const reader = openConsole(api)
     await reader.signIn((await register(api, 'reader@example.com')).email)
     const page = await reader.open(list)
@@ -372,8 +373,8 @@ onEachEngine('products in the console', (engine) => {
     assert.equal((await api.get(`${productsPath}/${id}`)).status, 200)
   })
 
-  test('are changed by no form that another site could send', async (t) => {
-    const { api, browser, id } = await startWithLamp(t, { engine })
+  test('are changed by no form that another site could send', async () => {
+    const { api, browser, id } = await startWithLamp()
     const other = openConsole(api)
     await other.signIn((await register(api, 'other@example.com')).email)
     const theirs = (await other.open(`${list}/${id}`)).hidden(`${list}/${id}`)
@@ -393,9 +394,8 @@ onEachEngine('products in the console', (engine) => {
   })
 })
 
-/** A service and an editor who is signed in to its API and its console. */
-async function start(t: TestContext, options: ApiOptions) {
-  const api = await startApiWithRoles(t, options)
+/** An editor who is signed in to the API and the console. */
+async function enter(api: ApiWithRoles) {
   const user = await signIn(api)
   await api.grant(user, 'editor')
   const browser = openConsole(api)
@@ -415,9 +415,8 @@ async function start(t: TestContext, options: ApiOptions) {
   }
 }
 
-async function startWithLamp(t: TestContext, options: ApiOptions) {
-  const started = await start(t, options)
-  return { ...started, id: await createProduct(started.api, started.user.access) }
+async function addLamp(entered: Awaited<ReturnType<typeof enter>>) {
+  return { ...entered, id: await createProduct(entered.api, entered.user.access) }
 }
 
 /** In the order of the table. */

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { createHmac, hash } from 'node:crypto'
 import { test } from 'node:test'
-import { shareApi, startApi } from '../support/api.ts'
+import { shareApi, shareService, startApi } from '../support/api.ts'
 import { type ConsoleBrowser, openConsole } from '../support/console.ts'
 import { onEachEngine } from '../support/databases.ts'
 import { again, claimsOf, isSignedIn, many, password, register } from '../support/people.ts'
@@ -16,6 +16,7 @@ const isIn = async (browser: ConsoleBrowser) => (await browser.open(account)).st
 
 onEachEngine('a session of the console', (engine) => {
   const shared = shareApi({ engine })
+  const withRoles = shareService(startApiWithRoles, { engine })
 
   test('is a cookie that scripts cannot read and other sites cannot send with a form', async () => {
     const api = await shared()
@@ -49,23 +50,17 @@ onEachEngine('a session of the console', (engine) => {
     assert.equal(await isIn(plain), false, 'another name is no name')
   })
 
-  test('is not bound to https without a public URL, which is logged in production', async (t) => {
-    const warned = async (env: Record<string, string>) =>
-      (await startApi(t, { engine, env })).log.filter((line) => line.includes('server.public_url is not https')).length
-    assert.equal(await warned({ NODE_ENV: 'production' }), 1)
-    assert.equal(await warned({ NODE_ENV: 'production', PUBLIC_URL: 'http://latchkey.example.com' }), 1)
-    assert.equal(await warned({ NODE_ENV: 'production', PUBLIC_URL: 'https://latchkey.example.com' }), 0)
-    assert.equal(await warned({ NODE_ENV: 'development' }), 0)
-  })
-
-  test('is stored as a hash, and belongs to a token family like any other', async (t) => {
-    const api = await startApiWithRoles(t, { engine })
+  test('is stored as a hash, and belongs to a token family like any other', async () => {
+    const api = await withRoles()
     const user = await register(api)
     const browser = openConsole(api)
     await browser.signIn(user.email)
     const id = idOf(browser) ?? ''
     assert.ok(Buffer.from(id, 'base64url').length === 32)
-    const [row, ...more] = await api.db.all<{ id_hash: string; family: string }>('SELECT * FROM web_sessions')
+    const [row, ...more] = await api.db.all<{ id_hash: string; family: string }>(
+      'SELECT w.* FROM web_sessions w JOIN sessions s ON s.id = w.family WHERE s.user_id = $1',
+      [user.id],
+    )
     assert.equal(more.length, 0)
     assert.equal(row?.id_hash, hash('sha256', id, 'base64url'))
     for (const table of ['web_sessions', 'sessions', 'audit']) {
@@ -119,15 +114,16 @@ onEachEngine('a session of the console', (engine) => {
     assert.equal(idOf(browser), id)
   })
 
-  test('ends with its family at sign-out, together with the access token of the family', async (t) => {
-    const api = await startApiWithRoles(t, { engine })
+  test('ends with its family at sign-out, together with the access token of the family', async () => {
+    const api = await withRoles()
     const user = await register(api)
     const browser = openConsole(api)
     await browser.signIn(user.email)
     const kept = browser.cookies.get('latchkey_session') ?? assert.fail()
     const { access: any } = await again(api, user)
     const [row] = await api.db.all<{ pair: string }>(
-      'SELECT s.pair FROM sessions s JOIN web_sessions w ON w.family = s.id',
+      'SELECT s.pair FROM sessions s JOIN web_sessions w ON w.family = s.id WHERE s.user_id = $1',
+      [user.id],
     )
     const { family, accessId } = JSON.parse(row?.pair ?? '')
     const access = sign({ ...claimsOf(any), family, jti: accessId })
@@ -164,8 +160,8 @@ onEachEngine('a session of the console', (engine) => {
     ],
   ]
   for (const [what, end] of ends) {
-    test(`is ended by ${what}`, async (t) => {
-      const api = await startApiWithRoles(t, { engine })
+    test(`is ended by ${what}`, async () => {
+      const api = await withRoles()
       const [user, admin] = [await api.signInAs(), await api.signInAs('admin')]
       const browser = openConsole(api)
       await browser.signIn(user.email)
@@ -283,8 +279,8 @@ onEachEngine('a session of the console', (engine) => {
     assert.equal((await browser.submit('/console/sign-in', { email, password })).location, '/console')
   })
 
-  test('is ignored by the API and by GraphQL', async (t) => {
-    const api = await startApiWithRoles(t, { engine })
+  test('is ignored by the API and by GraphQL', async () => {
+    const api = await withRoles()
     const admin = await api.signInAs('admin')
     const browser = openConsole(api)
     await browser.signIn(admin.email)
@@ -298,6 +294,19 @@ onEachEngine('a session of the console', (engine) => {
     assert.deepEqual(asked.body, { data: { me: null } })
   })
 })
+
+const addresses: [env: Record<string, string>, warnings: number][] = [
+  [{ NODE_ENV: 'production' }, 1],
+  [{ NODE_ENV: 'production', PUBLIC_URL: 'http://latchkey.example.com' }, 1],
+  [{ NODE_ENV: 'production', PUBLIC_URL: 'https://latchkey.example.com' }, 0],
+  [{ NODE_ENV: 'development' }, 0],
+]
+for (const [env, warnings] of addresses) {
+  test(`a session that is not bound to https is logged in production only: ${Object.values(env)}`, async (t) => {
+    const { log } = await startApi(t, { env })
+    assert.equal(log.filter((line) => line.includes('server.public_url is not https')).length, warnings)
+  })
+}
 
 interface ApiAndUsers {
   api: Awaited<ReturnType<typeof startApiWithRoles>>

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { type TestContext, test } from 'node:test'
-import { startApi } from '../support/api.ts'
+import { test } from 'node:test'
+import { type Api, shareApi } from '../support/api.ts'
 import { type ConsoleBrowser, type ConsolePage, openConsole } from '../support/console.ts'
 import { onEachEngine } from '../support/databases.ts'
 import { logIn, password, register, totp } from '../support/people.ts'
@@ -8,8 +8,7 @@ import { logIn, password, register, totp } from '../support/people.ts'
 const twoFactor = '/console/account/two-factor'
 const codePattern = /<li><code>((?:[A-Z2-7]{4}-){5}[A-Z2-7]{4})<\/code><\/li>/g
 
-async function start(t: TestContext, engine: 'sqlite' | 'postgres') {
-  const api = await startApi(t, { engine, env: { RATE_LIMIT_VERIFY: '1000/60' } })
+async function enter(api: Api) {
   const user = await register(api)
   const browser = openConsole(api)
   await browser.signIn(user.email)
@@ -32,8 +31,10 @@ function codesOf({ html }: ConsolePage): string[] {
 }
 
 onEachEngine('two-factor in the console', (engine) => {
-  test('is set up with the password, on with the first code, and gives ten recovery codes once', async (t) => {
-    const { api, user, browser } = await start(t, engine)
+  const shared = shareApi({ engine })
+
+  test('is set up with the password, on with the first code, and gives ten recovery codes once', async () => {
+    const { api, user, browser } = await enter(await shared())
     await browser.open(`${twoFactor}/set-up`)
     const wrong = await browser.submit(`${twoFactor}/set-up`, { password: 'wrong' })
     assert.equal(wrong.status, 401)
@@ -68,8 +69,8 @@ onEachEngine('two-factor in the console', (engine) => {
     for (const hidden of [secret, ...codes]) assert.ok(!log.includes(hidden))
   })
 
-  test('is required at sign-in: a code from the app or a recovery code, each once', async (t) => {
-    const { api, user, browser } = await start(t, engine)
+  test('is required at sign-in: a code from the app or a recovery code, each once', async () => {
+    const { api, user, browser } = await enter(await shared())
     const { secret } = await setUp(browser)
     const codes = codesOf(await browser.submit(`${twoFactor}/enable`, { code: totp(api, secret) }))
     api.clock.advance(60)
@@ -89,8 +90,8 @@ onEachEngine('two-factor in the console', (engine) => {
     }
   })
 
-  test('does not show an unconfirmed secret to a stolen session', async (t) => {
-    const { api, user, browser } = await start(t, engine)
+  test('does not show an unconfirmed secret to a stolen session', async () => {
+    const { api, user, browser } = await enter(await shared())
     const { page } = await setUp(browser)
     const { ticket = '' } = page.hidden(`${twoFactor}/enable`)
     const thief = openConsole(api)
@@ -113,8 +114,8 @@ onEachEngine('two-factor in the console', (engine) => {
     assert.notEqual(user.email, email)
   })
 
-  test('starts over after an hour, and when it is started again', async (t) => {
-    const { api, browser } = await start(t, engine)
+  test('starts over after an hour, and when it is started again', async () => {
+    const { api, browser } = await enter(await shared())
     const first = await setUp(browser)
     const second = await setUp(browser)
     assert.notEqual(first.secret, second.secret)
@@ -133,8 +134,8 @@ onEachEngine('two-factor in the console', (engine) => {
     assert.equal(secretOf(late), undefined)
   })
 
-  test('renews the recovery codes and is turned off, each with password and code', async (t) => {
-    const { api, user, browser } = await start(t, engine)
+  test('renews the recovery codes and is turned off, each with password and code', async () => {
+    const { api, user, browser } = await enter(await shared())
     for (const path of ['disable', 'recovery-codes']) {
       assert.equal((await browser.open(`${twoFactor}/${path}`)).location, '/console/account', 'it is not on')
     }

@@ -5,7 +5,7 @@ import { expiringTables } from '../../src/app/declarations.ts'
 import { ownFeatures } from '../../src/app/features.ts'
 import { startCleanup } from '../../src/platform/database/cleanup.ts'
 import { createLogger } from '../../src/platform/log/logger.ts'
-import type { Api } from '../support/api.ts'
+import { type Api, shareService } from '../support/api.ts'
 import { onEachEngine } from '../support/databases.ts'
 import { eventually } from '../support/eventually.ts'
 import { again, claimsOf, logIn, many, password, type SignedIn, signIn } from '../support/people.ts'
@@ -112,11 +112,13 @@ const ends: Record<string, [what: string, end: End][]> = {
 }
 
 onEachEngine('a session that was ended', (engine) => {
+  const shared = shareService(startApiWithRoles, { engine })
+
   for (const [reason, ways] of Object.entries(ends)) {
     for (const [what, end] of ways) {
-      test(`by ${what} is listed with the reason ${reason}, to its owner alone`, async (t) => {
-        const api = await startApiWithRoles(t, { engine })
-        const user = await signIn(api, 'ada@example.com')
+      test(`by ${what} is listed with the reason ${reason}, to its owner alone`, async () => {
+        const api = await shared()
+        const user = await signIn(api)
         const other = await again(api, user)
         const id = familyOf(user)
         assert.deepEqual((await listOf(api, other.access)).ended, [])
@@ -146,14 +148,14 @@ onEachEngine('a session that was ended', (engine) => {
         assert.ok(endedAt >= from - 1000 && endedAt <= api.clock.now(), found.ended_at)
         assert.ok(!data.some((each) => each.id === id))
         assert.equal((await api.delete(`/api/auth/sessions/${id}`, login.body.access_token)).status, 404)
-        const stranger = await signIn(api, 'eve@example.com')
+        const stranger = await signIn(api)
         assert.deepEqual((await listOf(api, stranger.access)).ended, [])
       })
     }
   }
 
-  test('tells its reason by a genuine refresh token alone, and asking is no reuse', async (t) => {
-    const api = await startApiWithRoles(t, { engine })
+  test('tells its reason by a genuine refresh token alone, and asking is no reuse', async () => {
+    const api = await shared()
     const user = await signIn(api)
     const ask = (refresh_token: string) => api.post('/api/auth/sessions/ended', { refresh_token })
     for (const token of ['', user.access, `${user.refresh}x`]) {
@@ -166,8 +168,8 @@ onEachEngine('a session that was ended', (engine) => {
     assert.equal((await api.post('/api/auth/refresh', { refresh_token: next.refresh_token })).status, 200)
   })
 
-  test('keeps its first reason, whatever ends others later', async (t) => {
-    const api = await startApiWithRoles(t, { engine })
+  test('keeps its first reason, whatever ends others later', async () => {
+    const api = await shared()
     const user = await signIn(api)
     const [stolen, idle] = [await again(api, user), await again(api, user)]
     await ends.reuse?.[0]?.[1](api, stolen, user)
@@ -184,8 +186,8 @@ onEachEngine('a session that was ended', (engine) => {
     assert.equal(late.status, 401, 'and a token of it is no use')
   })
 
-  test('comes before those that ended earlier, a hundred at most, for thirty days', async (t) => {
-    const api = await startApiWithRoles(t, { engine, env: { RATE_LIMIT_LOGIN: '1000/60' } })
+  test('comes before those that ended earlier, a hundred at most, for thirty days', async () => {
+    const api = await shared()
     const user = await signIn(api)
     const first = await again(api, user)
     await api.delete(`/api/auth/sessions/${familyOf(first)}`, user.access)

@@ -65,7 +65,7 @@ if (engines.includes('postgres')) {
   })
 
   test('if all connections go silent and no new one can be opened, they are dropped as quickly', async (t) => {
-    const proxy = await startProxy(t, await createDatabaseUrl(t, 'postgres'))
+    const proxy = await startProxy(t, await createDatabaseUrl(t, 'postgres', { isMigrated: true }))
     const api = await startApi(t, { env: { DATABASE_URL: proxy.url, DATABASE_POOL_SIZE: String(poolSize) } })
     const user = await signIn(api)
     proxy.refuse()
@@ -76,7 +76,7 @@ if (engines.includes('postgres')) {
   })
 
   test('a read-only database makes the service not ready until it accepts writes again', async (t) => {
-    const url = await createDatabaseUrl(t, 'postgres')
+    const url = await createDatabaseUrl(t, 'postgres', { isMigrated: true })
     const api = await startApi(t, { env: { DATABASE_URL: url } })
     const user = await signIn(api)
     assert.equal((await api.get('/health/ready')).status, 200)

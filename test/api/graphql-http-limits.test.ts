@@ -1,9 +1,9 @@
 /** Oversized requests are refused quickly, while other clients are served. */
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { describe, test } from 'node:test'
 import { insertMany } from '../../src/features/products/bulk.store.ts'
 import type { ClientResponse } from '../../src/testing/client.ts'
-import { type Api, startApi } from '../support/api.ts'
+import { type Api, share, startApi } from '../support/api.ts'
 import { createConfig } from '../support/config.ts'
 import { onEachEngine } from '../support/databases.ts'
 import { ask, codeOf, graphqlPath, send } from '../support/graphql.ts'
@@ -127,35 +127,63 @@ test('repeated fields return the same, count each time, and are refused beyond a
   }
 })
 
-test('a small query for a very long response is refused, and other clients are served meanwhile', async (t) => {
-  const api = await startApi(t)
-  const create = 'mutation ($body: String!) { createPost(title: "long", body: $body) }'
-  for (let i = 0; i < 70; i++) await send(api, create, { variables: { body: 'x'.repeat(65_536) } })
-  const few = await send(api, '{ posts(limit: 60) { body } }')
-  assert.equal(few.body.data.posts.length, 60)
-  const greedy = `{ ${many(16, (i) => `a${i}: posts(limit: 1000) { body }`)} me { id } }`
-  const [{ status, body }] = await Promise.all([send(api, greedy), requireAlive(api, 'meanwhile')])
-  assert.equal(status, 200)
-  const codes = body.errors.map(({ extensions }: { extensions: { code: string } }) => extensions.code)
-  assert.deepEqual(codes, Array(16).fill('ANSWER_TOO_LARGE'))
-})
+describe('beside seventy long posts', () => {
+  const shared = share(async (owner) => {
+    const api = await startApi(owner)
+    const create = 'mutation ($body: String!) { createPost(title: "long", body: $body) }'
+    for (let i = 0; i < 70; i++) await send(api, create, { variables: { body: 'x'.repeat(65_536) } })
+    return api
+  })
 
-test('long posts do not slow down others: unselected fields cost nothing', async (t) => {
-  const api = await startApi(t)
-  const create = 'mutation ($body: String!) { createPost(title: "long", body: $body) }'
-  for (let i = 0; i < 70; i++) await send(api, create, { variables: { body: 'x'.repeat(65_536) } })
-  for (const document of [
-    '{ posts { id } }',
-    '{ posts { a: id ...F } } fragment F on Post { b: title }',
-    'query ($no: Boolean = false) { posts { id body @include(if: $no) } }',
-    'query ($no: Boolean = false) { posts { id ... @include(if: $no) { body } } }',
-  ]) {
-    assert.equal((await ask(api, document)).data.posts.length, 70, document)
-  }
-  assert.equal((await send(api, '{ posts(limit: 60) { body } }')).body.data.posts.length, 60)
-  assert.equal((await send(api, '{ posts { id title body } }')).body.data.posts.length, 70)
-  const twice = await ask(api, '{ posts(limit: 65) { body again: body } }')
-  assert.equal(codeOf(twice), 'ANSWER_TOO_LARGE', 'what is answered twice counts twice')
+  test('a small query for a very long response is refused, and other clients are served meanwhile', async () => {
+    const api = await shared()
+    const few = await send(api, '{ posts(limit: 60) { body } }')
+    assert.equal(few.body.data.posts.length, 60)
+    const greedy = `{ ${many(16, (i) => `a${i}: posts(limit: 1000) { body }`)} me { id } }`
+    const [{ status, body }] = await Promise.all([send(api, greedy), requireAlive(api, 'meanwhile')])
+    assert.equal(status, 200)
+    const codes = body.errors.map(({ extensions }: { extensions: { code: string } }) => extensions.code)
+    assert.deepEqual(codes, Array(16).fill('ANSWER_TOO_LARGE'))
+  })
+
+  test('long posts do not slow down others: unselected fields cost nothing', async () => {
+    const api = await shared()
+    for (const document of [
+      '{ posts { id } }',
+      '{ posts { a: id ...F } } fragment F on Post { b: title }',
+      'query ($no: Boolean = false) { posts { id body @include(if: $no) } }',
+      'query ($no: Boolean = false) { posts { id ... @include(if: $no) { body } } }',
+    ]) {
+      assert.equal((await ask(api, document)).data.posts.length, 70, document)
+    }
+    assert.equal((await send(api, '{ posts(limit: 60) { body } }')).body.data.posts.length, 60)
+    assert.equal((await send(api, '{ posts { id title body } }')).body.data.posts.length, 70)
+    const twice = await ask(api, '{ posts(limit: 65) { body again: body } }')
+    assert.equal(codeOf(twice), 'ANSWER_TOO_LARGE', 'what is answered twice counts twice')
+  })
+
+  test('the responses of a batch share the size limit of one', async () => {
+    const api = await shared()
+    const list = { query: '{ posts(limit: 48) { body } }' }
+    // Fails when compiled and runs again: the discarded reads must not count.
+    const withError = { query: '{ posts(limit: 48) { body } post(id: "999") { id } }' }
+    const batch = async (requests: object[]): Promise<ClientResponse['body'][]> =>
+      (await api.request('POST', graphqlPath, { json: requests })).body
+    for (let i = 0; i < 5; i++) {
+      for (const { data } of await batch([withError, withError])) assert.equal(data.posts.length, 48)
+      for (const requests of [
+        [list, list, list],
+        [{ query: 'mutation { deletePost(id: "999") }' }, list, list, list],
+      ]) {
+        const responses = (await batch(requests)).slice(-3)
+        assert.equal(responses.filter(({ data }) => data.posts?.length === 48).length, 2)
+        assert.deepEqual(
+          responses.filter(({ data }) => data.posts === null).map((refused) => codeOf(refused)),
+          ['ANSWER_TOO_LARGE'],
+        )
+      }
+    }
+  })
 })
 
 test('createPost is limited in bytes, too', async (t) => {
@@ -223,31 +251,6 @@ test('the cost of a batch is that of all its requests', async (t) => {
   const wide = { query: '{ a: posts(limit: 1000) { id title body } b: posts(limit: 1000) { id title body } }' }
   const { body } = await api.request('POST', graphqlPath, { json: Array(10).fill(wide) })
   assert.equal(codeOf(body), 'OPERATION_TOO_EXPENSIVE')
-})
-
-test('the responses of a batch share the size limit of one', async (t) => {
-  const api = await startApi(t)
-  const create = 'mutation ($body: String!) { createPost(title: "long", body: $body) }'
-  for (let i = 0; i < 48; i++) await send(api, create, { variables: { body: 'x'.repeat(65_536) } })
-  const list = { query: '{ posts { body } }' }
-  // Fails when compiled and runs again: the discarded reads must not count.
-  const withError = { query: '{ posts { body } post(id: "999") { id } }' }
-  const batch = async (requests: object[]): Promise<ClientResponse['body'][]> =>
-    (await api.request('POST', graphqlPath, { json: requests })).body
-  for (let i = 0; i < 5; i++) {
-    for (const { data } of await batch([withError, withError])) assert.equal(data.posts.length, 48)
-    for (const requests of [
-      [list, list, list],
-      [{ query: 'mutation { deletePost(id: "999") }' }, list, list, list],
-    ]) {
-      const responses = (await batch(requests)).slice(-3)
-      assert.equal(responses.filter(({ data }) => data.posts?.length === 48).length, 2)
-      assert.deepEqual(
-        responses.filter(({ data }) => data.posts === null).map((refused) => codeOf(refused)),
-        ['ANSWER_TOO_LARGE'],
-      )
-    }
-  }
 })
 
 test('createPost has a rate limit of its own', async (t) => {

@@ -2,16 +2,57 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Element, objectType, query } from '../../src/platform/graphql/schema/elements.ts'
+import { shareService } from '../support/api.ts'
 import { createConfig } from '../support/config.ts'
 import { onEachEngine } from '../support/databases.ts'
 import { ask, codeOf, send } from '../support/graphql.ts'
 import { signIn } from '../support/people.ts'
-import { lamp, productsPath } from '../support/products.ts'
+import { lamp, productsPath, withoutProducts } from '../support/products.ts'
 import { startApiWithRoles } from '../support/roles.ts'
 
+const failing: Element[] = [
+  objectType({
+    name: 'Failing',
+    fields: {
+      sync: { type: 'String', resolve: fail },
+      later: { type: 'String', resolve: async () => fail() },
+      odd: {
+        type: 'String',
+        resolve() {
+          throw 'a secret that is no error'
+        },
+      },
+      // Violates its own schema: the message would contain the value.
+      count: { type: 'Int', resolve: () => 'a secret that is no number' },
+      needed: { type: 'String!', resolve: fail },
+      nothing: { type: 'String!', resolve: () => null },
+      loaded: {
+        type: 'String',
+        async load() {
+          throw new Error('a secret of the loader')
+        },
+      },
+    },
+  }),
+  query({ name: 'failing', type: 'Failing', access: 'public' }),
+  query({ name: 'broken', type: 'Failing', access: 'public', resolve: fail }),
+]
+
+function fail(): never {
+  throw new Error('a secret of the resolver')
+}
+
 onEachEngine('GraphQL operations', (engine) => {
-  test('createPost is public and returns an integer, and posts are listed by id', async (t) => {
-    const api = await startApiWithRoles(t, { engine })
+  const shared = shareService(startApiWithRoles, { engine, elements: failing })
+  /** Without what the tests before have left. */
+  const emptied = async () => {
+    const api = await withoutProducts(await shared())
+    await api.db.write({ sql: 'DELETE FROM posts' })
+    return api
+  }
+
+  test('createPost is public and returns an integer, and posts are listed by id', async () => {
+    const api = await emptied()
     const create = 'mutation ($title: String!, $body: String!) { createPost(title: $title, body: $body) }'
     const ids: unknown[] = []
     for (const title of ['one', 'two', 'three', 'four', 'five']) {
@@ -31,8 +72,8 @@ onEachEngine('GraphQL operations', (engine) => {
     assert.deepEqual(await ask(api, `{ post(id: ${ids[0]}) { title } }`), { data: { post: { title: 'one' } } })
   })
 
-  test('the rules of posts are those of REST: lengths, unknown ids, wrong limits', async (t) => {
-    const api = await startApiWithRoles(t, { engine })
+  test('the rules of posts are those of REST: lengths, unknown ids, wrong limits', async () => {
+    const api = await emptied()
     const create = 'mutation ($title: String!, $body: String!) { createPost(title: $title, body: $body) }'
     const tooLong = await ask(api, create, { variables: { title: 'x'.repeat(256), body: 'y'.repeat(65_537) } })
     assert.deepEqual(tooLong.data, { createPost: null })
@@ -57,8 +98,8 @@ onEachEngine('GraphQL operations', (engine) => {
     assert.deepEqual((await ask(api, '{ me { id } posts(after: "x") { id } }')).data, { me: null, posts: null })
   })
 
-  test('the policy protects posts: update for editors, delete for administrators', async (t) => {
-    const api = await startApiWithRoles(t, { engine })
+  test('the policy protects posts: update for editors, delete for administrators', async () => {
+    const api = await emptied()
     const { body } = await send(api, 'mutation { createPost(title: "a", body: "b") }')
     const id = body.data.createPost
     const update = `mutation { updatePost(id: ${id}, title: "new") { title body } }`
@@ -85,8 +126,8 @@ onEachEngine('GraphQL operations', (engine) => {
     assert.equal(codeOf(await ask(api, remove, { token: admin.access })), 'NOT_FOUND')
   })
 
-  test('me is the bearer of the token, and null for the anonymous', async (t) => {
-    const api = await startApiWithRoles(t, { engine })
+  test('me is the bearer of the token, and null for the anonymous', async () => {
+    const api = await emptied()
     const user = await api.signInAs('editor')
     assert.deepEqual(await ask(api, '{ me { id email name roles } }'), { data: { me: null } })
     assert.deepEqual(await ask(api, '{ me { id email name roles } }', { token: user.access }), {
@@ -94,8 +135,8 @@ onEachEngine('GraphQL operations', (engine) => {
     })
   })
 
-  test('products have the fields, rules and errors of the REST API', async (t) => {
-    const api = await startApiWithRoles(t, { engine })
+  test('products have the fields, rules and errors of the REST API', async () => {
+    const api = await emptied()
     const { access: token } = await signIn(api)
     const create = `mutation ($input: CreateProductInput!) { createProduct(input: $input) {
       id name slug description price formattedPrice category stock inStock active createdAt updatedAt } }`
@@ -163,8 +204,8 @@ onEachEngine('GraphQL operations', (engine) => {
     }
   })
 
-  test('variables are coerced by the schema, and errors in them are reported', async (t) => {
-    const api = await startApiWithRoles(t, { engine })
+  test('variables are coerced by the schema, and errors in them are reported', async () => {
+    const api = await emptied()
     const posts = 'query ($n: Int!) { posts(limit: $n) { id } }'
     for (const variables of [{}, { n: null }, { n: 'many' }, { n: 1.5 }, { n: 2 ** 40 }]) {
       const body = await ask(api, posts, { variables })
@@ -181,17 +222,19 @@ onEachEngine('GraphQL operations', (engine) => {
     assert.equal(codeOf(await ask(api, optional, { variables: { yes: null } })), 'BAD_USER_INPUT')
   })
 
-  test('a non-null variable with a default value always gets the default', async (t) => {
-    const api = await startApiWithRoles(t, { engine })
+  test('a non-null variable with a default value always gets the default', async () => {
+    const api = await emptied()
     await send(api, 'mutation { a: createPost(title: "a", body: "") b: createPost(title: "b", body: "") }')
-    const posts = 'query ($n: Int! = 1) { posts(limit: $n) { id } }'
-    assert.deepEqual(await ask(api, posts), { data: { posts: [{ id: '1' }] } })
-    assert.deepEqual(await ask(api, posts, { variables: { n: 2 } }), { data: { posts: [{ id: '1' }, { id: '2' }] } })
+    const posts = 'query ($n: Int! = 1) { posts(limit: $n) { title } }'
+    assert.deepEqual(await ask(api, posts), { data: { posts: [{ title: 'a' }] } })
+    const both = [{ title: 'a' }, { title: 'b' }]
+    assert.deepEqual(await ask(api, posts, { variables: { n: 2 } }), { data: { posts: both } })
   })
 
-  test('aliases, fragments, directives and several operations work, compiled or not', async (t) => {
-    const api = await startApiWithRoles(t, { engine })
-    await send(api, 'mutation { createPost(title: "a", body: "b") }')
+  test('aliases, fragments, directives and several operations work, compiled or not', async () => {
+    const api = await emptied()
+    const made = await send(api, 'mutation { createPost(title: "a", body: "b") }')
+    const id = String(made.body.data.createPost)
     const document = `query A($yes: Boolean!) { first: posts(limit: 1) { ...Parts @include(if: $yes) kind: __typename }
         second: posts { ... on Post { title @skip(if: $yes) } id } }
       query B { posts { id } }
@@ -200,16 +243,16 @@ onEachEngine('GraphQL operations', (engine) => {
       const { data } = await ask(api, document, { operationName: 'A', variables: { yes } })
       assert.deepEqual(data, {
         first: [yes ? { title: 'a', body: 'b', kind: 'Post' } : { kind: 'Post' }],
-        second: [yes ? { id: '1' } : { title: 'a', id: '1' }],
+        second: [yes ? { id } : { title: 'a', id }],
       })
     }
-    assert.deepEqual(await ask(api, document, { operationName: 'B' }), { data: { posts: [{ id: '1' }] } })
+    assert.deepEqual(await ask(api, document, { operationName: 'B' }), { data: { posts: [{ id }] } })
     assert.equal(codeOf(await ask(api, document)), 'OPERATION_RESOLUTION_FAILURE')
     assert.equal(codeOf(await ask(api, document, { operationName: 'C' })), 'OPERATION_RESOLUTION_FAILURE')
   })
 
-  test('an unexpected error is masked, wherever it happens, and its cause is logged', async (t) => {
-    const api = await startApiWithRoles(t, { engine, elements: failing })
+  test('an unexpected error is masked, wherever it happens, and its cause is logged', async () => {
+    const api = await shared()
     for (const [document, data] of [
       ['{ failing { sync } }', { failing: { sync: null } }],
       ['{ failing { later } }', { failing: { later: null } }],
@@ -233,35 +276,3 @@ onEachEngine('GraphQL operations', (engine) => {
     assert.ok(api.log.some((line) => line.includes('a secret of the loader')))
   })
 })
-
-const failing: Element[] = [
-  objectType({
-    name: 'Failing',
-    fields: {
-      sync: { type: 'String', resolve: fail },
-      later: { type: 'String', resolve: async () => fail() },
-      odd: {
-        type: 'String',
-        resolve() {
-          throw 'a secret that is no error'
-        },
-      },
-      // Violates its own schema: the message would contain the value.
-      count: { type: 'Int', resolve: () => 'a secret that is no number' },
-      needed: { type: 'String!', resolve: fail },
-      nothing: { type: 'String!', resolve: () => null },
-      loaded: {
-        type: 'String',
-        async load() {
-          throw new Error('a secret of the loader')
-        },
-      },
-    },
-  }),
-  query({ name: 'failing', type: 'Failing', access: 'public' }),
-  query({ name: 'broken', type: 'Failing', access: 'public', resolve: fail }),
-]
-
-function fail(): never {
-  throw new Error('a secret of the resolver')
-}

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { createLiveAccess } from '../../src/platform/access/live-access.ts'
 import { createMemoryBus } from '../../src/platform/bus/memory.ts'
 import { createLogger } from '../../src/platform/log/logger.ts'
+import { share, unlimitedRates } from '../support/api.ts'
 import { createNode } from '../support/buses.ts'
 import { createDatabaseUrl, engines, onEachEngine, testServer } from '../support/databases.ts'
 import { byMessageMs, eventually } from '../support/eventually.ts'
@@ -56,6 +57,8 @@ const concurrency = 4
 onEachEngine(
   'open connections',
   (engine) => {
+    const shared = share((owner) => startWatchingApi(owner, { engine, env: unlimitedRates }))
+
     test('follow changes by the command line within about ten seconds if the database cannot notify', async (t) => {
       const api = await startWatchingApi(t, { engine })
       const user = await api.signInAs('editor')
@@ -68,9 +71,9 @@ onEachEngine(
     })
 
     for (const [name, end] of Object.entries(endings)) {
-      test(`end at once after ${name}, but only those of this user`, async (t) => {
-        const api = await startWatchingApi(t, { engine })
-        const [user, bystander] = [await signIn(api), await signIn(api, 'bystander@example.com')]
+      test(`end at once after ${name}, but only those of this user`, async () => {
+        const api = await shared()
+        const [user, bystander] = [await signIn(api), await signIn(api)]
         const connections = [await api.open(user.access), await api.open(user.access)]
         const other = await api.open(bystander.access)
         await end(api, user)
@@ -87,8 +90,8 @@ onEachEngine(
       })
     }
 
-    test('of a session stay open when another session of the same user ends', async (t) => {
-      const api = await startWatchingApi(t, { engine })
+    test('of a session stay open when another session of the same user ends', async () => {
+      const api = await shared()
       const one = await signIn(api)
       const two = await again(api, one)
       const [first, second] = [await api.open(one.access), await api.open(two.access)]
@@ -98,8 +101,8 @@ onEachEngine(
       assert.equal(second.ends, 0)
     })
 
-    test('are notified of granted and removed roles, with the current roles', async (t) => {
-      const api = await startWatchingApi(t, { engine })
+    test('are notified of granted and removed roles, with the current roles', async () => {
+      const api = await shared()
       const admin = await api.signInAs('admin')
       const user = await api.signInAs('editor', 'viewer')
       const connection = await api.open(user.access)
@@ -128,8 +131,8 @@ onEachEngine(
       await eventually(() => assert.equal(connection.ends, 1), byMessageMs)
     })
 
-    test('end if the token was revoked between its check and the watch', async (t) => {
-      const api = await startWatchingApi(t, { engine })
+    test('end if the token was revoked between its check and the watch', async () => {
+      const api = await shared()
       const user = await signIn(api)
       const principal = await api.parts.authenticate(user.access)
       assert.ok(principal)
@@ -272,14 +275,14 @@ if (engines.includes('postgres')) {
     [
       'PostgreSQL',
       async (t) => {
-        const env = { DATABASE_URL: await createDatabaseUrl(t, 'postgres') }
+        const env = { DATABASE_URL: await createDatabaseUrl(t, 'postgres', { isMigrated: true }) }
         return [await startWatchingApi(t, { env }), await startWatchingApi(t, { env })]
       },
     ],
     [
       'Redis',
       async (t) => {
-        const DATABASE_URL = await createDatabaseUrl(t, 'sqlite')
+        const DATABASE_URL = await createDatabaseUrl(t, 'sqlite', { isMigrated: true })
         const env = { DATABASE_URL, REDIS_URL: testServer('TEST_REDIS_URL') }
         return [await startWatchingApi(t, { env }), await startWatchingApi(t, { env })]
       },
@@ -304,7 +307,7 @@ if (engines.includes('postgres')) {
 
   test('user:roles reaches a running service, over PostgreSQL and over Redis', async (t) => {
     for (const more of [{}, { REDIS_URL: testServer('TEST_REDIS_URL') }]) {
-      const env = { DATABASE_URL: await createDatabaseUrl(t, 'postgres'), ...more }
+      const env = { DATABASE_URL: await createDatabaseUrl(t, 'postgres', { isMigrated: true }), ...more }
       const api = await startWatchingApi(t, { env })
       const user = await api.signInAs('editor')
       const connection = await api.open(user.access)
@@ -320,7 +323,7 @@ if (engines.includes('postgres')) {
   test('user:roles waits for a slow Redis and PostgreSQL, and reaches the service', async (t) => {
     const redis = testServer('TEST_REDIS_URL')
     for (const carriedBy of ['redis', 'postgres'] as const) {
-      const DATABASE_URL = await createDatabaseUrl(t, 'postgres')
+      const DATABASE_URL = await createDatabaseUrl(t, 'postgres', { isMigrated: true })
       const own = carriedBy === 'redis' ? { DATABASE_URL, REDIS_URL: redis } : { DATABASE_URL }
       const slow =
         carriedBy === 'redis'
@@ -337,7 +340,7 @@ if (engines.includes('postgres')) {
 }
 
 test('user:roles works while Redis is unavailable', async (t) => {
-  const DATABASE_URL = await createDatabaseUrl(t, 'sqlite')
+  const DATABASE_URL = await createDatabaseUrl(t, 'sqlite', { isMigrated: true })
   const api = await startWatchingApi(t, { env: { DATABASE_URL } })
   const user = await signIn(api)
   const env = { DATABASE_URL, REDIS_URL: `redis://127.0.0.1:${await freePort()}` }

@@ -81,6 +81,7 @@ test('a mail server that is away changes no answer, and without mail none is sen
   const away = await startApi(t, { env: { MAIL_URL: 'smtp://127.0.0.1:1', PUBLIC_URL: 'https://app.example.com' } })
   await lockOut(away, (await register(away)).email)
   await eventually(() => assert.ok(away.log.some((line) => line.includes('lock notice mail failed'))))
+  await away.close()
   const none = await startApi(t, { env: { NODE_ENV: 'production' } })
   await lockOut(none, (await register(none)).email)
   assert.deepEqual(problemsIn(none), [])

@@ -226,6 +226,7 @@ onEachEngine('login', (engine) => {
   test('the hash follows the configured cost at the next login', async (t) => {
     const first = await startApi(t, { engine, env: { BCRYPT_COST: '4' } })
     const { email } = await register(first)
+    await first.close()
     const env = { DATABASE_URL: first.databaseUrl, BCRYPT_COST: '5' }
     let hashes: { password_hash: string }[] = []
     const second = await startApi(t, {

@@ -121,6 +121,7 @@ test('in production without mail it is 503, and an unreachable mail server does 
   const none = await startApi(t, { env: { NODE_ENV: 'production' } })
   const refused = await forgot(none, 'a@example.com')
   assert.deepEqual([refused.status, refused.body], [503, { error: 'Service unavailable' }])
+  await none.close()
   const api = await startApi(t, { env: { MAIL_URL: 'smtp://127.0.0.1:1', PUBLIC_URL: 'https://app.example.com' } })
   const user = await signIn(api)
   assert.equal((await forgot(api, user.email)).status, 202)

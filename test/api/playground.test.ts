@@ -14,12 +14,18 @@ async function statuses(t: TestContext, env: Record<string, string>): Promise<nu
   return [...new Set(responses.map(({ status }) => status))]
 }
 
-test('the playground is available in development, and in production only if configured', async (t) => {
-  assert.deepEqual(await statuses(t, {}), [200])
-  assert.deepEqual(await statuses(t, { GQL_PLAYGROUND: 'false' }), [404])
-  assert.deepEqual(await statuses(t, { NODE_ENV: 'production' }), [404])
-  assert.deepEqual(await statuses(t, { NODE_ENV: 'production', GQL_PLAYGROUND: 'true' }), [200])
-})
+const settings: [env: Record<string, string>, status: number][] = [
+  [{}, 200],
+  [{ GQL_PLAYGROUND: 'false' }, 404],
+  [{ NODE_ENV: 'production' }, 404],
+  [{ NODE_ENV: 'production', GQL_PLAYGROUND: 'true' }, 200],
+]
+for (const [env, status] of settings) {
+  const given = Object.entries(env).map((pair) => pair.join('='))
+  test(`the playground is available in development, and in production only if configured: ${given}`, async (t) => {
+    assert.deepEqual(await statuses(t, env), [status])
+  })
+}
 
 test('the page is called Latchkey and references only its own files', async (t) => {
   const api = await startApi(t)

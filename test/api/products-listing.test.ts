@@ -1,13 +1,15 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { startApi } from '../support/api.ts'
+import { shareService, startApi } from '../support/api.ts'
 import { createConfig } from '../support/config.ts'
 import { onEachEngine } from '../support/databases.ts'
 import { many, signIn } from '../support/people.ts'
-import { createProduct, idsOf, namesOf, productsPath } from '../support/products.ts'
+import { createProduct, idsOf, namesOf, productsPath, withoutProducts } from '../support/products.ts'
 import { startApiWithRoles } from '../support/roles.ts'
 
 onEachEngine('the listing of products', (engine) => {
+  const shared = shareService(startApiWithRoles, { engine })
+
   test('comes in pages by id, active or not, without what is deleted', async (t) => {
     const api = await startApi(t, { engine })
     const { access } = await signIn(api)
@@ -27,8 +29,8 @@ onEachEngine('the listing of products', (engine) => {
     assert.deepEqual(idsOf(await api.get(`${productsPath}?page=7&per_page=7`)), [44, 45])
   })
 
-  test('falls back to defaults and stops at a hundred a page', async (t) => {
-    const api = await startApi(t, { engine })
+  test('falls back to defaults and stops at a hundred a page', async () => {
+    const api = await withoutProducts(await shared())
     const { access } = await signIn(api)
     await many(3, () => createProduct(api, access))
     for (const [query, page, perPage] of [
@@ -53,8 +55,8 @@ onEachEngine('the listing of products', (engine) => {
     }
   })
 
-  test('has one page when there is nothing', async (t) => {
-    const api = await startApi(t, { engine })
+  test('has one page when there is nothing', async () => {
+    const api = await withoutProducts(await shared())
     for (const path of [productsPath, `${productsPath}/`]) {
       assert.deepEqual((await api.get(path)).body, {
         data: [],
@@ -63,8 +65,8 @@ onEachEngine('the listing of products', (engine) => {
     }
   })
 
-  test('links to the pages around', async (t) => {
-    const api = await startApi(t, { engine })
+  test('links to the pages around', async () => {
+    const api = await withoutProducts(await shared())
     const { access } = await signIn(api)
     await many(5, () => createProduct(api, access))
     const link = (page: number, rel: string) => `</api/v2/products?page=${page}&per_page=2>; rel="${rel}"`
@@ -119,15 +121,18 @@ onEachEngine('the listing of products', (engine) => {
 })
 
 onEachEngine('a collection of products', (engine) => {
-  test('of a category has the active products, by name', async (t) => {
-    const api = await startApi(t, { engine })
+  const shared = shareService(startApiWithRoles, { engine })
+
+  test('of a category has the active products, by name', async () => {
+    const api = await withoutProducts(await shared())
     const { access } = await signIn(api)
+    const ids: Record<string, number> = {}
     for (const name of ['banana', 'Apple', 'cherry', 'Zebra', 'éclair', 'apple', 'Date']) {
-      await createProduct(api, access, { name, category: 'Food' })
+      ids[name] = await createProduct(api, access, { name, category: 'Food' })
     }
     await createProduct(api, access, { name: 'Anvil', category: 'tools' })
-    await api.put(`${productsPath}/3`, { active: false }, access)
-    await api.delete(`${productsPath}/4`, access)
+    await api.put(`${productsPath}/${ids.cherry}`, { active: false }, access)
+    await api.delete(`${productsPath}/${ids.Zebra}`, access)
     const food = await api.get(`${productsPath}?category=Food`)
     assert.deepEqual(namesOf(food), ['Apple', 'apple', 'banana', 'Date', 'éclair'])
     assert.deepEqual(food.body.meta, { total: 5 })
@@ -136,8 +141,8 @@ onEachEngine('a collection of products', (engine) => {
     assert.deepEqual((await api.get(`${productsPath}?category=a%00b`)).body, { data: [], meta: { total: 0 } })
   })
 
-  test('by term takes precedence over category, and both over pages', async (t) => {
-    const api = await startApi(t, { engine })
+  test('by term takes precedence over category, and both over pages', async () => {
+    const api = await withoutProducts(await shared())
     const { access } = await signIn(api)
     await createProduct(api, access, { name: 'Red Lamp', category: 'home' })
     await createProduct(api, access, { name: 'Blue Lamp', category: 'office' })

@@ -17,6 +17,8 @@ import { recordReads } from '../support/record-reads.ts'
 import { type ApiWithRoles, startApiWithRoles } from '../support/roles.ts'
 
 const megabyte = 1_000_000
+/** More than the sockets of both sides buffer. */
+const hugeBytes = 32 * megabyte
 
 async function fill(
   { db }: ApiWithRoles,
@@ -53,13 +55,17 @@ async function bytesOf(response: IncomingMessage): Promise<Buffer> {
 }
 
 onEachEngine('a long list', (engine) => {
-  test('with 270 products of a megabyte each is served completely', async (t) => {
+  // More than the result of a query, and more than lists may hold in memory. On PostgreSQL only the reads differ, which
+  // take one long product each.
+  const megabytes = engine === 'sqlite' ? 270 : 40
+
+  test(`with ${megabytes} products of a megabyte each is served completely`, async (t) => {
     const api = await startApiWithRoles(t, { engine })
     await fill(api, 1)
     await api.db.write({ sql: `UPDATE products SET description = $1`, params: ['x'.repeat(megabyte)] })
     const copied = [...writtenColumns, 'created_at', 'updated_at'].join(', ')
     await api.db.write({
-      sql: `WITH RECURSIVE copies (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM copies WHERE i < 269)
+      sql: `WITH RECURSIVE copies (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM copies WHERE i < ${megabytes - 1})
             INSERT INTO products (${copied}) SELECT ${copied} FROM products, copies WHERE id = 1`,
     })
     const response = await open(api, `${productsPath}?category=general`)
@@ -68,22 +74,22 @@ onEachEngine('a long list', (engine) => {
     let end = ''
     for await (const chunk of response as AsyncIterable<Buffer>) {
       length += chunk.length
-      end = (end + chunk.toString('latin1')).slice(-60)
+      end = (end + chunk.subarray(-60).toString('latin1')).slice(-60)
     }
-    assert.ok(length > 270 * megabyte && length < 271 * megabyte, `${length} bytes`)
-    assert.match(end, /\}\],"meta":\{"total":270\}\}$/)
+    assert.ok(length > megabytes * megabyte && length < (megabytes + 1) * megabyte, `${length} bytes`)
+    assert.ok(end.endsWith(`}],"meta":{"total":${megabytes}}}`), end)
   })
 
   test('is byte for byte the JSON of its products, by search, by category and by page', async (t) => {
     const api = await startApiWithRoles(t, { engine })
-    await fill(api, 40, mixed)
+    await fill(api, 20, mixed)
     const data: object[] = []
-    for (let id = 1; id <= 40; id++) data.push((await api.get(`${productsPath}/${id}`)).body.data)
+    for (let id = 1; id <= 20; id++) data.push((await api.get(`${productsPath}/${id}`)).body.data)
     for (const [query, meta] of [
-      ['q=lamp', { total: 40 }],
-      ['q=lamp%200000', { total: 40 }],
-      ['category=general', { total: 40 }],
-      ['per_page=100', { total: 40, page: 1, per_page: 100, last_page: 1 }],
+      ['q=lamp', { total: 20 }],
+      ['q=lamp%200000', { total: 20 }],
+      ['category=general', { total: 20 }],
+      ['per_page=100', { total: 20, page: 1, per_page: 100, last_page: 1 }],
     ] as const) {
       const response = await open(api, `${productsPath}?${query}`)
       assert.equal(response.headers['content-type'], 'application/json; charset=utf-8')
@@ -146,10 +152,10 @@ onEachEngine('a long list', (engine) => {
 
   test('is read from the database a little at a time, never all at once', async (t) => {
     const api = await startApiWithRoles(t, { engine })
-    await fill(api, 100, () => 'x'.repeat(200_000))
+    await fill(api, 40, () => 'x'.repeat(200_000))
     const reads = recordReads(api.db)
     for (const query of ['per_page=100', 'q=lamp', 'category=general']) {
-      assert.equal((await api.get(`${productsPath}?${query}`)).body.data.length, 100)
+      assert.equal((await api.get(`${productsPath}?${query}`)).body.data.length, 40)
       assert.ok(Math.max(...reads) < 300_000, `${query}: ${Math.max(...reads)} characters at once`)
     }
   })
@@ -203,12 +209,10 @@ test('a client that stops reading is disconnected, one that reads slowly is not'
   const api = await startApiWithRoles(t, {
     env: { UNREAD_TIMEOUT: '1' },
     extend(app) {
-      app.get('/huge', { config: { access: 'public' } }, async (_request, reply) =>
-        reply.send(Buffer.alloc(64 * megabyte)),
-      )
+      app.get('/huge', { config: { access: 'public' } }, async (_request, reply) => reply.send(Buffer.alloc(hugeBytes)))
     },
   })
-  await fill(api, 64, () => 'x'.repeat(megabyte))
+  await fill(api, hugeBytes / megabyte, () => 'x'.repeat(megabyte))
   const { port } = new URL(api.url)
   for (const path of ['/huge', `${productsPath}?category=general`]) {
     const silent = connect(Number(port), '127.0.0.1')
@@ -222,7 +226,7 @@ test('a client that stops reading is disconnected, one that reads slowly is not'
     silent.on('data', (chunk: Buffer) => (length += chunk.length))
     silent.resume()
     await once(silent, 'close')
-    assert.ok(length < 64 * megabyte)
+    assert.ok(length < hugeBytes)
 
     const slow = await open(api, path)
     let read = 0
@@ -231,6 +235,6 @@ test('a client that stops reading is disconnected, one that reads slowly is not'
       if (read < 8 * megabyte && read % 4 === 0) await sleep(20)
       read += chunk.length
     }
-    assert.ok(read >= 64 * megabyte, path)
+    assert.ok(read >= hugeBytes, path)
   }
 })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type Api, startApi } from '../support/api.ts'
+import { type Api, shareApi, startApi } from '../support/api.ts'
 import { assertPasskey, enrol, loginOptions } from '../support/authenticator.ts'
 import { onEachEngine } from '../support/databases.ts'
 import { isKnown, lockOut, newDevice } from '../support/devices.ts'
@@ -12,8 +12,10 @@ import { startApiWithRoles } from '../support/roles.ts'
 const remove = (api: Api, body: object, token: string) => api.request('DELETE', '/api/auth/me', { json: body, token })
 
 onEachEngine("one's own account", (engine) => {
-  test('the name changes, and no other field does', async (t) => {
-    const api = await startApi(t, { engine })
+  const shared = shareApi({ engine })
+
+  test('the name changes, and no other field does', async () => {
+    const api = await shared()
     const user = await signIn(api)
     const { status, body } = await api.put('/api/auth/me', { name: 'Ada Lovelace', roles: ['admin'] }, user.access)
     assert.equal(status, 200)
@@ -89,8 +91,8 @@ onEachEngine("one's own account", (engine) => {
     assert.equal(late.status, 401)
   })
 
-  test('an account is deleted with its password, and with a code where the second factor is on', async (t) => {
-    const api = await startApi(t, { engine })
+  test('an account is deleted with its password, and with a code where the second factor is on', async () => {
+    const api = await shared()
     const user = await signIn(api)
     assert.equal((await remove(api, { password: 'wrong' }, user.access)).status, 401)
     assert.equal((await remove(api, { password }, user.access)).status, 204)
@@ -107,8 +109,8 @@ onEachEngine("one's own account", (engine) => {
     assert.equal((await remove(api, { password, code: totp(api, secret) }, careful.access)).status, 204)
   })
 
-  test('wrong passwords for a deletion lock that session, as everywhere', async (t) => {
-    const api = await startApi(t, { engine })
+  test('wrong passwords for a deletion lock that session, as everywhere', async () => {
+    const api = await shared()
     const user = await signIn(api)
     const statuses: number[] = []
     for (let i = 0; i < 5; i++) statuses.push((await remove(api, { password: 'wrong' }, user.access)).status)

@@ -21,6 +21,7 @@ test('without JWT_SECRET, in development on SQLite, one is generated once and st
   assert.ok(!first.log.join('').includes(secret))
 
   const user = await signIn(first)
+  await first.close()
   const second = await startApi(t, { env: { JWT_SECRET: '', DATABASE_URL: first.databaseUrl } })
   assert.ok(await isSignedIn(second, user.access))
   assert.ok(!second.log.join('').includes('no JWT_SECRET is set'))

@@ -106,7 +106,7 @@ onEachEngine('set-up', (engine) => {
   })
 
   test('without an administrator who may sign in there is a link, and with one there is nothing', async (t) => {
-    const DATABASE_URL = await createDatabaseUrl(t, engine)
+    const DATABASE_URL = await createDatabaseUrl(t, engine, { isMigrated: true })
     const first = await startApiWithRoles(t, { engine, env: { DATABASE_URL } })
     const path = await loggedPath(first)
     const browser = openConsole(first)
@@ -165,7 +165,7 @@ onEachEngine('set-up', (engine) => {
   })
 
   test('a restart makes a new link, and voids that of the start before', async (t) => {
-    const DATABASE_URL = await createDatabaseUrl(t, engine)
+    const DATABASE_URL = await createDatabaseUrl(t, engine, { isMigrated: true })
     const first = await startApiWithRoles(t, { engine, env: { DATABASE_URL } })
     const before = await loggedPath(first)
     await first.db.write({ sql: 'UPDATE setup_tokens SET created_at = created_at - 61' })
@@ -203,7 +203,7 @@ onEachEngine('set-up', (engine) => {
   })
 
   test('the token is neither in the database nor in the log of requests', async (t) => {
-    const DATABASE_URL = await createDatabaseUrl(t, engine)
+    const DATABASE_URL = await createDatabaseUrl(t, engine, { isMigrated: true })
     const api = await startApiWithRoles(t, { engine, env: { DATABASE_URL } })
     const token = (await loggedLink(api)).searchParams.get('token') ?? assert.fail()
     const rows = await api.db.all('SELECT * FROM setup_tokens')

@@ -5,10 +5,13 @@ import { test } from 'node:test'
 import { createStorage } from '../../src/platform/database/storage.ts'
 import { startApi } from '../support/api.ts'
 import { onEachEngine, temporaryFolder } from '../support/databases.ts'
+import { register } from '../support/people.ts'
 
 onEachEngine('storage', (engine) => {
   test('the size of the database is in the metrics; on SQLite also of its -wal, and the room on its disk', async (t) => {
     const api = await startApi(t, { engine })
+    // Something is in the -wal.
+    await register(api)
     const { body } = await api.get('/metrics')
     const figureOf = (name: string) =>
       Number(

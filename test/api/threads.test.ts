@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict'
 import { get, request } from 'node:http'
 import { join } from 'node:path'
-import { type TestContext, test } from 'node:test'
+import { test } from 'node:test'
 import { systemRandom } from '../../src/core/random.ts'
 import { createLimitsPerAddress } from '../../src/platform/limiter/connections-per-address.ts'
 import { createSharedSlotsMemory, openSharedSlots, releaseShare } from '../../src/platform/threads/shared-slots.ts'
-import { startApi } from '../support/api.ts'
+import { type Owner, share, startApi } from '../support/api.ts'
 import { onEachEngine } from '../support/databases.ts'
 import { eventually } from '../support/eventually.ts'
 import { lamp } from '../support/products.ts'
@@ -14,7 +14,7 @@ import { openSocket } from '../support/sockets.ts'
 
 const probe = join(import.meta.dirname, '..', 'support', 'extensions', 'probe.ts')
 
-const start = (t: TestContext, engine: 'sqlite' | 'postgres', env: Record<string, string> = {}) =>
+const start = (t: Owner, engine: 'sqlite' | 'postgres', env: Record<string, string> = {}) =>
   startApi(t, { engine, threads: 2, env: { LATCHKEY_EXTENSIONS: probe, ...env } })
 
 /** On a connection of its own, which the kernel gives to either thread. */
@@ -41,8 +41,10 @@ async function threadsOf(url: string): Promise<Set<number>> {
 }
 
 onEachEngine('two threads', (engine) => {
-  test('both serve one port, and one page of metrics counts for both', async (t) => {
-    const api = await start(t, engine)
+  const shared = share((owner) => start(owner, engine))
+
+  test('both serve one port, and one page of metrics counts for both', async () => {
+    const api = await shared()
     assert.equal((await threadsOf(api.url)).size, 2)
     const { body: metrics } = await send(`${api.url}/metrics`)
     assert.match(metrics, /http_request_duration_seconds_count\{[^}]*route="\/probe\/thread"[^}]*\} 40\n/)
@@ -50,12 +52,13 @@ onEachEngine('two threads', (engine) => {
     assert.equal(metrics.match(/^process_start_time_seconds /gm)?.length, 1)
   })
 
-  test('the log has a line for each request, whichever thread served it', async (t) => {
-    const api = await start(t, engine)
+  test('the log has a line for each request, whichever thread served it', async () => {
+    const api = await shared()
+    const requests = () => api.log.filter((line) => JSON.parse(line).path === '/probe/thread').length
+    // Those of the test before.
+    await eventually(() => assert.equal(requests(), 40))
     assert.equal((await threadsOf(api.url)).size, 2)
-    await eventually(() => {
-      assert.equal(api.log.filter((line) => JSON.parse(line).path === '/probe/thread').length, 40)
-    })
+    await eventually(() => assert.equal(requests(), 80))
   })
 
   test('a rate limit is exact over both', async (t) => {
@@ -68,10 +71,10 @@ onEachEngine('two threads', (engine) => {
     assert.equal(statuses.filter((status) => status === 429).length, 23, statuses.join())
   })
 
-  test('whoever has written reads it on every connection, and a revoked token is refused on every one', async (t) => {
-    const api = await start(t, engine)
+  test('whoever has written reads it on every connection, and a revoked token is refused on every one', async () => {
+    const api = await shared()
     const token = await api.signIn()
-    for (let i = 0; i < 40; i++) {
+    for (let i = 0; i < 20; i++) {
       const made = await send(`${api.url}/api/v2/products`, { method: 'POST', json: lamp, token })
       assert.equal(made.status, 201, made.body)
       const path = `${api.url}/api/v2/products/${JSON.parse(made.body).data.id}`
@@ -87,7 +90,7 @@ onEachEngine('two threads', (engine) => {
   })
 
   test('every subscriber hears everything in order, whichever thread published it', async (t) => {
-    const api = await start(t, engine)
+    const api = await shared()
     const token = await api.signIn()
     const url = `${api.url.replace('http', 'ws')}/graphql`
     const sockets = await Promise.all(

@@ -3,11 +3,10 @@ import assert from 'node:assert/strict'
 import { createHmac, createPublicKey, generateKeyPairSync, sign, verify } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type TestContext, test } from 'node:test'
+import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Dialect } from '../../src/platform/database/database.ts'
 import type { ClientResponse } from '../../src/testing/client.ts'
-import { startApi } from '../support/api.ts'
+import { type Api, shareApi, startApi } from '../support/api.ts'
 import { onEachEngine, temporaryFolder } from '../support/databases.ts'
 import { challengeOf, claimsOf, enableTwoFactor, isSignedIn, signIn, totp } from '../support/people.ts'
 
@@ -106,8 +105,7 @@ function headerOf(token: string): Record<string, unknown> {
 }
 
 /** A user with a second factor, one token of each type, and where each type is presented. */
-async function startWithTokens(t: TestContext, engine: Dialect) {
-  const api = await startApi(t, { engine, env: { RATE_LIMIT_VERIFY: '1000/60' } })
+async function makeTokens(api: Api) {
   const user = await signIn(api)
   const { secret: totpSecret } = await enableTwoFactor(api, user)
   api.clock.advance(60)
@@ -132,8 +130,10 @@ const refusalOf: Record<Kind, string> = {
 const allKinds = Object.keys(kinds) as Kind[]
 
 onEachEngine('tokens of every type', (engine) => {
-  test('state their kind in typ and aud, and are refused if those contradict the type', async (t) => {
-    const { tokens, present } = await startWithTokens(t, engine)
+  const shared = shareApi({ engine })
+
+  test('state their kind in typ and aud, and are refused if those contradict the type', async () => {
+    const { tokens, present } = await makeTokens(await shared())
     for (const kind of allKinds) {
       const header = headerOf(tokens[kind])
       const claims = claimsOf(tokens[kind])
@@ -155,8 +155,8 @@ onEachEngine('tokens of every type', (engine) => {
     for (const kind of allKinds) assert.equal((await present[kind](tokens[kind])).status, 200, kind)
   })
 
-  test('from before typ and aud are good until they expire', async (t) => {
-    const { api, tokens, present } = await startWithTokens(t, engine)
+  test('from before typ and aud are good until they expire', async () => {
+    const { api, tokens, present } = await makeTokens(await shared())
     for (const kind of allKinds) {
       const claims = { ...claimsOf(tokens[kind]), aud: undefined }
       const former = (change: object) => hmac({ alg: 'HS256', typ: 'JWT' }, { ...claims, ...change })
@@ -165,8 +165,8 @@ onEachEngine('tokens of every type', (engine) => {
     }
   })
 
-  test('with impossible claims are refused, even if correctly signed', async (t) => {
-    const { api, tokens, present } = await startWithTokens(t, engine)
+  test('with impossible claims are refused, even if correctly signed', async () => {
+    const { api, tokens, present } = await makeTokens(await shared())
     const impossible: Record<string, unknown[]> = {
       sub: ['', 'x', '0', '-1', '01', '1.5', '1e30', 'NaN', '9007199254740993', '9'.repeat(400), 1, null, ['1'], {}],
       ver: ['1', -1, 1.5, 2 ** 31, 2 ** 53, 1e300, null, [1], {}, true],
@@ -223,6 +223,7 @@ for (const [algorithm, generate] of Object.entries(keyTypes)) {
     assert.ok(verify(digest, Buffer.from(`${head}.${claims}`), key, Buffer.from(signature, 'base64url')))
 
     writeFileSync(file, `${pemOf()}${old}`)
+    await api.close()
     const rotated = await startApi(t, { env: { ...env, DATABASE_URL: api.databaseUrl } })
     assert.ok(await isSignedIn(rotated, user.access), 'the old key still verifies')
     assert.equal((await rotated.get('/.well-known/jwks.json')).body.keys.length, 2)

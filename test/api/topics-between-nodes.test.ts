@@ -27,7 +27,7 @@ async function watchCounter(t: TestContext, api: SocketApi) {
 if (engines.includes('postgres')) {
   describe('topics between nodes', { concurrency: true }, () => {
     test('with GQL_PUBSUB=postgres, a subscription on any node gets every value once, in order', async (t) => {
-      const env = { DATABASE_URL: await createDatabaseUrl(t, 'postgres'), GQL_PUBSUB: 'postgres' }
+      const env = { DATABASE_URL: await createDatabaseUrl(t, 'postgres', { isMigrated: true }), GQL_PUBSUB: 'postgres' }
       const nodes = [await startSocketApi(t, { env }), await startSocketApi(t, { env })]
       const sockets = await Promise.all(nodes.map((node) => watchCounter(t, node)))
       let created = 0
@@ -55,7 +55,7 @@ if (engines.includes('postgres')) {
     })
 
     test('a lost connection is logged, makes the node degraded, and comes back', async (t) => {
-      const proxy = await startProxy(t, await createDatabaseUrl(t, 'postgres'))
+      const proxy = await startProxy(t, await createDatabaseUrl(t, 'postgres', { isMigrated: true }))
       const api = await startSocketApi(t, { env: { DATABASE_URL: proxy.url, GQL_PUBSUB: 'postgres' } })
       const socket = await watchCounter(t, api)
       await eventually(async () => {
@@ -79,12 +79,12 @@ if (engines.includes('postgres')) {
     })
 
     test('several nodes with topics in memory are warned of, each once', async (t) => {
-      const env = { DATABASE_URL: await createDatabaseUrl(t, 'postgres') }
+      const env = { DATABASE_URL: await createDatabaseUrl(t, 'postgres', { isMigrated: true }) }
       const one = await startApi(t, { env })
       await sleep(100)
       assert.equal(warningsOf(one), 0)
-      const [two, three] = [await startApi(t, { env }), await startApi(t, { env })]
-      const shared = await startApi(t, { env: { ...env, GQL_PUBSUB: 'postgres' } })
+      const [two, three] = [await startApi(t, { env, threads: 1 }), await startApi(t, { env, threads: 1 })]
+      const shared = await startApi(t, { env: { ...env, GQL_PUBSUB: 'postgres' }, threads: 1 })
       await eventually(() => assert.deepEqual([one, two, three].map(warningsOf), [1, 1, 1]), byMessageMs)
       await sleep(100)
       assert.deepEqual([one, two, three, shared].map(warningsOf), [1, 1, 1, 0])

@@ -196,6 +196,7 @@ onEachEngine('two-factor', (engine) => {
     const first = await startApi(t, { engine, env: { JWT_SECRET: old } })
     const user = await signIn(first)
     const { secret } = await enableTwoFactor(first, user)
+    await first.close()
     let stored: Record<string, string>[] = []
     const look = {
       extend(

@@ -48,7 +48,15 @@ export async function startApi(t: Owner, options: ApiOptions = {}): Promise<Api>
 
 /** One service for the tests of a suite or a file that bring their own users and do not mind what else is there. */
 export function shareApi(options: ApiOptions = {}): () => Promise<Api> {
-  const shared = share((owner) => startApi(owner, { ...options, env: { ...unlimitedRates, ...options.env } }))
+  return shareService(startApi, options)
+}
+
+/** The same for services with more parts, such as those of `startApiWithRoles`. */
+export function shareService<T extends Api>(
+  start: (owner: Owner, options: ApiOptions) => Promise<T>,
+  options: ApiOptions = {},
+): () => Promise<T> {
+  const shared = share((owner) => start(owner, { ...options, env: { ...unlimitedRates, ...options.env } }))
   return async () => {
     const api = await shared()
     startPeriod(api.clock)

@@ -3,6 +3,7 @@
  * file that imports them.
  */
 import { mkdirSync, writeFileSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
 import { dirname, join, relative, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { root } from '../../src/config/root.ts'
@@ -34,7 +35,7 @@ export function groupFiles({ folder, files, apiThreads }: GroupOptions): string[
     const known = groups.get(part) ?? []
     groups.set(part, known)
     const last = known.at(-1)
-    if (last && last.length < (exceptions[part] ?? filesPerProcess)) last.push(file)
+    if (last && last.length < sizeOf(part, files)) last.push(file)
     else known.push([file])
   }
   mkdirSync(join(folder, 'groups'))
@@ -46,6 +47,13 @@ export function groupFiles({ folder, files, apiThreads }: GroupOptions): string[
       return path
     }),
   )
+}
+
+/** A process of test/api has serving threads that load the program too, so there are just enough to keep cores busy. */
+function sizeOf(part: string, files: readonly string[]): number {
+  if (part !== 'test/api') return exceptions[part] ?? filesPerProcess
+  const count = files.filter((file) => partOf(file) === part).length
+  return Math.max(filesPerProcess, Math.ceil(count / (availableParallelism() + 1)))
 }
 
 /** `src`, `examples` and `test` as a whole; otherwise the folder below `test`. */

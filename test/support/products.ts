@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import type { ProductValues } from '../../src/features/products/product.ts'
 import type { ClientResponse } from '../../src/testing/client.ts'
 import type { Api } from './api.ts'
+import type { ApiWithRoles } from './roles.ts'
 
 export const productsPath = '/api/v2/products'
 
@@ -29,4 +30,10 @@ export function namesOf({ body }: ClientResponse): string[] {
 
 export function idsOf({ body }: ClientResponse): number[] {
   return body.data.map((product: { id: number }) => product.id)
+}
+
+/** For tests that share a service but expect their own products alone. Their ids go on from those that were there. */
+export async function withoutProducts<T extends ApiWithRoles>(api: T): Promise<T> {
+  await api.db.write({ sql: 'DELETE FROM products' })
+  return api
 }

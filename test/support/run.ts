@@ -63,9 +63,9 @@ if (isTimed) {
 await folder.remove()
 process.exit(code)
 
-/** Long files first, so that short ones keep all cores busy at the end. */
+/** Long groups first, so that short ones keep all cores busy at the end. */
 function inOrder(paths: string[]): string[] {
-  const folders = ['programs', 'browser', 'cli', 'crash', 'contract', 'support', 'api']
+  const folders = ['browser', 'api', 'programs', 'cli', 'crash', 'contract', 'support']
   const named = folders.map((folder) => paths.filter((file) => isIn(folder, file)).sort())
   return [...new Set([...named.flat(), ...paths])]
 }

@@ -1,8 +1,7 @@
 /** A service that reports to its test what happens to open connections. */
 import assert from 'node:assert/strict'
-import type { TestContext } from 'node:test'
 import type { LiveAccess } from '../../src/platform/access/live-access.ts'
-import type { ApiOptions } from './api.ts'
+import type { ApiOptions, Owner } from './api.ts'
 import { type ApiWithRoles, startApiWithRoles } from './roles.ts'
 
 export interface Open {
@@ -17,7 +16,7 @@ export interface WatchingApi extends ApiWithRoles {
   open(token: string, liveAccess?: LiveAccess): Promise<Open>
 }
 
-export async function startWatchingApi(t: TestContext, options: ApiOptions = {}): Promise<WatchingApi> {
+export async function startWatchingApi(t: Owner, options: ApiOptions = {}): Promise<WatchingApi> {
   const api = await startApiWithRoles(t, options)
   return {
     ...api,

@@ -2,14 +2,14 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { findBarriers } from '../support/axe.ts'
-import { startBrowsedApi } from '../support/browsed-api.ts'
 import { openBrowser, widths } from '../support/browser.ts'
 import { enter, fill, fits, isClean, openMenu, press, sees, tells } from '../support/console-steps.ts'
 import { eventually } from '../support/eventually.ts'
 import { createProduct } from '../support/products.ts'
+import { startApiWithRoles } from '../support/roles.ts'
 
 async function start(t: TestContext, width: number = widths.desktop) {
-  const api = await startBrowsedApi(t)
+  const api = await startApiWithRoles(t, {})
   const admin = await api.signInAs('admin')
   const id = await createProduct(api, admin.access, { name: 'Desk Lamp' })
   const visit = await openBrowser(t, { url: api.url, path: '/console/account', width })

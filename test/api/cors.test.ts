@@ -4,6 +4,7 @@ import { type TestContext, test } from 'node:test'
 import type { FastifyInstance } from 'fastify'
 import type { ClientResponse } from '../../src/testing/client.ts'
 import { type Api, type ApiOptions, startApi } from '../support/api.ts'
+import { keepBusy } from '../support/busy-loop.ts'
 import { eventually } from '../support/eventually.ts'
 import { send } from '../support/graphql.ts'
 import { signIn } from '../support/people.ts'
@@ -156,12 +157,7 @@ test('parser errors can be read by a page too, as far as the path is known', asy
 test('load shedding can be read too, and never affects preflights', async (t) => {
   const api = await start(t, {
     env: { MAX_EVENT_LOOP_DELAY_MS: '1' },
-    extend(app) {
-      const busy = setInterval(() => {
-        for (const end = performance.now() + 40; performance.now() < end; );
-      }, 1)
-      app.addHook('onClose', async () => clearInterval(busy))
-    },
+    extend: keepBusy,
   })
   await eventually(async () => {
     for (const path of ['/api/posts/1', '/graphql', '/me', '/api/nowhere']) {

@@ -6,6 +6,7 @@ import { brotliDecompressSync } from 'node:zlib'
 import { negotiate } from '../../src/platform/graphql/http/media-types.ts'
 import { query } from '../../src/platform/graphql/schema/elements.ts'
 import { type Api, shareApi, startApi } from '../support/api.ts'
+import { keepBusy } from '../support/busy-loop.ts'
 import { codeOf, graphqlPath, send } from '../support/graphql.ts'
 import { signIn } from '../support/people.ts'
 
@@ -192,12 +193,7 @@ describe('/graphql over HTTP', () => {
   test('load shedding uses the GraphQL error format', async (t) => {
     const api = await startApi(t, {
       env: { MAX_EVENT_LOOP_DELAY_MS: '1' },
-      extend(app) {
-        const busy = setInterval(() => {
-          for (const end = performance.now() + 40; performance.now() < end; );
-        }, 1)
-        app.addHook('onClose', async () => clearInterval(busy))
-      },
+      extend: keepBusy,
     })
     for (const end = performance.now() + 60_000; performance.now() < end; ) {
       const { status, body, headers } = await send(api, '{ __typename }')

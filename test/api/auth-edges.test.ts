@@ -103,7 +103,7 @@ onEachEngine('authentication', (engine) => {
   })
 
   test('the old password cannot turn two-factor off after a password change', async (t) => {
-    const api = await startApi(t, { engine, env: { BCRYPT_COST: '8' } })
+    const api = await startApi(t, { engine, env: { BCRYPT_COST: '11' } })
     const user = await signIn(api)
     const { recoveryCodes } = await enableTwoFactor(api, user)
     const changing = api.post(

@@ -112,8 +112,8 @@ onEachEngine('a known device', (engine) => {
     assert.equal(guesses.filter(({ status }) => status === 423).length, 46)
   })
 
-  // By then the attacker has used each of his tokens several times.
-  const hours = 3
+  // A whole day takes long. The queries of PostgreSQL have met every token of the attacker after three hours.
+  const hours = engine === 'sqlite' ? 24 : 3
 
   test('buys an attacker nothing: hours of guesses are as many as without devices, with twenty tokens of his own', async () => {
     const api = await shared()

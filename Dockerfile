@@ -17,7 +17,7 @@ RUN node deploy/image/slim.ts && mkdir -p data node_modules/.cache && chown node
 
 # Node keeps a compile cache for each user, so this must be the one that runs the service.
 USER node
-RUN node deploy/image/warm-up.ts
+RUN node deploy/image/compile-sources.ts && node deploy/image/warm-up.ts
 
 
 # Without npm and its like.

@@ -1,11 +1,12 @@
 /** Errors of the HTTP parser have no request and no ServerResponse: the response is written to the socket by hand. */
-import { type IncomingMessage, STATUS_CODES } from 'node:http'
+import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import type { ConnectionError } from 'fastify'
 import type { AppError } from '../../core/app-error.ts'
 import type { Log } from '../log/logger.ts'
 import type { HeadersFor } from './cors.ts'
 import { httpErrors } from './http-errors.ts'
+import { STATUS_CODES } from './node-http.ts'
 import { pathOf } from './request-path.ts'
 
 export interface ParserErrorOptions {

@@ -1,9 +1,9 @@
 /** Documents error responses. Texts, bodies and headers come from the same AppError factories that handlers throw. */
-import { STATUS_CODES } from 'node:http'
 import type { TObject, TSchema } from 'typebox'
 import type { AppError } from '../../core/app-error.ts'
 import type { Requirement } from '../access/route-guards.ts'
 import { httpErrors } from '../http/http-errors.ts'
+import { STATUS_CODES } from '../http/node-http.ts'
 import { compileBody, validationFailed } from '../validation/body-validation.ts'
 import { Type } from '../validation/schema-builder.ts'
 import { type JsonSchema, type Reference, type ResponseObject, responsePath } from './document.ts'

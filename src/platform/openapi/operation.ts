@@ -1,7 +1,7 @@
 /** Builds one OpenAPI operation from a route and its `config.docs`. */
-import { STATUS_CODES } from 'node:http'
 import type { TSchema } from 'typebox'
 import type { Requirement } from '../access/route-guards.ts'
+import { STATUS_CODES } from '../http/node-http.ts'
 import type { JsonSchema, MediaType, Operation, Parameter, ResponseObject } from './document.ts'
 import { type createErrorResponses, errorsOf } from './error-responses.ts'
 import { otherTag, type ResponseDocs, type RouteDocs } from './route-docs.ts'

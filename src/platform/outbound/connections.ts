@@ -1,5 +1,5 @@
-import { Agent as HttpAgent } from 'node:http'
 import { Agent as HttpsAgent } from 'node:https'
+import { Agent as HttpAgent } from '../http/node-http.ts'
 
 /**
  * A connection that is used for several requests, one after the other. It leads where it led when its address was checked,

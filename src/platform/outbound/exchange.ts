@@ -1,7 +1,8 @@
 /** One request over a connection to addresses that were checked, and the beginning of its answer. */
-import { type Agent, request as httpRequest, type IncomingMessage } from 'node:http'
+import type { Agent, IncomingMessage } from 'node:http'
 import { request as httpsRequest } from 'node:https'
 import { isIP, type LookupFunction } from 'node:net'
+import { request as httpRequest } from '../http/node-http.ts'
 import { OutboundError } from './outbound-error.ts'
 import { hostOf } from './refuse-url.ts'
 

@@ -1,6 +1,13 @@
 import { setFlagsFromString } from 'node:v8'
 
 const maxUptimeSeconds = 6
+const noReduction = '--memory-reducer-gc-count=0'
+
+/**
+ * The flags of all threads that are started after `keepHeapSteady`. Node has a compile cache for each set of flags, so the one
+ * that `compactHeap` needs is set with the others: see deploy/image/compile-sources.ts.
+ */
+export const servingFlags = ['--heap-growing-percent=50', '--expose-gc', noReduction]
 
 /**
  * For the serving process; called by the commands, because flags are process-wide and not for an embedded service to set.
@@ -9,8 +16,8 @@ const maxUptimeSeconds = 6
  * steps make collections rare.
  */
 export function keepHeapSteady(): void {
-  // V8 reads both flags at each collection, so they can be set at run time.
-  setFlagsFromString('--heap-growing-percent=50')
   // V8 aborts if it has already started a memory reduction with the old value, which happens after eight seconds at least.
-  if (process.uptime() < maxUptimeSeconds) setFlagsFromString('--memory-reducer-gc-count=0')
+  const isEarly = process.uptime() < maxUptimeSeconds
+  // V8 reads these flags at each collection, so they can be set at run time.
+  for (const flag of servingFlags) if (isEarly || flag !== noReduction) setFlagsFromString(flag)
 }

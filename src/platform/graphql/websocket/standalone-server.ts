@@ -1,10 +1,11 @@
 /** An HTTP server for WebSockets alone, on any path. */
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { boundUrl } from '../../http/bound-url.ts'
 import { hasValidHost } from '../../http/host-header.ts'
 import { describeListenError, type ListenTarget } from '../../http/listen-error.ts'
+import { createServer } from '../../http/node-http.ts'
 import { createParserErrorHandler } from '../../http/parser-errors.ts'
 import type { Readiness } from '../../http/readiness.ts'
 import { pathOf } from '../../http/request-path.ts'

@@ -1,6 +1,7 @@
 /** Origin checks and refusals of upgrade requests. */
-import { type IncomingMessage, STATUS_CODES } from 'node:http'
+import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
+import { STATUS_CODES } from '../../http/node-http.ts'
 
 export interface Refusal {
   status: number

@@ -36,11 +36,9 @@ interface Prepared {
 
 /**
  * Per connection, filled as the table grows. The operating system caches the file too, so a page that is read again costs a
- * microsecond. A transaction that changes more pages than fit would write some of them twice.
+ * microsecond. A transaction that changes more pages than fit writes some of them twice.
  */
-function cacheKiB({ queryOnly }: { queryOnly: boolean }): number {
-  return queryOnly ? 8192 : 16_384
-}
+const cacheKiB = 8192
 
 export function openSqliteConnection(
   path: string,
@@ -51,7 +49,7 @@ export function openSqliteConnection(
     enableForeignKeyConstraints: true,
     enableDoubleQuotedStringLiterals: false,
   })
-  db.exec(`PRAGMA trusted_schema = OFF; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -${cacheKiB(options)}`)
+  db.exec(`PRAGMA trusted_schema = OFF; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -${cacheKiB}`)
   db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL')
   if (options.queryOnly) db.exec('PRAGMA query_only = ON')
   const prepared = new Map<string, Prepared>()

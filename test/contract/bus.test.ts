@@ -2,22 +2,8 @@
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { AppError } from '../../src/core/app-error.ts'
-import { systemRandom } from '../../src/core/random.ts'
-import { busTwins, createNode, type Node } from '../support/buses.ts'
+import { busTwins, createNode, isUnavailable, listenTo, newTopic } from '../support/buses.ts'
 import { eventually } from '../support/eventually.ts'
-
-const newTopic = () => `topic ${systemRandom.id()} "; DROP`
-
-async function listenTo(node: Node, topic: string) {
-  const heard: unknown[] = []
-  const unsubscribe = await node.bus.subscribe(topic, (value) => heard.push(value))
-  return { heard, unsubscribe }
-}
-
-function isUnavailable(error: unknown): boolean {
-  return error instanceof AppError && error.status === 503
-}
 
 for (const twin of busTwins) {
   describe(`the bus over ${twin}`, () => {

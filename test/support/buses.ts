@@ -1,5 +1,7 @@
 /** A node with a bus of either kind, and functions to inspect and cut its connection. */
 import type { TestContext } from 'node:test'
+import { AppError } from '../../src/core/app-error.ts'
+import { systemRandom } from '../../src/core/random.ts'
 import type { Bus } from '../../src/platform/bus/bus.ts'
 import { createMemoryBus } from '../../src/platform/bus/memory.ts'
 import { channelOf, createPostgresBus } from '../../src/platform/bus/postgres.ts'
@@ -34,6 +36,18 @@ const topicPrefix = 'topic:'
 const noWire = { cut: async () => {}, silence: () => {}, restore: () => {} }
 
 type Bare = Omit<Node, 'log'>
+
+export const newTopic = () => `topic ${systemRandom.id()} "; DROP`
+
+export async function listenTo(node: Pick<Node, 'bus'>, topic: string) {
+  const heard: unknown[] = []
+  const unsubscribe = await node.bus.subscribe(topic, (value) => heard.push(value))
+  return { heard, unsubscribe }
+}
+
+export function isUnavailable(error: unknown): boolean {
+  return error instanceof AppError && error.status === 503
+}
 
 /** `prefix` separates buses over PostgreSQL. */
 export async function createNode(t: TestContext, twin: BusTwin, prefix = topicPrefix): Promise<Node> {

@@ -20,6 +20,7 @@ export function createMemoryBus({ log, channel }: MemoryBusOptions): Bus {
   const carrier = { listen: async () => {}, unlisten: async () => {}, isUp: () => true }
   const topics = createTopics({ carrier, log })
   const waiting: Published[] = []
+  let outbox: Published[] = []
   let isDelivering = false
   let isClosed = false
 
@@ -31,13 +32,25 @@ export function createMemoryBus({ log, channel }: MemoryBusOptions): Bus {
     isDelivering = false
   }
 
-  function take(published: Published): void {
-    waiting.push(published)
+  /** Values that are published together cross to the other threads as one message. */
+  function post(published: Published): void {
+    // Runs before what awaits the publication.
+    if (outbox.push(published) === 1) queueMicrotask(flush)
+  }
+
+  function flush(): void {
+    if (outbox.length === 0) return
+    channel?.postMessage(outbox)
+    outbox = []
+  }
+
+  function takeAll(values: readonly Published[]): void {
+    for (const value of values) waiting.push(value)
     deliverAll()
   }
 
   if (channel) {
-    channel.onmessage = (event) => take((event as { data: Published }).data)
+    channel.onmessage = (event) => takeAll((event as { data: Published[] }).data)
     // Only what listens for clients keeps a thread alive.
     channel.unref()
   }
@@ -48,7 +61,7 @@ export function createMemoryBus({ log, channel }: MemoryBusOptions): Bus {
     // Documented for both, but typed for one.
     const port = channel as unknown as MessagePort
     for (let next = receiveMessageOnPort(port); next; next = receiveMessageOnPort(port)) {
-      take(next.message as Published)
+      takeAll(next.message as Published[])
     }
   }
 
@@ -60,8 +73,9 @@ export function createMemoryBus({ log, channel }: MemoryBusOptions): Bus {
     async publish(topic, value) {
       requireOpen()
       const published: Published = { topic, text: encode(topic, value) }
-      channel?.postMessage(published)
-      take(published)
+      if (channel) post(published)
+      waiting.push(published)
+      deliverAll()
     },
     subscribe(topic, listener) {
       takeArrived()
@@ -71,6 +85,7 @@ export function createMemoryBus({ log, channel }: MemoryBusOptions): Bus {
     isUp: () => !isClosed,
     async close() {
       isClosed = true
+      flush()
       channel?.close()
       waiting.length = 0
       topics.close()

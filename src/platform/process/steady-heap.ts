@@ -7,7 +7,7 @@ const noReduction = '--memory-reducer-gc-count=0'
  * The flags of all threads that are started after `keepHeapSteady`. Node has a compile cache for each set of flags, so the one
  * that `compactHeap` needs is set with the others: see deploy/image/compile-sources.ts.
  */
-export const servingFlags = ['--heap-growing-percent=25', '--memory-pool-timeout=1', '--expose-gc', noReduction]
+export const servingFlags = ['--heap-growing-percent=50', '--memory-pool-timeout=1', '--expose-gc', noReduction]
 
 /**
  * For the serving process; called by the commands, because flags are process-wide and not for an embedded service to set.

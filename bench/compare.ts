@@ -13,13 +13,15 @@ import { checkOut, cpuSecondsOf, findCommit, startVersion, UsageError } from './
 
 const target = 0.95
 
-export const usage = `npm run bench -- compare <commit> [--rounds <number>] [--seconds <number>]
+export const usage = `npm run bench -- compare <commit> [--starts <number>] [--rounds <number>] [--seconds <number>]
 
 Measures the working tree and the version of a commit, a branch or a tag in turn: a product by id, the listing, posts by
 GraphQL, durable creates and logins. The other version is checked out into a temporary folder, with its own dependencies, and is
-started by its own "bin/latchkey start". Exits with 1 where the working tree has less than ${target} of the other's rate.
+started by its own "bin/latchkey start", several times: two processes of one version differ by up to a fifth for as long as they
+run. Exits with 1 where the working tree has less than ${target} of the other's rate.
 
-  --rounds    of both, each in the reverse order of the one before (12)
+  --starts    of both (3)
+  --rounds    of both after each start, each in the reverse order of the one before (4)
   --seconds   that each measurement takes (2)
 `
 
@@ -69,58 +71,86 @@ const questions: Question[] = [
 
 /** Returns the exit code. */
 export async function compare(args: string[]): Promise<number> {
-  const { ref, rounds, seconds } = readArguments(args)
+  const { ref, ...counts } = readArguments(args)
   const commit = findCommit(ref)
   const { signal, release } = onInterrupt()
   const folder = mkdtempSync(join(tmpdir(), 'latchkey-bench-'))
+  try {
+    printTitle(`compare: the working tree, of ${commit}`)
+    const other = join(folder, 'before')
+    mkdirSync(other)
+    await checkOut(commit, other, signal)
+    const all = new Map<Question, Round[]>(questions.map((question) => [question, []]))
+    for (let i = 0; i < counts.starts; i++) {
+      const data = join(folder, `data-${i}`)
+      mkdirSync(data)
+      await withVersions({ other, data, signal }, async (versions) => {
+        if (i === 0) await tellDifferences(versions)
+        for (const [question, rounds] of all) {
+          process.stderr.write(`\r\u001b[K  start ${i + 1} of ${counts.starts}: ${question.name} `)
+          rounds.push(...(await measureRounds(versions, question, { ...counts, signal })))
+        }
+      })
+    }
+    process.stderr.write('\r\u001b[K')
+    process.stdout.write(`  ${headings.map((heading, i) => heading.padEnd(widths[i] ?? 0)).join('')}\n`)
+    const met = [...all].map(([{ name }, rounds]) => printRow(name, rounds))
+    return met.includes(false) ? 1 : 0
+  } catch (error) {
+    if (signal.aborted) return 130
+    throw error
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+    release()
+  }
+}
+
+interface Places {
+  /** Where the other version is. */
+  other: string
+  /** For the databases. */
+  data: string
+  signal: AbortSignal
+}
+
+async function withVersions({ other, data, signal }: Places, run: (versions: Versions) => Promise<void>) {
   const servers: BenchServer[] = []
   const start = async (place: string, name: string): Promise<Version> => {
-    const server = await startVersion({
-      place,
-      databaseUrl: `file:${join(folder, `${name}.db`)}`,
-      env: { THREADS: '1' },
-      signal,
-    })
+    const databaseUrl = `file:${join(data, `${name}.db`)}`
+    const server = await startVersion({ place, databaseUrl, env: { THREADS: '1' }, signal })
     servers.push(server)
     const token = await signIn(server.url)
     await fill(server.url, token)
     return { server, token }
   }
   try {
-    printTitle(`compare: the working tree, of ${commit}`)
-    const other = join(folder, 'before')
-    mkdirSync(other)
-    await checkOut(commit, other, signal)
-    const versions = { before: await start(other, 'before-data'), now: await start(root, 'now-data') }
-    await tellDifferences(versions)
-    process.stdout.write(`  ${headings.map((heading, i) => heading.padEnd(widths[i] ?? 0)).join('')}\n`)
-    let missed = 0
-    for (const question of questions) {
-      const measured = await measureRounds(versions, question, { rounds, seconds, signal })
-      if (!printRow(question.name, measured)) missed += 1
-    }
-    return missed > 0 ? 1 : 0
-  } catch (error) {
-    if (signal.aborted) return 130
-    throw error
+    await run({ before: await start(other, 'before'), now: await start(root, 'now') })
   } finally {
     for (const server of servers) await server.stop()
-    rmSync(folder, { recursive: true, force: true })
-    release()
   }
 }
 
-function readArguments(args: string[]): { ref: string; rounds: number; seconds: number } {
-  const options = { rounds: { type: 'string', default: '12' }, seconds: { type: 'string', default: '2' } } as const
+interface Counts {
+  starts: number
+  rounds: number
+  seconds: number
+}
+
+function readArguments(args: string[]): { ref: string } & Counts {
+  const options = {
+    starts: { type: 'string', default: '3' },
+    rounds: { type: 'string', default: '4' },
+    seconds: { type: 'string', default: '2' },
+  } as const
   const { values, positionals } = parse(() => parseArgs({ args, options, allowPositionals: true }))
   const [ref] = positionals
   if (ref === undefined || positionals.length > 1) throw new UsageError(`which commit?\n\n${usage}`)
-  const numberOf = (name: 'rounds' | 'seconds') => {
+  const numberOf = (name: keyof Counts) => {
     const number = Number(values[name])
     if (!Number.isInteger(number) || number < 1) throw new UsageError(`--${name} is a whole number from 1 on`)
     return number
   }
-  return { ref, rounds: numberOf('rounds'), seconds: numberOf('seconds') }
+  return { ref, starts: numberOf('starts'), rounds: numberOf('rounds'), seconds: numberOf('seconds') }
 }
 
 function parse<Parsed>(read: () => Parsed): Parsed {
@@ -177,14 +207,11 @@ async function tellDifferences(versions: Versions): Promise<void> {
   }
 }
 
-interface Rounds {
-  rounds: number
-  seconds: number
-  signal: AbortSignal
-}
-
-async function measureRounds(versions: Versions, question: Question, options: Rounds): Promise<Round[]> {
-  const { rounds, seconds, signal } = options
+async function measureRounds(
+  versions: Versions,
+  question: Question,
+  { rounds, seconds, signal }: Counts & { signal: AbortSignal },
+): Promise<Round[]> {
   const ask = async (side: Side, duration: number) => {
     const measured = measure(versions[side], question, duration)
     // measureLoad blocks this process, so signals arrive only now.

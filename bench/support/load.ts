@@ -68,9 +68,12 @@ export function measureLoad(
   const output = execFileSync(program, rest, { encoding: 'utf8', env: { ...process.env, ...env } })
   const failures = /Non-2xx or 3xx responses: (\d+)|Socket errors: (.*)/.exec(output)
   if (failures) throw new Error(`${url}: ${failures[0]}`)
+  const requests = Number(/(\d+) requests in/.exec(output)?.[1])
+  // The machine or its disk stood still, which compares with nothing.
+  if (!(requests > 0)) throw new Error(`${url}: no response in ${seconds} s`)
   return {
     rate: Number(/Requests\/sec:\s+([\d.]+)/.exec(output)?.[1]),
-    requests: Number(/(\d+) requests in/.exec(output)?.[1]),
+    requests,
     p99Ms: readMilliseconds(/99%\s+(\S+)/.exec(output)?.[1] ?? ''),
   }
 }

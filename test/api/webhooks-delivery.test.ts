@@ -5,9 +5,11 @@ import { DatabaseSync } from 'node:sqlite'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Database } from '../../src/platform/database/database.ts'
+import { openDatabase } from '../../src/platform/database/open.ts'
 import { share, unlimitedRates } from '../support/api.ts'
 import { onEachEngine } from '../support/databases.ts'
 import { eventually } from '../support/eventually.ts'
+import { openOptions, ownMigrations } from '../support/migrations.ts'
 import { createProduct } from '../support/products.ts'
 import { type ApiWithRoles, startApiWithRoles } from '../support/roles.ts'
 import { type Received, startReceiver, verify } from '../support/webhook-receiver.ts'
@@ -228,13 +230,11 @@ onEachEngine('webhooks', (engine) => {
     await createProduct(api, access, { name: 'First' })
     await eventually(() => assert.equal(receiver.received.length, 1))
     await api.app.close()
+    // Not by the next node, which may have taken the lease by then.
+    const { db } = await openDatabase(openOptions({ url: api.databaseUrl, migrations: ownMigrations }))
+    await assertReleased(db).finally(() => db.close())
     receiver.answer = 204
-    const next = await startApiWithRoles(t, {
-      engine,
-      env: { DATABASE_URL: api.databaseUrl },
-      // Before it can have taken the lease.
-      extend: async (_app, { db }) => assertReleased(db),
-    })
+    const next = await startApiWithRoles(t, { engine, env: { DATABASE_URL: api.databaseUrl } })
     await eventually(() => assert.deepEqual(namesOf(receiver.received), ['First', 'First']))
     assert.equal(new Set(receiver.received.map(({ id }) => id)).size, 1)
     await next.app.close()

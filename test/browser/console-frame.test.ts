@@ -5,8 +5,10 @@ import { findBarriers } from '../support/axe.ts'
 import { openBrowser, widths } from '../support/browser.ts'
 import { enter, fill, fits, isClean, openMenu, press, sees, tells } from '../support/console-steps.ts'
 import { eventually } from '../support/eventually.ts'
+import { shiftsOf } from '../support/page-checks.ts'
 import { createProduct } from '../support/products.ts'
 import { startApiWithRoles } from '../support/roles.ts'
+import { startSlowPages } from '../support/slow-pages.ts'
 
 async function start(t: TestContext, width: number = widths.desktop) {
   const api = await startApiWithRoles(t, {})
@@ -114,6 +116,21 @@ test('a notice moves nothing, can be dismissed, and goes once it has been read',
   await page.clock.fastForward(60_000)
   await page.getByText('Your profile is saved.').waitFor({ state: 'detached' })
   isClean(visit)
+})
+
+test('a page that arrives in pieces does not move', async (t) => {
+  const { page, api } = await start(t, widths.phone)
+  await fill(page, { Name: 'Maximiliane Mustermann-Beispielhausen' })
+  await press(page, 'Save')
+  await tells(page, 'Your profile is saved.')
+  for (const cut of ['<nav aria-label="For', '<summary>', '<h1']) {
+    const url = await startSlowPages(t, { target: api.url, cut, pauseMs: 700 })
+    // The second time its styles are known already, so nothing else waits. A browser counts nothing that moves in the first
+    // half second.
+    for (let i = 0; i < 2; i++) await page.goto(`${url}/console/audit`)
+    await sees(page, 'Audit trail')
+    assert.deepEqual(await shiftsOf(page), [], cut)
+  }
 })
 
 test('a lost network is shown', async (t) => {

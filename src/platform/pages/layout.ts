@@ -47,6 +47,7 @@ export function createLayout({
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <title>${title} · Latchkey</title>
+<link rel="expect" href="#content" blocking="render">
 <link rel="icon" href="/console/assets/icon.svg" type="image/svg+xml">
 ${[...commonStyles, ...styles].map((name) => html`<link rel="stylesheet" href="/console/assets/${name}">`)}
 <script src="/console/assets/console.js" type="module"></script>

@@ -4,15 +4,15 @@ import { type TestContext, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { share } from '../support/api.ts'
 import { findBarriers } from '../support/axe.ts'
+import { startBrowsedApi } from '../support/browsed-api.ts'
 import { openBrowser, type VisitOptions, widths } from '../support/browser.ts'
 import { enter, fits, isClean, openMenu, press, sees, tells } from '../support/console-steps.ts'
 import { eventually } from '../support/eventually.ts'
 import { makeKey } from '../support/keys.ts'
 import { anyWords, brokenWords, shiftsOf, worksByKeyboard } from '../support/page-checks.ts'
 import { again, register } from '../support/people.ts'
-import { startApiWithRoles } from '../support/roles.ts'
 
-const shared = share((owner) => startApiWithRoles(owner, {}))
+const shared = share((owner) => startBrowsedApi(owner))
 
 for (const [device, width] of Object.entries(widths)) {
   test(`the description is whole without scripts, on a ${device}`, async (t) => {

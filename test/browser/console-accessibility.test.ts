@@ -9,7 +9,7 @@ import type { Page } from 'playwright-core'
 import { findBarriers } from '../support/axe.ts'
 import { openBrowser, widths } from '../support/browser.ts'
 import { type ConsoleFixture, startConsoleFixture } from '../support/console-fixture.ts'
-import { fits, isClean } from '../support/console-steps.ts'
+import { fits, headingOf, isClean } from '../support/console-steps.ts'
 import { hostileWords, isHarmless } from '../support/hostile-words.ts'
 import { brokenWords, fitsAtEverySize, hasNoDeadButtons, shiftsOf, worksByKeyboard } from '../support/page-checks.ts'
 import { pageStatesByPart } from '../support/page-states/page-states.ts'
@@ -47,14 +47,14 @@ for (const [part, states] of Object.entries(pageStatesByPart)) {
 
 /** Opens the address of a page on a small phone without scripts, with the cookies of its browser. */
 async function openWithoutScripts(t: TestContext, { api, visits }: ConsoleFixture) {
-  const visit = await openBrowser(t, { url: api.url, path: '/', width: 320, hasScripts: false })
+  const visit = await openBrowser(t, { url: api.url, width: 320, hasScripts: false })
   const { page: plain } = visit
   return async (page: Page) => {
-    const heading = await page.getByRole('heading', { level: 1 }).first().innerText()
+    const heading = await headingOf(page)
     await plain.context().clearCookies()
     await plain.context().addCookies(await page.context().cookies())
     await plain.goto(page.url())
-    assert.equal(await plain.getByRole('heading', { level: 1 }).first().innerText(), heading)
+    assert.equal(await headingOf(plain), heading)
     await fits(plain)
     assert.deepEqual(await brokenWords(plain), [], 'words broken without scripts')
     await hasNoDeadButtons(plain)

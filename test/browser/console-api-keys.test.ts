@@ -1,13 +1,13 @@
 /** Making and ending a key in a browser, with scripts and without. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { startBrowsedApi } from '../support/browsed-api.ts'
 import { openBrowser } from '../support/browser.ts'
 import { enter, fill, go, isClean, press, sees, tells } from '../support/console-steps.ts'
-import { startApiWithRoles } from '../support/roles.ts'
 
 for (const hasScripts of [true, false]) {
   test(`a key is made, kept and ended ${hasScripts ? 'with' : 'without'} scripts`, async (t) => {
-    const api = await startApiWithRoles(t, {})
+    const api = await startBrowsedApi(t)
     const user = await api.signInAs('editor')
     const visit = await openBrowser(t, { url: api.url, path: '/console/account', hasScripts })
     const { page } = visit

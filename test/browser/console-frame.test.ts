@@ -2,16 +2,16 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { findBarriers } from '../support/axe.ts'
+import { startBrowsedApi } from '../support/browsed-api.ts'
 import { openBrowser, widths } from '../support/browser.ts'
 import { enter, fill, fits, isClean, openMenu, press, sees, tells } from '../support/console-steps.ts'
 import { eventually } from '../support/eventually.ts'
 import { shiftsOf } from '../support/page-checks.ts'
 import { createProduct } from '../support/products.ts'
-import { startApiWithRoles } from '../support/roles.ts'
 import { startSlowPages } from '../support/slow-pages.ts'
 
 async function start(t: TestContext, width: number = widths.desktop) {
-  const api = await startApiWithRoles(t, {})
+  const api = await startBrowsedApi(t)
   const admin = await api.signInAs('admin')
   const id = await createProduct(api, admin.access, { name: 'Desk Lamp' })
   const visit = await openBrowser(t, { url: api.url, path: '/console/account', width })

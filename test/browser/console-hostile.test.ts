@@ -1,7 +1,7 @@
 /** User input is shown as text and never runs. console-accessibility.test.ts checks this on all pages. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { startApi } from '../support/api.ts'
+import { startBrowsedApi } from '../support/browsed-api.ts'
 import { openBrowser } from '../support/browser.ts'
 import { startConsoleFixture } from '../support/console-fixture.ts'
 import { enter, go, isClean, listens, sees } from '../support/console-steps.ts'
@@ -11,6 +11,7 @@ import { register } from '../support/people.ts'
 test('text that looks like a script is shown as typed, in live rows too', async (t) => {
   const { api, visit, people, stock } = await startConsoleFixture(t, hostileWords)
   const { page } = await visit('member')
+  await page.goto(`${api.url}/console/products`)
   const shows = (text: string) => page.getByText(text, { exact: true }).first().waitFor()
   await listens(api)
   const id = await stock()
@@ -67,7 +68,7 @@ test('text in a URL does nothing', async (t) => {
 })
 
 test('sign-in never redirects to another site', async (t) => {
-  const api = await startApi(t)
+  const api = await startBrowsedApi(t)
   const { email } = await register(api)
   const visit = await openBrowser(t, { url: api.url, path: '/console/sign-in' })
   const { page } = visit

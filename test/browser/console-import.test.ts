@@ -3,12 +3,12 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { share } from '../support/api.ts'
+import { startBrowsedApi } from '../support/browsed-api.ts'
 import { openBrowser, widths } from '../support/browser.ts'
 import { enter, fits, go, isClean, press, sees, tells } from '../support/console-steps.ts'
 import { register } from '../support/people.ts'
-import { startApiWithRoles } from '../support/roles.ts'
 
-const shared = share((owner) => startApiWithRoles(owner, {}))
+const shared = share((owner) => startBrowsedApi(owner))
 
 for (const [hasScripts, width] of [
   [true, widths.desktop],

@@ -4,12 +4,14 @@ import { type TestContext, test } from 'node:test'
 import type { Page, Route } from 'playwright-core'
 import { insertMany } from '../../src/features/products/bulk.store.ts'
 import { findBarriers } from '../support/axe.ts'
+import { startBrowsedApi } from '../support/browsed-api.ts'
 import { openBrowser, widths } from '../support/browser.ts'
+import { openConsole } from '../support/console.ts'
 import { enter, fits, isClean, listens, lists, press, sees, tells } from '../support/console-steps.ts'
 import { eventually } from '../support/eventually.ts'
 import { signIn } from '../support/people.ts'
 import { createProduct, productsPath, sampleRow } from '../support/products.ts'
-import { type ApiWithRoles, startApiWithRoles } from '../support/roles.ts'
+import type { ApiWithRoles } from '../support/roles.ts'
 
 const list = '/console/products'
 const rowOf = (page: Page, name: string) => page.locator('#results tr', { hasText: name })
@@ -248,11 +250,11 @@ test('a service that does not respond is shown as a lost connection, and the but
 })
 
 async function start(t: TestContext, width?: number) {
-  const api = await startApiWithRoles(t, {})
+  const api = await startBrowsedApi(t)
   const user = await signIn(api)
-  const visit = await openBrowser(t, { url: api.url, path: '/console/sign-in', ...(width && { width }) })
-  await enter(visit.page, user.email)
-  await sees(visit.page, 'Products')
+  const session = openConsole(api)
+  await session.signIn(user.email)
+  const visit = await openBrowser(t, { url: api.url, cookies: session.cookies, ...(width && { width }) })
   return { api, user, visit, page: visit.page }
 }
 
@@ -260,10 +262,10 @@ async function start(t: TestContext, width?: number) {
 async function restart(t: TestContext, api: ApiWithRoles, work: (api: ApiWithRoles, access: string) => Promise<void>) {
   await api.close()
   const env = { DATABASE_URL: api.databaseUrl }
-  const elsewhere = await startApiWithRoles(t, { env })
+  const elsewhere = await startBrowsedApi(t, { env })
   await work(elsewhere, (await signIn(elsewhere)).access)
   await elsewhere.close()
-  await startApiWithRoles(t, { env: { ...env, PORT: new URL(api.url).port } })
+  await startBrowsedApi(t, { env: { ...env, PORT: new URL(api.url).port } })
 }
 
 /** With the pointer out of the way: rows do not move under it. */

@@ -1,14 +1,14 @@
 /** Forgotten passwords if the service cannot send mail. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { startApi } from '../support/api.ts'
 import { findBarriers } from '../support/axe.ts'
+import { startBrowsedApi } from '../support/browsed-api.ts'
 import { openBrowser, widths } from '../support/browser.ts'
 import { fits, go, isClean, sees, tells } from '../support/console-steps.ts'
 
 for (const [device, width] of Object.entries(widths)) {
   test(`is not offered in production, and the page says to ask an administrator, on a ${device}`, async (t) => {
-    const api = await startApi(t, { env: { NODE_ENV: 'production' } })
+    const api = await startBrowsedApi(t, { env: { NODE_ENV: 'production' } })
     const visit = await openBrowser(t, { url: api.url, path: '/console/sign-in', width })
     const { page } = visit
     await sees(page, 'Sign in')

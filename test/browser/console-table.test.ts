@@ -2,15 +2,15 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { insertMany } from '../../src/features/products/bulk.store.ts'
+import { startBrowsedApi } from '../support/browsed-api.ts'
 import { openBrowser } from '../support/browser.ts'
 import { enter, isClean, listens, press, sees, tells } from '../support/console-steps.ts'
 import { eventually } from '../support/eventually.ts'
 import { signIn } from '../support/people.ts'
 import { productsPath, sampleRow } from '../support/products.ts'
-import { startApiWithRoles } from '../support/roles.ts'
 
 test('price and stock are edited in their row, and rows selected, while somebody else changes the list', async (t) => {
-  const api = await startApiWithRoles(t, {})
+  const api = await startBrowsedApi(t)
   const user = await signIn(api)
   const rows = ['Lamp', 'Chair', 'Table'].map((name) => ({ ...sampleRow, name, price_cents: 1000 }))
   await api.db.write(insertMany(api.db.dialect, rows, api.clock.nowIso()))
@@ -90,7 +90,7 @@ test('price and stock are edited in their row, and rows selected, while somebody
 })
 
 test('what a page shows to be copied is copied by its own button', async (t) => {
-  const api = await startApiWithRoles(t, {})
+  const api = await startBrowsedApi(t)
   const user = await signIn(api)
   await api.db.write(insertMany(api.db.dialect, [{ ...sampleRow, name: 'Lamp' }], api.clock.nowIso()))
   const visit = await openBrowser(t, { url: api.url, path: '/console/products/1' })

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
+import { startBrowsedApi } from '../support/browsed-api.ts'
 import { openBrowser, widths } from '../support/browser.ts'
 import { secretOn } from '../support/console-fixture.ts'
 import {
@@ -18,14 +19,14 @@ import {
   tells,
 } from '../support/console-steps.ts'
 import { password, register, totp } from '../support/people.ts'
-import { type ApiWithRoles, startApiWithRoles } from '../support/roles.ts'
+import type { ApiWithRoles } from '../support/roles.ts'
 
 const email = 'ada@example.com'
 const lamp = { Name: 'Desk Lamp', Description: 'Bright and warm', 'Price in dollars': '1234.5', Stock: '3' }
 
 for (const [device, width] of Object.entries(widths)) {
   test(`signing in and keeping products need no script, on a ${device}`, async (t) => {
-    const api = await startApiWithRoles(t, {})
+    const api = await startBrowsedApi(t)
     const visit = await openBrowser(t, { url: api.url, path: '/', width, hasScripts: false })
     const { page } = visit
     await signsIn(api, page)
@@ -36,7 +37,7 @@ for (const [device, width] of Object.entries(widths)) {
   })
 
   test(`administrators need no script, on a ${device}`, async (t) => {
-    const api = await startApiWithRoles(t, {})
+    const api = await startBrowsedApi(t)
     const root = await register(api, 'root@example.com')
     await api.grant(root, 'admin')
     await register(api, email)

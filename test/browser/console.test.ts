@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
+import { startBrowsedApi } from '../support/browsed-api.ts'
 import { openBrowser, widths } from '../support/browser.ts'
 import {
   enter,
@@ -19,7 +20,7 @@ import {
 } from '../support/console-steps.ts'
 import { eventually } from '../support/eventually.ts'
 import { password, register, totp } from '../support/people.ts'
-import { type ApiWithRoles, startApiWithRoles } from '../support/roles.ts'
+import type { ApiWithRoles } from '../support/roles.ts'
 
 const email = 'ada@example.com'
 interface SecondFactor {
@@ -32,7 +33,7 @@ const lamp = { Name: 'Desk Lamp', Description: 'Bright and warm', 'Price in doll
 
 for (const [device, width] of Object.entries(widths)) {
   test(`from registering to being given a role, on a ${device}`, async (t) => {
-    const api = await startApiWithRoles(t, {})
+    const api = await startBrowsedApi(t)
     const visit = (path: string) => openBrowser(t, { url: api.url, path, width })
     const ada = await visit('/')
     await registers(ada.page)

@@ -5,12 +5,14 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import type { CDPSession, Page } from 'playwright-core'
 import { root } from '../../src/config/root.ts'
+import { share, unlimitedRates } from '../support/api.ts'
 import { findBarriers } from '../support/axe.ts'
+import { startBrowsedApi } from '../support/browsed-api.ts'
 import { openBrowser, type Visit, widths } from '../support/browser.ts'
 import { enter, fill, fits, go, isClean, leave, press, sees, tells } from '../support/console-steps.ts'
 import { blocksOf } from '../support/docs.ts'
 import { enableTwoFactor, password, type SignedIn, signIn } from '../support/people.ts'
-import { type ApiWithRoles, startApiWithRoles } from '../support/roles.ts'
+import type { ApiWithRoles } from '../support/roles.ts'
 
 interface Console extends Visit {
   api: ApiWithRoles
@@ -27,11 +29,13 @@ interface VirtualAuthenticator {
 
 const button = 'Sign in with a passkey'
 
+const shared = share((owner) => startBrowsedApi(owner, { env: unlimitedRates }))
+
 async function open(t: TestContext, path = '/console/sign-in'): Promise<Console> {
-  const api = await startApiWithRoles(t, {})
+  const api = await shared()
   const user = await signIn(api)
   const url = api.url.replace('127.0.0.1', 'localhost')
-  const visit = await openBrowser(t, { url, path: '/' })
+  const visit = await openBrowser(t, { url })
   const authenticator = await addAuthenticator(visit.page)
   await visit.page.goto(url + path)
   return { ...visit, api, user, url, authenticator }
@@ -216,7 +220,7 @@ test('the example of docs/authentication.md adds a passkey and signs in with it'
 })
 
 test('without scripts the page offers the password, and no button that would do nothing', async (t) => {
-  const api = await startApiWithRoles(t, {})
+  const api = await shared()
   const user = await signIn(api)
   const url = api.url.replace('127.0.0.1', 'localhost')
   const visit = await openBrowser(t, { url, path: '/console/sign-in', hasScripts: false })

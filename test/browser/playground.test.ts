@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { Page, WebSocket } from 'playwright-core'
-import { type ApiOptions, startApi } from '../support/api.ts'
+import type { ApiOptions } from '../support/api.ts'
+import { startBrowsedApi } from '../support/browsed-api.ts'
 import { openBrowser } from '../support/browser.ts'
 import { eventually } from '../support/eventually.ts'
 import { signIn } from '../support/people.ts'
@@ -98,7 +99,7 @@ test('a subscription that ends or is stopped leaves no socket open', async (t) =
 })
 
 async function openPlayground(t: TestContext, options: ApiOptions = {}) {
-  const api = await startApi(t, options)
+  const api = await startBrowsedApi(t, options)
   const visit = await openBrowser(t, { url: api.url, path: '/graphiql' })
   const sockets: WebSocket[] = []
   const sent: string[] = []

@@ -3,15 +3,15 @@ import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { test } from 'node:test'
 import { promisify } from 'node:util'
+import { startBrowsedApi } from '../support/browsed-api.ts'
 import { openBrowser, widths } from '../support/browser.ts'
 import { fill, fits, isClean, press, sees, tells } from '../support/console-steps.ts'
 import { password } from '../support/people.ts'
-import { startApiWithRoles } from '../support/roles.ts'
 import { loggedPath } from '../support/set-up.ts'
 
 for (const hasScripts of [true, false]) {
   test(`the first administrator gets to products and a request, ${hasScripts ? 'with' : 'without'} scripts`, async (t) => {
-    const api = await startApiWithRoles(t, {})
+    const api = await startBrowsedApi(t)
     const path = await loggedPath(api)
     const visit = await openBrowser(t, { url: api.url, path, width: widths.phone, hasScripts })
     const { page } = visit

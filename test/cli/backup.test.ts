@@ -12,12 +12,13 @@ import { share, startApi } from '../support/api.ts'
 import { placeOf, tablesIn, tablesOfDatabase, withFlippedByte } from '../support/archives.ts'
 import { createDatabaseUrl, engines, onEachEngine, temporaryFolder, testServer } from '../support/databases.ts'
 import { makeKey } from '../support/keys.ts'
+import { runLoaded } from '../support/loaded-program.ts'
 import { enableTwoFactor, logIn, many, signIn, totp } from '../support/people.ts'
-import { collect, type Ended, latchkey } from '../support/process.ts'
+import { collect, type Ended } from '../support/process.ts'
 import { createProduct, namesOf, productsPath } from '../support/products.ts'
 import { startApiWithRoles } from '../support/roles.ts'
 
-const run = (url: string, ...args: string[]) => latchkey(args, { env: { DATABASE_URL: url } })
+const run = (url: string, ...args: string[]) => runLoaded(args, { env: { DATABASE_URL: url } })
 
 function assertRefused(ended: Ended, code: number, line: RegExp): void {
   assert.equal(ended.code, code, ended.stderr)
@@ -240,7 +241,7 @@ for (const [every, folder, problem] of [
 ] as const) {
   test(`BACKUP_EVERY=${every} with ${folder ?? 'no'} folder is refused`, async () => {
     const env = { BACKUP_EVERY: every, ...(folder !== undefined && { BACKUP_FOLDER: folder }) }
-    const { code, stderr } = await latchkey(['user:list'], { env })
+    const { code, stderr } = await runLoaded(['user:list'], { env })
     assert.equal(code, 78)
     assert.match(stderr, problem)
   })

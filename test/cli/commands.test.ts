@@ -7,6 +7,7 @@ import { dirname, join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { root } from '../../src/config/root.ts'
 import { createDatabaseUrl, onEachEngine, temporaryFolder } from '../support/databases.ts'
+import { runLoaded } from '../support/loaded-program.ts'
 import { type Ended, latchkey, startProcess } from '../support/process.ts'
 import { freePort } from '../support/servers.ts'
 
@@ -32,7 +33,7 @@ test('--version and --help work, and every command has --help', async () => {
   const commands = [...help.stdout.matchAll(/^ {2}([a-z][a-z:]*) /gm)].map(([, name]) => name as string)
   assert.ok(commands.includes('start') && commands.includes('migrate'))
   for (const command of commands.filter((name) => name !== 'help')) {
-    const { code, stdout } = await latchkey([command, '--help'])
+    const { code, stdout } = await runLoaded([command, '--help'])
     assert.equal(code, 0)
     assert.match(stdout, /Usage: latchkey/)
   }
@@ -50,7 +51,7 @@ test('an unknown command or option is refused as a usage error', async () => {
   const command = await latchkey(['strat'])
   assert.equal(command.code, 64)
   assert.match(command.stderr, /unknown command 'strat'/)
-  const option = await latchkey(['migrate', '--fast'])
+  const option = await runLoaded(['migrate', '--fast'])
   assert.equal(option.code, 64)
   assert.match(option.stderr, /unknown option '--fast'/)
 })
@@ -65,7 +66,7 @@ test('an unknown key: the closest one is suggested, and all problems are reporte
   const folder = temporaryFolder(t)
   writeFileSync(join(folder, 'server.mlc'), 'server {\n  prt = 1\n}\n')
   assertRefused(
-    await latchkey(['--config', folder], { env: { JWT_SECRET: 'short' } }),
+    await runLoaded(['--config', folder], { env: { JWT_SECRET: 'short' } }),
     78,
     /server\.mlc:2:3: unknown key "server\.prt"; did you mean "server\.port"\?$/,
     /^latchkey: JWT_SECRET must be at least 32 bytes long$/,
@@ -73,16 +74,16 @@ test('an unknown key: the closest one is suggested, and all problems are reporte
 })
 
 test('production without a secret is refused', async (t) => {
-  const ended = await latchkey(['start'], { env: { ...sqlite(t), NODE_ENV: 'production' } })
+  const ended = await runLoaded(['start'], { env: { ...sqlite(t), NODE_ENV: 'production' } })
   assertRefused(ended, 78, /^latchkey: JWT_SECRET is required when NODE_ENV is production/)
 })
 
 test('the database path is not writable: one line', async (t) => {
   const file = join(temporaryFolder(t), 'plain-file')
   writeFileSync(file, '')
-  const inside = await latchkey(['start'], { env: { DATABASE_URL: `file:${file}/x/test.db` } })
+  const inside = await runLoaded(['start'], { env: { DATABASE_URL: `file:${file}/x/test.db` } })
   assertRefused(inside, 73, /^latchkey: cannot open the database file .*plain-file\/x\/test\.db: /)
-  const folder = await latchkey(['start'], { env: { DATABASE_URL: `file:${temporaryFolder(t)}` } })
+  const folder = await runLoaded(['start'], { env: { DATABASE_URL: `file:${temporaryFolder(t)}` } })
   assertRefused(folder, 73, /^latchkey: cannot open the database file /)
 })
 
@@ -90,7 +91,7 @@ test('the file is not a database: one line', async (t) => {
   const file = join(temporaryFolder(t), 'letter.txt')
   writeFileSync(file, 'Dear Sir or Madam, this is not a database at all.\n'.repeat(50), { mode: 0o644 })
   assertRefused(
-    await latchkey(['start'], { env: { DATABASE_URL: `file:${file}` } }),
+    await runLoaded(['start'], { env: { DATABASE_URL: `file:${file}` } }),
     73,
     /letter\.txt: file is not a database\. Correct DATABASE_URL if it names the wrong file; .* restore the last backup$/,
   )
@@ -118,14 +119,14 @@ test('a database file, or its folder, that the user must not write: one line tha
 test('a damaged page that a command needs: one line that says what to do', async (t) => {
   const env = sqlite(t)
   const file = (env.DATABASE_URL ?? '').slice('file:'.length)
-  await latchkey(['user:create', '--email', 'ada@example.com'], { env, input: 'Correct-Horse-1\n' })
+  await runLoaded(['user:create', '--email', 'ada@example.com'], { env, input: 'Correct-Horse-1\n' })
   const text = readFileSync(file)
   for (let at = text.indexOf('ada@example.com'); at >= 0; at = text.indexOf('ada@example.com')) {
     const page = Math.floor(at / 4096) * 4096
     text.fill(0xff, page, page + 4096)
   }
   writeFileSync(file, text)
-  const ended = await latchkey(['user:list'], { env })
+  const ended = await runLoaded(['user:list'], { env })
   assertRefused(ended, 65, /^latchkey: the database file .* is damaged: .* restore the last backup/)
 })
 
@@ -140,7 +141,7 @@ test('the port is in use: one line', async (t) => {
 
 test('PostgreSQL is unreachable: one line, without the password', async () => {
   const url = `postgres://user:hush@127.0.0.1:${await freePort()}/x`
-  const ended = await latchkey(['start'], { env: { DATABASE_URL: url, JWT_SECRET: secret } })
+  const ended = await runLoaded(['start'], { env: { DATABASE_URL: url, JWT_SECRET: secret } })
   assertRefused(ended, 69, /^latchkey: cannot reach PostgreSQL at 127\.0\.0\.1:\d+\/x: .*ECONNREFUSED/)
   assert.doesNotMatch(ended.stderr, /hush/)
 })
@@ -167,7 +168,7 @@ test('Redis accepts the connection but does not respond: one line', async (t) =>
 
 test('--debug shows where an error came from', async () => {
   const url = `postgres://127.0.0.1:${await freePort()}/x`
-  const ended = await latchkey(['--debug', 'migrate'], { env: { DATABASE_URL: url } })
+  const ended = await runLoaded(['--debug', 'migrate'], { env: { DATABASE_URL: url } })
   assert.equal(ended.code, 69)
   assert.match(ended.stderr, /\n\s+at /)
 })
@@ -175,10 +176,10 @@ test('--debug shows where an error came from', async () => {
 onEachEngine('migrate', (engine) => {
   test('prints what it applied, and the second time that there is nothing to do', async (t) => {
     const env = { DATABASE_URL: await createDatabaseUrl(t, engine) }
-    const first = await latchkey(['migrate'], { env })
+    const first = await runLoaded(['migrate'], { env })
     assert.equal(first.code, 0, first.stderr)
     assert.match(first.stdout, /^applied 0001-users\.sql$/m)
-    const second = await latchkey(['migrate'], { env })
+    const second = await runLoaded(['migrate'], { env })
     assert.equal(second.stdout, 'nothing to do: the schema is up to date\n')
   })
 
@@ -207,6 +208,6 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
 }
 
 test('an invalid port number is refused before anything is opened', async (t) => {
-  const ended = await latchkey(['start'], { env: { ...sqlite(t), PORT: '99999' } })
+  const ended = await runLoaded(['start'], { env: { ...sqlite(t), PORT: '99999' } })
   assertRefused(ended, 78, /^latchkey: PORT must be an integer from 0 to 65535$/)
 })

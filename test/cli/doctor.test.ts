@@ -13,8 +13,8 @@ import { root } from '../../src/config/root.ts'
 import { createClock } from '../../src/core/clock.ts'
 import { startApi } from '../support/api.ts'
 import { createDatabaseUrl, engines, onEachEngine, temporaryFolder, testServer } from '../support/databases.ts'
+import { runLoaded } from '../support/loaded-program.ts'
 import { startSmtp } from '../support/mailbox.ts'
-import { latchkey } from '../support/process.ts'
 import { freePort } from '../support/servers.ts'
 
 const random = '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'
@@ -62,11 +62,11 @@ test('a configuration that production wants is fine in every line: exit code 0, 
   const mail = await startSmtp(t)
   const folder = temporaryFolder(t)
   const env = { ...good, MAIL_URL: mail.url, DATABASE_URL: `file:${join(folder, 'new.db')}` }
-  const lines = await latchkey(['doctor'], { env })
+  const lines = await runLoaded(['doctor'], { env })
   assert.deepEqual([lines.code, lines.stderr], [0, ''], lines.stdout)
   for (const line of lines.stdout.trimEnd().split('\n')) assert.match(line, /^ok {7}\S/)
   assert.deepEqual(readdirSync(folder), [], 'it makes no database')
-  const json = await latchkey(['doctor', '--json'], { env: { ...env, CORS_ORIGINS: '*' } })
+  const json = await runLoaded(['doctor', '--json'], { env: { ...env, CORS_ORIGINS: '*' } })
   assert.equal(json.code, 1, 'warnings')
   const { status, checks } = JSON.parse(json.stdout)
   assert.equal(status, 'warning')
@@ -78,12 +78,12 @@ test('a configuration that production wants is fine in every line: exit code 0, 
 
 test('problems: exit code 2, each with what to do; an unreadable configuration: 78', async (t) => {
   const env = { NODE_ENV: 'production', DATABASE_URL: await newDatabase(t) }
-  const { code, stdout } = await latchkey(['doctor'], { env })
+  const { code, stdout } = await runLoaded(['doctor'], { env })
   assert.equal(code, 2)
   assert.match(stdout, /^problem {2}start refuses the configuration: JWT_SECRET is required/m)
   assert.match(stdout, /^problem {2}set JWT_SECRET: At least 32 random bytes/m)
   assert.match(stdout, /^warning {2}set MAIL_URL: /m)
-  const broken = await latchkey(['doctor'], { env: { ...env, PORT: 'many' } })
+  const broken = await runLoaded(['doctor'], { env: { ...env, PORT: 'many' } })
   assert.deepEqual([broken.code, broken.stdout], [78, ''])
   assert.match(broken.stderr, /^latchkey: PORT must be an integer/)
 })

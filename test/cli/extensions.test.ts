@@ -6,7 +6,8 @@ import { test } from 'node:test'
 import { root } from '../../src/config/root.ts'
 import { createConfig } from '../support/config.ts'
 import { createDatabaseUrl, onEachEngine, temporaryFolder } from '../support/databases.ts'
-import { latchkey, startProcess } from '../support/process.ts'
+import { runLoaded } from '../support/loaded-program.ts'
+import { startProcess } from '../support/process.ts'
 
 const orders = join(root, 'examples', 'orders', 'orders.ts')
 const notes = join(root, 'examples', 'notes')
@@ -15,23 +16,23 @@ onEachEngine('an extension', (engine) => {
   test('is loaded by migrate, graphql:schema, --help, its own commands and start', async (t) => {
     const DATABASE_URL = await createDatabaseUrl(t, engine)
     const env = { DATABASE_URL, LATCHKEY_EXTENSIONS: `${orders},${notes}` }
-    const migrated = await latchkey(['migrate'], { env })
+    const migrated = await runLoaded(['migrate'], { env })
     assert.equal(migrated.code, 0, migrated.stderr)
     assert.match(
       migrated.stdout,
       /applied 0009-description-last\.sql\n(?:applied \d{4}-[^\n]*\n)*applied orders\/0001-orders\.sql/,
     )
     assert.match(migrated.stdout, /applied notes\/0001-notes\.sql/)
-    assert.match((await latchkey(['migrate'], { env })).stdout, /nothing to do/)
-    const schema = await latchkey(['graphql:schema'], { env })
+    assert.match((await runLoaded(['migrate'], { env })).stdout, /nothing to do/)
+    const schema = await runLoaded(['graphql:schema'], { env })
     assert.match(schema.stdout, /placeOrder\(items: \[OrderItemInput!\]!\): Order/)
-    assert.match((await latchkey(['--help'], { env })).stdout, /orders:cancel-stale/)
-    const cancelled = await latchkey(['orders:cancel-stale', '--days', '30'], { env })
+    assert.match((await runLoaded(['--help'], { env })).stdout, /orders:cancel-stale/)
+    const cancelled = await runLoaded(['orders:cancel-stale', '--days', '30'], { env })
     assert.deepEqual([cancelled.code, cancelled.stdout], [0, 'cancelled 0 orders\n'], cancelled.stderr)
     const { url } = await startProcess(t, { env: { ...env, JWT_SECRET: 'x'.repeat(32) } })
     assert.equal((await fetch(`${url}/api/orders`)).status, 401)
     // Without it, its tables stay and everything else works.
-    const without = await latchkey(['migrate'], { env: { DATABASE_URL } })
+    const without = await runLoaded(['migrate'], { env: { DATABASE_URL } })
     assert.match(without.stdout, /nothing to do/, without.stderr)
   })
 })
@@ -54,7 +55,7 @@ test('is found by a path relative to the configuration folder, as a folder, or a
   mkdirSync(packages)
   cpSync(notes, join(packages, 'some-package'), { recursive: true })
   writeFileSync(join(packages, 'some-package', 'package.json'), '{ "type": "module", "exports": "./index.ts" }')
-  const { code, stdout, stderr } = await latchkey(['--config', config, 'graphql:schema'])
+  const { code, stdout, stderr } = await runLoaded(['--config', config, 'graphql:schema'])
   assert.equal(code, 0, stderr)
   assert.match(stdout, /open: Boolean/)
   assert.match(stdout, /notes: \[Note!\]/)
@@ -94,7 +95,7 @@ test('that cannot be loaded, or clashes, stops every command with its name and t
     ['no-such-package', /extension no-such-package: Cannot find module 'no-such-package'/],
   ] as const) {
     const env = { DATABASE_URL: `file:${join(folder, 'test.db')}`, LATCHKEY_EXTENSIONS: file }
-    const { code, stderr } = await latchkey(['migrate'], { env })
+    const { code, stderr } = await runLoaded(['migrate'], { env })
     assert.match(stderr, reason)
     assert.deepEqual([code, stderr.trim().split('\n').length], [78, 1], stderr)
   }
@@ -103,13 +104,13 @@ test('that cannot be loaded, or clashes, stops every command with its name and t
 
 test('latchkey new creates a working one under another name', async (t) => {
   const folder = temporaryFolder(t)
-  const made = await latchkey(['new', 'tickets'], { cwd: folder })
+  const made = await runLoaded(['new', 'tickets'], { cwd: folder })
   assert.equal(made.code, 0, made.stderr)
   assert.match(made.stdout, /extensions = \["\S+\/tickets"\]/)
   const env = { LATCHKEY_EXTENSIONS: join(folder, 'tickets') }
-  const schema = await latchkey(['graphql:schema'], { env })
+  const schema = await runLoaded(['graphql:schema'], { env })
   assert.match(schema.stdout, /tickets: \[Ticket!\]/, schema.stderr)
-  const again = await latchkey(['new', 'tickets'], { cwd: folder })
+  const again = await runLoaded(['new', 'tickets'], { cwd: folder })
   assert.match(again.stderr, /cannot write \S+tickets: it exists/)
-  assert.equal((await latchkey(['new', 'Not a name'], { cwd: folder })).code, 64)
+  assert.equal((await runLoaded(['new', 'Not a name'], { cwd: folder })).code, 64)
 })

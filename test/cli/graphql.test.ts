@@ -8,6 +8,7 @@ import { buildSchema } from 'graphql'
 import { createClient } from '../../src/testing/client.ts'
 import { createDatabaseUrl, engines, temporaryFolder, testServer } from '../support/databases.ts'
 import { eventually } from '../support/eventually.ts'
+import { runLoaded } from '../support/loaded-program.ts'
 import { latchkey, startProcess } from '../support/process.ts'
 import { openSocket } from '../support/sockets.ts'
 
@@ -17,7 +18,7 @@ const create = 'mutation { createPost(title: "t", body: "b") }'
 
 test('graphql:schema prints the schema definition language, and needs no database', async (t) => {
   const file = join(temporaryFolder(t), 'none.db')
-  const { code, stdout, stderr } = await latchkey(['graphql:schema'], { env: { DATABASE_URL: `file:${file}` } })
+  const { code, stdout, stderr } = await runLoaded(['graphql:schema'], { env: { DATABASE_URL: `file:${file}` } })
   assert.equal(code, 0, stderr)
   assert.equal(existsSync(file), false)
   const schema = buildSchema(stdout)
@@ -86,7 +87,7 @@ test('graphql:ws on a port in use, or on an invalid one: one line', async (t) =>
     assert.equal(code, 69, stderr)
     assert.equal(stderr, `latchkey: cannot listen on 127.0.0.1, port ${port}: the port is taken\n`)
   }
-  const { code, stderr } = await latchkey(['graphql:ws', '--port', 'x'], { env })
+  const { code, stderr } = await runLoaded(['graphql:ws', '--port', 'x'], { env })
   assert.equal(code, 64)
   assert.match(
     stderr,

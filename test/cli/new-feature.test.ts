@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { root } from '../../src/config/root.ts'
 import { createClient } from '../../src/testing/client.ts'
+import { type Owner, share } from '../support/api.ts'
 import { openConsole } from '../support/console.ts'
 import { createDatabaseUrl, onEachEngine, temporaryFolder } from '../support/databases.ts'
 import { writeMigrations } from '../support/migrations.ts'
@@ -58,8 +59,11 @@ function asExtension(t: TestContext): Added {
   return { program: root, env: { LATCHKEY_EXTENSIONS: folder }, migration: 'visits/0001-visits.sql' }
 }
 
+/** Both engines use one copy, which Node has then compiled. */
+const shared = share(async (owner) => inTheList(owner))
+
 /** A copy of the program with a folder in features/ and an entry in the list. No other file is touched. */
-function inTheList(t: TestContext, migration = '0900-visits'): Added {
+function inTheList(t: Owner, migration = '0900-visits'): Added {
   const program = copyProgram(t)
   const feature = join(program, 'src', 'features', 'visits')
   mkdirSync(feature)
@@ -81,7 +85,7 @@ function compiledIn(program: string) {
   return { NODE_COMPILE_CACHE: join(program, 'compiled') }
 }
 
-function copyProgram(t: TestContext): string {
+function copyProgram(t: Owner): string {
   const folder = temporaryFolder(t)
   for (const part of ['bin', 'config', 'package.json', 'package-lock.json', 'src']) {
     cpSync(join(root, part), join(folder, part), { recursive: true })
@@ -93,10 +97,10 @@ function copyProgram(t: TestContext): string {
 onEachEngine('a new feature', (engine) => {
   for (const [way, add] of [
     ['an extension', asExtension],
-    ['one of our own', inTheList],
+    ['one of our own', shared],
   ] as const) {
     test(`as ${way} has its migration, route, element, policy and page served`, async (t) => {
-      const { program, env, migration } = add(t)
+      const { program, env, migration } = await add(t)
       const DATABASE_URL = await createDatabaseUrl(t, engine)
       const migrated = await latchkey(['migrate'], { program, env: { ...env, DATABASE_URL } })
       assert.equal(migrated.code, 0, migrated.stderr)

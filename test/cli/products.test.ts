@@ -7,8 +7,9 @@ import { type TestContext, test } from 'node:test'
 import { root } from '../../src/config/root.ts'
 import { startApi } from '../support/api.ts'
 import { createDatabaseUrl, onEachEngine, temporaryFolder } from '../support/databases.ts'
+import { runLoaded } from '../support/loaded-program.ts'
 import { signIn } from '../support/people.ts'
-import { type Ended, latchkey } from '../support/process.ts'
+import type { Ended } from '../support/process.ts'
 import { productsPath } from '../support/products.ts'
 
 const header = 'name,description,price'
@@ -18,7 +19,7 @@ async function createShop(t: TestContext, engine: 'sqlite' | 'postgres' = 'sqlit
   const env = { DATABASE_URL: await createDatabaseUrl(t, engine, { isMigrated: true }) }
   const folder = temporaryFolder(t)
   const run = (args: string[], input?: string) =>
-    latchkey(args, { env, cwd: folder, ...(input !== undefined && { input }) })
+    runLoaded(args, { env, cwd: folder, ...(input !== undefined && { input }) })
   const file = (name: string, text: string | Buffer) => {
     writeFileSync(join(folder, name), text)
     return join(folder, name)
@@ -261,10 +262,10 @@ test('a file that contains no products: one clear line, and nothing is imported'
 
 test('the disk is full during an import: one clear line, and the next run resumes', async (t) => {
   const { run, file, exported, env } = await createShop(t)
-  const rows = Array.from({ length: 30_000 }, (_, i) => `Item ${i},${'text '.repeat(10)},1`)
+  const rows = Array.from({ length: 12_000 }, (_, i) => `Item ${i},${'text '.repeat(10)},1`)
   const path = file('many.csv', [header, ...rows].join('\n'))
   // Limits the file size of this process, so that writing fails as on a full disk.
-  const limited = spawnSync('sh', ['-c', `ulimit -f 12000; exec "${root}/bin/latchkey" products:import "${path}"`], {
+  const limited = spawnSync('sh', ['-c', `ulimit -f 5000; exec "${root}/bin/latchkey" products:import "${path}"`], {
     env: { PATH: process.env.PATH ?? '', ...env },
     encoding: 'utf8',
   })
@@ -277,7 +278,7 @@ test('the disk is full during an import: one clear line, and the next run resume
   assert.ok(kept > 0 && kept < rows.length, `${kept} products`)
   const resumed = await run(['products:import', path])
   assert.equal(resumed.code, 0, resumed.stderr)
-  assert.match(resumed.stdout, /\(in all 30,000 imported, 0 skipped\)\n$/)
+  assert.match(resumed.stdout, /\(in all 12,000 imported, 0 skipped\)\n$/)
   assert.equal(new Set((await exported()).map(({ name }) => name)).size, rows.length)
 })
 
@@ -311,7 +312,7 @@ test('an export file is complete or absent, and replaces nothing without --force
 
 test('an export to a closed pipe ends quietly', async (t) => {
   const { run, env } = await createShop(t)
-  assert.equal((await run(['products:seed', '--count', '20000', '--quiet'])).code, 0)
+  assert.equal((await run(['products:seed', '--count', '5000', '--quiet'])).code, 0)
   const { stdout, stderr } = spawnSync('sh', ['-c', `"${root}/bin/latchkey" products:export | head -n 2`], {
     env: { PATH: process.env.PATH ?? '', ...env },
     encoding: 'utf8',
@@ -344,8 +345,8 @@ test('products:seed generates the given number, and refuses to in production', a
     assertRefused(await run(['products:seed', '--count', count]), 64, /--count must be from 1 to 10,000,000/)
   }
   const production = { ...env, NODE_ENV: 'production' }
-  assertRefused(await latchkey(['products:seed', '--count', '1'], { env: production, cwd: folder }), 64, /--force/)
-  const forced = await latchkey(['products:seed', '--count', '1', '--force'], { env: production, cwd: folder })
+  assertRefused(await runLoaded(['products:seed', '--count', '1'], { env: production, cwd: folder }), 64, /--force/)
+  const forced = await runLoaded(['products:seed', '--count', '1', '--force'], { env: production, cwd: folder })
   assert.equal(forced.code, 0, forced.stderr)
   assert.ok(!existsSync(join(folder, 'data')))
 })

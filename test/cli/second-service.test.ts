@@ -3,7 +3,8 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { test } from 'node:test'
 import { createDatabaseUrl, engines, testServer } from '../support/databases.ts'
-import { latchkey, startProcess } from '../support/process.ts'
+import { runLoaded } from '../support/loaded-program.ts'
+import { startProcess } from '../support/process.ts'
 
 const refusal =
   /^latchkey: the database file .*test\.db is served by another Latchkey process: two would share neither subscriptions nor rate limits\. Stop that one first, or use PostgreSQL for several\n$/
@@ -12,12 +13,12 @@ test('a second service on a SQLite file is refused, commands are not, and kill -
   const env = { DATABASE_URL: await createDatabaseUrl(t, 'sqlite') }
   const first = await startProcess(t, { env })
   for (const command of ['start', 'graphql:ws']) {
-    const { code, stderr } = await latchkey([command], { env })
+    const { code, stderr } = await runLoaded([command], { env })
     assert.equal(code, 69, stderr)
     assert.match(stderr, refusal)
   }
   for (const args of [['migrate'], ['user:create', '--email', 'ada@example.com'], ['user:list']]) {
-    const { code, stderr } = await latchkey(args, { env, input: 'Correct-Horse-1\n' })
+    const { code, stderr } = await runLoaded(args, { env, input: 'Correct-Horse-1\n' })
     assert.equal(code, 0, stderr)
   }
   assert.equal((await fetch(`${first.url}/health/ready`)).status, 200)
@@ -25,7 +26,7 @@ test('a second service on a SQLite file is refused, commands are not, and kill -
   await once(first.child, 'exit')
 
   const sockets = await startProcess(t, { command: 'graphql:ws', env })
-  assert.match((await latchkey(['start'], { env })).stderr, refusal)
+  assert.match((await runLoaded(['start'], { env })).stderr, refusal)
   sockets.child.kill('SIGTERM')
   assert.equal((await sockets.ended).code, 0)
   await startProcess(t, { env })
@@ -40,7 +41,7 @@ if (engines.includes('postgres')) {
     }
     const sockets = await startProcess(t, { command: 'graphql:ws', env })
     const service = await startProcess(t, { env })
-    assert.match((await latchkey(['start'], { env })).stderr, refusal)
+    assert.match((await runLoaded(['start'], { env })).stderr, refusal)
     for (const address of [sockets.wsUrl.replace('ws:', 'http:'), service.url]) {
       assert.equal((await fetch(`${address}/health/live`)).status, 200)
     }

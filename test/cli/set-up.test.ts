@@ -4,8 +4,9 @@ import { startApi } from '../support/api.ts'
 import { openConsole } from '../support/console.ts'
 import { createDatabaseUrl, onEachEngine } from '../support/databases.ts'
 import { eventually } from '../support/eventually.ts'
+import { runLoaded } from '../support/loaded-program.ts'
 import { password } from '../support/people.ts'
-import { latchkey, startProcess } from '../support/process.ts'
+import { startProcess } from '../support/process.ts'
 import { loggedPath } from '../support/set-up.ts'
 
 const form = '/console/setup'
@@ -16,7 +17,7 @@ onEachEngine('setup', (engine) => {
     const DATABASE_URL = await createDatabaseUrl(t, engine)
     const api = await startApi(t, { engine, env: { DATABASE_URL } })
     const logged = await loggedPath(api)
-    const run = (env: Record<string, string> = {}) => latchkey(['setup'], { env: { DATABASE_URL, ...env } })
+    const run = (env: Record<string, string> = {}) => runLoaded(['setup'], { env: { DATABASE_URL, ...env } })
 
     const printed = await run({ PORT: '3210' })
     assert.deepEqual([printed.code, printed.stderr], [0, ''])

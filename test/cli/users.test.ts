@@ -5,14 +5,14 @@ import { root } from '../../src/config/root.ts'
 import { startApi } from '../support/api.ts'
 import { createDatabaseUrl, onEachEngine } from '../support/databases.ts'
 import { deviceTokenIn, isKnown, lockOut } from '../support/devices.ts'
+import { runLoaded } from '../support/loaded-program.ts'
 import { logIn, password } from '../support/people.ts'
-import { latchkey } from '../support/process.ts'
 
 onEachEngine('user commands', (engine) => {
   test('create, show, change, unlock and list users while the service runs', async (t) => {
     const DATABASE_URL = await createDatabaseUrl(t, engine, { isMigrated: true })
     const env = { DATABASE_URL, BCRYPT_COST: '10' }
-    const run = (args: string[], input?: string) => latchkey(args, { env, ...(input !== undefined && { input }) })
+    const run = (args: string[], input?: string) => runLoaded(args, { env, ...(input !== undefined && { input }) })
     const api = await startApi(t, { engine, env: { DATABASE_URL } })
 
     const made = await run(
@@ -47,7 +47,7 @@ onEachEngine('user commands', (engine) => {
   test('invite, disable, enable and delete users, and set their passwords', async (t) => {
     const DATABASE_URL = await createDatabaseUrl(t, engine, { isMigrated: true })
     const env = { DATABASE_URL, BCRYPT_COST: '10', PUBLIC_URL: 'https://app.example.com' }
-    const run = (args: string[], input = '') => latchkey(args, { env, input })
+    const run = (args: string[], input = '') => runLoaded(args, { env, input })
     const api = await startApi(t, { engine, env: { DATABASE_URL } })
     await run(['user:create', '--email', 'root@example.com', '--role', 'admin'], password)
     const root = await logIn(api, 'root@example.com')
@@ -116,7 +116,7 @@ onEachEngine('user commands', (engine) => {
     const api = await startApi(t, { engine, env: { DATABASE_URL } })
     const name = 'x\n1\tceo@example.com\t\u001b[31mBoss'
     await api.post('/api/auth/register', { email: 'a@example.com', password, name })
-    const listed = await latchkey(['user:list'], { env: { DATABASE_URL, BCRYPT_COST: '4' } })
+    const listed = await runLoaded(['user:list'], { env: { DATABASE_URL, BCRYPT_COST: '4' } })
     assert.equal(listed.stdout.split('\n').length, 2, listed.stdout)
     assert.ok(!listed.stdout.includes('\u001b'))
     assert.match(listed.stderr, /bcrypt_cost is under 10/, 'warnings go beside the output')
@@ -149,19 +149,19 @@ onEachEngine('user commands', (engine) => {
       [['user:unlock'], '', 64, /missing required argument 'email'/],
     ]
     for (const [args, input, code, line] of cases) {
-      const ended = await latchkey(args, { env, input })
+      const ended = await runLoaded(args, { env, input })
       assert.equal(ended.code, code, ended.stderr)
       assert.match(ended.stderr, /^latchkey: .*\n$/)
       assert.match(ended.stderr, line)
     }
-    const long = await latchkey(['user:create', '--email', 'b@example.com', '--name', 'x'.repeat(300)], {
+    const long = await runLoaded(['user:create', '--email', 'b@example.com', '--name', 'x'.repeat(300)], {
       env,
       input: password,
     })
     assert.deepEqual([long.code, long.stderr], [1, 'latchkey: name: Must be at most 255 characters\n'])
     const twice = ['user:create', '--email', 'a@example.com']
-    assert.equal((await latchkey(twice, { env, input: password })).code, 0)
-    const taken = await latchkey(twice, { env, input: password })
+    assert.equal((await runLoaded(twice, { env, input: password })).code, 0)
+    const taken = await runLoaded(twice, { env, input: password })
     assert.deepEqual([taken.code, taken.stderr], [1, 'latchkey: email: Email already registered\n'])
   })
 })

@@ -14,8 +14,10 @@ export interface Visit {
 export interface VisitOptions {
   /** URL of the service; requests to other hosts are strays. */
   url: string
-  /** The page to open. */
-  path: string
+  /** The page to open. Without one, none is. */
+  path?: string
+  /** Of a session that was made without a browser. */
+  cookies?: Cookies
   /** Width of the window in CSS pixels. Below 600 it is a phone with a touch screen. */
   width?: number
   /** False: the browser runs no scripts. */
@@ -25,6 +27,8 @@ export interface VisitOptions {
   timezone?: string
 }
 
+export type Cookies = ReadonlyMap<string, { value: string }>
+
 /** The widths at which pages are tested: a small phone and a laptop. */
 export const widths = { phone: 375, desktop: 1280 } as const
 
@@ -33,7 +37,7 @@ after(async () => (await shared)?.close())
 
 /** Opens a page in a new browser profile with empty storage. Each call opens a separate one. */
 export async function openBrowser(t: TestContext, options: VisitOptions): Promise<Visit> {
-  const { url, path, width = widths.desktop, hasScripts = true, userAgent, timezone } = options
+  const { url, path, cookies = new Map(), width = widths.desktop, hasScripts = true, userAgent, timezone } = options
   shared ??= launchChromium()
   const browser = await shared
   const isPhone = width < 600
@@ -50,7 +54,8 @@ export async function openBrowser(t: TestContext, options: VisitOptions): Promis
   context.setDefaultTimeout(60_000)
   t.after(() => context.close())
   const visit = await watch(context, new URL(url).host)
-  await visit.page.goto(url + path)
+  await context.addCookies([...cookies].map(([name, { value }]) => ({ name, value, url })))
+  if (path !== undefined) await visit.page.goto(url + path)
   return visit
 }
 

@@ -3,12 +3,13 @@ import type { TestContext } from 'node:test'
 import type { Page } from 'playwright-core'
 import { insertMany } from '../../src/features/products/bulk.store.ts'
 import { type RoleDefinitions, shippedRoles } from '../../src/features/users/shipped-roles.ts'
+import { startBrowsedApi } from './browsed-api.ts'
 import { openBrowser, type Visit } from './browser.ts'
 import { createConfig } from './config.ts'
-import { enter, sees } from './console-steps.ts'
+import { openConsole } from './console.ts'
 import { enableTwoFactor, logIn, password, signIn, totp } from './people.ts'
 import { createProduct, sampleRow } from './products.ts'
-import { type ApiWithRoles, startApiWithRoles } from './roles.ts'
+import type { ApiWithRoles } from './roles.ts'
 
 /** Text from users and their browsers. */
 export interface Words {
@@ -35,7 +36,7 @@ export type Kind = 'nobody' | 'member' | 'viewer' | 'admin'
 export interface ConsoleFixture {
   api: ApiWithRoles
   words: Words
-  /** The browser of this kind of user, opened on the first call. */
+  /** The signed-in browser of this kind of user, without a page on the first call. */
   visit(kind: Kind): Promise<Visit>
   /** All opened browsers. */
   visits: readonly Visit[]
@@ -48,7 +49,7 @@ export interface ConsoleFixture {
 
 export async function startConsoleFixture(t: TestContext, words = plainWords): Promise<ConsoleFixture> {
   const config = createConfig(t, files)
-  const api = await startApiWithRoles(t, { config, env: { MAIL_FROM: 'latchkey@example.com' } })
+  const api = await startBrowsedApi(t, { config, env: { MAIL_FROM: 'latchkey@example.com' } })
   async function add(mailbox: string, ...roles: string[]) {
     const user = await signIn(api, `${mailbox}@example.com`)
     await api.grant(user, ...roles)
@@ -70,11 +71,10 @@ export async function startConsoleFixture(t: TestContext, words = plainWords): P
   const visits: Visit[] = []
   const known = new Map<Kind, Promise<Visit>>()
   async function open(kind: Kind): Promise<Visit> {
-    const visit = await openBrowser(t, { url: api.url, path: '/console/products' })
+    const session = openConsole(api)
+    if (kind !== 'nobody') await session.signIn(people[kind].email)
+    const visit = await openBrowser(t, { url: api.url, cookies: session.cookies })
     visits.push(visit)
-    if (kind === 'nobody') return visit
-    await enter(visit.page, people[kind].email)
-    await sees(visit.page, 'Products')
     return visit
   }
 

@@ -25,6 +25,11 @@ export async function sees(page: Page, heading: string): Promise<void> {
   await page.waitForLoadState('load')
 }
 
+/** The heading of a page that has loaded. */
+export async function headingOf(page: Page): Promise<string> {
+  return String(await page.evaluate('document.querySelector("h1")?.innerText')).trim()
+}
+
 /** Waits for this text, and for the scripts of the page. */
 export async function tells(page: Page, text: string): Promise<void> {
   await page.getByText(text).waitFor()
@@ -70,13 +75,14 @@ export async function lists(page: Page, names: readonly string[]): Promise<void>
 export async function fits(page: Page): Promise<void> {
   // Before its styles have loaded, a page may have any width.
   await page.waitForLoadState('load')
-  const { whole, window, widest } = (await page.evaluate(`(() => {
+  const overflow = await page.evaluate(`(() => {
     const { scrollWidth: whole, clientWidth: window } = document.documentElement
+    if (whole <= window) return ''
     const rightOf = (each) => each.getBoundingClientRect().right
     const [widest] = [...document.body.querySelectorAll('*')].sort((a, b) => rightOf(b) - rightOf(a))
-    return { whole, window, widest: widest.outerHTML.slice(0, 200) }
-  })()`)) as { whole: number; window: number; widest: string }
-  assert.ok(whole <= window, `${page.url()} is ${whole} wide in a window of ${window}, by ${widest}`)
+    return whole + ' wide in a window of ' + window + ', by ' + widest.outerHTML.slice(0, 200)
+  })()`)
+  assert.equal(overflow, '', page.url())
 }
 
 /** No requests to other hosts, and no errors. */

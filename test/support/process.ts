@@ -23,7 +23,7 @@ export interface Running {
   output(): string
 }
 
-interface Options {
+export interface CommandOptions {
   env?: Record<string, string>
   cwd?: string
   input?: string
@@ -34,14 +34,14 @@ interface Options {
 }
 
 /** A minimal environment, so that nothing of the tests' own leaks in. */
-function environment(env: Record<string, string>): Record<string, string> {
+export function environment(env: Record<string, string>): Record<string, string> {
   return { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', ...env }
 }
 
 /** Runs a command to its end. */
 export async function latchkey(
   args: string[],
-  { env = {}, cwd = '/', input, program = root, user = {} }: Options = {},
+  { env = {}, cwd = '/', input, program = root, user = {} }: CommandOptions = {},
 ): Promise<Ended> {
   const child = spawn(join(program, 'bin', 'latchkey'), args, { cwd, env: environment(env), ...user })
   child.stdin.end(input)
@@ -51,7 +51,12 @@ export async function latchkey(
 /** Starts a command that serves and waits until it listens. It is stopped after the test. */
 export async function startProcess(
   t: Pick<TestContext, 'after'>,
-  { env = {}, args = [], command = 'start', program = root }: Options & { args?: string[]; command?: string } = {},
+  {
+    env = {},
+    args = [],
+    command = 'start',
+    program = root,
+  }: CommandOptions & { args?: string[]; command?: string } = {},
 ): Promise<Running> {
   const child = spawn(join(program, 'bin', 'latchkey'), [command, ...args], {
     cwd: '/',

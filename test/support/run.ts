@@ -30,7 +30,8 @@ if (!isFast && files.length === 0) {
   const program = (name: string) => join(root, 'node_modules', '.bin', name)
   const codes = await Promise.all([
     run(program('biome'), ['ci', '--error-on-warnings', '.'], {}),
-    run(program('tsc'), ['--noEmit'], {}),
+    // Beside the other, a second thread checks much of the same again; collecting garbage takes a third of the time.
+    run(program('tsc'), ['--noEmit', '--checkers', '1'], { GOGC: '400' }),
   ])
   const failed = codes.find((code) => code !== 0)
   if (failed !== undefined) process.exit(failed)

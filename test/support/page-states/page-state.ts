@@ -1,7 +1,8 @@
 /** A page of the console in one of its states, and how to get there. */
+import assert from 'node:assert/strict'
 import type { Page } from 'playwright-core'
 import type { ConsoleFixture, Kind } from '../console-fixture.ts'
-import { sees } from '../console-steps.ts'
+import { headingOf } from '../console-steps.ts'
 
 export interface PageState {
   name: string
@@ -18,5 +19,5 @@ export function at(as: Kind, name: string, path: string, heading: string): PageS
 
 export async function goTo(page: Page, address: string, heading: string): Promise<void> {
   await page.goto(address)
-  await sees(page, heading)
+  assert.equal(await headingOf(page), heading)
 }

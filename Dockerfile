@@ -13,7 +13,8 @@ COPY bin bin
 COPY config config
 COPY src src
 COPY deploy/image deploy/image
-RUN node deploy/image/slim.ts && mkdir -p data node_modules/.cache && chown node:node data node_modules/.cache
+RUN node deploy/image/slim.ts && mkdir -p backups data node_modules/.cache \
+  && chown node:node backups data node_modules/.cache
 
 # Node keeps a compile cache for each user, so this must be the one that runs the service.
 USER node
@@ -41,6 +42,8 @@ COPY --from=build /srv/latchkey/src src
 
 # The SQLite database is stored here; PostgreSQL needs no volume. Nothing else is written to, apart from /tmp.
 COPY --from=build --chown=node:node /srv/latchkey/data data
+# A volume that is mounted here belongs to the user of the service; see BACKUP_FOLDER.
+COPY --from=build --chown=node:node /srv/latchkey/backups backups
 VOLUME /srv/latchkey/data
 
 # By number: Kubernetes cannot tell from a name that it is not root.

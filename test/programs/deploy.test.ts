@@ -253,3 +253,24 @@ test('Caddy accepts the Caddyfile, and checks readiness each second', () => {
   assert.match(stdout, /"active":\{"interval":1000000000,"timeout":5000000000,"uri":"\/health\/ready"\}/)
   assert.match(stdout, /"upstreams":\[\{"dial":"node-1:3000"\},\{"dial":"node-2:3000"\}\]/)
 })
+
+test('the nodes of Compose keep backups in a volume that their user can write', () => {
+  for (const { environment, volumes } of nodes) {
+    const { BACKUP_FOLDER, BACKUP_EVERY } = environment ?? {}
+    assert.ok(BACKUP_FOLDER && BACKUP_EVERY)
+    assert.ok(volumes?.includes(`backups:${BACKUP_FOLDER}`))
+    // A new volume gets the owner of the folder in the image.
+    const name = BACKUP_FOLDER.split('/').at(-1)
+    assert.match(dockerfile, new RegExp(`^COPY .*--chown=node:node /srv/latchkey/${name} ${name}$`, 'm'))
+  }
+})
+
+test('the pod has as many threads as its memory is enough for, whatever the machine has', () => {
+  // With one thread, and for each further one, under load; npm run bench memory.
+  const [first, further] = [250, 110]
+  const threads = Number(podEnvironment.THREADS)
+  assert.ok(threads >= 1, 'the number of threads is set')
+  const limit = Number.parseInt(container.resources.limits.memory, 10) * 1024
+  assert.match(container.resources.limits.memory, /^\d+Gi$/)
+  assert.ok(first + further * (threads - 1) < limit / 2, `${limit} MB`)
+})

@@ -6,6 +6,7 @@ import { type AppliedMigration, findPending, type Migration } from '../../platfo
 import { inspectPostgres, type PostgresState } from '../../platform/database/postgres/inspect.ts'
 import { requireSuitable } from '../../platform/database/postgres/session.ts'
 import { inspectSqlite, type SqliteState } from '../../platform/database/sqlite/inspect.ts'
+import { connectionsPerThread } from '../threads/count.ts'
 import { checkClock } from './clock-check.ts'
 import { type Finding, judge } from './finding.ts'
 
@@ -62,6 +63,8 @@ function checkSpace({ folder, freeBytes, file }: SqliteState): Finding {
 export interface PostgresTarget {
   url: string
   poolSize: number
+  /** How many serve. */
+  threads: number
 }
 
 export async function checkPostgres(target: PostgresTarget, migrations: readonly Migration[]): Promise<Finding[]> {
@@ -118,14 +121,17 @@ function checkDurability({ settings }: PostgresState): Finding[] {
   ]
 }
 
-/** Each node also has a connection that listens, and some for checks and migrations. */
-function checkConnections({ settings }: PostgresState, { poolSize }: PostgresTarget): Finding {
+/** Each thread also has up to two connections that listen; there is one more for the background work. */
+function checkConnections({ settings }: PostgresState, { poolSize, threads }: PostgresTarget): Finding {
   const usable = Number(settings.max_connections) - Number(settings.superuser_reserved_connections)
-  const needed = poolSize + 3
+  const needed = (connectionsPerThread(poolSize, threads) + 2) * threads + 1
   return judge('database_connections', {
     isFine: needed <= usable,
     fine: `a node needs up to ${needed} of ${usable} connections of the server`,
-    otherwise: ['problem', `a node needs ${needed} connections, the server has ${usable}: lower DATABASE_POOL_SIZE`],
+    otherwise: [
+      'problem',
+      `a node needs ${needed} connections, the server has ${usable}: lower DATABASE_POOL_SIZE or THREADS`,
+    ],
   })
 }
 

@@ -7,6 +7,7 @@ import type { Feature } from '../../platform/feature.ts'
 import { declaredBy } from '../declarations.ts'
 import { withOwnFeatures } from '../features.ts'
 import type { Config } from '../load-config.ts'
+import { countServingThreads } from '../threads/count.ts'
 import { checkPostgres, checkSqlite } from './database-checks.ts'
 import type { Finding } from './finding.ts'
 import { checkMailServer, checkRedis } from './neighbour-checks.ts'
@@ -42,9 +43,10 @@ function checkSettings(config: Config): Finding[] {
     )
 }
 
-function checkDatabase({ database }: Config, extensions: readonly Feature[]): Promise<Finding[]> {
+function checkDatabase({ database, server }: Config, extensions: readonly Feature[]): Promise<Finding[]> {
   const isSqlite = database.url.startsWith('file:')
   const { migrations } = declaredBy(withOwnFeatures(extensions))
   const known = readMigrations(migrations, isSqlite ? 'sqlite' : 'postgres')
-  return isSqlite ? checkSqlite(sqlitePath(database.url, root), known) : checkPostgres(database, known)
+  if (isSqlite) return checkSqlite(sqlitePath(database.url, root), known)
+  return checkPostgres({ ...database, threads: countServingThreads(server.threads) }, known)
 }

@@ -5,6 +5,7 @@
 import { type Clock, systemClock } from '../../core/clock.ts'
 import { systemRandom } from '../../core/random.ts'
 import { withTimeout } from '../../core/timeout.ts'
+import { dialectOf } from '../../platform/database/open.ts'
 import type { Feature, TerminalLink } from '../../platform/feature.ts'
 import { type Log, writeLine } from '../../platform/log/logger.ts'
 import { compactHeap } from '../../platform/process/compact-heap.ts'
@@ -13,6 +14,7 @@ import { createSharedSlotsMemory, releaseShare } from '../../platform/threads/sh
 import type { App, ListenAt } from '../create-app.ts'
 import type { Config } from '../load-config.ts'
 import { openSecrets } from '../open-secrets.ts'
+import { connectionsPerThread } from './count.ts'
 import { requireFreePort } from './free-port.ts'
 import { openProcessDatabase } from './process-database.ts'
 import { startServingThread, type Workers } from './supervised-thread.ts'
@@ -38,8 +40,9 @@ export async function createThreadedApp(options: ThreadedOptions): Promise<App> 
   const { config, log, threads: count, directory, environment, clock, compactsHeap = false } = options
   const slots = createSharedSlotsMemory(count, systemRandom)
   const serviceId = systemRandom.id()
-  const poolSize = Math.max(1, Math.floor(config.database.poolSize / count))
+  const poolSize = connectionsPerThread(config.database.poolSize, count)
   const database = await openProcessDatabase({ ...options, clock: clock?.clock ?? systemClock })
+  warnOfSmallPool(options, poolSize)
   // Before the threads, of which only one would say so.
   openSecrets({ config, log, random: systemRandom, isServing: true })
   const hub = createHub({
@@ -86,6 +89,13 @@ export async function createThreadedApp(options: ThreadedOptions): Promise<App> 
     close,
     cutOff: () => threads.tell('cutOff'),
   }
+}
+
+function warnOfSmallPool({ config, log, threads }: ThreadedOptions, poolSize: number): void {
+  const { database } = config
+  if (dialectOf(database.url) === 'sqlite' || poolSize * threads <= database.poolSize) return
+  const given = { poolSize: database.poolSize, threads, connections: poolSize * threads }
+  log.warn(given, 'database.pool_size is too small for the threads: each has two connections all the same')
 }
 
 async function listen(threads: ThreadSet, { server, graphql }: Config): ReturnType<App['listen']> {

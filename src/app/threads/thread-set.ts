@@ -12,6 +12,8 @@ export interface ThreadSetOptions {
   onEnd(index: number): void
 }
 
+type Order = 'drain' | 'cutOff'
+
 export interface ThreadSet {
   /** Opens all of them. If one fails, they are all ended. */
   open(): Promise<void>
@@ -20,7 +22,7 @@ export interface ThreadSet {
   first(): ServingThread | undefined
   /** From now on, a thread that dies is replaced by one that listens there. */
   replaceDead(at: ListenAt): void
-  tell(name: 'drain' | 'cutOff'): void
+  tell(name: Order): void
   close(): Promise<void>
 }
 
@@ -30,8 +32,12 @@ const pauseMs = 1000
 
 export function createThreadSet({ count, log, start, onEnd }: ThreadSetOptions): ThreadSet {
   const threads = new Map<number, ServingThread>()
-  /** Replacements under way. */
-  const replacing = new Set<Promise<void>>()
+  /** Replacements under way, by index. */
+  const replacing = new Map<number, Promise<void>>()
+  /** Those that can be told something. */
+  const opened = new Set<ServingThread>()
+  /** What they were told, for those that are opened later. */
+  const told: Order[] = []
   let at: ListenAt | undefined
   let isClosing = false
 
@@ -41,6 +47,7 @@ export function createThreadSet({ count, log, start, onEnd }: ThreadSetOptions):
     const startedAt = performance.now()
     thread.onDeath((error) => {
       threads.delete(index)
+      opened.delete(thread)
       onEnd(index)
       // Before they listen, the failed call below ends the start.
       if (isClosing || !at) return
@@ -48,12 +55,16 @@ export function createThreadSet({ count, log, start, onEnd }: ThreadSetOptions):
       keepReplacing(index, performance.now() - startedAt < shortLifeMs ? pauseMs : 0)
     })
     await thread.open()
+    opened.add(thread)
+    for (const order of told) thread.tell(order, undefined)
     return thread
   }
 
   function keepReplacing(index: number, pause: number): void {
-    const work = replace(index, pause).finally(() => replacing.delete(work))
-    replacing.add(work)
+    const work = replace(index, pause).finally(() => {
+      if (replacing.get(index) === work) replacing.delete(index)
+    })
+    replacing.set(index, work)
   }
 
   async function replace(index: number, pause: number): Promise<void> {
@@ -68,6 +79,7 @@ export function createThreadSet({ count, log, start, onEnd }: ThreadSetOptions):
       if (!failed || isClosing) return
       log.error({ err: error, thread: index }, 'a serving thread could not be replaced; it is tried again')
       threads.delete(index)
+      opened.delete(failed)
       await failed.terminate()
       onEnd(index)
       keepReplacing(index, pauseMs)
@@ -91,12 +103,16 @@ export function createThreadSet({ count, log, start, onEnd }: ThreadSetOptions):
       at = place
     },
     tell(name) {
-      for (const thread of threads.values()) thread.tell(name, undefined)
+      told.push(name)
+      for (const thread of opened) thread.tell(name, undefined)
     },
     async close() {
       isClosing = true
-      await Promise.all(replacing)
-      await Promise.all([...threads.values()].map((thread) => thread.close()))
+      const close = (among: (index: number) => boolean) =>
+        [...threads].filter(([index]) => among(index)).map(([, thread]) => thread.close())
+      // The others do not wait for one that is only starting.
+      await Promise.all([...close((index) => !replacing.has(index)), ...replacing.values()])
+      await Promise.all(close(() => true))
     },
   }
 }

@@ -42,9 +42,9 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
   const { tracked, requireOpen, close } = trackOperations(options.observe, connections.end)
   /** A write was refused. The readiness check then tries one until it succeeds. */
   let isInDoubt = false
-  // Half of the connections stay free for short queries.
+  // At least half of the connections stay free for short queries, unless there is only one.
   const inScanSlot = createConcurrencyLimit({
-    atOnce: Math.ceil(options.poolSize / 2),
+    atOnce: Math.max(1, Math.floor(options.poolSize / 2)),
     maxWaiting: maxWaitingScans,
     refusal: () => serviceUnavailable(),
   })

@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { pino } from 'pino'
+import type { ServingThread } from './supervised-thread.ts'
+import { createThreadSet } from './thread-set.ts'
+
+const at = { port: 1, wsPort: 2, isShared: true }
+
+/** Threads that only note what they are told. Those from the third on open when `openLater` is called. */
+function createFakes() {
+  const calls: string[] = []
+  const die: (() => void)[] = []
+  const later = Promise.withResolvers<void>()
+  let started = 0
+  const start = (): ServingThread => {
+    const id = started
+    started += 1
+    const note = (name: string) => void calls.push(`${id} ${name}`)
+    return {
+      open: async () => {
+        if (id > 1) await later.promise
+        note('open')
+      },
+      call: (async (name: string) => note(name)) as ServingThread['call'],
+      tell: ((name: string) => note(name)) as ServingThread['tell'],
+      onDeath: (listener) => (die[id] = () => listener(new Error('died'))),
+      close: async () => note('close'),
+      terminate: async () => note('terminate'),
+    }
+  }
+  return { calls, die, start, openLater: later.resolve, started: () => started }
+}
+
+async function openTwo() {
+  const fakes = createFakes()
+  const log = Object.assign(pino({ level: 'silent' }), { flush() {} })
+  const set = createThreadSet({ count: 2, log, start: fakes.start, onEnd() {} })
+  await set.open()
+  set.replaceDead(at)
+  return { ...fakes, set }
+}
+
+test('a thread that takes the place of a dead one is told what the others were told, once it can be', async () => {
+  const { set, calls, die, openLater, started } = await openTwo()
+  die[0]?.()
+  while (started() < 3) await sleep(20)
+  set.tell('drain')
+  assert.deepEqual(calls.slice(2), ['1 drain'])
+  openLater()
+  await new Promise(setImmediate)
+  assert.deepEqual(calls.slice(3), ['2 open', '2 drain', '2 listen'])
+})
+
+test('the others end without waiting for one that is only starting', async () => {
+  const { set, calls, die, openLater, started } = await openTwo()
+  die[0]?.()
+  while (started() < 3) await sleep(20)
+  const closed = set.close()
+  await new Promise(setImmediate)
+  assert.deepEqual(calls.slice(2), ['1 close'])
+  openLater()
+  await closed
+  assert.ok(calls.includes('2 close'))
+})

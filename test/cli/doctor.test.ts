@@ -231,4 +231,13 @@ if (engines.includes('postgres')) {
     assert.match(text, /lower DATABASE_POOL_SIZE$/)
     assert.equal((await findingOf('pubsub', { ...env, GQL_PUBSUB: 'in_memory' }))[0], 'warning')
   })
+
+  test('PostgreSQL of several hosts, without encryption: fine on this machine, a warning elsewhere', async (t) => {
+    const { username, host, pathname } = new URL(await createDatabaseUrl(t, 'postgres'))
+    const closed = await freePort()
+    const checkAt = (hosts: string) =>
+      findingOf('database_encryption', { ...good, DATABASE_URL: `postgres://${username}@${hosts}${pathname}` })
+    assert.deepEqual(await checkAt(`127.0.0.1:${closed},${host}`), ['ok', 'PostgreSQL is on this machine'])
+    assert.match((await checkAt(`${host},db.example:5432`)).join(' '), /^warning .* is not encrypted/)
+  })
 }

@@ -1,7 +1,7 @@
 /** Checks of the database: can it be reached, is it set up well, is its schema up to date. */
 import { errorMessage } from '../../core/error-message.ts'
 import { FatalError } from '../../core/fatal-error.ts'
-import { parsePostgresUrl } from '../../core/postgres-url.ts'
+import { isOnThisMachine, parsePostgresUrl } from '../../core/postgres-url.ts'
 import { type AppliedMigration, findPending, type Migration } from '../../platform/database/migrations.ts'
 import { inspectPostgres, type PostgresState } from '../../platform/database/postgres/inspect.ts'
 import { requireSuitable } from '../../platform/database/postgres/session.ts'
@@ -84,7 +84,7 @@ export async function checkPostgres(target: PostgresTarget, migrations: readonly
     ...checkDurability(state),
     checkConnections(state, target),
     judge('database_encryption', {
-      isFine: state.isEncrypted || isLocal(target.url),
+      isFine: state.isEncrypted || isOnThisMachine(target.url),
       fine: state.isEncrypted ? 'the connection to PostgreSQL is encrypted' : 'PostgreSQL is on this machine',
       otherwise: ['warning', 'the connection to PostgreSQL is not encrypted: add ?sslmode=verify-full to DATABASE_URL'],
     }),
@@ -127,11 +127,6 @@ function checkConnections({ settings }: PostgresState, { poolSize }: PostgresTar
     fine: `a node needs up to ${needed} of ${usable} connections of the server`,
     otherwise: ['problem', `a node needs ${needed} connections, the server has ${usable}: lower DATABASE_POOL_SIZE`],
   })
-}
-
-function isLocal(url: string): boolean {
-  const { hostname } = new URL(url)
-  return ['', 'localhost', '127.0.0.1', '[::1]'].includes(hostname)
 }
 
 function checkMigrations(applied: readonly AppliedMigration[] | undefined, migrations: readonly Migration[]): Finding {

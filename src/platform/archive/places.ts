@@ -1,5 +1,6 @@
 /** Which database a URL names, and whether a service uses it. */
 import { existsSync, realpathSync } from 'node:fs'
+import { isSameDatabase } from '../../core/postgres-url.ts'
 import { dialectOf, sqlitePath } from '../database/open.ts'
 import { connectForArchive } from './postgres-snapshot.ts'
 import { countServiceConnections } from './postgres-target.ts'
@@ -9,7 +10,8 @@ import type { DatabasePlace } from './transfer.ts'
 type Place = Pick<DatabasePlace, 'url' | 'root'>
 
 export function isSamePlace(a: Place, b: Place): boolean {
-  return identityOf(a) === identityOf(b)
+  if (dialectOf(a.url) !== dialectOf(b.url)) return false
+  return dialectOf(a.url) === 'sqlite' ? realPathOf(a) === realPathOf(b) : isSameDatabase(a.url, b.url)
 }
 
 export async function isInUse({ url, root }: Place): Promise<boolean> {
@@ -22,11 +24,7 @@ export async function isInUse({ url, root }: Place): Promise<boolean> {
   }
 }
 
-function identityOf({ url, root }: Place): string {
-  if (dialectOf(url) === 'sqlite') {
-    const path = sqlitePath(url, root)
-    return existsSync(path) ? realpathSync(path) : path
-  }
-  const { hostname, port, pathname } = new URL(url)
-  return `${hostname}:${port || '5432'}${pathname}`
+function realPathOf({ url, root }: Place): string {
+  const path = sqlitePath(url, root)
+  return existsSync(path) ? realpathSync(path) : path
 }

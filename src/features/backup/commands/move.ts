@@ -1,4 +1,4 @@
-import { url } from '../../../config/readers.ts'
+import { databaseUrl } from '../../../config/readers.ts'
 import { exitCodes, FatalError } from '../../../core/fatal-error.ts'
 import { isInUse, isSamePlace } from '../../../platform/archive/places.ts'
 import { move } from '../../../platform/archive/transfer.ts'
@@ -20,7 +20,7 @@ export interface MoveOptions {
   quiet?: boolean
 }
 
-const databaseUrl = url('file', 'postgres', 'postgresql')
+const anyDatabase = databaseUrl('file')
 
 export async function moveTo(context: ArchiveContext, given: MoveOptions): Promise<void> {
   const from = configuredPlace(context)
@@ -39,8 +39,9 @@ export async function moveTo(context: ArchiveContext, given: MoveOptions): Promi
 }
 
 function requireUrl(given: string): string {
-  const read = databaseUrl.read({ kind: 'value', value: given, line: 1, column: 1 })
-  if (read === undefined) throw usageError(`--to must be ${databaseUrl.expected}`)
+  const input = { kind: 'value', value: given, line: 1, column: 1 } as const
+  const read = anyDatabase.read(input)
+  if (read === undefined) throw usageError(`--to must be ${anyDatabase.explain?.(input) ?? anyDatabase.expected}`)
   return read
 }
 

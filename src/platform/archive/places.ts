@@ -3,7 +3,7 @@ import { existsSync, realpathSync } from 'node:fs'
 import { isSameDatabase } from '../../core/postgres-url.ts'
 import { dialectOf, sqlitePath } from '../database/open.ts'
 import { connectForArchive } from './postgres-snapshot.ts'
-import { countServiceConnections } from './postgres-target.ts'
+import { findUse } from './postgres-use.ts'
 import { isSqliteInUse } from './sqlite-exclusive.ts'
 import type { DatabasePlace } from './transfer.ts'
 
@@ -14,13 +14,16 @@ export function isSamePlace(a: Place, b: Place): boolean {
   return dialectOf(a.url) === 'sqlite' ? realPathOf(a) === realPathOf(b) : isSameDatabase(a.url, b.url)
 }
 
-export async function isInUse({ url, root }: Place): Promise<boolean> {
-  if (dialectOf(url) === 'sqlite') return isSqliteInUse(sqlitePath(url, root))
-  const client = await connectForArchive(url)
+/** Returns how a service uses it and what to do; undefined if none does. */
+export async function findUseOf({ url, root, schema }: DatabasePlace): Promise<string | undefined> {
+  if (dialectOf(url) === 'sqlite') {
+    return isSqliteInUse(sqlitePath(url, root)) ? 'another process has the file open: stop it first' : undefined
+  }
+  const connection = await connectForArchive(url)
   try {
-    return (await countServiceConnections(client)) > 0
+    return await findUse(connection, schema.presenceTables)
   } finally {
-    await client.end()
+    await connection.client.end()
   }
 }
 

@@ -8,13 +8,15 @@ import { requireSuitable } from '../../platform/database/postgres/session.ts'
 import { inspectSqlite, type SqliteState } from '../../platform/database/sqlite/inspect.ts'
 import { checkClock } from './clock-check.ts'
 import { type Finding, judge } from './finding.ts'
+import { checkSpace } from './space-check.ts'
 
-const gigabyte = 1_000_000_000
 const minPostgres = 140_000
 
 export async function checkSqlite(path: string, migrations: readonly Migration[]): Promise<Finding[]> {
   const state = await inspectSqlite(path)
-  const findings = [checkFolder(state), checkSpace(state)]
+  // Writes need room for the -wal, a migration three times its table.
+  const wantedBytes = 3 * (state.file?.bytes ?? 0)
+  const findings = [checkFolder(state), checkSpace('disk_space', { ...state, wantedBytes })]
   if (!state.file) {
     return [...findings, { id: 'database', status: 'ok', text: `${path} does not exist yet; the first start makes it` }]
   }
@@ -43,19 +45,6 @@ function checkFolder({ folder, isFolderWritable }: SqliteState): Finding {
     isFine: isFolderWritable,
     fine: `${folder} is writable`,
     otherwise: ['problem', `${folder} is not writable for this user, but SQLite makes files there: change its owner`],
-  })
-}
-
-/** Writes need room for the -wal, a migration three times its table. */
-function checkSpace({ folder, freeBytes, file }: SqliteState): Finding {
-  if (freeBytes === undefined) return { id: 'disk_space', status: 'ok', text: `the disk of ${folder} does not tell` }
-  const wanted = Math.max(gigabyte, 3 * (file?.bytes ?? 0))
-  const free = `${Math.floor(freeBytes / 1_000_000)} MB are free on the disk of ${folder}`
-  const advice = `${free}: make room, at least ${Math.ceil(wanted / 1_000_000)} MB`
-  return judge('disk_space', {
-    isFine: freeBytes >= wanted,
-    fine: free,
-    otherwise: [freeBytes < gigabyte / 10 ? 'problem' : 'warning', advice],
   })
 }
 

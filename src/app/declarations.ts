@@ -19,6 +19,7 @@ export interface Declared extends DeclaredSchema {
 
 export function declaredBy(features: readonly Feature[]): Declared {
   const definitions = features.map(({ definition }) => definition)
+  const expiring = definitions.flatMap((definition) => definition.expiringTables ?? [])
   return {
     migrations: [...platformMigrations, ...features.flatMap(migrationsOf)],
     countedLists: ['audit', ...definitions.flatMap(({ countedLists = [] }) => countedLists)],
@@ -26,8 +27,9 @@ export function declaredBy(features: readonly Feature[]): Declared {
       'used_once',
       // Made anew at the next start.
       'change_consumers',
-      ...definitions.flatMap(({ expiringTables = [] }) => expiringTables).map(({ table }) => table),
+      ...expiring.map(({ table }) => table),
     ],
+    presenceTables: expiring.filter(({ isPresence }) => isPresence).map(({ table }) => table),
     auditEvents: Object.assign({}, ...definitions.map(({ auditEvents = {} }) => auditEvents)),
   }
 }

@@ -3,9 +3,9 @@ import type { Command } from 'commander'
 import type { GlobalOptions, Settings } from './settings.ts'
 
 const doctorHelp = `
-Checks the settings that production needs, the database, Redis, the mail server, clocks, disk space and migrations. Each
-line is ok, warning or problem, and says what to do. It changes nothing. Run it as the user and with the variables of the
-service.
+Checks the settings that production needs, the database, Redis, the mail server, the OpenTelemetry collector, scheduled
+backups, clocks, disk space and migrations. Each line is ok, warning or problem, and says what to do. It changes nothing.
+Run it as the user and with the variables of the service.
 
 Exit codes: 0 everything is fine, 1 there are warnings, 2 there are problems, 78 the configuration cannot be read.`
 

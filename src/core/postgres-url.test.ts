@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { findPostgresUrlProblem, parsePostgresUrl } from './postgres-url.ts'
+import { findPostgresUrlProblem, isOnThisMachine, isSameDatabase, parsePostgresUrl } from './postgres-url.ts'
 
 /** The addresses that the driver reads from a URL of one host. */
 function addressesOf(text: string): string[] {
@@ -67,4 +67,39 @@ test('a wrong URL is refused with the reason, without its credentials', () => {
     assert.ok(!found.includes('sec') || found.includes('seconds'), found)
   }
   assert.equal(findPostgresUrlProblem('postgres://one,two/shop?target_session_attrs=standby'), undefined)
+})
+
+test('two URLs name the same database if they share a host, however they are written', () => {
+  const shop = 'postgres://user:secret@one:5432,two:5433/shop?target_session_attrs=read-write'
+  for (const same of [
+    'postgres://two:5433/shop',
+    'postgresql://other@ONE/shop',
+    'postgres:///shop?host=one',
+    'postgres:///sh%6Fp?host=three,two&port=1,5433',
+  ]) {
+    assert.equal(isSameDatabase(shop, same), true, same)
+  }
+  for (const other of [
+    'postgres://two/shop',
+    'postgres://one/depot',
+    'postgres:///shop',
+    'postgres:///shop?host=four',
+  ]) {
+    assert.equal(isSameDatabase(shop, other), false, other)
+  }
+  assert.equal(isSameDatabase('postgres:///shop?host=one', 'postgres:///shop?host=two'), false)
+})
+
+test('a server is on this machine if each of its hosts is', () => {
+  for (const near of [
+    'postgres:///shop',
+    'postgres://[::1]/shop',
+    'postgres://localhost,127.0.0.1:1/shop',
+    'postgres:///shop?host=/run/postgresql',
+  ]) {
+    assert.equal(isOnThisMachine(near), true, near)
+  }
+  for (const far of ['postgres://one/shop', 'postgres://localhost,one/shop', 'postgres:///shop?host=one']) {
+    assert.equal(isOnThisMachine(far), false, far)
+  }
 })

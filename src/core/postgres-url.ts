@@ -9,6 +9,9 @@ export type SessionTarget = (typeof sessionTargets)[number]
 export interface PostgresHost {
   /** Host and port, for messages. */
   name: string
+  /** A name, an address, or the folder of a Unix socket. Empty if the URL names none. */
+  host: string
+  port: number
   /** The URL of this host alone. */
   url: string
 }
@@ -18,6 +21,8 @@ export interface PostgresUrl {
   target: SessionTarget
   /** For each host. */
   connectTimeoutMs: number | undefined
+  /** Empty if the URL names none. */
+  database: string
   /** Hosts and database for messages, without the credentials. */
   place: string
 }
@@ -26,6 +31,9 @@ export interface PostgresUrl {
 export class PostgresUrlError extends Error {
   override readonly name = 'PostgresUrlError'
 }
+
+const defaultPort = '5432'
+const localHosts: readonly string[] = ['', 'localhost', '127.0.0.1', '::1']
 
 interface Address {
   host: string
@@ -43,11 +51,28 @@ export function parsePostgresUrl(text: string): PostgresUrl {
   for (const name of ['host', 'port', 'target_session_attrs', 'connect_timeout']) params.delete(name)
   const hosts = addresses.map((address) => ({
     name: nameOf(address),
+    host: address.host.toLowerCase(),
+    port: Number(address.port || defaultPort),
     // A host in the parameters may also be the folder of a Unix socket.
     url: isPlain ? text : `${scheme}//${credentials}localhost${path}?${withAddress(params, address)}`,
   }))
   for (const { url } of hosts) requireReadable(url)
-  return { hosts, target, connectTimeoutMs, place: hosts.map(({ name }) => name).join(',') + path }
+  const place = hosts.map(({ name }) => name).join(',') + path
+  return { hosts, target, connectTimeoutMs, database: decode(path.slice(1)), place }
+}
+
+/** Whether two URLs have a host in common, and name the same database on it. */
+export function isSameDatabase(one: string, other: string): boolean {
+  const [a, b] = [parsePostgresUrl(one), parsePostgresUrl(other)]
+  return (
+    a.database === b.database &&
+    a.hosts.some(({ host, port }) => b.hosts.some((each) => each.host === host && each.port === port))
+  )
+}
+
+/** Whether connections to every host of a URL stay on this machine. */
+export function isOnThisMachine(url: string): boolean {
+  return parsePostgresUrl(url).hosts.every(({ host }) => localHosts.includes(host) || host.startsWith('/'))
 }
 
 /** Returns what is wrong with a URL, or undefined. */

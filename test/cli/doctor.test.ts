@@ -1,49 +1,18 @@
 /** `latchkey doctor`: what it finds, its exit codes, and that it changes nothing. */
 import assert from 'node:assert/strict'
 import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import pg from 'pg'
 import { checkClock } from '../../src/app/doctor/clock-check.ts'
-import { examine } from '../../src/app/doctor/doctor.ts'
 import type { Finding } from '../../src/app/doctor/finding.ts'
-import { loadConfig } from '../../src/app/load-config.ts'
-import { root } from '../../src/config/root.ts'
 import { createClock } from '../../src/core/clock.ts'
 import { startApi } from '../support/api.ts'
 import { createDatabaseUrl, engines, onEachEngine, temporaryFolder, testServer } from '../support/databases.ts'
+import { findingOf, findingsOf, good } from '../support/doctor.ts'
 import { runLoaded } from '../support/loaded-program.ts'
 import { startSmtp } from '../support/mailbox.ts'
 import { freePort } from '../support/servers.ts'
-
-const random = '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'
-
-/** What production wants, apart from a database and a mail server. */
-const good = {
-  NODE_ENV: 'production',
-  JWT_SECRET: random,
-  PUBLIC_URL: 'https://api.example.com',
-  TRUSTED_PROXIES: 'loopback',
-  REGISTRATION: 'closed',
-  REFUSE_COMMON_PASSWORDS: 'true',
-  CORS_ORIGINS: 'https://shop.example.com',
-  METRICS_TOKEN: 'a long one for Prometheus',
-  GQL_PUBSUB: 'in_memory',
-  BACKUP_FOLDER: tmpdir(),
-  BACKUP_EVERY: '24h',
-}
-
-async function findingsOf(environment: Record<string, string>): Promise<Finding[]> {
-  const config = loadConfig({ directory: join(root, 'config'), environment, forService: false })
-  return examine({ config, extensions: [], startProblems: [] })
-}
-
-async function findingOf(id: string, environment: Record<string, string>): Promise<[status: string, text: string]> {
-  const found = (await findingsOf(environment)).find((each) => each.id === id)
-  assert.ok(found, `there is no check ${id}`)
-  return [found.status, found.text]
-}
 
 const bad = (findings: Finding[]) => findings.filter(({ status }) => status !== 'ok')
 
@@ -230,5 +199,14 @@ if (engines.includes('postgres')) {
     assert.equal(pool, 'problem')
     assert.match(text, /lower DATABASE_POOL_SIZE$/)
     assert.equal((await findingOf('pubsub', { ...env, GQL_PUBSUB: 'in_memory' }))[0], 'warning')
+  })
+
+  test('PostgreSQL of several hosts, without encryption: fine on this machine, a warning elsewhere', async (t) => {
+    const { username, host, pathname } = new URL(await createDatabaseUrl(t, 'postgres'))
+    const closed = await freePort()
+    const checkAt = (hosts: string) =>
+      findingOf('database_encryption', { ...good, DATABASE_URL: `postgres://${username}@${hosts}${pathname}` })
+    assert.deepEqual(await checkAt(`127.0.0.1:${closed},${host}`), ['ok', 'PostgreSQL is on this machine'])
+    assert.match((await checkAt(`${host},db.example:5432`)).join(' '), /^warning .* is not encrypted/)
   })
 }

@@ -127,10 +127,12 @@ const notOnDashboard = [
 test('the guide lists the checks of doctor', () => {
   const guide = read('docs', 'monitoring.md')
   const folder = ['src', 'app', 'doctor']
-  const sources = ['doctor.ts', 'database-checks.ts', 'neighbour-checks.ts'].map((file) => read(...folder, file))
+  const sources = ['doctor.ts', 'database-checks.ts', 'neighbour-checks.ts', 'backup-checks.ts'].map((file) =>
+    read(...folder, file),
+  )
   const settings = read('src', 'features', 'set-up', 'production-settings.ts')
   const ids = [...sources, settings].flatMap((source) =>
-    [...source.matchAll(/\b(?:id[:=]? ?=? '|judge\(')(\w+)'/g)].map(([, id]) => id as string),
+    [...source.matchAll(/\b(?:id[:=]? ?=? '|judge\('|checkSpace\(')(\w+)'/g)].map(([, id]) => id as string),
   )
   assert.ok(ids.length > 25, String(ids))
   assert.deepEqual(

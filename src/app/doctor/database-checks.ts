@@ -1,7 +1,7 @@
 /** Checks of the database: can it be reached, is it set up well, is its schema up to date. */
 import { errorMessage } from '../../core/error-message.ts'
 import { FatalError } from '../../core/fatal-error.ts'
-import { parsePostgresUrl } from '../../core/postgres-url.ts'
+import { isOnThisMachine, parsePostgresUrl } from '../../core/postgres-url.ts'
 import { type AppliedMigration, findPending, type Migration } from '../../platform/database/migrations.ts'
 import { inspectPostgres, type PostgresState } from '../../platform/database/postgres/inspect.ts'
 import { requireSuitable } from '../../platform/database/postgres/session.ts'
@@ -9,13 +9,15 @@ import { inspectSqlite, type SqliteState } from '../../platform/database/sqlite/
 import { connectionsPerThread } from '../threads/count.ts'
 import { checkClock } from './clock-check.ts'
 import { type Finding, judge } from './finding.ts'
+import { checkSpace } from './space-check.ts'
 
-const gigabyte = 1_000_000_000
 const minPostgres = 140_000
 
 export async function checkSqlite(path: string, migrations: readonly Migration[]): Promise<Finding[]> {
   const state = await inspectSqlite(path)
-  const findings = [checkFolder(state), checkSpace(state)]
+  // Writes need room for the -wal, a migration three times its table.
+  const wantedBytes = 3 * (state.file?.bytes ?? 0)
+  const findings = [checkFolder(state), checkSpace('disk_space', { ...state, wantedBytes })]
   if (!state.file) {
     return [...findings, { id: 'database', status: 'ok', text: `${path} does not exist yet; the first start makes it` }]
   }
@@ -47,19 +49,6 @@ function checkFolder({ folder, isFolderWritable }: SqliteState): Finding {
   })
 }
 
-/** Writes need room for the -wal, a migration three times its table. */
-function checkSpace({ folder, freeBytes, file }: SqliteState): Finding {
-  if (freeBytes === undefined) return { id: 'disk_space', status: 'ok', text: `the disk of ${folder} does not tell` }
-  const wanted = Math.max(gigabyte, 3 * (file?.bytes ?? 0))
-  const free = `${Math.floor(freeBytes / 1_000_000)} MB are free on the disk of ${folder}`
-  const advice = `${free}: make room, at least ${Math.ceil(wanted / 1_000_000)} MB`
-  return judge('disk_space', {
-    isFine: freeBytes >= wanted,
-    fine: free,
-    otherwise: [freeBytes < gigabyte / 10 ? 'problem' : 'warning', advice],
-  })
-}
-
 export interface PostgresTarget {
   url: string
   poolSize: number
@@ -87,7 +76,7 @@ export async function checkPostgres(target: PostgresTarget, migrations: readonly
     ...checkDurability(state),
     checkConnections(state, target),
     judge('database_encryption', {
-      isFine: state.isEncrypted || isLocal(target.url),
+      isFine: state.isEncrypted || isOnThisMachine(target.url),
       fine: state.isEncrypted ? 'the connection to PostgreSQL is encrypted' : 'PostgreSQL is on this machine',
       otherwise: ['warning', 'the connection to PostgreSQL is not encrypted: add ?sslmode=verify-full to DATABASE_URL'],
     }),
@@ -133,11 +122,6 @@ function checkConnections({ settings }: PostgresState, { poolSize, threads }: Po
       `a node needs ${needed} connections, the server has ${usable}: lower DATABASE_POOL_SIZE or THREADS`,
     ],
   })
-}
-
-function isLocal(url: string): boolean {
-  const { hostname } = new URL(url)
-  return ['', 'localhost', '127.0.0.1', '[::1]'].includes(hostname)
 }
 
 function checkMigrations(applied: readonly AppliedMigration[] | undefined, migrations: readonly Migration[]): Finding {

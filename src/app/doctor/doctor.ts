@@ -8,9 +8,10 @@ import { declaredBy } from '../declarations.ts'
 import { withOwnFeatures } from '../features.ts'
 import type { Config } from '../load-config.ts'
 import { countServingThreads } from '../threads/count.ts'
+import { checkBackups } from './backup-checks.ts'
 import { checkPostgres, checkSqlite } from './database-checks.ts'
 import type { Finding } from './finding.ts'
-import { checkMailServer, checkRedis } from './neighbour-checks.ts'
+import { checkCollector, checkListening, checkMailServer, checkRedis } from './neighbour-checks.ts'
 
 export interface DoctorOptions {
   config: Config
@@ -24,6 +25,9 @@ export async function examine({ config, extensions, startProblems }: DoctorOptio
     checkDatabase(config, extensions),
     config.redis.url === undefined ? [] : checkRedis(config.redis.url),
     config.mail.url === undefined ? [] : checkMailServer(config.mail.url),
+    checkNotifications(config.database),
+    checkTelemetry(config.telemetry),
+    checkBackups(config),
   ])
   return [checkStart(startProblems), ...checkSettings(config), ...groups.flat()]
 }
@@ -41,6 +45,15 @@ function checkSettings(config: Config): Finding[] {
         ? { id, status: 'ok', text: name }
         : { id, status: isEssential ? 'problem' : 'warning', text: `set ${name}: ${why}` },
     )
+}
+
+function checkNotifications({ url, listenUrl }: Config['database']): Promise<Finding> | [] {
+  return listenUrl === undefined || url.startsWith('file:') ? [] : checkListening(listenUrl)
+}
+
+function checkTelemetry(telemetry: Config['telemetry']): Promise<Finding> | [] {
+  const { endpoint, traces, metrics } = telemetry
+  return endpoint === undefined || (traces === 'none' && metrics === 'none') ? [] : checkCollector(endpoint, telemetry)
 }
 
 function checkDatabase({ database, server }: Config, extensions: readonly Feature[]): Promise<Finding[]> {

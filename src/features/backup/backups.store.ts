@@ -17,6 +17,18 @@ export type NewBackup = Omit<BackupRow, 'id'>
 const columns = 'id, started_at, finished_at, file, bytes, row_count, proved, error'
 const keptRows = 50
 
+/** What tells whether backups are made: the newest first. */
+export const lastBackups = {
+  table: 'backups',
+  sql: `SELECT started_at, error FROM backups ORDER BY id DESC LIMIT ${keptRows}`,
+}
+
+export interface BackupAttempt {
+  started_at: number | string
+  /** Null if the backup was written and proved. */
+  error: string | null
+}
+
 export function createBackupsStore(db: Database) {
   return {
     /**

@@ -6,7 +6,7 @@ import { overviewAccess } from './overview.access.ts'
 export const overview = defineFeature({
   name: 'overview',
   migrations: join(import.meta.dirname, 'migrations'),
-  expiringTables: [{ table: 'service_nodes', key: 'id' }],
+  expiringTables: [{ table: 'service_nodes', key: 'id', isPresence: true }],
 
   create: async (infrastructure) => (await import('./overview.create.ts')).createOverviewService(infrastructure),
   start: ({ signIns }, { log }) => signIns.start(log),

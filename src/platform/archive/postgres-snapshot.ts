@@ -5,7 +5,7 @@ import { exitCodes, FatalError } from '../../core/fatal-error.ts'
 import { isCounted } from '../database/counted-lists.ts'
 import { countTables } from '../database/maintained-counts.ts'
 import type { DeclaredSchema } from '../database/migrations.ts'
-import { createHosts } from '../database/postgres/hosts.ts'
+import { createHosts, type OpenedClient } from '../database/postgres/hosts.ts'
 import { sessionStatement } from '../database/postgres/session.ts'
 import { type Cell, type Column, inOrder, type Row, type Table } from './content.ts'
 import { cellReader, kindOfType } from './postgres-values.ts'
@@ -15,7 +15,7 @@ import type { Snapshot } from './sqlite-snapshot.ts'
 const rowsAtOnce = 1000
 
 export async function openPostgresSnapshot(url: string, schema: DeclaredSchema): Promise<Snapshot> {
-  const client = await connectForArchive(url)
+  const { client } = await connectForArchive(url)
   try {
     await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
     const applied = await readApplied(client)
@@ -44,16 +44,18 @@ export async function openPostgresSnapshot(url: string, schema: DeclaredSchema):
 
 const ownTables: ReadonlySet<string> = new Set([migrationTable, countTables.changes])
 
+export type ArchiveConnection = Pick<OpenedClient, 'client' | 'isPooled'>
+
 /** A connection whose values are the text that the server sends. */
-export async function connectForArchive(url: string): Promise<pg.Client> {
+export async function connectForArchive(url: string): Promise<ArchiveConnection> {
   const hosts = createHosts(url)
   try {
-    const { client } = await hosts.open({
+    const { client, isPooled } = await hosts.open({
       application_name: 'latchkey archive',
       types: { getTypeParser: () => (value: string) => value },
     } as pg.ClientConfig)
     await client.query(sessionStatement({ lock_timeout: '60s', idle_in_transaction_session_timeout: '0' }))
-    return client
+    return { client, isPooled }
   } catch (error) {
     const message = `cannot reach PostgreSQL at ${hosts.place}: ${errorMessage(error)}`
     throw new FatalError(message, exitCodes.unavailable, { cause: error })

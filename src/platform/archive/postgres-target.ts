@@ -1,5 +1,4 @@
 /** Fills a PostgreSQL database in one transaction. */
-import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import { exitCodes, FatalError } from '../../core/fatal-error.ts'
 import { parsePostgresUrl } from '../../core/postgres-url.ts'
@@ -11,6 +10,7 @@ import { badArchive, type Row, type Table } from './content.ts'
 import { removeForLoading } from './postgres-constraints.ts'
 import { copyFrom } from './postgres-copy.ts'
 import { connectForArchive, describeTables, listTables, readApplied, readPostgresRows } from './postgres-snapshot.ts'
+import { findUse } from './postgres-use.ts'
 import { copyLine } from './postgres-values.ts'
 import { migrationsOf, migrationTable, quote, tablesOf } from './schema.ts'
 import { inUse, requireEmpty, type Target, type TargetOptions } from './target.ts'
@@ -18,12 +18,14 @@ import { inUse, requireEmpty, type Target, type TargetOptions } from './target.t
 export async function openPostgresTarget(url: string, options: TargetOptions): Promise<Target> {
   const { schema, clock } = options
   const { place } = parsePostgresUrl(url)
-  const client = await connectForArchive(url)
+  const connection = await connectForArchive(url)
+  const { client } = connection
   const transaction = createTransaction(client)
   let restore: () => Promise<void>
   let tables: Map<string, Table>
   try {
-    await requireUnused(client, place)
+    const use = await findUse(connection, schema.presenceTables)
+    if (use !== undefined) throw inUse(place, `: ${use}`)
     await client.query('BEGIN')
     await client.query('SELECT pg_advisory_xact_lock($1)', [migrationLock])
     await client.query("SELECT set_config('maintenance_work_mem', '128MB', true)")
@@ -120,24 +122,6 @@ async function tablesWithRows(client: pg.Client, { schema }: TargetOptions): Pro
     if (rowCount === rows + 1) filled.push(name)
   }
   return filled
-}
-
-/** Throws if a service is connected. The server takes a moment to notice that one has ended. */
-async function requireUnused(client: pg.Client, place: string): Promise<void> {
-  let connections = await countServiceConnections(client)
-  for (let attempt = 0; attempt < 10 && connections > 0; attempt++) {
-    await sleep(200)
-    connections = await countServiceConnections(client)
-  }
-  if (connections > 0) throw inUse(place, `: a service has ${connections} connections to it`)
-}
-
-export async function countServiceConnections(client: pg.Client): Promise<number> {
-  const { rows } = await client.query<{ connections: string }>(
-    `SELECT count(*) AS connections FROM pg_stat_activity
-     WHERE datname = current_database() AND application_name = 'latchkey' AND pid <> pg_backend_pid()`,
-  )
-  return Number(rows[0]?.connections)
 }
 
 async function* linesOf(batches: AsyncIterable<readonly Row[]>): AsyncGenerator<string> {

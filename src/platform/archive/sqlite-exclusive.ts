@@ -20,7 +20,7 @@ export function withSqliteToItself<T>(path: string, work: (db: DatabaseSync | un
   } catch (error) {
     db.close()
     if (isDamage(error)) throw damagedFile(path)
-    throw isBusy(error) ? inUse(path, ' by another process') : error
+    throw isBusy(error) ? inUse(path, ' by another process: stop the service first') : error
   }
   try {
     return work(db)

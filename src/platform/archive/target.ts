@@ -41,6 +41,7 @@ export function requireEmpty(place: string, tables: readonly string[], canReplac
   )
 }
 
+/** `how` says what to do too. */
 export function inUse(place: string, how: string): FatalError {
-  return new FatalError(`${place} is in use${how}: stop the service first`, exitCodes.unavailable)
+  return new FatalError(`${place} is in use${how}`, exitCodes.unavailable)
 }

@@ -136,7 +136,7 @@ const clientConfig = {
 } as pg.ClientConfig
 
 /** Opens a connection whose session is its own. */
-async function openListening(hosts: Hosts): Promise<OpenedClient> {
+export async function openListening(hosts: Hosts): Promise<OpenedClient> {
   const opened = await hosts.open(clientConfig)
   try {
     if (await isTransactionPooled(opened, hosts)) throw cannotListen(hosts.place)

@@ -15,6 +15,8 @@ export interface Expiring {
   keptSeconds?: number
   /** How long rows stay after their `expires_at`, if they are still shown. */
   keptAfterSeconds?: number
+  /** A row that has not expired means that a node runs. */
+  isPresence?: boolean
 }
 
 export interface CleanupOptions {

@@ -43,6 +43,8 @@ export interface DeclaredSchema {
   countedLists: readonly string[]
   /** Tables whose rows are removed when they expire. */
   expiringTables: readonly string[]
+  /** Those of them whose rows mean, until they expire, that a node runs. Only on PostgreSQL. */
+  presenceTables?: readonly string[]
 }
 
 /** A folder with one subfolder of migrations per engine. */

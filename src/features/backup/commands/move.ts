@@ -1,6 +1,6 @@
-import { url } from '../../../config/readers.ts'
+import { databaseUrl } from '../../../config/readers.ts'
 import { exitCodes, FatalError } from '../../../core/fatal-error.ts'
-import { isInUse, isSamePlace } from '../../../platform/archive/places.ts'
+import { findUseOf, isSamePlace } from '../../../platform/archive/places.ts'
 import { move } from '../../../platform/archive/transfer.ts'
 import {
   type ArchiveContext,
@@ -20,13 +20,14 @@ export interface MoveOptions {
   quiet?: boolean
 }
 
-const databaseUrl = url('file', 'postgres', 'postgresql')
+const anyDatabase = databaseUrl('file')
 
 export async function moveTo(context: ArchiveContext, given: MoveOptions): Promise<void> {
   const from = configuredPlace(context)
   const to = { ...from, url: requireUrl(given.to) }
   if (isSamePlace(from, to)) throw usageError('--to names the configured database itself')
-  if (!given.whileRunning && (await isInUse(from))) throw running()
+  const use = given.whileRunning ? undefined : await findUseOf(from)
+  if (use !== undefined) throw running(use)
   const what = 'both databases are as before'
   const result = await withProgress({ quiet: given.quiet, what }, async ({ onProgress, note, elapsed }) => {
     const moved = await move(from, { to, canReplace: given.replace === true, clock, onProgress })
@@ -39,14 +40,15 @@ export async function moveTo(context: ArchiveContext, given: MoveOptions): Promi
 }
 
 function requireUrl(given: string): string {
-  const read = databaseUrl.read({ kind: 'value', value: given, line: 1, column: 1 })
-  if (read === undefined) throw usageError(`--to must be ${databaseUrl.expected}`)
+  const input = { kind: 'value', value: given, line: 1, column: 1 } as const
+  const read = anyDatabase.read(input)
+  if (read === undefined) throw usageError(`--to must be ${anyDatabase.explain?.(input) ?? anyDatabase.expected}`)
   return read
 }
 
-function running(): FatalError {
+function running(use: string): FatalError {
   return new FatalError(
-    'the service runs on the configured database, and what it writes from now on would not be moved: stop it first, or rehearse with --while-running',
+    `the service runs on the configured database, and what it writes from now on would not be moved (to rehearse, use --while-running): ${use}`,
     exitCodes.unavailable,
   )
 }

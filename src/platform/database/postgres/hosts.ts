@@ -36,8 +36,12 @@ const connectTimeoutOfSeveralMs = 2000
 const avoidMs = 10_000
 const keepAliveAfterMs = 10_000
 
-const stateQuery = `SELECT pg_backend_pid() AS pid, pg_is_in_recovery() AS standby,
-  current_setting('transaction_read_only') = 'on' AS read_only`
+const stateQuery = {
+  text: `SELECT pg_backend_pid() AS pid, pg_is_in_recovery() AS standby,
+    current_setting('transaction_read_only') = 'on' AS read_only`,
+  // The connection may be one that leaves values as text, where 'f' would be taken for true.
+  types: pg.types,
+}
 
 /** `needsPrimary` refuses a standby even if the URL allows any host. */
 export function createHosts(url: string, { needsPrimary = false } = {}): Hosts {

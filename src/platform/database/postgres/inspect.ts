@@ -2,6 +2,7 @@
 import type pg from 'pg'
 import { withTimeout } from '../../../core/timeout.ts'
 import type { AppliedMigration } from '../migrations.ts'
+import type { TableQuestion, TableState } from '../table-state.ts'
 import { createHosts } from './hosts.ts'
 import { type Suitability, suitabilityQuery } from './session.ts'
 
@@ -38,6 +39,29 @@ export async function inspectPostgres(url: string): Promise<PostgresState> {
   }
 }
 
+/** Rejects if the server cannot be reached. */
+export async function inspectPostgresTable<Row extends object>(
+  url: string,
+  { table, sql }: TableQuestion,
+): Promise<TableState<Row>> {
+  const { client } = await createHosts(url).open({ application_name: 'latchkey doctor' })
+  const look = async () => {
+    const size = await client.query<{ bytes: string }>('SELECT pg_database_size(current_database()) AS bytes')
+    const found = await hasTable(client, table)
+    const rows = found ? (await client.query<Row>(sql)).rows : undefined
+    return { rows, databaseBytes: Number(size.rows[0]?.bytes) }
+  }
+  try {
+    return await withTimeout(look(), maxMs)
+  } finally {
+    client.connection.stream.destroy()
+  }
+}
+
+async function hasTable(client: pg.Client, table: string): Promise<boolean> {
+  return (await client.query('SELECT 1 WHERE to_regclass($1) IS NOT NULL', [table])).rows.length > 0
+}
+
 async function inspect(client: pg.Client): Promise<PostgresState> {
   const settings = await client.query<{ name: (typeof inspected)[number]; value: string }>(
     'SELECT name, setting AS value FROM pg_settings WHERE name = ANY($1)',
@@ -58,8 +82,7 @@ async function inspect(client: pg.Client): Promise<PostgresState> {
 }
 
 async function findApplied(client: pg.Client): Promise<AppliedMigration[] | undefined> {
-  const found = await client.query(`SELECT 1 WHERE to_regclass('schema_migrations') IS NOT NULL`)
-  if (found.rows.length === 0) return undefined
+  if (!(await hasTable(client, 'schema_migrations'))) return undefined
   const applied = await client.query<AppliedMigration>('SELECT name, checksum FROM schema_migrations ORDER BY name')
   return applied.rows
 }

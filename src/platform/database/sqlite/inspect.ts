@@ -5,6 +5,7 @@ import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
 import type { AppliedMigration } from '../migrations.ts'
+import type { TableQuestion, TableState } from '../table-state.ts'
 
 export interface SqliteState {
   /** The folder, or the next one above it that exists. */
@@ -32,6 +33,21 @@ export async function inspectSqlite(path: string): Promise<SqliteState> {
   }
 }
 
+export interface FolderState {
+  /** The path itself, or the next folder above it that exists. */
+  folder: string
+  isFolder: boolean
+  isWritable: boolean
+  /** Undefined if the file system does not tell. */
+  freeBytes: number | undefined
+}
+
+export async function inspectFolder(path: string): Promise<FolderState> {
+  const folder = findFolder(path)
+  const isFolder = statSync(folder, { throwIfNoEntry: false })?.isDirectory() ?? false
+  return { folder, isFolder, isWritable: isWritable(folder), freeBytes: await findFreeBytes(folder) }
+}
+
 function findFolder(folder: string): string {
   return existsSync(folder) || folder === dirname(folder) ? folder : findFolder(dirname(folder))
 }
@@ -56,22 +72,33 @@ export async function findFreeBytes(path: string): Promise<number | undefined> {
 }
 
 function readApplied(path: string): Pick<SqliteState, 'applied' | 'problem'> {
+  try {
+    const sql = 'SELECT name, checksum FROM schema_migrations ORDER BY name'
+    return { applied: readTable<AppliedMigration>(path, { table: 'schema_migrations', sql }), problem: undefined }
+  } catch (error) {
+    return { applied: undefined, problem: (error as Error).message }
+  }
+}
+
+/** Throws if the file cannot be read. */
+export function inspectSqliteTable<Row extends object>(path: string, question: TableQuestion): TableState<Row> {
+  const databaseBytes = statSync(path, { throwIfNoEntry: false })?.size ?? 0
+  return { rows: databaseBytes > 0 ? readTable<Row>(path, question) : undefined, databaseBytes }
+}
+
+/** Returns undefined if there is no such table. */
+function readTable<Row extends object>(path: string, { table, sql }: TableQuestion): Row[] | undefined {
   // A reader of a file in WAL mode creates its -wal and -shm. They exist while the service runs; otherwise the file is read
   // as one that nobody changes, which needs neither.
   const isInUse = existsSync(`${path}-wal`) && existsSync(`${path}-shm`)
   const url = pathToFileURL(path)
   if (!isInUse) url.searchParams.set('immutable', '1')
+  const db = new DatabaseSync(url, { readOnly: true, timeout: 1000 })
   try {
-    const db = new DatabaseSync(url, { readOnly: true, timeout: 1000 })
-    try {
-      const table = db.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'schema_migrations'").get()
-      const applied = table && db.prepare('SELECT name, checksum FROM schema_migrations ORDER BY name').all()
-      // The columns are those of the statement.
-      return { applied: applied as unknown as AppliedMigration[] | undefined, problem: undefined }
-    } finally {
-      db.close()
-    }
-  } catch (error) {
-    return { applied: undefined, problem: (error as Error).message }
+    const found = db.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?").get(table)
+    // The columns are those of the statement.
+    return found && (db.prepare(sql).all() as unknown as Row[])
+  } finally {
+    db.close()
   }
 }

@@ -1,0 +1,80 @@
+/** restore and move behind PgBouncer, which keeps connections of a service that has stopped. */
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import pg from 'pg'
+import { startApi } from '../support/api.ts'
+import { createDatabaseUrl, engines, temporaryFolder } from '../support/databases.ts'
+import { eventually } from '../support/eventually.ts'
+import { runLoaded } from '../support/loaded-program.ts'
+import { startPgBouncer } from '../support/pgbouncer.ts'
+
+const run = (url: string, ...args: string[]) => runLoaded(args, { env: { DATABASE_URL: url } })
+
+async function connect(url: string, name: string): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString: url, application_name: name })
+  await client.connect()
+  return client
+}
+
+async function startBehind(t: TestContext, settings: Record<string, string | number> = {}) {
+  const direct = await createDatabaseUrl(t, 'postgres')
+  const { username } = new URL(direct)
+  const { url } = await startPgBouncer(t, direct, 'transaction', { admin_users: username, ...settings })
+  return { direct, url, console: Object.assign(new URL(url), { pathname: '/pgbouncer' }).href }
+}
+
+async function archiveOf(t: TestContext): Promise<string> {
+  const url = await createDatabaseUrl(t, 'sqlite')
+  const file = join(temporaryFolder(t), 'test.archive')
+  await run(url, 'migrate')
+  assert.equal((await run(url, 'backup', file)).code, 0)
+  return file
+}
+
+if (engines.includes('postgres')) {
+  test('connections that PgBouncer keeps for a stopped service: the refusal says how to close them', async (t) => {
+    const { direct, url, console } = await startBehind(t)
+    const file = await archiveOf(t)
+    await run(direct, 'migrate')
+    // Three at once, so that three are kept.
+    const clients = await Promise.all([1, 2, 3].map(() => connect(url, 'latchkey')))
+    for (const client of clients) await client.query('BEGIN')
+    const busy = await run(direct, 'restore', '--replace', file)
+    assert.equal(busy.code, 69)
+    assert.match(busy.stderr, /is in use: a service has 3 connections to it: stop the service first\n$/)
+    for (const client of clients) await client.query('COMMIT')
+    for (const client of clients) await client.end()
+
+    const advice = /stop the service first\. If it is stopped, a pooler .*: RECONNECT in its console closes them\n$/
+    for (const from of [url, direct]) {
+      const { code, stderr } = await run(from, 'restore', '--replace', file)
+      assert.equal(code, 69)
+      assert.match(stderr, advice)
+    }
+    const moved = await run(direct, 'move', '--to', await createDatabaseUrl(t, 'sqlite'))
+    assert.equal(moved.code, 69)
+    assert.match(moved.stderr, advice)
+
+    const admin = await connect(console, 'test')
+    await admin.query('RECONNECT')
+    await admin.end()
+    const restored = await run(url, 'restore', '--replace', file)
+    assert.deepEqual([restored.code, restored.stderr], [0, ''])
+  })
+
+  test('a service that is idle behind PgBouncer is seen, though the pooler gives its connection away', async (t) => {
+    const { direct, url } = await startBehind(t, { default_pool_size: 1 })
+    const file = await archiveOf(t)
+    const api = await startApi(t, { env: { DATABASE_URL: url } })
+    const observer = await connect(direct, 'test')
+    await eventually(async () => assert.equal((await observer.query('SELECT 1 FROM service_nodes')).rows.length, 1))
+    await observer.end()
+    const { code, stderr } = await run(url, 'restore', '--replace', file)
+    assert.equal(code, 69)
+    assert.match(stderr, /is in use: a node was there in the last 90 seconds: stop the service first/)
+    await api.close()
+    const restored = await run(url, 'restore', '--replace', file)
+    assert.deepEqual([restored.code, restored.stderr], [0, ''])
+  })
+}

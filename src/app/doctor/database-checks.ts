@@ -119,7 +119,7 @@ function checkConnections({ settings }: PostgresState, { poolSize, threads }: Po
     fine: `a node needs up to ${needed} of ${usable} connections of the server`,
     otherwise: [
       'problem',
-      `a node needs ${needed} connections, the server has ${usable}: lower DATABASE_POOL_SIZE or THREADS`,
+      `a node needs ${needed} connections, the server has ${usable}: lower THREADS, or lower DATABASE_POOL_SIZE`,
     ],
   })
 }

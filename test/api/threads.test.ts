@@ -40,6 +40,16 @@ async function threadsOf(url: string): Promise<Set<number>> {
   return new Set(answers.map(({ body }) => JSON.parse(body).thread as number))
 }
 
+/** How many requests of a route /metrics has counted. */
+async function countOf(url: string, route: string): Promise<number> {
+  const { body } = await send(`${url}/metrics`)
+  const counts = body.matchAll(/^http_request_duration_seconds_count\{([^}]*)\} (\d+)$/gm)
+  return [...counts].reduce(
+    (sum, [, labels, count]) => sum + (labels?.includes(`route="${route}"`) ? Number(count) : 0),
+    0,
+  )
+}
+
 onEachEngine('two threads', (engine) => {
   const shared = share((owner) => start(owner, engine))
 
@@ -128,10 +138,15 @@ onEachEngine('two threads', (engine) => {
     const opened = await Promise.allSettled(Array.from({ length: 20 }, () => openSocket(t, url)))
     assert.equal(opened.filter(({ status }) => status === 'fulfilled').length, 6)
     const dying = new Set<number>()
+    const counted = await countOf(api.url, '/probe/thread')
+    assert.equal(counted, 40)
     await eventually(async () => {
       // Its answer is lost with the thread.
       await send(`${api.url}/probe/die`).catch(() => {})
       assert.ok(api.log.some((line) => line.includes('a serving thread died')))
+    })
+    await eventually(async () => {
+      assert.equal(await countOf(api.url, '/probe/thread'), counted, 'counters keep what the dead thread had counted')
     })
     await eventually(async () => {
       const now = await threadsOf(api.url)

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { AggregatorRegistry, type Registry } from 'prom-client'
 import { root } from '../../src/config/root.ts'
+import { mergeMetrics } from '../../src/platform/metrics/merge-metrics.ts'
 import { createMetrics } from '../../src/platform/metrics/metrics.ts'
 import { type Api, startApi } from '../support/api.ts'
 import { engines, onEachEngine, testServer } from '../support/databases.ts'
@@ -130,6 +131,21 @@ test('gauges of several threads become one as each declares', async () => {
   assert.match(page, /^info\{version="1"\} 1$/m)
   const resident = Number(/^process_resident_memory_bytes (\d+)/m.exec(page)?.[1])
   assert.ok(resident < process.memoryUsage.rss() * 1.5, 'of the process, not added up')
+})
+
+test('one thread that lags is not hidden by others that do not', async () => {
+  const lists = await Promise.all([1, 2, 3].map(() => createMetrics().collect()))
+  const lags = [0.01, 1.5, Number.NaN]
+  for (const [i, list] of lists.entries()) {
+    for (const metric of list.filter(({ name }) => name.startsWith('nodejs_eventloop_lag_'))) {
+      metric.values = [{ labels: {}, value: lags[i] as number }]
+    }
+  }
+  const page = await mergeMetrics(lists).print()
+  for (const kind of ['', 'max_', 'mean_', 'stddev_', 'p50_', 'p90_', 'p99_']) {
+    assert.match(page, new RegExp(`^nodejs_eventloop_lag_${kind}seconds 1\\.5$`, 'm'))
+  }
+  assert.match(page, /^nodejs_eventloop_lag_min_seconds 0\.01$/m)
 })
 
 if (engines.includes('postgres')) {

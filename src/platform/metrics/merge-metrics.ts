@@ -3,7 +3,7 @@ import { AggregatorRegistry } from 'prom-client'
 import type { MetricObject, Metrics } from './metrics.ts'
 
 export function mergeMetrics(collected: readonly MetricObject[][]): Pick<Metrics, 'collect' | 'print'> {
-  const merged = AggregatorRegistry.aggregate([...collected])
+  const merged = AggregatorRegistry.aggregate(collected.map((metrics) => metrics.map(withoutNaN)))
   return { collect: () => merged.getMetricsAsJSON() as Promise<MetricObject[]>, print: () => merged.metrics() }
 }
 
@@ -18,4 +18,11 @@ export function foldCounters(collected: readonly MetricObject[][]): MetricObject
   const merged = AggregatorRegistry.aggregate(collected.map(countersOf))
   // They have their values, unlike what the type declarations say.
   return merged.getMetricsAsArray() as unknown as MetricObject[]
+}
+
+/** Such as the mean delay of an event loop that has just been asked: it would be that of all threads. */
+function withoutNaN(metric: MetricObject): MetricObject {
+  const { values } = metric
+  if (!values.some(({ value }) => Number.isNaN(value))) return metric
+  return { ...metric, values: values.filter(({ value }) => !Number.isNaN(value)) }
 }

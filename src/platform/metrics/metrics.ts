@@ -135,6 +135,10 @@ function createThreadMetrics(): Metric[] {
   for (const metric of metrics) {
     // Each thread reads these of the whole process.
     if (metric.name.startsWith('process_')) Object.assign(metric, { aggregator: 'first' satisfies Aggregator })
+    // A mean over threads would hide one that is stuck.
+    if (metric.name.startsWith('nodejs_eventloop_lag_')) {
+      Object.assign(metric, { aggregator: (metric.name.includes('_min_') ? 'min' : 'max') satisfies Aggregator })
+    }
     const readTime = cpuTimes[metric.name]
     if (readTime) Object.assign(metric, { aggregator: 'max' satisfies Aggregator, collect: countUpTo(readTime) })
   }

@@ -6,10 +6,11 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { AggregatorRegistry, type Registry } from 'prom-client'
 import { root } from '../../src/config/root.ts'
+import { openConnections } from '../../src/platform/database/postgres/connections.ts'
 import { mergeMetrics } from '../../src/platform/metrics/merge-metrics.ts'
 import { createMetrics } from '../../src/platform/metrics/metrics.ts'
 import { type Api, startApi } from '../support/api.ts'
-import { engines, onEachEngine, testServer } from '../support/databases.ts'
+import { createDatabaseUrl, engines, onEachEngine, testServer } from '../support/databases.ts'
 import { eventually } from '../support/eventually.ts'
 import { startProxy } from '../support/proxy.ts'
 
@@ -149,6 +150,23 @@ test('one thread that lags is not hidden by others that do not', async () => {
 })
 
 if (engines.includes('postgres')) {
+  test('connections in use and idle ones are all that are open, also when one has only just been borrowed', async (t) => {
+    const connections = await openConnections({
+      url: await createDatabaseUrl(t, 'postgres'),
+      poolSize: 3,
+      statementTimeoutSeconds: 30,
+      onConnectionLost() {},
+    })
+    t.after(() => connections.end())
+    const ask = () => connections.use(1, (borrowed) => borrowed.ask('SELECT 1'))
+    await Promise.all([ask(), ask(), ask()])
+    await eventually(() => assert.deepEqual(connections.load(), { in_use: 0, idle: 3, waiting: 0 }))
+    const asked = ask()
+    assert.deepEqual(connections.load(), { in_use: 1, idle: 2, waiting: 0 })
+    await asked
+    assert.deepEqual(connections.load(), { in_use: 0, idle: 3, waiting: 0 })
+  })
+
   test('without Redis, the bus is down and rate limits fall back, and both are counted', async (t) => {
     const proxy = await startProxy(t, testServer('TEST_REDIS_URL'))
     const api = await startApi(t, { env: { REDIS_URL: proxy.url } })

@@ -74,6 +74,13 @@ onEachEngine('metrics of load', (engine) => {
     assert.equal(await figure(api, 'http_requests_in_flight'), 1, 'refused ones do not count for ever')
   })
 
+  test('a route is named by its pattern, without the regular expression of its parameter', async (t) => {
+    const api = await startApi(t, { engine })
+    await api.get('/api/v2/products/1')
+    const labels = 'method="GET",route="/api/v2/products/:id",status="404"'
+    assert.equal(await figure(api, `http_request_duration_seconds_count{${labels}}`), 1)
+  })
+
   test('unfinished operations of the database are counted by queue', async (t) => {
     let database: { load(): { waiting: Readonly<Record<string, number>> } } | undefined
     let scan = (): Promise<unknown> => Promise.resolve()

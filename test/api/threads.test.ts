@@ -9,6 +9,7 @@ import { createSharedSlotsMemory, openSharedSlots, releaseShare } from '../../sr
 import { type Owner, share, startApi } from '../support/api.ts'
 import { onEachEngine } from '../support/databases.ts'
 import { eventually } from '../support/eventually.ts'
+import { startCollector } from '../support/otlp-collector.ts'
 import { lamp } from '../support/products.ts'
 import { openSocket } from '../support/sockets.ts'
 
@@ -175,6 +176,22 @@ onEachEngine('two threads', (engine) => {
     assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([200]))
     await assert.rejects(new Promise((resolve, reject) => get(api.url, resolve).once('error', reject)))
   })
+})
+
+test('for OpenTelemetry, spans and metrics of both are of one instance', async (t) => {
+  const collector = await startCollector(t)
+  const api = await start(t, 'sqlite', {
+    OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+    OTEL_BSP_SCHEDULE_DELAY: '20',
+    OTEL_METRIC_EXPORT_INTERVAL: '50',
+  })
+  assert.equal((await threadsOf(api.url)).size, 2)
+  await eventually(() => {
+    assert.equal(collector.spans.filter(({ name }) => name === 'GET /probe/thread').length, 40)
+    assert.ok(collector.metricsResource['service.instance.id'])
+  })
+  const resources = [...collector.spans.map(({ resource }) => resource), collector.metricsResource]
+  assert.equal(new Set(resources.map((each) => each['service.instance.id'])).size, 1)
 })
 
 test('a port that is taken is refused, although threads share theirs', async (t) => {

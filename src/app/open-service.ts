@@ -60,7 +60,7 @@ async function openConfiguredTelemetry(
   const settings = { ...configured, endpoint, ...(!threads.doesBackgroundWork && { metrics: 'none' as const }) }
   const metrics = threads.metricsOf(own)
   const { openTelemetry } = await import('../platform/tracing/otlp/telemetry.ts')
-  return openTelemetry({ settings, metrics, version: readVersion(), random, log })
+  return openTelemetry({ settings, metrics, version: readVersion(), instanceId: threads.nodeId, random, log })
 }
 
 async function joinAll(features: readonly Feature[], infrastructure: OpenInfrastructure, metrics: Metrics) {

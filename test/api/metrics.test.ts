@@ -6,9 +6,11 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { AggregatorRegistry, type Registry } from 'prom-client'
 import { root } from '../../src/config/root.ts'
+import { openConnections } from '../../src/platform/database/postgres/connections.ts'
+import { mergeMetrics } from '../../src/platform/metrics/merge-metrics.ts'
 import { createMetrics } from '../../src/platform/metrics/metrics.ts'
 import { type Api, startApi } from '../support/api.ts'
-import { engines, onEachEngine, testServer } from '../support/databases.ts'
+import { createDatabaseUrl, engines, onEachEngine, testServer } from '../support/databases.ts'
 import { eventually } from '../support/eventually.ts'
 import { startProxy } from '../support/proxy.ts'
 
@@ -72,6 +74,13 @@ onEachEngine('metrics of load', (engine) => {
     assert.equal(await figure(api, 'http_requests_in_flight'), 1, 'refused ones do not count for ever')
   })
 
+  test('a route is named by its pattern, without the regular expression of its parameter', async (t) => {
+    const api = await startApi(t, { engine })
+    await api.get('/api/v2/products/1')
+    const labels = 'method="GET",route="/api/v2/products/:id",status="404"'
+    assert.equal(await figure(api, `http_request_duration_seconds_count{${labels}}`), 1)
+  })
+
   test('unfinished operations of the database are counted by queue', async (t) => {
     let database: { load(): { waiting: Readonly<Record<string, number>> } } | undefined
     let scan = (): Promise<unknown> => Promise.resolve()
@@ -132,7 +141,39 @@ test('gauges of several threads become one as each declares', async () => {
   assert.ok(resident < process.memoryUsage.rss() * 1.5, 'of the process, not added up')
 })
 
+test('one thread that lags is not hidden by others that do not', async () => {
+  const lists = await Promise.all([1, 2, 3].map(() => createMetrics().collect()))
+  const lags = [0.01, 1.5, Number.NaN]
+  for (const [i, list] of lists.entries()) {
+    for (const metric of list.filter(({ name }) => name.startsWith('nodejs_eventloop_lag_'))) {
+      metric.values = [{ labels: {}, value: lags[i] as number }]
+    }
+  }
+  const page = await mergeMetrics(lists).print()
+  for (const kind of ['', 'max_', 'mean_', 'stddev_', 'p50_', 'p90_', 'p99_']) {
+    assert.match(page, new RegExp(`^nodejs_eventloop_lag_${kind}seconds 1\\.5$`, 'm'))
+  }
+  assert.match(page, /^nodejs_eventloop_lag_min_seconds 0\.01$/m)
+})
+
 if (engines.includes('postgres')) {
+  test('connections in use and idle ones are all that are open, also when one has only just been borrowed', async (t) => {
+    const connections = await openConnections({
+      url: await createDatabaseUrl(t, 'postgres'),
+      poolSize: 3,
+      statementTimeoutSeconds: 30,
+      onConnectionLost() {},
+    })
+    t.after(() => connections.end())
+    const ask = () => connections.use(1, (borrowed) => borrowed.ask('SELECT 1'))
+    await Promise.all([ask(), ask(), ask()])
+    await eventually(() => assert.deepEqual(connections.load(), { in_use: 0, idle: 3, waiting: 0 }))
+    const asked = ask()
+    assert.deepEqual(connections.load(), { in_use: 1, idle: 2, waiting: 0 })
+    await asked
+    assert.deepEqual(connections.load(), { in_use: 0, idle: 3, waiting: 0 })
+  })
+
   test('without Redis, the bus is down and rate limits fall back, and both are counted', async (t) => {
     const proxy = await startProxy(t, testServer('TEST_REDIS_URL'))
     const api = await startApi(t, { env: { REDIS_URL: proxy.url } })

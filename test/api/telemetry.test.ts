@@ -63,6 +63,7 @@ onEachEngine('OpenTelemetry', (engine) => {
         variables: { t: secret },
       },
     })
+    await api.get('/api/v2/products/1', access)
     await api.get('/nowhere/at/all')
 
     const isOfTrace = (span: OtlpSpan) => span.traceId === traceId
@@ -107,6 +108,9 @@ onEachEngine('OpenTelemetry', (engine) => {
     const [publish] = await spansOf(collector, (span) => isOfTrace(span) && span.name.startsWith('publish '))
     assert.equal(publish?.kind, kinds.producer)
     assert.equal(publish?.attributes['messaging.operation.type'], 'send')
+
+    const [read] = await spansOf(collector, ({ name }) => name === 'GET /api/v2/products/:id')
+    assert.equal(read?.attributes['http.route'], '/api/v2/products/:id')
 
     const [unknown] = await spansOf(collector, (span) => span.attributes['http.response.status_code'] === 404)
     assert.equal(unknown?.name, 'GET', 'paths of clients are no names')

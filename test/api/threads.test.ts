@@ -9,6 +9,7 @@ import { createSharedSlotsMemory, openSharedSlots, releaseShare } from '../../sr
 import { type Owner, share, startApi } from '../support/api.ts'
 import { onEachEngine } from '../support/databases.ts'
 import { eventually } from '../support/eventually.ts'
+import { startCollector } from '../support/otlp-collector.ts'
 import { lamp } from '../support/products.ts'
 import { openSocket } from '../support/sockets.ts'
 
@@ -38,6 +39,16 @@ function send(url: string, options: { method?: string; json?: object; token?: st
 async function threadsOf(url: string): Promise<Set<number>> {
   const answers = await Promise.all(Array.from({ length: 40 }, () => send(`${url}/probe/thread`)))
   return new Set(answers.map(({ body }) => JSON.parse(body).thread as number))
+}
+
+/** How many requests of a route /metrics has counted. */
+async function countOf(url: string, route: string): Promise<number> {
+  const { body } = await send(`${url}/metrics`)
+  const counts = body.matchAll(/^http_request_duration_seconds_count\{([^}]*)\} (\d+)$/gm)
+  return [...counts].reduce(
+    (sum, [, labels, count]) => sum + (labels?.includes(`route="${route}"`) ? Number(count) : 0),
+    0,
+  )
 }
 
 onEachEngine('two threads', (engine) => {
@@ -128,10 +139,15 @@ onEachEngine('two threads', (engine) => {
     const opened = await Promise.allSettled(Array.from({ length: 20 }, () => openSocket(t, url)))
     assert.equal(opened.filter(({ status }) => status === 'fulfilled').length, 6)
     const dying = new Set<number>()
+    const counted = await countOf(api.url, '/probe/thread')
+    assert.equal(counted, 40)
     await eventually(async () => {
       // Its answer is lost with the thread.
       await send(`${api.url}/probe/die`).catch(() => {})
       assert.ok(api.log.some((line) => line.includes('a serving thread died')))
+    })
+    await eventually(async () => {
+      assert.equal(await countOf(api.url, '/probe/thread'), counted, 'counters keep what the dead thread had counted')
     })
     await eventually(async () => {
       const now = await threadsOf(api.url)
@@ -160,6 +176,22 @@ onEachEngine('two threads', (engine) => {
     assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([200]))
     await assert.rejects(new Promise((resolve, reject) => get(api.url, resolve).once('error', reject)))
   })
+})
+
+test('for OpenTelemetry, spans and metrics of both are of one instance', async (t) => {
+  const collector = await startCollector(t)
+  const api = await start(t, 'sqlite', {
+    OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+    OTEL_BSP_SCHEDULE_DELAY: '20',
+    OTEL_METRIC_EXPORT_INTERVAL: '50',
+  })
+  assert.equal((await threadsOf(api.url)).size, 2)
+  await eventually(() => {
+    assert.equal(collector.spans.filter(({ name }) => name === 'GET /probe/thread').length, 40)
+    assert.ok(collector.metricsResource['service.instance.id'])
+  })
+  const resources = [...collector.spans.map(({ resource }) => resource), collector.metricsResource]
+  assert.equal(new Set(resources.map((each) => each['service.instance.id'])).size, 1)
 })
 
 test('a port that is taken is refused, although threads share theirs', async (t) => {

@@ -39,6 +39,8 @@ export interface Collector {
   spans: OtlpSpan[]
   /** Of the latest export. */
   metrics: OtlpMetric[]
+  /** Of the latest export of metrics. */
+  metricsResource: Record<string, string | number | boolean>
   /** Violations of the specification. */
   problems: string[]
   /** Of the latest request. */
@@ -53,6 +55,7 @@ export async function startCollector(t: TestContext): Promise<Collector> {
     url: '',
     spans: [],
     metrics: [],
+    metricsResource: {},
     problems: [],
     headers: {},
     requests: 0,
@@ -88,6 +91,7 @@ function receive(collector: Collector, path: string, text: string): void {
     }
   } else if (path === '/v1/metrics') {
     check('MetricsData', body, path, collector.problems)
+    collector.metricsResource = read(body.resourceMetrics[0].resource.attributes)
     collector.metrics = body.resourceMetrics.flatMap((each: { scopeMetrics: { metrics: OtlpMetric[] }[] }) =>
       each.scopeMetrics.flatMap(({ metrics }) => metrics),
     )

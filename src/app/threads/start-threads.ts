@@ -8,6 +8,7 @@ import { withTimeout } from '../../core/timeout.ts'
 import { dialectOf } from '../../platform/database/open.ts'
 import type { Feature, TerminalLink } from '../../platform/feature.ts'
 import { type Log, writeLine } from '../../platform/log/logger.ts'
+import type { RecentFigures } from '../../platform/metrics/recent-requests.ts'
 import { compactHeap } from '../../platform/process/compact-heap.ts'
 import { createHub } from '../../platform/threads/hub.ts'
 import { createSharedSlotsMemory, releaseShare } from '../../platform/threads/shared-slots.ts'
@@ -19,6 +20,7 @@ import { requireFreePort } from './free-port.ts'
 import { openProcessDatabase } from './process-database.ts'
 import { startServingThread, type Workers } from './supervised-thread.ts'
 import type { ThreadData } from './thread-methods.ts'
+import { createThreadMetrics } from './thread-metrics.ts'
 import { createThreadSet, type ThreadSet } from './thread-set.ts'
 
 export interface ThreadedOptions extends Pick<ThreadData, 'directory' | 'environment'> {
@@ -47,8 +49,8 @@ export async function createThreadedApp(options: ThreadedOptions): Promise<App> 
   openSecrets({ config, log, random: systemRandom, isServing: true })
   const hub = createHub({
     connectScanner: database.connectScanner,
-    mergeMetrics: () => mergeMetricsOf(threads),
-    readRecentRequests: () => callEach(threads, 'readRecentRequests'),
+    mergeMetrics: () => metrics.merge(),
+    readRecentRequests: () => readRecentRequestsOf(threads),
     log(lines) {
       for (const line of lines) writeLine(log, line)
     },
@@ -63,6 +65,7 @@ export async function createThreadedApp(options: ThreadedOptions): Promise<App> 
     },
     onEnd: (index) => releaseShare(slots, index),
   })
+  const metrics = createThreadMetrics({ threads, timeoutMs: metricsTimeoutMs })
 
   async function close(): Promise<void> {
     await threads.close()
@@ -123,20 +126,12 @@ async function announce(threads: ThreadSet): Promise<readonly TerminalLink[]> {
   return links ?? []
 }
 
-/** What merges them is loaded with the first scrape. */
-async function mergeMetricsOf(threads: ThreadSet) {
-  const { mergeMetrics } = await import('../../platform/metrics/metrics.ts')
-  return mergeMetrics(await callEach(threads, 'collectMetrics'))
-}
-
 /** A thread that is stuck or dying is left out. */
-async function callEach<Name extends 'collectMetrics' | 'readRecentRequests'>(threads: ThreadSet, name: Name) {
-  const collected = await Promise.all(
-    threads
-      .running()
-      .map((thread) => withTimeout(thread.call(name, undefined), metricsTimeoutMs).catch(() => undefined)),
-  )
-  return collected.filter((each) => each !== undefined)
+async function readRecentRequestsOf(threads: ThreadSet): Promise<readonly RecentFigures[]> {
+  const read = threads
+    .running()
+    .map((thread) => withTimeout(thread.call('readRecentRequests', undefined), metricsTimeoutMs).catch(() => undefined))
+  return (await Promise.all(read)).filter((each) => each !== undefined)
 }
 
 function portOf(url: string): number {

@@ -80,7 +80,7 @@ interface Recorded {
 function createSeriesFinder(metrics: Metrics): (request: FastifyRequest, status: number) => Recorded {
   const routes = new WeakMap<object, Map<number, Recorded>>()
   return (request, status) => {
-    const { config, url: route = 'unknown' } = request.routeOptions
+    const { config } = request.routeOptions
     let statuses = routes.get(config)
     if (!statuses) {
       statuses = new Map()
@@ -88,6 +88,7 @@ function createSeriesFinder(metrics: Metrics): (request: FastifyRequest, status:
     }
     let recorded = statuses.get(status)
     if (!recorded) {
+      const route = config.pattern ?? 'unknown'
       // Unknown routes share one config, and clients choose their methods, which must not become labels. Only OPTIONS
       // succeeds there.
       const method = request.is404 ? (status === 204 ? 'OPTIONS' : 'any') : request.method

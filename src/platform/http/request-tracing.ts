@@ -64,7 +64,7 @@ function createSpans(tracing: Tracing): RequestTracing {
     end(request, status) {
       const span = spans.get(request.raw)
       if (!span) return
-      const route = request.is404 ? undefined : request.routeOptions.url
+      const route = request.routeOptions.config.pattern
       if (route !== undefined) {
         span.rename(`${request.method} ${route}`)
         span.set({ 'http.route': route })

@@ -22,6 +22,7 @@ import { handleUnknownRoutes } from './not-found.ts'
 import { createProxyTrust } from './proxies.ts'
 import { logRequest, recordRequests } from './request-log.ts'
 import { createRequestTracing } from './request-tracing.ts'
+import { nameRoutes } from './route-pattern.ts'
 import { type SecurityOptions, securityHeaders } from './security-headers.ts'
 import { disconnectSlowReaders } from './slow-readers.ts'
 
@@ -84,6 +85,7 @@ export async function createHttpServer(options: HttpOptions): Promise<HttpServer
   app.decorate('onDrain', closing.onDrain)
   // RFC 9110, 10.1.1 defines only "100-continue"; other expectations are ignored.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
+  nameRoutes(app)
   const { requirementsOf } = guardRoutes(app, options)
   app.setValidatorCompiler(({ schema, httpPart }) =>
     httpPart === 'body' ? compileBody(schema as TObject) : compileTexts(schema as TObject),

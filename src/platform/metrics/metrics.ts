@@ -1,6 +1,5 @@
 /** Metrics for Prometheus. */
 import {
-  AggregatorRegistry,
   Counter,
   collectDefaultMetrics,
   Gauge,
@@ -133,16 +132,31 @@ function createThreadMetrics(): Metric[] {
   // Gauges named like counters, which promtool rejects. The gauges that they sum up remain.
   for (const kind of ['handles', 'requests', 'resources']) register.removeSingleMetric(`nodejs_active_${kind}_total`)
   const metrics = register.getMetricsAsArray()
-  // Each thread reads these of the whole process.
   for (const metric of metrics) {
+    // Each thread reads these of the whole process.
     if (metric.name.startsWith('process_')) Object.assign(metric, { aggregator: 'first' satisfies Aggregator })
+    // A mean over threads would hide one that is stuck.
+    if (metric.name.startsWith('nodejs_eventloop_lag_')) {
+      Object.assign(metric, { aggregator: (metric.name.includes('_min_') ? 'min' : 'max') satisfies Aggregator })
+    }
+    const readTime = cpuTimes[metric.name]
+    if (readTime) Object.assign(metric, { aggregator: 'max' satisfies Aggregator, collect: countUpTo(readTime) })
   }
   // The type declarations take them for descriptions.
   return metrics as unknown as Metric[]
 }
 
-/** Merges what several threads have collected. Each metric says how its values are merged; most are added up. */
-export function mergeMetrics(collected: readonly MetricObject[][]): Pick<Metrics, 'collect' | 'print'> {
-  const merged = AggregatorRegistry.aggregate([...collected])
-  return { collect: () => merged.getMetricsAsJSON() as Promise<MetricObject[]>, print: () => merged.metrics() }
+/** Processor time of the process in microseconds. */
+const cpuTimes: Readonly<Record<string, (usage: NodeJS.CpuUsage) => number>> = {
+  process_cpu_user_seconds_total: ({ user }) => user,
+  process_cpu_system_seconds_total: ({ system }) => system,
+  process_cpu_seconds_total: ({ user, system }) => user + system,
+}
+
+/** prom-client counts from when it is loaded, so a thread that replaces another would begin at 0. */
+function countUpTo(readTime: (usage: NodeJS.CpuUsage) => number) {
+  return function collect(this: Counter): void {
+    this.reset()
+    this.inc(readTime(process.cpuUsage()) / 1e6)
+  }
 }

@@ -44,6 +44,7 @@ export interface Connections {
    */
   use<T>(statements: number, work: (borrowed: Borrowed) => Promise<T>): Promise<T>
   isTransactionPooled(): boolean
+  /** Connections are in use from when they are borrowed; with the idle ones, they are all that are open. */
   load(): { in_use: number; idle: number; waiting: number }
   end(): Promise<void>
 }
@@ -135,7 +136,7 @@ export async function openConnections(options: ConnectionOptions): Promise<Conne
     await end()
     throw error instanceof FatalError ? error : cannotReach(hosts.place, error)
   }
-  const load = () => ({ in_use: uses.all().length, idle: pool.idle(), waiting: waiting.size })
+  const load = () => ({ ...pool.load(), waiting: waiting.size })
   return { use, load, isTransactionPooled: opener.isTransactionPooled, end }
 }
 

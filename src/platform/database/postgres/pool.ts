@@ -112,7 +112,7 @@ export function createPool<Waiter extends PoolWaiter>({ size, waiting, open, onL
   return {
     acquire,
     release,
-    idle: () => idle.length,
+    load: () => ({ in_use: all.size - idle.length, idle: idle.length }),
     /** Closes all connections to the host: the idle ones now, the others when they are released. */
     dropHost(host: PostgresHost): void {
       for (const connection of all) if (connection.host === host) outdated.add(connection)

@@ -31,6 +31,8 @@ export interface TelemetryOptions {
   metrics: Pick<Metrics, 'collect'>
   /** Of the service. */
   version: string
+  /** Of the process: all its threads are one instance. */
+  instanceId: string
   random: Random
   log: Log
 }
@@ -47,8 +49,9 @@ export interface Telemetry {
 const maxCloseMs = 2000
 const attempts = 5
 
-export function openTelemetry({ settings, metrics, version, random, log }: TelemetryOptions): Telemetry {
-  const origin: Origin = { version, resource: describeResource(settings, version, random) }
+export function openTelemetry(options: TelemetryOptions): Telemetry {
+  const { settings, metrics, version, random, log } = options
+  const origin: Origin = { version, resource: describeResource(options) }
   const sender = { ...settings, log, random: random.fraction }
   // The next export has everything that a failed one had, so metrics are sent once.
   const metricsSender = createSender({ ...sender, url: `${settings.endpoint}/v1/metrics`, attempts: 1 })
@@ -93,11 +96,11 @@ export function openTelemetry({ settings, metrics, version, random, log }: Telem
 }
 
 /** By the semantic conventions for resources. What the operator sets wins. */
-function describeResource(settings: TelemetrySettings, version: string, random: Random): Record<string, string> {
+function describeResource({ settings, version, instanceId }: TelemetryOptions): Record<string, string> {
   return {
     'service.name': 'latchkey',
     'service.version': version,
-    'service.instance.id': random.bytes(16).toString('hex'),
+    'service.instance.id': instanceId,
     'host.name': hostname(),
     'process.runtime.name': 'nodejs',
     'process.runtime.version': process.versions.node,

@@ -28,9 +28,9 @@ import { declaredBy } from './declarations.ts'
 import { warnOfLonelyTopics } from './lonely-topics.ts'
 import { createOneShotAccessNotice } from './one-shot-access-notice.ts'
 import { openSecrets } from './open-secrets.ts'
-import { openServiceDatabase } from './open-service-database.ts'
+import { openServiceDatabase, type ServiceDatabaseOptions } from './open-service-database.ts'
 
-export interface InfrastructureOptions {
+export interface InfrastructureOptions extends Pick<ServiceDatabaseOptions, 'onWriterDeath'> {
   config: CoreConfig
   log: Log
   features: readonly Feature[]
@@ -70,7 +70,7 @@ export async function buildOnInfrastructure<T>(
 }
 
 export async function openInfrastructure(options: InfrastructureOptions): Promise<OpenInfrastructure> {
-  const { config, log, clock = systemClock, random = systemRandom, observe, isServing } = options
+  const { config, log, clock = systemClock, random = systemRandom, observe, isServing, onWriterDeath } = options
   const threads = options.threads ?? createOwnParts()
   const declared = declaredBy(options.features)
   const closers: (() => Promise<unknown>)[] = []
@@ -91,6 +91,7 @@ export async function openInfrastructure(options: InfrastructureOptions): Promis
       clock,
       random,
       isServing,
+      onWriterDeath,
       ...(observe && { observe }),
       ...(threads.database && { ...threads.database, isMigrated: true }),
     })

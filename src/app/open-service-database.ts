@@ -8,7 +8,7 @@ import type { Log } from '../platform/log/logger.ts'
 import type { Declared } from './declarations.ts'
 
 export interface ServiceDatabaseOptions
-  extends Pick<OpenOptions, 'observe' | 'connectThreads' | 'isMigrated'>,
+  extends Pick<OpenOptions, 'observe' | 'connectThreads' | 'isMigrated' | 'onWriterDeath'>,
     Partial<Pick<OpenOptions, 'poolSize'>> {
   config: CoreConfig
   log: Log

@@ -1,7 +1,7 @@
 import { createSocketApp } from '../app/create-socket-app.ts'
 import { keepHeapSteady } from '../platform/process/steady-heap.ts'
 import { lockServedFile } from './served-file.ts'
-import { serve } from './serving.ts'
+import { endOnWriterDeath, serve } from './serving.ts'
 import type { Settings } from './settings.ts'
 
 export interface SocketOptions {
@@ -20,7 +20,7 @@ export async function serveSockets({ host, port }: SocketOptions, settings: Sett
   }
   lockServedFile(config, { isBeside: pubsub !== 'in_memory' })
   keepHeapSteady()
-  const app = await createSocketApp({ config, log, extensions })
+  const app = await createSocketApp({ config, log, extensions, onWriterDeath: endOnWriterDeath(log) })
   await serve(app, { ...config.server, isDevelopment: config.isDevelopment, log }, async () => {
     const { wsUrl } = await app.listen()
     log.info({ wsUrl, environment: config.environment }, 'Latchkey is listening for sockets')

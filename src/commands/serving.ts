@@ -18,13 +18,7 @@ const hurryMs = 1000
 
 /** Closes the app if `listen` fails. */
 export async function serve(app: Stoppable, options: ServingOptions, listen: () => Promise<void>): Promise<void> {
-  const { log } = options
-  process.once('uncaughtException', (error) => {
-    // The state of the process is unknown after this. The supervisor starts a clean one.
-    log.fatal({ err: error }, 'unforeseen error, stopping')
-    log.flush()
-    process.exit(exitCodes.internal)
-  })
+  process.once('uncaughtException', (error) => endAtOnce(options.log, error, 'unforeseen error, stopping'))
   stopOnSignals(app, options)
   keepStopShort(options)
   try {
@@ -33,6 +27,19 @@ export async function serve(app: Stoppable, options: ServingOptions, listen: () 
     await app.close()
     throw error
   }
+}
+
+/** For `onWriterDeath`: nothing works without that thread, and what it was doing is not known. */
+export function endOnWriterDeath(log: Log): (error: Error) => void {
+  // Those who wait for it get their errors first.
+  return (error) => setImmediate(endAtOnce, log, error, 'the thread that writes the database died, stopping')
+}
+
+/** The state of the process is unknown. The supervisor starts a clean one. */
+function endAtOnce(log: Log, error: Error, message: string): never {
+  log.fatal({ err: error }, message)
+  log.flush()
+  process.exit(exitCodes.internal)
 }
 
 /** The first signal stops the service as described at `Stoppable`. A second one ends the waiting. */

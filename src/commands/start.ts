@@ -3,7 +3,7 @@ import { countServingThreads } from '../app/threads/count.ts'
 import { compactHeap } from '../platform/process/compact-heap.ts'
 import { keepHeapSteady } from '../platform/process/steady-heap.ts'
 import { lockServedFile } from './served-file.ts'
-import { serve } from './serving.ts'
+import { endOnWriterDeath, serve } from './serving.ts'
 import type { Settings } from './settings.ts'
 import { describePlaces } from './terminal-places.ts'
 
@@ -23,13 +23,14 @@ export async function start(settings: Settings): Promise<void> {
 
 /** Each is imported only where it is used: with several threads, the main one never loads the web server. */
 async function createWith(threads: number, settings: Settings): Promise<App> {
+  const onWriterDeath = endOnWriterDeath(settings.log)
   if (threads === 1) {
     const { createApp } = await import('../app/create-app.ts')
-    const app = await createApp(settings)
+    const app = await createApp({ ...settings, onWriterDeath })
     compactHeap()
     return app
   }
   const { createThreadedApp } = await import('../app/threads/start-threads.ts')
   const { directory, environment } = settings.sources
-  return createThreadedApp({ ...settings, threads, directory, environment, compactsHeap: true })
+  return createThreadedApp({ ...settings, threads, directory, environment, compactsHeap: true, onWriterDeath })
 }

@@ -9,7 +9,7 @@ import type { Log } from '../../platform/log/logger.ts'
 import { declaredBy } from '../declarations.ts'
 import { withOwnFeatures } from '../features.ts'
 import type { Config } from '../load-config.ts'
-import { openServiceDatabase } from '../open-service-database.ts'
+import { openServiceDatabase, type ServiceDatabaseOptions } from '../open-service-database.ts'
 
 export interface ProcessDatabase {
   /** For one serving thread. Undefined on PostgreSQL, where each has its own connections. */
@@ -18,14 +18,15 @@ export interface ProcessDatabase {
   close(): Promise<void>
 }
 
-export interface ProcessDatabaseOptions {
+export interface ProcessDatabaseOptions extends Pick<ServiceDatabaseOptions, 'onWriterDeath'> {
   config: Config
   log: Log
   extensions: readonly Feature[]
   clock: Clock
 }
 
-export async function openProcessDatabase({ config, log, extensions, clock }: ProcessDatabaseOptions) {
+export async function openProcessDatabase(options: ProcessDatabaseOptions) {
+  const { config, log, extensions, clock, onWriterDeath } = options
   let threads: OwnSqliteThreads | undefined
   const connectThreads = (file: SqliteThreadData) => {
     threads = startSqliteThreads(file)
@@ -39,6 +40,7 @@ export async function openProcessDatabase({ config, log, extensions, clock }: Pr
     clock,
     random: systemRandom,
     isServing: true,
+    onWriterDeath,
     connectThreads,
   })
   if (!threads) await db.close()

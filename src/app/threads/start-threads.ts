@@ -17,13 +17,15 @@ import type { Config } from '../load-config.ts'
 import { openSecrets } from '../open-secrets.ts'
 import { connectionsPerThread } from './count.ts'
 import { requireFreePort } from './free-port.ts'
-import { openProcessDatabase } from './process-database.ts'
+import { openProcessDatabase, type ProcessDatabaseOptions } from './process-database.ts'
 import { startServingThread, type Workers } from './supervised-thread.ts'
 import type { ThreadData } from './thread-methods.ts'
 import { createThreadMetrics } from './thread-metrics.ts'
 import { createThreadSet, type ThreadSet } from './thread-set.ts'
 
-export interface ThreadedOptions extends Pick<ThreadData, 'directory' | 'environment'> {
+export interface ThreadedOptions
+  extends Pick<ThreadData, 'directory' | 'environment'>,
+    Pick<ProcessDatabaseOptions, 'onWriterDeath'> {
   config: Config
   /** The lines of the serving threads go there too. */
   log: Log

@@ -28,6 +28,8 @@ export interface OpenOptions extends RewriteOptions {
   clock: Clock
   random: Random
   onConnectionLost?: (error: Error) => void
+  /** The thread that writes a SQLite file has died. It is not started again. */
+  onWriterDeath?: ((error: Error) => void) | undefined
   /** Logs each fault of a SQLite file once, with advice. Without it, every error carries its cause. */
   faultLog?: Log | undefined
   observe?: Observe
@@ -64,9 +66,10 @@ interface Opened {
 }
 
 function openFile(path: string, options: OpenOptions): Opened {
-  const { observe = () => {}, faultLog, connectThreads } = options
+  const { observe = () => {}, faultLog, connectThreads, onWriterDeath } = options
+  const given = { ...(connectThreads && { connectThreads }), ...(onWriterDeath && { onWriterDeath }) }
   return {
-    db: openSqlite({ path, observe, log: faultLog, ...(connectThreads && { connectThreads }) }),
+    db: openSqlite({ path, observe, log: faultLog, ...given }),
     migrate: (work) => withSqliteMigrations(path, work, options),
   }
 }

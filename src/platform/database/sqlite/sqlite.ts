@@ -19,6 +19,8 @@ export interface SqliteOptions {
   log: Pick<Log, 'error' | 'info'> | undefined
   /** Beyond this size the -wal is emptied, as soon as nobody reads from it. */
   maxWalBytes?: number
+  /** Nothing can be written any more, and nothing is read. */
+  onWriterDeath?: (error: Error) => void
   /** Called once the file is open. By default starts threads of its own. */
   connectThreads?: (file: SqliteThreadData) => SqliteThreads
 }
@@ -31,6 +33,7 @@ export function openSqlite(options: SqliteOptions): Database {
   const { writer: link, commits, connectScanner } = connectThreads(file)
   const { read, close: closeReader } = createSqliteReader({ connection, commits, faults, observe, requireOpen })
   const writer = createSqliteWriter({ link, faults, observe, requireWritable })
+  if (options.onWriterDeath) link.onEnd(options.onWriterDeath)
   const scanner = createSqliteScanner(connectScanner)
   const fileWatch = watchSqliteFile({ path, identities, log })
   let closing: Promise<void> | undefined

@@ -31,8 +31,6 @@ export function startSqliteThreads(file: SqliteThreadData): OwnSqliteThreads {
   const commits = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)
   const data: WriterData = { ...file, commits }
   const writer = startThread<WriteMessage, FromWriter>(new URL('./writer-thread.ts', import.meta.url), data)
-  // Nothing works without it, and what it was doing is not known. Those who wait get their errors first.
-  writer.onEnd((cause) => setImmediate(endProcess, cause))
   let scanner: OwnedThread<ScanMessage, FromScanner> | undefined
 
   /** Started on first use, because most commands never scan. */
@@ -55,10 +53,6 @@ export function startSqliteThreads(file: SqliteThreadData): OwnSqliteThreads {
     shareScanner: () => useScanner().connect(),
     closeScanner: async () => scanner?.close(),
   }
-}
-
-function endProcess(cause: Error): never {
-  throw new Error('the thread that writes the database died', { cause })
 }
 
 export function useSqliteThreads(

@@ -6,6 +6,7 @@ import type { Random } from '../core/random.ts'
 import { type OpenOptions, openDatabase } from '../platform/database/open.ts'
 import type { Log } from '../platform/log/logger.ts'
 import type { Declared } from './declarations.ts'
+import { connectionsPerThread } from './threads/count.ts'
 
 export interface ServiceDatabaseOptions
   extends Pick<OpenOptions, 'observe' | 'connectThreads' | 'isMigrated' | 'onWriterDeath'>,
@@ -23,6 +24,7 @@ export async function openServiceDatabase(options: ServiceDatabaseOptions) {
   const { config, log, declared, isServing, ...rest } = options
   const opened = await openDatabase({
     ...config.database,
+    poolSize: connectionsPerThread(config.database.poolSize, 1),
     root,
     migrations: declared.migrations,
     countedLists: declared.countedLists,

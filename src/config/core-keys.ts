@@ -41,7 +41,8 @@ export const coreKeys = {
     url: secret(key('database.url', databaseUrl('file'), 'file:data/latchkey.db', 'DATABASE_URL')),
     /** Defaults to database.url. */
     listenUrl: secret(optional('database.listen_url', databaseUrl(), 'DATABASE_LISTEN_URL')),
-    poolSize: key('database.pool_size', integer({ min: 1, max: 1000 }), 10, 'DATABASE_POOL_SIZE'),
+    /** Of the process. Defaults to 10, or two for each thread if that is more. */
+    poolSize: optional('database.pool_size', integer({ min: 1, max: 1000 }), 'DATABASE_POOL_SIZE'),
     statementTimeoutSeconds: key('database.statement_timeout', secondsUpTo(3600), 30, 'DATABASE_STATEMENT_TIMEOUT'),
   },
   redis: {

@@ -17,23 +17,29 @@ async function statusOf(url: string): Promise<number | undefined> {
   return response.statusCode
 }
 
-test('the pool is divided, but each thread has a connection for long reads and one for everything else', () => {
+test('a pool is divided; by default each thread has a connection for long reads and one for everything else', () => {
   for (const [poolSize, threads, each] of [
     [1, 1, 1],
-    [10, 1, 10],
     [10, 4, 2],
-    [10, 2, 5],
-    [10, 64, 2],
+    [10, 64, 1],
     [200, 64, 3],
+    [undefined, 1, 10],
+    [undefined, 2, 5],
+    [undefined, 8, 2],
+    [undefined, 64, 2],
   ] as const) {
     assert.equal(connectionsPerThread(poolSize, threads), each, `${poolSize} among ${threads}`)
   }
 })
 
 if (engines.includes('postgres')) {
-  test('searches that wait for a lock leave every thread a connection, however small the pool', async (t) => {
-    const api = await startApi(t, { engine: 'postgres', threads: 2, env: { DATABASE_POOL_SIZE: '2' } })
-    await eventually(() => assert.match(api.log.join(''), /"connections":4,.*database\.pool_size is too small/))
+  test('a pool with less than two connections for each thread is warned of', async (t) => {
+    const api = await startApi(t, { engine: 'postgres', threads: 2, env: { DATABASE_POOL_SIZE: '3' } })
+    await eventually(() => assert.match(api.log.join(''), /"wanted":4,.*database\.pool_size is less than two/))
+  })
+
+  test('searches that wait for a lock leave every thread a connection, with two for each', async (t) => {
+    const api = await startApi(t, { engine: 'postgres', threads: 2, env: { DATABASE_POOL_SIZE: '4' } })
     const client = new pg.Client({ connectionString: api.databaseUrl })
     // Its database is dropped before it, if the test fails.
     client.on('error', () => {})

@@ -51,7 +51,8 @@ function checkFolder({ folder, isFolderWritable }: SqliteState): Finding {
 
 export interface PostgresTarget {
   url: string
-  poolSize: number
+  /** database.pool_size. */
+  poolSize?: number | undefined
   /** How many serve. */
   threads: number
 }

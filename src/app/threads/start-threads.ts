@@ -15,7 +15,7 @@ import { createSharedSlotsMemory, releaseShare } from '../../platform/threads/sh
 import type { App, ListenAt } from '../create-app.ts'
 import type { Config } from '../load-config.ts'
 import { openSecrets } from '../open-secrets.ts'
-import { connectionsPerThread } from './count.ts'
+import { connectionsPerThread, warnOfSmallPool } from './count.ts'
 import { requireFreePort } from './free-port.ts'
 import { openProcessDatabase, type ProcessDatabaseOptions } from './process-database.ts'
 import { startServingThread, type Workers } from './supervised-thread.ts'
@@ -46,7 +46,7 @@ export async function createThreadedApp(options: ThreadedOptions): Promise<App> 
   const serviceId = systemRandom.id()
   const poolSize = connectionsPerThread(config.database.poolSize, count)
   const database = await openProcessDatabase({ ...options, clock: clock?.clock ?? systemClock })
-  warnOfSmallPool(options, poolSize)
+  if (dialectOf(config.database.url) === 'postgres') warnOfSmallPool(poolSize, count, log)
   // Before the threads, of which only one would say so.
   openSecrets({ config, log, random: systemRandom, isServing: true })
   const hub = createHub({
@@ -94,13 +94,6 @@ export async function createThreadedApp(options: ThreadedOptions): Promise<App> 
     close,
     cutOff: () => threads.tell('cutOff'),
   }
-}
-
-function warnOfSmallPool({ config, log, threads }: ThreadedOptions, poolSize: number): void {
-  const { database } = config
-  if (dialectOf(database.url) === 'sqlite' || poolSize * threads <= database.poolSize) return
-  const given = { poolSize: database.poolSize, threads, connections: poolSize * threads }
-  log.warn(given, 'database.pool_size is too small for the threads: each has two connections all the same')
 }
 
 async function listen(threads: ThreadSet, { server, graphql }: Config): ReturnType<App['listen']> {

@@ -4,22 +4,19 @@ import { readOne } from '../../config/config.ts'
 import { coreKeys } from '../../config/core-keys.ts'
 import { createSharedClock, systemClock } from '../../core/clock.ts'
 import { createLogger } from '../../platform/log/logger.ts'
-import type { Metrics } from '../../platform/metrics/metrics.ts'
-import type { RecentRequests } from '../../platform/metrics/recent-requests.ts'
 import { compactHeap } from '../../platform/process/compact-heap.ts'
 import { keepStopShort } from '../../platform/process/stop-times.ts'
 import type { HubMethods } from '../../platform/threads/hub.ts'
 import { createPeer } from '../../platform/threads/peer.ts'
 import { createThreadParts } from '../../platform/threads/thread-parts.ts'
-import { type App, createApp } from '../create-app.ts'
+import { type App, createApp, type Parts } from '../create-app.ts'
 import { loadConfig } from '../load-config.ts'
 import { loadExtensions } from '../load-extensions.ts'
 import type { ThreadMethods } from './thread-methods.ts'
 
 if (!parentPort) throw new Error('serving-thread.ts runs as a worker thread only')
 let app: App
-let collectMetrics: Metrics['collect']
-let readRecentRequests: RecentRequests['read']
+let figures: Pick<Parts, 'collectMetrics' | 'readRecentRequests'> | undefined
 let lines: string[] = []
 
 const methods: ThreadMethods = {
@@ -36,8 +33,7 @@ const methods: ThreadMethods = {
       clock: clock ? createSharedClock(clock) : systemClock,
       threads: createThreadParts(share, hub),
       onCreated: (_http, parts) => {
-        collectMetrics = parts.collectMetrics
-        readRecentRequests = parts.readRecentRequests
+        figures = parts
       },
     })
     log.level = config.log.level
@@ -49,16 +45,22 @@ const methods: ThreadMethods = {
     return { url, wsUrl, address }
   },
   announce: () => app.announce(),
-  collectMetrics: () => collectMetrics(),
-  readRecentRequests: () => readRecentRequests(),
+  collectMetrics: () => requireFigures().collectMetrics(),
+  readRecentRequests: () => requireFigures().readRecentRequests(),
   drain: () => app.drain(),
   cutOff: () => app.cutOff(),
   async close() {
     await app.close()
+    figures = undefined
     sendLines()
   },
 }
 const hub = createPeer<HubMethods>(parentPort, methods)
+
+function requireFigures() {
+  if (!figures) throw new Error('the thread has no service yet')
+  return figures
+}
 
 /** The lines of one turn of the event loop cross as one message. */
 function sendLine(line: string): void {

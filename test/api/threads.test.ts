@@ -1,6 +1,6 @@
 /** Two serving threads in one process behave like one. */
 import assert from 'node:assert/strict'
-import { get, request } from 'node:http'
+import { get } from 'node:http'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { systemRandom } from '../../src/core/random.ts'
@@ -10,6 +10,7 @@ import { type Owner, share, startApi } from '../support/api.ts'
 import { onEachEngine } from '../support/databases.ts'
 import { eventually } from '../support/eventually.ts'
 import { startCollector } from '../support/otlp-collector.ts'
+import { send } from '../support/own-connection.ts'
 import { lamp } from '../support/products.ts'
 import { openSocket } from '../support/sockets.ts'
 
@@ -17,23 +18,6 @@ const probe = join(import.meta.dirname, '..', 'support', 'extensions', 'probe.ts
 
 const start = (t: Owner, engine: 'sqlite' | 'postgres', env: Record<string, string> = {}) =>
   startApi(t, { engine, threads: 2, env: { LATCHKEY_EXTENSIONS: probe, ...env } })
-
-/** On a connection of its own, which the kernel gives to either thread. */
-function send(url: string, options: { method?: string; json?: object; token?: string } = {}) {
-  return new Promise<{ status: number; body: string }>((resolve, reject) => {
-    const headers = {
-      ...(options.json && { 'content-type': 'application/json' }),
-      ...(options.token && { authorization: `Bearer ${options.token}` }),
-    }
-    const sent = request(url, { method: options.method ?? 'GET', agent: false, headers }, async (response) => {
-      let body = ''
-      for await (const part of response) body += part
-      resolve({ status: response.statusCode ?? 0, body })
-    })
-    sent.once('error', reject)
-    sent.end(options.json && JSON.stringify(options.json))
-  })
-}
 
 /** The threads that answer. */
 async function threadsOf(url: string): Promise<Set<number>> {

@@ -65,7 +65,8 @@ export async function lossyProxy(t: Owner, options: LossyOptions): Promise<Lossy
   return proxy
 }
 
-async function forward(address: string, options: RequestOptions, body: Buffer): Promise<IncomingMessage> {
+/** Sends a request of a client on, over a connection of its own. */
+export async function forward(address: string, options: RequestOptions, body: Buffer): Promise<IncomingMessage> {
   const sent = request(address, { ...options, agent: false })
   sent.end(body)
   const [answer] = (await once(sent, 'response')) as [IncomingMessage]

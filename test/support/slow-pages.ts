@@ -1,8 +1,9 @@
 /** An HTTP proxy that sends the second part of a page later. */
-import { createServer, type IncomingMessage, request } from 'node:http'
+import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Owner } from './api.ts'
+import { forward } from './lossy-proxy.ts'
 
 export interface SlowPages {
   target: string
@@ -13,9 +14,11 @@ export interface SlowPages {
 
 /** Returns its URL. */
 export async function startSlowPages(t: Owner, { target, cut, pauseMs }: SlowPages): Promise<string> {
-  const server = createServer(({ url = '/', method, headers }, outgoing) => {
-    const options = { method, headers: { ...headers, 'accept-encoding': 'identity' }, agent: false }
-    const sent = request(target + url, options, async (answer: IncomingMessage) => {
+  const server = createServer(async (incoming, outgoing) => {
+    const { url = '/', method = 'GET', headers } = incoming
+    try {
+      const plain = { ...headers, 'accept-encoding': 'identity' }
+      const answer = await forward(target + url, { method, headers: plain }, Buffer.concat(await incoming.toArray()))
       const body = Buffer.concat(await answer.toArray())
       const place = answer.headers['content-type']?.startsWith('text/html') ? body.indexOf(cut) : -1
       outgoing.writeHead(answer.statusCode ?? 500, answer.headers)
@@ -24,8 +27,9 @@ export async function startSlowPages(t: Owner, { target, cut, pauseMs }: SlowPag
         await sleep(pauseMs)
       }
       outgoing.end(body.subarray(Math.max(place, 0)))
-    })
-    sent.on('error', () => outgoing.destroy()).end()
+    } catch {
+      outgoing.destroy()
+    }
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   t.after(() => {

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { root } from '../src/config/root.ts'
 import type { Database } from '../src/platform/database/database.ts'
 import { body } from './product-creates.ts'
-import { atLeast, type Benchmark, median, perSecond, type Result } from './support/benchmark.ts'
+import { atLeast, type Benchmark, inTurn, median, perSecond, type Result } from './support/benchmark.ts'
 import { fill, openDataset } from './support/dataset.ts'
 import { type Engine, onEachEngine } from './support/each-engine.ts'
 import { type BenchServer, measureLoad } from './support/load.ts'
@@ -41,11 +41,7 @@ async function measureOn({ name, createDatabase }: Engine): Promise<Result[]> {
     const unlogged = await start(removeLog)
     logged(warmUpSeconds)
     unlogged(warmUpSeconds)
-    const all = Array.from({ length: rounds }, (_, i) => {
-      if (i % 2 === 0) return { logged: logged(seconds), unlogged: unlogged(seconds) }
-      const without = unlogged(seconds)
-      return { logged: logged(seconds), unlogged: without }
-    })
+    const all = inTurn(rounds, { logged: () => logged(seconds), unlogged: () => unlogged(seconds) })
     const rate = (side: 'logged' | 'unlogged') => perSecond(median(all.map((round) => round[side])))
     return [
       atLeast(`${name}: durable creates with the change log and its index, as a fraction of those without`, 0.8, {

@@ -1,7 +1,7 @@
 /** Two serving threads compared with one, on the same two cores as the load and, if there is one, the database server. */
 import { root } from '../src/config/root.ts'
 import { body } from './product-creates.ts'
-import { atLeast, atMost, type Benchmark, median, perSecond, type Result } from './support/benchmark.ts'
+import { atLeast, atMost, type Benchmark, inTurn, median, perSecond, type Result } from './support/benchmark.ts'
 import { fill } from './support/dataset.ts'
 import { type Engine, onEachEngine } from './support/each-engine.ts'
 import { type BenchServer, measureLoad } from './support/load.ts'
@@ -61,12 +61,7 @@ async function measureOn({ name: engine, createDatabase }: Engine): Promise<Resu
       const ask = (side: keyof typeof sides, duration = seconds) => measure(sides[side], question, duration)
       ask('one', warmUpSeconds)
       ask('two', warmUpSeconds)
-      const all = Array.from({ length: rounds }, (_, i): Round => {
-        if (i % 2 === 0) return { one: ask('one'), two: ask('two') }
-        const two = ask('two')
-        return { one: ask('one'), two }
-      })
-      return judge(engine, question, all)
+      return judge(engine, question, inTurn(rounds, { one: () => ask('one'), two: () => ask('two') }))
     })
   } finally {
     for (const server of servers) await server.stop()

@@ -35,6 +35,18 @@ function judge(claim: string, { ratios, note }: Measured, isMet: (ratio: number)
   return { claim, measured, isMet: isMet(ratio) }
 }
 
+/** The answers of two sides, asked in turn so that neither is always the first. */
+export function inTurn<Name extends string, Answer>(
+  rounds: number,
+  sides: Record<Name, () => Answer>,
+): Record<Name, Answer>[] {
+  const names = Object.keys(sides) as Name[]
+  return Array.from({ length: rounds }, (_, round) => {
+    const order = round % 2 === 0 ? names : names.toReversed()
+    return Object.fromEntries(order.map((name) => [name, sides[name]()])) as Record<Name, Answer>
+  })
+}
+
 export function median(numbers: number[]): number {
   const sorted = numbers.toSorted((a, b) => a - b)
   const middle = sorted.length >> 1

@@ -42,6 +42,8 @@ export interface VersionOptions {
   /** Where its files are. */
   place: string
   databaseUrl: string
+  /** "bin/latchkey start" in `place` if not given. */
+  command?: string[]
   /** Which cores it may use, as taskset has it: 0 if not given. */
   cores?: string
   env?: Record<string, string>
@@ -50,12 +52,13 @@ export interface VersionOptions {
 
 const startWithinMs = 60_000
 
-/** By "bin/latchkey start". Resolves when it serves. */
+/** Resolves when it serves. */
 export async function startVersion(options: VersionOptions): Promise<BenchServer> {
   const { place, databaseUrl, cores = '0', env = {}, signal } = options
+  const { command = [join(place, 'bin/latchkey'), 'start'] } = options
   const [port, wsPort] = [await freePort(), await freePort()]
   const url = `http://127.0.0.1:${port}`
-  const child = spawn('taskset', ['-c', cores, join(place, 'bin/latchkey'), 'start'], {
+  const child = spawn('taskset', ['-c', cores, ...command], {
     cwd: place,
     env: {
       PATH: process.env.PATH ?? '',

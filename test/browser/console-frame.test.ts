@@ -100,6 +100,36 @@ test('the theme changes in place, and nothing typed is lost', async (t) => {
   isClean(visit)
 })
 
+test('two choices in a row are both kept, and one that cannot be kept is taken back', async (t) => {
+  const { page } = await start(t)
+  const chosen = () => page.evaluate('({ ...document.documentElement.dataset })')
+  const bodies: string[] = []
+  await page.route('**/console/appearance', (route) => {
+    bodies.push(route.request().postData() ?? '')
+    // The first has no answer yet when the second is sent.
+    return bodies.length === 1 ? undefined : route.continue()
+  })
+  await openMenu(page)
+  await press(page, 'Dark')
+  await eventually(() => assert.equal(bodies.length, 1))
+  await press(page, 'Compact')
+  await eventually(() => assert.equal(bodies.length, 2))
+  const [, last = ''] = bodies
+  assert.match(last, /theme=dark/)
+  assert.match(last, /density=compact/)
+  const kept = { theme: 'dark', density: 'compact' }
+  assert.deepEqual(await chosen(), kept)
+  await eventually(async () => {
+    await page.reload()
+    assert.deepEqual(await chosen(), kept)
+  })
+  await page.unroute('**/console/appearance')
+  await openMenu(page)
+  await page.route('**/console/appearance', (route) => route.abort())
+  await press(page, 'Light')
+  await eventually(async () => assert.deepEqual(await chosen(), kept))
+})
+
 test('a notice moves nothing, can be dismissed, and goes once it has been read', async (t) => {
   const { page, visit } = await start(t)
   const top = () => page.evaluate('document.querySelector("h1").getBoundingClientRect().top')

@@ -1,10 +1,11 @@
-import { once } from 'node:events'
 import { Server } from 'node:net'
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
 
 /** Undocumented; without it a few connections more are reset. */
 interface Handle {
   listen?(backlog: number): number
+  close?(): void
+  onconnection?(...args: unknown[]): void
 }
 
 /** Against clients that connect without end. */
@@ -38,11 +39,24 @@ async function emptyBacklog(server: Server, quietMs: number): Promise<void> {
     await turn()
   }
   server.off('connection', onConnection)
-  const waiting = new AbortController()
-  await Promise.race([
-    once(server, 'connection', { signal: waiting.signal }).catch(() => {}),
-    sleep(quietMs, undefined, { signal: waiting.signal }).catch(() => {}),
-  ])
-  // From the connection to the close in the caller everything runs in one turn of the event loop.
-  waiting.abort()
+  await closeAtNext(handle, quietMs)
+}
+
+/** Closes the listener when a connection is handed over, before Node takes a tenth of a millisecond to make a socket of it. */
+function closeAtNext(handle: Handle | undefined, quietMs: number): Promise<void> {
+  const { onconnection } = handle ?? {}
+  if (!handle || !onconnection) return sleep(quietMs)
+  return new Promise((resolve) => {
+    const end = () => {
+      clearTimeout(timer)
+      handle.onconnection = onconnection
+      handle.close?.()
+      resolve()
+    }
+    const timer = setTimeout(end, quietMs)
+    handle.onconnection = (...args) => {
+      end()
+      onconnection.apply(handle, args)
+    }
+  })
 }

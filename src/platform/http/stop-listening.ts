@@ -49,7 +49,6 @@ function closeAtNext(handle: Handle | undefined, quietMs: number): Promise<void>
   return new Promise((resolve) => {
     const end = () => {
       clearTimeout(timer)
-      handle.onconnection = onconnection
       handle.close?.()
       resolve()
     }

@@ -15,8 +15,8 @@ const maxGroup = 1000
 
 /**
  * How long a transaction collects requests: long enough to be worth a commit, short enough to keep the event loop busy
- * meanwhile. Otherwise all clients would wait for the commit first, and then for the event loop. Several event loops keep
- * each other's core busy, and larger transactions save them processor time.
+ * meanwhile. Otherwise all clients would wait for the commit first, and then for the event loop. Several
+ * event loops have work meanwhile anyway, and larger transactions save processor time.
  */
 const minGatherMs = 1
 const gatherPerCommit = { oneLoop: 4, severalLoops: 32 }

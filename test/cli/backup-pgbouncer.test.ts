@@ -1,4 +1,4 @@
-/** restore and move behind PgBouncer, which keeps connections of a service that has stopped. */
+/** Archives behind PgBouncer, which keeps connections of a service that has stopped, and hands them to other clients. */
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
@@ -76,5 +76,24 @@ if (engines.includes('postgres')) {
     await api.close()
     const restored = await run(url, 'restore', '--replace', file)
     assert.deepEqual([restored.code, restored.stderr], [0, ''])
+  })
+
+  test('the settings of backup and restore are not left to the other clients of the pooler', async (t) => {
+    const { url } = await startBehind(t, { default_pool_size: 1 })
+    const readSettings = async () => {
+      const client = await connect(url, 'test')
+      const { rows } = await client.query(
+        `SELECT current_setting('lock_timeout') AS lock, current_setting('jit') AS jit,
+           current_setting('idle_in_transaction_session_timeout') AS idle`,
+      )
+      await client.end()
+      return rows
+    }
+    const before = await readSettings()
+    const file = await archiveOf(t)
+    assert.equal((await run(url, 'restore', file)).code, 0)
+    assert.deepEqual(await readSettings(), before)
+    assert.equal((await run(url, 'backup', join(temporaryFolder(t), 'again.archive'))).code, 0)
+    assert.deepEqual(await readSettings(), before)
   })
 }

@@ -6,7 +6,7 @@ import { isCounted } from '../database/counted-lists.ts'
 import { countTables } from '../database/maintained-counts.ts'
 import type { DeclaredSchema } from '../database/migrations.ts'
 import { createHosts, type OpenedClient } from '../database/postgres/hosts.ts'
-import { sessionStatement } from '../database/postgres/session.ts'
+import { beginStatements } from '../database/postgres/session.ts'
 import { type Cell, type Column, inOrder, type Row, type Table } from './content.ts'
 import { cellReader, kindOfType } from './postgres-values.ts'
 import { type AppliedRow, knownMigrations, migrationTable, quote, tablesOf } from './schema.ts'
@@ -17,7 +17,7 @@ const rowsAtOnce = 1000
 export async function openPostgresSnapshot(url: string, schema: DeclaredSchema): Promise<Snapshot> {
   const { client } = await connectForArchive(url)
   try {
-    await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
+    await beginForArchive(client, 'REPEATABLE READ READ ONLY')
     const applied = await readApplied(client)
     if (!applied) throw new FatalError('the database has no tables yet: there is nothing to copy', exitCodes.badData)
     const migrations = knownMigrations(schema, 'postgres', applied)
@@ -54,12 +54,16 @@ export async function connectForArchive(url: string): Promise<ArchiveConnection>
       application_name: 'latchkey archive',
       types: { getTypeParser: () => (value: string) => value },
     } as pg.ClientConfig)
-    await client.query(sessionStatement({ lock_timeout: '60s', idle_in_transaction_session_timeout: '0' }))
     return { client, isPooled }
   } catch (error) {
     const message = `cannot reach PostgreSQL at ${hosts.place}: ${errorMessage(error)}`
     throw new FatalError(message, exitCodes.unavailable, { cause: error })
   }
+}
+
+export async function beginForArchive(client: pg.Client, isolation?: string): Promise<void> {
+  const more = { lock_timeout: '60s', idle_in_transaction_session_timeout: '0' }
+  for (const sql of beginStatements(more, isolation)) await client.query(sql)
 }
 
 export async function* readPostgresRows(client: pg.Client, table: Table): AsyncGenerator<readonly Row[]> {

@@ -9,7 +9,14 @@ import { migrationLock } from '../database/postgres/migrate.ts'
 import { badArchive, type Row, type Table } from './content.ts'
 import { removeForLoading } from './postgres-constraints.ts'
 import { copyFrom } from './postgres-copy.ts'
-import { connectForArchive, describeTables, listTables, readApplied, readPostgresRows } from './postgres-snapshot.ts'
+import {
+  beginForArchive,
+  connectForArchive,
+  describeTables,
+  listTables,
+  readApplied,
+  readPostgresRows,
+} from './postgres-snapshot.ts'
 import { findUse } from './postgres-use.ts'
 import { copyLine } from './postgres-values.ts'
 import { migrationsOf, migrationTable, quote, tablesOf } from './schema.ts'
@@ -26,7 +33,7 @@ export async function openPostgresTarget(url: string, options: TargetOptions): P
   try {
     const use = await findUse(connection, schema.presenceTables)
     if (use !== undefined) throw inUse(place, `: ${use}`)
-    await client.query('BEGIN')
+    await beginForArchive(client)
     await client.query('SELECT pg_advisory_xact_lock($1)', [migrationLock])
     await client.query("SELECT set_config('maintenance_work_mem', '128MB', true)")
     await makeSchema(client, transaction, { ...options, place })
@@ -63,7 +70,9 @@ export async function openPostgresTarget(url: string, options: TargetOptions): P
       await countLists(transaction, schema.countedLists)
       await client.query('COMMIT')
       // Without statistics, the first queries would be planned for empty tables.
+      await beginForArchive(client)
       await client.query('ANALYZE')
+      await client.query('COMMIT')
       await client.end()
       return applied
     },

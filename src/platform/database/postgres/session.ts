@@ -36,11 +36,14 @@ export type BeginStatements = readonly [begin: string, set: string]
  * connections between transactions, settings of the session would be those of other clients. The second one returns the
  * `pid` of the server process.
  */
-export function beginStatements(more: Readonly<Record<string, string>> = {}): BeginStatements {
-  // The startup message has set the encoding, which a pooler keeps; the isolation level is already that of BEGIN.
+export function beginStatements(
+  more: Readonly<Record<string, string>> = {},
+  isolation = 'READ COMMITTED',
+): BeginStatements {
+  // The startup message has set the encoding, which a pooler keeps; BEGIN sets the isolation level.
   const { client_encoding, default_transaction_isolation, default_transaction_deferrable, ...others } = settings
   return [
-    'BEGIN ISOLATION LEVEL READ COMMITTED',
+    `BEGIN ISOLATION LEVEL ${isolation}`,
     `SELECT pg_backend_pid() AS pid, ${setAll({ ...others, ...more }, 'transaction')}`,
   ]
 }

@@ -2,6 +2,7 @@
 import type { CoreConfig } from '../config/config.ts'
 import { exitCodes, FatalError } from '../core/fatal-error.ts'
 import type { Bus } from '../platform/bus/bus.ts'
+import { withLocalFallback } from '../platform/bus/local-fallback.ts'
 import { createMemoryBus } from '../platform/bus/memory.ts'
 import type { PostgresBusOptions } from '../platform/bus/postgres.ts'
 import { createRedisBus } from '../platform/bus/redis.ts'
@@ -23,26 +24,31 @@ export interface BusParts {
 /** For messages between nodes. It runs over what the nodes already share, so it needs no configuration of its own. */
 export async function openNodeBus(parts: BusParts, redis: Redis | undefined): Promise<Bus> {
   const { log, db, threads } = parts
+  const openLocal = () => createMemoryBus({ log, threads: threads.openChannel?.('nodes') })
   if (redis) {
-    return traced(parts, 'redis', await createRedisBus({ client: redis.client, log, prefix: 'latchkey-access:' }))
+    const between = await createRedisBus({ client: redis.client, log, prefix: 'latchkey-access:' })
+    return traced(parts, 'redis', withLocalFallback(between, openLocal()))
   }
   if (db.dialect === 'postgres' && canListen(parts)) {
-    return traced(parts, 'postgresql', await openPostgresBus({ url: listenUrlOf(parts.config), log }))
+    const between = await openPostgresBus({ url: listenUrlOf(parts.config), log })
+    return traced(parts, 'postgresql', withLocalFallback(between, openLocal()))
   }
-  return traced(parts, 'in_memory', createMemoryBus({ log, ...threads.openChannel?.('nodes') }))
+  return traced(parts, 'in_memory', openLocal())
 }
 
 /** For the topics of GraphQL subscriptions. Configuration checks have refused a choice without its server. */
 export async function openTopicBus(parts: BusParts, redis: Redis | undefined): Promise<Bus> {
   const { config, log, threads } = parts
+  const openLocal = () => createMemoryBus({ log, threads: threads.openChannel?.('topics') })
   if (redis && config.graphql.pubsub === 'redis') {
-    return traced(parts, 'redis', await createRedisBus({ client: redis.client, log }))
+    return traced(parts, 'redis', withLocalFallback(await createRedisBus({ client: redis.client, log }), openLocal()))
   }
   if (config.graphql.pubsub === 'postgres') {
     if (!canListen(parts)) throw needsListenUrl()
-    return traced(parts, 'postgresql', await openPostgresBus({ url: listenUrlOf(config), log, prefix: 'topic:' }))
+    const between = await openPostgresBus({ url: listenUrlOf(config), log, prefix: 'topic:' })
+    return traced(parts, 'postgresql', withLocalFallback(between, openLocal()))
   }
-  return traced(parts, 'in_memory', createMemoryBus({ log, ...threads.openChannel?.('topics') }))
+  return traced(parts, 'in_memory', openLocal())
 }
 
 /** Loaded only where it is used, because the driver takes memory in every thread. */

@@ -3,12 +3,12 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { type Api, type ApiOptions, startApi } from '../support/api.ts'
 import { engines } from '../support/databases.ts'
-import { eventually } from '../support/eventually.ts'
+import { byMessageMs, eventually } from '../support/eventually.ts'
 import { send } from '../support/graphql.ts'
 import { logIn, signIn } from '../support/people.ts'
 import { startPrivateRedis } from '../support/private-servers.ts'
 import { lamp, productsPath } from '../support/products.ts'
-import { openSocket } from '../support/sockets.ts'
+import { openSocket, openTransport } from '../support/sockets.ts'
 
 async function start(t: TestContext, options: Pick<ApiOptions, 'threads'> = {}) {
   const redis = await startPrivateRedis(t)
@@ -78,4 +78,32 @@ if (engines.includes('postgres')) {
     )
     assert.ok(responses.every(({ status }) => status === 201))
   })
+
+  for (const threads of [1, 2]) {
+    test(`without Redis, sockets follow what happens on their own node, with ${threads} threads`, async (t) => {
+      const { redis, api, user } = await start(t, { threads })
+      const users = [user, ...(await Promise.all(Array.from({ length: 5 }, () => signIn(api))))]
+      const sockets = await Promise.all(
+        users.map(({ access }) => openTransport(t, api.wsUrl, { authorization: `Bearer ${access}` })),
+      )
+      for (const { send: sendTo } of sockets) {
+        sendTo({ id: '1', type: 'subscribe', payload: { query: 'subscription { counter { count } }' } })
+      }
+      const areReached = async (values: number) => {
+        const { body } = await send(api, 'mutation { createPost(title: "A", body: "B") }')
+        assert.ok(body.data.createPost > 0)
+        assert.ok(sockets.every(({ waiting }) => waiting() >= values))
+      }
+      await eventually(() => areReached(1))
+      redis.kill()
+      await eventually(async () => assert.deepEqual(await isReady(api), { status: 'ok', degraded: ['redis'] }))
+      const before = Math.max(...sockets.map(({ waiting }) => waiting()))
+      await eventually(() => areReached(before + 1))
+
+      const codes: number[] = []
+      for (const { closed } of sockets) void closed.then(({ code }) => codes.push(code))
+      for (const { access } of users) assert.equal((await api.post('/api/auth/logout', {}, access)).status, 200)
+      await eventually(() => assert.deepEqual(codes, Array(users.length).fill(4403)), byMessageMs)
+    })
+  }
 }

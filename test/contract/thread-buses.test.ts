@@ -1,9 +1,9 @@
 /** The memory bus between the threads of a process. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { BroadcastChannel } from 'node:worker_threads'
 import { systemRandom } from '../../src/core/random.ts'
-import type { Bus } from '../../src/platform/bus/bus.ts'
 import { createMemoryBus } from '../../src/platform/bus/memory.ts'
 import { createLogger } from '../../src/platform/log/logger.ts'
 import { isUnavailable, listenTo, newTopic } from '../support/buses.ts'
@@ -12,9 +12,11 @@ import { eventually } from '../support/eventually.ts'
 function startPair(t: TestContext) {
   const name = systemRandom.id()
   const log = createLogger({ level: 'fatal', isTerminal: false })
-  const [one, other] = [0, 1].map(() => createMemoryBus({ log, channel: new BroadcastChannel(name) })) as [Bus, Bus]
+  const sent = new BigInt64Array(new SharedArrayBuffer(8))
+  const open = () => createMemoryBus({ log, threads: { channel: new BroadcastChannel(name), sent } })
+  const [one, other] = [open(), open()]
   t.after(() => Promise.all([one.close(), other.close()]))
-  return { one: { bus: one }, other: { bus: other } }
+  return { one: { bus: one }, other: { bus: other }, sent }
 }
 
 test('what is published together arrives in order in both, each value once', async (t) => {
@@ -31,6 +33,33 @@ test('what is published together arrives in order in both, each value once', asy
     heard[2].heard,
     even.map((i) => i + 1),
   )
+})
+
+test('values that are published at the same time arrive in the same order in both', async (t) => {
+  const { one, other } = startPair(t)
+  const topic = newTopic()
+  const heard = [await listenTo(one, topic), await listenTo(other, topic)] as const
+  for (let i = 0; i < 50; i++) {
+    await Promise.all([one.bus.publish(topic, `one ${i}`), other.bus.publish(topic, `other ${i}`)])
+    if (i % 10 === 0) await nextTurn()
+  }
+  await eventually(() => assert.equal(heard[0].heard.length, 100))
+  await eventually(() => assert.deepEqual(heard[1].heard, heard[0].heard))
+})
+
+test('a thread that dies as it publishes holds the others up for a second only', async (t) => {
+  const { one, other, sent } = startPair(t)
+  const topic = newTopic()
+  const { heard } = await listenTo(other, topic)
+  Atomics.add(sent, 0, 1n)
+  await one.bus.publish(topic, 'next')
+  const later = listenTo(other, topic)
+  await nextTurn()
+  assert.deepEqual(heard, [])
+  await eventually(() => assert.deepEqual(heard, ['next']))
+  const { heard: heardLater } = await later
+  await other.bus.publish(topic, 'last')
+  await eventually(() => assert.deepEqual([heard, heardLater], [['next', 'last'], ['last']]))
 })
 
 test('a value that was published before a subscription in the other thread does not reach it', async (t) => {

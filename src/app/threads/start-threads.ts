@@ -40,9 +40,12 @@ export interface ThreadedOptions
 
 const metricsTimeoutMs = 5000
 
+const sharedCount = () => new BigInt64Array(new SharedArrayBuffer(BigInt64Array.BYTES_PER_ELEMENT))
+
 export async function createThreadedApp(options: ThreadedOptions): Promise<App> {
   const { config, log, threads: count, directory, environment, clock, compactsHeap = false } = options
   const slots = createSharedSlotsMemory(count, systemRandom)
+  const sent = { nodes: sharedCount(), topics: sharedCount() }
   const serviceId = systemRandom.id()
   const poolSize = connectionsPerThread(config.database.poolSize, count)
   const database = await openProcessDatabase({ ...options, clock: clock?.clock ?? systemClock })
@@ -61,7 +64,7 @@ export async function createThreadedApp(options: ThreadedOptions): Promise<App> 
     count,
     log,
     start(index) {
-      const share = { index, serviceId, poolSize, slots, sqlite: database.share() }
+      const share = { index, serviceId, poolSize, slots, sent, sqlite: database.share() }
       const data = { share, directory, environment, clock: clock?.memory, compactsHeap }
       return startServingThread(data, hub.methods(), options.workers)
     },

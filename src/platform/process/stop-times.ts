@@ -44,8 +44,11 @@ export function stopTimesOf(drainSeconds: number): StopTimes {
 
 /**
  * For each thread, when it has loaded everything. Otherwise Node writes the compile cache at exit, which after a first start
- * takes as long as the rest of a stop may take.
+ * takes as long as the rest of a stop may take. Without a drain, as in development, the first requests come first.
  */
 export function keepStopShort({ drainSeconds }: { drainSeconds: number }): void {
   if (drainSeconds > 0) flushCompileCache()
+  else setTimeout(flushCompileCache, flushAfterMs).unref()
 }
+
+const flushAfterMs = 3000

@@ -1,6 +1,6 @@
 /** What the serving threads of a process have in common. */
-import type { BroadcastChannel } from 'node:worker_threads'
 import { systemRandom } from '../../core/random.ts'
+import type { ChannelParts } from '../bus/thread-channel.ts'
 import type { SqliteShare, SqliteThreads } from '../database/sqlite/threads.ts'
 import { createLimitsPerAddress, type LimitPerAddress } from '../limiter/connections-per-address.ts'
 import { createRateCounts, type RateCounts } from '../limiter/rate-counts.ts'
@@ -16,7 +16,7 @@ export interface ProcessParts {
   readonly limitPerAddress: LimitPerAddress
   openHashPool(): HashPool
   /** Undefined if the process has one serving thread. */
-  openChannel?(name: 'nodes' | 'topics'): { channel: BroadcastChannel }
+  openChannel?(name: ChannelName): ChannelParts
   /** Undefined if this thread has the database to itself. */
   readonly database?: SharedDatabase
   /** One thread of a process does the background work. */
@@ -28,6 +28,8 @@ export interface ProcessParts {
 }
 
 export type ReadRecentRequests = () => Promise<readonly RecentFigures[]>
+
+export type ChannelName = 'nodes' | 'topics'
 
 /** Opened and migrated by another thread. */
 export interface SharedDatabase {
@@ -57,5 +59,7 @@ export interface ThreadShare {
   serviceId: string
   poolSize: number
   slots: SharedSlotsMemory
+  /** How many values were sent, by channel. */
+  sent: Record<ChannelName, BigInt64Array<SharedArrayBuffer>>
   sqlite: SqliteShare | undefined
 }

@@ -11,14 +11,14 @@ import type { ProcessParts, ThreadShare } from './process-parts.ts'
 import { openSharedSlots } from './shared-slots.ts'
 
 export function createThreadParts(share: ThreadShare, hub: Peer<HubMethods>): ProcessParts {
-  const { index, serviceId, poolSize, slots, sqlite } = share
+  const { index, serviceId, poolSize, slots, sent, sqlite } = share
   const connectScanner = () => hub.call('connectScanner', undefined)
   return {
     nodeId: serviceId,
     rateCounts: remoteCounts(hub),
     limitPerAddress: createLimitsPerAddress(openSharedSlots(slots, index)),
     openHashPool: () => remoteHashPool(hub),
-    openChannel: (name) => ({ channel: new BroadcastChannel(`latchkey:${serviceId}:${name}`) }),
+    openChannel: (name) => ({ channel: new BroadcastChannel(`latchkey:${serviceId}:${name}`), sent: sent[name] }),
     database: { poolSize, ...(sqlite && { connectThreads: () => useSqliteThreads(sqlite, connectScanner) }) },
     doesBackgroundWork: index === 0,
     metricsOf: () => ({

@@ -24,6 +24,13 @@ async function startBehind(t: TestContext, settings: Record<string, string | num
   return { direct, url, console: Object.assign(new URL(url), { pathname: '/pgbouncer' }).href }
 }
 
+/** Makes PgBouncer close the connections that it keeps. */
+async function reconnect(console: string): Promise<void> {
+  const admin = await connect(console, 'test')
+  await admin.query('RECONNECT')
+  await admin.end()
+}
+
 async function archiveOf(t: TestContext): Promise<string> {
   const url = await createDatabaseUrl(t, 'sqlite')
   const file = join(temporaryFolder(t), 'test.archive')
@@ -56,9 +63,7 @@ if (engines.includes('postgres')) {
     assert.equal(moved.code, 69)
     assert.match(moved.stderr, advice)
 
-    const admin = await connect(console, 'test')
-    await admin.query('RECONNECT')
-    await admin.end()
+    await reconnect(console)
     const restored = await run(url, 'restore', '--replace', file)
     assert.deepEqual([restored.code, restored.stderr], [0, ''])
   })
@@ -76,6 +81,37 @@ if (engines.includes('postgres')) {
     await api.close()
     const restored = await run(url, 'restore', '--replace', file)
     assert.deepEqual([restored.code, restored.stderr], [0, ''])
+  })
+
+  test('a service is seen whatever its connections are called, and also if the pooler has just closed them', async (t) => {
+    const { direct, url, console } = await startBehind(t, { application_name_add_host: 1 })
+    const file = await archiveOf(t)
+    await run(direct, 'migrate')
+    const client = await connect(url, 'latchkey')
+    await client.query('BEGIN')
+    const busy = await run(direct, 'restore', '--replace', file)
+    assert.match(busy.stderr, /is in use: a service has 1 connections to it/)
+    await client.end()
+
+    const named = Object.assign(new URL(direct), { search: '?application_name=shop' }).href
+    for (const from of [named, url]) {
+      const api = await startApi(t, { env: { DATABASE_URL: from } })
+      const observer = await connect(direct, 'test')
+      await eventually(async () => assert.equal((await observer.query('SELECT 1 FROM service_nodes')).rows.length, 1))
+      await observer.end()
+      await reconnect(console)
+      for (const args of [
+        ['restore', '--replace', file],
+        ['move', '--to', await createDatabaseUrl(t, 'sqlite')],
+      ]) {
+        const { code, stderr } = await run(direct, ...args)
+        assert.deepEqual([code, /stop the service first/.test(stderr)], [69, true], `${args[0]}: ${stderr}`)
+      }
+      await api.close()
+    }
+    await reconnect(console)
+    const moved = await run(direct, 'move', '--to', await createDatabaseUrl(t, 'sqlite'))
+    assert.equal(moved.code, 0)
   })
 
   test('the settings of backup and restore are not left to the other clients of the pooler', async (t) => {

@@ -26,8 +26,9 @@ export async function findUse(
     found = await findConnections(connection)
   }
   if (found.count > 0) return describe(found)
-  // This connection may be the one that the pooler had for the service, so that none is left to count.
-  if (connection.isPooled && (await hasNodes(connection, presenceTables))) {
+  // A pooler may have closed them while the service is idle, or have given one of them to this command. And the URL of a
+  // service may give its connections another name.
+  if (await hasNodes(connection, presenceTables)) {
     return 'a node was there in the last 90 seconds: stop the service first. One that was killed is forgotten after that time'
   }
   return undefined
@@ -40,10 +41,10 @@ function describe({ count, areAllIdle }: ServiceConnections): string {
 }
 
 async function findConnections({ client }: ArchiveConnection): Promise<ServiceConnections> {
-  // The state of connections of another role may be hidden.
+  // The state of connections of another role may be hidden. PgBouncer can add the address of its client to the name.
   const { rows } = await client.query<{ connections: string; busy: string }>(
     `SELECT count(*) AS connections, count(*) FILTER (WHERE state <> 'idle') AS busy FROM pg_stat_activity
-     WHERE datname = current_database() AND application_name IN ('latchkey', 'latchkey bus') AND pid <> pg_backend_pid()`,
+     WHERE datname = current_database() AND application_name ~ '^latchkey( bus)?( - |$)' AND pid <> pg_backend_pid()`,
   )
   return { count: Number(rows[0]?.connections), areAllIdle: Number(rows[0]?.busy) === 0 }
 }

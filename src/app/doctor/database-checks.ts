@@ -6,6 +6,7 @@ import { type AppliedMigration, findPending, type Migration } from '../../platfo
 import { inspectPostgres, type PostgresState } from '../../platform/database/postgres/inspect.ts'
 import { requireSuitable } from '../../platform/database/postgres/session.ts'
 import { inspectSqlite, type SqliteState } from '../../platform/database/sqlite/inspect.ts'
+import { adviceOnNames, describeNames } from '../../platform/database/sqlite/one-name.ts'
 import { connectionsPerThread } from '../threads/count.ts'
 import { checkClock } from './clock-check.ts'
 import { type Finding, judge } from './finding.ts'
@@ -26,6 +27,11 @@ export async function checkSqlite(path: string, migrations: readonly Migration[]
       isFine: state.file.isPrivate,
       fine: 'the database file is readable by its owner alone',
       otherwise: ['warning', `${path} is readable by others: "chmod 600" it; the next start does so too`],
+    }),
+    judge('database_names', {
+      isFine: state.file.names === 1,
+      fine: 'the database file has one name',
+      otherwise: ['problem', `${path}: ${describeNames(state.file.names)}. ${adviceOnNames(path)}`],
     }),
     judge('database', {
       isFine: state.problem === undefined && state.file.isWritable,

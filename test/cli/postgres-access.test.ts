@@ -62,4 +62,26 @@ if (engines.includes('postgres')) {
     const refused = await runLoaded(['migrate'], { env: { DATABASE_URL: wrong } })
     assert.match(refused.stderr, /password authentication failed for user/)
   })
+
+  test('doctor knows the connection limits of the role and of the database, and that none holds for superusers', async (t) => {
+    const { url, as } = await startAsking(t)
+    await run(url, 'CREATE ROLE ada LOGIN CONNECTION LIMIT 3', 'CREATE ROLE ben LOGIN', 'CREATE DATABASE shop')
+    const check = (from: string) => findingOf('database_connections', { ...good, DATABASE_URL: from, THREADS: '1' })
+    const shopOf = (user: string) => Object.assign(new URL(as(user)), { pathname: '/shop' }).href
+    assert.deepEqual(await check(as('ada')), [
+      'problem',
+      'a node needs 13 connections, the role ada may have 3: raise its CONNECTION LIMIT, lower THREADS, or lower DATABASE_POOL_SIZE',
+    ])
+    assert.match((await check(shopOf('ben'))).join(' '), /^ok a node needs up to 13 of \d+ connections of the server$/)
+    await run(url, 'ALTER DATABASE shop CONNECTION LIMIT 5')
+    assert.match(
+      (await check(shopOf('ben'))).join(' '),
+      /^problem .* the database shop may have 5: raise its CONNECTION/,
+    )
+    assert.match((await check(shopOf('ada'))).join(' '), /^problem .* the role ada may have 3: /)
+    await run(url, 'ALTER ROLE latchkey CONNECTION LIMIT 3')
+    assert.equal((await check(shopOf('latchkey')))[0], 'ok')
+    await run(url, 'ALTER ROLE ada CONNECTION LIMIT 20')
+    assert.equal((await check(as('ada'))).join(' '), 'ok a node needs up to 13 of 20 connections of the role ada')
+  })
 }

@@ -118,17 +118,30 @@ function checkDurability({ settings }: PostgresState): Finding[] {
 }
 
 /** Each thread also has up to two connections that listen; there is one more for the background work. */
-function checkConnections({ settings }: PostgresState, { poolSize, threads }: PostgresTarget): Finding {
-  const usable = Number(settings.max_connections) - Number(settings.superuser_reserved_connections)
+function checkConnections(state: PostgresState, { poolSize, threads }: PostgresTarget): Finding {
+  const { whose, usable, advice } = findLowestLimit(state)
   const needed = (connectionsPerThread(poolSize, threads) + 2) * threads + 1
   return judge('database_connections', {
     isFine: needed <= usable,
-    fine: `a node needs up to ${needed} of ${usable} connections of the server`,
+    fine: `a node needs up to ${needed} of ${usable} connections of ${whose}`,
     otherwise: [
       'problem',
-      `a node needs ${needed} connections, the server has ${usable}: lower THREADS, or lower DATABASE_POOL_SIZE`,
+      `a node needs ${needed} connections, ${whose} may have ${usable}: ${advice}lower THREADS, or lower DATABASE_POOL_SIZE`,
     ],
   })
+}
+
+function findLowestLimit({ settings, connectionLimits }: PostgresState) {
+  const ofServer = Number(settings.max_connections) - Number(settings.superuser_reserved_connections)
+  const limits = [
+    { whose: 'the server', usable: ofServer, advice: '' },
+    ...connectionLimits.map(({ kind, name, connections }) => ({
+      whose: `the ${kind} ${name}`,
+      usable: connections,
+      advice: 'raise its CONNECTION LIMIT, ',
+    })),
+  ]
+  return limits.reduce((lowest, each) => (each.usable < lowest.usable ? each : lowest))
 }
 
 function checkMigrations(applied: readonly AppliedMigration[] | undefined, migrations: readonly Migration[]): Finding {

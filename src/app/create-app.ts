@@ -38,6 +38,12 @@ export interface Parts extends Pick<OpenInfrastructure, 'db' | 'events' | 'topic
   readRecentRequests: RecentRequests['read']
 }
 
+/** One of several serving threads takes these steps of `close` before it, together with the others. */
+export interface ThreadApp extends App {
+  stopServing(): Promise<void>
+  exportLastMetrics(): Promise<void>
+}
+
 export interface App extends Stoppable {
   /** With `at`, features are not told that it listens; `announce` does that. */
   listen(at?: ListenAt): Promise<Listening>
@@ -75,7 +81,7 @@ export interface Listening {
   links: Promise<readonly TerminalLink[]>
 }
 
-export async function createApp({ onCreated, ...options }: AppOptions): Promise<App> {
+export async function createApp({ onCreated, ...options }: AppOptions): Promise<ThreadApp> {
   const service = await openService(options)
   const { infrastructure, metrics, joined, graphql, readiness } = service
   const { config, log, random } = infrastructure
@@ -111,11 +117,8 @@ export async function createApp({ onCreated, ...options }: AppOptions): Promise<
     }
     // Registered first, so that it is waited for after the server has stopped.
     infrastructure.onClose(() => links)
-    infrastructure.onClose(async () => {
-      // Before the first socket is closed, so that its client reconnects to another node.
-      await Promise.all([http.stopListening(), socketParts.stopListening()])
-      await Promise.all([http.close(), socketParts.close()])
-    })
+    const stopServing = once(() => closeInTurn(http, socketParts))
+    infrastructure.onClose(stopServing)
     addServiceGauges(service)
     addStorageGauges(metrics, infrastructure)
     metrics.addGauge({ name: 'graphql_sockets', help: 'Open sockets.', label: 'dialect', read: sockets.counts })
@@ -146,6 +149,8 @@ export async function createApp({ onCreated, ...options }: AppOptions): Promise<
         readiness.drain()
         http.drain()
       },
+      stopServing,
+      exportLastMetrics: service.exportLastMetrics,
       close: infrastructure.close,
       cutOff() {
         http.cutOff()
@@ -156,4 +161,17 @@ export async function createApp({ onCreated, ...options }: AppOptions): Promise<
     await infrastructure.close()
     throw error
   }
+}
+
+/** Nobody listens when the first socket is closed, so that its client reconnects to another node. */
+async function closeInTurn(
+  ...servers: { stopListening(): Promise<unknown>; close(): Promise<unknown> }[]
+): Promise<void> {
+  await Promise.all(servers.map((server) => server.stopListening()))
+  await Promise.all(servers.map((server) => server.close()))
+}
+
+function once<T>(work: () => Promise<T>): () => Promise<T> {
+  let result: Promise<T> | undefined
+  return () => (result ??= work())
 }

@@ -15,13 +15,10 @@ export function addServiceGauges({ infrastructure, metrics, readiness, graphql }
   })
   metrics.addGauge({
     name: 'service_ready',
-    help: 'Whether the database takes writes, as in /health/ready: 1, or 0.',
+    help: 'Whether the database takes writes: 1, or 0. As in /health/ready, but still 1 while the service stops.',
     aggregator: 'min',
-    read: () =>
-      readiness.check().then(
-        () => 1,
-        () => 0,
-      ),
+    // A stop is no fault: alerts would fire at every deployment.
+    read: async () => Number(await readiness.acceptsWrites()),
   })
   metrics.addGauge({
     name: 'dependency_up',

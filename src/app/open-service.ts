@@ -42,9 +42,10 @@ export async function openService({ extensions = [], ...options }: ServiceOption
     },
     async (infrastructure) => {
       const service = await joinAll(features, infrastructure, metrics)
-      // The first to be called at a stop.
-      infrastructure.onClose(async () => telemetry?.exportLastMetrics())
-      return service
+      const exportLastMetrics = async () => telemetry?.exportLastMetrics()
+      // At a stop, right after the servers: all requests are counted, and nothing else is closed yet.
+      infrastructure.onClose(exportLastMetrics)
+      return { ...service, exportLastMetrics }
     },
   )
 }

@@ -1,6 +1,7 @@
 import type { App } from '../app/create-app.ts'
 import { countServingThreads } from '../app/threads/count.ts'
 import { compactHeap } from '../platform/process/compact-heap.ts'
+import { warnOfLowLimit } from '../platform/process/open-files.ts'
 import { keepHeapSteady } from '../platform/process/steady-heap.ts'
 import { lockServedFile } from './served-file.ts'
 import { endOnWriterDeath, serve } from './serving.ts'
@@ -12,6 +13,7 @@ export async function start(settings: Settings): Promise<void> {
   const { config, log } = settings
   lockServedFile(config)
   keepHeapSteady()
+  warnOfLowLimit(log)
   const threads = countServingThreads(config.server.threads, log)
   const app = await createWith(threads, settings)
   await serve(app, { ...config.server, isDevelopment: config.isDevelopment, log }, async () => {

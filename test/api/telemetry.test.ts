@@ -266,8 +266,7 @@ test('after a refusal that may pass, spans are sent again; the log says it once'
 test('what was recorded before the stop is sent at the stop', async (t) => {
   const collector = await startCollector(t)
   const env = { ...variables(collector), OTEL_BSP_SCHEDULE_DELAY: '600000', OTEL_METRIC_EXPORT_INTERVAL: '600000' }
-  // Several threads stop at the same time, and each reports of itself that it is no longer ready.
-  const api = await startApi(t, { env, threads: 1 })
+  const api = await startApi(t, { env })
   await api.get('/api/v2/products')
   assert.equal(collector.requests, 0)
   await api.close()

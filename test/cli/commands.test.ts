@@ -92,8 +92,8 @@ test('the file is not a database: one line', async (t) => {
   writeFileSync(file, 'Dear Sir or Madam, this is not a database at all.\n'.repeat(50), { mode: 0o644 })
   assertRefused(
     await runLoaded(['start'], { env: { DATABASE_URL: `file:${file}` } }),
-    73,
-    /letter\.txt: file is not a database\. Correct DATABASE_URL if it names the wrong file; .* restore the last backup$/,
+    65,
+    /letter\.txt: file is not a database\. Correct DATABASE_URL if it names the wrong file; .* restore the last backup \(docs\/backup\.md\)$/,
   )
   assert.equal(statSync(file).mode & 0o777, 0o644, 'and the file is left as it was')
 })
@@ -126,9 +126,33 @@ test('a damaged page that a command needs: one line that says what to do', async
     text.fill(0xff, page, page + 4096)
   }
   writeFileSync(file, text)
-  const ended = await runLoaded(['user:list'], { env })
-  assertRefused(ended, 65, /^latchkey: the database file .* is damaged: .* restore the last backup/)
+  for (const args of [['user:list'], ['backup', `${file}.archive`]]) {
+    const ended = await runLoaded(args, { env })
+    assertRefused(
+      ended,
+      65,
+      /^latchkey: the database file .* is damaged: stop the service if it runs, .* restore the last backup/,
+    )
+    assert.doesNotMatch(ended.stderr, /503/, 'nothing is served by a command that has ended')
+  }
 })
+
+const headers = [
+  { what: 'its first bytes', at: 0, bytes: 21, text: /file is not a database\. .* restore the last backup/ },
+  { what: 'the page size', at: 16, bytes: 2, text: /file is not a database\. .* restore the last backup/ },
+  { what: 'the schema format', at: 44, bytes: 4, text: /is damaged: .* restore the last backup/ },
+]
+for (const { what, at, bytes, text } of headers) {
+  test(`a damaged header of the file, ${what}: one line that says what to do, and no restart`, async (t) => {
+    const env = sqlite(t)
+    const file = (env.DATABASE_URL ?? '').slice('file:'.length)
+    await runLoaded(['migrate'], { env })
+    writeFileSync(file, readFileSync(file).fill(0xff, at, at + bytes))
+    for (const args of [['start'], ['migrate'], ['user:list'], ['backup', `${file}.archive`]]) {
+      assertRefused(await runLoaded(args, { env }), 65, text)
+    }
+  })
+}
 
 test('the port is in use: one line', async (t) => {
   const server = createServer()

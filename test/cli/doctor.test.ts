@@ -1,6 +1,6 @@
 /** `latchkey doctor`: what it finds, its exit codes, and that it changes nothing. */
 import assert from 'node:assert/strict'
-import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, linkSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import pg from 'pg'
@@ -135,7 +135,7 @@ async function run({ databaseUrl }: { databaseUrl: string }, sql: string): Promi
   await client.end()
 }
 
-test('a SQLite file that others can read, or that is no database', async (t) => {
+test('a SQLite file that others can read, that is no database, or that has two names', async (t) => {
   const folder = temporaryFolder(t)
   const path = join(folder, 'open.db')
   writeFileSync(path, 'Dear Sir or Madam, this is not a database at all.\n'.repeat(50))
@@ -146,6 +146,9 @@ test('a SQLite file that others can read, or that is no database', async (t) => 
   assert.match((await findingOf('database', env)).join(' '), /^problem .* cannot be read \(file is not a database\)/)
   assert.deepEqual(snapshot(folder), before)
   assert.match(readFileSync(path, 'utf8'), /^Dear Sir/)
+  assert.equal((await findingOf('database_names', env))[0], 'ok')
+  linkSync(path, join(folder, 'hard.db'))
+  assert.match((await findingOf('database_names', env)).join(' '), /^problem .* has 2 names .*symbolic link$/)
   const above = join(folder, 'not', 'yet', 'there.db')
   assert.match(
     (await findingOf('database', { ...good, DATABASE_URL: `file:${above}` })).join(' '),

@@ -1,6 +1,8 @@
 /** Processes beside a service on the same SQLite file. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
+import { linkSync, readdirSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { test } from 'node:test'
 import { createDatabaseUrl, engines, testServer } from '../support/databases.ts'
 import { runLoaded } from '../support/loaded-program.ts'
@@ -31,6 +33,45 @@ test('a second service on a SQLite file is refused, commands are not, and kill -
   assert.equal((await sockets.ended).code, 0)
   await startProcess(t, { env })
 })
+
+test('a second name of the file, by a hard link, is refused to every command, and the service loses nothing', async (t) => {
+  const env = { DATABASE_URL: await createDatabaseUrl(t, 'sqlite') }
+  const file = env.DATABASE_URL.slice('file:'.length)
+  const folder = dirname(file)
+  const archive = join(folder, 'before.archive')
+  assert.equal((await runLoaded(['backup', archive], { env: await migrated(env) })).code, 0)
+  const service = await startProcess(t, { env })
+  const other = join(folder, 'hard.db')
+  linkSync(file, other)
+  const before = readdirSync(folder).sort()
+  const hasTwoNames =
+    /^latchkey: cannot open the database file \S+\.db: it has 2 names \(hard links\), and SQLite keeps a separate -wal for each, so that two processes would destroy it\. Remove the other name \(find it: .*\), or make it a symbolic link\n$/
+  const elsewhere = `file:${join(folder, 'new.db')}`
+  const commands: [args: string[], url?: string][] = [
+    [['start']],
+    [['graphql:ws']],
+    [['migrate']],
+    [['user:create', '--email', 'ada@example.com']],
+    [['user:list']],
+    [['backup', join(folder, 'after.archive')]],
+    [['restore', '--replace', archive]],
+    [['move', '--to', elsewhere]],
+    [['move', '--while-running', '--to', `file:${other}`], elsewhere],
+  ]
+  for (const [args, url = `file:${other}`] of commands) {
+    const { code, stderr } = await runLoaded(args, { env: { DATABASE_URL: url }, input: 'Correct-Horse-1\n' })
+    assert.equal(code, 73, `${args.join(' ')}: ${stderr}`)
+    assert.match(stderr, hasTwoNames)
+  }
+  assert.deepEqual(readdirSync(folder).sort(), before, 'nothing was made')
+  assert.equal((await fetch(`${service.url}/health/ready`)).status, 200)
+})
+
+/** The variables, once their database has its tables. */
+async function migrated<Variables extends Record<string, string>>(env: Variables): Promise<Variables> {
+  assert.equal((await runLoaded(['migrate'], { env })).code, 0)
+  return env
+}
 
 if (engines.includes('postgres')) {
   test('where Redis shares topics and limits, graphql:ws serves beside the service, but no second service does', async (t) => {

@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createDatabaseUrl } from '../support/databases.ts'
 import { eventually } from '../support/eventually.ts'
+import { startCollector } from '../support/otlp-collector.ts'
 import { startProcess } from '../support/process.ts'
 import { openSocket } from '../support/sockets.ts'
 
@@ -47,3 +48,32 @@ test('SIGINT in development stops without a drain', async (t) => {
   child.kill('SIGINT')
   assert.equal((await ended).code, 0)
 })
+
+for (const threads of ['1', '2']) {
+  for (const everyMs of ['600000', '20']) {
+    test(`the last metrics of a stop, exported every ${everyMs} ms by a service with ${threads} threads, say that all was well`, async (t) => {
+      const collector = await startCollector(t)
+      const env = {
+        DATABASE_URL: await createDatabaseUrl(t, 'sqlite'),
+        THREADS: threads,
+        DRAIN_SECONDS: '1',
+        OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+        OTEL_METRIC_EXPORT_INTERVAL: everyMs,
+      }
+      const { url, child, ended } = await startProcess(t, { env })
+      child.kill('SIGTERM')
+      await eventually(async () => assert.equal((await fetch(`${url}/health/ready`)).status, 503))
+      assert.equal((await fetch(`${url}/api/v2/products`)).status, 200)
+      const { code, stdout } = await ended
+      assert.equal(code, 0, stdout)
+      assert.doesNotMatch(stdout, /"level":"(error|fatal)"|not ready/)
+      const valuesOf = (name: string) =>
+        collector.metrics.find((metric) => metric.name === name)?.gauge?.dataPoints.map(({ asDouble }) => asDouble)
+      assert.deepEqual(valuesOf('service_ready'), [1])
+      assert.deepEqual(valuesOf('dependency_up'), [1])
+      assert.deepEqual(valuesOf('bus_up'), [1, 1])
+      const requests = collector.metrics.find(({ name }) => name === 'http_request_duration_seconds')
+      assert.match(JSON.stringify(requests), /products/, 'a request of the drain is counted')
+    })
+  }
+}

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, statSync, symlinkSync } from 'node:fs'
+import { existsSync, linkSync, mkdirSync, rmSync, statSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { isServiceRunning, lockBesideService, lockForService } from '../../src/platform/database/sqlite/service-lock.ts'
@@ -79,4 +79,21 @@ test('a link to the file is the same file', (t) => {
   const link = join(folder, 'elsewhere', 'link.db')
   symlinkSync(path, link)
   assert.throws(() => lockForService(link), isRefused)
+})
+
+test('a file with two names is refused under both, because each name has its own -wal; one name is enough', (t) => {
+  const folder = temporaryFolder(t)
+  const path = join(folder, 'test.db')
+  lockForService(path).release()
+  const other = join(folder, 'other.db')
+  linkSync(path, other)
+  const hasTwoNames = { name: 'FatalError', exitCode: 73, message: /has 2 names \(hard links\).*symbolic link/ }
+  for (const name of [path, other]) {
+    assert.throws(() => lockForService(name), hasTwoNames)
+    assert.throws(() => lockBesideService(name), hasTwoNames)
+    assert.throws(() => openSqlite({ path: name, observe: () => {}, log: undefined }), hasTwoNames)
+  }
+  assert.equal(existsSync(`${other}.lock`), false)
+  rmSync(other)
+  lockForService(path).release()
 })

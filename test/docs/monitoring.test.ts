@@ -127,9 +127,8 @@ const notOnDashboard = [
 test('the guide lists the checks of doctor', () => {
   const guide = read('docs', 'monitoring.md')
   const folder = ['src', 'app', 'doctor']
-  const sources = ['doctor.ts', 'database-checks.ts', 'neighbour-checks.ts', 'backup-checks.ts'].map((file) =>
-    read(...folder, file),
-  )
+  const files = ['doctor.ts', 'database-checks.ts', 'neighbour-checks.ts', 'backup-checks.ts', 'open-files-check.ts']
+  const sources = files.map((file) => read(...folder, file))
   const settings = read('src', 'features', 'set-up', 'production-settings.ts')
   const ids = [...sources, settings].flatMap((source) =>
     [...source.matchAll(/\b(?:id[:=]? ?=? '|judge\('|checkSpace\(')(\w+)'/g)].map(([, id]) => id as string),

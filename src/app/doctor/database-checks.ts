@@ -6,6 +6,7 @@ import { type AppliedMigration, findPending, type Migration } from '../../platfo
 import { inspectPostgres, type PostgresState } from '../../platform/database/postgres/inspect.ts'
 import { requireSuitable } from '../../platform/database/postgres/session.ts'
 import { inspectSqlite, type SqliteState } from '../../platform/database/sqlite/inspect.ts'
+import { adviceOnNames, describeNames } from '../../platform/database/sqlite/one-name.ts'
 import { connectionsPerThread } from '../threads/count.ts'
 import { checkClock } from './clock-check.ts'
 import { type Finding, judge } from './finding.ts'
@@ -26,6 +27,11 @@ export async function checkSqlite(path: string, migrations: readonly Migration[]
       isFine: state.file.isPrivate,
       fine: 'the database file is readable by its owner alone',
       otherwise: ['warning', `${path} is readable by others: "chmod 600" it; the next start does so too`],
+    }),
+    judge('database_names', {
+      isFine: state.file.names === 1,
+      fine: 'the database file has one name',
+      otherwise: ['problem', `${path}: ${describeNames(state.file.names)}. ${adviceOnNames(path)}`],
     }),
     judge('database', {
       isFine: state.problem === undefined && state.file.isWritable,
@@ -112,17 +118,30 @@ function checkDurability({ settings }: PostgresState): Finding[] {
 }
 
 /** Each thread also has up to two connections that listen; there is one more for the background work. */
-function checkConnections({ settings }: PostgresState, { poolSize, threads }: PostgresTarget): Finding {
-  const usable = Number(settings.max_connections) - Number(settings.superuser_reserved_connections)
+function checkConnections(state: PostgresState, { poolSize, threads }: PostgresTarget): Finding {
+  const { whose, usable, advice } = findLowestLimit(state)
   const needed = (connectionsPerThread(poolSize, threads) + 2) * threads + 1
   return judge('database_connections', {
     isFine: needed <= usable,
-    fine: `a node needs up to ${needed} of ${usable} connections of the server`,
+    fine: `a node needs up to ${needed} of ${usable} connections of ${whose}`,
     otherwise: [
       'problem',
-      `a node needs ${needed} connections, the server has ${usable}: lower THREADS, or lower DATABASE_POOL_SIZE`,
+      `a node needs ${needed} connections, ${whose} may have ${usable}: ${advice}lower THREADS, or lower DATABASE_POOL_SIZE`,
     ],
   })
+}
+
+function findLowestLimit({ settings, connectionLimits }: PostgresState) {
+  const ofServer = Number(settings.max_connections) - Number(settings.superuser_reserved_connections)
+  const limits = [
+    { whose: 'the server', usable: ofServer, advice: '' },
+    ...connectionLimits.map(({ kind, name, connections }) => ({
+      whose: `the ${kind} ${name}`,
+      usable: connections,
+      advice: 'raise its CONNECTION LIMIT, ',
+    })),
+  ]
+  return limits.reduce((lowest, each) => (each.usable < lowest.usable ? each : lowest))
 }
 
 function checkMigrations(applied: readonly AppliedMigration[] | undefined, migrations: readonly Migration[]): Finding {

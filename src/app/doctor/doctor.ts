@@ -12,6 +12,7 @@ import { checkBackups } from './backup-checks.ts'
 import { checkPostgres, checkSqlite } from './database-checks.ts'
 import type { Finding } from './finding.ts'
 import { checkCollector, checkListening, checkMailServer, checkRedis } from './neighbour-checks.ts'
+import { checkOpenFiles } from './open-files-check.ts'
 
 export interface DoctorOptions {
   config: Config
@@ -29,7 +30,7 @@ export async function examine({ config, extensions, startProblems }: DoctorOptio
     checkTelemetry(config.telemetry),
     checkBackups(config),
   ])
-  return [checkStart(startProblems), ...checkSettings(config), ...groups.flat()]
+  return [checkStart(startProblems), ...checkSettings(config), checkOpenFiles(), ...groups.flat()]
 }
 
 function checkStart(problems: readonly string[]): Finding {

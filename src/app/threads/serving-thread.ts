@@ -9,13 +9,13 @@ import { keepStopShort } from '../../platform/process/stop-times.ts'
 import type { HubMethods } from '../../platform/threads/hub.ts'
 import { createPeer } from '../../platform/threads/peer.ts'
 import { createThreadParts } from '../../platform/threads/thread-parts.ts'
-import { type App, createApp, type Parts } from '../create-app.ts'
+import { createApp, type Parts, type ThreadApp } from '../create-app.ts'
 import { loadConfig } from '../load-config.ts'
 import { loadExtensions } from '../load-extensions.ts'
 import type { ThreadMethods } from './thread-methods.ts'
 
 if (!parentPort) throw new Error('serving-thread.ts runs as a worker thread only')
-let app: App
+let app: ThreadApp
 let figures: Pick<Parts, 'collectMetrics' | 'readRecentRequests'> | undefined
 let lines: string[] = []
 
@@ -49,6 +49,8 @@ const methods: ThreadMethods = {
   readRecentRequests: () => requireFigures().readRecentRequests(),
   drain: () => app.drain(),
   cutOff: () => app.cutOff(),
+  stopServing: () => app.stopServing(),
+  exportLastMetrics: () => app.exportLastMetrics(),
   async close() {
     await app.close()
     figures = undefined

@@ -17,6 +17,9 @@ export type ThreadMethods = {
   readRecentRequests(none: undefined): RecentFigures
   /** See `Stoppable`. */
   drain(none: undefined): void
+  /** Both before any thread is closed; see `ThreadApp`. */
+  stopServing(none: undefined): Promise<void>
+  exportLastMetrics(none: undefined): Promise<void>
   close(none: undefined): Promise<void>
   cutOff(none: undefined): void
 }

@@ -58,8 +58,15 @@ test('the others end without waiting for one that is only starting', async () =>
   while (started() < 3) await sleep(20)
   const closed = set.close()
   await new Promise(setImmediate)
-  assert.deepEqual(calls.slice(2), ['1 close'])
+  assert.deepEqual(calls.slice(2), ['1 stopServing', '1 close'])
   openLater()
   await closed
   assert.ok(calls.includes('2 close'))
+})
+
+test('no thread is closed before all have stopped serving and the first has read the last metrics', async () => {
+  const { set, calls } = await openTwo()
+  await set.close()
+  const steps = ['0 stopServing', '1 stopServing', '0 exportLastMetrics', '0 close', '1 close']
+  assert.deepEqual(calls.slice(2, 2 + steps.length), steps)
 })

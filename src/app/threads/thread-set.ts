@@ -86,6 +86,13 @@ export function createThreadSet({ count, log, start, onEnd }: ThreadSetOptions):
     }
   }
 
+  /** All requests are answered, and the last metrics of all threads read, before the first thread closes anything. */
+  async function finish(): Promise<void> {
+    await Promise.all([...opened].map((thread) => thread.call('stopServing', undefined).catch(ignore)))
+    const first = threads.get(0)
+    if (first && opened.has(first)) await first.call('exportLastMetrics', undefined).catch(ignore)
+  }
+
   return {
     async open() {
       try {
@@ -94,6 +101,7 @@ export function createThreadSet({ count, log, start, onEnd }: ThreadSetOptions):
         isClosing = true
         await Promise.all([...threads.values()].map((thread) => thread.terminate()))
         threads.clear()
+        opened.clear()
         throw error
       }
     },
@@ -108,6 +116,7 @@ export function createThreadSet({ count, log, start, onEnd }: ThreadSetOptions):
     },
     async close() {
       isClosing = true
+      await finish()
       const close = (among: (index: number) => boolean) =>
         [...threads].filter(([index]) => among(index)).map(([, thread]) => thread.close())
       // The others do not wait for one that is only starting.
@@ -116,3 +125,6 @@ export function createThreadSet({ count, log, start, onEnd }: ThreadSetOptions):
     },
   }
 }
+
+/** A thread that dies is not waited for. */
+const ignore = () => {}

@@ -16,6 +16,8 @@ export interface ReadinessOptions {
 export interface Readiness {
   /** Returns the names of unavailable dependencies. Rejects if the service is not ready. */
   check(): Promise<string[]>
+  /** Whether the database accepts writes, also while the service is about to stop. */
+  acceptsWrites(): Promise<boolean>
   /** By name: 1 if available, 0 if not. */
   gauges(): Promise<Record<string, number>>
   /** From now on `check` rejects: the service is about to stop. */
@@ -49,6 +51,12 @@ export function createReadiness({ log, checkDatabase, dependencies }: ReadinessO
     }
   }
 
+  const acceptsWrites = () =>
+    databaseOutcome().then(
+      () => true,
+      () => false,
+    )
+
   const unavailable = () => Object.keys(dependencies).filter((name) => !dependencies[name]?.())
 
   return {
@@ -57,14 +65,12 @@ export function createReadiness({ log, checkDatabase, dependencies }: ReadinessO
       await databaseOutcome()
       return unavailable()
     },
+    acceptsWrites,
     async gauges() {
-      const acceptsWrites = await databaseOutcome().then(
-        () => true,
-        () => false,
-      )
+      const isWritable = await acceptsWrites()
       const gauges = Object.fromEntries(Object.keys(dependencies).map((name) => [name, 1]))
       for (const name of unavailable()) gauges[name] = 0
-      return { ...gauges, database: acceptsWrites && gauges.database !== 0 ? 1 : 0 }
+      return { ...gauges, database: isWritable && gauges.database !== 0 ? 1 : 0 }
     },
     drain() {
       isDraining = true

@@ -8,6 +8,8 @@ import type { DatabasePlace } from '../../../platform/archive/transfer.ts'
 import type { CommandContext } from '../../../platform/command-line/command.ts'
 import { listenForInterrupt } from '../../../platform/command-line/interrupt.ts'
 import { createProgress, displayOn, formatCount, formatDuration } from '../../../platform/command-line/progress.ts'
+import { findSqlitePath } from '../../../platform/database/open.ts'
+import { requireOneName } from '../../../platform/database/sqlite/one-name.ts'
 import { keepHeapSmall } from '../../../platform/process/small-heap.ts'
 import type { BackupService } from '../backup.create.ts'
 
@@ -58,7 +60,14 @@ export async function withProgress(
 }
 
 export function configuredPlace({ config, schema }: ArchiveContext): DatabasePlace {
-  return { url: config.database.url, root, schema }
+  return requirePlace({ url: config.database.url, root, schema })
+}
+
+/** Throws a FatalError if it is a SQLite file with a second name, whose -wal would be left out. */
+export function requirePlace(place: DatabasePlace): DatabasePlace {
+  const path = findSqlitePath(place.url, place.root)
+  if (path !== undefined) requireOneName(path)
+  return place
 }
 
 export function rowsAndTables({ rows, tables }: { rows: number; tables: number }): string {

@@ -8,6 +8,7 @@ import {
   configuredPlace,
   leftOutLine,
   migratedLine,
+  requirePlace,
   rowsAndTables,
   usageError,
   withProgress,
@@ -24,7 +25,7 @@ const anyDatabase = databaseUrl('file')
 
 export async function moveTo(context: ArchiveContext, given: MoveOptions): Promise<void> {
   const from = configuredPlace(context)
-  const to = { ...from, url: requireUrl(given.to) }
+  const to = requirePlace({ ...from, url: requireUrl(given.to) })
   if (isSamePlace(from, to)) throw usageError('--to names the configured database itself')
   const use = given.whileRunning ? undefined : await findUseOf(from)
   if (use !== undefined) throw running(use)

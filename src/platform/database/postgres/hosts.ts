@@ -3,7 +3,7 @@ import pg from 'pg'
 import { errorMessage } from '../../../core/error-message.ts'
 import { type PostgresHost, parsePostgresUrl, type SessionTarget } from '../../../core/postgres-url.ts'
 import { withTimeout } from '../../../core/timeout.ts'
-import { isAccessRefused } from './postgres-error-codes.ts'
+import { isAccessRefused, isPasswordRefused, PasswordMissing } from './postgres-error-codes.ts'
 
 export interface OpenedClient {
   client: pg.Client
@@ -102,8 +102,14 @@ async function openHost(host: PostgresHost, config: pg.ClientConfig, timeoutMs: 
   } catch (error) {
     opening.catch(ignore)
     client.connection.stream.destroy()
-    throw error
+    throw lacksPassword(client, error) ? new PasswordMissing(error) : error
   }
+}
+
+/** The driver's error for SCRAM has no code; with other methods it sends something, which the server refuses. */
+function lacksPassword({ password }: pg.Client, error: unknown): boolean {
+  const isMissing = password === undefined || password === null || password === ''
+  return isMissing && (isPasswordRefused(error) || errorMessage(error).startsWith('SASL: '))
 }
 
 /** What the server said when the connection was opened. Not in the types of pg. */

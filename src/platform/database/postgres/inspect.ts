@@ -11,11 +11,19 @@ export interface PostgresState {
   version: number
   suitability: Suitability
   settings: Readonly<Record<(typeof inspected)[number], string>>
+  /** CONNECTION LIMIT of the role and of the database, if they have one. It does not hold for superusers. */
+  connectionLimits: readonly ConnectionLimit[]
   isEncrypted: boolean
   /** Of the server, in milliseconds since 1970. */
   now: number
   /** Undefined in a new database. */
   applied: readonly AppliedMigration[] | undefined
+}
+
+export interface ConnectionLimit {
+  kind: 'role' | 'database'
+  name: string
+  connections: number
 }
 
 const inspected = [
@@ -26,6 +34,12 @@ const inspected = [
   'synchronous_commit',
   'full_page_writes',
 ] as const
+
+const limitsQuery = `SELECT kind, name, connections FROM (
+    SELECT 'role' AS kind, rolname AS name, rolconnlimit AS connections FROM pg_roles WHERE rolname = session_user
+    UNION ALL SELECT 'database', datname, datconnlimit FROM pg_database WHERE datname = current_database()
+  ) AS limits
+  WHERE connections >= 0 AND NOT (SELECT rolsuper FROM pg_roles WHERE rolname = session_user)`
 
 const maxMs = 10_000
 
@@ -69,12 +83,14 @@ async function inspect(client: pg.Client): Promise<PostgresState> {
   )
   const values = Object.fromEntries(settings.rows.map(({ name, value }) => [name, value])) as PostgresState['settings']
   const suitability = await client.query<Suitability>(suitabilityQuery)
+  const limits = await client.query<ConnectionLimit>(limitsQuery)
   const ssl = await client.query<{ ssl: boolean }>('SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()')
   const now = await client.query<{ ms: string }>('SELECT extract(epoch FROM clock_timestamp()) * 1000 AS ms')
   return {
     version: Number(values.server_version_num),
     suitability: suitability.rows[0] as Suitability,
     settings: values,
+    connectionLimits: limits.rows,
     isEncrypted: ssl.rows[0]?.ssl ?? false,
     now: Number(now.rows[0]?.ms),
     applied: await findApplied(client),

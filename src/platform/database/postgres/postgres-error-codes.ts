@@ -69,6 +69,20 @@ export function isAccessRefused(error: unknown): boolean {
   return codeOf(error).startsWith('28')
 }
 
+const invalidPassword = '28P01'
+
+export function isPasswordRefused(error: unknown): boolean {
+  return codeOf(error) === invalidPassword
+}
+
+export class PasswordMissing extends Error {
+  readonly code = invalidPassword
+  constructor(cause: unknown) {
+    const advice = 'add it, or put it into ~/.pgpass or PGPASSWORD'
+    super(`the server asks for a password, and the URL has none: ${advice}`, { cause })
+  }
+}
+
 /** Class 53: insufficient resources (53100: disk full). 25006: read-only, as after a fail-over. */
 function isRefusal(code: string): boolean {
   return code.startsWith('53') || code === '25006'

@@ -57,24 +57,35 @@ export function isDamage(error: unknown): boolean {
   return faultOf(error) === 'damaged'
 }
 
-export function damageAdvice(path: string): string {
-  return advice.damaged(path)
+/** For a start or a command that ends with it. */
+export function describeDamage(path: string): string {
+  return `the database file ${path} is damaged: stop the service if it runs, ${repair(path)}`
 }
 
 /** The -shm could not grow. https://sqlite.org/rescode.html#ioerr_shmsize */
 const noRoomForIndex = 4874
 
+/** The schema format in the header is one that never was. It has no code of its own, only that of errors in statements. */
+const unknownFormat = 'unsupported file format'
+const anyError = 1
+
 function faultOf(error: unknown): Fault | undefined {
-  if ((error as { errcode?: unknown } | undefined)?.errcode === noRoomForIndex) return 'full'
+  const { errcode, message } = (error ?? {}) as { errcode?: unknown; message?: unknown }
+  if (errcode === noRoomForIndex) return 'full'
+  if (errcode === anyError && message === unknownFormat) return 'damaged'
   return faultsByCode.get(primaryCodeOf(error))
 }
 
 const advice: Readonly<Record<Fault, (path: string) => string>> = {
   damaged: (path) =>
-    `the database file ${path} is damaged: what needs its damaged pages is answered 503, everything else is served. Stop the service, run: sqlite3 ${path} "PRAGMA integrity_check" to see what is damaged, and restore the last backup (docs/backup.md); without one, save what can be read: sqlite3 ${path} .recover | sqlite3 recovered.db`,
+    `the database file ${path} is damaged: what needs its damaged pages is answered 503, everything else is served. Stop the service, ${repair(path)}`,
   full: (path) => `no room is left on the disk of the database file ${path}: writes are answered 503 until there is`,
   readOnly: (path) =>
     `the database file ${path} cannot be written: writes are answered 503. See that the file system is not mounted read-only, and that the user of the service may write the file, its -wal and -shm, and their folder`,
   unreadable: (path) =>
     `the disk of the database file ${path} fails: requests that meet it are answered 503. See the kernel's log (dmesg) for errors of the disk, and run: sqlite3 ${path} "PRAGMA integrity_check"`,
+}
+
+function repair(path: string): string {
+  return `run: sqlite3 ${path} "PRAGMA integrity_check" to see what is damaged, and restore the last backup (docs/backup.md); without one, save what can be read: sqlite3 ${path} .recover | sqlite3 recovered.db`
 }

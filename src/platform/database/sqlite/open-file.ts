@@ -3,6 +3,7 @@ import { chmodSync, statSync } from 'node:fs'
 import { openSqliteConnection, type SqliteConnection } from './connection.ts'
 import { createPrivateFile } from './create-private-file.ts'
 import { findIdentitySync, identifyOpened } from './file-watch.ts'
+import { requireOneName } from './one-name.ts'
 import { cannotOpen } from './open-errors.ts'
 
 export interface OpenedFile {
@@ -13,6 +14,7 @@ export interface OpenedFile {
 
 export function openSqliteFile(path: string): OpenedFile {
   createPrivateFile(path)
+  requireOneName(path)
   const created = findIdentitySync(path)
   const connection = openReader(path)
   const identities = identifyOpened(path, created)

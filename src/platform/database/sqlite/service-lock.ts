@@ -10,6 +10,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { exitCodes, FatalError } from '../../../core/fatal-error.ts'
 import { isBusy } from './connection.ts'
 import { createPrivateFile } from './create-private-file.ts'
+import { requireOneName } from './one-name.ts'
 import { cannotOpen } from './open-errors.ts'
 
 export interface ServiceLock {
@@ -19,15 +20,20 @@ export interface ServiceLock {
 /** `isServiceRunning` holds its lock for less than this. */
 const probeMs = 500
 
-/** Held by the service of a file. Throws a FatalError if another process, or this one, serves it. */
+/**
+ * Held by the service of a file. Throws a FatalError if another process, or this one, serves it,
+ * or if it has a second name, under which another process would not see the lock.
+ */
 export function lockForService(path: string): ServiceLock {
   createPrivateFile(path)
+  requireOneName(path)
   return hold(path, 'BEGIN IMMEDIATE')
 }
 
 /** Held by a process that serves the same file beside a service and shares topics and limits with it, by Redis. */
 export function lockBesideService(path: string): ServiceLock {
   createPrivateFile(path)
+  requireOneName(path)
   // BEGIN alone takes no lock; the first read does.
   return hold(path, 'BEGIN; PRAGMA user_version')
 }

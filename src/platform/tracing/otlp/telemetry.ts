@@ -2,6 +2,7 @@
 import { hostname } from 'node:os'
 import { startPeriodicTask } from '../../../core/periodic-task.ts'
 import type { Random } from '../../../core/random.ts'
+import { withTimeout } from '../../../core/timeout.ts'
 import type { Log } from '../../log/logger.ts'
 import type { Metrics } from '../../metrics/metrics.ts'
 import type { Tracing } from '../tracing.ts'
@@ -40,13 +41,17 @@ export interface TelemetryOptions {
 export interface Telemetry {
   /** Undefined if only metrics are exported. */
   readonly tracing: Tracing | undefined
-  /** Call at the beginning of a stop, while the metrics are still true. Does not wait. */
-  exportLastMetrics(): void
-  /** Sends what is left, for two seconds at most. */
+  /**
+   * Call before anything is closed that the metrics are read from. Resolves when they are read; sending them goes on. Later
+   * calls do nothing more.
+   */
+  exportLastMetrics(): Promise<void>
+  /** Sends what is left. Together with `exportLastMetrics`, it takes two seconds at most. */
   close(): Promise<void>
 }
 
 const maxCloseMs = 2000
+const maxLastReadMs = 1000
 const attempts = 5
 
 export function openTelemetry(options: TelemetryOptions): Telemetry {
@@ -58,10 +63,27 @@ export function openTelemetry(options: TelemetryOptions): Telemetry {
   const spanSender = createSender({ ...sender, url: `${settings.endpoint}/v1/traces`, attempts })
   const startedAt = performance.timeOrigin
 
-  async function exportMetrics(): Promise<void> {
+  async function readMetrics(): Promise<string> {
     const collected = await metrics.collect()
     const now = performance.timeOrigin + performance.now()
-    await metricsSender.send(encodeMetrics(collected, { startedAt, now }, origin))
+    return encodeMetrics(collected, { startedAt, now }, origin)
+  }
+
+  async function exportMetrics(): Promise<void> {
+    const body = await readMetrics()
+    // A read that outlasts the last one may have found things closed.
+    if (!lastRead) await metricsSender.send(body)
+  }
+
+  async function exportLast(): Promise<void> {
+    exportsEnd = exports?.close()
+    const start = performance.now()
+    try {
+      lastExport = metricsSender.send(await withTimeout(readMetrics(), maxLastReadMs))
+    } catch (error) {
+      onError(error)
+    }
+    closeMs -= performance.now() - start
   }
 
   const onError = (error: unknown) => log.error({ err: error }, 'metrics were not exported')
@@ -74,7 +96,10 @@ export function openTelemetry(options: TelemetryOptions): Telemetry {
     settings.metrics === 'otlp'
       ? startPeriodicTask({ everyMs: settings.metricsIntervalMs, work: exportMetrics, onError })
       : undefined
+  let lastRead: Promise<void> | undefined
   let lastExport: Promise<void> | undefined
+  let exportsEnd: Promise<void> | undefined
+  let closeMs = maxCloseMs
 
   return {
     tracing:
@@ -85,12 +110,13 @@ export function openTelemetry(options: TelemetryOptions): Telemetry {
             onEnd: spans.add,
           })
         : undefined,
-    exportLastMetrics() {
-      if (exports) lastExport = exportMetrics().catch(onError)
+    async exportLastMetrics() {
+      if (exports) lastRead ??= exportLast()
+      await lastRead
     },
     async close() {
-      for (const each of [metricsSender, spanSender]) each.endWithin(maxCloseMs)
-      await Promise.all([exports?.close(), lastExport, spans.close()])
+      for (const each of [metricsSender, spanSender]) each.endWithin(closeMs)
+      await Promise.all([exportsEnd ?? exports?.close(), lastExport, spans.close()])
     },
   }
 }

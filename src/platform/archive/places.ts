@@ -2,6 +2,7 @@
 import { existsSync, realpathSync } from 'node:fs'
 import { isSameDatabase } from '../../core/postgres-url.ts'
 import { dialectOf, sqlitePath } from '../database/open.ts'
+import { followLinks } from '../database/sqlite/follow-links.ts'
 import { connectForArchive } from './postgres-snapshot.ts'
 import { findUse } from './postgres-use.ts'
 import { isSqliteInUse } from './sqlite-exclusive.ts'
@@ -28,6 +29,6 @@ export async function findUseOf({ url, root, schema }: DatabasePlace): Promise<s
 }
 
 function realPathOf({ url, root }: Place): string {
-  const path = sqlitePath(url, root)
+  const path = followLinks(sqlitePath(url, root))
   return existsSync(path) ? realpathSync(path) : path
 }

@@ -17,7 +17,7 @@ const rowsAtOnce = 1000
 export async function openPostgresSnapshot(url: string, schema: DeclaredSchema): Promise<Snapshot> {
   const { client } = await connectForArchive(url)
   try {
-    await beginForArchive(client, 'REPEATABLE READ READ ONLY')
+    await beginForArchive(client, { isolation: 'REPEATABLE READ READ ONLY' })
     const applied = await readApplied(client)
     if (!applied) throw new FatalError('the database has no tables yet: there is nothing to copy', exitCodes.badData)
     const migrations = knownMigrations(schema, 'postgres', applied)
@@ -61,8 +61,11 @@ export async function connectForArchive(url: string): Promise<ArchiveConnection>
   }
 }
 
-export async function beginForArchive(client: pg.Client, isolation?: string): Promise<void> {
-  const more = { lock_timeout: '60s', idle_in_transaction_session_timeout: '0' }
+export async function beginForArchive(
+  client: pg.Client,
+  { isolation, lockTimeout = '60s' }: { isolation?: string; lockTimeout?: string } = {},
+): Promise<void> {
+  const more = { lock_timeout: lockTimeout, idle_in_transaction_session_timeout: '0' }
   for (const sql of beginStatements(more, isolation)) await client.query(sql)
 }
 

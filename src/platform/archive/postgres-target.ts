@@ -1,5 +1,6 @@
 /** Fills a PostgreSQL database in one transaction. */
 import type pg from 'pg'
+import { errorMessage } from '../../core/error-message.ts'
 import { exitCodes, FatalError } from '../../core/fatal-error.ts'
 import { parsePostgresUrl } from '../../core/postgres-url.ts'
 import { countLists } from '../database/counted-lists.ts'
@@ -68,13 +69,11 @@ export async function openPostgresTarget(url: string, options: TargetOptions): P
     async commit() {
       const applied = await applyMigrations(transaction, readMigrations(schema.migrations, 'postgres'), clock.nowIso())
       await countLists(transaction, schema.countedLists)
+      const own = await listOwnTables(client, options)
       await client.query('COMMIT')
-      // Without statistics, the first queries would be planned for empty tables.
-      await beginForArchive(client)
-      await client.query('ANALYZE')
-      await client.query('COMMIT')
+      const unanalyzed = await analyze(client, own)
       await client.end()
-      return applied
+      return { applied, unanalyzed }
     },
     // Closing rolls back an open transaction.
     discard: () => client.end(),
@@ -131,6 +130,28 @@ async function tablesWithRows(client: pg.Client, { schema }: TargetOptions): Pro
     if (rowCount === rows + 1) filled.push(name)
   }
   return filled
+}
+
+/** As of the version of the program. */
+async function listOwnTables(client: pg.Client, { schema }: TargetOptions): Promise<string[]> {
+  const names = readMigrations(schema.migrations, 'postgres').map(({ name }) => name)
+  const own = new Set([...tablesOf(schema, names).map(({ name }) => name), migrationTable, countTables.changes])
+  return (await listTables(client)).filter((name) => own.has(name))
+}
+
+/**
+ * Without statistics, the first queries would be planned for empty tables. Everything is committed by now, so a failure
+ * is only told: returns its reason.
+ */
+async function analyze(client: pg.Client, tables: readonly string[]): Promise<string | undefined> {
+  try {
+    await beginForArchive(client, { lockTimeout: '5s' })
+    await client.query(`ANALYZE ${tables.map(quote).join(', ')}`)
+    await client.query('COMMIT')
+    return undefined
+  } catch (error) {
+    return errorMessage(error)
+  }
 }
 
 async function* linesOf(batches: AsyncIterable<readonly Row[]>): AsyncGenerator<string> {

@@ -67,7 +67,7 @@ export async function openSqliteTarget(given: string, options: TargetOptions): P
         renameSync(temporary, path)
       })
       flush(dirname(path))
-      return applied
+      return { applied }
     },
     async discard() {
       if (connection.isOpen) connection.close()

@@ -9,6 +9,7 @@ import {
   leftOutLine,
   migratedLine,
   rowsAndTables,
+  unanalyzedLine,
   usageError,
   withProgress,
 } from './archive-command.ts'
@@ -31,8 +32,7 @@ export async function moveTo(context: ArchiveContext, given: MoveOptions): Promi
   const what = 'both databases are as before'
   const result = await withProgress({ quiet: given.quiet, what }, async ({ onProgress, note, elapsed }) => {
     const moved = await move(from, { to, canReplace: given.replace === true, clock, onProgress })
-    const leftOut = leftOutLine(moved.leftOut)
-    if (leftOut) note(leftOut)
+    for (const line of [leftOutLine(moved.leftOut), unanalyzedLine('moved', moved.unanalyzed)]) if (line) note(line)
     const done = `moved ${rowsAndTables(moved)}, each compared, in ${elapsed()}\n`
     return `${done}${migratedLine(moved.applied)}Set DATABASE_URL to the new database, keep the secrets, and start the service.\n`
   })

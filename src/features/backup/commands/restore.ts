@@ -8,6 +8,7 @@ import {
   configuredPlace,
   migratedLine,
   rowsAndTables,
+  unanalyzedLine,
   withProgress,
 } from './archive-command.ts'
 
@@ -19,7 +20,7 @@ export interface RestoreOptions {
 
 export async function restoreFrom(context: ArchiveContext, path: string, given: RestoreOptions): Promise<void> {
   const what = 'the database is as before'
-  const result = await withProgress({ quiet: given.quiet, what }, async ({ onProgress, elapsed }) => {
+  const result = await withProgress({ quiet: given.quiet, what }, async ({ onProgress, note, elapsed }) => {
     const archive = await openArchive(path)
     try {
       if (given.check) {
@@ -27,6 +28,8 @@ export async function restoreFrom(context: ArchiveContext, path: string, given: 
       }
       const to = configuredPlace(context)
       const restored = await restore(archive, { to, canReplace: given.replace === true, clock, onProgress })
+      const warning = unanalyzedLine('restored', restored.unanalyzed)
+      if (warning) note(warning)
       return `restored ${rowsAndTables(restored)}, each compared, in ${elapsed()}\n${migratedLine(restored.applied)}`
     } finally {
       await archive.close()

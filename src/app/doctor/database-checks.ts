@@ -66,6 +66,7 @@ export async function checkPostgres(target: PostgresTarget, migrations: readonly
     const text = `cannot reach PostgreSQL at ${place} (${errorMessage(error)}): check DATABASE_URL and the server`
     return [{ id: 'database', status: 'problem', text }]
   }
+  const suitability = checkSuitability(state, place, hosts.length > 1)
   const version = `PostgreSQL ${Math.floor(state.version / 10_000)}.${state.version % 10_000} at ${place}`
   return [
     judge('database', {
@@ -73,7 +74,7 @@ export async function checkPostgres(target: PostgresTarget, migrations: readonly
       fine: version,
       otherwise: ['problem', `${version} is too old: upgrade to 14 or newer`],
     }),
-    checkSuitability(state, place, hosts.length > 1),
+    suitability,
     ...checkDurability(state),
     checkConnections(state, target),
     judge('database_encryption', {
@@ -82,7 +83,7 @@ export async function checkPostgres(target: PostgresTarget, migrations: readonly
       otherwise: ['warning', 'the connection to PostgreSQL is not encrypted: add ?sslmode=verify-full to DATABASE_URL'],
     }),
     checkClock('PostgreSQL', state.now),
-    checkMigrations(state.applied, migrations),
+    state.applied || suitability.status === 'ok' ? checkMigrations(state.applied, migrations) : cannotMigrate,
   ]
 }
 
@@ -123,6 +124,12 @@ function checkConnections({ settings }: PostgresState, { poolSize, threads }: Po
       `a node needs ${needed} connections, the server has ${usable}: lower THREADS, or lower DATABASE_POOL_SIZE`,
     ],
   })
+}
+
+const cannotMigrate: Finding = {
+  id: 'migrations',
+  status: 'problem',
+  text: 'the database is new, and no migration can be applied: see what is said of its state',
 }
 
 function checkMigrations(applied: readonly AppliedMigration[] | undefined, migrations: readonly Migration[]): Finding {

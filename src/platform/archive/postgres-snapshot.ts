@@ -2,11 +2,12 @@
 import type pg from 'pg'
 import { errorMessage } from '../../core/error-message.ts'
 import { exitCodes, FatalError } from '../../core/fatal-error.ts'
+import { parsePostgresUrl } from '../../core/postgres-url.ts'
 import { isCounted } from '../database/counted-lists.ts'
 import { countTables } from '../database/maintained-counts.ts'
 import type { DeclaredSchema } from '../database/migrations.ts'
 import { createHosts, type OpenedClient } from '../database/postgres/hosts.ts'
-import { beginStatements } from '../database/postgres/session.ts'
+import { beginStatements, requireSchema } from '../database/postgres/session.ts'
 import { type Cell, type Column, inOrder, type Row, type Table } from './content.ts'
 import { cellReader, kindOfType } from './postgres-values.ts'
 import { type AppliedRow, knownMigrations, migrationTable, quote, tablesOf } from './schema.ts'
@@ -19,7 +20,7 @@ export async function openPostgresSnapshot(url: string, schema: DeclaredSchema):
   try {
     await beginForArchive(client, { isolation: 'REPEATABLE READ READ ONLY' })
     const applied = await readApplied(client)
-    if (!applied) throw new FatalError('the database has no tables yet: there is nothing to copy', exitCodes.badData)
+    if (!applied) throw await findWhyEmpty(client, url)
     const migrations = knownMigrations(schema, 'postgres', applied)
     const names = tablesOf(
       schema,
@@ -40,6 +41,12 @@ export async function openPostgresSnapshot(url: string, schema: DeclaredSchema):
     await client.end()
     throw error
   }
+}
+
+async function findWhyEmpty(client: pg.Client, url: string): Promise<FatalError> {
+  const { rows } = await client.query<{ schema: string | null }>('SELECT current_schema() AS schema')
+  requireSchema(rows[0]?.schema, parsePostgresUrl(url).place)
+  return new FatalError('the database has no tables yet: there is nothing to copy', exitCodes.badData)
 }
 
 const ownTables: ReadonlySet<string> = new Set([migrationTable, countTables.changes])

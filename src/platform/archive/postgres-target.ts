@@ -1,5 +1,5 @@
 /** Fills a PostgreSQL database in one transaction. */
-import type pg from 'pg'
+import pg from 'pg'
 import { errorMessage } from '../../core/error-message.ts'
 import { exitCodes, FatalError } from '../../core/fatal-error.ts'
 import { parsePostgresUrl } from '../../core/postgres-url.ts'
@@ -7,6 +7,7 @@ import { countLists } from '../database/counted-lists.ts'
 import { countTables } from '../database/maintained-counts.ts'
 import { applyMigrations, type MigrationTransaction, readMigrations } from '../database/migrations.ts'
 import { migrationLock } from '../database/postgres/migrate.ts'
+import { requireSuitable, type Suitability, suitabilityQuery } from '../database/postgres/session.ts'
 import { badArchive, type Row, type Table } from './content.ts'
 import { removeForLoading } from './postgres-constraints.ts'
 import { copyFrom } from './postgres-copy.ts'
@@ -25,13 +26,14 @@ import { inUse, requireEmpty, type Target, type TargetOptions } from './target.t
 
 export async function openPostgresTarget(url: string, options: TargetOptions): Promise<Target> {
   const { schema, clock } = options
-  const { place } = parsePostgresUrl(url)
+  const { place, hosts } = parsePostgresUrl(url)
   const connection = await connectForArchive(url)
   const { client } = connection
   const transaction = createTransaction(client)
   let restore: () => Promise<void>
   let tables: Map<string, Table>
   try {
+    requireSuitable(await readSuitability(client), place, hosts.length > 1)
     const use = await findUse(connection, schema.presenceTables)
     if (use !== undefined) throw inUse(place, `: ${use}`)
     await beginForArchive(client)
@@ -78,6 +80,12 @@ export async function openPostgresTarget(url: string, options: TargetOptions): P
     // Closing rolls back an open transaction.
     discard: () => client.end(),
   }
+}
+
+async function readSuitability(client: pg.Client): Promise<Suitability> {
+  // This connection leaves values as text, where 'f' would be taken for true.
+  const { rows } = await client.query<Suitability>({ text: suitabilityQuery, types: pg.types })
+  return rows[0] as Suitability
 }
 
 const namesOf = ({ schema, migrations }: TargetOptions) =>

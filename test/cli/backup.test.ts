@@ -215,6 +215,7 @@ test('mistakes get one line each', async (t) => {
   assertRefused(await run(url, 'backup', join(folder, 'a.archive')), 66, /there is no database at/)
   assert.deepEqual(readdirSync(folder), [])
   assertRefused(await run(url, 'restore', join(folder, 'none.archive')), 66, /cannot read .*none\.archive/)
+  assertRefused(await run(url, 'restore', '-'), 64, /not read from standard input: write it to a file first/)
   mkdirSync(join(folder, 'folder'))
   assertRefused(await run(url, 'restore', join(folder, 'folder')), 66, /it is not a file/)
   writeFileSync(join(folder, 'text'), 'not an archive, but some text that is long enough to be one, perhaps'.repeat(9))

@@ -9,6 +9,7 @@ import {
   migratedLine,
   rowsAndTables,
   unanalyzedLine,
+  usageError,
   withProgress,
 } from './archive-command.ts'
 
@@ -19,6 +20,9 @@ export interface RestoreOptions {
 }
 
 export async function restoreFrom(context: ArchiveContext, path: string, given: RestoreOptions): Promise<void> {
+  if (path === '-') {
+    throw usageError('an archive is not read from standard input: write it to a file first, and name that')
+  }
   const what = 'the database is as before'
   const result = await withProgress({ quiet: given.quiet, what }, async ({ onProgress, note, elapsed }) => {
     const archive = await openArchive(path)

@@ -26,7 +26,7 @@ const anyDatabase = databaseUrl('file')
 export async function moveTo(context: ArchiveContext, given: MoveOptions): Promise<void> {
   const from = configuredPlace(context)
   const to = { ...from, url: requireUrl(given.to) }
-  if (isSamePlace(from, to)) throw usageError('--to names the configured database itself')
+  if (await isSamePlace(from, to)) throw usageError('--to names the configured database itself')
   const use = given.whileRunning ? undefined : await findUseOf(from)
   if (use !== undefined) throw running(use)
   const what = 'both databases are as before'

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, lstatSync, readdirSync, readFileSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join, relative } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { createOutputFile } from '../../src/platform/command-line/output-file.ts'
 import { temporaryFolder } from '../support/databases.ts'
@@ -81,6 +81,24 @@ test('several at once to the same name leave each other alone, and the last one 
   assert.deepEqual(await once(child, 'exit'), [0, null])
   assert.equal(readFileSync(path, 'utf8'), 'begun, finished')
   assert.deepEqual(readdirSync(folder), ['a.archive'])
+})
+
+test('a file is written whichever way its folder is', async (t) => {
+  const folder = temporaryFolder(t)
+  symlinkSync('.', join(folder, 'itself'))
+  const relativePath = relative(process.cwd(), folder)
+  for (const path of [
+    `${folder}/./a`,
+    `${folder}//b`,
+    `${folder}/itself/c`,
+    `${relativePath}/d`,
+    `./${relativePath}/e`,
+  ]) {
+    const other = await createOutputFile(join(folder, basename(path)), options)
+    await write(path)
+    await other.finish()
+  }
+  assert.deepEqual(readdirSync(folder).toSorted(), ['a', 'b', 'c', 'd', 'e', 'itself'])
 })
 
 test('one of another machine or container is let alone until nothing was written to it for an hour', async (t) => {

@@ -10,12 +10,12 @@ import { basename, dirname, join } from 'node:path'
 import { systemRandom } from '../../core/random.ts'
 
 /** What follows the name of the file. Earlier versions wrote the process id alone. */
-const suffixPattern = /^\.(?<pid>\d+)(-(?<place>[0-9a-z]+)-[\w-]+)?\.partial$/
+const suffixPattern = /^\.(\d+)(?:-([0-9a-z]+)-[\w-]+)?\.partial$/
 
 /** No running process leaves its file alone for so long. */
 const abandonedAfterMs = 3_600_000
 
-/** Of this process. */
+/** The names of this process, without folders: a folder may be written in several ways. */
 const current = new Set<string>()
 
 export interface PartialFile {
@@ -26,8 +26,8 @@ export interface PartialFile {
 
 export function namePartialFile(target: string): PartialFile {
   const path = `${target}.${process.pid}-${findPlace()}-${systemRandom.id()}.partial`
-  current.add(path)
-  return { path, release: () => void current.delete(path) }
+  current.add(basename(path))
+  return { path, release: () => void current.delete(basename(path)) }
 }
 
 /** Removes what killed processes have left of this file. `own` is the new one, which the age of others is measured by. */
@@ -38,17 +38,18 @@ export async function removeLeftovers(target: string, own: string): Promise<void
   for (const name of await readdir(folder)) {
     if (!name.startsWith(basename(target))) continue
     const path = join(folder, name)
-    const groups = suffixPattern.exec(name.slice(basename(target).length))?.groups
-    if (!groups || current.has(path)) continue
+    const match = suffixPattern.exec(name.slice(basename(target).length))
+    if (!match || current.has(name)) continue
+    const [, pid, place] = match
     const found = await lstat(path).catch(() => undefined)
     if (!found || found.isDirectory()) continue
-    if (isDead(groups) || now - found.mtimeMs > abandonedAfterMs) await rm(path, { force: true })
+    if (isDead(Number(pid), place) || now - found.mtimeMs > abandonedAfterMs) await rm(path, { force: true })
   }
 }
 
 /** Whether its process has surely ended. The id of a process says nothing about those of another machine or container. */
-function isDead({ pid, place = findPlace() }: { pid?: string; place?: string | undefined }): boolean {
-  return place === findPlace() && !isRunning(Number(pid))
+function isDead(pid: number, place = findPlace()): boolean {
+  return place === findPlace() && !isRunning(pid)
 }
 
 /** Where ids of processes mean the same. */

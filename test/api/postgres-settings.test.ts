@@ -1,36 +1,16 @@
 /** Databases with unusual defaults. */
 import assert from 'node:assert/strict'
-import { randomBytes } from 'node:crypto'
 import { type TestContext, test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import pg from 'pg'
 import { runOnServer } from '../../src/testing/databases.ts'
 import { startApi } from '../support/api.ts'
-import { createDatabaseUrl, engines, testServer } from '../support/databases.ts'
+import { createDatabaseUrl, engines } from '../support/databases.ts'
 import { send } from '../support/graphql.ts'
 import { signIn } from '../support/people.ts'
 import { latchkey } from '../support/process.ts'
 import { lamp, productsPath } from '../support/products.ts'
-
-/** Creates a database with these defaults; `more` is added to CREATE DATABASE. */
-async function createWith(t: TestContext, settings: Record<string, string>): Promise<string> {
-  const url = await createDatabaseUrl(t, 'postgres')
-  const name = new URL(url).pathname.slice(1)
-  for (const [key, value] of Object.entries(settings)) {
-    await runOnServer(testServer('TEST_DATABASE_URL'), `ALTER DATABASE ${name} SET ${key} = ${value}`)
-  }
-  return url
-}
-
-async function createEncoded(t: TestContext, encoding: string): Promise<string> {
-  const server = testServer('TEST_DATABASE_URL')
-  const name = `test_${randomBytes(8).toString('hex')}`
-  await runOnServer(server, `CREATE DATABASE ${name} ENCODING '${encoding}' LOCALE 'C' TEMPLATE template0`)
-  t.after(() => runOnServer(server, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`))
-  const url = new URL(server)
-  url.pathname = `/${name}`
-  return url.href
-}
+import { createEncoded, createWith } from '../support/unusual-databases.ts'
 
 /**
  * Runs an update in an open transaction and returns what commits it. The isolation level and the patience are its

@@ -119,7 +119,10 @@ onEachEngine('backup and restore', (engine) => {
     // The node that ran during the backup is in the archive. Its row is over in 90 seconds, or when it stops.
     const readTables = async () => ({ ...(await tablesOfDatabase(t, placeOf(source))), service_nodes: undefined })
     const before = await readTables()
-    assertDone(await run(source, 'restore', '--replace', file), /^restored \d+ rows of \d+ tables, each compared/)
+    // Twice: the node in the archive is not one that runs.
+    for (const _ of [1, 2]) {
+      assertDone(await run(source, 'restore', '--replace', file), /^restored \d+ rows of \d+ tables, each compared/)
+    }
     assert.deepEqual(await readTables(), before)
     await assertWhole(t, source, filled)
   })
@@ -215,6 +218,7 @@ test('mistakes get one line each', async (t) => {
   assertRefused(await run(url, 'backup', join(folder, 'a.archive')), 66, /there is no database at/)
   assert.deepEqual(readdirSync(folder), [])
   assertRefused(await run(url, 'restore', join(folder, 'none.archive')), 66, /cannot read .*none\.archive/)
+  assertRefused(await run(url, 'restore', '-'), 64, /not read from standard input: write it to a file first/)
   mkdirSync(join(folder, 'folder'))
   assertRefused(await run(url, 'restore', join(folder, 'folder')), 66, /it is not a file/)
   writeFileSync(join(folder, 'text'), 'not an archive, but some text that is long enough to be one, perhaps'.repeat(9))

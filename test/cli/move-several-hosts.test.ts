@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import { placeOf, tablesOfDatabase } from '../support/archives.ts'
 import { createDatabaseUrl, engines } from '../support/databases.ts'
 import { runLoaded } from '../support/loaded-program.ts'
+import { startPgBouncer } from '../support/pgbouncer.ts'
 import { freePort } from '../support/servers.ts'
 
 const run = (url: string, ...args: string[]) => runLoaded(args, { env: { DATABASE_URL: url } })
@@ -34,6 +35,26 @@ if (engines.includes('postgres')) {
     const back = await run(several, 'move', '--to', last)
     assert.deepEqual([back.code, back.stderr], [0, ''])
     assert.deepEqual(await tablesOfDatabase(t, placeOf(last)), before)
+  })
+}
+
+if (engines.includes('postgres')) {
+  test('the configured database under another address is recognised at once, and another one on the server is not', async (t) => {
+    const url = await createDatabaseUrl(t, 'postgres')
+    assert.equal((await run(url, 'migrate')).code, 0)
+    const pooler = await startPgBouncer(t, url, 'transaction')
+    const renamed = Object.assign(new URL(url), { hostname: 'localhost' }).href
+    assert.notEqual(new URL(renamed).host, new URL(url).host)
+    for (const [from, to] of [
+      [url, renamed],
+      [renamed, url],
+      [url, pooler.url],
+    ] as const) {
+      const itself = await run(from, 'move', '--replace', '--to', to)
+      assert.deepEqual([itself.code, itself.stderr], [64, 'latchkey: --to names the configured database itself\n'])
+    }
+    const moved = await run(renamed, 'move', '--to', await createDatabaseUrl(t, 'postgres'))
+    assert.deepEqual([moved.code, moved.stderr], [0, ''])
   })
 }
 

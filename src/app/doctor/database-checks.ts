@@ -72,6 +72,7 @@ export async function checkPostgres(target: PostgresTarget, migrations: readonly
     const text = `cannot reach PostgreSQL at ${place} (${errorMessage(error)}): check DATABASE_URL and the server`
     return [{ id: 'database', status: 'problem', text }]
   }
+  const suitability = checkSuitability(state, place, hosts.length > 1)
   const version = `PostgreSQL ${Math.floor(state.version / 10_000)}.${state.version % 10_000} at ${place}`
   return [
     judge('database', {
@@ -79,7 +80,7 @@ export async function checkPostgres(target: PostgresTarget, migrations: readonly
       fine: version,
       otherwise: ['problem', `${version} is too old: upgrade to 14 or newer`],
     }),
-    checkSuitability(state, place, hosts.length > 1),
+    suitability,
     ...checkDurability(state),
     checkConnections(state, target),
     judge('database_encryption', {
@@ -88,7 +89,7 @@ export async function checkPostgres(target: PostgresTarget, migrations: readonly
       otherwise: ['warning', 'the connection to PostgreSQL is not encrypted: add ?sslmode=verify-full to DATABASE_URL'],
     }),
     checkClock('PostgreSQL', state.now),
-    checkMigrations(state.applied, migrations),
+    state.applied || suitability.status === 'ok' ? checkMigrations(state.applied, migrations) : cannotMigrate,
   ]
 }
 
@@ -142,6 +143,12 @@ function findLowestLimit({ settings, connectionLimits }: PostgresState) {
     })),
   ]
   return limits.reduce((lowest, each) => (each.usable < lowest.usable ? each : lowest))
+}
+
+const cannotMigrate: Finding = {
+  id: 'migrations',
+  status: 'problem',
+  text: 'the database is new, and no migration can be applied: see what is said of its state',
 }
 
 function checkMigrations(applied: readonly AppliedMigration[] | undefined, migrations: readonly Migration[]): Finding {

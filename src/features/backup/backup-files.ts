@@ -5,7 +5,7 @@ import { join } from 'node:path'
 const namePattern = /^latchkey-\d{8}T\d{6}Z\.archive$/
 const unprovedPattern = /^latchkey-\d{8}T\d{6}Z\.archive\.unproved$/
 /** What is left of a backup or a proof that was killed. */
-const leftoverPattern = /^(latchkey-\d{8}T\d{6}Z\.archive\.\d+\.partial|proof\.db.*)$/
+const leftoverPattern = /^(latchkey-\d{8}T\d{6}Z\.archive\.[\w-]+\.partial|proof\.db.*)$/
 
 export function createBackupFiles(folder: string) {
   async function list(pattern: RegExp): Promise<string[]> {

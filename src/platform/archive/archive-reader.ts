@@ -14,6 +14,7 @@ import {
   requireMark,
   sealLength,
 } from './format.ts'
+import { parseManifest, unreadableManifest } from './manifest.ts'
 import { parseRow } from './row-text.ts'
 
 export interface Archive extends Content {
@@ -66,8 +67,16 @@ async function readManifest(file: FileHandle, path: string, size: number) {
   const block = parseSeal(await readAt(file, size - sealLength, sealLength), path)
   const offset = size - sealLength - block.bytes
   if (offset < mark.length || block.bytes > maxBlockBytes) throw damaged(path, 'the seal')
-  const text = await readBlock(file, path, { ...block, offset, name: 'the manifest' })
-  return { manifest: JSON.parse(text) as Manifest, offset }
+  const compressed = await readChecked(file, path, { ...block, offset, name: 'the manifest' })
+  return { manifest: parseManifest(decompressManifest(compressed, path), path), offset }
+}
+
+function decompressManifest(compressed: Buffer, path: string): string {
+  try {
+    return zstdDecompressSync(compressed).toString('utf8')
+  } catch {
+    throw unreadableManifest(path, 'it is not compressed')
+  }
 }
 
 interface Place {

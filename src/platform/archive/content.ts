@@ -8,7 +8,8 @@ export type Cell = null | boolean | number | bigint | string | Uint8Array
 export type Row = readonly Cell[]
 
 /** `other` are types that one engine alone has, such as JSONB. They are carried as the text that the engine shows. */
-export type Kind = 'integer' | 'real' | 'boolean' | 'text' | 'timestamp' | 'bytes' | 'other'
+export const kinds = ['integer', 'real', 'boolean', 'text', 'timestamp', 'bytes', 'other'] as const
+export type Kind = (typeof kinds)[number]
 
 export interface Column {
   name: string

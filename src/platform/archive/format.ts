@@ -3,6 +3,7 @@
  * a seal with the length and the checksum of the manifest. Mark and seal are skippable frames, so that `zstd -dc` prints
  * the whole content as text.
  */
+import type { FatalError } from '../../core/fatal-error.ts'
 import type { Dialect } from '../database/database.ts'
 import { type AppliedMigration, badArchive, type Table } from './content.ts'
 
@@ -58,12 +59,14 @@ export const sealLength = createSeal({ bytes: 0, sha256: '0'.repeat(64) }).lengt
 export function requireMark(found: Buffer, path: string): void {
   if (found.equals(mark)) return
   const version = Number(markPattern.exec(textOf(found, markNumber) ?? '')?.[1])
-  if (version > formatVersion) {
-    throw badArchive(
-      `${path} is an archive of format ${version}, and this version of Latchkey reads format ${formatVersion}: use the version that wrote it, or a newer one`,
-    )
-  }
+  if (version > formatVersion) throw newerFormat(path, version)
   throw badArchive(`${path} is no archive of Latchkey, or its beginning is damaged`)
+}
+
+export function newerFormat(path: string, version: number): FatalError {
+  return badArchive(
+    `${path} is an archive of format ${version}, and this version of Latchkey reads format ${formatVersion}: use the version that wrote it, or a newer one`,
+  )
 }
 
 export function parseSeal(found: Buffer, path: string): Block {

@@ -2,11 +2,12 @@
 import type pg from 'pg'
 import { errorMessage } from '../../core/error-message.ts'
 import { exitCodes, FatalError } from '../../core/fatal-error.ts'
+import { parsePostgresUrl } from '../../core/postgres-url.ts'
 import { isCounted } from '../database/counted-lists.ts'
 import { countTables } from '../database/maintained-counts.ts'
 import type { DeclaredSchema } from '../database/migrations.ts'
 import { createHosts, type OpenedClient } from '../database/postgres/hosts.ts'
-import { beginStatements } from '../database/postgres/session.ts'
+import { beginStatements, requireSchema } from '../database/postgres/session.ts'
 import { type Cell, type Column, inOrder, type Row, type Table } from './content.ts'
 import { cellReader, kindOfType } from './postgres-values.ts'
 import { type AppliedRow, knownMigrations, migrationTable, quote, tablesOf } from './schema.ts'
@@ -17,9 +18,9 @@ const rowsAtOnce = 1000
 export async function openPostgresSnapshot(url: string, schema: DeclaredSchema): Promise<Snapshot> {
   const { client } = await connectForArchive(url)
   try {
-    await beginForArchive(client, 'REPEATABLE READ READ ONLY')
+    await beginForArchive(client, { isolation: 'REPEATABLE READ READ ONLY' })
     const applied = await readApplied(client)
-    if (!applied) throw new FatalError('the database has no tables yet: there is nothing to copy', exitCodes.badData)
+    if (!applied) throw await findWhyEmpty(client, url)
     const migrations = knownMigrations(schema, 'postgres', applied)
     const names = tablesOf(
       schema,
@@ -42,6 +43,12 @@ export async function openPostgresSnapshot(url: string, schema: DeclaredSchema):
   }
 }
 
+async function findWhyEmpty(client: pg.Client, url: string): Promise<FatalError> {
+  const { rows } = await client.query<{ schema: string | null }>('SELECT current_schema() AS schema')
+  requireSchema(rows[0]?.schema, parsePostgresUrl(url).place)
+  return new FatalError('the database has no tables yet: there is nothing to copy', exitCodes.badData)
+}
+
 const ownTables: ReadonlySet<string> = new Set([migrationTable, countTables.changes])
 
 export type ArchiveConnection = Pick<OpenedClient, 'client' | 'isPooled'>
@@ -61,8 +68,11 @@ export async function connectForArchive(url: string): Promise<ArchiveConnection>
   }
 }
 
-export async function beginForArchive(client: pg.Client, isolation?: string): Promise<void> {
-  const more = { lock_timeout: '60s', idle_in_transaction_session_timeout: '0' }
+export async function beginForArchive(
+  client: pg.Client,
+  { isolation, lockTimeout = '60s' }: { isolation?: string; lockTimeout?: string } = {},
+): Promise<void> {
+  const more = { lock_timeout: lockTimeout, idle_in_transaction_session_timeout: '0' }
   for (const sql of beginStatements(more, isolation)) await client.query(sql)
 }
 

@@ -1,11 +1,13 @@
 /** Fills a PostgreSQL database in one transaction. */
-import type pg from 'pg'
+import pg from 'pg'
+import { errorMessage } from '../../core/error-message.ts'
 import { exitCodes, FatalError } from '../../core/fatal-error.ts'
 import { parsePostgresUrl } from '../../core/postgres-url.ts'
 import { countLists } from '../database/counted-lists.ts'
 import { countTables } from '../database/maintained-counts.ts'
 import { applyMigrations, type MigrationTransaction, readMigrations } from '../database/migrations.ts'
 import { migrationLock } from '../database/postgres/migrate.ts'
+import { requireSuitable, type Suitability, suitabilityQuery } from '../database/postgres/session.ts'
 import { badArchive, type Row, type Table } from './content.ts'
 import { removeForLoading } from './postgres-constraints.ts'
 import { copyFrom } from './postgres-copy.ts'
@@ -24,13 +26,14 @@ import { inUse, requireEmpty, type Target, type TargetOptions } from './target.t
 
 export async function openPostgresTarget(url: string, options: TargetOptions): Promise<Target> {
   const { schema, clock } = options
-  const { place } = parsePostgresUrl(url)
+  const { place, hosts } = parsePostgresUrl(url)
   const connection = await connectForArchive(url)
   const { client } = connection
   const transaction = createTransaction(client)
   let restore: () => Promise<void>
   let tables: Map<string, Table>
   try {
+    requireSuitable(await readSuitability(client), place, hosts.length > 1)
     const use = await findUse(connection, schema.presenceTables)
     if (use !== undefined) throw inUse(place, `: ${use}`)
     await beginForArchive(client)
@@ -68,17 +71,23 @@ export async function openPostgresTarget(url: string, options: TargetOptions): P
     async commit() {
       const applied = await applyMigrations(transaction, readMigrations(schema.migrations, 'postgres'), clock.nowIso())
       await countLists(transaction, schema.countedLists)
+      // Nodes of the time of the archive are not there, and would hold up the next restore.
+      for (const name of schema.presenceTables ?? []) await client.query(`DELETE FROM ${quote(name)}`)
+      const own = await listOwnTables(client, options)
       await client.query('COMMIT')
-      // Without statistics, the first queries would be planned for empty tables.
-      await beginForArchive(client)
-      await client.query('ANALYZE')
-      await client.query('COMMIT')
+      const unanalyzed = await analyze(client, own)
       await client.end()
-      return applied
+      return { applied, unanalyzed }
     },
     // Closing rolls back an open transaction.
     discard: () => client.end(),
   }
+}
+
+async function readSuitability(client: pg.Client): Promise<Suitability> {
+  // This connection leaves values as text, where 'f' would be taken for true.
+  const { rows } = await client.query<Suitability>({ text: suitabilityQuery, types: pg.types })
+  return rows[0] as Suitability
 }
 
 const namesOf = ({ schema, migrations }: TargetOptions) =>
@@ -131,6 +140,28 @@ async function tablesWithRows(client: pg.Client, { schema }: TargetOptions): Pro
     if (rowCount === rows + 1) filled.push(name)
   }
   return filled
+}
+
+/** As of the version of the program. */
+async function listOwnTables(client: pg.Client, { schema }: TargetOptions): Promise<string[]> {
+  const names = readMigrations(schema.migrations, 'postgres').map(({ name }) => name)
+  const own = new Set([...tablesOf(schema, names).map(({ name }) => name), migrationTable, countTables.changes])
+  return (await listTables(client)).filter((name) => own.has(name))
+}
+
+/**
+ * Without statistics, the first queries would be planned for empty tables. Everything is committed by now, so a failure
+ * is only told: returns its reason.
+ */
+async function analyze(client: pg.Client, tables: readonly string[]): Promise<string | undefined> {
+  try {
+    await beginForArchive(client, { lockTimeout: '5s' })
+    await client.query(`ANALYZE ${tables.map(quote).join(', ')}`)
+    await client.query('COMMIT')
+    return undefined
+  } catch (error) {
+    return errorMessage(error)
+  }
 }
 
 async function* linesOf(batches: AsyncIterable<readonly Row[]>): AsyncGenerator<string> {

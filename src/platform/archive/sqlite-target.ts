@@ -5,6 +5,7 @@ import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
 import { countLists } from '../database/counted-lists.ts'
 import { applyMigrations, readMigrations } from '../database/migrations.ts'
 import { createPrivateFile } from '../database/sqlite/create-private-file.ts'
+import { followLinks } from '../database/sqlite/follow-links.ts'
 import { withSqliteMigrations } from '../database/sqlite/migrate.ts'
 import { badArchive, type Cell, type Table } from './content.ts'
 import { listTables, migrationsOf, migrationTable, quote, tablesOf } from './schema.ts'
@@ -12,8 +13,10 @@ import { withSqliteToItself } from './sqlite-exclusive.ts'
 import { describeTable, readSqliteRows } from './sqlite-snapshot.ts'
 import { requireEmpty, type Target, type TargetOptions } from './target.ts'
 
-export async function openSqliteTarget(path: string, options: TargetOptions): Promise<Target> {
+export async function openSqliteTarget(given: string, options: TargetOptions): Promise<Target> {
   const { schema, clock } = options
+  // A rename over a link would replace the link, and leave the file that it leads to as it was.
+  const path = followLinks(given)
   requireReplaceable(path, options)
   removeLeftovers(path)
   const temporary = `${path}.restoring-${process.pid}`
@@ -64,7 +67,7 @@ export async function openSqliteTarget(path: string, options: TargetOptions): Pr
         renameSync(temporary, path)
       })
       flush(dirname(path))
-      return applied
+      return { applied }
     },
     async discard() {
       if (connection.isOpen) connection.close()

@@ -13,10 +13,17 @@ export interface Target {
   /** Restores counters, triggers, indexes and constraints, which are absent while rows are loaded. */
   complete(tables: readonly Table[]): Promise<void>
   rows(table: Table): AsyncIterable<readonly Row[]>
-  /** Migrates to the version of the program and puts the new data in place of the old. Returns the names applied. */
-  commit(): Promise<string[]>
+  /** Migrates to the version of the program and puts the new data in place of the old. */
+  commit(): Promise<Committed>
   /** Leaves everything as it was. Does nothing after `commit`. */
   discard(): Promise<void>
+}
+
+export interface Committed {
+  /** Migrations that brought the content to the version of the program. */
+  applied: readonly string[]
+  /** Why the statistics of the planner could not be made, though everything is committed. Undefined if they could. */
+  unanalyzed?: string | undefined
 }
 
 export interface TargetOptions {

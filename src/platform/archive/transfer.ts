@@ -13,7 +13,7 @@ import { openPostgresSnapshot } from './postgres-snapshot.ts'
 import { openPostgresTarget } from './postgres-target.ts'
 import { openSqliteSnapshot, type Snapshot } from './sqlite-snapshot.ts'
 import { openSqliteTarget } from './sqlite-target.ts'
-import type { Target } from './target.ts'
+import type { Committed, Target } from './target.ts'
 
 export interface DatabasePlace {
   url: string
@@ -56,10 +56,7 @@ export interface RestoreOptions {
   onProgress?: OnProgress | undefined
 }
 
-export interface Restored extends Filled {
-  /** Migrations that brought the content to the version of the program. */
-  applied: readonly string[]
-}
+export interface Restored extends Filled, Committed {}
 
 export async function restore(archive: Archive, options: RestoreOptions): Promise<Restored> {
   return transfer(withNewCursors(archive, options.clock), options, expectedOf(archive))
@@ -133,7 +130,7 @@ async function transfer(
   const target = await openTarget(content, options)
   try {
     const filled = await fill({ content, target, onProgress: options.onProgress, ...(expected && { expected }) })
-    return { ...filled, applied: await target.commit() }
+    return { ...filled, ...(await target.commit()) }
   } finally {
     await target.discard()
   }

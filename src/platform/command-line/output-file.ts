@@ -2,6 +2,7 @@
 import { type FileHandle, open, realpath, rename, rm, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { exitCodes, FatalError } from '../../core/fatal-error.ts'
+import { namePartialFile, removeLeftovers } from './partial-files.ts'
 
 export interface OutputFile {
   write(data: string | Uint8Array): Promise<void>
@@ -27,7 +28,8 @@ export async function createOutputFile(path: string, { canReplace, mode }: Outpu
   const isSpecial = existing !== undefined && !existing.isFile()
   // Replace the target of a symbolic link, not the link.
   const target = existing ? await realpath(path) : path
-  const temporary = isSpecial ? target : `${target}.${process.pid}.partial`
+  const partial = isSpecial ? undefined : namePartialFile(target)
+  const temporary = partial?.path ?? target
   const orCannotWrite = async <T>(work: () => Promise<T>): Promise<T> => {
     try {
       return await work()
@@ -36,6 +38,8 @@ export async function createOutputFile(path: string, { canReplace, mode }: Outpu
     }
   }
   const file: FileHandle = await orCannotWrite(() => open(temporary, isSpecial ? 'w' : 'wx', mode))
+  // They only take room, so whatever prevents this is no reason to stop.
+  if (!isSpecial) await removeLeftovers(target, temporary).catch(() => {})
   let unflushed = 0
   return {
     write: (data) =>
@@ -52,11 +56,13 @@ export async function createOutputFile(path: string, { canReplace, mode }: Outpu
         await file.close()
         if (isSpecial) return
         await rename(temporary, target)
+        partial?.release()
         await syncFolder(dirname(target))
       }),
     async discard() {
       await file.close()
       if (!isSpecial) await rm(temporary, { force: true })
+      partial?.release()
     },
   }
 }

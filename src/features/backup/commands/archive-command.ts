@@ -80,6 +80,12 @@ export function leftOutLine(tables: readonly string[]): string | undefined {
   return `left out, since no migration of this program or of a configured extension makes them: ${tables.join(', ')}`
 }
 
+/** A warning: what was committed stays, whatever happens afterwards. */
+export function unanalyzedLine(done: 'restored' | 'moved', reason: string | undefined): string | undefined {
+  if (reason === undefined) return undefined
+  return `everything is ${done}, but the statistics of the query planner could not be made (${reason}): run ANALYZE in the database, or queries may be slow`
+}
+
 export function migratedLine(applied: readonly string[]): string {
   return applied.length === 0 ? '' : `brought to this version by ${applied.join(', ')}\n`
 }

@@ -10,6 +10,7 @@ import {
   migratedLine,
   requirePlace,
   rowsAndTables,
+  unanalyzedLine,
   usageError,
   withProgress,
 } from './archive-command.ts'
@@ -26,14 +27,13 @@ const anyDatabase = databaseUrl('file')
 export async function moveTo(context: ArchiveContext, given: MoveOptions): Promise<void> {
   const from = configuredPlace(context)
   const to = requirePlace({ ...from, url: requireUrl(given.to) })
-  if (isSamePlace(from, to)) throw usageError('--to names the configured database itself')
+  if (await isSamePlace(from, to)) throw usageError('--to names the configured database itself')
   const use = given.whileRunning ? undefined : await findUseOf(from)
   if (use !== undefined) throw running(use)
   const what = 'both databases are as before'
   const result = await withProgress({ quiet: given.quiet, what }, async ({ onProgress, note, elapsed }) => {
     const moved = await move(from, { to, canReplace: given.replace === true, clock, onProgress })
-    const leftOut = leftOutLine(moved.leftOut)
-    if (leftOut) note(leftOut)
+    for (const line of [leftOutLine(moved.leftOut), unanalyzedLine('moved', moved.unanalyzed)]) if (line) note(line)
     const done = `moved ${rowsAndTables(moved)}, each compared, in ${elapsed()}\n`
     return `${done}${migratedLine(moved.applied)}Set DATABASE_URL to the new database, keep the secrets, and start the service.\n`
   })

@@ -8,6 +8,8 @@ import {
   configuredPlace,
   migratedLine,
   rowsAndTables,
+  unanalyzedLine,
+  usageError,
   withProgress,
 } from './archive-command.ts'
 
@@ -18,8 +20,11 @@ export interface RestoreOptions {
 }
 
 export async function restoreFrom(context: ArchiveContext, path: string, given: RestoreOptions): Promise<void> {
+  if (path === '-') {
+    throw usageError('an archive is not read from standard input: write it to a file first, and name that')
+  }
   const what = 'the database is as before'
-  const result = await withProgress({ quiet: given.quiet, what }, async ({ onProgress, elapsed }) => {
+  const result = await withProgress({ quiet: given.quiet, what }, async ({ onProgress, note, elapsed }) => {
     const archive = await openArchive(path)
     try {
       if (given.check) {
@@ -27,6 +32,8 @@ export async function restoreFrom(context: ArchiveContext, path: string, given: 
       }
       const to = configuredPlace(context)
       const restored = await restore(archive, { to, canReplace: given.replace === true, clock, onProgress })
+      const warning = unanalyzedLine('restored', restored.unanalyzed)
+      if (warning) note(warning)
       return `restored ${rowsAndTables(restored)}, each compared, in ${elapsed()}\n${migratedLine(restored.applied)}`
     } finally {
       await archive.close()

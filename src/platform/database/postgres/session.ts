@@ -56,18 +56,24 @@ function setAll(values: Readonly<Record<string, string>>, scope: 'session' | 'tr
 }
 
 export const suitabilityQuery = `SELECT current_setting('server_encoding') AS encoding, current_schema() AS schema,
-  pg_is_in_recovery() AS standby, current_setting('transaction_read_only') = 'on' AS read_only`
+  pg_is_in_recovery() AS standby, current_setting('transaction_read_only') = 'on' AS read_only,
+  has_schema_privilege(current_schema(), 'CREATE') AS can_create,
+  'GRANT CREATE ON SCHEMA ' || quote_ident(current_schema()) || ' TO ' || quote_ident(current_user) AS grant_create`
 
 export interface Suitability {
   encoding: string
   schema: string | null
   standby: boolean
   read_only: boolean
+  /** Whether the role may create tables in the schema. PostgreSQL 15 and later let only the owner of a database do so. */
+  can_create: boolean | null
+  /** The statement that allows it. */
+  grant_create: string | null
 }
 
 /** Throws one line that says what to change. */
 export function requireSuitable(
-  { encoding, schema, standby, read_only }: Suitability,
+  { encoding, schema, standby, read_only, can_create, grant_create }: Suitability,
   name: string,
   hasSeveralHosts: boolean,
 ): void {
@@ -83,11 +89,20 @@ export function requireSuitable(
     const advice = 'its server, the database or the role has default_transaction_read_only = on'
     throw new FatalError(`the database ${name} is read-only: ${advice}`, exitCodes.unavailable)
   }
-  if (schema === null) {
-    const advice = 'create one of them or change the search_path of the role or the database'
-    throw new FatalError(
-      `the search_path of the database ${name} names no schema that exists: ${advice}`,
-      exitCodes.badData,
-    )
+  requireSchema(schema, name)
+  if (!can_create) {
+    const advice = `run ${grant_create} as the owner of the schema`
+    throw new FatalError(`the role of ${name} may not create tables in its schema: ${advice}`, exitCodes.badData)
   }
+}
+
+/** `schema` is the first one of the search_path that exists and that the role may use. */
+export function requireSchema(schema: string | null | undefined, name: string): void {
+  if (schema != null) return
+  const advice =
+    'create one of them, GRANT USAGE on it to the role, or change the search_path of the role or the database'
+  throw new FatalError(
+    `the search_path of the database ${name} names no schema that exists and that the role may use: ${advice}`,
+    exitCodes.badData,
+  )
 }

@@ -3,6 +3,7 @@
  * number from shared memory when it is sent.
  */
 import { type BroadcastChannel, type MessagePort, receiveMessageOnPort } from 'node:worker_threads'
+import { createNumberedValues, type Numbered } from './numbered-values.ts'
 
 export interface ChannelParts {
   /** Closed with what is opened on it. */
@@ -12,7 +13,7 @@ export interface ChannelParts {
 }
 
 export interface ThreadChannel<Value> {
-  /** Values that are sent together cross as one message. The sender gets them too, before what awaits the next turn. */
+  /** Values that are sent together cross as one message. The sender gets them too, before the next turn of its event loop. */
   send(value: Value): void
   /** For values that were sent before: undefined if all of them have been handed on. */
   catchUp(): Promise<void> | undefined
@@ -20,41 +21,28 @@ export interface ThreadChannel<Value> {
   close(): void
 }
 
-interface Message<Value> {
-  /** The number of the first value. */
-  first: number
-  values: readonly Value[]
-}
-
-interface Waiter {
-  /** Waits for all values before this one. */
-  to: number
-  resolve(): void
-}
-
-/** A thread that died after taking a number never sends it. */
-const maxGapMs = 1000
-
 export function openThreadChannel<Value>(
   { channel, sent }: ChannelParts,
   onValues: (values: readonly Value[]) => void,
 ): ThreadChannel<Value> {
-  const arrived = new Map<number, readonly Value[]>()
-  const catchingUp = new Set<Waiter>()
+  const countSent = () => Number(Atomics.load(sent, 0))
+  const numbered = createNumberedValues<Value>({ onValues, countSent, takeArrived })
   let outbox: Value[] = []
-  // What was sent before has no listener here.
-  let next = countSent()
-  let gap: { at: number; timer: NodeJS.Timeout } | undefined
 
   channel.onmessage = (event) => {
-    accept((event as { data: Message<Value> }).data)
-    handOn()
+    numbered.accept((event as { data: Numbered<Value> }).data)
+    numbered.handOn()
   }
   // Only what listens for clients keeps a thread alive.
   channel.unref()
 
-  function countSent(): number {
-    return Number(Atomics.load(sent, 0))
+  /** What other threads sent may have arrived already, though its event has not. */
+  function takeArrived(): void {
+    // Documented for both, but typed for one.
+    const port = channel as unknown as MessagePort
+    for (let taken = receiveMessageOnPort(port); taken; taken = receiveMessageOnPort(port)) {
+      numbered.accept(taken.message as Numbered<Value>)
+    }
   }
 
   function flush(): void {
@@ -62,57 +50,10 @@ export function openThreadChannel<Value>(
     const values = outbox
     outbox = []
     const first = Number(Atomics.add(sent, 0, BigInt(values.length)))
-    const message: Message<Value> = { first, values }
+    const message: Numbered<Value> = { first, values }
     channel.postMessage(message)
-    accept(message)
-    handOn()
-  }
-
-  function accept({ first, values }: Message<Value>): void {
-    // It was given up.
-    if (first < next) onValues(values)
-    else arrived.set(first, values)
-  }
-
-  /** What other threads sent may have arrived already, though its event has not. */
-  function takeArrived(): void {
-    // Documented for both, but typed for one.
-    const port = channel as unknown as MessagePort
-    for (let taken = receiveMessageOnPort(port); taken; taken = receiveMessageOnPort(port)) {
-      accept(taken.message as Message<Value>)
-    }
-  }
-
-  function handOn(): void {
-    if (!arrived.has(next)) takeArrived()
-    for (let values = arrived.get(next); values; values = arrived.get(next)) {
-      arrived.delete(next)
-      next += values.length
-      onValues(values)
-      if (!arrived.has(next) && arrived.size > 0) takeArrived()
-    }
-    for (const waiter of catchingUp) if (waiter.to <= next) finish(waiter)
-    watchGap()
-  }
-
-  function finish(waiter: Waiter): void {
-    catchingUp.delete(waiter)
-    waiter.resolve()
-  }
-
-  /** The time counts from the last value that was handed on, not from the last that arrived. */
-  function watchGap(): void {
-    const isWaiting = arrived.size > 0 || catchingUp.size > 0
-    if (isWaiting && gap?.at === next) return
-    clearTimeout(gap?.timer)
-    gap = isWaiting ? { at: next, timer: setTimeout(giveUp, maxGapMs).unref() } : undefined
-  }
-
-  function giveUp(): void {
-    gap = undefined
-    takeArrived()
-    if (!arrived.has(next)) next = arrived.size > 0 ? Math.min(...arrived.keys()) : countSent()
-    handOn()
+    numbered.accept(message)
+    numbered.handOn()
   }
 
   return {
@@ -121,19 +62,12 @@ export function openThreadChannel<Value>(
     },
     catchUp() {
       flush()
-      const to = countSent()
-      if (next < to) handOn()
-      if (next >= to) return undefined
-      return new Promise((resolve) => {
-        catchingUp.add({ to, resolve })
-        watchGap()
-      })
+      return numbered.catchUp()
     },
     close() {
       flush()
-      clearTimeout(gap?.timer)
       channel.close()
-      for (const waiter of catchingUp) finish(waiter)
+      numbered.close()
     },
   }
 }

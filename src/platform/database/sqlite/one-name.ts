@@ -8,8 +8,17 @@ import { cannotOpen } from './open-errors.ts'
 
 /** A file that does not exist yet is fine. */
 export function requireOneName(path: string): void {
-  const names = statSync(path, { throwIfNoEntry: false })?.nlink ?? 1
+  const names = countNames(path)
   if (names > 1) throw cannotOpen(path, `${describeNames(names)}. ${adviceOnNames(path)}`)
+}
+
+function countNames(path: string): number {
+  try {
+    return statSync(path).nlink
+  } catch {
+    // Opening it says what is wrong, if something is.
+    return 1
+  }
 }
 
 export function describeNames(names: number): string {

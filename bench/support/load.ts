@@ -74,7 +74,8 @@ export function measureLoad(
   return {
     rate: Number(/Requests\/sec:\s+([\d.]+)/.exec(output)?.[1]),
     requests,
-    p99Ms: readMilliseconds(/99%\s+(\S+)/.exec(output)?.[1] ?? ''),
+    // At the start of a line: other shares may be 73.99%.
+    p99Ms: readMilliseconds(/^\s+99%\s+(\S+)/m.exec(output)?.[1] ?? ''),
   }
 }
 

@@ -1,6 +1,8 @@
 /** The whole service: infrastructure, features and servers. */
+
 import type { FastifyInstance } from 'fastify'
 import { readVersion } from '../config/version.ts'
+import { once } from '../core/once.ts'
 import type { LiveAccess } from '../platform/access/live-access.ts'
 import type { Authenticate } from '../platform/access/route-guards.ts'
 import type { TerminalLink } from '../platform/feature.ts'
@@ -169,9 +171,4 @@ async function closeInTurn(
 ): Promise<void> {
   await Promise.all(servers.map((server) => server.stopListening()))
   await Promise.all(servers.map((server) => server.close()))
-}
-
-function once<T>(work: () => Promise<T>): () => Promise<T> {
-  let result: Promise<T> | undefined
-  return () => (result ??= work())
 }

@@ -4,19 +4,9 @@ import { lstatSync, mkdirSync, readdirSync, readlinkSync, realpathSync, statSync
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { type TestContext, test } from 'node:test'
+import { createArchive, run } from '../support/archive-commands.ts'
 import { placeOf, tablesIn, tablesOfDatabase } from '../support/archives.ts'
-import { createDatabaseUrl, temporaryFolder } from '../support/databases.ts'
-import { runLoaded } from '../support/loaded-program.ts'
-
-const run = (url: string, ...args: string[]) => runLoaded(args, { env: { DATABASE_URL: url } })
-
-async function createArchive(t: TestContext) {
-  const url = await createDatabaseUrl(t, 'sqlite')
-  const archive = join(temporaryFolder(t), 'test.archive')
-  assert.equal((await run(url, 'products:seed', '--count', '10', '--quiet')).code, 0)
-  assert.equal((await run(url, 'backup', archive)).code, 0)
-  return { url, archive }
-}
+import { temporaryFolder } from '../support/databases.ts'
 
 /** `latchkey.db` leads to `disk/real.db` by way of a second link in another folder. */
 function createLinks(t: TestContext) {
@@ -40,7 +30,7 @@ function assertLinksKept({ folder, link }: ReturnType<typeof createLinks>): void
 }
 
 test('restore replaces the file that a link leads to, and keeps the link', async (t) => {
-  const { archive } = await createArchive(t)
+  const { archive } = await createArchive(t, 10)
   const links = createLinks(t)
   const url = `file:${links.link}`
   assert.equal((await run(url, 'products:seed', '--count', '3', '--quiet')).code, 0)
@@ -54,7 +44,7 @@ test('restore replaces the file that a link leads to, and keeps the link', async
 })
 
 test('a link to a file that does not exist yet: restore and move make that file', async (t) => {
-  const { archive, url } = await createArchive(t)
+  const { archive, url } = await createArchive(t, 10)
   const restored = createLinks(t)
   const { code, stderr } = await run(`file:${restored.link}`, 'restore', archive)
   assert.deepEqual([code, stderr], [0, ''])
@@ -67,7 +57,7 @@ test('a link to a file that does not exist yet: restore and move make that file'
 })
 
 test('a link to a file that another process has open is refused', async (t) => {
-  const { archive } = await createArchive(t)
+  const { archive } = await createArchive(t, 10)
   const links = createLinks(t)
   await run(`file:${links.real}`, 'migrate')
   const open = new DatabaseSync(links.real)
@@ -80,7 +70,7 @@ test('a link to a file that another process has open is refused', async (t) => {
 })
 
 test('a link in a circle, and one to the configured database, get one line', async (t) => {
-  const { archive } = await createArchive(t)
+  const { archive } = await createArchive(t, 10)
   const links = createLinks(t)
   const circle = join(links.folder, 'links', 'circle.db')
   symlinkSync('circle.db', circle)

@@ -4,12 +4,10 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import pg from 'pg'
 import { startApi } from '../support/api.ts'
+import { createArchive, run } from '../support/archive-commands.ts'
 import { createDatabaseUrl, engines, temporaryFolder } from '../support/databases.ts'
 import { eventually } from '../support/eventually.ts'
-import { runLoaded } from '../support/loaded-program.ts'
 import { startPgBouncer } from '../support/pgbouncer.ts'
-
-const run = (url: string, ...args: string[]) => runLoaded(args, { env: { DATABASE_URL: url } })
 
 async function connect(url: string, name: string): Promise<pg.Client> {
   const client = new pg.Client({ connectionString: url, application_name: name })
@@ -31,18 +29,10 @@ async function reconnect(console: string): Promise<void> {
   await admin.end()
 }
 
-async function archiveOf(t: TestContext): Promise<string> {
-  const url = await createDatabaseUrl(t, 'sqlite')
-  const file = join(temporaryFolder(t), 'test.archive')
-  await run(url, 'migrate')
-  assert.equal((await run(url, 'backup', file)).code, 0)
-  return file
-}
-
 if (engines.includes('postgres')) {
   test('connections that PgBouncer keeps for a stopped service: the refusal says how to close them', async (t) => {
     const { direct, url, console } = await startBehind(t)
-    const file = await archiveOf(t)
+    const { archive: file } = await createArchive(t)
     await run(direct, 'migrate')
     // Three at once, so that three are kept.
     const clients = await Promise.all([1, 2, 3].map(() => connect(url, 'latchkey')))
@@ -70,7 +60,7 @@ if (engines.includes('postgres')) {
 
   test('a service that is idle behind PgBouncer is seen, though the pooler gives its connection away', async (t) => {
     const { direct, url } = await startBehind(t, { default_pool_size: 1 })
-    const file = await archiveOf(t)
+    const { archive: file } = await createArchive(t)
     const api = await startApi(t, { env: { DATABASE_URL: url } })
     const observer = await connect(direct, 'test')
     await eventually(async () => assert.equal((await observer.query('SELECT 1 FROM service_nodes')).rows.length, 1))
@@ -85,7 +75,7 @@ if (engines.includes('postgres')) {
 
   test('a service is seen whatever its connections are called, and also if the pooler has just closed them', async (t) => {
     const { direct, url, console } = await startBehind(t, { application_name_add_host: 1 })
-    const file = await archiveOf(t)
+    const { archive: file } = await createArchive(t)
     await run(direct, 'migrate')
     const client = await connect(url, 'latchkey')
     await client.query('BEGIN')
@@ -126,7 +116,7 @@ if (engines.includes('postgres')) {
       return rows
     }
     const before = await readSettings()
-    const file = await archiveOf(t)
+    const { archive: file } = await createArchive(t)
     assert.equal((await run(url, 'restore', file)).code, 0)
     assert.deepEqual(await readSettings(), before)
     assert.equal((await run(url, 'backup', join(temporaryFolder(t), 'again.archive'))).code, 0)

@@ -1,13 +1,10 @@
 /** Statistics of the planner after a restore or a move to PostgreSQL: made for our own tables, and not worth a failure. */
 import assert from 'node:assert/strict'
-import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import pg from 'pg'
+import { createArchive, run } from '../support/archive-commands.ts'
 import { placeOf, tablesIn, tablesOfDatabase } from '../support/archives.ts'
-import { createDatabaseUrl, engines, temporaryFolder } from '../support/databases.ts'
-import { runLoaded } from '../support/loaded-program.ts'
-
-const run = (url: string, ...args: string[]) => runLoaded(args, { env: { DATABASE_URL: url } })
+import { createDatabaseUrl, engines } from '../support/databases.ts'
 
 async function connect(t: TestContext, url: string): Promise<pg.Client> {
   const client = new pg.Client({ connectionString: url })
@@ -17,19 +14,11 @@ async function connect(t: TestContext, url: string): Promise<pg.Client> {
   return client
 }
 
-async function createArchive(t: TestContext) {
-  const url = await createDatabaseUrl(t, 'sqlite')
-  const archive = join(temporaryFolder(t), 'test.archive')
-  assert.equal((await run(url, 'products:seed', '--count', '500', '--quiet')).code, 0)
-  assert.equal((await run(url, 'backup', archive)).code, 0)
-  return { url, archive }
-}
-
 const analyzed = "SELECT relname FROM pg_class WHERE relname IN ('products', 'foreign_table') AND reltuples > 0"
 
 if (engines.includes('postgres')) {
   test('a table of somebody else is not analyzed, so that a lock on it holds nothing up', async (t) => {
-    const { archive } = await createArchive(t)
+    const { archive } = await createArchive(t, 500)
     const url = await createDatabaseUrl(t, 'postgres')
     const other = await connect(t, url)
     await other.query('CREATE TABLE foreign_table AS SELECT 1 AS one')
@@ -40,7 +29,7 @@ if (engines.includes('postgres')) {
   })
 
   test('a lock on our own tables: everything is restored, and the warning names ANALYZE', async (t) => {
-    const { archive, url: source } = await createArchive(t)
+    const { archive, url: source } = await createArchive(t, 500)
     const url = await createDatabaseUrl(t, 'postgres')
     assert.equal((await run(url, 'migrate')).code, 0)
     for (const [word, ...args] of [
@@ -65,7 +54,7 @@ if (engines.includes('postgres')) {
   })
 
   test('a connection that is lost after the commit: a warning too', async (t) => {
-    const { archive } = await createArchive(t)
+    const { archive } = await createArchive(t, 500)
     const url = await createDatabaseUrl(t, 'postgres')
     assert.equal((await run(url, 'migrate')).code, 0)
     const other = await connect(t, url)

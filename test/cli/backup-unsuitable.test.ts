@@ -4,20 +4,11 @@ import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { runOnServer } from '../../src/testing/databases.ts'
+import { createArchive, run } from '../support/archive-commands.ts'
 import { createDatabaseUrl, engines, temporaryFolder, testServer } from '../support/databases.ts'
 import { findingOf, good } from '../support/doctor.ts'
 import { runLoaded } from '../support/loaded-program.ts'
 import { createEncoded, createWith, setDefaults } from '../support/unusual-databases.ts'
-
-const run = (url: string, ...args: string[]) => runLoaded(args, { env: { DATABASE_URL: url } })
-
-async function createArchive(t: TestContext) {
-  const source = await createDatabaseUrl(t, 'sqlite')
-  const archive = join(temporaryFolder(t), 'test.archive')
-  assert.equal((await run(source, 'migrate')).code, 0)
-  assert.equal((await run(source, 'backup', archive)).code, 0)
-  return { source, archive }
-}
 
 /** The URL of a new database for a role that may connect, and no more. */
 async function createForStranger(t: TestContext): Promise<{ url: string; owner: string; role: string }> {
@@ -38,7 +29,7 @@ if (engines.includes('postgres')) {
   ]
   for (const [title, create, exitCode] of unsuitable) {
     test(`a database ${title} is refused by restore and move as by start, in one line`, async (t) => {
-      const { source, archive } = await createArchive(t)
+      const { url: source, archive } = await createArchive(t)
       const url = await create(t)
       const migrated = await run(url, 'migrate')
       assert.equal(migrated.code, exitCode, migrated.stderr)

@@ -1,6 +1,8 @@
 /** Serves the API description: `/openapi.json` for programs, `/docs` for people. Each is made on the first request. */
+
 import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
+import { once } from '../../core/once.ts'
 import { compressResponse } from '../http/compression.ts'
 import { contentEtag, isUnchanged } from '../http/conditional-requests.ts'
 import { pageHeaders } from '../http/security-headers.ts'
@@ -60,13 +62,5 @@ export function serveDocs(app: FastifyInstance, options: DocsOptions): void {
   })
   for (const [name, type] of Object.entries(docsFiles)) {
     serveFile(app, { path: `/docs/${name}`, file: join(import.meta.dirname, 'page', name), type })
-  }
-}
-
-function once<T>(make: () => T): () => T {
-  let made: { value: T } | undefined
-  return () => {
-    made ??= { value: make() }
-    return made.value
   }
 }

@@ -1,0 +1,8 @@
+/** Calls the function the first time; afterwards returns what it returned. */
+export function once<T>(make: () => T): () => T {
+  let made: { value: T } | undefined
+  return () => {
+    made ??= { value: make() }
+    return made.value
+  }
+}

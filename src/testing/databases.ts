@@ -36,7 +36,8 @@ function createFile(template: string | undefined): TestDatabase {
   if (template !== undefined) copyFileSync(template, join(folder, 'test.db'))
   return {
     url: `file:${join(folder, 'test.db')}`,
-    drop: async () => rmSync(folder, { recursive: true, force: true }),
+    // Tried again if a thread of a database that is still open has just created a file there.
+    drop: async () => rmSync(folder, { recursive: true, force: true, maxRetries: 10 }),
   }
 }
 

@@ -22,11 +22,24 @@ async function startBehind(t: TestContext, settings: Record<string, string | num
   return { direct, url, console: Object.assign(new URL(url), { pathname: '/pgbouncer' }).href }
 }
 
-/** Makes PgBouncer close the connections that it keeps. */
+/** Makes PgBouncer close the connections that it keeps. PostgreSQL ends them a moment later. */
 async function reconnect(console: string): Promise<void> {
   const admin = await connect(console, 'test')
   await admin.query('RECONNECT')
   await admin.end()
+}
+
+/** Waits until nobody is connected. */
+async function untilUnused(direct: string): Promise<void> {
+  const observer = await connect(direct, 'test')
+  await eventually(async () => {
+    const { rows } = await observer.query(
+      `SELECT application_name, state, query FROM pg_stat_activity
+       WHERE datname = current_database() AND backend_type = 'client backend' AND pid <> pg_backend_pid()`,
+    )
+    assert.deepEqual(rows, [])
+  })
+  await observer.end()
 }
 
 if (engines.includes('postgres')) {
@@ -54,6 +67,7 @@ if (engines.includes('postgres')) {
     assert.match(moved.stderr, advice)
 
     await reconnect(console)
+    await untilUnused(direct)
     const restored = await run(url, 'restore', '--replace', file)
     assert.deepEqual([restored.code, restored.stderr], [0, ''])
   })
@@ -100,8 +114,9 @@ if (engines.includes('postgres')) {
       await api.close()
     }
     await reconnect(console)
+    await untilUnused(direct)
     const moved = await run(direct, 'move', '--to', await createDatabaseUrl(t, 'sqlite'))
-    assert.equal(moved.code, 0)
+    assert.equal(moved.code, 0, moved.stderr)
   })
 
   test('the settings of backup and restore are not left to the other clients of the pooler', async (t) => {

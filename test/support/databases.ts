@@ -16,7 +16,8 @@ export function onEachEngine(title: string, tests: (engine: Dialect) => void, { 
 /** A temporary folder, removed after the test. */
 export function temporaryFolder(t: Pick<TestContext, 'after'>): string {
   const folder = mkdtempSync(join(tmpdir(), 'latchkey-'))
-  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  // Tried again if something that is still running has just created a file there.
+  t.after(() => rmSync(folder, { recursive: true, force: true, maxRetries: 10 }))
   return folder
 }
 

@@ -27,12 +27,23 @@ async function threadsOf(url: string): Promise<Set<number>> {
 
 /** How many requests of a route /metrics has counted. */
 async function countOf(url: string, route: string): Promise<number> {
-  const { body } = await send(`${url}/metrics`)
-  const counts = body.matchAll(/^http_request_duration_seconds_count\{([^}]*)\} (\d+)$/gm)
+  return countIn((await send(`${url}/metrics`)).body, route)
+}
+
+function countIn(metrics: string, route: string): number {
+  const counts = metrics.matchAll(/^http_request_duration_seconds_count\{([^}]*)\} (\d+)$/gm)
   return [...counts].reduce(
     (sum, [, labels, count]) => sum + (labels?.includes(`route="${route}"`) ? Number(count) : 0),
     0,
   )
+}
+
+/** How many requests of a route have begun, if there are no others. */
+async function countBegun(url: string, route: string): Promise<number> {
+  const { body } = await send(`${url}/metrics`)
+  const [, inFlight] = body.match(/^http_requests_in_flight (\d+)$/m) ?? []
+  // Without this one.
+  return countIn(body, route) + Number(inFlight) - 1
 }
 
 onEachEngine('two threads', (engine) => {
@@ -165,11 +176,7 @@ onEachEngine('two threads', (engine) => {
   test('closing lets requests in flight end, on both', async (t) => {
     const api = await start(t, engine)
     const slow = Array.from({ length: 10 }, () => send(`${api.url}/probe/slow`))
-    await eventually(async () => {
-      const { body } = await send(`${api.url}/probe/thread`)
-      assert.ok(body)
-    })
-    await new Promise((resolve) => setTimeout(resolve, 200))
+    await eventually(async () => assert.equal(await countBegun(api.url, '/probe/slow'), slow.length))
     await api.app.close()
     const answers = await Promise.all(slow)
     assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([200]))

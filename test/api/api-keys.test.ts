@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { crc32 } from 'node:zlib'
+import { freshMs } from '../../src/platform/access/route-guards.ts'
 import type { Database, Value } from '../../src/platform/database/database.ts'
 import { shareApi } from '../support/api.ts'
 import { onEachEngine } from '../support/databases.ts'
@@ -94,12 +95,15 @@ onEachEngine('an API key', (engine) => {
       assert.deepEqual([answer.status, answer.body, answer.headers.get('www-authenticate')], invalid)
     }
     assert.equal(reads(), 0)
-    // Of a request that takes long, the key is checked again.
+    // The key of a request that takes longer is checked again, which says nothing about one in time.
+    const costs: number[] = []
     await eventually(async () => {
-      const before = reads()
+      const [before, startedAt] = [reads(), performance.now()]
       assert.equal((await api.get('/me', key)).status, 200)
-      assert.equal(reads() - before, 1, 'a good one costs one query')
+      if (performance.now() - startedAt < freshMs) costs.push(reads() - before)
+      assert.equal(costs.length, 1)
     })
+    assert.deepEqual(costs, [1], 'a good one costs one query')
   })
 
   test('ends when it expires, and is seen in the list for 30 more days', async () => {

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import pg from 'pg'
+import { runOnServer } from '../../src/testing/databases.ts'
 import { startApi } from '../support/api.ts'
 import { createArchive, run } from '../support/archive-commands.ts'
 import { createDatabaseUrl, engines, temporaryFolder } from '../support/databases.ts'
@@ -22,22 +23,14 @@ async function startBehind(t: TestContext, settings: Record<string, string | num
   return { direct, url, console: Object.assign(new URL(url), { pathname: '/pgbouncer' }).href }
 }
 
-async function execute(url: string, sql: string): Promise<pg.QueryResult> {
-  const client = await connect(url, 'test')
-  try {
-    return await client.query(sql)
-  } finally {
-    await client.end()
-  }
-}
-
 /** Makes PgBouncer close the connections that it keeps. */
-const reconnect = (console: string) => execute(console, 'RECONNECT')
+const reconnect = (console: string) => runOnServer(console, 'RECONNECT')
 
 /** Waits until a service has said that it is there. */
-async function seen(direct: string): Promise<void> {
-  await eventually(async () => assert.equal((await execute(direct, 'SELECT 1 FROM service_nodes')).rows.length, 1))
-}
+const waitForNode = (direct: string) =>
+  runOnServer(direct, (client) =>
+    eventually(async () => assert.equal((await client.query('SELECT 1 FROM service_nodes')).rows.length, 1)),
+  )
 
 if (engines.includes('postgres')) {
   test('connections that PgBouncer keeps for a stopped service: the refusal says how to close them', async (t) => {
@@ -72,7 +65,7 @@ if (engines.includes('postgres')) {
     const { direct, url } = await startBehind(t, { default_pool_size: 1 })
     const { archive: file } = await createArchive(t)
     const api = await startApi(t, { env: { DATABASE_URL: url } })
-    await seen(direct)
+    await waitForNode(direct)
     const { code, stderr } = await run(url, 'restore', '--replace', file)
     assert.equal(code, 69)
     assert.match(stderr, /is in use: a node was there in the last 90 seconds: stop the service first/)
@@ -94,7 +87,7 @@ if (engines.includes('postgres')) {
     const named = Object.assign(new URL(direct), { search: '?application_name=shop' }).href
     for (const from of [named, url]) {
       const api = await startApi(t, { env: { DATABASE_URL: from } })
-      await seen(direct)
+      await waitForNode(direct)
       await reconnect(console)
       for (const args of [
         ['restore', '--replace', file],
@@ -108,7 +101,7 @@ if (engines.includes('postgres')) {
     await reconnect(console)
     // RECONNECT may have interrupted a connection that PgBouncer was opening. Then it refuses its clients for a while, and
     // the service could not say that it ends.
-    await execute(direct, 'DELETE FROM service_nodes')
+    await runOnServer(direct, 'DELETE FROM service_nodes')
     const moved = await run(direct, 'move', '--to', await createDatabaseUrl(t, 'sqlite'))
     assert.equal(moved.code, 0, moved.stderr)
   })

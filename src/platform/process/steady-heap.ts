@@ -7,13 +7,21 @@ const noReduction = '--memory-reducer-gc-count=0'
  * The flags of all threads that are started after `keepHeapSteady`. Node has a compile cache for each set of flags, so the one
  * that `compactHeap` needs is set with the others: see deploy/image/compile-sources.ts.
  */
-export const servingFlags = ['--heap-growing-percent=50', '--memory-pool-timeout=1', '--expose-gc', noReduction]
+export const servingFlags = [
+  '--heap-growing-percent=50',
+  '--memory-pool-timeout=1',
+  '--no-allocation-site-pretenuring',
+  '--expose-gc',
+  noReduction,
+]
 
 /**
  * For the serving process; called by the commands, because flags are process-wide and not for an embedded service to set.
  * V8 grows a small heap in small steps, smaller still after half a minute without load. Long responses then cause several
  * collections per second, on threads that compete with the event loop: with few cores, requests wait up to 20 ms. Larger
- * steps make collections rare. Pages that a collection freed are returned after a second instead of eight.
+ * steps make collections rare. Pages that a collection freed are returned after a second instead of eight. And V8 puts what
+ * often outlives its first collection among the old objects from the start, which includes the objects of a request under load;
+ * without that, they die young.
  */
 export function keepHeapSteady(): void {
   // V8 aborts if it has already started a memory reduction with the old value, which happens after eight seconds at least.

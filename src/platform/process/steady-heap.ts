@@ -19,9 +19,8 @@ export const servingFlags = [
  * For the serving process; called by the commands, because flags are process-wide and not for an embedded service to set.
  * V8 grows a small heap in small steps, smaller still after half a minute without load. Long responses then cause several
  * collections per second, on threads that compete with the event loop: with few cores, requests wait up to 20 ms. Larger
- * steps make collections rare. Pages that a collection freed are returned after a second instead of eight. And V8 puts what
- * often outlives its first collection among the old objects from the start, which includes the objects of a request under load;
- * without that, they die young.
+ * steps make collections rare. Pages that a collection freed are returned after a second instead of eight. Pretenuring is
+ * off: under load the objects of a request often outlive a collection, so V8 would allocate their like in the old generation.
  */
 export function keepHeapSteady(): void {
   // V8 aborts if it has already started a memory reduction with the old value, which happens after eight seconds at least.

@@ -106,6 +106,19 @@ test('lists come from a file or, with commas, from a variable', (t) => {
   assert.deepEqual(load(t, { files, environment }).cors.origins, ['https://c.example', 'https://d.example'])
 })
 
+test('a host is an address or a name, and nothing more', (t) => {
+  const read = (value: string) => load(t, { environment: { HOST: value } }).server.host
+  for (const fine of ['127.0.0.1', '::', 'fe80::1%eth0', 'localhost', 'db_1.internal', 'bücher.example', '0']) {
+    assert.equal(read(fine), fine)
+  }
+  for (const wrong of ['not a host', '999.1.1.1', '127.0.0.1:80', '[::1]', 'http://localhost', 'a/b', 'a@b', '%']) {
+    const expected = 'must be an address or the name of a host, without port and brackets'
+    for (const name of ['HOST', 'GQL_WS_HOST']) {
+      assert.deepEqual(problems(t, { environment: { [name]: wrong } }), [`${name} ${expected}`], wrong)
+    }
+  }
+})
+
 test('an origin is scheme, host and port, and nothing more', (t) => {
   const read = (value: string) => load(t, { environment: { CORS_ORIGINS: value } }).cors.origins
   assert.deepEqual(read('*'), ['*'])

@@ -7,6 +7,7 @@ import {
   choice,
   count,
   databaseUrl,
+  host,
   integer,
   list,
   origins,
@@ -21,7 +22,7 @@ const port = integer({ min: 0, max: 65_535 })
 
 export const coreKeys = {
   server: {
-    host: key('server.host', text, '0.0.0.0', 'HOST'),
+    host: key('server.host', host, '0.0.0.0', 'HOST'),
     port: key('server.port', port, 3000, 'PORT'),
     trustedProxies: key('server.trusted_proxies', list(addressRange), [], 'TRUSTED_PROXIES'),
     publicUrl: optional('server.public_url', baseUrl, 'PUBLIC_URL'),
@@ -71,7 +72,7 @@ export const coreKeys = {
     playground: optional('graphql.playground', bool, 'GQL_PLAYGROUND'),
     wsPort: key('graphql.ws.port', port, 6001, 'GQL_WS_PORT'),
     /** Defaults to server.host. */
-    wsHost: optional('graphql.ws.host', text, 'GQL_WS_HOST'),
+    wsHost: optional('graphql.ws.host', host, 'GQL_WS_HOST'),
     maxSocketsPerAddress: key('graphql.ws.max_per_address', positive, 1000, 'GQL_WS_MAX_PER_ADDRESS'),
     maxSubscriptionsPerSocket: key('graphql.ws.max_subscriptions', positive, 100, 'GQL_WS_MAX_SUBSCRIPTIONS'),
     maxSubscriptionsPerAddress: key(

@@ -122,8 +122,11 @@ export class MlcLexer {
     }
   }
 
-  skipLine(): void {
+  /** Returns what was skipped. */
+  skipLine(): string {
+    const start = this.#at
     while (!this.isAtEnd && this.next !== '\n') this.#at += 1
+    return this.#source.slice(start, this.#at)
   }
 
   skipRest(): void {

@@ -106,6 +106,8 @@ const mistakes: [string, string][] = [
   ['a = [1 2]', '1:8 expected "," or "]" in the list, found "2"'],
   ['a = [1,\n2', '1:5 list is never closed: "]" is missing'],
   ['a {\n b = 1\n', '1:1 section is never closed: "}" is missing'],
+  ['a { b = "\\q" }', '1:11 unknown escape "\\q"'],
+  ['a { b = [ 1 2 ] }\nc = 1', '1:13 expected "," or "]" in the list, found "2"'],
   ['}', '1:1 "}" closes nothing'],
   ['= 1', '1:1 expected a key, found "="'],
   ['a.b = 1', '1:2 expected "=" or "{" after "a", found "."'],

@@ -32,7 +32,8 @@ class MlcParser {
   readonly problems: MlcProblem[] = []
   readonly #lexer: MlcLexer
   readonly #values: MlcValues
-  #hasGivenUp = false
+  /** Whether a "}" may have been skipped. */
+  #hasSkippedEnd = false
 
   constructor(source: string, environment: Environment) {
     this.#lexer = new MlcLexer(source)
@@ -44,7 +45,7 @@ class MlcParser {
     for (;;) {
       lexer.skipBlank()
       if (lexer.isAtEnd) {
-        if (depth > 0 && !this.#hasGivenUp) this.#note(`section is never closed: "}" is missing`, section)
+        if (depth > 0 && !this.#hasSkippedEnd) this.#note(`section is never closed: "}" is missing`, section)
         return
       }
       if (lexer.next !== '}') {
@@ -64,7 +65,7 @@ class MlcParser {
       if (!(error instanceof SyntaxProblem)) throw error
       this.#note(error.message, error.position)
       // A "}" at the error still closes its section.
-      if (this.#lexer.next !== '}') this.#lexer.skipLine()
+      if (this.#lexer.next !== '}' && this.#lexer.skipLine().includes('}')) this.#hasSkippedEnd = true
     }
   }
 
@@ -103,7 +104,7 @@ class MlcParser {
   }
 
   #giveUp(start: Position): SyntaxProblem {
-    this.#hasGivenUp = true
+    this.#hasSkippedEnd = true
     this.#lexer.skipRest()
     return this.#lexer.fail(`sections are nested more than ${maxNesting} deep`, start)
   }

@@ -1,4 +1,5 @@
 /** The types of configuration values. A reader returns the typed value, or undefined if the input does not fit. */
+import { isIP } from 'node:net'
 import { isAddressRange } from '../core/addresses.ts'
 import { findPostgresUrlProblem } from '../core/postgres-url.ts'
 import type { MlcValue, Scalar } from './mlc-values.ts'
@@ -157,6 +158,20 @@ export const origins: Reader<readonly string[]> = {
     const given = list(text).read(input)
     return given?.length === 1 && given[0] === '*' ? given : list(origin).read(input)
   },
+}
+
+/** What a server listens on. */
+export const host: Reader<string> = {
+  expected: 'an address or the name of a host, without port and brackets',
+  read(input) {
+    const given = textOf(input)
+    return given !== undefined && (isIP(given) !== 0 || isHostName(given)) ? given : undefined
+  },
+}
+
+/** URL refuses numbers that are no address, such as 999.1.1.1. */
+function isHostName(given: string): boolean {
+  return /^[\p{L}\p{N}_.-]+$/u.test(given) && URL.canParse(`http://${given}`)
 }
 
 export const addressRange: Reader<string> = {

@@ -139,6 +139,11 @@ test('parser errors can be read by a page too, as far as the path is known', asy
   const tooLarge = await sendRaw(api.url, `GET /api/posts/1 HTTP/1.1\r\nhost: x\r\norigin: ${origin}\r\n${big}\r\n`)
   assert.deepEqual([tooLarge.status, tooLarge.body], [431, '{"error":"Request headers too large"}'])
   assertReadable(tooLarge)
+  for (const target of [`/api/v2/products?q=${'x'.repeat(17_000)}`, `/api/${'x'.repeat(17_000)}`]) {
+    const tooLong = await sendRaw(api.url, `GET ${target} HTTP/1.1\r\nhost: x\r\norigin: ${origin}\r\n\r\n`)
+    assert.equal(tooLong.status, 431)
+    assertReadable(tooLong)
+  }
   const broken = await sendRaw(api.url, 'GET /me HTTP/1.1\r\nhost: x\r\nno colon here\r\n\r\n')
   assert.equal(broken.status, 400)
   assertReadable(broken)

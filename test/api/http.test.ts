@@ -243,6 +243,7 @@ test('parser errors have the usual body, headers and id, and are in the log and 
   const cases: [string, number, object, string | undefined][] = [
     [`GET /health/live?secret=1 HTTP/1.1\r\n${big}`, 431, { error: 'Request headers too large' }, '/health/live'],
     [`POST /graphql HTTP/1.1\r\n${big}`, 431, graphql, '/graphql'],
+    [`GET /graphql?query=${'x'.repeat(20_000)} HTTP/1.1\r\nhost: x\r\n\r\n`, 431, graphql, '/graphql'],
     ['GET /me HTTP/1.1\r\nhost: x\r\nno colon\r\n\r\n', 400, { error: 'Malformed request' }, '/me'],
     ['NONSENSE\r\n\r\n', 400, { error: 'Malformed request' }, undefined],
   ]
@@ -257,7 +258,7 @@ test('parser errors have the usual body, headers and id, and are in the log and 
   }
   assert.ok(!api.log.join('').includes('secret=1'))
   const metrics = (await api.get('/metrics')).body
-  assert.match(metrics, /http_request_duration_seconds_count\{method="any",route="unknown",status="431"\} 2/)
+  assert.match(metrics, /http_request_duration_seconds_count\{method="any",route="unknown",status="431"\} 3/)
   // Once each, or Prometheus refuses all of them.
   await sendRaw(api.url, 'GET /nowhere HTTP/1.1\r\nconnection: close\r\n\r\n')
   await api.get('/graphql/nowhere')

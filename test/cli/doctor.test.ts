@@ -156,6 +156,12 @@ test('a SQLite file that others can read, that is no database, or that has two n
   )
 })
 
+test('a folder in the place of a SQLite file is called one, and is neither private nor linked', async (t) => {
+  const env = { ...good, DATABASE_URL: `file:${temporaryFolder(t)}` }
+  assert.match((await findingOf('database', env)).join(' '), /^problem .* is a folder; .* must name a file$/)
+  for (const id of ['database_mode', 'database_names']) await assert.rejects(findingOf(id, env))
+})
+
 test('servers that cannot be reached are problems, told without passwords', async () => {
   const port = await freePort()
   const findings = await findingsOf({

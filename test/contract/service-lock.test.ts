@@ -97,3 +97,12 @@ test('a file with two names is refused under both, because each name has its own
   rmSync(other)
   lockForService(path).release()
 })
+
+test('a folder in the place of the file is called one', (t) => {
+  const path = join(temporaryFolder(t), 'test.db')
+  mkdirSync(path)
+  const isFolder = { name: 'FatalError', exitCode: 73, message: /test\.db: EISDIR\. It is a folder; .* a file$/ }
+  assert.throws(() => lockForService(path), isFolder)
+  assert.throws(() => lockBesideService(path), isFolder)
+  assert.throws(() => openSqlite({ path, observe: () => {}, log: undefined }), isFolder)
+})

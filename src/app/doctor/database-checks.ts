@@ -22,6 +22,10 @@ export async function checkSqlite(path: string, migrations: readonly Migration[]
   if (!state.file) {
     return [...findings, { id: 'database', status: 'ok', text: `${path} does not exist yet; the first start makes it` }]
   }
+  if (state.file.isFolder) {
+    const text = `${path} is a folder; the URL of the database must name a file`
+    return [...findings, { id: 'database', status: 'problem', text }]
+  }
   findings.push(
     judge('database_mode', {
       isFine: state.file.isPrivate,

@@ -1,8 +1,11 @@
 import { type AddressInfo, isIPv6 } from 'node:net'
 
-/** Keeps 0.0.0.0, which shows that the server listens on all addresses of the machine. */
+/**
+ * Keeps 0.0.0.0, which shows that the server listens on all addresses of the machine. Leaves out the zone of fe80::1%eth0,
+ * which URLs cannot have.
+ */
 export function boundUrl(scheme: 'http' | 'ws', { address, family, port }: AddressInfo): string {
-  return `${scheme}://${family === 'IPv6' ? `[${address}]` : address}:${port}`
+  return `${scheme}://${family === 'IPv6' ? `[${address.split('%')[0]}]` : address}:${port}`
 }
 
 /** 0.0.0.0 and :: stand for all addresses of the machine, and are none to open in a browser. */

@@ -27,8 +27,8 @@ interface PartialRequest {
   origin: string | undefined
 }
 
-/** The limit of request headers. */
-const maxHeaderBytes = 16 * 1024
+/** The method and the path, which is cut at the limit of request headers. A long query may end in another packet. */
+const startOfRequest = /^([A-Z]{1,20}) (\/[\x21-\x3e\x40-\x7e]{0,16383})/
 
 export function createParserErrorHandler(options: ParserErrorOptions) {
   const { createRequestId, log, headersFor, bodyOf = plainBody, observe } = options
@@ -81,8 +81,8 @@ function readPartialRequest(error: ConnectionError, socket: Socket): PartialRequ
   if (request) return { method: request.method, url: request.url, origin: request.headers.origin }
   // Fastify declares the type of its JSON form.
   const packet = error.rawPacket as unknown as Buffer | undefined
-  const head = packet?.toString('latin1', 0, maxHeaderBytes) ?? ''
-  const [, method, url] = /^([A-Z]{1,20}) (\/[\x21-\x7e]*) HTTP\/1\.[01]\r\n/.exec(head) ?? []
+  const head = packet?.toString('latin1') ?? ''
+  const [, method, url] = startOfRequest.exec(head) ?? []
   return { method, url, origin: findOrigin(head) }
 }
 

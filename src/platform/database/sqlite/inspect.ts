@@ -14,7 +14,7 @@ export interface SqliteState {
   /** Undefined if the file system does not tell. */
   freeBytes: number | undefined
   /** Undefined if there is no file yet. */
-  file: { bytes: number; isPrivate: boolean; isWritable: boolean; names: number } | undefined
+  file: { isFolder: boolean; bytes: number; isPrivate: boolean; isWritable: boolean; names: number } | undefined
   /** Undefined in a new database. */
   applied: readonly AppliedMigration[] | undefined
   /** Why the file cannot be read. */
@@ -29,12 +29,13 @@ export async function inspectSqlite(path: string): Promise<SqliteState> {
     isFolderWritable: isWritable(folder),
     freeBytes: await findFreeBytes(folder),
     file: file && {
+      isFolder: file.isDirectory(),
       bytes: file.size,
       isPrivate: (file.mode & 0o077) === 0,
       isWritable: isWritable(path),
       names: file.nlink,
     },
-    ...(file && file.size > 0 ? readApplied(path) : { applied: undefined, problem: undefined }),
+    ...(file?.isFile() && file.size > 0 ? readApplied(path) : { applied: undefined, problem: undefined }),
   }
 }
 

@@ -1,23 +1,24 @@
 /**
- * Refuses a file with hard links. SQLite names the -wal and -shm after the path, so that processes that open the file by
+ * Refuses a folder, and a file with hard links. SQLite names the -wal and -shm after the path, so that processes that open the file by
  * two names do not see each other's, and write over each other's pages. A symbolic link is resolved first and does no harm.
  * https://sqlite.org/howtocorrupt.html#_multiple_links_to_the_same_file
  */
-import { statSync } from 'node:fs'
+import { type Stats, statSync } from 'node:fs'
 import { cannotOpen } from './open-errors.ts'
 
 /** A file that does not exist yet is fine. */
 export function requireOneName(path: string): void {
-  const names = countNames(path)
-  if (names > 1) throw cannotOpen(path, `${describeNames(names)}. ${adviceOnNames(path)}`)
+  const found = find(path)
+  if (found?.isDirectory()) throw cannotOpen(path, { code: 'EISDIR' })
+  if (found && found.nlink > 1) throw cannotOpen(path, `${describeNames(found.nlink)}. ${adviceOnNames(path)}`)
 }
 
-function countNames(path: string): number {
+function find(path: string): Stats | undefined {
   try {
-    return statSync(path).nlink
+    return statSync(path)
   } catch {
     // Opening it says what is wrong, if something is.
-    return 1
+    return undefined
   }
 }
 

@@ -13,7 +13,7 @@ const adviceBySystemCode: Readonly<Record<string, string>> = {
   EROFS: 'Its file system is mounted read-only',
   ENOSPC: room,
   EDQUOT: room,
-  EISDIR: 'It is a folder; DATABASE_URL must name a file',
+  EISDIR: 'It is a folder; the URL of the database must name a file',
 }
 
 const adviceBySqliteCode: ReadonlyMap<number | undefined, string> = new Map([

@@ -107,7 +107,7 @@ test('search, choice of the language and "Try it" work with the keyboard alone',
   assert.ok((await page.getByRole('article').count()) > 20)
   await keyboard.type('getMe')
   await keyboard.press('Enter')
-  assert.match(page.url(), /#getMe$/)
+  await page.waitForURL(/#getMe$/)
   await tabTo(page, 'Try it')
   await keyboard.press('Enter')
   await page.locator('#getMe form').waitFor()

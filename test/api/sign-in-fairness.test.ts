@@ -25,11 +25,12 @@ async function startWithDatabase(t: TestContext, engine: 'sqlite' | 'postgres'):
 }
 
 onEachEngine('signing in beside a flood from another address', (engine) => {
-  test('a login from another address overtakes most of the 200 requests that came first', async (t) => {
-    const api = await startApi(t, { engine, env })
+  test('a login from another address overtakes most of the 60 requests that came first', async (t) => {
+    // So slow that, also on a busy machine, what else is done for a login takes less than some hashes of the flood.
+    const api = await startApi(t, { engine, env: { ...env, BCRYPT_COST: '10' } })
     const { email } = await register(api)
     let answered = 0
-    const flood = Array.from({ length: 100 }, (_, i) => [
+    const flood = Array.from({ length: 30 }, (_, i) => [
       postFrom(api, flooder, '/api/auth/login', { email: `nobody${i}@example.com`, password }),
       postFrom(api, flooder, '/api/auth/register', { email: `flood${i}@example.com`, password }),
     ]).flat()

@@ -163,6 +163,19 @@ test('a page that arrives in pieces does not move', async (t) => {
   }
 })
 
+test('a form does not move when the cards beside it arrive', async (t) => {
+  const { page, api, id } = await start(t)
+  for (const [path, heading, cut] of [
+    [`products/${id}`, 'Desk Lamp', '<div>\n<section class="card" aria-labelledby="facts"'],
+    ['account', 'Account', '<section class="card" aria-labelledby="password"'],
+  ] as const) {
+    const url = await startSlowPages(t, { target: api.url, cut, pauseMs: 700 })
+    for (let i = 0; i < 2; i++) await page.goto(`${url}/console/${path}`)
+    await sees(page, heading)
+    assert.deepEqual(await shiftsOf(page), [], path)
+  }
+})
+
 test('a lost network is shown', async (t) => {
   const { page } = await start(t)
   await page.getByText('Connected', { exact: true }).waitFor()

@@ -34,7 +34,7 @@ export function userPage(view: UserView): Page {
     title: user.email,
     content: html`<h1>${user.email}</h1>
 ${refusalNote(refusal)}
-<div class="halves">
+<div${canChange && html` class="halves"`}>
 ${factsCard(view)}
 ${canChange && html`<div>${rolesCard(view)}${editCard(view)}</div>`}
 </div>

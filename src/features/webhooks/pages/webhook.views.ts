@@ -39,7 +39,7 @@ export function webhookPage(view: WebhookView): Page {
     title: webhook.url,
     content: html`<h1>${webhook.url}</h1>
 ${refusalNote(refusal)}
-<div class="halves">
+<div${canChange && html` class="halves"`}>
 ${factsCard(webhook)}
 ${canChange && editCard(view)}
 </div>

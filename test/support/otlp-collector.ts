@@ -46,8 +46,8 @@ export interface Collector {
   /** Of the latest request. */
   headers: IncomingHttpHeaders
   requests: number
-  /** Answers with this status; 0 leaves requests without an answer. */
-  answer: { status: number; headers?: Record<string, string> }
+  /** Answers with this status, until there were `until` requests; 0 leaves requests without an answer. */
+  answer: { status: number; headers?: Record<string, string>; until?: number }
 }
 
 export async function startCollector(t: TestContext): Promise<Collector> {
@@ -67,6 +67,7 @@ export async function startCollector(t: TestContext): Promise<Collector> {
     collector.requests += 1
     collector.headers = request.headers
     const { status, headers } = collector.answer
+    if (collector.requests === collector.answer.until) collector.answer = { status: 200 }
     if (status === 0) return
     if (status === 200) receive(collector, request.url ?? '', text)
     response.writeHead(status, { 'content-type': 'application/json', ...headers }).end('{}')

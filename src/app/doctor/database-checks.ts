@@ -7,6 +7,7 @@ import { inspectPostgres, type PostgresState } from '../../platform/database/pos
 import { requireSuitable } from '../../platform/database/postgres/session.ts'
 import { inspectSqlite, type SqliteState } from '../../platform/database/sqlite/inspect.ts'
 import { adviceOnNames, describeNames } from '../../platform/database/sqlite/one-name.ts'
+import { isFolderAdvice } from '../../platform/database/sqlite/open-errors.ts'
 import { connectionsPerThread } from '../threads/count.ts'
 import { checkClock } from './clock-check.ts'
 import { type Finding, judge } from './finding.ts'
@@ -23,8 +24,7 @@ export async function checkSqlite(path: string, migrations: readonly Migration[]
     return [...findings, { id: 'database', status: 'ok', text: `${path} does not exist yet; the first start makes it` }]
   }
   if (state.file.isFolder) {
-    const text = `${path} is a folder; the URL of the database must name a file`
-    return [...findings, { id: 'database', status: 'problem', text }]
+    return [...findings, { id: 'database', status: 'problem', text: `${path} ${isFolderAdvice}` }]
   }
   findings.push(
     judge('database_mode', {

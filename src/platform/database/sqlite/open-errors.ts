@@ -7,13 +7,16 @@ import { primaryCodeOf, sqliteCodes } from './result-codes.ts'
 const writable = 'The user of the service must be able to write the file, its folder, and the -wal and -shm beside it'
 const room = 'Make room on its disk and start again'
 
+/** Completes a sentence about the path. */
+export const isFolderAdvice = 'is a folder; the URL of the database must name a file'
+
 const adviceBySystemCode: Readonly<Record<string, string>> = {
   EACCES: writable,
   EPERM: writable,
   EROFS: 'Its file system is mounted read-only',
   ENOSPC: room,
   EDQUOT: room,
-  EISDIR: 'It is a folder; the URL of the database must name a file',
+  EISDIR: `It ${isFolderAdvice}`,
 }
 
 const adviceBySqliteCode: ReadonlyMap<number | undefined, string> = new Map([

@@ -17,7 +17,7 @@ async function start(t: TestContext, width: number = widths.desktop) {
   const visit = await openBrowser(t, { url: api.url, path: '/console/account', width })
   await enter(visit.page, admin.email)
   await sees(visit.page, 'Account')
-  return { api, id, visit, page: visit.page }
+  return { api, admin, id, visit, page: visit.page }
 }
 
 for (const [device, width] of Object.entries(widths)) {
@@ -169,11 +169,22 @@ test('a form does not move when the cards beside it arrive', async (t) => {
     [`products/${id}`, 'Desk Lamp', '<div>\n<section class="card" aria-labelledby="facts"'],
     ['account', 'Account', '<section class="card" aria-labelledby="password"'],
   ] as const) {
-    const url = await startSlowPages(t, { target: api.url, cut, pauseMs: 700 })
+    const url = await startSlowPages(t, { target: api.url, cut, pauseMs: 700, isShownEarly: true })
     for (let i = 0; i < 2; i++) await page.goto(`${url}/console/${path}`)
     await sees(page, heading)
     assert.deepEqual(await shiftsOf(page), [], path)
   }
+})
+
+test('the columns of a list do not move when its rows arrive', async (t) => {
+  const { page, api, admin } = await start(t)
+  const long = 'A lamp for the desk, with a foot of wood and a shade of paper'
+  const edited = await createProduct(api, admin.access, { name: long, category: long })
+  await createProduct(api, admin.access, { name: long, category: 'home' })
+  const url = await startSlowPages(t, { target: api.url, cut: '<form id="edit-', pauseMs: 700 })
+  for (let i = 0; i < 2; i++) await page.goto(`${url}/console/products?edit=${edited}`)
+  await sees(page, 'Products')
+  assert.deepEqual(await shiftsOf(page), [])
 })
 
 test('a lost network is shown', async (t) => {

@@ -10,10 +10,15 @@ export interface SlowPages {
   /** The second part begins with it. */
   cut: string
   pauseMs: number
+  /** As in browsers that cannot wait for the end of a page. */
+  isShownEarly?: boolean
 }
 
 /** Returns its URL. */
-export async function startSlowPages(t: Owner, { target, cut, pauseMs }: SlowPages): Promise<string> {
+export async function startSlowPages(
+  t: Owner,
+  { target, cut, pauseMs, isShownEarly = false }: SlowPages,
+): Promise<string> {
   const server = createServer(async (incoming, outgoing) => {
     const { url = '/', method = 'GET', headers } = incoming
     try {
@@ -21,6 +26,8 @@ export async function startSlowPages(t: Owner, { target, cut, pauseMs }: SlowPag
       const answer = await forward(target + url, { method, headers: plain }, Buffer.concat(await incoming.toArray()))
       const body = Buffer.concat(await answer.toArray())
       const place = answer.headers['content-type']?.startsWith('text/html') ? body.indexOf(cut) : -1
+      // Of the same length, which is in a header.
+      if (isShownEarly && place !== -1) body.write('rel="ignore"', body.indexOf('rel="expect"'))
       outgoing.writeHead(answer.statusCode ?? 500, answer.headers)
       if (place !== -1) {
         outgoing.write(body.subarray(0, place))

@@ -28,6 +28,9 @@ export interface LayoutOptions {
 
 const commonStyles = ['tokens.css', 'console.css', 'frame.css', 'forms.css', 'lists.css', 'people.css']
 
+/** The last element of a page. Browsers that can wait for it show the page when it is whole, so that nothing moves. */
+const end = html`<template id="end"></template>`
+
 export function createLayout({
   hasPlayground,
   navigation = [],
@@ -47,7 +50,7 @@ export function createLayout({
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <title>${title} · Latchkey</title>
-<link rel="expect" href="#content" blocking="render">
+<link rel="expect" href="#end" blocking="render">
 <link rel="icon" href="/console/assets/icon.svg" type="image/svg+xml">
 ${[...commonStyles, ...styles].map((name) => html`<link rel="stylesheet" href="/console/assets/${name}">`)}
 <script src="/console/assets/console.js" type="module"></script>
@@ -69,6 +72,7 @@ ${notice !== undefined && html`<p class="notice" role="status">${notice}</p>`}
 ${content}
 </main>
 ${!principal && html`<footer><a href="/docs">API</a>${hasPlayground && html`<a href="/graphiql">GraphQL</a>`}</footer>`}
+${end}
 </body>
 </html>
 `

@@ -103,13 +103,14 @@ if (engines.includes('postgres')) {
       REDIS_URL: testServer('TEST_REDIS_URL'),
       GQL_PUBSUB: 'redis',
     }
-    const { url } = await startProcess(t, { env })
-    const { wsUrl } = await startProcess(t, { command: 'graphql:ws', env })
-    const api = createClient(url)
+    const service = await startProcess(t, { env })
+    const sockets = await startProcess(t, { command: 'graphql:ws', env })
+    const api = createClient(service.url)
     const user = { email: 'ada@example.com', password: 'Correct-Horse-1' }
-    await api.post('/api/auth/register', { ...user, name: 'Ada' })
-    const { body } = await api.post('/api/auth/login', user)
-    const socket = await openSocket(t, wsUrl, { token: body.access_token })
+    assert.equal((await api.post('/api/auth/register', { ...user, name: 'Ada' })).status, 201)
+    const { status, body } = await api.post('/api/auth/login', user)
+    assert.equal(status, 200)
+    const socket = await openSocket(t, sockets.wsUrl, { token: body.access_token })
     socket.send({ query: counter })
     // Until it is subscribed: the client is not notified of that.
     await eventually(async () => {
@@ -117,8 +118,9 @@ if (engines.includes('postgres')) {
       assert.ok(socket.waiting() > 0)
     })
     assert.equal(typeof (await socket.next()).data.counter.count, 'number')
-    await api.post('/api/auth/logout', {}, body.access_token)
-    await eventually(() => assert.equal(socket.ws.readyState, WebSocket.CLOSED), 1000)
+    assert.equal((await api.post('/api/auth/logout', {}, body.access_token)).status, 200)
+    const output = () => `not closed: ${service.output()}${sockets.output()}`
+    await eventually(() => assert.equal(socket.ws.readyState, WebSocket.CLOSED, output()), 1000)
     assert.equal((await socket.closed).code, 4403)
   })
 }

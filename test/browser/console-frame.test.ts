@@ -1,6 +1,7 @@
 /** What scripts add to the frame of the console: palette, shortcuts, menu, appearance, toasts and connection. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import type { Page } from 'playwright-core'
 import { findBarriers } from '../support/axe.ts'
 import { startBrowsedApi } from '../support/browsed-api.ts'
 import { openBrowser, widths } from '../support/browser.ts'
@@ -8,7 +9,7 @@ import { enter, fill, fits, isClean, openMenu, press, sees, tells } from '../sup
 import { eventually } from '../support/eventually.ts'
 import { shiftsOf } from '../support/page-checks.ts'
 import { createProduct } from '../support/products.ts'
-import { startSlowPages } from '../support/slow-pages.ts'
+import { type SlowPages, startSlowPages } from '../support/slow-pages.ts'
 
 async function start(t: TestContext, width: number = widths.desktop) {
   const api = await startBrowsedApi(t)
@@ -148,16 +149,25 @@ test('a notice moves nothing, can be dismissed, and goes once it has been read',
   isClean(visit)
 })
 
+/** Opens a page of the console whose second part comes late. */
+async function openInPieces(
+  t: TestContext,
+  page: Page,
+  { path, ...pages }: Omit<SlowPages, 'pauseMs'> & { path: string },
+): Promise<void> {
+  // A browser counts nothing that moves in the first half second.
+  const url = await startSlowPages(t, { ...pages, pauseMs: 700 })
+  // The second time its styles are known already, so nothing else waits.
+  for (let i = 0; i < 2; i++) await page.goto(`${url}/console/${path}`)
+}
+
 test('a page that arrives in pieces does not move', async (t) => {
   const { page, api } = await start(t, widths.phone)
   await fill(page, { Name: 'Maximiliane Mustermann-Beispielhausen' })
   await press(page, 'Save')
   await tells(page, 'Your profile is saved.')
   for (const cut of ['<nav aria-label="For', '<summary>', '<h1']) {
-    const url = await startSlowPages(t, { target: api.url, cut, pauseMs: 700 })
-    // The second time its styles are known already, so nothing else waits. A browser counts nothing that moves in the first
-    // half second.
-    for (let i = 0; i < 2; i++) await page.goto(`${url}/console/audit`)
+    await openInPieces(t, page, { target: api.url, cut, path: 'audit' })
     await sees(page, 'Audit trail')
     assert.deepEqual(await shiftsOf(page), [], cut)
   }
@@ -169,8 +179,7 @@ test('a form does not move when the cards beside it arrive', async (t) => {
     [`products/${id}`, 'Desk Lamp', '<div>\n<section class="card" aria-labelledby="facts"'],
     ['account', 'Account', '<section class="card" aria-labelledby="password"'],
   ] as const) {
-    const url = await startSlowPages(t, { target: api.url, cut, pauseMs: 700, isShownEarly: true })
-    for (let i = 0; i < 2; i++) await page.goto(`${url}/console/${path}`)
+    await openInPieces(t, page, { target: api.url, cut, path, isShownEarly: true })
     await sees(page, heading)
     assert.deepEqual(await shiftsOf(page), [], path)
   }
@@ -181,8 +190,7 @@ test('the columns of a list do not move when its rows arrive', async (t) => {
   const long = 'A lamp for the desk, with a foot of wood and a shade of paper'
   const edited = await createProduct(api, admin.access, { name: long, category: long })
   await createProduct(api, admin.access, { name: long, category: 'home' })
-  const url = await startSlowPages(t, { target: api.url, cut: '<form id="edit-', pauseMs: 700 })
-  for (let i = 0; i < 2; i++) await page.goto(`${url}/console/products?edit=${edited}`)
+  await openInPieces(t, page, { target: api.url, cut: '<form id="edit-', path: `products?edit=${edited}` })
   await sees(page, 'Products')
   assert.deepEqual(await shiftsOf(page), [])
 })

@@ -10,11 +10,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
-import { type Cluster, type ProxyName, startCluster } from './support/cluster.ts'
+import type { BalancerName } from '../support/load-balancer.ts'
+import { type Cluster, startCluster } from './support/cluster.ts'
 import { type Counts, type Kind, type Load, type Outcome, startLoad } from './support/mixed-load.ts'
 
 interface Phase {
   name: string
+  /** Whether creates and refreshes carry an `Idempotency-Key`, so that the proxy can repeat them. */
+  hasKeys?: boolean
   run(cluster: Cluster, load: Load): Promise<void>
   /** How many of these writes may stay without an answer of the service. */
   allows(writes: number): number
@@ -29,14 +32,14 @@ const minWrites = Number(process.env.MIN_WRITES ?? 10_000)
 const pauseMs = 2000
 const maxStopMs = 10_000
 
-const given = process.argv.slice(3) as ProxyName[]
+const given = process.argv.slice(3) as BalancerName[]
 const problems: string[] = []
 for (const proxy of given.length > 0 ? given : (['nginx', 'haproxy'] as const)) await torture(proxy)
 for (const problem of problems) say(`FAILED: ${problem}`)
 if (problems.length === 0) say('nothing was lost that must not be')
 process.exit(problems.length === 0 ? 0 : 1)
 
-async function torture(proxy: ProxyName): Promise<void> {
+async function torture(proxy: BalancerName): Promise<void> {
   const logs = join(tmpdir(), `latchkey-rolling-${process.pid}`)
   say(`\n${proxy}: two nodes, ${workers} workers of each kind, ${sockets} sockets; logs in ${logs}`)
   const cluster = await startCluster(proxy, logs)
@@ -44,6 +47,8 @@ async function torture(proxy: ProxyName): Promise<void> {
   const startedAt = performance.now()
   for (const phase of phasesOf(proxy)) {
     const phaseStartedAt = performance.now()
+    load.sendKeys(phase.hasKeys ?? false)
+    await sleep(pauseMs)
     await phase.run(cluster, load)
     await sleep(pauseMs)
     report(proxy, phase, load.take(), (performance.now() - phaseStartedAt) / 1000)
@@ -59,12 +64,13 @@ async function torture(proxy: ProxyName): Promise<void> {
 }
 
 /** nginx has no active checks: a POST on an idle connection that is just being closed cannot be repeated safely. */
-function phasesOf(proxy: ProxyName): Phase[] {
+function phasesOf(proxy: BalancerName): Phase[] {
   const onSigterm = proxy === 'nginx' ? (writes: number) => Math.floor(writes / 10_000) : none
   return [
     { name: 'quiet', run: () => sleep(3000), allows: none },
     { name: 'SIGTERM, one node after the other', run: rollOver, allows: onSigterm },
-    { name: 'kill -9, one node after the other', run: (c) => restartNodes(c, 'SIGKILL'), allows: inFlight },
+    { name: 'kill -9, one node after the other', run: killOver, allows: none, hasKeys: true },
+    { name: 'kill -9, and writes have no key', run: killOver, allows: inFlight },
     { name: 'Redis restarted', run: (c) => c.restartRedis(), allows: none },
     { name: 'PostgreSQL restarted', run: (c) => c.restartPostgres(), allows: none },
   ]
@@ -74,7 +80,7 @@ function none(): number {
   return 0
 }
 
-/** What a killed node was doing: each worker that writes has one request under way, and there are two nodes. */
+/** What a killed node was doing and nobody may repeat: each worker that writes has one request under way, and there are two nodes. */
 function inFlight(): number {
   return 2 * (workers + workers + Math.ceil(workers / 4))
 }
@@ -83,6 +89,10 @@ async function rollOver(cluster: Cluster, load: Load): Promise<void> {
   for (let round = 1; round <= rounds || writesOf(load.counts()) < minWrites; round++) {
     await restartNodes(cluster, 'SIGTERM')
   }
+}
+
+async function killOver(cluster: Cluster): Promise<void> {
+  await restartNodes(cluster, 'SIGKILL')
 }
 
 function writesOf(counts: Counts): number {
@@ -103,7 +113,7 @@ async function restartNodes({ nodes }: Cluster, signal: NodeJS.Signals): Promise
   }
 }
 
-function report(proxy: ProxyName, phase: Pick<Phase, 'name' | 'allows'>, counts: Counts, took: number): void {
+function report(proxy: BalancerName, phase: Pick<Phase, 'name' | 'allows'>, counts: Counts, took: number): void {
   say(`  ${phase.name}${took > 0 ? ` (${took.toFixed(1)} s)` : ''}`)
   const writes = { all: 0, lost: 0 }
   for (const [kind, outcomes] of counts) {
@@ -125,14 +135,14 @@ function isWrite(kind: Kind): boolean {
 }
 
 /** HAProxy's own 503 means that it knows no node, which is a loss too: one of them always serves. */
-function lostOf(outcomes: Map<Outcome, number>, proxy: ProxyName): number {
+function lostOf(outcomes: Map<Outcome, number>, proxy: BalancerName): number {
   const lost: Outcome[] = ['answered by the proxy', 'not answered']
   if (proxy === 'haproxy') lost.push('proxy 503')
   return lost.reduce((sum, outcome) => sum + (outcomes.get(outcome) ?? 0), 0)
 }
 
 /** All are open again, and hear of every product. */
-async function checkSockets(proxy: ProxyName, load: Load): Promise<void> {
+async function checkSockets(proxy: BalancerName, load: Load): Promise<void> {
   for (let attempt = 0; load.openSockets() < sockets && attempt < 100; attempt++) await sleep(100)
   if (load.openSockets() < sockets) problems.push(`${proxy}: only ${load.openSockets()} of ${sockets} sockets are open`)
   const before = load.received()
@@ -140,7 +150,7 @@ async function checkSockets(proxy: ProxyName, load: Load): Promise<void> {
   if (load.received() === before) problems.push(`${proxy}: the sockets hear nothing any more`)
 }
 
-async function checkWrites(proxy: ProxyName, { databaseUrl }: Cluster, { acknowledged }: Load): Promise<void> {
+async function checkWrites(proxy: BalancerName, { databaseUrl }: Cluster, { acknowledged }: Load): Promise<void> {
   const client = new pg.Client({ connectionString: databaseUrl })
   await client.connect()
   const { rows } = await client.query<{ id: string; name: string }>('SELECT id, name FROM products')

@@ -1,4 +1,5 @@
 /** Sign-ins, refreshes, writes, reads and subscriptions, each checked against what was acknowledged. */
+import { randomUUID } from 'node:crypto'
 import { Agent } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { WebSocket } from 'ws'
@@ -21,6 +22,8 @@ export interface Load {
   /** Outcomes by kind, since the last `take`. */
   counts(): Counts
   take(): Counts
+  /** Whether creates and refreshes carry an `Idempotency-Key`, from now on. They do not at first. */
+  sendKeys(isWanted: boolean): void
   /** Names by id of the products whose creation was acknowledged. Empty in a steady load. */
   acknowledged: ReadonlyMap<number, string>
   /** Descriptions of unexpected answers. */
@@ -60,6 +63,7 @@ export async function startLoad({ url, workers, sockets, isSteady = false }: Loa
   const closes = new Map<number, number>()
   let counts: Counts = new Map()
   let isStopping = false
+  let hasKeys = false
   let received = 0
   const open = new Set<WebSocket>()
 
@@ -67,6 +71,10 @@ export async function startLoad({ url, workers, sockets, isSteady = false }: Loa
     const outcomes = counts.get(kind) ?? new Map<Outcome, number>()
     counts.set(kind, outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1))
     if (outcome === 'unexpected' && surprises.length < maxSurprises) surprises.push(`${kind}: ${detail}`)
+  }
+
+  function keyHeaders(): Record<string, string> {
+    return hasKeys ? { 'idempotency-key': randomUUID() } : {}
   }
 
   /** Counts the outcome. Returns the answer if it is the expected one. */
@@ -99,7 +107,7 @@ export async function startLoad({ url, workers, sockets, isSteady = false }: Loa
       if (i % productsPerSignIn === 0) token = (await signIn(email)).access_token
       const name = `product ${worker}-${i}`
       const body = { name, description: 'Under load', price: 1, stock: i }
-      const answer = await call('create', 201, { path: productsPath, body, token })
+      const answer = await call('create', 201, { path: productsPath, body, token, headers: keyHeaders() })
       if (typeof answer === 'object') {
         const { id } = answer.body.data
         // At once, and maybe from the other node.
@@ -139,7 +147,8 @@ export async function startLoad({ url, workers, sockets, isSteady = false }: Loa
       let { refresh_token } = await signIn(email)
       // A token that was never answered for may have been used. All others are valid.
       for (let isCertain = true; !isStopping && isCertain; ) {
-        const answer = await call('refresh', 200, { path: '/api/auth/refresh', body: { refresh_token } })
+        const options = { path: '/api/auth/refresh', body: { refresh_token }, headers: keyHeaders() }
+        const answer = await call('refresh', 200, options)
         if (typeof answer === 'object') refresh_token = answer.body.refresh_token
         else isCertain = answer === 'service 503' || answer === 'proxy 503'
         await sleep(typeof answer === 'object' ? pauseMs : 20)
@@ -197,6 +206,9 @@ export async function startLoad({ url, workers, sockets, isSteady = false }: Loa
       const taken = counts
       counts = new Map()
       return taken
+    },
+    sendKeys(isWanted) {
+      hasKeys = isWanted
     },
     acknowledged,
     surprises,

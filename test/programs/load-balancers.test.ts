@@ -45,7 +45,8 @@ async function send(t: TestContext, name: BalancerName, { method = 'POST', path,
   const { url, pid } = await startBalancer(name, { ports, folder, logs: folder })
   const forget = registerProcess(process.env.TEST_RUN_FOLDER ?? folder, pid)
   t.after(() => {
-    process.kill(pid, 'SIGKILL')
+    // Not SIGKILL: nginx would leave its worker behind.
+    process.kill(pid, 'SIGTERM')
     forget()
   })
   const body = method === 'GET' ? null : JSON.stringify({ name: 'Desk lamp', path })

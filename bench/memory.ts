@@ -24,7 +24,7 @@ const heapStarts = 4
 const heapRounds = 3
 /** A few seconds have a p99 that depends on a single slow moment. */
 const heapSeconds = 15
-/** In its first half minute under load a process has a p99 of 60 to 190 ms, later of 30 to 40. */
+/** In its first half minute under load a process has a p99 of up to 190 ms, later of 30 to 40. */
 const warmSeconds = 40
 const maxP99 = 1.1
 const largeHeap = [

@@ -13,6 +13,7 @@ import { isKey, leavesOf } from '../../src/config/key.ts'
 import { root } from '../../src/config/root.ts'
 import { stopTimesOf } from '../../src/platform/process/stop-times.ts'
 import { temporaryFolder } from '../support/databases.ts'
+import { temporaryPaths } from '../support/load-balancer.ts'
 import { getProgram } from '../support/programs.ts'
 
 type Environment = Record<string, string>
@@ -234,8 +235,7 @@ test('nginx accepts nginx.conf without a warning', (t) => {
   const { folder, text } = localConfig(t, 'nginx.conf')
   mkdirSync(join(folder, 'logs'))
   writeFileSync(join(folder, 'site.conf'), text)
-  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((kind) => `${kind}_temp_path ${folder};`)
-  const whole = `pid ${folder}/pid; error_log stderr; events {} http { access_log off; ${temporary.join(' ')} include site.conf; }`
+  const whole = `pid ${folder}/pid; error_log stderr; events {} http { access_log off; ${temporaryPaths(folder)} include site.conf; }`
   writeFileSync(join(folder, 'nginx.conf'), whole)
   assertAccepted(getProgram('nginx'), ['-t', '-q', '-p', folder, '-c', join(folder, 'nginx.conf')])
 })

@@ -1,5 +1,5 @@
 /** nginx or HAProxy with its configuration in deploy/, with the addresses of this run, and without TLS. */
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { root } from '../../src/config/root.ts'
 import { findProgram, getProgram, installPackages } from './programs.ts'
@@ -18,13 +18,13 @@ interface BalancerOptions {
   ports: readonly number[]
   /** For its configuration, and for the file with its process id. */
   folder: string
+  /** A folder. */
   logs: string
 }
 
 /** Runs until the folder's watchdog ends it. */
 export async function startBalancer(name: BalancerName, { ports, folder, logs }: BalancerOptions): Promise<Balancer> {
   installPackages(findProgram(name) ? [] : [name])
-  mkdirSync(logs, { recursive: true })
   const port = await freePort()
   const file = join(folder, `${name}.conf`)
   writeFileSync(file, name === 'nginx' ? nginxConfig({ port, ports, folder, logs }) : haproxyConfig(port, ports))
@@ -38,10 +38,14 @@ function nginxConfig({ port, ports, folder, logs }: BalancerOptions & { port: nu
   const site = readConfig('nginx.conf', ports)
     .replace('listen 443 ssl;', `listen 127.0.0.1:${port};`)
     .replaceAll(/^ *(ssl_|server_name).*$/gm, '')
-  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((kind) => `${kind}_temp_path ${folder};`)
   const limits = 'worker_processes 1; worker_rlimit_nofile 4096; events { worker_connections 2000; }'
   const paths = `pid ${folder}/nginx.pid; error_log ${logs}/nginx.log; daemon off;`
-  return `${paths} ${limits} http { access_log off; ${temporary.join(' ')} ${site} }`
+  return `${paths} ${limits} http { access_log off; ${temporaryPaths(folder)} ${site} }`
+}
+
+/** Where nginx keeps large bodies. By default these are folders of the system. */
+export function temporaryPaths(folder: string): string {
+  return ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((kind) => `${kind}_temp_path ${folder};`).join(' ')
 }
 
 function haproxyConfig(port: number, ports: readonly number[]): string {

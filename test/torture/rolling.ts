@@ -80,7 +80,7 @@ function none(): number {
   return 0
 }
 
-/** What a killed node was doing and nobody may repeat: each worker that writes has one request under way, and there are two nodes. */
+/** What a killed node was doing and nobody may repeat: each worker that writes has one request, and there are two nodes. */
 function inFlight(): number {
   return 2 * (workers + workers + Math.ceil(workers / 4))
 }

@@ -66,15 +66,15 @@ async function compareSizes(engine: string, [few, many]: readonly [BenchServer, 
 }
 
 async function measure(server: BenchServer, seconds: number): Promise<Costs> {
-  const newest = Number((await readPage(server, '')).meta.cursor)
-  const page = (after: number) => {
+  const [middle, newest] = await findCursors(server)
+  const page = (after: string) => {
     const url = `${server.url}${path}?after=${after}&limit=100`
     return 1000 / load(url, { connections: 8, seconds })
   }
   return {
-    'the first page': page(0),
-    'a page in the middle': page(newest >> 1),
-    'the newest page': page(newest - 100),
+    'the first page': page('0'),
+    'a page in the middle': page(middle),
+    'the newest page': page(newest),
     'a wake-up': await measureWakeUp(server),
   }
 }
@@ -130,6 +130,17 @@ async function readAll(engine: string, server: BenchServer): Promise<Result[]> {
     results.push(atMost(`${engine}: ${all} entries by ${name}, in seconds`, 1, { ratios: seconds, note }))
   }
   return results
+}
+
+/** From which the entries in the middle and the last hundred are read. */
+async function findCursors(server: BenchServer): Promise<[middle: string, newest: string]> {
+  const cursors: string[] = ['0']
+  for (let more = true; more; ) {
+    const { data, meta } = await readPage(server, `after=${cursors.at(-1)}&limit=100`)
+    if (data.length > 0) cursors.push(meta.cursor)
+    more = meta.more
+  }
+  return [cursors[cursors.length >> 1] ?? '0', cursors.at(-2) ?? '0']
 }
 
 async function readPages(server: BenchServer, from: string): Promise<void> {

@@ -44,7 +44,8 @@ async function measure(count: number): Promise<number> {
   const user = new User(row, compileRoles(definitions)) as unknown as Principal
   const policies = createPolicies({})
   const questions = ['area0.things.update', 'area0.view', 'nothing.at.all'].map((permission) => ({
-    requirement: { permission },
+    requirements: [{ permission }],
+    isChange: false,
     user,
     findEntity: async () => undefined,
     policies,

@@ -24,6 +24,10 @@ const list: LongList = {
     'filter[stock][lte]=25&filter[category]=category%203',
     'filter[stock]=49&filter[price][gt]=900&filter[active]=true',
     'filter[updated_at][gte]=2030-01-01',
+    `q=${finds.rare}`,
+    `q=${finds.common}`,
+    `q=${finds.common}&filter[category]=${finds.category}`,
+    'q=e',
   ],
   others: {
     'a jump to a value': [

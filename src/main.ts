@@ -1,7 +1,7 @@
 /** The command line. */
 import { join } from 'node:path'
 import { Command, CommanderError } from 'commander'
-import { withOwnFeatures } from './app/features.ts'
+import { withOwnFeatures, withoutDisabled } from './app/features.ts'
 import { addDoctorCommand } from './commands/doctor-command.ts'
 import { addGraphQLCommands } from './commands/graphql-commands.ts'
 import type { GlobalOptions, Settings } from './commands/settings.ts'
@@ -60,8 +60,9 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 
 let extensions: readonly Feature[] = []
 try {
-  extensions = await loadExtensionsFor(process.argv)
-  for (const feature of withOwnFeatures(extensions)) addFeatureCommands(feature)
+  const settings = await readFeatureSettingsFor(process.argv)
+  extensions = settings.extensions
+  for (const feature of withoutDisabled(withOwnFeatures(extensions), settings.disabled)) addFeatureCommands(feature)
   addGraphQLCommands(program, read)
   addDoctorCommand(program, read)
   await program.parseAsync()
@@ -74,12 +75,12 @@ async function read({ forService }: { forService: boolean }): Promise<Settings> 
   return readSettings(program.opts<GlobalOptions>(), { forService, extensions })
 }
 
-/** Runs before the arguments are parsed, because extensions may add commands. */
-async function loadExtensionsFor(argv: readonly string[]): Promise<readonly Feature[]> {
+/** Runs before the arguments are parsed, because features add commands. */
+async function readFeatureSettingsFor(argv: readonly string[]) {
   const globalOptions = new Command().option('--config <folder>', '', join(root, 'config'))
   globalOptions.parseOptions(argv.slice(2))
-  const { loadConfigured } = await import('./commands/settings.ts')
-  return loadConfigured(globalOptions.opts<GlobalOptions>().config)
+  const { readFeatureSettings } = await import('./commands/settings.ts')
+  return readFeatureSettings(globalOptions.opts<GlobalOptions>().config)
 }
 
 function addFeatureCommands(feature: Feature): void {

@@ -5,6 +5,7 @@ import { WebSocket } from 'ws'
 import { openConsole } from '../../test/support/console.ts'
 import { clientFrame } from '../../test/support/raw-socket.ts'
 import { openRawSocket } from '../support/raw-socket.ts'
+import { createUploads } from './uploads.ts'
 
 export interface Target {
   url: string
@@ -72,6 +73,32 @@ export const attacks = {
       const response = await fetch(`${url}/api/v2/products?category=long`)
       for await (const _chunk of response.body ?? []);
     }),
+
+  'aborted counts': ({ url }) =>
+    forever(200, async () => {
+      const signal = AbortSignal.timeout(300)
+      const response = await fetch(`${url}/api/v2/products?filter[price][gte]=1.5&count=exact&per_page=1`, { signal })
+      await response.arrayBuffer()
+    }),
+
+  'key creation': ({ url, token }) => forever(50, () => post(`${url}/api/auth/keys`, { name: 'One of many' }, token)),
+
+  'uploads of hostile files by one user': async (target) => {
+    const uploads = await createUploads(target)
+    for (let i = 0; i < 2; i++) uploads.stall()
+    let count = 0
+    await forever(4, () => uploads.send(count++))
+  },
+
+  'dead letters of a listener that always fails': ({ url, token }) =>
+    forever(1, async () => {
+      await fetch(`${url}/api/v2/products`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
+        body: JSON.stringify({ name: 'Lamp', description: 'Bright', price: 1 }),
+      })
+      await sleep(10)
+    }),
 } satisfies Record<string, Attack>
 
 export async function logInAndRegister({ url, email }: Target): Promise<void> {
@@ -97,9 +124,13 @@ async function forever(atOnce: number, attempt: () => Promise<unknown>): Promise
   )
 }
 
-async function post(url: string, json: object): Promise<void> {
+async function post(url: string, json: object, token?: string): Promise<void> {
   const body = JSON.stringify(json)
-  const response = await fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
+  const headers = {
+    'content-type': 'application/json',
+    ...(token !== undefined && { authorization: `Bearer ${token}` }),
+  }
+  const response = await fetch(url, { method: 'POST', headers, body })
   await response.arrayBuffer()
 }
 

@@ -1,6 +1,5 @@
 /** A page with a form, the example of docs/console.md. */
-import type { FastifyInstance } from 'fastify'
-import { field, html, OrEmpty, principalOf, type SendPage, Type } from 'latchkey/feature'
+import { type FastifyInstance, field, html, OrEmpty, principalOf, type SendPage, Type } from 'latchkey/feature'
 
 export const greetings: string[] = []
 const config = { access: 'authenticated', docs: false } as const

@@ -1,6 +1,5 @@
 /** The example of docs/authorization.md: notes that only their author may change. */
-import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { idOf, type Policy, principalOf } from 'latchkey/feature'
+import { type FastifyInstance, type FastifyRequest, idOf, type Policy, principalOf } from 'latchkey/feature'
 
 export interface Note {
   id: number
@@ -19,11 +18,15 @@ const notes = new Map<number, Note>()
 export async function noteRoutes(app: FastifyInstance): Promise<void> {
   const entity = async (request: FastifyRequest) => notes.get(idOf(request) ?? 0)
 
-  app.post<{ Body: { text: string } }>('/notes', { config: { access: 'authenticated' } }, async (request, reply) => {
-    const note = { id: notes.size + 1, authorId: principalOf(request).id, text: request.body.text }
-    notes.set(note.id, note)
-    return reply.code(201).send({ data: note })
-  })
+  app.post<{ Body: { text: string } }>(
+    '/notes',
+    { config: { access: ['authenticated', { keyPermission: 'notes.create' }] } },
+    async (request, reply) => {
+      const note = { id: notes.size + 1, authorId: principalOf(request).id, text: request.body.text }
+      notes.set(note.id, note)
+      return reply.code(201).send({ data: note })
+    },
+  )
 
   app.get('/notes/:id', { config: { access: { policy: 'notes', action: 'view', entity } } }, async (request) => ({
     data: request.entity,

@@ -1,13 +1,17 @@
 /** Notes: an extension of Latchkey. To load it, add this folder to `extensions` in the configuration. */
 import { join } from 'node:path'
-import type { FastifyInstance, FastifyRequest } from 'fastify'
 import {
   defineEvent,
   defineFeature,
+  type FastifyInstance,
+  type FastifyRequest,
+  field,
+  html,
   type Infrastructure,
   idOf,
   integer,
   key,
+  type PageKit,
   type Policy,
   principalOf,
   Type,
@@ -58,8 +62,11 @@ function addNoteRoutes(app: FastifyInstance, notes: Notes, maxLength: number): v
   const entity = async (request: FastifyRequest) => notes.find(idOf(request) ?? 0)
 
   // The type of `request.body` comes from the schema.
-  app.post('/api/notes', { config: { access: 'authenticated' }, schema: { body: NewNote } }, async (request, reply) =>
-    reply.code(201).send({ data: await notes.write(principalOf(request).id, request.body.text) }),
+  app.post(
+    '/api/notes',
+    { config: { access: ['authenticated', { keyPermission: 'notes.create' }] }, schema: { body: NewNote } },
+    async (request, reply) =>
+      reply.code(201).send({ data: await notes.write(principalOf(request).id, request.body.text) }),
   )
 
   app.get(
@@ -67,6 +74,33 @@ function addNoteRoutes(app: FastifyInstance, notes: Notes, maxLength: number): v
     { config: { access: ['authenticated', { policy: 'notes', action: 'view', entity }] } },
     async (request) => ({ data: request.entity }),
   )
+}
+
+/** Below /console. The session, the form token and the error pages are added for them. */
+function addNotePages(
+  app: FastifyInstance,
+  notes: Notes,
+  { maxLength, send, notices }: PageKit & { maxLength: number },
+) {
+  const config = { access: 'authenticated', docs: false } as const
+
+  app.get('/notes', { config }, async (request, reply) => {
+    const written = await notes.list(principalOf(request).id)
+    return send(request, reply, {
+      title: 'Notes',
+      content: html`<h1>Notes</h1>
+<form class="card" method="post" action="/console/notes">
+${field({ label: 'Text', name: 'text', required: true, maxlength: maxLength })}
+<button>Add note</button>
+</form>
+<ul>${written.map(({ text }) => html`<li>${text}</li>`)}</ul>`,
+    })
+  })
+
+  app.post('/notes', { config, schema: { body: createSchema(maxLength) } }, async (request, reply) => {
+    await notes.write(principalOf(request).id, request.body.text)
+    return notices.redirect(reply, { address: '/console/notes', notice: 'note-added' })
+  })
 }
 
 export default defineFeature({
@@ -81,12 +115,18 @@ export default defineFeature({
   events: [noteWritten],
   policies: { notes: notePolicy },
   routes: (notes, config) => (app) => addNoteRoutes(app, notes, config.notes.maxLength),
+  pages: (notes, config) => ({
+    navigation: [{ path: '/console/notes', name: 'Notes' }],
+    notices: { 'note-added': 'Note added.' },
+    routes: (kit) => (app) => addNotePages(app, notes, { ...kit, maxLength: config.notes.maxLength }),
+  }),
   elements: (notes) => [
     objectType({ name: 'Note', fields: { id: 'ID!', text: 'String!' } }),
     query({
       name: 'notes',
       type: '[Note!]',
-      access: 'authenticated',
+      // An API key with a list of permissions needs this one.
+      access: ['authenticated', { keyPermission: 'notes.read' }],
       resolve: (_args, { principal }) => (principal ? notes.list(principal.id) : []),
     }),
   ],

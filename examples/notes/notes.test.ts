@@ -24,6 +24,30 @@ for (const engine of engines) {
       assert.deepEqual(listed.body.data.notes, [{ text: 'Buy milk' }])
     })
 
+    test('are written in the console, and read by administrators', async (t) => {
+      const service = await start(t, { engine })
+      await service.signIn('ada@example.com')
+      const browser = service.openConsole()
+      await browser.signIn('ada@example.com')
+      await browser.open('/console/notes')
+      // Sends the form of that page, with its token.
+      const page = await browser.follow(await browser.submit('/console/notes', { text: 'Buy milk' }))
+      assert.match(page.text, /Note added\..* Buy milk/)
+
+      const bob = await service.signIn('bob@example.com')
+      await service.setRoles('bob@example.com', 'admin')
+      const [note] = await service.serviceOf(notes).list(1)
+      assert.equal((await service.get(`/api/notes/${note?.id}`, bob)).body.data.text, 'Buy milk')
+    })
+
+    test('are served by two threads', async (t) => {
+      // Each thread loads the module by its path.
+      const service = await start(t, { engine, extensions: [import.meta.dirname], threads: 2 })
+      const ada = await service.signIn()
+      const { body } = await service.post('/api/notes', { text: 'Buy milk' }, ada)
+      assert.equal((await service.get(`/api/notes/${body.data.id}`, ada)).status, 200)
+    })
+
     test('are as long as the configuration lets them be', async (t) => {
       const service = await start(t, { engine, environment: { NOTES_MAX_LENGTH: '5' } })
       const ada = await service.signIn()

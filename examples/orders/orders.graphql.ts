@@ -47,7 +47,7 @@ export function createOrderElements(orders: Orders) {
       description: 'Your own, the newest first; those of all where you hold orders.view.',
       type: '[Order!]',
       args: { page: { type: 'Int', default: 1 } },
-      access: 'authenticated',
+      access: ['authenticated', { keyPermission: 'orders.read' }],
       size: () => perPage,
       resolve: async ({ page }, context) =>
         (await orders.list(userOf(context), { page: Math.max(page, 1), perPage })).orders,
@@ -65,7 +65,7 @@ export function createOrderElements(orders: Orders) {
       name: 'placeOrder',
       type: 'Order',
       args: { items: '[OrderItemInput!]!' },
-      access: 'authenticated',
+      access: ['authenticated', { keyPermission: 'orders.create' }],
       resolve({ items }, context) {
         const body = { items: items.map(({ productId, quantity }) => ({ product_id: Number(productId), quantity })) }
         return orders.place(userOf(context), requireValid(validate, body))
@@ -94,7 +94,7 @@ export function createOrderElements(orders: Orders) {
       name: 'ownOrderPlaced',
       description: 'Each order of your own, as it is placed, on whatever device.',
       type: 'Order!',
-      access: 'authenticated',
+      access: ['authenticated', { keyPermission: 'orders.read' }],
       async *subscribe(_args, { principal, values }) {
         for await (const order of values<Order>(orderPlacedTopic)) if (order.user_id === principal?.id) yield order
       },

@@ -1,8 +1,9 @@
 /** Orders in the console: a list, and a page per order with a cancel button. */
-import type { FastifyInstance, FastifyRequest } from 'fastify'
 import {
   beyondLast,
   clientOf,
+  type FastifyInstance,
+  type FastifyRequest,
   html,
   idOf,
   metaOf,

@@ -1,5 +1,12 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { clientOf, idOf, metaOf, pageOf, principalOf } from 'latchkey/feature'
+import {
+  clientOf,
+  type FastifyInstance,
+  type FastifyRequest,
+  idOf,
+  metaOf,
+  pageOf,
+  principalOf,
+} from 'latchkey/feature'
 import { docs } from './orders.docs.ts'
 import { NewOrder } from './orders.schema.ts'
 import { type Orders, toResource } from './orders.service.ts'
@@ -15,7 +22,7 @@ export async function orderRoutes(app: FastifyInstance, { orders }: { orders: Or
 
   app.post(
     '/',
-    { config: { access: 'authenticated', docs: docs.place }, schema: { body: NewOrder } },
+    { config: { access: { keyPermission: 'orders.create' }, docs: docs.place }, schema: { body: NewOrder } },
     async (request, reply) => {
       const order = await orders.place(principalOf(request), request.body)
       return reply
@@ -25,7 +32,7 @@ export async function orderRoutes(app: FastifyInstance, { orders }: { orders: Or
     },
   )
 
-  app.get('/', { config: { access: 'authenticated', docs: docs.list } }, async (request) => {
+  app.get('/', { config: { access: { keyPermission: 'orders.read' }, docs: docs.list } }, async (request) => {
     const page = pageOf(request.query)
     const { orders: listed, total } = await orders.list(principalOf(request), page)
     return { data: listed.map(toResource), meta: metaOf(page, total) }

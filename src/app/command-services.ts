@@ -2,7 +2,7 @@
 import type { CoreConfig } from '../config/config.ts'
 import type { Feature } from '../platform/feature.ts'
 import type { Log } from '../platform/log/logger.ts'
-import { withOwnFeatures } from './features.ts'
+import { withOwnFeatures, withoutDisabled } from './features.ts'
 import { buildOnInfrastructure, type OpenInfrastructure } from './infrastructure.ts'
 import { createServices, type Services } from './join.ts'
 
@@ -15,6 +15,7 @@ export interface CommandServicesOptions {
 }
 
 export interface CommandServices {
+  /** The enabled ones. */
   features: readonly Feature[]
   services: Services
   /** To be closed by the caller. */
@@ -25,7 +26,8 @@ export async function openCommandServices(options: CommandServicesOptions): Prom
   const { config, log, extensions } = options
   const features = withOwnFeatures(extensions)
   return buildOnInfrastructure({ config, log, features, isServing: false }, async (infrastructure) => {
-    const services = await createServices(options.only ?? features, infrastructure)
-    return { features, services, infrastructure }
+    const enabled = withoutDisabled(features, config.features.disabled)
+    const services = await createServices(options.only ?? enabled, infrastructure, enabled)
+    return { features: enabled, services, infrastructure }
   })
 }

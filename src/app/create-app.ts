@@ -1,11 +1,12 @@
 /** The whole service: infrastructure, features and servers. */
 
+import type { Server } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import { readVersion } from '../config/version.ts'
 import { once } from '../core/once.ts'
 import type { LiveAccess } from '../platform/access/live-access.ts'
 import type { Authenticate } from '../platform/access/route-guards.ts'
-import type { TerminalLink } from '../platform/feature.ts'
+import type { Feature, TerminalLink } from '../platform/feature.ts'
 import type { Engine } from '../platform/graphql/execution/engine.types.ts'
 import { formatAppError } from '../platform/graphql/execution/graphql-errors.ts'
 import { graphqlPath } from '../platform/graphql/http/graphql.routes.ts'
@@ -38,12 +39,15 @@ export interface Parts extends Pick<OpenInfrastructure, 'db' | 'events' | 'topic
   authenticate: Authenticate
   collectMetrics: Metrics['collect']
   readRecentRequests: RecentRequests['read']
+  /** What the feature's `create` returned. */
+  serviceOf<Service>(feature: Feature<Service>): Service
 }
 
 /** One of several serving threads takes these steps of `close` before it, together with the others. */
 export interface ThreadApp extends App {
   stopServing(): Promise<void>
   exportLastMetrics(): Promise<void>
+  readonly servers: Readonly<Record<'http' | 'sockets', Server>>
 }
 
 export interface App extends Stoppable {
@@ -97,6 +101,7 @@ export async function createApp({ onCreated, ...options }: AppOptions): Promise<
       tracing: infrastructure.tracing,
       version: readVersion(),
       authenticate: joined.signIn.authenticate,
+      liveAccess: graphql.liveAccess,
       policies: joined.policies,
       keys: joined.signIn.keys,
       readiness,
@@ -104,6 +109,7 @@ export async function createApp({ onCreated, ...options }: AppOptions): Promise<
       corsOrigins: config.cors.origins,
       errorBodies: { [graphqlPath]: (error) => ({ errors: [formatAppError(error)] }) },
       onForbidden: joined.onForbidden,
+      claimOnce: infrastructure.threads.claimOnce,
     })
     requireUniqueRoutes(http.app)
     await joined.addRoutes(http.app)
@@ -114,7 +120,11 @@ export async function createApp({ onCreated, ...options }: AppOptions): Promise<
     let address = ''
     let links: Listening['links'] = Promise.resolve([])
     const announce = () => {
-      if (infrastructure.threads.doesBackgroundWork) links = joined.onListening(address)
+      if (infrastructure.threads.doesBackgroundWork) {
+        const running = infrastructure.nodes.start()
+        infrastructure.onClose(() => running.close())
+        links = joined.onListening(address)
+      }
       return links
     }
     // Registered first, so that it is waited for after the server has stopped.
@@ -130,6 +140,7 @@ export async function createApp({ onCreated, ...options }: AppOptions): Promise<
       sockets,
       collectMetrics: metrics.collect,
       readRecentRequests: metrics.recent.read,
+      serviceOf: <Service>(feature: Feature<Service>) => service.services.get(feature) as Service,
     })
     await http.app.ready()
 
@@ -147,6 +158,7 @@ export async function createApp({ onCreated, ...options }: AppOptions): Promise<
         return { url, wsUrl, address, links }
       },
       announce,
+      servers: { http: http.app.server, sockets: socketParts.server },
       drain() {
         readiness.drain()
         http.drain()

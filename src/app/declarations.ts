@@ -13,13 +13,15 @@ const platformMigrations = [
   { path: join(import.meta.dirname, '..', 'platform', 'changes', 'migrations') },
 ]
 
+const serviceNodes: Expiring = { table: 'service_nodes', key: 'id', isPresence: true }
+
 export interface Declared extends DeclaredSchema {
   auditEvents: Readonly<Record<string, string>>
 }
 
 export function declaredBy(features: readonly Feature[]): Declared {
   const definitions = features.map(({ definition }) => definition)
-  const expiring = definitions.flatMap((definition) => definition.expiringTables ?? [])
+  const expiring = [...definitions.flatMap((definition) => definition.expiringTables ?? []), serviceNodes]
   return {
     migrations: [...platformMigrations, ...features.flatMap(migrationsOf)],
     countedLists: ['audit', ...definitions.flatMap(({ countedLists = [] }) => countedLists)],
@@ -44,13 +46,19 @@ function migrationsOf(feature: Feature): MigrationFolder[] {
 export function expiringTables(features: readonly Feature[], { audit }: Pick<CoreConfig, 'audit'>): Expiring[] {
   return [
     ...features.flatMap(({ definition }) => definition.expiringTables ?? []),
+    serviceNodes,
     { table: 'used_once', key: 'id' },
     ...(audit.retentionDays > 0 ? [{ table: 'audit', key: 'id', keptSeconds: audit.retentionDays * 86_400 }] : []),
   ]
 }
 
+/** Disabled features keep their keys, because the files in config/ name them, but nothing is required of the values. */
 export function configParts(features: readonly Feature[]): ConfigPart[] {
-  return features.map(({ definition }) => ({ keys: definition.config, check: definition.checkConfig }))
+  return features.map(({ name, definition }) => ({
+    keys: definition.config,
+    check: (config, context) =>
+      config.features.disabled.includes(name) ? [] : (definition.checkConfig?.(config, context) ?? []),
+  }))
 }
 
 const isOwn = (feature: Feature) => (ownFeatures as readonly Feature[]).includes(feature)

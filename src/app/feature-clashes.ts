@@ -5,7 +5,7 @@ import type { Feature } from '../platform/feature.ts'
 import { Claims, ourselves } from './clashes.ts'
 
 /** The commands that belong to no feature. */
-const coreCommands = ['start', 'migrate', 'new', 'graphql:ws', 'graphql:schema', 'help']
+const coreCommands = ['start', 'migrate', 'new', 'doctor', 'graphql:ws', 'graphql:schema', 'help']
 
 /** Throws when two features claim the same name, or one needs a feature that is not there. The later one is blamed. */
 export function requireNoClashes(features: readonly Feature[]): void {
@@ -15,7 +15,7 @@ export function requireNoClashes(features: readonly Feature[]): void {
   }
   for (const feature of features) for (const claim of claimsOf(feature)) claims.add(feature.name, claim)
   for (const { name, definition } of features) {
-    for (const [as, needed] of Object.entries(definition.needs ?? {}) as [string, Feature][]) {
+    for (const [as, needed] of Object.entries({ ...definition.uses, ...definition.needs }) as [string, Feature][]) {
       if (!features.includes(needed)) {
         throw new FatalError(`feature ${name}: it needs ${as}, which is no feature here`, exitCodes.configuration)
       }

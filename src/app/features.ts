@@ -4,6 +4,7 @@ import { apiKeys } from '../features/api-keys/api-keys.feature.ts'
 import { auth } from '../features/auth/auth.feature.ts'
 import { backup } from '../features/backup/backup.feature.ts'
 import { console } from '../features/console/console.feature.ts'
+import { deadLetters } from '../features/dead-letters/dead-letters.feature.ts'
 import { devices } from '../features/devices/devices.feature.ts'
 import { overview } from '../features/overview/overview.feature.ts'
 import { passkeys } from '../features/passkeys/passkeys.feature.ts'
@@ -29,11 +30,20 @@ export const ownFeatures = [
   apiKeys,
   products,
   webhooks,
+  deadLetters,
   backup,
   setUp,
   overview,
   console,
 ] as const satisfies readonly Feature[]
+
+/** What `features.disabled` may name. */
+export const switchableFeatures: readonly Feature[] = [products, posts, webhooks, passkeys, overview, backup]
+
+/** Without those that `disabled` names. Their migrations, configuration keys and audit events are declared all the same. */
+export function withoutDisabled(features: readonly Feature[], disabled: readonly string[]): readonly Feature[] {
+  return features.filter((feature) => !(switchableFeatures.includes(feature) && disabled.includes(feature.name)))
+}
 
 const noExtensions: readonly Feature[] = []
 

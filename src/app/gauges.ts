@@ -1,7 +1,7 @@
 /** The gauges of the service itself. Features add those of their own. */
 
 import { getHeapStatistics } from 'node:v8'
-import { isMainThread, threadId } from 'node:worker_threads'
+import { threadId } from 'node:worker_threads'
 import { readVersion } from '../config/version.ts'
 import type { Service } from './open-service.ts'
 
@@ -66,11 +66,32 @@ export function addServiceGauges({ infrastructure, metrics, readiness, graphql }
     read: changes.heldBackSeconds,
   })
   addHeapGauges(metrics)
+  const { name, help, label } = threadUnresponsive
+  // Whether it is, the main thread says: see app/threads/.
+  metrics.addGauge({ name, help, label: label.name, aggregator: 'max', read: () => ({ [labelOf(threadId)]: 0 }) })
+  metrics.addCounter(threadDeaths)
+}
+
+export const threadUnresponsive = {
+  name: 'thread_unresponsive',
+  help: 'Whether the event loop of a serving thread stands still: 1, or 0.',
+  label: { name: 'thread' },
+} as const
+
+export const threadDeaths = {
+  name: 'thread_deaths_total',
+  help: 'Serving threads that died and were replaced, by cause.',
+  label: { name: 'cause', values: ['unresponsive', 'memory', 'error'] },
+} as const
+
+/** Of the main thread, the id is 0. */
+export function labelOf(id: number): string {
+  return id === 0 ? 'main' : `worker-${id}`
 }
 
 /** Each thread has a heap of its own, so the label keeps them apart when the values of threads are added. */
 function addHeapGauges(metrics: Service['metrics']): void {
-  const thread = isMainThread ? 'main' : `worker-${threadId}`
+  const thread = labelOf(threadId)
   metrics.addGauge({
     name: 'thread_heap_used_bytes',
     help: 'Used JavaScript heap, by thread.',
@@ -79,7 +100,7 @@ function addHeapGauges(metrics: Service['metrics']): void {
   })
   metrics.addGauge({
     name: 'thread_heap_limit_bytes',
-    help: 'Size at which the JavaScript heap is full and the process ends, by thread.',
+    help: 'Size at which the JavaScript heap is full and the thread ends, by thread.',
     label: 'thread',
     read: () => ({ [thread]: getHeapStatistics().heap_size_limit }),
   })

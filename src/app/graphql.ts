@@ -21,7 +21,7 @@ export type GraphQL = Awaited<ReturnType<typeof createGraphQL>>
 export async function createGraphQL(infrastructure: Infrastructure, joined: Joined) {
   const { config, log, clock, metrics, tracing, topics, nodeBus, limitPerAddress, onClose } = infrastructure
   const { graphql } = config
-  const { authenticate } = joined.signIn
+  const { authenticate, keys } = joined.signIn
   const liveAccess = await createLiveAccess({ authenticate, bus: nodeBus, clock, log })
   onClose(() => liveAccess.close())
   const scheduler = createFairScheduler({ onError: (error) => log.error({ err: error }, 'a task of a client failed') })
@@ -80,6 +80,7 @@ export async function createGraphQL(infrastructure: Infrastructure, joined: Join
         prefix: graphqlPath,
         engine,
         authenticate,
+        keys,
         liveAccess,
         maxBatch: graphql.limits.batch,
         maxCost: graphql.limits.cost,

@@ -1,6 +1,8 @@
 /** Opens what every feature may use: database, buses, rate limits, audit trail, secrets and the rest. */
+import { hostname } from 'node:os'
 import type { CoreConfig } from '../config/config.ts'
 import { root } from '../config/root.ts'
+import { readVersion } from '../config/version.ts'
 import { type Clock, systemClock } from '../core/clock.ts'
 import { type Random, systemRandom } from '../core/random.ts'
 import { createAccessChanges } from '../platform/access/access-changes.ts'
@@ -9,16 +11,20 @@ import { createAnnounce } from '../platform/bus/announce.ts'
 import type { Bus } from '../platform/bus/bus.ts'
 import { createMemoryBus } from '../platform/bus/memory.ts'
 import { createChangeLog } from '../platform/changes/change-log.ts'
+import { createCursors } from '../platform/changes/cursors.ts'
 import type { Observe } from '../platform/database/database.ts'
 import { createMaintainedCounts } from '../platform/database/maintained-counts.ts'
 import { withAdvice } from '../platform/database/open.ts'
 import { createSingleUseIds } from '../platform/database/single-use-ids.ts'
+import { countWriteFailures } from '../platform/database/write-failures.ts'
 import { createEvents } from '../platform/events/events.ts'
 import type { Feature } from '../platform/feature.ts'
 import type { Infrastructure } from '../platform/infrastructure.ts'
 import { createLimiters } from '../platform/limiter/limiter.ts'
 import type { Log } from '../platform/log/logger.ts'
 import type { Metrics } from '../platform/metrics/metrics.ts'
+import { createNodeStore } from '../platform/nodes/nodes.store.ts'
+import { createNodes } from '../platform/nodes/nodes.ts'
 import { openRedis, type Redis } from '../platform/redis/redis.ts'
 import { createOwnParts, type ProcessParts } from '../platform/threads/process-parts.ts'
 import type { Telemetry } from '../platform/tracing/otlp/telemetry.ts'
@@ -91,19 +97,23 @@ export async function openInfrastructure(options: InfrastructureOptions): Promis
       clock,
       random,
       isServing,
+      claimOnce: threads.claimOnce,
       onWriterDeath,
       ...(observe && { observe }),
       ...(threads.database && { ...threads.database, isMigrated: true }),
     })
-    opened(plainDb)
-    const db = tracing ? traceDatabase(plainDb, tracing) : plainDb
+    const counted = countWriteFailures(opened(plainDb), options.metrics)
+    const db = tracing ? traceDatabase(counted, tracing) : counted
     const redis =
       isServing && config.redis.url !== undefined ? opened(await openRedis(config.redis.url, log)) : undefined
     const open = async (bus: (parts: BusParts, redis: Redis | undefined) => Promise<Bus>) =>
       opened(isServing ? await bus({ config, log, db, threads, tracing }, redis) : createMemoryBus({ log }))
     const nodeBus = await open(openNodeBus)
     const topics = await open(openTopicBus)
-    const changes = opened(await createChangeLog({ db, bus: nodeBus, clock, log }))
+    const secrets = openSecrets({ config, log, random, isServing })
+    const cursors = await createCursors({ db, keys: secrets.deriveKeys('change cursors'), random })
+    const changes = opened(await createChangeLog({ db, bus: nodeBus, clock, log, cursors }))
+    const readRecentRequests = options.metrics && threads.recentRequestsOf(options.metrics)
     if (isServing) warnWithoutListen({ config, db, log, threads }, redis)
     // A SQLite file has one node.
     if (isServing && db.dialect === 'postgres' && config.graphql.pubsub === 'in_memory' && threads.doesBackgroundWork) {
@@ -121,13 +131,20 @@ export async function openInfrastructure(options: InfrastructureOptions): Promis
       redis,
       applied,
       metrics: options.metrics,
-      readRecentRequests: options.metrics && threads.recentRequestsOf(options.metrics),
+      readRecentRequests,
       tracing,
       counts: createMaintainedCounts(db),
       singleUseIds: createSingleUseIds(db),
       audit: createAudit({ clock, events: declared.auditEvents }),
-      secrets: openSecrets({ config, log, random, isServing }),
+      secrets,
       changes,
+      nodes: createNodes({
+        store: db.dialect === 'postgres' ? createNodeStore(db) : undefined,
+        clock,
+        log,
+        self: { id: threads.nodeId, name: hostname(), version: readVersion() },
+        countThreads: async () => (await readRecentRequests?.())?.length ?? 0,
+      }),
       events: createEvents({ log }),
       topics,
       announce: createAnnounce(topics, log),

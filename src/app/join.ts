@@ -13,16 +13,19 @@ import {
 import type { EventListener } from '../platform/events/events.ts'
 import type { Feature, Running, SignIn, TerminalLink } from '../platform/feature.ts'
 import type { Element } from '../platform/graphql/schema/elements.ts'
-import { namedPlugin } from '../platform/http/named-plugin.ts'
+import { markRoutes, namedPlugin } from '../platform/http/named-plugin.ts'
 import type { Infrastructure } from '../platform/infrastructure.ts'
 import type { ConsolePages } from '../platform/pages/console-pages.ts'
 import { Claims } from './clashes.ts'
-import { markRoutes } from './route-owners.ts'
 
 export type Services = ReadonlyMap<Feature, unknown>
 
-/** Creates these features and everything they need, each once. */
-export async function createServices(features: readonly Feature[], infrastructure: Infrastructure): Promise<Services> {
+/** Creates these features and everything they need, and what they use of the enabled ones, each once. */
+export async function createServices(
+  features: readonly Feature[],
+  infrastructure: Infrastructure,
+  enabled = features,
+): Promise<Services> {
   const services = new Map<Feature, unknown>()
   const underWay = new Set<Feature>()
 
@@ -32,8 +35,11 @@ export async function createServices(features: readonly Feature[], infrastructur
     underWay.add(feature)
     const { definition } = feature
     const needs: Record<string, unknown> = {}
-    for (const [name, needed] of Object.entries((definition.needs ?? {}) as Record<string, Feature>)) {
-      needs[name] = await create(needed)
+    for (const [name, needed] of Object.entries({ ...definition.uses, ...definition.needs } as Record<
+      string,
+      Feature
+    >)) {
+      if (definition.needs?.[name] || enabled.includes(needed)) needs[name] = await create(needed)
     }
     const service = await definition.create(infrastructure, needs)
     services.set(feature, service)

@@ -3,14 +3,17 @@ import type { CoreConfig } from '../config/config.ts'
 import { root } from '../config/root.ts'
 import type { Clock } from '../core/clock.ts'
 import type { Random } from '../core/random.ts'
+import { beginningOf, watchChangingTexts } from '../platform/database/changing-texts.ts'
 import { type OpenOptions, openDatabase } from '../platform/database/open.ts'
 import type { Log } from '../platform/log/logger.ts'
+import type { ProcessParts } from '../platform/threads/process-parts.ts'
 import type { Declared } from './declarations.ts'
 import { connectionsPerThread } from './threads/count.ts'
 
 export interface ServiceDatabaseOptions
   extends Pick<OpenOptions, 'observe' | 'connectThreads' | 'isMigrated' | 'onWriterDeath'>,
-    Partial<Pick<OpenOptions, 'poolSize'>> {
+    Partial<Pick<OpenOptions, 'poolSize'>>,
+    Partial<Pick<ProcessParts, 'claimOnce'>> {
   config: CoreConfig
   log: Log
   declared: Declared
@@ -21,7 +24,7 @@ export interface ServiceDatabaseOptions
 }
 
 export async function openServiceDatabase(options: ServiceDatabaseOptions) {
-  const { config, log, declared, isServing, ...rest } = options
+  const { config, log, declared, isServing, claimOnce, ...rest } = options
   const opened = await openDatabase({
     ...config.database,
     poolSize: connectionsPerThread(config.database.poolSize, 1),
@@ -35,5 +38,16 @@ export async function openServiceDatabase(options: ServiceDatabaseOptions) {
     ...rest,
   })
   if (opened.applied.length > 0) log.info({ applied: opened.applied }, 'migrations applied')
-  return opened
+  if (!config.isDevelopment || !isServing || !claimOnce) return opened
+  const db = watchChangingTexts(opened.db, (sql) => {
+    if (claimOnce('changing-sql-text')) log.warn(adviceOn(sql))
+  })
+  return { ...opened, db }
+}
+
+function adviceOn(sql: string): string {
+  return (
+    `the SQL text "${beginningOf(sql)}" is not constant: it has been sent in many variants, and each is prepared anew. ` +
+    'Pass values as parameters, and a list as one parameter, with idIsListed and toIdList; see "SQL" in docs/extensions.md'
+  )
 }

@@ -1,18 +1,22 @@
 /** Everything that serves requests, apart from the listening sockets: infrastructure, features, GraphQL, readiness. */
+import { root } from '../config/root.ts'
 import { readVersion } from '../config/version.ts'
 import { systemRandom } from '../core/random.ts'
 import { startActorBackfill } from '../platform/audit/actor-backfill.ts'
+import { startCursorEncryption } from '../platform/changes/encrypt-cursors.ts'
 import { startRetention } from '../platform/changes/retention.ts'
 import { startCleanup } from '../platform/database/cleanup.ts'
 import type { Database } from '../platform/database/database.ts'
 import { startFolding } from '../platform/database/maintained-counts.ts'
+import { findSqlitePath } from '../platform/database/open.ts'
+import { createStorage } from '../platform/database/storage.ts'
 import type { Feature } from '../platform/feature.ts'
 import { createReadiness } from '../platform/http/readiness.ts'
 import { createMetrics, type Metrics } from '../platform/metrics/metrics.ts'
 import { createOwnParts, type ProcessParts } from '../platform/threads/process-parts.ts'
 import type { Telemetry } from '../platform/tracing/otlp/telemetry.ts'
 import { expiringTables } from './declarations.ts'
-import { withOwnFeatures } from './features.ts'
+import { withOwnFeatures, withoutDisabled } from './features.ts'
 import { createGraphQL } from './graphql.ts'
 import { buildOnInfrastructure, type InfrastructureOptions, type OpenInfrastructure } from './infrastructure.ts'
 import { createServices, joinFeatures } from './join.ts'
@@ -66,13 +70,15 @@ async function openConfiguredTelemetry(
 
 async function joinAll(features: readonly Feature[], infrastructure: OpenInfrastructure, metrics: Metrics) {
   const { config, log, clock, db, threads, onClose } = infrastructure
-  const services = await createServices(features, infrastructure)
-  const joined = await joinFeatures(features, services, infrastructure)
+  const enabled = withoutDisabled(features, config.features.disabled)
+  const services = await createServices(enabled, infrastructure)
+  const joined = await joinFeatures(enabled, services, infrastructure)
   if (threads.doesBackgroundWork) {
     for (const running of [
       startCleanup({ db, clock, log, tables: expiringTables(features, config) }),
       startActorBackfill({ db, log }),
       startFolding({ db, log }),
+      startCursorEncryption({ cursors: infrastructure.changes.cursors, clock, log }),
       startRetention({ db, clock, log, days: config.changes.retentionDays }),
     ]) {
       onClose(() => running.close())
@@ -80,9 +86,14 @@ async function joinAll(features: readonly Feature[], infrastructure: OpenInfrast
   }
   const graphql = await createGraphQL(infrastructure, joined)
   await joined.start({ doesBackgroundWork: threads.doesBackgroundWork })
+  const storage = createStorage(db, findSqlitePath(config.database.url, root))
   const readiness = createReadiness({
     log,
-    checkDatabase: () => db.checkWritable(),
+    async checkDatabase() {
+      await db.checkWritable()
+      // A write that changes nothing may succeed where one that needs room does not.
+      await storage.requireRoom()
+    },
     dependencies: { ...neighboursOf(db, infrastructure), database: () => !db.hasFaults() },
   })
   return { infrastructure, metrics, services, joined, graphql, readiness }

@@ -54,6 +54,7 @@ export function createSocketParts(
   })
   return {
     sockets,
+    server: socketServer.server,
     /** `others` are further upgrade endpoints on the same server, by path. */
     serveBeside: (http: Server, others: Readonly<Record<string, UpgradeEndpoint>> = {}) =>
       sockets.serveAt(http, graphqlPath, others),

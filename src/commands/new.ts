@@ -27,7 +27,7 @@ export async function createExtension(name: string): Promise<void> {
 
 Name it in the configuration:   extensions = ["${folder}"]
 or in the environment:          LATCHKEY_EXTENSIONS=${folder}
-Run its tests:                  cd ${name} && npm install && npm test
+Check its types, and test it:   cd ${name} && npm install && npm run check && npm test
 `)
 }
 
@@ -49,17 +49,29 @@ function capitalise(word: string): string {
 }
 
 async function describePackage(name: string, folder: string): Promise<string> {
-  const { dependencies } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as {
-    dependencies: Record<string, string>
-  }
+  const { dependencies, devDependencies } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as Record<
+    'dependencies' | 'devDependencies',
+    Record<string, string>
+  >
+  const isForTypes = (name: string) =>
+    ['typescript', 'typebox'].includes(name) ||
+    (name.startsWith('@types/') && name.slice('@types/'.length) in dependencies)
   const description = {
     name,
     private: true,
     type: 'module',
     exports: './index.ts',
-    scripts: { test: 'TEST_ONLY_SQLITE=1 node --test' },
-    // Pins the Node that the service runs on; npm scripts find it before the machine's own.
-    devDependencies: { latchkey: `file:${relative(folder, root)}`, node: dependencies.node },
+    scripts: { test: 'TEST_ONLY_SQLITE=1 node --test', check: 'tsc' },
+    devDependencies: {
+      // A link, so that the extension is checked and tested with the program that will load it.
+      latchkey: `file:${relative(folder, root)}`,
+      // Pins the Node that the service runs on; npm scripts find it before the machine's own.
+      node: dependencies.node,
+      // Latchkey's types refer to them, and the program may be installed without its development dependencies.
+      ...Object.fromEntries(Object.entries(devDependencies).filter(([name]) => isForTypes(name))),
+    },
+    // Of the packages above, only Node needs its install script.
+    allowScripts: { node: true },
   }
   return `${JSON.stringify(description, undefined, 2)}\n`
 }

@@ -4,10 +4,12 @@ import type { Stoppable } from '../app/create-app.ts'
 import { exitCodes } from '../core/fatal-error.ts'
 import type { Log } from '../platform/log/logger.ts'
 import { keepStopShort, stopTimesOf } from '../platform/process/stop-times.ts'
+import { startWatchdog } from '../platform/process/watchdog.ts'
 
 export interface ServingOptions {
   log: Log
   drainSeconds: number
+  unresponsiveSeconds: number
   isDevelopment: boolean
 }
 
@@ -23,6 +25,9 @@ export async function serve(app: Stoppable, options: ServingOptions, listen: () 
   keepStopShort(options)
   try {
     await listen()
+    // The start does not count, nor does the stop.
+    const watchdog = startWatchdog(options.unresponsiveSeconds, options.log)
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, watchdog.stop)
   } catch (error) {
     await app.close()
     throw error

@@ -12,10 +12,13 @@ export interface GlobalOptions {
   debug?: boolean
 }
 
-/** Loads the extensions that the configuration in this folder, or the environment, names. */
-export async function loadConfigured(directory: string): Promise<Feature[]> {
-  const names = readOne({ directory, environment: process.env }, coreKeys.extensions)
-  return loadExtensions(names, directory)
+/** What the configuration in this folder, or the environment, says of features. Checked when the configuration is read. */
+export async function readFeatureSettings(directory: string) {
+  const sources = { directory, environment: process.env }
+  return {
+    extensions: await loadExtensions(readOne(sources, coreKeys.extensions), directory),
+    disabled: readOne(sources, coreKeys.features.disabled),
+  }
 }
 
 export interface Settings {

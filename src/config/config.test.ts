@@ -252,6 +252,19 @@ test('without a secret the service starts in development on SQLite alone; comman
 test('mail needs a public address, and key algorithms need a key', (t) => {
   assert.match(problems(t, { environment: { MAIL_URL: 'smtp://localhost' } })[0] ?? '', /needs PUBLIC_URL/)
   assert.match(problems(t, { environment: { JWT_ALGORITHM: 'RS256' } })[0] ?? '', /RS256 needs JWT_PRIVATE_KEY_FILE/)
+  assert.deepEqual(problems(t, { environment: { JWT_PRIVATE_KEY_FILE: 'key.pem' } }), [
+    'JWT_PRIVATE_KEY_FILE: HS256 does not sign with a key: set JWT_ALGORITHM to RS256, ES256 or EdDSA',
+  ])
+})
+
+test('paths can be appended to the public address', (t) => {
+  const read = (PUBLIC_URL: string) => load(t, { environment: { PUBLIC_URL } }).server.publicUrl
+  assert.equal(read('https://app.example.com/base//'), 'https://app.example.com/base')
+  for (const PUBLIC_URL of ['https://app.example.com/?a=b', 'https://app.example.com#top']) {
+    assert.deepEqual(problems(t, { environment: { PUBLIC_URL } }), [
+      'PUBLIC_URL must be a URL that starts with http: or https:, without a query or fragment',
+    ])
+  }
 })
 
 test('OpenTelemetry is configured by its own variables, which are checked where it is used', (t) => {

@@ -33,6 +33,8 @@ export const coreKeys = {
     unreadSeconds: key('server.unread_timeout', secondsUpTo(3600), 30, 'UNREAD_TIMEOUT'),
     /** 0 stands for the number of cores. */
     threads: key('server.threads', integer({ min: 0, max: 64 }), 0, 'THREADS'),
+    /** 0 never replaces a thread. */
+    unresponsiveSeconds: key('server.unresponsive_seconds', integer({ min: 0, max: 3600 }), 10, 'UNRESPONSIVE_SECONDS'),
     maxEventLoopDelayMs: key('server.max_event_loop_delay_ms', count, 1000, 'MAX_EVENT_LOOP_DELAY_MS'),
   },
   log: {
@@ -94,6 +96,10 @@ export const coreKeys = {
     },
   },
   telemetry: telemetryKeys,
+  features: {
+    /** Built-in features that are turned off. */
+    disabled: key('features.disabled', list(text), [], 'FEATURES_DISABLED'),
+  },
   extensions: key('extensions', list(text), [], 'LATCHKEY_EXTENSIONS'),
   mail: {
     url: secret(optional('mail.url', url('smtp', 'smtps'), 'MAIL_URL')),

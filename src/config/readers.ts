@@ -129,11 +129,14 @@ export function databaseUrl(...otherSchemes: string[]): Reader<string> {
   }
 }
 
+const webUrl = url('http', 'https')
+
 /** Slashes at the end are removed, because paths are appended to it. */
 export const baseUrl: Reader<string> = {
-  ...url('http', 'https'),
+  expected: `${webUrl.expected}, without a query or fragment`,
   read(input) {
-    let address = url('http', 'https').read(input)
+    let address = webUrl.read(input)
+    if (address !== undefined && /[?#]/.test(address)) return undefined
     while (address?.endsWith('/')) address = address.slice(0, -1)
     return address
   },

@@ -7,6 +7,8 @@ export class AppError extends Error {
   /** Further fields of the response body: `details` or `locked_until`. */
   readonly extra: Readonly<Record<string, unknown>> | undefined
   readonly headers: Readonly<Record<string, string>> | undefined
+  /** What the text leaves out, for clients that accept problem details. */
+  readonly reason: string | undefined
   readonly #isReported: boolean
 
   constructor(
@@ -16,6 +18,7 @@ export class AppError extends Error {
       code,
       extra,
       headers,
+      reason,
       cause,
       isReported = false,
     }: {
@@ -23,6 +26,7 @@ export class AppError extends Error {
       code?: string
       extra?: Record<string, unknown>
       headers?: Record<string, string>
+      reason?: string
       cause?: unknown
       /** The cause has been logged already and is left out of the request's log line. */
       isReported?: boolean
@@ -33,6 +37,7 @@ export class AppError extends Error {
     this.code = code ?? toCode(publicText)
     this.extra = extra
     this.headers = headers
+    this.reason = reason
     this.#isReported = isReported
   }
 

@@ -6,6 +6,8 @@ export interface Ticket {
   isUrgent: boolean
   /** Checked before the work starts, so that nothing is computed for a client that has disconnected. */
   isGone?(): boolean
+  /** Calls the listener when the client disconnects, so that waiting work is dropped at once. Returns its removal. */
+  onGone?(listener: () => void): () => void
   /** Continues earlier work: it may wait without limit and is never refused. */
   isBegun?: boolean
 }
@@ -107,6 +109,18 @@ export class FairLines {
     if (this.waiting < maxWaiting) return true
     const longest = [...this.#lines.values()].reduce((a, b) => (lengthOf(b) > lengthOf(a) ? b : a))
     return lengthOf(longest) > lengthOf(line) + 1 && this.#refuseLast(longest)
+  }
+
+  /** Rejects one that waits. */
+  drop(line: Line, entry: Entry): void {
+    for (const kind of ['urgent', 'other'] as const) {
+      const place = line[kind].indexOf(entry)
+      if (place === -1) continue
+      line[kind].splice(place, 1)
+      this.#waiting[kind] -= 1
+      if (isIdle(line)) this.#lines.delete(line.client)
+      entry.reject(this.#options.gone())
+    }
   }
 
   refuseAll(): void {

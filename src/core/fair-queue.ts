@@ -2,7 +2,8 @@
  * Shares a few slots fairly between clients. A free slot goes to the client with the fewest running entries, and among
  * equals to the one served longest ago, so a client that floods the queue only delays itself.
  */
-import { FairLines, type FairLinesOptions, type Ticket } from './fair-lines.ts'
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { type Entry, FairLines, type FairLinesOptions, type Ticket } from './fair-lines.ts'
 
 export interface FairQueueOptions extends FairLinesOptions {
   atOnce: number
@@ -43,16 +44,30 @@ export function createFairQueue(options: FairQueueOptions): FairQueue {
       if (isClosed) return Promise.reject(full())
       const line = lines.of(ticket.client)
       if (running >= atOnce && !ticket.isBegun && !lines.makeRoom(line)) return Promise.reject(full())
+      // It is started by whoever leaves the slot, but belongs to the caller.
+      const inContext = AsyncLocalStorage.snapshot()
       return new Promise((resolve, reject) => {
-        const start = async () => {
-          try {
-            resolve(await work())
-          } catch (error) {
+        let stopListening = () => {}
+        const entry: Entry = {
+          ticket,
+          async start() {
+            stopListening()
+            try {
+              resolve(await inContext(work))
+            } catch (error) {
+              reject(error)
+            }
+          },
+          reject(error) {
+            stopListening()
             reject(error)
-          }
+          },
         }
-        lines.push(line, { ticket, start, reject })
+        lines.push(line, entry)
         fill()
+        if (line.urgent.includes(entry) || line.other.includes(entry)) {
+          stopListening = ticket.onGone?.(() => lines.drop(line, entry)) ?? stopListening
+        }
       })
     },
 

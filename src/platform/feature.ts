@@ -41,11 +41,18 @@ export interface SignIn {
   keys?: KeyRules
 }
 
-export interface FeatureDefinition<Service, Uses extends Needs, Keys extends KeyTree> {
+export interface FeatureDefinition<
+  Service,
+  Uses extends Needs,
+  Keys extends KeyTree,
+  Optional extends Needs = Record<never, never>,
+> {
   /** Lower-case words, joined by hyphens. */
   name: string
   /** Features to create first; `create` gets their services under these names. */
   needs?: Uses
+  /** Like `needs`, but `create` gets no service for those that `features.disabled` turns off. */
+  uses?: Optional
   /** A folder with subfolders sqlite/ and postgres/, each with the same files NNNN-name.sql. */
   migrations?: string
   /** Tables with an integer `id` whose row counts are maintained by triggers instead of COUNT(*). */
@@ -60,7 +67,7 @@ export interface FeatureDefinition<Service, Uses extends Needs, Keys extends Key
   checkConfig?(config: CoreConfig & ValuesOf<Keys>, context: CheckContext): string[]
   create(
     infrastructure: Infrastructure<CoreConfig & ValuesOf<Keys>>,
-    needs: ServicesOf<Uses>,
+    needs: ServicesOf<Uses> & Partial<ServicesOf<Optional>>,
   ): Service | Promise<Service>
   /** Starts background work. Called in one thread of the process; not in commands. */
   start?(service: Service, infrastructure: Infrastructure<CoreConfig & ValuesOf<Keys>>): Running | Promise<Running>
@@ -107,7 +114,7 @@ export interface Feature<out Service = unknown, out Keys = unknown> {
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: joins definitions of any type; defineFeature has checked each of them
-export type AnyDefinition = FeatureDefinition<any, any, any>
+export type AnyDefinition = FeatureDefinition<any, any, any, any>
 
 const namePattern = /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/
 
@@ -117,7 +124,8 @@ export function defineFeature<
   Service,
   const Uses extends Needs = Record<never, never>,
   const Keys extends KeyTree = Record<never, never>,
->(definition: FeatureDefinition<Service, Uses, Keys>): Feature<Service, Keys> {
+  const Optional extends Needs = Record<never, never>,
+>(definition: FeatureDefinition<Service, Uses, Keys, Optional>): Feature<Service, Keys> {
   if (!namePattern.test(definition.name)) {
     throw new Error(`"${definition.name}" is no name for a feature: use lower-case words with hyphens between them`)
   }

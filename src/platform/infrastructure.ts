@@ -15,6 +15,7 @@ import type { LimitPerAddress } from './limiter/connections-per-address.ts'
 import type { CreateLimiter } from './limiter/limiter.ts'
 import type { Log } from './log/logger.ts'
 import type { Metrics } from './metrics/metrics.ts'
+import type { Nodes } from './nodes/nodes.ts'
 import type { HashPool } from './passwords/hash-pool.ts'
 import type { Secrets } from './secrets/secrets.ts'
 import type { ReadRecentRequests } from './threads/process-parts.ts'
@@ -43,6 +44,8 @@ export interface Infrastructure<Config = CoreConfig> {
   readonly secrets: Secrets
   /** What was committed, in order: for readers that must miss nothing. */
   readonly changes: ChangeLog
+  /** The nodes that share the database. */
+  readonly nodes: Nodes
   /** Domain events within this process. */
   readonly events: Events
   /** The topics of GraphQL subscriptions, across nodes. */

@@ -1,5 +1,6 @@
 /** `latchkey/feature`: for writing features. */
 
+export type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 export type { Static } from 'typebox'
 export { key, optional, secret } from '../config/key.ts'
 export { bool, choice, count, integer, list, positive, rateLimit, secondsUpTo, text, url } from '../config/readers.ts'
@@ -13,6 +14,7 @@ export type { Change, ChangeTopic } from '../platform/changes/change.ts'
 export type { ChangeLog } from '../platform/changes/change-log.ts'
 export { type CommandContext, defineCommand } from '../platform/command-line/command.ts'
 export { ConstraintError, type Database, rowOf, type Statement } from '../platform/database/database.ts'
+export { idIsListed, toIdList } from '../platform/database/id-lists.ts'
 export type { MaintainedCounts } from '../platform/database/maintained-counts.ts'
 export { defineEvent, type Events, on } from '../platform/events/events.ts'
 export { defineFeature, type Feature, type ServiceOf, type TerminalLink } from '../platform/feature.ts'

@@ -1,3 +1,6 @@
+/** Meets the password policy. */
+export const testPassword = 'Correct-Horse-1'
+
 /** HTTP client for a service under test. */
 export interface ClientResponse {
   status: number
@@ -44,7 +47,7 @@ export function createClient(url: string) {
     put: (path: string, json: object = {}, token?: string) => request('PUT', path, { json, token }),
     delete: (path: string, token?: string) => request('DELETE', path, { token }),
     /** Registers a user and signs in. Returns the access token. */
-    async signIn(email = 'ada@example.com', password = 'Correct-Horse-1'): Promise<string> {
+    async signIn(email = 'ada@example.com', password = testPassword): Promise<string> {
       await request('POST', '/api/auth/register', { json: { email, password, name: '' } })
       const { status, body } = await request('POST', '/api/auth/login', { json: { email, password } })
       if (status !== 200) throw new Error(`login failed with status ${status}`)

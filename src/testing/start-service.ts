@@ -1,19 +1,24 @@
 /** Starts a listening service with extensions, on a temporary database and with a clock that tests can move. */
 import { join } from 'node:path'
-import { type App, createApp, type Listening, type OnCreated } from '../app/create-app.ts'
+import { type CommandServicesOptions, openCommandServices } from '../app/command-services.ts'
+import { type App, createApp, type Listening, type OnCreated, type Parts } from '../app/create-app.ts'
 import { loadConfig } from '../app/load-config.ts'
+import { loadExtensions } from '../app/load-extensions.ts'
 import { createThreadedApp } from '../app/threads/start-threads.ts'
 import { root } from '../config/root.ts'
+import { admin } from '../features/admin/admin.feature.ts'
 import type { Dialect } from '../platform/database/database.ts'
-import type { Feature } from '../platform/feature.ts'
+import type { Feature, ServiceOf } from '../platform/feature.ts'
 import { createLogger } from '../platform/log/logger.ts'
 import { createClient } from './client.ts'
 import { type Beginning, beginNow, createMovableClock, type MovableClock } from './clock.ts'
+import { type ConsoleBrowser, openConsole } from './console.ts'
 import { createTestDatabase, type TestDatabase, testThreads } from './databases.ts'
 import { pooledWorkers } from './threads.ts'
 
 export interface TestServiceOptions {
-  extensions?: readonly Feature[]
+  /** Features, or paths of their modules, which several threads need to load them. */
+  extensions?: readonly (Feature | string)[]
   /** Default `sqlite`. `postgres` creates a database on the server in TEST_DATABASE_URL. */
   engine?: Dialect
   /** Uses an existing database instead of a new one, and does not drop it. */
@@ -24,7 +29,7 @@ export interface TestServiceOptions {
   environment?: Readonly<Record<string, string>>
   /** Called before the service listens. */
   onCreated?: OnCreated
-  /** By default as many as the variable THREADS says, and one if it is unset. */
+  /** By default as many as the variable THREADS says, and one if it is unset or if `extensions` has features. */
   threads?: number
 }
 
@@ -37,6 +42,12 @@ export interface TestService extends ReturnType<typeof createClient> {
   clock: MovableClock
   /** All log lines so far. */
   log: string[]
+  /** Gives a user exactly these roles, without asking who may. */
+  setRoles(email: string, ...roles: string[]): Promise<void>
+  /** What the `create` of a feature returned. Only with one thread. */
+  serviceOf<Service>(feature: Feature<Service>): Service
+  /** A browser without scripts for the console, which keeps cookies and sends forms with their hidden fields. */
+  openConsole(): ConsoleBrowser
   close(): Promise<void>
 }
 
@@ -44,12 +55,19 @@ export interface TestService extends ReturnType<typeof createClient> {
 const beginnings = new Map<string, Beginning>()
 
 export async function startService(options: TestServiceOptions = {}): Promise<TestService> {
-  const { extensions = [], environment = {} } = options
+  const { environment = {} } = options
+  const directory = options.config ?? join(root, 'config')
+  const paths = (options.extensions ?? []).filter((each) => typeof each === 'string')
+  const extensions = [
+    ...(options.extensions ?? []).filter((each) => typeof each !== 'string'),
+    ...(await loadExtensions(paths, directory)),
+  ]
+  const threads = threadsFor(options, extensions.length > paths.length)
   const own = options.databaseUrl === undefined ? await createTestDatabase(options.engine ?? 'sqlite') : undefined
   const databaseUrl = options.databaseUrl ?? (own as TestDatabase).url
   try {
     const sources = {
-      directory: options.config ?? join(root, 'config'),
+      directory,
       environment: {
         HOST: '127.0.0.1',
         PORT: '0',
@@ -62,6 +80,7 @@ export async function startService(options: TestServiceOptions = {}): Promise<Te
         MAX_EVENT_LOOP_DELAY_MS: '0',
         // In production too: there is no proxy that a stop would have to wait for.
         DRAIN_SECONDS: '0',
+        ...(paths.length > 0 && { LATCHKEY_EXTENSIONS: paths.join() }),
         ...environment,
       },
       forService: true,
@@ -72,28 +91,47 @@ export async function startService(options: TestServiceOptions = {}): Promise<Te
     const clock = createMovableClock(beginning)
     const log: string[] = []
     const destination = { write: (line: string) => void log.push(line) }
-    const parts = {
+    const common = {
       config,
       log: createLogger({ level: config.log.level, isTerminal: false, destination }),
       extensions,
     }
-    const threads = options.threads ?? testThreads()
+    let parts: Parts | undefined
+    const onCreated: OnCreated = async (http, created) => {
+      parts = created
+      await options.onCreated?.(http, created)
+    }
     const app =
-      threads > 1 && canUseThreads(options)
+      threads > 1
         ? await createThreadedApp({
-            ...parts,
+            ...common,
             ...sources,
             threads,
             clock: { clock, memory: clock.memory },
             workers: pooledWorkers,
           })
-        : await createApp({ ...parts, clock, ...(options.onCreated && { onCreated: options.onCreated }) })
+        : await createApp({ ...common, clock, onCreated })
     const { url, wsUrl } = await listen(app)
     const close = async () => {
       await app.close()
       await own?.drop()
     }
-    return { url, wsUrl, databaseUrl, app, clock, log, close, ...createClient(url) }
+    return {
+      url,
+      wsUrl,
+      databaseUrl,
+      app,
+      clock,
+      log,
+      setRoles: (email, ...roles) => setRoles(common, email, roles),
+      serviceOf(feature) {
+        if (!parts) throw new Error('services are in the serving threads: use one thread')
+        return parts.serviceOf(feature)
+      },
+      openConsole: () => openConsole({ url }),
+      close,
+      ...createClient(url),
+    }
   } catch (error) {
     await own?.drop()
     throw error
@@ -101,8 +139,27 @@ export async function startService(options: TestServiceOptions = {}): Promise<Te
 }
 
 /** Functions cannot be handed to another thread. */
-function canUseThreads({ extensions = [], onCreated }: TestServiceOptions): boolean {
-  return extensions.length === 0 && onCreated === undefined
+function threadsFor({ threads, onCreated }: TestServiceOptions, hasFeatures: boolean): number {
+  if (!hasFeatures && !onCreated) return threads ?? testThreads()
+  if (threads === undefined || threads === 1) return 1
+  throw new Error('several threads cannot share a feature or onCreated: name extensions by the paths of their modules')
+}
+
+/** As the command user:roles does, with the same checks. */
+async function setRoles(options: Omit<CommandServicesOptions, 'only'>, email: string, roles: string[]): Promise<void> {
+  const { services, infrastructure } = await openCommandServices({ ...options, only: [admin] })
+  try {
+    const { admin: users } = services.get(admin) as ServiceOf<typeof admin>
+    const user = await users.findByEmail(email)
+    if (!user) throw new Error(`there is no user ${email}`)
+    await users.setRoles(
+      { id: null, holder: undefined, client: { address: 'local', userAgent: 'a test' } },
+      user.id,
+      roles,
+    )
+  } finally {
+    await infrastructure.close()
+  }
 }
 
 async function listen(app: App): Promise<Listening> {

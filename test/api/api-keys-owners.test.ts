@@ -38,7 +38,7 @@ onEachEngine('an API key', (engine) => {
     assert.deepEqual([refused.status, refused.body], [401, { error: 'Invalid access token' }])
   })
 
-  test('is dead at once with a disabled owner, and gone with a deleted one', async (t) => {
+  test('is gone for good with a disabled owner, and with a deleted one', async (t) => {
     const api = await startApiWithRoles(t, { engine })
     const [user, other] = [await signIn(api), await signIn(api, 'other@example.com')]
     const { key } = await makeKey(api, user.access)
@@ -48,7 +48,7 @@ onEachEngine('an API key', (engine) => {
     await setDisabled(api.clock.nowIso())
     assert.equal((await api.get('/me', key)).status, 401)
     await setDisabled(null)
-    assert.equal((await api.get('/me', key)).status, 200)
+    assert.equal((await api.get('/me', key)).status, 401)
     await api.db.write({ sql: 'DELETE FROM users WHERE id = $1', params: [user.id] })
     assert.equal((await api.get('/me', key)).status, 401)
     assert.equal((await api.db.all('SELECT id FROM api_keys')).length, 1)

@@ -143,6 +143,7 @@ onEachEngine('an API key', (engine) => {
       [{ name: 'n', expires_at: '2030-01-01' }, { expires_at: [time] }],
       [{ name: 'n', expires_at: '2030-01-01T00:00:00' }, { expires_at: [time] }],
       [{ name: 'n', expires_at: '+275760-09-13T00:00:00Z' }, { expires_at: [time] }],
+      [{ name: 'n', expires_at: '9999-12-31T23:59:59-00:01' }, { expires_at: [time] }],
       [{ name: 'n', expires_at: api.clock.nowIso() }, { expires_at: ['Must be in the future'] }],
       [{ name: 'n', expires_at: 4_000_000_000 }, { expires_at: ['Must be a string'] }],
     ]

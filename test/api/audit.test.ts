@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { startApi } from '../support/api.ts'
 import { createConfig } from '../support/config.ts'
+import { openConsole } from '../support/console.ts'
 import { onEachEngine } from '../support/databases.ts'
 import { eventually } from '../support/eventually.ts'
 import { challengeOf, enableTwoFactor, logIn, many, password, register, signIn, totp } from '../support/people.ts'
@@ -19,6 +20,63 @@ interface Row {
 }
 
 onEachEngine('the audit trail', (engine) => {
+  test('shows emails and names, also inside changes, only to users who may see users', async (t) => {
+    const config = createConfig(t, {
+      auth: `auth { roles {
+        admin { permissions = ["*"] }
+        auditor { permissions = ["audit.view"] }
+        reader { permissions = ["audit.view", "users.view"] }
+      } }`,
+    })
+    const api = await startApiWithRoles(t, { engine, config })
+    const [admin, auditor, reader] = [
+      await api.signInAs('admin'),
+      await api.signInAs('auditor'),
+      await api.signInAs('reader'),
+    ]
+    const user = await register(api, 'secret-before@example.com')
+    const path = `/api/admin/users/${user.id}`
+    const edit = { name: 'Secret Name', email: 'secret-after@example.com' }
+    assert.equal((await api.put(path, edit, admin.access)).status, 200)
+    assert.equal((await api.put(`${path}/roles`, { roles: ['auditor'] }, admin.access)).status, 200)
+    assert.equal((await api.delete(path, admin.access)).status, 204)
+    const unknownField = JSON.stringify({ invited: { from: null, to: 'secret-third@example.com' } })
+    await api.db.write({ sql: 'UPDATE audit SET changes = $1 WHERE event = $2', params: [unknownField, 'register'] })
+
+    const changesFor = async (token: string) => {
+      const { data } = (await api.get('/api/admin/audit?per_page=100', token)).body
+      const sorted = (await api.get('/api/admin/audit?sort=at&per_page=100', token)).body.data
+      assert.deepEqual(sorted.toReversed(), data)
+      return data.filter((entry: { user_id: number }) => entry.user_id === user.id)
+    }
+    const [deleted, roles, changed] = await changesFor(reader.access)
+    assert.deepEqual(deleted.changes, { email: { from: edit.email, to: null } })
+    assert.equal(changed.changes.name.to, edit.name)
+    const masked = await changesFor(auditor.access)
+    assert.deepEqual(
+      masked.map(({ changes }: { changes: unknown }) => changes),
+      [null, roles.changes, null, null],
+    )
+
+    for (const [who, isShown] of [
+      [auditor, false],
+      [reader, true],
+    ] as const) {
+      const browser = openConsole(api)
+      await browser.signIn(who.email)
+      for (const page of [
+        '/console/audit',
+        '/console/audit?sort=at',
+        '/console/audit/export',
+        '/console/audit/export?sort=at',
+      ]) {
+        const { html, status } = await browser.open(page)
+        assert.equal(status, 200)
+        assert.equal(/secret-|Secret Name/.test(html), isShown, `${page} for ${isShown ? 'reader' : 'auditor'}`)
+      }
+    }
+  })
+
   test('records event, user, address and outcome, and never a secret', async (t) => {
     let read = async (): Promise<Row[]> => []
     const api = await startApi(t, {

@@ -12,7 +12,7 @@ import { eventually } from '../support/eventually.ts'
 import { send } from '../support/graphql.ts'
 import { signIn } from '../support/people.ts'
 import { latchkey } from '../support/process.ts'
-import { createProduct } from '../support/products.ts'
+import { createProduct, productsPath } from '../support/products.ts'
 
 const list = '/console/products'
 
@@ -58,6 +58,50 @@ onEachEngine('the change log', (engine) => {
       actors?.map(({ actor_id }) => actor_id),
       [ada.id, bob.id, ada.id, bob.id, bob.id, bob.id, ada.id],
     )
+  })
+
+  test('does not say that the last editor made a change of a database shell or of an older program', async (t) => {
+    const databases: Database[] = []
+    const api = await startApi(t, { engine, extend: (_app, { db }) => void databases.push(db) })
+    const [db] = databases as [Database]
+    const [ada, bob] = [await signIn(api), await signIn(api)]
+    const id = await createProduct(api, ada.access)
+    const path = `${productsPath}/${id}`
+    const set = (assignments: string) =>
+      db.write({ sql: `UPDATE products SET ${assignments} WHERE id = $1`, params: [id] })
+    await api.put(path, { price: 2 }, ada.access)
+    const { headers } = await api.get(path)
+    await set('stock = 7')
+    assert.notEqual((await api.get(path)).headers.get('etag'), headers.get('etag'), 'the row has another version')
+    await set('stock = 8, version = version + 1')
+    await api.put(path, { price: 3 }, ada.access)
+    await set('deleted_at = updated_at')
+    await set('deleted_at = NULL, version = version + 1')
+    // As nodes of the previous release change a product.
+    await set(`version = version + 1, changed_by = ${bob.id}`)
+    await set(`version = version + 1, changed_by = ${bob.id}`)
+    await db.write({ sql: 'DELETE FROM products WHERE id = $1', params: [id] })
+
+    const entries = await db.all<{ type: string; actor_id: number | null; data: string }>(
+      "SELECT type, actor_id, data FROM changes WHERE topic = 'products' ORDER BY id",
+    )
+    assert.deepEqual(
+      entries.map(({ type, actor_id }) => `${type.replace('product.', '')} by ${actor_id}`),
+      [
+        `created by ${ada.id}`,
+        `updated by ${ada.id}`,
+        'updated by null',
+        'updated by null',
+        `updated by ${ada.id}`,
+        'deleted by null',
+        'restored by null',
+        `updated by ${bob.id}`,
+        'updated by null',
+        'deleted by null',
+      ],
+    )
+    const versions = entries.map(({ type, data }) => JSON.parse(data).version + (type === 'product.deleted' ? 1 : 0))
+    assert.deepEqual(versions, [1, 2, 3, 4, 5, 6, 7, 8, 9, 10])
   })
 
   test('has what is imported by another process, for those who listen too', async (t) => {

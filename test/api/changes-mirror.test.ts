@@ -15,10 +15,18 @@ import { openSocket, openTransport } from '../support/sockets.ts'
 const writers = 4
 const stepsPerWriter = 20
 
+interface Entry {
+  cursor: string
+  type: string
+  version: number
+  id: number
+  name: string
+}
+
 /** A copy of the table, from what one consumer got. */
 class Mirror {
   cursor: string
-  readonly #cursors = new Set<string>()
+  readonly #versions = new Map<number, number>()
   readonly #names = new Map<number, string>()
   readonly #deleted = new Set<number>()
 
@@ -26,10 +34,10 @@ class Mirror {
     this.cursor = cursor
   }
 
-  apply({ cursor, type, id, name }: { cursor: string; type: string; id: number; name: string }): void {
-    assert.ok(!this.#cursors.has(cursor), `${cursor} came twice`)
-    assert.ok(Number(cursor) > Number(this.cursor), `${cursor} came after ${this.cursor}`)
-    this.#cursors.add(cursor)
+  apply({ cursor, type, version, id, name }: Entry): void {
+    const before = this.#versions.get(id) ?? 0
+    assert.ok(version === before + 1, `version ${version} of ${id} came after ${before}`)
+    this.#versions.set(id, version)
     this.cursor = cursor
     const isKnown = this.#names.has(id)
     if (type === 'product.created') assert.ok(!isKnown && !this.#deleted.has(id), `${id} was created twice`)
@@ -46,9 +54,10 @@ class Mirror {
   }
 }
 
-const ofResource = ({ cursor, type, data }: ReceivedChange) => ({
+const ofResource = ({ cursor, type, version, data }: ReceivedChange) => ({
   cursor,
   type,
+  version,
   id: data.id,
   name: data.attributes.name,
 })
@@ -121,11 +130,12 @@ const consumers: Record<string, (t: TestContext, mirror: Mirror, next: () => Api
     }),
 }
 
-const query = 'subscription ($after: String) { productChanges(after: $after) { cursor type product { id name } } }'
+const query =
+  'subscription ($after: String) { productChanges(after: $after) { cursor type version product { id name } } }'
 
 interface Reading {
   socket: { ws: { terminate(): void } }
-  read(): Promise<{ cursor: string; type: string; product: { id: string; name: string } }>
+  read(): Promise<Omit<Entry, 'id' | 'name'> & { product: { id: string; name: string } }>
 }
 
 async function readBySocket(mirror: Mirror, open: () => Promise<Reading>): Promise<Stop> {
@@ -138,8 +148,8 @@ async function readBySocket(mirror: Mirror, open: () => Promise<Reading>): Promi
       const timer = setTimeout(cut, 80)
       try {
         for (;;) {
-          const { cursor, type, product } = await read()
-          mirror.apply({ cursor, type, id: Number(product.id), name: product.name })
+          const { product, ...change } = await read()
+          mirror.apply({ ...change, id: Number(product.id), name: product.name })
         }
       } catch (error) {
         assert.match(String(error), /the socket was closed/)

@@ -58,20 +58,20 @@ if (engines.includes('postgres')) {
 
       // They are in the table, but a cursor behind them would skip the first one.
       const held = await readChanges(api, { after: start })
-      assert.deepEqual([held.body.data, held.body.meta], [[], { cursor: start, more: false }])
+      assert.deepEqual([held.body.data, held.body.meta.more], [[], false])
       const listed = await api.get(productsPath)
       assert.equal(listed.body.meta.total, 2)
-      assert.equal(listed.headers.get('x-cursor'), start)
+      const [ofList, ofPage] = [listed.headers.get('x-cursor') ?? '', held.body.meta.cursor]
       await eventually(async () => assert.ok((await heldBack(api)) > 0))
       // Another node, which starts while the transaction is open, must not begin behind it either.
       const other = await startApi(t, { engine, env: { DATABASE_URL: api.databaseUrl } })
-      assert.equal((await readChanges(other)).body.meta.cursor, start)
+      const ofOther = (await readChanges(other)).body.meta.cursor
       const waiting = readChanges(other, { after: start, wait: 30 })
 
       await early.query('COMMIT')
       const expected = ['created Early', 'created Late', 'created By the service']
       assert.deepEqual(told((await waiting).body.data), expected)
-      assert.deepEqual(await namesAfter(api, start), expected)
+      for (const each of [start, ofList, ofPage, ofOther]) assert.deepEqual(await namesAfter(api, each), expected)
       await eventually(() => assert.deepEqual(told(stream.changes), expected))
       await eventually(async () => assert.equal(await heldBack(api), 0))
     })
@@ -120,7 +120,7 @@ if (engines.includes('postgres')) {
       // A listing may be a second behind what others have written.
       await eventually(async () => {
         const { headers } = await api.get(productsPath)
-        assert.ok(Number(headers.get('x-cursor')) > Number(start) + 5000)
+        assert.deepEqual(await namesAfter(api, headers.get('x-cursor') ?? ''), [])
       })
 
       await open.query('BEGIN')
@@ -141,8 +141,8 @@ if (engines.includes('postgres')) {
       for (const name of ['Lost', 'Lost too']) await createProduct(api, access, { name })
       await eventually(() => assert.equal(stream.changes.length, 2))
       const client = await connect(t, api)
-      await client.query('DELETE FROM changes WHERE id > $1', [start])
-      await client.query(`ALTER TABLE changes ALTER COLUMN id RESTART WITH ${Number(start) + 1}`)
+      const { rows } = await client.query("DELETE FROM changes WHERE topic = 'products' RETURNING id")
+      await client.query(`ALTER TABLE changes ALTER COLUMN id RESTART WITH ${rows[0].id}`)
       await client.query(insert, ['Other'])
       assert.deepEqual(await namesAfter(api, start), ['created Other'])
     })

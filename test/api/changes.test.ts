@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { startApi } from '../support/api.ts'
-import { changesPath, openChanges, readChanges, told } from '../support/changes.ts'
+import { changesPath, openChanges, readChanges, told, withoutCursors } from '../support/changes.ts'
 import { onEachEngine } from '../support/databases.ts'
 import { eventually } from '../support/eventually.ts'
 import { signIn } from '../support/people.ts'
@@ -31,13 +31,18 @@ onEachEngine('the change log over REST', (engine) => {
     assert.deepEqual(body.data[1]?.data, changed)
     assert.deepEqual(body.data[2]?.data, changed, 'a deleted one as it last was')
     assert.equal(body.data[0]?.at, made.attributes.created_at)
-    assert.deepEqual(body.meta, { cursor: body.data[2]?.cursor, more: false })
+    assert.deepEqual(
+      body.data.map(({ version }) => version),
+      [1, 2, 3],
+    )
+    assert.equal(body.meta.more, false)
 
     const later = await readChanges(api, { after: body.data[0]?.cursor ?? '' })
-    assert.deepEqual(later.body.data, body.data.slice(1))
-    assert.deepEqual((await readChanges(api, { after: 0 })).body.data, body.data)
+    const rest = withoutCursors(body.data)
+    assert.deepEqual(withoutCursors(later.body.data), rest.slice(1))
+    assert.deepEqual(withoutCursors((await readChanges(api, { after: 0 })).body.data), rest)
     const short = await readChanges(api, { after: 0, limit: 1 })
-    assert.deepEqual(short.body.data, body.data.slice(0, 1), 'entries of others are no reason for an empty page')
+    assert.deepEqual(withoutCursors(short.body.data), rest.slice(0, 1), 'entries of others make no page empty')
     assert.deepEqual((await readChanges(api, { after: body.meta.cursor })).body.data, [])
     assert.equal(later.headers.get('cache-control'), 'no-store')
   })
@@ -86,10 +91,9 @@ onEachEngine('the change log over REST', (engine) => {
     const api = await startApi(t, { engine })
     const { access } = await signIn(api)
     for (const name of ['One', 'Two', 'Three']) await createProduct(api, access, { name })
-    const [one, two] = (await readChanges(api, { after: 0 })).body.data
+    const [one] = (await readChanges(api, { after: 0 })).body.data
     const page = await readChanges(api, { after: one?.cursor ?? '', limit: 1 })
-    assert.deepEqual(told(page.body.data), ['created Two'])
-    assert.deepEqual(page.body.meta, { cursor: two?.cursor, more: true })
+    assert.deepEqual([told(page.body.data), page.body.meta.more], [['created Two'], true])
     const rest = await readChanges(api, { after: page.body.meta.cursor, limit: 1 })
     assert.deepEqual([told(rest.body.data), rest.body.meta.more], [['created Three'], false])
 
@@ -112,7 +116,7 @@ onEachEngine('the change log over REST', (engine) => {
       assert.equal(refused.status, 422, after)
       assert.deepEqual(refused.body, { error: 'Validation failed', details: { after: ['Must be a cursor'] } })
     }
-    const unknown = await readChanges(api, { after: Number(rest.body.meta.cursor) + 1 })
+    const unknown = await readChanges(api, { after: 999_999 })
     assert.deepEqual([unknown.status, unknown.body], [410, { error: 'Cursor has expired' }])
     assert.deepEqual((await readChanges(api, { after: '' })).body.data, [], 'blank is absent: from now on')
   })
@@ -125,8 +129,7 @@ onEachEngine('the change log over REST', (engine) => {
     await api.db.write({ sql: `INSERT INTO changes (topic, type, at, data) VALUES ${others.join()}` })
     for (const name of ['One', 'Two', 'Three']) await createProduct(api, access, { name })
     const page = await readChanges(api, { after: cursor, limit: 2 })
-    assert.deepEqual(told(page.body.data), ['created One', 'created Two'])
-    assert.deepEqual(page.body.meta, { cursor: page.body.data[1]?.cursor, more: true })
+    assert.deepEqual([told(page.body.data), page.body.meta.more], [['created One', 'created Two'], true])
     const rest = await readChanges(api, { after: page.body.meta.cursor, limit: 2 })
     assert.deepEqual([told(rest.body.data), rest.body.meta.more], [['created Three'], false])
   })

@@ -156,7 +156,7 @@ onEachEngine('users in the console', (engine) => {
     for (const path of ['roles', 'unlock', 'reset-2fa', 'sign-out']) {
       const refused = await manager.post(`${users}/${admin.id}/${path}`, token)
       assert.equal(refused.status, 403)
-      assert.match(refused.text, /That is refused/)
+      assert.match(refused.text, /permissions that you don’t have/)
     }
     assert.equal((await admin.open(users)).status, 200, 'still signed in')
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { unlimitedRates } from '../support/api.ts'
 import { openConsole } from '../support/console.ts'
 import { onEachEngine } from '../support/databases.ts'
 import { makeKey } from '../support/keys.ts'
@@ -43,7 +44,7 @@ onEachEngine('API keys in the console', (engine) => {
   })
 
   test('take what was typed back with what is wrong with it', async (t) => {
-    const api = await startApiWithRoles(t, { engine })
+    const api = await startApiWithRoles(t, { engine, env: unlimitedRates })
     const user = await api.signInAs('editor')
     const browser = openConsole(api)
     await browser.signIn(user.email)

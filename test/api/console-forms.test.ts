@@ -32,7 +32,7 @@ onEachEngine('a form of the console', (engine) => {
     assert.deepEqual(await dump(), before)
   })
 
-  test('has a size limit, which is lower before signing in', async (t) => {
+  test('has a size limit, which is lower before signing in, and takes long texts', async (t) => {
     const api = await startApi(t, { engine })
     const visitor = openConsole(api)
     const early = await tokenOf(visitor, '/console/sign-in', '/console/sign-in')

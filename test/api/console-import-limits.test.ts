@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { connect, type Socket } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import type { Database, Statement } from '../../src/platform/database/database.ts'
-import { unlimitedRates } from '../support/api.ts'
+import { type Api, startApi, unlimitedRates } from '../support/api.ts'
 import { openConsole } from '../support/console.ts'
 import { onEachEngine } from '../support/databases.ts'
 import { eventually } from '../support/eventually.ts'
@@ -15,21 +15,14 @@ const header = 'name,description,price\n'
 const type = 'multipart/form-data; boundary=edge'
 
 onEachEngine('an import in the console', (engine) => {
-  test('two files are read at once; a third is asked to come again, until one of them is done', async (t) => {
-    const { connection, head, send } = await start(t, engine)
-    const slow: Socket[] = []
-    /** A file that never ends. Where the file below has its place, it is refused and comes again. */
-    function hold(i: number): void {
-      const socket = connection()
-      socket.write(`${head(1000)}--edge\r\n`)
-      socket.once('data', () => hold(i))
-      slow[i] = socket
-    }
-    hold(0)
-    hold(1)
-    await eventually(async () => assert.equal((await send({ act: 'preview', file: header })).status, 503))
-    slow[0]?.destroy()
-    await eventually(async () => assert.equal((await send({ act: 'preview', file: header })).status, 200))
+  test('slow uploads of one user hold up neither others nor that user', async (t) => {
+    const api = await startApiWithRoles(t, { engine, env: unlimitedRates })
+    const slow = await signIn(t, api)
+    const other = await signIn(t, api)
+    const sockets = Array.from({ length: 5 }, () => slow.connection())
+    for (const socket of sockets) socket.write(`${slow.head(1000)}--edge\r\n`)
+    for (const { send } of [other, slow]) assert.equal((await send({ act: 'preview', file: header })).status, 200)
+    assert.ok(sockets.every(({ destroyed }) => !destroyed))
   })
 
   test('whoever is not signed in takes no place, even with requests that nobody answers yet', async (t) => {
@@ -46,26 +39,45 @@ onEachEngine('an import in the console', (engine) => {
     assert.equal((await send({ act: 'preview', file: header })).status, 200)
   })
 
-  test('a file counts until it is imported, though its sender is gone, and it is imported', async (t) => {
-    const { api, connection, head, send, encode } = await start(t, engine)
+  test('one file of a user at a time: a second is refused until the first is imported, though its sender is gone', async (t) => {
+    const api = await startApiWithRoles(t, { engine, env: unlimitedRates })
+    const { connection, head, encode, send } = await signIn(t, api)
+    const other = await signIn(t, api)
     const gate = holdUp(api, 'product_imports')
-    for (const name of ['Vanished A', 'Vanished B']) {
-      const socket = connection()
-      const body = encode({ act: 'import', file: `${header}${name},x,1\n` })
-      socket.write(head(body.length) + body)
-      const before = gate.waiting()
-      await eventually(() => assert.ok(gate.waiting() > before))
-      const closed = new Promise((resolve) => socket.once('close', resolve))
-      socket.destroy()
-      await closed
-    }
-    // The service has seen the end of the connections when it answers on others.
+    const socket = connection()
+    const body = encode({ act: 'import', file: `${header}Vanished,x,1\n` })
+    socket.write(head(body.length) + body)
+    await eventually(() => assert.ok(gate.waiting() > 0))
+    const closed = new Promise((resolve) => socket.once('close', resolve))
+    socket.destroy()
+    await closed
+    // The service has seen the end of the connection when it answers on others.
     for (let i = 0; i < 3; i++) assert.equal((await api.get('/health/live')).status, 200)
-    assert.equal((await send({ act: 'preview', file: header })).status, 503)
+    // However large it is: it is read, or a browser would show no page.
+    for (const file of [header, 'x'.repeat(7 * 1024 * 1024)]) {
+      const second = await send({ act: 'preview', file })
+      assert.deepEqual([second.status, second.headers.get('retry-after')], [429, '5'])
+      assert.match(second.text, /Another file of yours is still being processed\. Try again when it is done\./)
+    }
+    assert.equal((await other.send({ act: 'preview', file: header })).status, 200)
     gate.open()
     await eventually(async () => assert.equal((await send({ act: 'preview', file: header })).status, 200))
-    // A place is free when the first of them is imported.
-    await eventually(async () => assert.equal((await api.get('/api/v2/products?q=Vanished')).body.meta.total, 2))
+    await eventually(async () => assert.equal((await api.get('/api/v2/products?q=Vanished')).body.meta.total, 1))
+  })
+
+  test('one file of a user at a time, whichever thread reads it', async (t) => {
+    const api = await startApi(t, { engine, env: unlimitedRates, threads: 2 })
+    const { send, connection, head, encode } = await signIn(t, api)
+    const body = encode({ act: 'import', file: header + 'Kettle,x,1\n'.repeat(60_000) })
+    const socket = connection()
+    socket.write(head(body.length) + body)
+    // Every connection may be another thread's.
+    await eventually(async () => {
+      const statuses = await Promise.all(Array.from({ length: 4 }, () => send({ act: 'preview', file: header })))
+      assert.ok(statuses.every(({ status }) => status === 429 || status === 200))
+      assert.ok(statuses.filter(({ status }) => status === 429).length >= 3, 'two files were read at once')
+    })
+    socket.destroy()
   })
 
   test('a file that takes too long to read is refused', async (t) => {
@@ -73,6 +85,7 @@ onEachEngine('an import in the console', (engine) => {
     for (const [line, count, problem] of [
       ['x"x,\n', 10_001, /More than 10,000 rows cannot be read\./],
       ['\n', 250_001, /The file has more than 250,000 lines\./],
+      ['"a" b,\n', 10_001, /More than 10,000 rows cannot be read\./],
     ] as const) {
       const { status, text } = await send({ act: 'import', file: header + line.repeat(count) })
       assert.equal(status, 422)
@@ -86,7 +99,11 @@ onEachEngine('an import in the console', (engine) => {
     assert.match(wide.text, /and 9,953 more/)
     assert.ok(wide.html.length < 100_000, `${wide.html.length} characters`)
     const deep = `${'['.repeat(200_000)}${']'.repeat(200_000)}`
+    const tooWide = await send({ act: 'preview', file: `name,description,price${','.repeat(8_000_000)}` })
+    assert.equal(tooWide.status, 422)
+    assert.match(tooWide.text, /The first row has more than 16,384 fields\./)
     const rows = [
+      `{"name":[${'{},'.repeat(100_000)}{}]}`,
       `{"name":{"toString":1}}`,
       `{"name":${deep}}`,
       '{"name":[{"valueOf":1}],"stock":null}',
@@ -99,7 +116,7 @@ onEachEngine('an import in the console', (engine) => {
         .trimEnd()
         .split('\n')
         .map((line) => line.split(',').slice(-6).join()),
-      ['name,description,price,category,stock,active', ',,,,,', ',,,,,', ',,,,,', '";=1",,,,,'],
+      ['name,description,price,category,stock,active', ',,,,,', ',,,,,', ',,,,,', ',,,,,', '";=1",,,,,'],
     )
   })
 })
@@ -110,9 +127,11 @@ interface Sent {
   name?: string
 }
 
-/** One thread, so that all uploads count together. */
 async function start(t: TestContext, engine: 'sqlite' | 'postgres') {
-  const api = await startApiWithRoles(t, { engine, env: unlimitedRates })
+  return signIn(t, await startApiWithRoles(t, { engine, env: unlimitedRates }))
+}
+
+async function signIn(t: TestContext, api: Api) {
   const browser = openConsole(api)
   await browser.signIn((await register(api)).email)
   const { _token = '' } = (await browser.open(path)).hidden(path)
@@ -126,7 +145,6 @@ async function start(t: TestContext, engine: 'sqlite' | 'postgres') {
       '--edge--\r\n',
     ].join('\r\n')
   return {
-    api,
     encode,
     send: (sent: Sent) => browser.postRaw(path, Buffer.from(encode(sent)), type),
     /** The beginning of an upload with the session of the browser. */

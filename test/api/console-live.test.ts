@@ -276,7 +276,7 @@ interface Following extends Pick<Person, 'api' | 'headers' | 'browser'> {
 }
 
 const following = (after: string) =>
-  `subscription { changedProducts(after: ${JSON.stringify(after)}) { cursor changes { cursor id type } isCut } }`
+  `subscription { changedProducts(after: ${JSON.stringify(after)}) { cursor changes { id type version } isCut } }`
 
 interface Message {
   data?: { changedProducts?: { cursor: string; changes: { id: string; type: string }[]; isCut: boolean } }

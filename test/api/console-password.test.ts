@@ -132,7 +132,7 @@ onEachEngine('a link for a new password', (engine) => {
   test('may be missing: the token can then be typed in', async (t) => {
     const { api, browser, ask } = await start(t, engine)
     const page = await browser.open(reset)
-    assert.match(page.text, /Reset token It is in the log of the service\. New password/)
+    assert.match(page.text, /Reset token Find it in the log of the service\. New password/)
     const blank = await browser.submit(reset, { token: ' ', password })
     assert.equal(blank.status, 422)
     assert.match(blank.text, /Reset token .*Must not be blank\./)

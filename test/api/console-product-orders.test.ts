@@ -76,6 +76,23 @@ onEachEngine('products in the console, sorted and filtered', (engine) => {
     assert.doesNotMatch(blank.html, /<details class="orders" open>/)
   })
 
+  test('by a part of the name, inactive ones too, from a search by the heads of its columns', async () => {
+    const browser = await service()
+    const found = await browser.open(`${list}?q=THING%200`)
+    assert.equal(namesIn(found).length, 8, 'a search finds active products')
+    const byPrice = await browser.open(linkTo(found, 'Price'))
+    assert.deepEqual(namesIn(byPrice), namesIn(found).toReversed())
+    assert.match(byPrice.html, /name="q" value="THING 0"/)
+    const dearest = await browser.open(linkTo(byPrice, 'Price'))
+    assert.deepEqual(namesIn(dearest), namesIn(found))
+    const all = await browser.open(`${list}?q=thing+0&sort=-stock&category=office`)
+    assert.deepEqual(namesIn(all), ['Thing 08', 'Thing 06', 'Thing 04', 'Thing 02'])
+    const file = await browser.open(linkTo(all, 'Export as CSV'))
+    assert.deepEqual([...file.html.matchAll(/Thing \d+/g)].map(String), namesIn(all))
+    const none = await browser.open(`${list}?q=lamp&sort=price`)
+    assert.match(none.text, /No product passes all of these filters/)
+  })
+
   test('says what is wrong, and what was not found', async () => {
     const browser = await service()
     const wrong = await browser.open(`${list}?filter%5Bprice%5D%5Bgte%5D=cheap`)

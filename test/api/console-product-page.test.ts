@@ -88,6 +88,36 @@ onEachEngine('the page of a product', (engine) => {
     assert.match(page.text, /As the API returns it, but with a shortened description\./)
   })
 
+  test('a description of 900 kB makes no page of megabytes, and saving the other fields leaves it as it is', async () => {
+    const { api, user, browser } = await service()
+    const description = '&x'.repeat(450_000)
+    const id = await createProduct(api, user.access, { name: 'Long one', description })
+    const path = `${list}/${id}`
+    const page = await browser.open(path)
+    assert.match(
+      page.text,
+      /Description Too long to edit here\. Saving leaves it as it is.*Show all 900,000 characters/,
+    )
+    const { tag = '' } = page.hidden(path)
+    const fields = { name: 'Longer', price: '3', category: 'books', stock: '1', active: 'true' }
+    assert.equal((await browser.submit(path, fields)).status, 303)
+    const saved = (await api.get(`${productsPath}/${id}`)).body.data.attributes
+    assert.deepEqual([saved.name, saved.description === description], ['Longer', true])
+
+    await browser.open(path)
+    const conflict = await browser.submit(path, { ...fields, tag, name: 'Longest' })
+    assert.equal(conflict.status, 412)
+    assert.match(conflict.text, /Name Longest Longer/)
+    const typed = 'x'.repeat(50_000)
+    const shortened = await browser.submit(path, { ...fields, tag, description: typed })
+    assert.equal(shortened.status, 412)
+    assert.ok(shortened.html.includes(typed), 'what was typed is in the form')
+    for (const shown of [page, conflict, shortened, await browser.open(`${path}/history`)]) {
+      assert.ok(shown.html.length < 150_000, `${shown.html.length} characters`)
+    }
+    assert.ok((await browser.open(`${list}/new?from=${id}`)).html.length < 100_000)
+  })
+
   test('fills the form of a duplicate, of which nothing is saved before it is submitted', async () => {
     const { api, user, browser } = await service()
     const fields = { name: 'Model T', description: 'Any\ncolour', price: 850, category: 'cars & more', stock: 2 }

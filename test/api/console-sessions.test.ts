@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { createHmac, hash } from 'node:crypto'
 import { test } from 'node:test'
 import { shareApi, shareService, startApi } from '../support/api.ts'
+import { createConfig } from '../support/config.ts'
 import { type ConsoleBrowser, openConsole } from '../support/console.ts'
 import { onEachEngine } from '../support/databases.ts'
 import { again, claimsOf, isSignedIn, many, password, register } from '../support/people.ts'
@@ -308,6 +309,20 @@ for (const [env, warnings] of addresses) {
     assert.equal(log.filter((line) => line.includes('server.public_url is not https')).length, warnings)
   })
 }
+
+test('production says at its start that every signed-in user may change products, if anybody can register', async (t) => {
+  const writers = createConfig(t, { products: 'products { write_permission = "products.write" }' })
+  for (const [env, config, warnings] of [
+    [{ NODE_ENV: 'production' }, undefined, 1],
+    [{ NODE_ENV: 'production' }, writers, 0],
+    [{ NODE_ENV: 'production', REGISTRATION: 'closed' }, undefined, 0],
+    [{ NODE_ENV: 'development' }, undefined, 0],
+  ] as const) {
+    const { log, close } = await startApi(t, { env, threads: 1, ...(config && { config }) })
+    assert.equal(log.filter((line) => line.includes('set products.write_permission')).length, warnings)
+    await close()
+  }
+})
 
 interface ApiAndUsers {
   api: Awaited<ReturnType<typeof startApiWithRoles>>

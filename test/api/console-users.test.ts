@@ -119,10 +119,10 @@ onEachEngine('the list of users in the console', (engine) => {
     const result = await select('disable', all, { confirmed: 'true' })
     assert.match(result.text, /Disable: 1 of 4 users 1 user is disabled, and signed out everywhere\./)
     assert.match(result.text, new RegExp(`${manager.email} : This is you`))
-    assert.match(result.text, new RegExp(`${admin.email} : That is refused`))
+    assert.match(result.text, new RegExp(`${admin.email} : You can’t do that`))
     assert.match(
       result.text,
-      new RegExp(`${two.email} : That is refused`),
+      new RegExp(`${two.email} : You can’t do that`),
       'an editor has permissions that managers lack',
     )
     const entries = await api.db.all<{ user_id: number; outcome: string }>(

@@ -1,6 +1,7 @@
 /** What two features both add stops the start, with one line that names both. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { withOwnFeatures } from '../../src/app/features.ts'
 import { key } from '../../src/config/key.ts'
 import { integer } from '../../src/config/readers.ts'
 import { exitCodes, FatalError } from '../../src/core/fatal-error.ts'
@@ -10,6 +11,7 @@ import { type AnyDefinition, defineFeature } from '../../src/platform/feature.ts
 import { inputType, objectType, query, subscription } from '../../src/platform/graphql/schema/elements.ts'
 import { startApi } from '../support/api.ts'
 import { temporaryFolder } from '../support/databases.ts'
+import { runLoaded } from '../support/loaded-program.ts'
 import { writeMigrations } from '../support/migrations.ts'
 
 type Additions = Omit<Partial<AnyDefinition>, 'name' | 'create'>
@@ -90,6 +92,28 @@ test('what the service has itself is taken, too, whether it is added before or a
     [{ config: { x: key('x.y', port, 1, 'PORT') } }, 'environment variable PORT is taken by latchkey'],
   ] as const satisfies readonly (readonly [Additions, string])[]) {
     await assert.rejects(startApi(t, { extensions: [make('mine', additions)] }), refusal(`feature mine: the ${reason}`))
+  }
+})
+
+test('a route without access stops the start with the name of its feature', async (t) => {
+  const extensions = [make('mine', { routes: () => async (app) => void app.get('/mine', async () => ({})) })]
+  await assert.rejects(
+    startApi(t, { extensions }),
+    refusal('feature mine: these routes declare no access: GET /mine; HEAD /mine'),
+  )
+})
+
+test('every command that --help lists is taken', async () => {
+  const { stdout } = await runLoaded(['--help'])
+  const names = [...stdout.matchAll(/^ {2}([a-z][\w:-]*)/gm)].map(([, name]) => name as string)
+  assert.ok(names.includes('doctor') && names.includes('user:list') && names.includes('help'), stdout)
+  for (const name of names) {
+    const mine = make('mine', { commands: [defineCommand({ name, describe() {}, async run() {} })] })
+    assert.throws(
+      () => withOwnFeatures([mine]),
+      (error: FatalError) => error.message.startsWith(`feature mine: the command ${name} is taken by `),
+      name,
+    )
   }
 })
 

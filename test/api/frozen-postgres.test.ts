@@ -88,7 +88,9 @@ if (engines.includes('postgres')) {
     assert.equal((await api.get('/me', user.access)).status, 200, 'reads are served')
     const refused = await api.post(productsPath, lamp, user.access)
     assert.deepEqual([refused.status, refused.headers.get('retry-after')], [503, '5'])
-    assert.match((await api.get('/metrics')).body, /^dependency_up\{dependency="database"\} 0$/m)
+    const { body: metrics } = await api.get('/metrics')
+    assert.match(metrics, /^dependency_up\{dependency="database"\} 0$/m)
+    assert.match(metrics, /^database_write_failures_total\{cause="read_only"\} [1-9]/m)
 
     await runOnServer(server, `ALTER DATABASE ${name} RESET default_transaction_read_only; ${renew}`)
     await eventually(async () => assert.equal((await api.get('/health/ready')).status, 200))

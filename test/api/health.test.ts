@@ -177,6 +177,7 @@ if (engines.includes('postgres')) {
     await eventually(async () => assert.equal((await api.get('/health/ready')).status, 503))
     await eventually(() => assert.ok(api.log.some((line) => line.includes('not ready') && line.includes('53100'))))
     assert.equal((await api.get('/me', author.access)).status, 200, 'reads are served')
+    assert.match((await api.get('/metrics')).body, /^database_write_failures_total\{cause="full"\} [1-9]/m)
     await runOnServer(api.databaseUrl, 'DROP EVENT TRIGGER no_room; DROP TRIGGER no_room ON products')
     await eventually(async () => assert.equal((await api.get('/health/ready')).status, 200))
     assert.equal((await api.post(productsPath, lamp, author.access)).status, 201)

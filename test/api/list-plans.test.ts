@@ -41,6 +41,26 @@ onEachEngine('the plans of sorted lists', (engine) => {
     }
   })
 
+  test('rows whose names contain a term are looked up in the index of names', async (t) => {
+    const api = await startApiWithRoles(t, { engine })
+    const statements = recordStatements(api.db, { withScans: true })
+    for (const q of ['lamp', 'la']) {
+      const { status } = await api.get(`/api/v2/products?q=${q}&sort=-price&filter[active]=false&count=exact`)
+      assert.equal(status, 200)
+    }
+    const searches = statements().filter(({ sql }) => /\bfound\b/.test(sql) && /gram/.test(sql))
+    assert.ok(searches.length >= 3, 'the candidates are counted, read and counted with the filters')
+    for (const plan of await plansOf(api, searches)) {
+      const text = plan.join('\n')
+      if (engine === 'sqlite') {
+        assert.match(text, /SEARCH products USING INTEGER PRIMARY KEY/)
+        assert.doesNotMatch(text, /SCAN products\b|USING INDEX products/)
+      } else {
+        assert.match(text, /Bitmap Index Scan on products_name_grams/)
+      }
+    }
+  })
+
   test('a file of all rows leaves time for other requests between its parts', async (t) => {
     const api = await startApiWithRoles(t, { engine })
     await api.signInAs('admin')

@@ -283,12 +283,16 @@ test('access requirements are documented', async () => {
     const operation = document.paths[path]?.[method]
     return [operation?.['x-access'], operation?.security]
   }
-  assert.deepEqual(at('/api/auth/login', 'post'), ['anybody', []])
-  assert.deepEqual(at('/me', 'get'), ['whoever is signed in', [{ bearer: [] }]])
-  assert.deepEqual(at('/api/admin/users', 'get'), ['whoever has the permission users.view', [{ bearer: [] }]])
-  assert.deepEqual(at('/api/posts/{id}', 'get'), ['whoever may view by the policy posts', [{}, { bearer: [] }]])
+  assert.deepEqual(at('/api/auth/login', 'post'), ['anyone', []])
+  assert.deepEqual(at('/me', 'get'), ['any signed-in user', [{ bearer: [] }]])
+  assert.deepEqual(at('/api/admin/users', 'get'), ['users with the permission users.view', [{ bearer: [] }]])
+  assert.deepEqual(at('/api/posts/{id}', 'get'), [
+    'users whom the policy posts allows to view; an API key with a list of permissions also needs posts.read, unless anyone may',
+    [{}, { bearer: [] }],
+  ])
+  assert.deepEqual(at('/api/auth/sessions', 'get'), ['any signed-in user', [{ bearer: [] }]])
   assert.deepEqual(at('/api/posts/{id}', 'put'), [
-    'whoever is signed in and may update by the policy posts',
+    'users whom the policy posts allows to update; an API key with a list of permissions also needs posts.update',
     [{ bearer: [] }],
   ])
 })
@@ -477,7 +481,7 @@ test('routes of extensions are documented with what is known, or left out if the
   const note = api.document.paths['/notes/{id}']?.put
   assert.deepEqual(
     [note?.summary, note?.tags, note?.['x-access']],
-    ['PUT /notes/{id}', ['Other'], 'whoever has the role editor'],
+    ['PUT /notes/{id}', ['Other'], 'users with the role editor'],
   )
   assert.deepEqual(note?.parameters, [{ name: 'id', in: 'path', required: true, schema: { type: 'string' } }])
   assert.deepEqual(

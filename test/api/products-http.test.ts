@@ -222,6 +222,37 @@ onEachEngine('an Idempotency-Key', (engine) => {
     assert.deepEqual(long.body.details, { idempotency_key: ['Must be at most 255 characters'] })
   })
 
+  test('is shared by REST and GraphQL: the same key and body are one product', async (t) => {
+    const api = await startApi(t, { engine })
+    const [ada, bob] = [await signIn(api), await signIn(api)]
+    const query = `mutation ($input: CreateProductInput!, $key: String) {
+      createProduct(input: $input, idempotencyKey: $key) { id }
+    }`
+    const create = async (token: string, key: string | null, input: object = lamp) => {
+      const { body } = await api.post('/graphql', { query, variables: { input, key } }, token)
+      return { id: Number(body.data?.createProduct?.id), details: body.errors?.[0].extensions.details }
+    }
+    const { body } = await post(api, ada.access, 'order-1')
+    const { id } = body.data
+    assert.deepEqual(
+      (await many(10, () => create(ada.access, 'order-1'))).map((each) => each.id),
+      Array(10).fill(id),
+    )
+    const second = await create(ada.access, 'order-2')
+    assert.notEqual(second.id, id)
+    assert.equal((await post(api, ada.access, 'order-2')).body.data.id, second.id)
+    assert.notEqual((await create(bob.access, 'order-1')).id, id)
+    assert.deepEqual((await create(ada.access, 'order-1', { ...lamp, price: 2 })).details, {
+      idempotency_key: ['Was used with another body'],
+    })
+    assert.deepEqual((await create(ada.access, 'x'.repeat(256))).details, {
+      idempotency_key: ['Must be at most 255 characters'],
+    })
+    assert.equal((await api.get(productsPath)).body.meta.total, 3)
+    for (const none of [null, '', ' ']) await create(ada.access, none)
+    assert.equal((await api.get(productsPath)).body.meta.total, 6, 'a blank key is none')
+  })
+
   test('is not consumed by a refused request, and expires after a day', async (t) => {
     const api = await startApi(t, { engine, env: { JWT_ACCESS_TTL: '200000' } })
     const { access } = await signIn(api)

@@ -9,7 +9,7 @@ import type { Database, Dialect } from '../../src/platform/database/database.ts'
 import { startApi } from '../support/api.ts'
 import { onEachEngine } from '../support/databases.ts'
 import { signIn } from '../support/people.ts'
-import { createProduct, namesOf, productsPath, sampleRow } from '../support/products.ts'
+import { createProduct, idsOf, namesOf, productsPath, sampleRow } from '../support/products.ts'
 import { type ApiWithRoles, startApiWithRoles } from '../support/roles.ts'
 
 /** The search rule of the specification, without an index or a database. */
@@ -72,6 +72,8 @@ onEachEngine('search', (engine) => {
       .map((name, i) => ({ id: i + 1, key: lower(name) }))
       .filter(({ id }) => id % 10 !== 3 && id % 10 !== 4)
       .toSorted(byKeyThenId)
+    const inactive = names.map((name, i) => ({ id: i + 1, key: lower(name) })).filter(({ id }) => id % 10 === 3)
+    const listed = [...found, ...inactive].toSorted(byKeyThenId)
     const index = engine === 'sqlite' ? createSqliteNameIndex(api.db) : createPostgresNameIndex(api.db)
     const fromNames = fc.sample(fc.tuple(fc.constantFrom(...names), fc.nat(), fc.integer({ min: 1, max: 6 })), 200)
     const terms = [
@@ -102,8 +104,55 @@ onEachEngine('search', (engine) => {
           expected.slice(0, 1000),
           JSON.stringify(term),
         )
+        const sorted = await api.get(`${productsPath}?sort=name&per_page=100&q=${encodeURIComponent(term)}`)
+        const inList = listed.filter(({ key }) => key.includes(wanted)).map(({ id }) => id)
+        assert.deepEqual(
+          [idsOf(sorted), sorted.body.meta.total],
+          [inList.slice(0, 100), inList.length],
+          JSON.stringify(term),
+        )
       }
     }
+  })
+
+  test('combines with sort, filters and cursors, in which it finds inactive products by their present names', async (t) => {
+    const api = await startApi(t, { engine })
+    const { access } = await signIn(api)
+    for (const [name, price] of [
+      ['Desk Lamp', 30],
+      ['Floor lamp', 20],
+      ['Chair', 5],
+      ['LAMPSHADE', 10],
+    ] as const) {
+      await createProduct(api, access, { name, price })
+    }
+    const change = (id: number, values: object) => api.put(`${productsPath}/${id}`, values, access)
+    const search = async (query: string) => namesOf(await api.get(`${productsPath}?${query}`))
+    await change(2, { active: false })
+    const page = await api.get(`${productsPath}?q=lamp&sort=price&per_page=2`)
+    assert.deepEqual(namesOf(page), ['LAMPSHADE', 'Floor lamp'])
+    assert.deepEqual([page.body.meta.total, page.body.meta.per_page, page.body.meta.prev], [3, 2, null])
+    const [, next = ''] = /<([^>]+)>; rel="next"/.exec(String(page.headers.get('link'))) ?? []
+    assert.match(next, /q=lamp/)
+    assert.deepEqual(namesOf(await api.get(next)), ['Desk Lamp'])
+    assert.deepEqual(await search(`q=lamp&sort=price&cursor=${page.body.meta.next}`), ['Desk Lamp'])
+    assert.deepEqual(await search('q=LAMP&filter[active]=false'), ['Floor lamp'])
+    assert.deepEqual(await search('q=lamp&filter[price][lte]=20'), ['Floor lamp', 'LAMPSHADE'])
+    await change(2, { name: 'Floor light' })
+    assert.deepEqual(await search('q=floor%20lamp&sort=name'), [])
+    assert.deepEqual(await search('q=or%20li&sort=name'), ['Floor light'])
+    assert.deepEqual(await search('q=li&filter[active]=false'), ['Floor light'])
+    await change(2, { active: true })
+    assert.deepEqual(await search('q=or%20li&sort=name'), ['Floor light'])
+    assert.deepEqual(await search('q=li&filter[active]=false'), [])
+    await change(2, { active: false })
+    await api.delete(`${productsPath}/2`, access)
+    assert.deepEqual(await search('q=floor&sort=name'), [])
+    // Alone, a search is as specified.
+    await change(1, { active: false })
+    const alone = await api.get(`${productsPath}?q=lamp&count=exact&category=none`)
+    assert.deepEqual([namesOf(alone), alone.body.meta], [['LAMPSHADE'], { total: 1 }])
+    assert.deepEqual(await search('q=%20&sort=id'), ['Desk Lamp', 'Chair', 'LAMPSHADE'])
   })
 
   test('ignores case, in any alphabet, and has no wildcards', async (t) => {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { Database } from '../../src/platform/database/database.ts'
 import { shareApi, startApi } from '../support/api.ts'
 import { createConfig } from '../support/config.ts'
 import { onEachEngine } from '../support/databases.ts'
@@ -92,11 +93,18 @@ onEachEngine('a product', (engine) => {
     const { access } = await signIn(api)
     for (const [name, slug] of [
       ['  The  Big -- LAMP! ', 'the-big-lamp'],
-      ['Crème brûlée', 'cr-me-br-l-e'],
+      ['Crème brûlée', 'creme-brulee'],
+      ['Éclair', 'eclair'],
+      ['e\u0301clair', 'eclair'],
+      ['Smørrebrød, Straße, ŁÓDŹ', 'smorrebrod-strasse-lodz'],
+      ['Œuvre Þór Ħal ıspanak ẞ', 'oeuvre-thor-hal-ispanak-ss'],
+      ['ﬁne ½ №5 Ｌａｍｐ', 'fine-1-2-no5-lamp'],
       ['100% Wool_Socks', '100-wool-socks'],
       ['日本', ''],
       ['--a--', 'a'],
-      ['İ'.repeat(255), 'i-'.repeat(150).slice(0, -1)],
+      ['İ'.repeat(255), 'i'.repeat(255)],
+      ['Æ'.repeat(255), 'ae'.repeat(150)],
+      ['日a'.repeat(255).slice(0, 255), 'a-'.repeat(127).slice(0, -1)],
     ]) {
       const id = await createProduct(api, access, { name })
       const { attributes } = (await api.get(`${productsPath}/${id}`)).body.data
@@ -105,6 +113,27 @@ onEachEngine('a product', (engine) => {
       assert.equal(changed.body.data.attributes.slug, 'other-name')
       const same = await api.put(`${productsPath}/${id}`, { price: 5 }, access)
       assert.equal(same.body.data.attributes.slug, 'other-name')
+    }
+  })
+
+  test('keeps the slug that an earlier version made, until its name changes', async (t) => {
+    let db: Database | undefined
+    const api = await startApi(t, {
+      engine,
+      extend: (_app, parts) => {
+        db = parts.db
+      },
+    })
+    const { access } = await signIn(api)
+    const id = await createProduct(api, access, { name: 'Éclair' })
+    await db?.write({ sql: "UPDATE products SET slug = 'clair' WHERE id = $1", params: [id] })
+    for (const [change, slug] of [
+      [{ name: 'Éclair', stock: 5 }, 'clair'],
+      [{ stock: 6 }, 'clair'],
+      [{ name: 'Éclairs' }, 'eclairs'],
+    ] as const) {
+      const changed = await api.put(`${productsPath}/${id}`, change, access)
+      assert.equal(changed.body.data.attributes.slug, slug)
     }
   })
 

@@ -2,6 +2,8 @@
 import assert from 'node:assert/strict'
 import { pbkdf2 } from 'node:crypto'
 import { closeSync, openSync, readFileSync, renameSync, rmSync, writeFileSync, writeSync } from 'node:fs'
+import fs from 'node:fs/promises'
+import { syncBuiltinESMExports } from 'node:module'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { type TestContext, test } from 'node:test'
@@ -85,7 +87,9 @@ test('a damaged page: requests that need it are 503, the fault is logged once wi
   }
   const ready = await api.get('/health/ready')
   assert.deepEqual([ready.status, ready.body], [200, { status: 'ok', degraded: ['database'] }])
-  assert.match((await api.get('/metrics')).body, /^dependency_up\{dependency="database"\} 0$/m)
+  const { body: metrics } = await api.get('/metrics')
+  assert.match(metrics, /^dependency_up\{dependency="database"\} 0$/m)
+  assert.match(metrics, /^database_write_failures_total\{cause="damaged"\} 3$/m)
   const lines = api.log.filter((line) => line.includes('malformed'))
   assert.equal(lines.length, 1, lines.join(''))
   assert.match(lines[0] ?? '', /is damaged/)
@@ -123,6 +127,7 @@ test('a removed or replaced file is noticed: writes are refused instead of lost,
   await eventually(async () => assert.equal((await api.get('/health/ready')).status, 503))
   const refused = await api.post(productsPath, lamp, user.access)
   assert.deepEqual([refused.status, refused.headers.get('retry-after')], [503, '5'])
+  assert.match((await api.get('/metrics')).body, /^database_write_failures_total\{cause="unavailable"\} [1-9]/m)
   assert.equal((await api.get('/me', user.access)).status, 200, 'reads are served')
 
   // Another file in its place is not the one that is open.
@@ -184,11 +189,32 @@ test('on a full disk writes are 503 and nothing is lost, reads work, and it reco
     assert.deepEqual([refused.status, refused.headers.get('retry-after')], [503, '5'])
   }
   assert.equal((await api.get(`${productsPath}/${id}`)).status, 200)
+  assert.match((await api.get('/metrics')).body, /^database_write_failures_total\{cause="full"\} 3$/m)
   // Writes that need no more space succeed.
   assert.deepEqual((await api.get('/health/ready')).body, { status: 'ok', degraded: ['database'] })
   assert.equal(api.log.filter((line) => line.includes('no room is left')).length, 1)
   await db.write({ sql: 'PRAGMA max_page_count = 1000000' })
   assert.equal((await api.post(productsPath, long, user.access)).status, 201)
+})
+
+test('a disk with less than a megabyte free makes the service not ready until there is more', async (t) => {
+  const { api } = await start(t)
+  assert.equal((await api.get('/health/ready')).status, 200)
+  let free = 1024 ** 2 - 4096
+  t.mock.method(fs, 'statfs', async () => ({ bsize: 4096, blocks: 100_000, bavail: free / 4096 }))
+  syncBuiltinESMExports()
+  t.after(() => {
+    t.mock.restoreAll()
+    syncBuiltinESMExports()
+  })
+  await eventually(async () => assert.equal((await api.get('/health/ready')).status, 503))
+  assert.equal((await api.get('/health/live')).status, 200)
+  const { body } = await api.get('/metrics')
+  assert.match(body, /^service_ready 0$/m)
+  assert.ok(body.includes(`database_disk_bytes{room="free"} ${free}\n`))
+  await eventually(() => assert.ok(api.log.some((line) => line.includes('not ready') && line.includes('is full'))))
+  free = 1024 ** 2
+  await eventually(async () => assert.equal((await api.get('/health/ready')).status, 200))
 })
 
 test('a read-only database makes the service not ready, and is logged once', async (t) => {
@@ -198,6 +224,7 @@ test('a read-only database makes the service not ready, and is logged once', asy
   await db.write({ sql: 'PRAGMA query_only = ON' })
   await eventually(async () => assert.equal((await api.get('/health/ready')).status, 503))
   assert.equal((await api.post(productsPath, lamp, user.access)).status, 503)
+  assert.match((await api.get('/metrics')).body, /^database_write_failures_total\{cause="read_only"\} [1-9]/m)
   assert.equal((await api.get('/me', user.access)).status, 200)
   assert.equal(api.log.filter((line) => line.includes('cannot be written')).length, 1)
   assert.equal(api.log.filter((line) => line.includes('not ready')).length, 1)

@@ -3,9 +3,11 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { type TestContext, test } from 'node:test'
+import waiting from '../../docs/examples/waiting.ts'
 import { stopTimesOf } from '../../src/platform/process/stop-times.ts'
 import { type Api, startApi } from '../support/api.ts'
 import { eventually } from '../support/eventually.ts'
+import { signIn } from '../support/people.ts'
 import { openSocket } from '../support/sockets.ts'
 
 const request = (path: string) => `GET ${path} HTTP/1.1\r\nhost: x\r\n\r\n`
@@ -148,4 +150,15 @@ test('a stop ends before Docker kills, with a drain of up to three seconds', () 
     for (const ms of [spreadMs + 2000, lingerMs, halfSentMs]) assert.ok(ms < requestsMs)
     assert.ok(drainMs + requestsMs < totalMs)
   }
+})
+
+test('a stop ends the requests that an extension holds, as the example in docs/extensions.md does', async (t) => {
+  const api = await startApi(t, { extensions: [waiting] })
+  const { access } = await signIn(api)
+  const held = api.get('/api/news', access)
+  await eventually(async () => assert.match((await api.get('/metrics')).body, /^http_requests_in_flight 2$/m))
+  api.app.drain()
+  // Still served: nothing was cut off.
+  assert.deepEqual((await held).body, { data: null })
+  assert.equal((await api.get('/me', access)).status, 200)
 })

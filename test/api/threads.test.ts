@@ -20,8 +20,8 @@ const start = (t: Owner, engine: 'sqlite' | 'postgres', env: Record<string, stri
   startApi(t, { engine, threads: 2, env: { LATCHKEY_EXTENSIONS: probe, ...env } })
 
 /** The threads that answer. */
-async function threadsOf(url: string): Promise<Set<number>> {
-  const answers = await Promise.all(Array.from({ length: 40 }, () => send(`${url}/probe/thread`)))
+async function threadsOf(url: string, headers: Record<string, string> = {}): Promise<Set<number>> {
+  const answers = await Promise.all(Array.from({ length: 40 }, () => send(`${url}/probe/thread`, { headers })))
   return new Set(answers.map(({ body }) => JSON.parse(body).thread as number))
 }
 
@@ -65,6 +65,41 @@ onEachEngine('two threads', (engine) => {
     await eventually(() => assert.equal(requests(), 40))
     assert.equal((await threadsOf(api.url)).size, 2)
     await eventually(() => assert.equal(requests(), 80))
+  })
+
+  test('forwarding headers of an untrusted peer are warned of once, whichever thread gets them', async () => {
+    const api = await shared()
+    const requests = () => api.log.filter((line) => JSON.parse(line).path === '/probe/thread').length
+    const before = requests()
+    assert.equal((await threadsOf(api.url, { 'x-forwarded-for': '203.0.113.9' })).size, 2)
+    // The warning of a thread precedes the line of its request.
+    await eventually(() => assert.ok(requests() >= before + 40))
+    assert.equal(api.log.filter((line) => line.includes('untrusted peer')).length, 1)
+  })
+
+  test('an SQL text that is not constant is reported once, by one of them, and only in development', async (t) => {
+    const lists = async (url: string) => {
+      const answers = await Promise.all(Array.from({ length: 40 }, () => send(`${url}/probe/lists`)))
+      assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([200]))
+      return new Set(answers.map(({ body }) => JSON.parse(body).thread as number)).size
+    }
+    const reports = (log: readonly string[]) => log.filter((line) => line.includes('is not constant'))
+    const api = await shared()
+    assert.equal((await send(`${api.url}/probe/lists?constant=1`)).status, 200)
+    assert.deepEqual(reports(api.log), [])
+    assert.equal(await lists(api.url), 2)
+    await eventually(() => assert.equal(reports(api.log).length, 1))
+    const { level, msg } = JSON.parse(reports(api.log)[0] ?? '')
+    assert.equal(level, 'warn')
+    assert.match(
+      msg,
+      /^the SQL text "SELECT id FROM users WHERE id IN \(\$1, \$2, .*" is not constant.*docs\/extensions\.md/,
+    )
+    const production = await start(t, engine, { NODE_ENV: 'production' })
+    await lists(production.url)
+    // Whatever was logged arrives with later lines.
+    await eventually(() => assert.equal(production.log.filter((line) => line.includes('/probe/lists')).length, 40))
+    assert.deepEqual(reports(production.log), [])
   })
 
   test('a rate limit is exact over both', async (t) => {

@@ -216,7 +216,7 @@ async function isGivenRole(page: Page, admin: Page): Promise<void> {
   await fits(admin)
   await eventually(async () => {
     await page.reload()
-    assert.deepEqual(await places(), ['Overview', 'Products', 'Users', 'Audit', 'Webhooks'])
+    assert.deepEqual(await places(), ['Overview', 'Products', 'Users', 'Audit', 'Webhooks', 'Dead letters'])
   })
   await go(page, 'Audit')
   await sees(page, 'Audit trail')

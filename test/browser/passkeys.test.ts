@@ -68,7 +68,7 @@ async function addPasskey(page: Page, name: string): Promise<void> {
   await fill(page, { Name: name, Password: password })
   await press(page, 'Go on')
   await press(page, 'Make the passkey')
-  await tells(page, 'The passkey is added.')
+  await tells(page, 'Passkey added.')
 }
 
 async function signInAndAdd({ page, user, url }: Console, name = 'My laptop'): Promise<void> {
@@ -157,7 +157,7 @@ test('a passkey that was removed signs in no more, and the page says so', async 
   await hasNoBarriers(page, 'remove, refused')
   await fill(page, { Password: password })
   await press(page, 'Remove')
-  await tells(page, 'The passkey is removed.')
+  await tells(page, 'Passkey removed.')
   assert.equal(await page.getByRole('cell', { name: 'My laptop' }).count(), 0)
   await setPresence(authenticator, false)
   await leave(page)
@@ -192,7 +192,7 @@ test('the pages of adding one keep nobody out, and say what went wrong', async (
   await page.getByRole('button', { name: 'Make the passkey' }).waitFor()
   await hasNoBarriers(page, 'make')
   await press(page, 'Make the passkey')
-  await tells(page, 'The passkey is added.')
+  await tells(page, 'Passkey added.')
   await hasNoBarriers(page, 'account')
 
   await go(page, 'Add a passkey')

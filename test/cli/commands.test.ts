@@ -8,6 +8,7 @@ import { type TestContext, test } from 'node:test'
 import { root } from '../../src/config/root.ts'
 import { createDatabaseUrl, onEachEngine, temporaryFolder } from '../support/databases.ts'
 import { runLoaded } from '../support/loaded-program.ts'
+import { becomeNobody } from '../support/other-user.ts'
 import { type Ended, latchkey, startProcess } from '../support/process.ts'
 import { freePort } from '../support/servers.ts'
 
@@ -103,16 +104,17 @@ test('a database file, or its folder, that the user must not write: one line tha
   const file = (env.DATABASE_URL ?? '').slice('file:'.length)
   const folder = dirname(file)
   // As root nothing is unwritable, so root starts it as nobody.
-  const user = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {}
-  if (user.uid !== undefined) for (const each of [folder, dirname(folder)]) chownSync(each, user.uid, user.gid)
+  const { user, program } = becomeNobody(t)
   writeFileSync(file, '', { mode: 0o444 })
-  if (user.uid !== undefined) chownSync(file, user.uid, user.gid)
+  if (user.uid !== undefined && user.gid !== undefined) {
+    for (const each of [folder, file]) chownSync(each, user.uid, user.gid)
+  }
   const line =
     /^latchkey: cannot open the (database|lock) file .*: EACCES\. The user of the service must be able to write/
-  assertRefused(await latchkey(['start'], { env, user }), 73, line)
+  assertRefused(await latchkey(['start'], { env, user, program }), 73, line)
   chmodSync(file, 0o644)
   chmodSync(folder, 0o555)
-  assertRefused(await latchkey(['start'], { env, user }), 73, line)
+  assertRefused(await latchkey(['start'], { env, user, program }), 73, line)
   chmodSync(folder, 0o755)
 })
 

@@ -70,6 +70,7 @@ test('each setting that production should not have is found', async (t) => {
     [{ REFUSE_COMMON_PASSWORDS: 'false' }, 'refuse_common_passwords', 'warning'],
     [{ REGISTRATION: 'open' }, 'registration', 'warning'],
     [{ REGISTRATION: 'open' }, 'verify_email', 'warning'],
+    [{ REGISTRATION: 'open' }, 'product_write_permission', 'warning'],
     [{ REGISTRATION: 'open', DEFAULT_ROLES: 'admin' }, 'default_roles', 'problem'],
     [{ BCRYPT_COST: '11' }, 'bcrypt_cost', 'warning'],
     [{ BCRYPT_COST: '8' }, 'bcrypt_cost', 'problem'],

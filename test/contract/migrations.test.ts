@@ -2,10 +2,12 @@ import assert from 'node:assert/strict'
 import { readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import pg from 'pg'
 import { FatalError } from '../../src/core/fatal-error.ts'
 import type { Dialect } from '../../src/platform/database/database.ts'
 import { openDatabase } from '../../src/platform/database/open.ts'
 import { createDatabaseUrl, onEachEngine, temporaryFolder } from '../support/databases.ts'
+import { eventually } from '../support/eventually.ts'
 import { openOptions, ownMigrations, writeMigrations } from '../support/migrations.ts'
 
 const first = { '0001-first': 'CREATE TABLE a (id INTEGER); INSERT INTO a VALUES (1);' }
@@ -15,6 +17,7 @@ async function prepare(t: TestContext, engine: Dialect) {
   const url = await createDatabaseUrl(t, engine)
   const migrations = temporaryFolder(t)
   return {
+    url,
     migrations,
     async apply(files: Record<string, string>) {
       writeMigrations(migrations, files)
@@ -95,6 +98,34 @@ onEachEngine('migrations', (engine) => {
       refusal(/add-things\.sql is not named NNNN-name\.sql/),
     )
   })
+})
+
+test('an index is built while others write to its table, and again if a build was interrupted', async (t) => {
+  const { url, apply } = await prepare(t, 'postgres')
+  await apply(first)
+  const [holder, writer] = [new pg.Client({ connectionString: url }), new pg.Client({ connectionString: url })]
+  await Promise.all([holder.connect(), writer.connect()])
+  // The build waits for this transaction, and nobody waits for the build.
+  await holder.query('BEGIN')
+  await holder.query('INSERT INTO a VALUES (1)')
+  const migrated = apply({ '0002-index': '-- concurrently\nCREATE INDEX IF NOT EXISTS a_id ON a (id);\n' })
+  const waiting = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`
+  await eventually(async () => assert.equal((await writer.query(waiting)).rowCount, 1))
+  await writer.query(`SET lock_timeout = '10s'`)
+  await writer.query('INSERT INTO a VALUES (2)')
+  await holder.query('COMMIT')
+  assert.deepEqual((await migrated).applied, ['0002-index.sql'])
+
+  const interrupted = 'CREATE UNIQUE INDEX CONCURRENTLY a_again ON a (id)'
+  await assert.rejects(holder.query(interrupted), /could not create unique index/)
+  await apply({ '0003-again': '-- concurrently\nCREATE INDEX IF NOT EXISTS a_again ON a (id);\n' })
+  const indexes = `SELECT indexrelid::regclass::text AS name, indisvalid AS is_valid FROM pg_index
+    WHERE indrelid = 'a'::regclass ORDER BY 1`
+  assert.deepEqual((await writer.query(indexes)).rows, [
+    { name: 'a_again', is_valid: true },
+    { name: 'a_id', is_valid: true },
+  ])
+  await Promise.all([holder.end(), writer.end()])
 })
 
 test('the same migrations exist for both engines', () => {

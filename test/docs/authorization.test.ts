@@ -39,7 +39,7 @@ test('the page and config/auth.mlc have the roles that the service ships with', 
 
 test('the code on the page is the code of docs/examples/notes.ts', () => {
   const source = readFileSync(join(root, 'docs', 'examples', 'notes.ts'), 'utf8')
-  assert.equal(blocks('ts').length, 3)
+  assert.equal(blocks('ts').length, 4)
   for (const block of blocks('ts')) assert.ok(source.includes(block), block)
 })
 

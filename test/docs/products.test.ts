@@ -32,14 +32,17 @@ test('the commands on the page run, one after another, and print what it says', 
   assert.deepEqual(refused, invalid)
   const names = (response: { data: { attributes: { name: string } }[] }) =>
     response.data.map(({ attributes }) => attributes.name)
-  const [listed, pple, eclair, food, dearest, byName, unchanged, won, lost, first, second, stocked, changes] =
+  const [listed, pple, eclair, food, dearest, byName, found, unchanged, won, lost, first, second, stocked, changes] =
     responses.slice(8)
   assert.deepEqual(listed.meta, { total: 3, page: 1, per_page: 2, last_page: 2 })
   assert.deepEqual(
     [names(pple), names(eclair), names(food)],
     [['apple juice', 'Apple Pie'], ['Éclair'], ['apple juice', 'Apple Pie', 'Éclair']],
   )
-  assert.deepEqual([names(dearest), names(byName)], [['apple juice', 'Apple Pie'], ['Éclair']])
+  assert.deepEqual(
+    [names(dearest), names(byName), names(found)],
+    [['apple juice', 'Apple Pie'], ['Éclair'], ['apple juice', 'Apple Pie']],
+  )
   assert.deepEqual([unchanged, won.data.attributes.stock, lost.error], [304, 10, 'Product has changed'])
   assert.deepEqual(first, second)
   assert.deepEqual(

@@ -158,7 +158,17 @@ test('public endpoints ask for these fields and no others: no hints, no secret q
       )
     }),
   )
-  const known = ['challenge_token', 'code', 'email', 'name', 'password', 'refresh_token', 'response', 'token']
+  const known = [
+    'challenge_token',
+    'code',
+    'email',
+    'name',
+    'password',
+    'refresh_token',
+    'remove_passkeys',
+    'response',
+    'token',
+  ]
   assert.deepEqual(
     fields.filter((field) => !known.includes(field)),
     [],

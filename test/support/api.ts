@@ -79,7 +79,7 @@ export function share<T>(start: (owner: Owner) => Promise<T>): () => Promise<T> 
 
 /** All tests have one address. */
 export const unlimitedRates = Object.fromEntries(
-  ['LOGIN', 'REGISTER', 'REFRESH', 'VERIFY', 'RESET'].map((name) => [`RATE_LIMIT_${name}`, '1000000/60']),
+  ['LOGIN', 'REGISTER', 'REFRESH', 'VERIFY', 'RESET', 'KEYS'].map((name) => [`RATE_LIMIT_${name}`, '1000000/60']),
 )
 
 /** What a test adds, as a feature. */

@@ -12,6 +12,7 @@ export interface ReceivedChange {
   cursor: string
   type: string
   at: string
+  version: number
   // biome-ignore lint/suspicious/noExplicitAny: tests look into resources of every shape and assert what they find
   data: any
 }
@@ -26,6 +27,11 @@ export function readChanges(
 ): Promise<ChangesResponse> {
   const search = new URLSearchParams(Object.entries(query).map(([name, value]) => [name, String(value)]))
   return api.get(`${changesPath}?${search}`)
+}
+
+/** To compare what was read twice: each reading has other cursors for the same entries. */
+export function withoutCursors<Entry extends { cursor: string }>(entries: readonly Entry[]): Omit<Entry, 'cursor'>[] {
+  return entries.map(({ cursor: _, ...rest }) => rest)
 }
 
 /** What has been read, as `type name`. */

@@ -16,6 +16,7 @@ const exceptions: Readonly<Record<string, number>> = {
   'test/browser': 7,
   'test/cli': 1,
   'test/contract': 4,
+  'test/full': 1,
   'test/programs': 1,
 }
 

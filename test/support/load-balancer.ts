@@ -51,7 +51,7 @@ export function temporaryPaths(folder: string): string {
 function haproxyConfig(port: number, ports: readonly number[]): string {
   return readConfig('haproxy.cfg', ports)
     .replace(/bind :443 .*/, `bind 127.0.0.1:${port}`)
-    .replace('maxconn 20000', 'maxconn 2000\n    nbthread 1')
+    .replace('maxconn 2000', 'maxconn 2000\n    nbthread 1')
 }
 
 function readConfig(name: string, ports: readonly number[]): string {

@@ -1,8 +1,7 @@
 /** A real SMTP server on loopback that keeps what it gets. */
 import assert from 'node:assert/strict'
-import type { TestContext } from 'node:test'
 import { SMTPServer } from 'smtp-server'
-import { type Api, startApi } from './api.ts'
+import { type Api, type ApiOptions, type Owner, startApi } from './api.ts'
 import { eventually } from './eventually.ts'
 
 export interface Mailbox {
@@ -10,7 +9,7 @@ export interface Mailbox {
   messages: string[]
 }
 
-export async function startSmtp(t: TestContext): Promise<Mailbox> {
+export async function startSmtp(t: Owner): Promise<Mailbox> {
   const messages: string[] = []
   const server = new SMTPServer({
     authOptional: true,
@@ -33,7 +32,16 @@ export async function startSmtp(t: TestContext): Promise<Mailbox> {
 }
 
 /** A service that sends mail there. */
-export async function startWithMail(t: TestContext, engine: 'sqlite' | 'postgres', more: Record<string, string> = {}) {
+export async function startWithMail(t: Owner, engine: 'sqlite' | 'postgres', more: Record<string, string> = {}) {
+  return startMailing(t, engine, more, startApi)
+}
+
+export async function startMailing<T extends Api>(
+  t: Owner,
+  engine: 'sqlite' | 'postgres',
+  more: Record<string, string>,
+  start: (t: Owner, options: ApiOptions) => Promise<T>,
+) {
   const mailbox = await startSmtp(t)
   const env = {
     MAIL_URL: mailbox.url,
@@ -42,22 +50,26 @@ export async function startWithMail(t: TestContext, engine: 'sqlite' | 'postgres
     RATE_LIMIT_RESET: '1000/60',
     ...more,
   }
-  return { api: await startApi(t, { engine, env }), mailbox }
+  return { api: await start(t, { engine, env }), mailbox }
 }
 
 export async function waitForMails({ messages }: Mailbox, count: number): Promise<void> {
   await eventually(() => assert.equal(messages.length, count))
 }
 
-/** The token that the newest mail holds, such as `Reset token: …`. */
+/** Tokens from mails, such as `Reset token: …`, oldest first. Other mails, such as the notice of a lock, are skipped. */
+export function mailedTokens({ messages }: Mailbox, kind: string, to = ''): string[] {
+  return messages
+    .filter((text) => text.includes(`To: ${to}`))
+    .flatMap((text) => /^[\w-]+/.exec(text.split(`${kind} token: `)[1] ?? '')?.[0] ?? [])
+}
+
+/** The token that the newest mail holds. */
 export async function mailedToken(mailbox: Mailbox, kind: string, ask: () => Promise<unknown>): Promise<string> {
-  // Other mails may arrive in between, such as the notice of a lock.
-  const tokens = () =>
-    mailbox.messages.flatMap((text) => /^[\w-]+/.exec(text.split(`${kind} token: `)[1] ?? '')?.[0] ?? [])
-  const before = tokens().length
+  const before = mailedTokens(mailbox, kind).length
   await ask()
-  await eventually(() => assert.equal(tokens().length, before + 1))
-  return tokens().at(-1) ?? ''
+  await eventually(() => assert.equal(mailedTokens(mailbox, kind).length, before + 1))
+  return mailedTokens(mailbox, kind).at(-1) ?? ''
 }
 
 /** Proves that the address is the user's, by the link of a mail. */
@@ -65,5 +77,5 @@ export async function verifyEmail(api: Api, mailbox: Mailbox, access: string): P
   const token = await mailedToken(mailbox, 'Verification', () =>
     api.post('/api/auth/email/verification', undefined, access),
   )
-  assert.equal((await api.post('/api/auth/email/verify', { token })).status, 200)
+  assert.equal((await api.post('/api/auth/email/verify', { token }, access)).status, 200)
 }

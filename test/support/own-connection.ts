@@ -1,9 +1,17 @@
 /** Requests that share no connection, so that the kernel gives each to any of the serving threads. */
 import { request } from 'node:http'
 
-export function send(url: string, options: { method?: string; json?: object; token?: string } = {}) {
+export interface OwnConnectionOptions {
+  method?: string
+  json?: object
+  token?: string
+  headers?: Record<string, string>
+}
+
+export function send(url: string, options: OwnConnectionOptions = {}) {
   return new Promise<{ status: number; body: string }>((resolve, reject) => {
     const headers = {
+      ...options.headers,
       ...(options.json && { 'content-type': 'application/json' }),
       ...(options.token && { authorization: `Bearer ${options.token}` }),
     }

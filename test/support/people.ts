@@ -1,10 +1,10 @@
 /** Common steps: register, sign in, turn on two-factor. */
 import assert from 'node:assert/strict'
 import { Secret, TOTP } from 'otpauth'
-import type { ClientResponse } from '../../src/testing/client.ts'
+import { type ClientResponse, testPassword as password } from '../../src/testing/client.ts'
 import type { Api } from './api.ts'
 
-export const password = 'Correct-Horse-1'
+export { password }
 
 export interface SignedIn {
   id: number

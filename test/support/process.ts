@@ -33,9 +33,12 @@ export interface CommandOptions {
   user?: { uid?: number; gid?: number }
 }
 
-/** A minimal environment, so that nothing of the tests' own leaks in. */
+/**
+ * A minimal environment, so that nothing of the tests' own leaks in. TMPDIR shows to which run a process belongs; see
+ * leftovers.ts.
+ */
 export function environment(env: Record<string, string>): Record<string, string> {
-  return { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', ...env }
+  return { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', TMPDIR: tmpdir(), ...env }
 }
 
 /** Runs a command to its end. */

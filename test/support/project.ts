@@ -36,6 +36,8 @@ export function createProject(t: TestContext): Project {
   const start = (program: string, args: string[] = [], env: Record<string, string> = {}) => {
     const child = spawn(resolve(path, program), args, {
       cwd: '/',
+      // A group of its own, because what it has started outlives it when it is killed.
+      detached: true,
       env: {
         // The Node of the machine, as before an install.
         PATH: [programs, ...pathWithoutModules(), dirname(process.execPath)].join(delimiter),
@@ -45,7 +47,7 @@ export function createProject(t: TestContext): Project {
         ...env,
       },
     })
-    t.after(() => child.kill('SIGKILL'))
+    t.after(() => killGroup(child.pid as number))
     return child
   }
   const lock = join(path, 'package-lock.json')
@@ -66,6 +68,14 @@ export function createProject(t: TestContext): Project {
   }
 }
 
+function killGroup(leader: number): void {
+  try {
+    process.kill(-leader, 'SIGKILL')
+  } catch {
+    // All of its processes have ended.
+  }
+}
+
 function pathWithoutModules(): string[] {
   return (process.env.PATH ?? '').split(delimiter).filter((folder) => !folder.includes('node_modules'))
 }
@@ -75,6 +85,8 @@ function pathWithoutModules(): string[] {
  * leave half of a folder behind.
  */
 const fakeNpm = `#!/usr/bin/env node
+// Before anybody is told of this call, and may kill the parent.
+const parent = process.ppid
 const fs = require('node:fs')
 const { FAKE_NPM, FAKE_NPM_MS = '0', FAKE_NPM_CALLS, FAKE_NPM_FROM } = process.env
 const args = process.argv.slice(2)
@@ -86,7 +98,6 @@ if (FAKE_NPM === 'fail') {
   console.error('npm error network request to https://registry.example failed')
   process.exit(1)
 }
-const parent = process.ppid
 // Nobody ends it where its parent was killed.
 if (FAKE_NPM === 'hang') setInterval(() => process.ppid === parent || process.exit(), 100)
 else setTimeout(finish, Number(FAKE_NPM_MS))

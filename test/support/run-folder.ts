@@ -4,12 +4,15 @@
  * however it ended: it waits for the end of a pipe, which even `kill -9` cannot keep open.
  */
 import { type SpawnOptions, spawn } from 'node:child_process'
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { canOthersEnter } from './other-user.ts'
 
 export interface RunFolder {
   path: string
+  /** The process that cleans up, in a session of its own. */
+  watchdog: number
   /** The folder that tests use for temporary files. */
   temporary: string
   remove(): Promise<void>
@@ -17,12 +20,23 @@ export interface RunFolder {
 
 const plentyOfBytes = 4 * 1024 ** 3
 
-/** In memory if there is enough: on a disk, SQLite tests wait for every fsync. */
+/**
+ * In memory if there is enough: on a disk, SQLite tests wait for every fsync. For root, only where other users can enter:
+ * PostgreSQL and some tests run as another user.
+ */
 export function findPlace(): string {
   const memory = '/dev/shm'
-  if (process.env.TMPDIR !== undefined || !existsSync(memory)) return tmpdir()
-  const { bavail, bsize } = statfsSync(memory)
-  return bavail * bsize >= plentyOfBytes ? memory : tmpdir()
+  const places = process.env.TMPDIR === undefined && hasPlenty(memory) ? [memory, tmpdir()] : [tmpdir(), memory, '/tmp']
+  const isUsable = (place: string) => existsSync(place) && (process.getuid?.() !== 0 || canOthersEnter(place))
+  const found = places.find(isUsable)
+  if (found) return found
+  throw new Error(`the tests run PostgreSQL as another user, who cannot enter ${places.join(' or ')}: set TMPDIR`)
+}
+
+function hasPlenty(place: string): boolean {
+  if (!existsSync(place)) return false
+  const { bavail, bsize } = statfsSync(place)
+  return bavail * bsize >= plentyOfBytes
 }
 
 export function createRunFolder(place = tmpdir()): RunFolder {
@@ -30,10 +44,13 @@ export function createRunFolder(place = tmpdir()): RunFolder {
   chmodSync(path, 0o755)
   const temporary = join(path, 'tmp')
   mkdirSync(temporary)
+  // Like any folder for temporary files, whatever the umask.
+  chmodSync(temporary, 0o1777)
   const child = spawn('sh', ['-c', watchdog, 'watchdog', path], { detached: true, stdio: ['pipe', 'ignore', 'ignore'] })
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()))
   return {
     path,
+    watchdog: child.pid as number,
     temporary,
     async remove() {
       child.stdin.end()
@@ -59,6 +76,12 @@ export function registerProcess(folder: string, pid: number): () => void {
   const file = join(folder, `${pid}.pid`)
   writeFileSync(file, String(pid))
   return () => rmSync(file, { force: true })
+}
+
+export function daemonsIn(folder: string): number[] {
+  return readdirSync(folder)
+    .filter((name) => name.endsWith('.pid'))
+    .map((name) => Number.parseInt(name, 10))
 }
 
 const watchdog = `

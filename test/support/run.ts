@@ -1,6 +1,7 @@
 /**
- * `npm test`: format, lint and types, then all tests with the servers they need. `npm run test:fast`: only the tests,
- * on SQLite, without a browser and other programs. Arguments are test files.
+ * `npm test`: format, lint and types, then all tests with the servers they need. `npm run test:full`: also those in
+ * test/full, which take minutes. `npm run test:fast`: only tests, on SQLite, without a browser and other programs.
+ * Arguments are test files.
  */
 import { spawn } from 'node:child_process'
 import { globSync } from 'node:fs'
@@ -10,19 +11,21 @@ import { root } from '../../src/config/root.ts'
 import { installChromium } from './chromium.ts'
 import { cpuSecondsOf, describeTimes, isTimed, recordDaemons, recordTime } from './cpu-times.ts'
 import { groupFiles } from './groups.ts'
+import { removeLeftovers } from './leftovers.ts'
 import { installTestPrograms } from './programs.ts'
-import { createRunFolder, findPlace } from './run-folder.ts'
+import { createRunFolder, daemonsIn, findPlace } from './run-folder.ts'
 import { startServers } from './servers.ts'
 import { createTemplates } from './templates.ts'
 
 const args = process.argv.slice(2)
 const isFast = args.includes('--fast')
+const isFull = args.includes('--full')
 const files = args.filter((arg) => !arg.startsWith('--'))
 const everything = [
   'src/**/*.test.ts',
   'test/*.test.ts',
   'examples/**/*.test.ts',
-  isFast ? 'test/!(browser|programs)/**/*.test.ts' : 'test/*/**/*.test.ts',
+  isFast ? 'test/!(browser|full|programs)/**/*.test.ts' : `test/${isFull ? '*' : '!(full)'}/**/*.test.ts`,
 ]
 const tests = files.length > 0 ? files : everything
 
@@ -33,8 +36,8 @@ if (!isFast && files.length === 0) {
     // Beside the other, a second thread checks much of the same again; collecting garbage takes a third of the time.
     run(program('tsc'), ['--noEmit', '--checkers', '1'], { GOGC: '400' }),
   ])
-  const failed = codes.find((code) => code !== 0)
-  if (failed !== undefined) process.exit(failed)
+  const failed = codes.find(({ code }) => code !== 0)
+  if (failed) process.exit(failed.code)
 }
 
 const found = inOrder(globSync(tests, { cwd: root }))
@@ -44,11 +47,12 @@ if (found.some((file) => isIn('programs', file))) installTestPrograms()
 const folder = createRunFolder(findPlace())
 if (isTimed) recordTime(folder.path, '(checks)', cpuSecondsOf(process.pid))
 const servers = isFast ? undefined : await startServers(folder.path, readGiven())
+const expected = new Set([folder.watchdog, ...daemonsIn(folder.path)])
 const templates = await createTemplates(folder.path, servers?.databaseUrl)
 const groups = groupFiles({ folder: folder.path, files: found, apiThreads: isFast ? 1 : 2 })
 // Two more than cores, because some wait. The longest group takes minutes; the limit is only against hangs.
 const limits = [`--concurrency=${Math.min(availableParallelism() + 2, 6)}`, '--timeout=3600000']
-const code = await run(process.execPath, [join(root, 'test', 'support', 'run-files.ts'), ...limits, ...groups], {
+const tested = await run(process.execPath, [join(root, 'test', 'support', 'run-files.ts'), ...limits, ...groups], {
   TMPDIR: folder.temporary,
   TEST_RUN_FOLDER: folder.path,
   ...templates.environment,
@@ -57,12 +61,15 @@ const code = await run(process.execPath, [join(root, 'test', 'support', 'run-fil
     : { TEST_ONLY_SQLITE: '1' }),
 })
 await templates.remove()
+const left = await removeLeftovers({ ...folder, folder: folder.path, session: tested.pid, expected })
 if (isTimed) {
   recordDaemons(folder.path)
   process.stdout.write(`\nCPU seconds\n${describeTimes(folder.path)}`)
 }
 await folder.remove()
-process.exit(code)
+left.push(...(await removeLeftovers({ ...folder, folder: folder.path, session: tested.pid, expected: new Set() })))
+for (const line of left) process.stderr.write(`the tests have left ${line}\n`)
+process.exit(left.length > 0 ? 1 : tested.code)
 
 /** Long groups first, so that short ones keep all cores busy at the end. */
 function inOrder(paths: string[]): string[] {
@@ -79,18 +86,24 @@ function readGiven() {
   return { databaseUrl: process.env.TEST_DATABASE_URL, redisUrl: process.env.TEST_REDIS_URL }
 }
 
-/** Forwards signals to the child process. */
-function run(command: string, rest: string[], env: Record<string, string>): Promise<number> {
+interface Ended {
+  pid: number
+  code: number
+}
+
+/** In a session of its own, to which it forwards signals. */
+function run(command: string, rest: string[], env: Record<string, string>): Promise<Ended> {
   return new Promise((resolve, reject) => {
-    const child = spawn(command, rest, { cwd: root, stdio: 'inherit', env: { ...process.env, ...env } })
-    const end = () => child.kill('SIGTERM')
-    process.once('SIGTERM', end)
-    process.once('SIGINT', end)
+    const options = { cwd: root, stdio: 'inherit', detached: true, env: { ...process.env, ...env } } as const
+    const child = spawn(command, rest, options)
+    const pid = child.pid as number
+    const end = () => process.kill(-pid, 'SIGTERM')
+    const signals = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const
+    for (const signal of signals) process.once(signal, end)
     child.once('error', reject)
-    child.once('exit', (exitCode) => {
-      process.off('SIGTERM', end)
-      process.off('SIGINT', end)
-      resolve(exitCode ?? 1)
+    child.once('exit', (code) => {
+      for (const signal of signals) process.off(signal, end)
+      resolve({ pid, code: code ?? 1 })
     })
   })
 }

@@ -27,7 +27,7 @@ export async function startWatchingApi(t: Owner, options: ApiOptions = {}): Prom
       open.stop = liveAccess.watch({
         token,
         principal,
-        onChange: ({ roles }) => open.changes.push([...roles]),
+        onChange: () => void open.changes.push([...principal.roles]),
         onEnd: () => {
           open.ends += 1
         },

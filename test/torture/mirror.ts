@@ -72,7 +72,7 @@ async function playRound(run: Run): Promise<void> {
   counts.rounds += 1
   await awaitWrites(run, 10 + Math.floor(random() * 100))
   if (counts.rounds % roundsPerQuiet === 0) {
-    await awaitConsumers(run, Math.max(...run.consumers.map(lastOf)), maxQuietMs)
+    await awaitConsumers(run, Math.max(...run.consumers.map(countOf)), maxQuietMs)
   }
   const inTurn = counts.rounds % roundsPerRestart
   if (inTurn === 0) {
@@ -122,17 +122,17 @@ function requireSound({ consumers, writers }: Pick<Run, 'consumers' | 'writers'>
   if (writers.surprises.length > 0) throw new Error(writers.surprises.slice(0, 10).join('\n'))
 }
 
-const lastOf = ({ copy }: Consumer) => copy.received.at(-1) ?? 0
+const countOf = ({ copy }: Consumer) => copy.received.length
 
 /** Returns after this time without an entry for those who are behind, or if `ms` have passed. */
-async function awaitConsumers(run: Run, position: number, ms = Number.POSITIVE_INFINITY): Promise<void> {
+async function awaitConsumers(run: Run, entries: number, ms = Number.POSITIVE_INFINITY): Promise<void> {
   const startedAt = performance.now()
   let movedAt = startedAt
   let before = 0
   for (;;) {
     requireSound(run)
-    const behind = run.consumers.map(lastOf).filter((last) => last < position)
-    const sum = behind.reduce((total, last) => total + last, behind.length)
+    const behind = run.consumers.map(countOf).filter((count) => count < entries)
+    const sum = behind.reduce((total, count) => total + count, behind.length)
     const now = performance.now()
     if (sum !== before) movedAt = now
     before = sum
@@ -145,7 +145,7 @@ async function awaitConsumers(run: Run, position: number, ms = Number.POSITIVE_I
 async function check(run: Run): Promise<void> {
   const { consumers, writers, databaseUrl } = run
   const stored = await readStored(databaseUrl)
-  await awaitConsumers(run, stored.log.at(-1)?.cursor ?? 0)
+  await awaitConsumers(run, stored.log.length)
   const logged = new Set(stored.log.map(({ product }) => product))
   const wrong = [
     ...findDisorder(stored),

@@ -55,6 +55,7 @@ async function onService<T>(databaseUrl: string, work: (service: TestService) =>
     RATE_LIMIT_LOGIN: '1000000/60',
     RATE_LIMIT_REGISTER: '1000000/60',
     RATE_LIMIT_VERIFY: '1000000/60',
+    RATE_LIMIT_KEYS: '1000000/60',
   }
   const service = await startService({ databaseUrl, environment })
   // Its clock begins up to 30 s early, and tokens from the future are refused.

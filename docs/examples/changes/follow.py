@@ -10,7 +10,7 @@ while True:
         cursor = None
         continue
     for change in body["data"]:
-        apply(change["cursor"], change["type"], change["data"])
+        apply(change["version"], change["type"], change["data"])
     cursor = body["meta"]["cursor"]
     save_place(cursor)
     if not body["data"]:  # A service that is about to stop does not wait.

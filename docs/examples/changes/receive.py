@@ -23,9 +23,9 @@ class Receiver(BaseHTTPRequestHandler):
         id, timestamp, signature = (self.headers.get(f"webhook-{name}", "") for name in ("id", "timestamp", "signature"))
         if is_genuine(id, timestamp, signature, body):
             message = json.loads(body)
-            # A message of a change has its cursor in its id: msg_123.
+            # The id of a message about a product ends with the version: msg_5f3a9c0d_7.
             if message["type"].startswith("product."):
-                apply(id.removeprefix("msg_"), message["type"], message["data"])
+                apply(int((id.split("_") + [0])[2]), message["type"], message["data"])
             self.send_response(204)
         else:
             self.send_response(401)

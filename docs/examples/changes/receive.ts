@@ -26,8 +26,8 @@ const server = createServer(async (request, response) => {
   const header = (name: string) => String(request.headers[`webhook-${name}`])
   if (!isGenuine(header('id'), header('timestamp'), header('signature'), body)) return response.writeHead(401).end()
   const { type, data } = JSON.parse(body)
-  // A message of a change has its cursor in its id: msg_123.
-  if (type.startsWith('product.')) apply({ cursor: header('id').slice('msg_'.length), type, data })
+  // The id of a message about a product ends with the version: msg_5f3a9c0d_7.
+  if (type.startsWith('product.')) apply({ version: Number(header('id').split('_')[2] ?? 0), type, data })
   return response.writeHead(204).end()
 })
 server.listen(Number(process.env.PORT ?? 8080))

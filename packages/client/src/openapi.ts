@@ -207,7 +207,7 @@ export interface paths {
         put?: never;
         /**
          * Change the password
-         * @description Ends every session of the user, this one too.
+         * @description Signs the user out everywhere, here too. Passkeys keep signing in unless you remove them.
          */
         post: operations["changePassword"];
         delete?: never;
@@ -247,7 +247,7 @@ export interface paths {
         put?: never;
         /**
          * Set a new password
-         * @description With the token of the mail, which works once, for an hour. Ends every session of the user.
+         * @description With the token from the mail, which works once, for an hour. Signs the user out everywhere, and never removes an authenticator app. The first reset of an address that was never verified also removes passkeys and API keys.
          */
         post: operations["resetPassword"];
         delete?: never;
@@ -528,6 +528,43 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/admin/users/{id}/passkeys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List a user's passkeys */
+        get: operations["listUserPasskeys"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/admin/users/{id}/passkeys/{passkey}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Remove a user's passkey
+         * @description The passkey no longer signs in. Sessions stay. Refused for yourself, and for users with permissions that you lack.
+         */
+        delete: operations["removeUserPasskey"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/auth/email": {
         parameters: {
             query?: never;
@@ -542,26 +579,6 @@ export interface paths {
          * @description If the service can send mail, a link sent to the new address must be followed first (202). Otherwise the email is changed at once (200).
          */
         post: operations["changeEmail"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/auth/email/confirm": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Confirm a new email
-         * @description With the token from the mail. It works once, for a day.
-         */
-        post: operations["confirmEmail"];
         delete?: never;
         options?: never;
         head?: never;
@@ -588,6 +605,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/auth/email/confirm": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Confirm a new email
+         * @description With the token from the mail, which works once, for a day. Requires an access token of the account or its password, because somebody else may have registered the address.
+         */
+        post: operations["confirmEmail"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/auth/email/verify": {
         parameters: {
             query?: never;
@@ -599,7 +636,7 @@ export interface paths {
         put?: never;
         /**
          * Verify an email
-         * @description With the token from the mail. It works once, for a day.
+         * @description With the token from the mail, which works once, for a day. Requires an access token of the account or its password, because somebody else may have registered the address.
          */
         post: operations["verifyEmail"];
         delete?: never;
@@ -684,7 +721,7 @@ export interface paths {
         get?: never;
         /**
          * Set a user's roles
-         * @description You can grant and remove only roles whose permissions you have. It is refused where the user holds a permission that you lack.
+         * @description You can grant and remove only roles whose permissions you have. Refused (403) if the user has a permission that you lack.
          */
         put: operations["setUserRoles"];
         post?: never;
@@ -706,7 +743,7 @@ export interface paths {
         post?: never;
         /**
          * Unlock a user
-         * @description Ends a lock-out. It is refused where the user holds a permission that you lack.
+         * @description Ends a lock-out. Refused (403) if the user has a permission that you lack. Refused for yourself too: use the endpoints below /api/auth.
          */
         delete: operations["unlockUser"];
         options?: never;
@@ -726,7 +763,7 @@ export interface paths {
         post?: never;
         /**
          * Reset a user's second factor
-         * @description Turns it off, for users who have lost the app and the recovery codes. It is refused where the user holds a permission that you lack.
+         * @description Turns it off and removes all passkeys, for users who have lost the app and the recovery codes. Refused (403) if the user has a permission that you lack. Refused for yourself too: use the endpoints below /api/auth.
          */
         delete: operations["resetUserTwoFactor"];
         options?: never;
@@ -746,7 +783,7 @@ export interface paths {
         post?: never;
         /**
          * End a user's sessions
-         * @description It is refused where the user holds a permission that you lack.
+         * @description Refused (403) if the user has a permission that you lack. Refused for yourself too: use the endpoints below /api/auth.
          */
         delete: operations["endUserSessions"];
         options?: never;
@@ -785,7 +822,7 @@ export interface paths {
         put?: never;
         /**
          * Invite a user again
-         * @description For a user who has not set a password yet. Earlier links stop working. At most three an hour. It is refused where the user holds a permission that you lack.
+         * @description For a user who has not set a password yet. Earlier links stop working. At most three an hour. Refused (403) if the user has a permission that you lack. Refused for yourself too: use the endpoints below /api/auth.
          */
         post: operations["renewInvitation"];
         delete?: never;
@@ -804,13 +841,13 @@ export interface paths {
         get?: never;
         /**
          * Change or disable a user
-         * @description Missing fields stay unchanged. A new email is not verified, and links mailed before stop working. A disabled user cannot sign in, and loses every session at once. It is refused where the user holds a permission that you lack.
+         * @description Missing fields stay unchanged. A new email is not verified, and links mailed before stop working. A disabled user cannot sign in, and loses every session at once. Of yourself, you can change only the name here. Refused (403) if the user has a permission that you lack. Refused for yourself too: use the endpoints below /api/auth.
          */
         put: operations["updateUser"];
         post?: never;
         /**
          * Delete a user
-         * @description It cannot be undone. It is refused where the user holds a permission that you lack.
+         * @description It cannot be undone. Refused (403) if the user has a permission that you lack. Refused for yourself too: use the endpoints below /api/auth.
          */
         delete: operations["deleteUser"];
         options?: never;
@@ -833,7 +870,7 @@ export interface paths {
         put?: never;
         /**
          * Make an API key
-         * @description The key is a Bearer token that acts as you. It may do what both you and its permissions allow at that time; with permissions it holds no roles. Nothing below `/api/auth` but `GET /api/auth/me` takes it. At most 50 that have not expired.
+         * @description The key is a Bearer token that acts as you. It may do what both you and its permissions allow at that time; with permissions it holds no roles, and changes only data that they name (`products.create`, `posts.*`), also where you need only a token. With `[]` it reads public data. Nothing below `/api/auth` but `GET /api/auth/me` takes it. At most 50 that have not expired.
          */
         post: operations["createApiKey"];
         delete?: never;
@@ -891,7 +928,7 @@ export interface paths {
         post?: never;
         /**
          * End a user's API key
-         * @description Refused for a user who holds permissions that you lack.
+         * @description Refused (403) for a user who has permissions that you lack, and for yourself: use `DELETE /api/auth/keys/{id}`.
          */
         delete: operations["endUserApiKey"];
         options?: never;
@@ -908,7 +945,7 @@ export interface paths {
         };
         /**
          * List or search products
-         * @description With `q`, the active products whose name contains it in any case, by name. Otherwise with `category`, the active products of it, by name. Otherwise pages of all products, active or not, by id. With `sort`, `filter[…]` or `cursor`, pages in that order, of what passes all filters: go on from `meta.next` until it is null. A page may have fewer items than `per_page` before that, where many products have to be looked at.
+         * @description With `q`, the active products whose name contains it in any case, by name. Otherwise with `category`, the active products of it, by name. Otherwise pages of all products, active or not, by id. With `sort`, `filter[…]` or `cursor`, pages in that order, of what passes all filters, active or not, and with `q` of those whose name contains it: go on from `meta.next` until it is null. A page may have fewer items than `per_page` before that, where many products have to be looked at.
          */
         get: operations["listProducts"];
         put?: never;
@@ -1085,6 +1122,81 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/admin/dead-letters": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List dead letters
+         * @description Newest first. `limit` is 20 by default and at most 100; `before` is the id of the last one of the page before.
+         */
+        get: operations["listDeadLetters"];
+        put?: never;
+        post?: never;
+        /** Discard all dead letters */
+        delete: operations["discardAllDeadLetters"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/admin/dead-letters/{id}/retry": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Retry a dead letter
+         * @description The listener is called once more, shortly. The dead letter is removed if it succeeds.
+         */
+        post: operations["retryDeadLetter"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/admin/dead-letters/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Discard a dead letter */
+        delete: operations["discardDeadLetter"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/admin/dead-letters/retry": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Retry all dead letters */
+        post: operations["retryAllDeadLetters"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -1221,6 +1333,8 @@ export interface components {
             current_password: string;
             /** @description Must be at least 8 characters. Must contain an upper-case letter. Must contain a number. Must be at most 72 bytes. */
             new_password: string;
+            /** @description Removes all passkeys of the user too. Default: `false`. */
+            remove_passkeys?: boolean;
         };
         /** ForgotPasswordBody */
         ForgotPasswordBody: {
@@ -1231,6 +1345,8 @@ export interface components {
             token: string;
             /** @description Must be at least 8 characters. Must contain an upper-case letter. Must contain a number. Must be at most 72 bytes. */
             password: string;
+            /** @description Removes all passkeys of the user too. Default: `false`. */
+            remove_passkeys?: boolean;
         };
         /** Session */
         Session: {
@@ -1460,10 +1576,14 @@ export interface components {
         /** ConfirmEmailBody */
         ConfirmEmailBody: {
             token: string;
+            /** @description Not needed with an access token of the account. */
+            password: string;
         };
         /** VerifyEmailBody */
         VerifyEmailBody: {
             token: string;
+            /** @description Not needed with an access token of the account. */
+            password: string;
         };
         /** CreatePostBody */
         CreatePostBody: {
@@ -1568,8 +1688,8 @@ export interface components {
             outcome: string;
             /** @description The authenticated user who did it. Null for the command line and for anonymous attempts. */
             actor_id: number | null;
-            /** @description Old and new values, also of a refused change. */
-            changes: {
+            /** @description Old and new values by field, also of a refused change. Without `users.view` emails and names are left out. */
+            changes: ({
                 roles?: {
                     from: string[];
                     to: string[];
@@ -1590,7 +1710,52 @@ export interface components {
                     from: string | null;
                     to: string | null;
                 };
-            } | null;
+                passkey?: {
+                    from: string | null;
+                    to: string | null;
+                };
+                passkey_name?: {
+                    from: string | null;
+                    to: string | null;
+                };
+                passkeys?: {
+                    from: number;
+                    to: number;
+                };
+                api_keys?: {
+                    from: number;
+                    to: number;
+                };
+                pending_two_factor?: {
+                    from: number;
+                    to: number;
+                };
+                webhook?: {
+                    from: number | null;
+                    to: number | null;
+                };
+                url?: {
+                    from: string | null;
+                    to: string | null;
+                };
+                types?: {
+                    from: string[] | null;
+                    to: string[];
+                };
+                description?: {
+                    from: string;
+                    to: string;
+                };
+                enabled?: {
+                    from: boolean;
+                    to: boolean;
+                };
+            } & {
+                [key: string]: {
+                    from: unknown;
+                    to: unknown;
+                };
+            }) | null;
         };
         /** AuditPage */
         AuditPage: {
@@ -1711,10 +1876,13 @@ export interface components {
         };
         /** ProductChange */
         ProductChange: {
+            /** @description Where to go on after this change. Opaque, and another one in each answer. */
             cursor: string;
             type: "product.created" | "product.updated" | "product.deleted" | "product.restored";
             /** Format: date-time */
             at: string;
+            /** @description Grows with every change of the product: ignore an entry whose version you already have. */
+            version: number;
             data: components["schemas"]["Product"];
         };
         /** ProductChanges */
@@ -1852,7 +2020,7 @@ export interface components {
              * @example 1
              */
             id: number;
-            /** @description The header `webhook-id`: the same in every attempt. */
+            /** @description The header `webhook-id`: the same in every attempt. For a product, it ends with the `version` of the change. */
             message_id: string;
             type: string;
             /** @description `delivered` or `failed`, by the last attempt. */
@@ -1876,6 +2044,34 @@ export interface components {
         /** WebhookDeliveryList */
         WebhookDeliveryList: {
             data: components["schemas"]["WebhookDelivery"][];
+            meta: {
+                limit: number;
+                /** @description There are older ones. */
+                more: boolean;
+            };
+        };
+        /** DeadLetter */
+        DeadLetter: {
+            /**
+             * Format: int64
+             * @example 1
+             */
+            id: number;
+            listener: string;
+            /** @description Of the change, such as `product.created`. */
+            type: string;
+            entity_id: number | null;
+            attempts: number;
+            /** @description Of the last attempt. */
+            error: string;
+            /** Format: date-time */
+            failed_at: string;
+            /** @description Another attempt was requested. */
+            retrying: boolean;
+        };
+        /** DeadLetterList */
+        DeadLetterList: {
+            data: components["schemas"]["DeadLetter"][];
             meta: {
                 limit: number;
                 /** @description There are older ones. */
@@ -2157,7 +2353,7 @@ export interface components {
             };
         };
         /** @description Unauthorized. */
-        InvalidConfirmationToken: {
+        InvalidConfirmationTokenOrInvalidCredentialsOrMissingAccessTokenOrInvalidAccessToken: {
             headers: {
                 /** @description `Bearer`, with `error="invalid_token"` where an access token was sent and is not good. */
                 "www-authenticate"?: string;
@@ -2168,7 +2364,7 @@ export interface components {
             };
         };
         /** @description Unauthorized. */
-        InvalidVerificationToken: {
+        InvalidVerificationTokenOrInvalidCredentialsOrMissingAccessTokenOrInvalidAccessToken: {
             headers: {
                 /** @description `Bearer`, with `error="invalid_token"` where an access token was sent and is not good. */
                 "www-authenticate"?: string;
@@ -2793,7 +2989,7 @@ export interface operations {
             };
             400: components["responses"]["MalformedRequestBodyOrMalformedRequest"];
             401: components["responses"]["InvalidChallengeTokenOrInvalidTwoFactorCode"];
-            403: components["responses"]["Forbidden"];
+            403: components["responses"]["EmailNotVerifiedOrForbidden"];
             408: components["responses"]["RequestTimeout"];
             413: components["responses"]["RequestBodyTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -2889,14 +3085,16 @@ export interface operations {
                 /**
                  * @example {
                  *       "current_password": "Correct-Horse-1",
-                 *       "new_password": "Better-Horse-2"
+                 *       "new_password": "Better-Horse-2",
+                 *       "remove_passkeys": false
                  *     }
                  */
                 "application/json": components["schemas"]["ChangePasswordBody"];
                 /**
                  * @example {
                  *       "current_password": "Correct-Horse-1",
-                 *       "new_password": "Better-Horse-2"
+                 *       "new_password": "Better-Horse-2",
+                 *       "remove_passkeys": false
                  *     }
                  */
                 "application/x-www-form-urlencoded": components["schemas"]["ChangePasswordBody"];
@@ -3009,14 +3207,16 @@ export interface operations {
                 /**
                  * @example {
                  *       "token": "x3JYb0mJr8C9vQkq2fHs",
-                 *       "password": "Better-Horse-2"
+                 *       "password": "Better-Horse-2",
+                 *       "remove_passkeys": false
                  *     }
                  */
                 "application/json": components["schemas"]["ResetPasswordBody"];
                 /**
                  * @example {
                  *       "token": "x3JYb0mJr8C9vQkq2fHs",
-                 *       "password": "Better-Horse-2"
+                 *       "password": "Better-Horse-2",
+                 *       "remove_passkeys": false
                  *     }
                  */
                 "application/x-www-form-urlencoded": components["schemas"]["ResetPasswordBody"];
@@ -3890,6 +4090,79 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable"];
         };
     };
+    listUserPasskeys: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": "Zk3vX0n1Q2w9aRtY",
+                     *           "name": "My phone",
+                     *           "backed_up": true,
+                     *           "created_at": "2026-01-01T00:00:00.000Z",
+                     *           "last_used_at": null
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["PasskeyList"];
+                };
+            };
+            400: components["responses"]["MalformedRequest"];
+            401: components["responses"]["MissingAccessTokenOrInvalidAccessToken"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
+            431: components["responses"]["RequestHeadersTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    removeUserPasskey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: number;
+                /** @description As the list of passkeys has it. */
+                passkey: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. There is no body. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["MalformedRequest"];
+            401: components["responses"]["MissingAccessTokenOrInvalidAccessToken"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
+            431: components["responses"]["RequestHeadersTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
     changeEmail: {
         parameters: {
             query?: never;
@@ -3967,65 +4240,6 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable"];
         };
     };
-    confirmEmail: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "token": "S2hQw0mZ0aVn7yJxk3l1cRr5b8u2d4f6g9h1j3k5m7p"
-                 *     }
-                 */
-                "application/json": components["schemas"]["ConfirmEmailBody"];
-                /**
-                 * @example {
-                 *       "token": "S2hQw0mZ0aVn7yJxk3l1cRr5b8u2d4f6g9h1j3k5m7p"
-                 *     }
-                 */
-                "application/x-www-form-urlencoded": components["schemas"]["ConfirmEmailBody"];
-            };
-        };
-        responses: {
-            /** @description OK. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "message": "Email changed"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Message"];
-                };
-            };
-            400: components["responses"]["MalformedRequestBodyOrMalformedRequest"];
-            401: components["responses"]["InvalidConfirmationToken"];
-            403: components["responses"]["Forbidden"];
-            408: components["responses"]["RequestTimeout"];
-            413: components["responses"]["RequestBodyTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            /** @description Unprocessable Entity. */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["DetailedErrorBody"];
-                };
-            };
-            429: components["responses"]["TooManyAttempts"];
-            431: components["responses"]["RequestHeadersTooLarge"];
-            500: components["responses"]["InternalServerError"];
-            503: components["responses"]["ServiceUnavailable"];
-        };
-    };
     requestVerification: {
         parameters: {
             query?: never;
@@ -4059,10 +4273,13 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable"];
         };
     };
-    verifyEmail: {
+    confirmEmail: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description From an earlier login. A wrong password then counts for this device. */
+                "x-device-token"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -4070,13 +4287,81 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "token": "S2hQw0mZ0aVn7yJxk3l1cRr5b8u2d4f6g9h1j3k5m7p"
+                 *       "token": "S2hQw0mZ0aVn7yJxk3l1cRr5b8u2d4f6g9h1j3k5m7p",
+                 *       "password": "Correct-Horse-1"
+                 *     }
+                 */
+                "application/json": components["schemas"]["ConfirmEmailBody"];
+                /**
+                 * @example {
+                 *       "token": "S2hQw0mZ0aVn7yJxk3l1cRr5b8u2d4f6g9h1j3k5m7p",
+                 *       "password": "Correct-Horse-1"
+                 *     }
+                 */
+                "application/x-www-form-urlencoded": components["schemas"]["ConfirmEmailBody"];
+            };
+        };
+        responses: {
+            /** @description OK. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "Email changed"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Message"];
+                };
+            };
+            400: components["responses"]["MalformedRequestBodyOrMalformedRequest"];
+            401: components["responses"]["InvalidConfirmationTokenOrInvalidCredentialsOrMissingAccessTokenOrInvalidAccessToken"];
+            403: components["responses"]["Forbidden"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["EmailAlreadyRegistered"];
+            413: components["responses"]["RequestBodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            /** @description Unprocessable Entity. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DetailedErrorBody"];
+                };
+            };
+            423: components["responses"]["AccountTemporarilyLockedAfterTooManyFailedAttempts"];
+            429: components["responses"]["TooManyAttempts"];
+            431: components["responses"]["RequestHeadersTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    verifyEmail: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description From an earlier login. A wrong password then counts for this device. */
+                "x-device-token"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "token": "S2hQw0mZ0aVn7yJxk3l1cRr5b8u2d4f6g9h1j3k5m7p",
+                 *       "password": "Correct-Horse-1"
                  *     }
                  */
                 "application/json": components["schemas"]["VerifyEmailBody"];
                 /**
                  * @example {
-                 *       "token": "S2hQw0mZ0aVn7yJxk3l1cRr5b8u2d4f6g9h1j3k5m7p"
+                 *       "token": "S2hQw0mZ0aVn7yJxk3l1cRr5b8u2d4f6g9h1j3k5m7p",
+                 *       "password": "Correct-Horse-1"
                  *     }
                  */
                 "application/x-www-form-urlencoded": components["schemas"]["VerifyEmailBody"];
@@ -4098,7 +4383,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["MalformedRequestBodyOrMalformedRequest"];
-            401: components["responses"]["InvalidVerificationToken"];
+            401: components["responses"]["InvalidVerificationTokenOrInvalidCredentialsOrMissingAccessTokenOrInvalidAccessToken"];
             403: components["responses"]["Forbidden"];
             408: components["responses"]["RequestTimeout"];
             413: components["responses"]["RequestBodyTooLarge"];
@@ -4112,6 +4397,7 @@ export interface operations {
                     "application/json": components["schemas"]["DetailedErrorBody"];
                 };
             };
+            423: components["responses"]["AccountTemporarilyLockedAfterTooManyFailedAttempts"];
             429: components["responses"]["TooManyAttempts"];
             431: components["responses"]["RequestHeadersTooLarge"];
             500: components["responses"]["InternalServerError"];
@@ -4166,6 +4452,7 @@ export interface operations {
             };
             400: components["responses"]["MalformedRequestBodyOrMalformedRequest"];
             401: components["responses"]["MissingAccessTokenOrInvalidAccessToken"];
+            403: components["responses"]["Forbidden"];
             408: components["responses"]["RequestTimeout"];
             413: components["responses"]["RequestBodyTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -4947,6 +5234,7 @@ export interface operations {
                     "application/json": components["schemas"]["DetailedErrorBody"];
                 };
             };
+            429: components["responses"]["TooManyAttempts"];
             431: components["responses"]["RequestHeadersTooLarge"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -5060,8 +5348,9 @@ export interface operations {
     listProducts: {
         parameters: {
             query?: {
-                /** @description A part of the name. */
+                /** @description A part of the name. Can be combined with `sort`, `filter[…]` and `cursor`. */
                 q?: string;
+                /** @description Of a list without `sort`, `filter[…]` and `cursor`. */
                 category?: string;
                 page?: number;
                 per_page?: number;
@@ -5213,6 +5502,7 @@ export interface operations {
             };
             400: components["responses"]["MalformedRequestBodyOrMalformedRequest"];
             401: components["responses"]["MissingAccessTokenOrInvalidAccessToken"];
+            403: components["responses"]["Forbidden"];
             408: components["responses"]["RequestTimeout"];
             413: components["responses"]["RequestBodyTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -5258,9 +5548,10 @@ export interface operations {
                      * @example {
                      *       "data": [
                      *         {
-                     *           "cursor": "2",
+                     *           "cursor": "v0Yw7wq3mZ1sS2pJ8tQvF5nR6xKcLd9gH4bTeUaWiOyMzXjB",
                      *           "type": "product.created",
                      *           "at": "2026-01-01T00:00:00.000Z",
+                     *           "version": 1,
                      *           "data": {
                      *             "id": 1,
                      *             "type": "products",
@@ -5281,7 +5572,7 @@ export interface operations {
                      *         }
                      *       ],
                      *       "meta": {
-                     *         "cursor": "2",
+                     *         "cursor": "v0Yw7wq3mZ1sS2pJ8tQvF5nR6xKcLd9gH4bTeUaWiOyMzXjB",
                      *         "more": false
                      *       }
                      *     }
@@ -5433,6 +5724,7 @@ export interface operations {
             };
             400: components["responses"]["MalformedRequestBodyOrMalformedRequest"];
             401: components["responses"]["MissingAccessTokenOrInvalidAccessToken"];
+            403: components["responses"]["Forbidden"];
             404: components["responses"]["ProductNotFound"];
             408: components["responses"]["RequestTimeout"];
             412: components["responses"]["ProductHasChanged"];
@@ -5475,6 +5767,7 @@ export interface operations {
             };
             400: components["responses"]["MalformedRequest"];
             401: components["responses"]["MissingAccessTokenOrInvalidAccessToken"];
+            403: components["responses"]["Forbidden"];
             404: components["responses"]["ProductNotFound"];
             408: components["responses"]["RequestTimeout"];
             412: components["responses"]["ProductHasChanged"];
@@ -5849,7 +6142,7 @@ export interface operations {
                      * @example {
                      *       "data": {
                      *         "id": 7,
-                     *         "message_id": "msg_4711",
+                     *         "message_id": "msg_5f3a9c0d7e1b4826a0c5d9e3f7182b64_3",
                      *         "type": "webhook.test",
                      *         "status": "delivered",
                      *         "attempts": 1,
@@ -5902,7 +6195,7 @@ export interface operations {
                      *       "data": [
                      *         {
                      *           "id": 7,
-                     *           "message_id": "msg_4711",
+                     *           "message_id": "msg_5f3a9c0d7e1b4826a0c5d9e3f7182b64_3",
                      *           "type": "product.created",
                      *           "status": "delivered",
                      *           "attempts": 1,
@@ -5964,7 +6257,7 @@ export interface operations {
                      * @example {
                      *       "data": {
                      *         "id": 7,
-                     *         "message_id": "msg_4711",
+                     *         "message_id": "msg_5f3a9c0d7e1b4826a0c5d9e3f7182b64_3",
                      *         "type": "product.created",
                      *         "status": "delivered",
                      *         "attempts": 2,
@@ -5986,6 +6279,159 @@ export interface operations {
             404: components["responses"]["NotFound"];
             408: components["responses"]["RequestTimeout"];
             410: components["responses"]["ChangeIsNoLongerKept"];
+            431: components["responses"]["RequestHeadersTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    listDeadLetters: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": 3,
+                     *           "listener": "search-index",
+                     *           "type": "product.created",
+                     *           "entity_id": 7,
+                     *           "attempts": 5,
+                     *           "error": "The index refused the document",
+                     *           "failed_at": "2026-01-31T12:00:00.000Z",
+                     *           "retrying": false
+                     *         }
+                     *       ],
+                     *       "meta": {
+                     *         "limit": 20,
+                     *         "more": false
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["DeadLetterList"];
+                };
+            };
+            400: components["responses"]["MalformedRequest"];
+            401: components["responses"]["MissingAccessTokenOrInvalidAccessToken"];
+            403: components["responses"]["Forbidden"];
+            408: components["responses"]["RequestTimeout"];
+            431: components["responses"]["RequestHeadersTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    discardAllDeadLetters: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. There is no body. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["MalformedRequest"];
+            401: components["responses"]["MissingAccessTokenOrInvalidAccessToken"];
+            403: components["responses"]["Forbidden"];
+            408: components["responses"]["RequestTimeout"];
+            431: components["responses"]["RequestHeadersTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    retryDeadLetter: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. There is no body. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["MalformedRequest"];
+            401: components["responses"]["MissingAccessTokenOrInvalidAccessToken"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
+            431: components["responses"]["RequestHeadersTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    discardDeadLetter: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. There is no body. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["MalformedRequest"];
+            401: components["responses"]["MissingAccessTokenOrInvalidAccessToken"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
+            431: components["responses"]["RequestHeadersTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    retryAllDeadLetters: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. There is no body. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["MalformedRequest"];
+            401: components["responses"]["MissingAccessTokenOrInvalidAccessToken"];
+            403: components["responses"]["Forbidden"];
+            408: components["responses"]["RequestTimeout"];
             431: components["responses"]["RequestHeadersTooLarge"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];

@@ -11,9 +11,10 @@ import type { Config } from '../load-config.ts'
 import { type Finding, judge } from './finding.ts'
 import { checkSpace } from './space-check.ts'
 
-export async function checkBackups({ backup, database }: Config, clock: Clock = systemClock): Promise<Finding[]> {
+export async function checkBackups(config: Config, clock: Clock = systemClock): Promise<Finding[]> {
+  const { backup, database, features } = config
   const { folder, everySeconds } = backup
-  if (folder === undefined || everySeconds === undefined) return []
+  if (features.disabled.includes('backup') || folder === undefined || everySeconds === undefined) return []
   const path = resolve(root, folder)
   const [state, table] = await Promise.all([inspectFolder(path), findBackups(database.url)])
   return [

@@ -3,11 +3,13 @@ import { parentPort } from 'node:worker_threads'
 import { readOne } from '../../config/config.ts'
 import { coreKeys } from '../../config/core-keys.ts'
 import { createSharedClock, systemClock } from '../../core/clock.ts'
+import { adoptConnection, descriptorOf } from '../../platform/http/handed-over.ts'
 import { createLogger } from '../../platform/log/logger.ts'
 import { compactHeap } from '../../platform/process/compact-heap.ts'
 import { keepStopShort } from '../../platform/process/stop-times.ts'
 import type { HubMethods } from '../../platform/threads/hub.ts'
 import { createPeer } from '../../platform/threads/peer.ts'
+import { type Pulse, startBeating } from '../../platform/threads/pulse.ts'
 import { createThreadParts } from '../../platform/threads/thread-parts.ts'
 import { createApp, type Parts, type ThreadApp } from '../create-app.ts'
 import { loadConfig } from '../load-config.ts'
@@ -18,9 +20,12 @@ if (!parentPort) throw new Error('serving-thread.ts runs as a worker thread only
 let app: ThreadApp
 let figures: Pick<Parts, 'collectMetrics' | 'readRecentRequests'> | undefined
 let lines: string[] = []
+let pulse: Pulse
+let beating: ReturnType<typeof startBeating> | undefined
 
 const methods: ThreadMethods = {
   async open({ share, directory, environment, clock, compactsHeap }) {
+    pulse = share.pulse
     const extensions = await loadExtensions(readOne({ directory, environment }, coreKeys.extensions), directory)
     const config = loadConfig({ directory, environment, forService: true }, extensions)
     const log = createLogger({ level: config.log.level, isTerminal: false, destination: { write: sendLine } })
@@ -42,8 +47,11 @@ const methods: ThreadMethods = {
   },
   async listen(at) {
     const { url, wsUrl, address } = await app.listen(at)
-    return { url, wsUrl, address }
+    const { http, sockets } = app.servers
+    beating = startBeating(pulse)
+    return { url, wsUrl, address, descriptors: { http: descriptorOf(http), sockets: descriptorOf(sockets) } }
   },
+  adopt: ({ server, descriptor }) => adoptConnection(app.servers[server], descriptor),
   announce: () => app.announce(),
   collectMetrics: () => requireFigures().collectMetrics(),
   readRecentRequests: () => requireFigures().readRecentRequests(),
@@ -52,6 +60,7 @@ const methods: ThreadMethods = {
   stopServing: () => app.stopServing(),
   exportLastMetrics: () => app.exportLastMetrics(),
   async close() {
+    beating?.stop()
     await app.close()
     figures = undefined
     sendLines()

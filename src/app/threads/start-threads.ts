@@ -4,13 +4,15 @@
  */
 import { type Clock, systemClock } from '../../core/clock.ts'
 import { systemRandom } from '../../core/random.ts'
-import { withTimeout } from '../../core/timeout.ts'
 import { dialectOf } from '../../platform/database/open.ts'
 import type { Feature, TerminalLink } from '../../platform/feature.ts'
 import { type Log, writeLine } from '../../platform/log/logger.ts'
 import type { RecentFigures } from '../../platform/metrics/recent-requests.ts'
 import { compactHeap } from '../../platform/process/compact-heap.ts'
+import { killProcess } from '../../platform/process/kill-process.ts'
 import { createHub } from '../../platform/threads/hub.ts'
+import { claimBytes } from '../../platform/threads/process-parts.ts'
+import { createPulse } from '../../platform/threads/pulse.ts'
 import { createSharedSlotsMemory, releaseShare } from '../../platform/threads/shared-slots.ts'
 import type { App, ListenAt } from '../create-app.ts'
 import type { Config } from '../load-config.ts'
@@ -19,8 +21,9 @@ import { connectionsPerThread, warnOfSmallPool } from './count.ts'
 import { requireFreePort } from './free-port.ts'
 import { openProcessDatabase, type ProcessDatabaseOptions } from './process-database.ts'
 import { startServingThread, type Workers } from './supervised-thread.ts'
+import { createDeathCounts, lateThreads } from './thread-deaths.ts'
 import type { ThreadData } from './thread-methods.ts'
-import { createThreadMetrics } from './thread-metrics.ts'
+import { createThreadMetrics, whileResponding } from './thread-metrics.ts'
 import { createThreadSet, type ThreadSet } from './thread-set.ts'
 
 export interface ThreadedOptions
@@ -45,6 +48,8 @@ const sharedCount = () => new BigInt64Array(new SharedArrayBuffer(BigInt64Array.
 export async function createThreadedApp(options: ThreadedOptions): Promise<App> {
   const { config, log, threads: count, directory, environment, clock, compactsHeap = false } = options
   const slots = createSharedSlotsMemory(count, systemRandom)
+  const claims = new SharedArrayBuffer(claimBytes)
+  const deaths = createDeathCounts()
   const sent = { nodes: sharedCount(), topics: sharedCount() }
   const serviceId = systemRandom.id()
   const poolSize = connectionsPerThread(config.database.poolSize, count)
@@ -64,13 +69,26 @@ export async function createThreadedApp(options: ThreadedOptions): Promise<App> 
     count,
     log,
     start(index) {
-      const share = { index, serviceId, poolSize, slots, sent, sqlite: database.share() }
+      const pulse = createPulse()
+      const share = { index, serviceId, poolSize, slots, claims, pulse, sent, sqlite: database.share() }
       const data = { share, directory, environment, clock: clock?.memory, compactsHeap }
       return startServingThread(data, hub.methods(), options.workers)
     },
-    onEnd: (index) => releaseShare(slots, index),
+    onEnd(index, error) {
+      releaseShare(slots, index)
+      if (error) deaths.count(error)
+    },
+    unresponsiveSeconds: config.server.unresponsiveSeconds,
+    endProcess() {
+      log.flush()
+      killProcess()
+    },
   })
-  const metrics = createThreadMetrics({ threads, timeoutMs: metricsTimeoutMs })
+  const metrics = createThreadMetrics({
+    threads,
+    timeoutMs: metricsTimeoutMs,
+    own: () => [...deaths.collect(), ...lateThreads(threads.running())],
+  })
 
   async function close(): Promise<void> {
     await threads.close()
@@ -107,11 +125,11 @@ async function listen(threads: ThreadSet, { server, graphql }: Config): ReturnTy
   const first = threads.first()
   if (!first) throw new Error('no serving thread is running')
   // The first one finds the port, if any will do.
-  const { url, wsUrl, address } = await first.call('listen', { port, wsPort, isShared: true })
+  const { url, wsUrl, address } = await first.listen({ port, wsPort, isShared: true })
   const at: ListenAt = { port: portOf(url), wsPort: portOf(wsUrl), isShared: true }
   threads.replaceDead(at)
   const others = threads.running().filter((thread) => thread !== first)
-  await Promise.all(others.map((thread) => thread.call('listen', at)))
+  await Promise.all(others.map((thread) => thread.listen(at)))
   return { url, wsUrl, address, links: announce(threads) }
 }
 
@@ -128,7 +146,9 @@ async function announce(threads: ThreadSet): Promise<readonly TerminalLink[]> {
 async function readRecentRequestsOf(threads: ThreadSet): Promise<readonly RecentFigures[]> {
   const read = threads
     .running()
-    .map((thread) => withTimeout(thread.call('readRecentRequests', undefined), metricsTimeoutMs).catch(() => undefined))
+    .map((thread) =>
+      whileResponding(thread, thread.call('readRecentRequests', undefined), metricsTimeoutMs).catch(() => undefined),
+    )
   return (await Promise.all(read)).filter((each) => each !== undefined)
 }
 

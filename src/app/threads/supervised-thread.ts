@@ -2,16 +2,37 @@
 import { Worker } from 'node:worker_threads'
 import type { HubMethods } from '../../platform/threads/hub.ts'
 import { createPeer, type Peer } from '../../platform/threads/peer.ts'
-import type { ThreadData, ThreadMethods } from './thread-methods.ts'
+import { createStallMeter, lateMs, type Stall } from '../../platform/threads/pulse.ts'
+import { type Sample, sampleWorker } from '../../platform/threads/stack-sample.ts'
+import type { ListenAt } from '../create-app.ts'
+import { labelOf } from '../gauges.ts'
+import type { Descriptors, ThreadData, ThreadMethods } from './thread-methods.ts'
 
 export interface ServingThread extends Pick<Peer<ThreadMethods>, 'call' | 'tell'> {
+  /** As metrics name it. */
+  readonly label: string
   open(): Promise<void>
+  /** From then on it is measured whether the thread responds. */
+  listen(at: ListenAt): ReturnType<ThreadMethods['listen']>
+  /** Undefined until it listens. */
+  descriptors(): Descriptors | undefined
+  adopt(connection: Parameters<ThreadMethods['adopt']>[0]): void
+  /** See StallMeter. */
+  measure(elapsedMs: number): void
+  /** As last measured. */
+  stalledMs(): number
+  /** Its event loop has not turned for so long that it gets no more connections. */
+  isLate(): boolean
+  /** What it is doing. Undefined if it cannot be interrupted. */
+  sample(): Promise<Sample | undefined>
   /** Called once, if the thread ends without having been told to. */
   onDeath(listener: (error: Error) => void): void
   /** Lets it end its requests, then ends it. */
   close(): Promise<void>
   /** Ends it at once. */
   terminate(): Promise<void>
+  /** The same, but it counts as a death. */
+  kill(reason: Error): void
 }
 
 /** Where the worker threads come from. Tests use them again, because loading the program takes a second. */
@@ -30,8 +51,12 @@ export const servingThread = new URL('./serving-thread.ts', import.meta.url)
 export function startServingThread(data: ThreadData, hub: HubMethods, workers = newWorkers): ServingThread {
   const { sqlite } = data.share
   const worker = workers.take()
+  const { threadId } = worker
   const peer = createPeer<ThreadMethods>(worker, hub)
+  const meter = createStallMeter(data.share.pulse)
   let isEnding = false
+  let stall: Stall = { silentMs: 0, stalledMs: 0 }
+  let descriptors: Descriptors | undefined
   let failure: Error | undefined
   let onDeath = (_error: Error) => {}
   const onError = (error: unknown) => {
@@ -57,15 +82,33 @@ export function startServingThread(data: ThreadData, hub: HubMethods, workers = 
   let closed: Promise<void> | undefined
 
   return {
+    label: labelOf(threadId),
     call: peer.call,
     tell: peer.tell,
     open: () => peer.call('open', data, sqlite ? [sqlite.writer] : []),
+    async listen(at) {
+      const listening = await peer.call('listen', at)
+      descriptors = listening.descriptors
+      return listening
+    },
+    descriptors: () => descriptors,
+    adopt: (connection) => peer.tell('adopt', connection),
+    measure(elapsedMs) {
+      stall = meter.measure(elapsedMs)
+    },
+    stalledMs: () => stall.stalledMs,
+    isLate: () => stall.silentMs >= lateMs,
+    sample: () => sampleWorker(threadId),
     onDeath(listener) {
       onDeath = listener
     },
     close() {
       closed ??= close()
       return closed
+    },
+    kill(reason) {
+      failure = reason
+      void worker.terminate()
     },
     async terminate() {
       isEnding = true

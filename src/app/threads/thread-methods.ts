@@ -6,11 +6,18 @@ import type { RecentFigures } from '../../platform/metrics/recent-requests.ts'
 import type { ThreadShare } from '../../platform/threads/process-parts.ts'
 import type { ListenAt } from '../create-app.ts'
 
+export type ServerName = 'http' | 'sockets'
+
+/** The numbers of the listening sockets. */
+export type Descriptors = Readonly<Record<ServerName, number>>
+
 /** What the main thread may call. */
 export type ThreadMethods = {
   /** Opens everything; nothing listens yet. Tests open a thread again after closing it. */
   open(data: ThreadData): Promise<void>
-  listen(at: ListenAt): Promise<{ url: string; wsUrl: string; address: string }>
+  listen(at: ListenAt): Promise<{ url: string; wsUrl: string; address: string; descriptors: Descriptors }>
+  /** Serves a connection that the main thread has accepted. */
+  adopt(connection: { server: ServerName; descriptor: number }): void
   /** Tells the features that the service listens. Never rejects. */
   announce(none: undefined): Promise<readonly TerminalLink[]>
   collectMetrics(none: undefined): Promise<MetricObject[]>

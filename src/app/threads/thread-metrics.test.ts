@@ -13,6 +13,7 @@ function createThread() {
   let collect: () => Promise<MetricObject[]> = metrics.collect
   return {
     call: (() => collect()) as unknown as ServingThread['call'],
+    isLate: () => false,
     work(times: number) {
       for (let i = 0; i < times; i++) {
         count()

@@ -6,12 +6,14 @@ import { withTimeout } from '../../core/timeout.ts'
 import type { MetricObject, Metrics } from '../../platform/metrics/metrics.ts'
 import type { ServingThread } from './supervised-thread.ts'
 
-type Collecting = Pick<ServingThread, 'call'>
+type Collecting = Pick<ServingThread, 'call' | 'isLate'>
 
 export interface ThreadMetricsOptions {
   /** Without those that have ended. */
   threads: { running(): readonly Collecting[] }
   timeoutMs: number
+  /** Those of the main thread. */
+  own?(): MetricObject[]
 }
 
 interface Answer {
@@ -20,7 +22,7 @@ interface Answer {
   metrics: MetricObject[]
 }
 
-export function createThreadMetrics({ threads, timeoutMs }: ThreadMetricsOptions) {
+export function createThreadMetrics({ threads, timeoutMs, own = () => [] }: ThreadMetricsOptions) {
   const latest = new Map<Collecting, Answer>()
   /** Of all threads that have ended, as one. */
   let ended: MetricObject[] = []
@@ -37,7 +39,7 @@ export function createThreadMetrics({ threads, timeoutMs }: ThreadMetricsOptions
       }
     })
     try {
-      await withTimeout(answer, timeoutMs)
+      await whileResponding(thread, answer, timeoutMs)
       return thread
     } catch {
       return undefined
@@ -59,7 +61,28 @@ export function createThreadMetrics({ threads, timeoutMs }: ThreadMetricsOptions
         if (!metrics) return []
         return [answered.has(thread) ? metrics : countersOf(metrics)]
       })
-      return mergeMetrics([...current, ended])
+      return mergeMetrics([...current, ended, own()])
     },
+  }
+}
+
+const checkMs = 50
+
+/** Rejects as soon as the thread is late, so that a page about the others does not wait for it. */
+export async function whileResponding<T>(
+  thread: Pick<ServingThread, 'isLate'>,
+  answer: Promise<T>,
+  timeoutMs: number,
+): Promise<T> {
+  const late = Promise.withResolvers<never>()
+  const check = () => {
+    if (thread.isLate()) late.reject(new Error('the thread does not respond'))
+  }
+  const timer = setInterval(check, checkMs)
+  check()
+  try {
+    return await withTimeout(Promise.race([answer, late.promise]), timeoutMs)
+  } finally {
+    clearInterval(timer)
   }
 }

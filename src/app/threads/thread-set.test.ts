@@ -7,6 +7,17 @@ import { createThreadSet } from './thread-set.ts'
 
 const at = { port: 1, wsPort: 2, isShared: true }
 
+const responding: Omit<ServingThread, 'open' | 'listen' | 'call' | 'tell' | 'onDeath' | 'close' | 'terminate'> = {
+  label: 'worker-1',
+  descriptors: () => undefined,
+  adopt() {},
+  measure() {},
+  stalledMs: () => 0,
+  isLate: () => false,
+  sample: async () => undefined,
+  kill() {},
+}
+
 /** Threads that only note what they are told. Those from the third on open when `openLater` is called. */
 function createFakes() {
   const calls: string[] = []
@@ -18,6 +29,8 @@ function createFakes() {
     started += 1
     const note = (name: string) => void calls.push(`${id} ${name}`)
     return {
+      ...responding,
+      listen: (async () => note('listen')) as unknown as ServingThread['listen'],
       open: async () => {
         if (id > 1) await later.promise
         note('open')
@@ -35,7 +48,14 @@ function createFakes() {
 async function openTwo() {
   const fakes = createFakes()
   const log = Object.assign(pino({ level: 'silent' }), { flush() {} })
-  const set = createThreadSet({ count: 2, log, start: fakes.start, onEnd() {} })
+  const set = createThreadSet({
+    count: 2,
+    log,
+    start: fakes.start,
+    onEnd() {},
+    unresponsiveSeconds: 0,
+    endProcess() {},
+  })
   await set.open()
   set.replaceDead(at)
   return { ...fakes, set }

@@ -3,13 +3,17 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Log } from '../../platform/log/logger.ts'
 import type { ListenAt } from '../create-app.ts'
 import type { ServingThread } from './supervised-thread.ts'
+import { type ThreadWatch, watchThreads } from './thread-watch.ts'
 
 export interface ThreadSetOptions {
   count: number
   log: Log
   start(index: number): ServingThread
   /** Called when a thread has ended, before another one takes its place. */
-  onEnd(index: number): void
+  onEnd(index: number, error?: Error): void
+  /** See ThreadWatchOptions. */
+  unresponsiveSeconds: number
+  endProcess(): void
 }
 
 type Order = 'drain' | 'cutOff'
@@ -30,7 +34,8 @@ export interface ThreadSet {
 const shortLifeMs = 10_000
 const pauseMs = 1000
 
-export function createThreadSet({ count, log, start, onEnd }: ThreadSetOptions): ThreadSet {
+export function createThreadSet(options: ThreadSetOptions): ThreadSet {
+  const { count, log, start, onEnd } = options
   const threads = new Map<number, ServingThread>()
   /** Replacements under way, by index. */
   const replacing = new Map<number, Promise<void>>()
@@ -40,6 +45,7 @@ export function createThreadSet({ count, log, start, onEnd }: ThreadSetOptions):
   const told: Order[] = []
   let at: ListenAt | undefined
   let isClosing = false
+  let watch: ThreadWatch | undefined
 
   async function open(index: number): Promise<ServingThread> {
     const thread = start(index)
@@ -48,7 +54,7 @@ export function createThreadSet({ count, log, start, onEnd }: ThreadSetOptions):
     thread.onDeath((error) => {
       threads.delete(index)
       opened.delete(thread)
-      onEnd(index)
+      onEnd(index, error)
       // Before they listen, the failed call below ends the start.
       if (isClosing || !at) return
       log.error({ err: error, thread: index }, 'a serving thread died; another one takes its place')
@@ -72,7 +78,7 @@ export function createThreadSet({ count, log, start, onEnd }: ThreadSetOptions):
     if (isClosing) return
     try {
       const thread = await open(index)
-      await thread.call('listen', at as ListenAt)
+      await thread.listen(at as ListenAt)
     } catch (error) {
       // If it died, its death has started the next attempt.
       const failed = threads.get(index)
@@ -109,6 +115,7 @@ export function createThreadSet({ count, log, start, onEnd }: ThreadSetOptions):
     first: () => threads.get(0),
     replaceDead(place) {
       at = place
+      watch ??= watchThreads({ ...options, threads: () => threads })
     },
     tell(name) {
       told.push(name)
@@ -116,6 +123,7 @@ export function createThreadSet({ count, log, start, onEnd }: ThreadSetOptions):
     },
     async close() {
       isClosing = true
+      watch?.stop()
       await finish()
       const close = (among: (index: number) => boolean) =>
         [...threads].filter(([index]) => among(index)).map(([, thread]) => thread.close())

@@ -28,7 +28,11 @@ export function createAdminService(infrastructure: Infrastructure, { users, auth
     store,
     roles: users.roles,
     unlock: auth.lockout.unlock,
-    removeTwoFactor: twoFactor.remove,
+    /** Passkeys too: each of them is both factors. */
+    async removeSecondFactors(userId) {
+      const { statements, audited } = await auth.credentials.preparePasskeyRemoval(userId)
+      return { statements: [...twoFactor.remove(userId), ...statements], audited }
+    },
     endSessions: (userId) => [auth.revokeSessions(userId, 'administrator'), ...auth.devices.forgetAll(userId)],
     audit,
     // Each refusal is a row of the audit trail, so a client that repeats a forbidden request must be limited.

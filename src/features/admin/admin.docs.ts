@@ -16,7 +16,8 @@ import { userOrders, userStatuses } from './user-orders.ts'
 
 export const tag = { name: 'Administration', description: 'Users as administrators see them, and the audit trail.' }
 const params = { id: Id }
-export const nobodyAbove = 'It is refused where the user holds a permission that you lack.'
+const nobodyAbove = 'Refused (403) if the user has a permission that you lack.'
+export const othersOnly = `${nobodyAbove} Refused for yourself too: use the endpoints below /api/auth.`
 
 export const ListedUser = Type.Object(
   {
@@ -91,7 +92,7 @@ export const docs = {
     tag,
     operationId: 'unlockUser',
     summary: 'Unlock a user',
-    description: `Ends a lock-out. ${nobodyAbove}`,
+    description: `Ends a lock-out. ${othersOnly}`,
     params,
     responses: { 204: noContent },
   },
@@ -99,7 +100,7 @@ export const docs = {
     tag,
     operationId: 'resetUserTwoFactor',
     summary: "Reset a user's second factor",
-    description: `Turns it off, for users who have lost the app and the recovery codes. ${nobodyAbove}`,
+    description: `Turns it off and removes all passkeys, for users who have lost the app and the recovery codes. ${othersOnly}`,
     params,
     responses: { 204: noContent },
   },
@@ -107,7 +108,7 @@ export const docs = {
     tag,
     operationId: 'endUserSessions',
     summary: "End a user's sessions",
-    description: nobodyAbove,
+    description: othersOnly,
     params,
     responses: { 204: noContent },
   },

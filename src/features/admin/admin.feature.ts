@@ -60,7 +60,7 @@ export const admin = defineFeature({
     notices: {
       'roles-saved': 'The roles are saved.',
       unlocked: 'The account is unlocked.',
-      'two-factor-reset': 'Two-factor is reset: the password alone signs in.',
+      'two-factor-reset': 'Two-factor reset and passkeys removed. The user signs in with the password alone.',
       'user-signed-out': 'The user is signed out everywhere.',
       'user-invited': 'The invitation is on its way.',
       'user-saved': 'The profile is saved.',

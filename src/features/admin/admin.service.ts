@@ -27,6 +27,21 @@ export interface Act {
   changes?: AuditChanges
 }
 
+/** An action on a user, before that user is known. */
+export interface Attempt extends Pick<Act, 'event' | 'actor'> {
+  /**
+   * Nobody administers themselves unless the action allows it: whoever has a stolen session or a key would need no
+   * password for what the account page asks one for, and could unlock the account after each guess.
+   */
+  onSelf?: 'allowed'
+}
+
+/** What helps a user, for a batch. */
+interface Help {
+  statements: Statement[]
+  audited?: { changes?: AuditChanges }
+}
+
 export interface AdminDeps {
   db: Database
   store: AdminStore
@@ -38,7 +53,7 @@ export interface AdminDeps {
   }
   /** Statements of other features for the same batch. */
   unlock(user: { email: string; id: number }): Statement
-  removeTwoFactor(userId: number): Statement[]
+  removeSecondFactors(userId: number): Promise<Help>
   /** Forgets the known devices too, because others may have them. */
   endSessions(userId: number): Statement[]
   audit: Audit
@@ -51,17 +66,19 @@ const maxAttempts = 5
 const { forbidden } = httpErrors
 
 export function createAdmin(deps: AdminDeps) {
-  const { db, store, roles, unlock, removeTwoFactor, endSessions, audit, refusals, onAccessChanged } = deps
+  const { db, store, roles, unlock, removeSecondFactors, endSessions, audit, refusals, onAccessChanged } = deps
 
   const covers = (actor: Pick<Actor, 'holder'>, others: readonly string[]) =>
     actor.holder === undefined || roles.areCoveredBy(actor.holder, others)
 
   const findStored = async (id: number | undefined) => (id === undefined ? undefined : store.find(id))
 
-  async function findTarget({ event, actor }: Pick<Act, 'event' | 'actor'>, id: number | undefined): Promise<Stored> {
+  async function findTarget({ event, actor, onSelf }: Attempt, id: number | undefined): Promise<Stored> {
     const stored = await findStored(id)
     if (!stored) throw httpErrors.notFound()
-    if (!covers(actor, stored.user.roles)) throw await refuse({ event, actor, userId: stored.user.id }, forbidden())
+    const { user } = stored
+    const isRefused = (user.id === actor.id && onSelf !== 'allowed') || !covers(actor, user.roles)
+    if (isRefused) throw await refuse({ event, actor, userId: user.id }, forbidden())
     return stored
   }
 
@@ -86,7 +103,7 @@ export function createAdmin(deps: AdminDeps) {
     const keepsAdministrator = wanted.some((role) => roles.administrators().includes(role))
 
     for (let attempt = 0; attempt < maxAttempts; attempt++) {
-      const stored = await findTarget({ event, actor }, id)
+      const stored = await findTarget({ event, actor, onSelf: 'allowed' }, id)
       const { user } = stored
       const changes = { roles: { from: user.roles, to: wanted } }
       const act = { event, actor, userId: user.id, changes }
@@ -108,9 +125,17 @@ export function createAdmin(deps: AdminDeps) {
     throw httpErrors.unavailable()
   }
 
+  const help = (event: AuditEvent, prepare: (user: ListedUser) => Help | Promise<Help>) =>
+    async function helpUser(actor: Actor, id: number | undefined): Promise<void> {
+      const { user } = await findTarget({ event, actor }, id)
+      const { statements, audited } = await prepare(user)
+      await db.write(...statements, done({ event, actor, userId: user.id, ...audited }))
+      await onAccessChanged(user.id)
+    }
+
   return {
     recordRefusal,
-    /** Returns the user to act on. Throws 403, and records it, if that user has permissions that the actor lacks. */
+    /** Returns the user to act on. Throws 403, and records it, for oneself and for users with permissions that the actor lacks. */
     findTarget,
     /** For other services of administrators. */
     acts: { covers, findTarget, done, refuse },
@@ -122,7 +147,10 @@ export function createAdmin(deps: AdminDeps) {
     find: async (id: number | undefined) => (await findStored(id))?.user,
 
     /** Whether the actor may change that user. */
-    canChange: (actor: Pick<Actor, 'holder'>, user: Pick<ListedUser, 'roles'>): boolean => covers(actor, user.roles),
+    reachOf(actor: Pick<Actor, 'id' | 'holder'>, user: Pick<ListedUser, 'id' | 'roles'>): 'self' | 'change' | 'beyond' {
+      if (user.id === actor.id) return 'self'
+      return covers(actor, user.roles) ? 'change' : 'beyond'
+    },
 
     /** All roles, with whether the actor may grant them. */
     listRoles: (actor: Pick<Actor, 'holder'>): { name: string; canGive: boolean }[] =>
@@ -130,24 +158,9 @@ export function createAdmin(deps: AdminDeps) {
 
     setRoles,
 
-    async unlock(actor: Actor, id: number | undefined): Promise<void> {
-      const event = 'unlock'
-      const { user } = await findTarget({ event, actor }, id)
-      await db.write(unlock(user), done({ event, actor, userId: user.id }))
-    },
-
-    async resetTwoFactor(actor: Actor, id: number | undefined): Promise<void> {
-      const event = '2fa_reset'
-      const { user } = await findTarget({ event, actor }, id)
-      await db.write(...removeTwoFactor(user.id), done({ event, actor, userId: user.id }))
-    },
-
-    async endSessions(actor: Actor, id: number | undefined): Promise<void> {
-      const event = 'sessions_ended'
-      const { user } = await findTarget({ event, actor }, id)
-      await db.write(...endSessions(user.id), done({ event, actor, userId: user.id }))
-      await onAccessChanged(user.id)
-    },
+    unlock: help('unlock', (user) => ({ statements: [unlock(user)] })),
+    resetTwoFactor: help('2fa_reset', ({ id }) => removeSecondFactors(id)),
+    endSessions: help('sessions_ended', ({ id }) => ({ statements: endSessions(id) })),
   }
 }
 

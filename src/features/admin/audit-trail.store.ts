@@ -79,6 +79,18 @@ export function createAuditTrailStore({ db, counts }: { db: Database; counts: Ma
 
 export type AuditTrailStore = ReturnType<typeof createAuditTrailStore>
 
+/** Emails and names of users, which only those who may see users get to know. */
+const personalField = /^(?:email|name)$|_email$/
+const emailLike = /\S@\S/
+
+/** Extensions have fields of their own, so values that look like an email are left out too. */
+export function withoutPersonalData(row: AuditRow): AuditRow {
+  const kept = Object.entries(row.changes ?? {}).filter(
+    ([field, { from, to }]) => !personalField.test(field) && !emailLike.test(JSON.stringify([from, to])),
+  )
+  return { ...row, changes: kept.length === 0 ? null : Object.fromEntries(kept), email: null, actor_email: null }
+}
+
 function toEntry({ id: _id, changes, ...row }: StoredRow): AuditRow {
   return { ...row, changes: changes === null ? null : (JSON.parse(changes) as AuditChanges) }
 }

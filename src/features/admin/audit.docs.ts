@@ -7,14 +7,31 @@ import { tag } from './admin.docs.ts'
 import { auditOrders } from './audit-orders.ts'
 
 const Roles = Type.Array(Type.String())
+const IdOrNone = Type.Union([Type.Integer(), Type.Null()])
 const TextOrNone = Type.Union([Type.String(), Type.Null()])
-const Changes = Type.Object({
-  roles: Type.Optional(Type.Object({ from: Roles, to: Roles })),
-  name: Type.Optional(Type.Object({ from: Type.String(), to: Type.String() })),
-  email: Type.Optional(Type.Object({ from: TextOrNone, to: TextOrNone })),
-  api_key: Type.Optional(Type.Object({ from: TextOrNone, to: TextOrNone })),
-  api_key_name: Type.Optional(Type.Object({ from: TextOrNone, to: TextOrNone })),
-})
+/** How many credentials a new password or a reset of two-factor removed. */
+const Removed = Type.Object({ from: Type.Integer(), to: Type.Integer() })
+/** One field for each that features write. Extensions may have more. */
+const Changes = Type.Object(
+  {
+    roles: Type.Optional(Type.Object({ from: Roles, to: Roles })),
+    name: Type.Optional(Type.Object({ from: Type.String(), to: Type.String() })),
+    email: Type.Optional(Type.Object({ from: TextOrNone, to: TextOrNone })),
+    api_key: Type.Optional(Type.Object({ from: TextOrNone, to: TextOrNone })),
+    api_key_name: Type.Optional(Type.Object({ from: TextOrNone, to: TextOrNone })),
+    passkey: Type.Optional(Type.Object({ from: TextOrNone, to: TextOrNone })),
+    passkey_name: Type.Optional(Type.Object({ from: TextOrNone, to: TextOrNone })),
+    passkeys: Type.Optional(Removed),
+    api_keys: Type.Optional(Removed),
+    pending_two_factor: Type.Optional(Removed),
+    webhook: Type.Optional(Type.Object({ from: IdOrNone, to: IdOrNone })),
+    url: Type.Optional(Type.Object({ from: TextOrNone, to: TextOrNone })),
+    types: Type.Optional(Type.Object({ from: Type.Union([Roles, Type.Null()]), to: Roles })),
+    description: Type.Optional(Type.Object({ from: Type.String(), to: Type.String() })),
+    enabled: Type.Optional(Type.Object({ from: Type.Boolean(), to: Type.Boolean() })),
+  },
+  { additionalProperties: Type.Object({ from: Type.Unknown(), to: Type.Unknown() }) },
+)
 const AuditEntry = Type.Object(
   {
     at: DateTime,
@@ -28,7 +45,10 @@ const AuditEntry = Type.Object(
     actor_id: Type.Union([Type.Integer(), Type.Null()], {
       description: 'The authenticated user who did it. Null for the command line and for anonymous attempts.',
     }),
-    changes: Type.Union([Changes, Type.Null()], { description: 'Old and new values, also of a refused change.' }),
+    changes: Type.Union([Changes, Type.Null()], {
+      description:
+        'Old and new values by field, also of a refused change. Without `users.view` emails and names are left out.',
+    }),
   },
   { title: 'AuditEntry' },
 )

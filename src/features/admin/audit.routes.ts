@@ -1,11 +1,12 @@
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { principalOf } from '../../platform/access/route-guards.ts'
 import { metaOf, pageOf } from '../../platform/http/paging.ts'
 import { asksForList, readListQuery } from '../../platform/listing/list-query.ts'
 import { cursorLinksOf, cursorMetaOf } from '../../platform/listing/list-responses.ts'
-import { mayAudit } from './admin.access.ts'
+import { mayAudit, permissions } from './admin.access.ts'
 import { docs } from './audit.docs.ts'
 import { auditOrders } from './audit-orders.ts'
-import type { AuditRow, AuditTrailStore } from './audit-trail.store.ts'
+import { type AuditRow, type AuditTrailStore, withoutPersonalData } from './audit-trail.store.ts'
 
 export interface AuditRoutesDeps {
   auditTrail: Pick<AuditTrailStore, 'list' | 'page'>
@@ -21,19 +22,22 @@ export async function auditRoutes(app: FastifyInstance, { auditTrail }: AuditRou
       if (!asksForList(request.query)) {
         const page = pageOf(request.query)
         const { rows, total } = await auditTrail.list(page)
-        return { data: rows.map(toResource), meta: metaOf(page, total) }
+        return { data: rows.map(resourceFor(request)), meta: metaOf(page, total) }
       }
       const query = readListQuery(request.query, auditOrders)
       const page = await auditTrail.page(query)
       const meta = cursorMetaOf(query, page)
       const links = cursorLinksOf('/api/admin/audit', request.query, meta)
       if (links !== undefined) reply.header('link', links)
-      return { data: page.rows.map(toResource), meta }
+      return { data: page.rows.map(resourceFor(request)), meta }
     },
   )
 }
 
-/** Emails are for those who may see users. */
-function toResource({ email: _email, actor_email: _actor, ...entry }: AuditRow) {
-  return entry
+function resourceFor(request: FastifyRequest) {
+  const canSeeUsers = principalOf(request).can(permissions.viewUsers)
+  return (row: AuditRow) => {
+    const { email: _email, actor_email: _actor, ...entry } = canSeeUsers ? row : withoutPersonalData(row)
+    return entry
+  }
 }

@@ -2,7 +2,7 @@ import { accountErrors } from '../../core/account-errors.ts'
 import { tooManyAttempts } from '../../platform/limiter/limiter.ts'
 import { Id, noContent, type RouteDocs, response } from '../../platform/openapi/route-docs.ts'
 import { Type } from '../../platform/validation/schema-builder.ts'
-import { ListedUser, nobodyAbove, tag, UserEnvelope, user } from './admin.docs.ts'
+import { ListedUser, othersOnly, tag, UserEnvelope, user } from './admin.docs.ts'
 import { unknownRoles } from './admin.service.ts'
 import { notInvited } from './invitations.service.ts'
 
@@ -44,7 +44,7 @@ export const docs = {
     tag,
     operationId: 'renewInvitation',
     summary: 'Invite a user again',
-    description: `For a user who has not set a password yet. Earlier links stop working. At most three an hour. ${nobodyAbove}`,
+    description: `For a user who has not set a password yet. Earlier links stop working. At most three an hour. ${othersOnly}`,
     params,
     responses: { 200: response(Invited, invited) },
     errors: [notInvited(), tooManyAttempts(3600)],
@@ -53,7 +53,7 @@ export const docs = {
     tag,
     operationId: 'updateUser',
     summary: 'Change or disable a user',
-    description: `Missing fields stay unchanged. A new email is not verified, and links mailed before stop working. A disabled user cannot sign in, and loses every session at once. ${nobodyAbove}`,
+    description: `Missing fields stay unchanged. A new email is not verified, and links mailed before stop working. A disabled user cannot sign in, and loses every session at once. Of yourself, you can change only the name here. ${othersOnly}`,
     params,
     body: { example: { name: 'Bob Brown', email: 'bob@example.org', disabled: false } },
     responses: { 200: response(UserEnvelope, { data: user }) },
@@ -63,7 +63,7 @@ export const docs = {
     tag,
     operationId: 'deleteUser',
     summary: 'Delete a user',
-    description: `It cannot be undone. ${nobodyAbove}`,
+    description: `It cannot be undone. ${othersOnly}`,
     params,
     responses: { 204: noContent },
     errors: [lastAdministrator, accountErrors.stillReferredTo()],

@@ -41,7 +41,10 @@ export function createPeople({ db, store, acts, users, auth, onAccessChanged }: 
 
   async function change(actor: Actor, id: number | undefined, edit: UserEdit): Promise<ListedUser> {
     for (let attempt = 0; attempt < maxAttempts; attempt++) {
-      const stored = await findTarget({ event: eventOf(edit), actor }, id)
+      const stored = await findTarget(
+        { event: eventOf(edit), actor, ...(renamesOnly(edit) && { onSelf: 'allowed' }) },
+        id,
+      )
       const { user } = stored
       const parts = partsOf(stored, edit)
       if (parts.length === 0) return user
@@ -101,6 +104,10 @@ export function createPeople({ db, store, acts, users, auth, onAccessChanged }: 
 }
 
 export type People = ReturnType<typeof createPeople>
+
+function renamesOnly({ email, disabled }: UserEdit): boolean {
+  return email === undefined && disabled === undefined
+}
 
 function eventOf({ name, email, disabled }: UserEdit): AuditEvent {
   if (disabled === undefined || name !== undefined || email !== undefined) return 'user_changed'

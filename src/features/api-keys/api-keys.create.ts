@@ -3,6 +3,7 @@ import { compileBody, requireValid } from '../../platform/validation/body-valida
 import type { AdminService } from '../admin/admin.create.ts'
 import type { AuthService } from '../auth/auth.create.ts'
 import type { UsersService } from '../users/users.create.ts'
+import type { ApiKeysConfig } from './api-keys.config.ts'
 import { createNewKeySchema, type NewKeyBody } from './api-keys.schema.ts'
 import { createApiKeys } from './api-keys.service.ts'
 import { createKeyStore } from './api-keys.store.ts'
@@ -17,8 +18,11 @@ export interface ApiKeysNeeds {
 
 export type ApiKeysService = ReturnType<typeof createApiKeysService>
 
-export function createApiKeysService(infrastructure: Infrastructure, { users, auth, admin }: ApiKeysNeeds) {
-  const { db, clock, random, log, audit, onAccessChanged } = infrastructure
+export function createApiKeysService(
+  infrastructure: Infrastructure<ApiKeysConfig>,
+  { users, auth, admin }: ApiKeysNeeds,
+) {
+  const { config, db, clock, random, log, audit, createLimiter, onAccessChanged } = infrastructure
   const store = createKeyStore({ db, clock })
   const authenticator = createKeyAuthenticator({
     store,
@@ -28,8 +32,8 @@ export function createApiKeysService(infrastructure: Infrastructure, { users, au
     compilePermissions: users.roles.compilePermissions,
   })
   infrastructure.onClose(() => authenticator.close())
-  auth.programKeys.provide({ prefix: keyPrefix, authenticate: authenticator.authenticate })
-  auth.credentials.provide({ removeAll: store.removeAll })
+  auth.programKeys.provide({ ...authenticator, prefix: keyPrefix })
+  auth.credentials.provide({ name: 'api_keys', count: store.countLive, removeAll: store.removeAll })
   const NewKey = createNewKeySchema(clock)
   const validate = compileBody(NewKey)
   return {
@@ -39,12 +43,13 @@ export function createApiKeysService(infrastructure: Infrastructure, { users, au
       random,
       store,
       audit,
+      limiter: createLimiter('keys', config.auth.rateLimit.keys),
       stillHasVersion: auth.stillHasVersion,
       onAccessChanged,
     }),
     clock,
     compilePermissions: users.roles.compilePermissions,
-    publicUrl: infrastructure.config.server.publicUrl,
+    publicUrl: config.server.publicUrl,
     /** For the endpoints and pages of administrators. */
     admin: admin.admin,
     NewKey,

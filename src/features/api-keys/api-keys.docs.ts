@@ -1,3 +1,4 @@
+import { tooManyAttempts } from '../../platform/limiter/limiter.ts'
 import { DateTime, Id, noContent, type RouteDocs, response } from '../../platform/openapi/route-docs.ts'
 import { Type } from '../../platform/validation/schema-builder.ts'
 import { tooManyKeys } from './api-keys.service.ts'
@@ -49,7 +50,7 @@ export const docs = {
     operationId: 'createApiKey',
     summary: 'Make an API key',
     description:
-      'The key is a Bearer token that acts as you. It may do what both you and its permissions allow at that time; with permissions it holds no roles. Nothing below `/api/auth` but `GET /api/auth/me` takes it. At most 50 that have not expired.',
+      'The key is a Bearer token that acts as you. It may do what both you and its permissions allow at that time; with permissions it holds no roles, and changes only data that they name (`products.create`, `posts.*`), also where you need only a token. With `[]` it reads public data. Nothing below `/api/auth` but `GET /api/auth/me` takes it. At most 50 that have not expired.',
     body: {
       example: { name: 'Deploy', permissions: ['posts.view', 'products.*'], expires_at: '2099-01-31T12:00:00Z' },
       fields: {
@@ -61,7 +62,7 @@ export const docs = {
     responses: {
       201: response(ApiKeyMade, { data: example, key: 'lk_4fT9sKq0Zp3VbN7xWc2RdY8mHj5LgA1uE6o1K0Xb2' }),
     },
-    errors: [tooManyKeys()],
+    errors: [tooManyKeys(), tooManyAttempts(30)],
   },
   end: {
     tag,
@@ -81,7 +82,8 @@ export const docs = {
     tag: administration,
     operationId: 'endUserApiKey',
     summary: "End a user's API key",
-    description: 'Refused for a user who holds permissions that you lack.',
+    description:
+      'Refused (403) for a user who has permissions that you lack, and for yourself: use `DELETE /api/auth/keys/{id}`.',
     params: { id: Id },
     responses: { 204: noContent },
   },

@@ -4,6 +4,7 @@ import { defineFeature } from '../../platform/feature.ts'
 import { admin } from '../admin/admin.feature.ts'
 import { auth } from '../auth/auth.feature.ts'
 import { users } from '../users/users.feature.ts'
+import { apiKeyConfig } from './api-keys.config.ts'
 
 export const apiKeys = defineFeature({
   name: 'api-keys',
@@ -14,6 +15,8 @@ export const apiKeys = defineFeature({
     api_key_created: 'API key made',
     api_key_ended: 'API key ended',
   },
+
+  config: apiKeyConfig,
 
   create: async (infrastructure, needs) =>
     (await import('./api-keys.create.ts')).createApiKeysService(infrastructure, needs),

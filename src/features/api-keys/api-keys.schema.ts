@@ -10,6 +10,8 @@ export interface NewKeyBody {
 export const maxNameLength = 100
 export const maxPermissions = 100
 const maxPermissionLength = 200
+/** Of the year 9999, in Unix seconds. */
+export const lastSecond = 253_402_300_799
 
 /** The body of a request for a new key. */
 export function createNewKeySchema(clock: Clock) {
@@ -52,5 +54,6 @@ export function parseTime(given: string): number | undefined {
   const day = new Date(`${date}T00:00:00Z`)
   if (Number.isNaN(day.getTime()) || day.toISOString().slice(0, 10) !== date) return undefined
   const seconds = Math.floor(Date.parse(given) / 1000)
-  return Number.isSafeInteger(seconds) ? seconds : undefined
+  // By its offset, a time may be in the year 10000, which ISO 8601 cannot write.
+  return seconds <= lastSecond ? seconds : undefined
 }

@@ -10,6 +10,7 @@ import type { Audit, AuditChanges } from '../../platform/audit/audit.ts'
 import type { Database, Statement } from '../../platform/database/database.ts'
 import type { Client } from '../../platform/http/client.ts'
 import { httpErrors } from '../../platform/http/http-errors.ts'
+import type { Limiter } from '../../platform/limiter/limiter.ts'
 import { type NewKeyBody, parseTime } from './api-keys.schema.ts'
 import { isoOf, type KeyStore, type ListedKey, maxKeys } from './api-keys.store.ts'
 import { createKey, hintOf } from './key-format.ts'
@@ -20,6 +21,8 @@ export interface ApiKeysDeps {
   random: Random
   store: KeyStore
   audit: Audit
+  /** By client address. */
+  limiter: Limiter
   /** Deciding statement: the session of the request has not ended meanwhile. Locks the user's row. */
   stillHasVersion(userId: number, version: number): Statement
   onAccessChanged: OnAccessChanged
@@ -35,7 +38,8 @@ export function tooManyKeys(): AppError {
   return new AppError(409, 'Too many API keys')
 }
 
-export function createApiKeys({ db, clock, random, store, audit, stillHasVersion, onAccessChanged }: ApiKeysDeps) {
+export function createApiKeys(deps: ApiKeysDeps) {
+  const { db, clock, random, store, audit, limiter, stillHasVersion, onAccessChanged } = deps
   return {
     list: store.list,
 
@@ -46,6 +50,7 @@ export function createApiKeys({ db, clock, random, store, audit, stillHasVersion
       client: Client
     }): Promise<MadeKey> {
       const { principal, body, client } = given
+      await limiter.take(client.address)
       const { id: userId, tokenVersion } = principal
       const key = createKey(random)
       const endsAt = (body.expires_at !== undefined && parseTime(body.expires_at)) || null

@@ -66,6 +66,11 @@ export function createKeyStore({ db, clock }: { db: Database; clock: Clock }) {
         [keyHash, clock.nowSeconds()],
       ),
 
+    /** Whether the key is known, and expired. */
+    isExpired: async (keyHash: string) =>
+      (await db.get('SELECT id FROM api_keys WHERE key_hash = $1 AND ends_at <= $2', [keyHash, clock.nowSeconds()])) !==
+      undefined,
+
     async list(userId: number): Promise<ListedKey[]> {
       const rows = await db.all<ListedRow>(
         `SELECT ${columns} FROM api_keys WHERE user_id = $1 ORDER BY created_at DESC, id`,

@@ -5,13 +5,14 @@ import type { Clock } from '../../core/clock.ts'
 import { hashToken } from '../../core/hash-token.ts'
 import type { Principal } from '../../platform/access/route-guards.ts'
 import type { Log } from '../../platform/log/logger.ts'
+import { lastSecond } from './api-keys.schema.ts'
 import type { KeyRow, KeyStore } from './api-keys.store.ts'
 import { isWellFormed } from './key-format.ts'
 
 type Allows = (permission: string) => boolean
 
 export interface KeyAuthenticatorDeps {
-  store: Pick<KeyStore, 'findByHash' | 'use'>
+  store: Pick<KeyStore, 'findByHash' | 'isExpired' | 'use'>
   clock: Clock
   log: Log
   createUser(row: KeyRow): Omit<Principal, 'session' | 'token'>
@@ -20,8 +21,8 @@ export interface KeyAuthenticatorDeps {
 
 /** Limits the writes of `last_used_at`. */
 const usedEverySeconds = 60
-/** The last second of the year 9999, because sockets require an expiry. */
-const never = 253_402_300_799
+/** Sockets require an expiry. */
+const never = lastSecond
 
 export function createKeyAuthenticator(deps: KeyAuthenticatorDeps) {
   const { store, clock, log, createUser, compilePermissions } = deps
@@ -46,9 +47,9 @@ export function createKeyAuthenticator(deps: KeyAuthenticatorDeps) {
     const shared = {
       session: `key ${id}`,
       token: { id: `key ${id}`, expiresAt: row.ends_at ?? never },
-      key: { id, name, ownerRoles: owner.roles },
     }
-    if (permissions === null) return Object.assign(owner, shared)
+    const key = { id, name, ownerRoles: owner.roles }
+    if (permissions === null) return Object.assign(owner, shared, { key })
     const allows = allowsOf(permissions)
     return {
       id: owner.id,
@@ -60,6 +61,7 @@ export function createKeyAuthenticator(deps: KeyAuthenticatorDeps) {
       hasRole: () => false,
       can: (permission) => allows(permission) && owner.can(permission),
       ...shared,
+      key: { ...key, allows },
     }
   }
 
@@ -86,6 +88,9 @@ export function createKeyAuthenticator(deps: KeyAuthenticatorDeps) {
       noteUse(row)
       return toPrincipal(row)
     },
+
+    /** For a key that was refused. */
+    isExpired: async (key: string) => isWellFormed(key) && store.isExpired(hashToken(key)),
 
     async close(): Promise<void> {
       await Promise.all(underWay)

@@ -22,6 +22,9 @@ const checks = [
   'passkey_login',
   'passkey_added',
   'passkey_removed',
+  'email_change',
+  'email_verified',
+  'account_deleted',
 ] as const
 
 const counters: readonly CounterOptions[] = [

@@ -72,7 +72,8 @@ export async function createAuthService(
   }
   const mailing = await openMailing(infrastructure)
   const forMail = { ...shared, ...mailing, requireImpersonal: users.requireImpersonal, userChanges: users.changes }
-  const verification = createVerification(forMail)
+  // Each needs the other: a login may mail a link, and a link is confirmed with the password.
+  const verification = createVerification({ ...forMail, confirmOwner: (given) => login.confirmOwner(given) })
   const login = createLogin({
     ...shared,
     requestVerification: auth.verifyEmail ? verification.request : undefined,

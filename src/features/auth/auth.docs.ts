@@ -130,7 +130,7 @@ const signingIn = {
     headers: presentedDevice,
     body: { example: { challenge_token: challenge, code: '123456' } },
     responses: { 200: response(BareTokenPair, bareTokens, { headers: keptDevice }) },
-    errors: [authErrors.invalidChallenge(), authErrors.invalidCode(), locked, limited],
+    errors: [authErrors.invalidChallenge(), authErrors.invalidCode(), authErrors.emailNotVerified(), locked, limited],
   },
   refresh: {
     tag,
@@ -226,14 +226,19 @@ const signingIn = {
   },
 } satisfies Record<string, RouteDocs>
 
+const removesPasskeys = 'Removes all passkeys of the user too.'
+
 const passwords = {
   changePassword: {
     tag,
     operationId: 'changePassword',
     summary: 'Change the password',
-    description: 'Ends every session of the user, this one too.',
+    description: 'Signs the user out everywhere, here too. Passkeys keep signing in unless you remove them.',
     headers: stayingDevice,
-    body: { example: { current_password: 'Correct-Horse-1', new_password: 'Better-Horse-2' } },
+    body: {
+      example: { current_password: 'Correct-Horse-1', new_password: 'Better-Horse-2', remove_passkeys: false },
+      fields: { remove_passkeys: removesPasskeys },
+    },
     responses: { 200: messageResponse('Password changed') },
     errors: [authErrors.invalidCredentials(), locked, limited],
   },
@@ -250,8 +255,12 @@ const passwords = {
     tag,
     operationId: 'resetPassword',
     summary: 'Set a new password',
-    description: 'With the token of the mail, which works once, for an hour. Ends every session of the user.',
-    body: { example: { token: resetToken, password: 'Better-Horse-2' } },
+    description:
+      'With the token from the mail, which works once, for an hour. Signs the user out everywhere, and never removes an authenticator app. The first reset of an address that was never verified also removes passkeys and API keys.',
+    body: {
+      example: { token: resetToken, password: 'Better-Horse-2', remove_passkeys: false },
+      fields: { remove_passkeys: removesPasskeys },
+    },
     responses: { 200: messageResponse('Password changed') },
     errors: [authErrors.invalidResetToken(), limited],
   },

@@ -59,6 +59,11 @@ export function checkAuthConfig(config: AuthConfig, { forService, subjectOf }: C
   if (!isSymmetric(jwt) && jwt.privateKeyFile === undefined) {
     problems.push(`${subjectOf(authKeys.jwt.algorithm)}: ${jwt.algorithm} needs JWT_PRIVATE_KEY_FILE`)
   }
+  if (isSymmetric(jwt) && jwt.privateKeyFile !== undefined) {
+    problems.push(
+      `${subjectOf(authKeys.jwt.privateKeyFile)}: ${jwt.algorithm} does not sign with a key: set JWT_ALGORITHM to RS256, ES256 or EdDSA`,
+    )
+  }
   if (auth.verifyEmail && mail.url === undefined) {
     problems.push(`${subjectOf(authKeys.auth.verifyEmail)}: needs mail.url (MAIL_URL), by which the links are sent`)
   }

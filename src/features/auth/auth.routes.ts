@@ -95,20 +95,24 @@ function addLoginRoutes(app: FastifyInstance, { login, refresh, sessions, limite
 
 function addPasswordRoutes(app: FastifyInstance, { passwords, limiters, findPasswordProblems }: AuthService): void {
   const NewPassword = Type.String({ 'x-not-blank': true, 'x-check': findPasswordProblems })
+  const RemovePasskeys = Type.Optional(Type.Boolean({ default: false }))
 
   app.post(
     '/api/auth/password',
     {
       config: { access: 'authenticated', docs: docs.changePassword },
-      schema: { body: Type.Object({ current_password: OrEmpty, new_password: NewPassword }) },
+      schema: {
+        body: Type.Object({ current_password: OrEmpty, new_password: NewPassword, remove_passkeys: RemovePasskeys }),
+      },
       onRequest: (request) => limiters.confirm.take(`user ${principalOf(request).id}`),
     },
     async (request) => {
-      const { current_password: current, new_password: next } = request.body
+      const { current_password: current, new_password: next, remove_passkeys: removePasskeys } = request.body
       await passwords.change({
         principal: principalOf(request),
         current,
         next,
+        removePasskeys,
         deviceToken: deviceTokenOf(request),
         client: clientOf(request),
       })
@@ -134,11 +138,12 @@ function addPasswordRoutes(app: FastifyInstance, { passwords, limiters, findPass
     '/api/auth/password/reset',
     {
       config: { access: 'public', docs: docs.resetPassword },
-      schema: { body: Type.Object({ token: OrEmpty, password: NewPassword }) },
+      schema: { body: Type.Object({ token: OrEmpty, password: NewPassword, remove_passkeys: RemovePasskeys }) },
       onRequest: limitedBy(limiters.reset),
     },
     async (request) => {
-      await passwords.reset({ ...request.body, client: clientOf(request) })
+      const { token, password, remove_passkeys: removePasskeys } = request.body
+      await passwords.reset({ token, password, removePasskeys, client: clientOf(request) })
       return { message: 'Password changed' }
     },
   )

@@ -51,10 +51,14 @@ export interface LoginAttemptsDeps {
   lockout: Lockout
   devices: Pick<KnownDevices, 'find' | 'onAccountLocked'>
   passwords: Passwords
+  /** Mails the link again; undefined where addresses need not be verified. */
+  requestVerification: ((userId: number) => void) | undefined
   audit: Audit
 }
 
-export function createLoginAttempts({ db, accounts, lockout, devices, passwords, audit }: LoginAttemptsDeps) {
+export function createLoginAttempts(deps: LoginAttemptsDeps) {
+  const { db, accounts, lockout, devices, passwords, requestVerification, audit } = deps
+
   /** Whose failures those of a login are: a known device's of the account, or those of all strangers to the email. */
   async function findOrigin(given: {
     email: string
@@ -125,7 +129,25 @@ export function createLoginAttempts({ db, accounts, lockout, devices, passwords,
     return { account, attempt, guards }
   }
 
-  return { findOrigin, requireOpen, recordRefusal, refuse, refuseCode, requireOpenSession, confirmPassword }
+  /** After the right password or code. */
+  async function requireVerified({ id, email_verified_at }: Account, attempt: Attempt): Promise<void> {
+    if (!requestVerification || email_verified_at !== null) return
+    await requireOpen(attempt)
+    await recordRefusal(attempt)
+    requestVerification(id)
+    throw authErrors.emailNotVerified()
+  }
+
+  return {
+    findOrigin,
+    requireOpen,
+    requireVerified,
+    recordRefusal,
+    refuse,
+    refuseCode,
+    requireOpenSession,
+    confirmPassword,
+  }
 }
 
 export type LoginAttempts = ReturnType<typeof createLoginAttempts>

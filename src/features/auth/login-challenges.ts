@@ -86,6 +86,8 @@ export function createLoginChallenges(deps: LoginChallengesDeps) {
     if (given.code.trim() === '') throw authErrors.invalidCode()
     const use = await secondFactor.findUse(account.id, given.code)
     if (!use) throw await attempts.refuseCode(attempt)
+    // An administrator may have changed the address since the password was checked.
+    await attempts.requireVerified(account, attempt)
 
     // Challenge and code are consumed in the batch that creates the session, so only one of any number of racers wins.
     const before = [

@@ -5,6 +5,7 @@ import { authErrors } from './auth.errors.ts'
 import { type Attempt, createLoginAttempts, type LoginAttemptsDeps } from './login-attempts.ts'
 import { type Challenge, createLoginChallenges, type LoginChallengesDeps } from './login-challenges.ts'
 import { createLoginCompletion, type LoginCompletionDeps, type SignedIn } from './login-completion.ts'
+import { createOwnerProof } from './owner-proof.ts'
 import { createProvenLogin } from './proven-login.ts'
 
 export type LoginOutcome = ({ kind: 'signed_in' } & SignedIn) | Challenge
@@ -17,12 +18,7 @@ export interface Given {
   client: Client
 }
 
-export type LoginDeps = LoginAttemptsDeps &
-  LoginCompletionDeps &
-  Omit<LoginChallengesDeps, 'attempts' | 'complete'> & {
-    /** Mails the link again; undefined where addresses need not be verified. */
-    requestVerification: ((userId: number) => void) | undefined
-  }
+export type LoginDeps = LoginAttemptsDeps & LoginCompletionDeps & Omit<LoginChallengesDeps, 'attempts' | 'complete'>
 
 export function createLogin(deps: LoginDeps) {
   const { random, accounts, passwords } = deps
@@ -54,12 +50,7 @@ export function createLogin(deps: LoginDeps) {
     const also = passwords.isOutdated(account.password_hash)
       ? [accounts.rehash(account.id, account.password_hash, await passwords.hash(given.password, client))]
       : []
-    if (deps.requestVerification && account.email_verified_at === null) {
-      await attempts.requireOpen(attempt)
-      await attempts.recordRefusal(attempt)
-      deps.requestVerification(account.id)
-      throw authErrors.emailNotVerified()
-    }
+    await attempts.requireVerified(account, attempt)
     if (account.two_factor) return challenges.begin({ account, attempt, also })
 
     const before = [accounts.stillHasVersionAlone(account.id, account.token_version)]
@@ -89,6 +80,7 @@ export function createLogin(deps: LoginDeps) {
     verify: challenges.verify,
     complete,
     completeProven,
+    confirmOwner: createOwnerProof({ ...deps, attempts }),
     confirmPassword,
     findOrigin,
     refuseCode,

@@ -10,10 +10,10 @@ import type { Passwords } from '../../platform/passwords/passwords.ts'
 import type { UsersService } from '../users/users.create.ts'
 import type { AccountStore } from './accounts.store.ts'
 import { authErrors } from './auth.errors.ts'
-import type { Credentials } from './credentials.ts'
+import { type CredentialRemoval, type Credentials, noRemoval } from './credentials.ts'
 import type { KnownDevices } from './known-devices.ts'
 import type { Lockout } from './lockout.ts'
-import type { MailedTokens } from './mailed-tokens.store.ts'
+import type { MailedToken, MailedTokens } from './mailed-tokens.store.ts'
 import type { TakeMailTurn } from './mails-per-address.ts'
 import { resetMessage } from './messages.ts'
 import type { SessionStore } from './sessions.store.ts'
@@ -35,6 +35,22 @@ export interface PasswordResetDeps {
   takeMailTurn: TakeMailTurn
   publicUrl: string | undefined
   onAccessChanged: OnAccessChanged
+}
+
+export interface PasswordReset {
+  token: string
+  password: string
+  /** Removes the user's passkeys too. They are always removed before the address is verified. */
+  removePasskeys?: boolean
+  client: Client
+}
+
+export interface ResetDescription {
+  email: string
+  /** The address was never verified, so everything but the authenticator app will be removed. */
+  isFirstProof: boolean
+  hasTwoFactor: boolean
+  passkeys: number
 }
 
 export function createPasswordReset(deps: PasswordResetDeps) {
@@ -64,7 +80,20 @@ export function createPasswordReset(deps: PasswordResetDeps) {
   /** Does not consume the token. */
   const findReset = (token: string) => mailedTokens.find(token, 'reset', 'invitation')
 
-  async function reset(given: { token: string; password: string; client: Client }): Promise<void> {
+  /** What the page of a reset shows. Undefined if the token does not work. */
+  async function describeReset(token: string): Promise<ResetDescription | undefined> {
+    const known = await findReset(token)
+    const account = known && (await accounts.findById(known.user_id))
+    if (!account) return undefined
+    return {
+      email: account.email,
+      isFirstProof: account.email_verified_at === null,
+      hasTwoFactor: account.two_factor === true,
+      passkeys: await credentials.countPasskeys(account.id),
+    }
+  }
+
+  async function reset(given: PasswordReset): Promise<void> {
     const { client } = given
     const known = await findReset(given.token)
     // Checked before hashing, so that guesses do not keep the threads busy.
@@ -73,23 +102,28 @@ export function createPasswordReset(deps: PasswordResetDeps) {
     const user = { email, id: userId }
     deps.requireImpersonal({ field: 'password', password: given.password, email, name })
     const passwordHash = await passwords.hash(given.password, client)
-    // The address was never verified, so the second factor and other credentials may be a squatter's.
-    const isFirstProof = known.email_verified_at === null
+    const { statements, audited } = await prepareRemoval(known, given)
     // In the order in which a login takes its rows, so that the two never wait for each other.
     const [, used] = await db.write(
-      isFirstProof ? lockout.unlock(user) : lockout.unlockWithoutSecondFactor(user),
+      lockout.unlockWithoutSecondFactor(user),
       accounts.setPassword(userId, passwordHash),
       mailedTokens.use(known),
       sessions.revokeAll(userId, 'password_change'),
       ...devices.forgetAll(userId),
-      ...(isFirstProof ? credentials.removeAll(userId) : []),
+      ...statements,
       userChanges.setVerified(userId),
       mailedTokens.voidAll(userId),
-      audit.entry({ event: 'password_reset', outcome: 'success', userId, actorId: userId, client }),
+      audit.entry({ event: 'password_reset', outcome: 'success', userId, actorId: userId, client, ...audited }),
     )
     if (!used || used.length === 0) throw authErrors.invalidResetToken()
     audit.count('password_reset', 'success')
     await deps.onAccessChanged(userId)
+  }
+
+  /** Until an address is verified, everything may have been added by somebody who registered it for another person. */
+  async function prepareRemoval(known: MailedToken, { removePasskeys }: PasswordReset): Promise<CredentialRemoval> {
+    if (known.email_verified_at === null) return credentials.prepareWholeRemoval(known.user_id)
+    return removePasskeys ? credentials.preparePasskeyRemoval(known.user_id) : noRemoval
   }
 
   /** For the command line. Ends what a reset ends, but does not verify the address. */
@@ -111,7 +145,7 @@ export function createPasswordReset(deps: PasswordResetDeps) {
   return {
     canMail: mail !== undefined,
     delivery: mail?.delivery ?? ('none' as const),
-    findReset,
+    describeReset,
     forgot,
     reset,
     set,

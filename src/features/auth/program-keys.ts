@@ -6,6 +6,7 @@ export interface ProgramKeys {
   /** What every key begins with, and no access token does. */
   prefix: string
   authenticate: Authenticate
+  isExpired(key: string): Promise<boolean>
 }
 
 /** Sessions, passwords, second factors and keys: whatever is there is for the user in person. */
@@ -20,6 +21,7 @@ export function createProgramKeysSlot() {
     },
     isKey: (token: string) => provided !== undefined && token.startsWith(provided.prefix),
     authenticate: async (token: string) => provided?.authenticate(token),
+    isExpired: async (token: string) => (await provided?.isExpired(token)) === true,
     mayReach({ method, path }: Place): boolean {
       // The router may take a path with slashes at its end, or in a row, for the one without.
       const plain = `${path}/`.replace(/\/+/g, '/').slice(0, -1).toLowerCase()

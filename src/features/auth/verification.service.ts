@@ -1,4 +1,5 @@
-/** Verifies email addresses with a mailed link. */
+/** Verifies email addresses with a mailed link, which only the owner of the account can confirm. */
+import type { Principal } from '../../platform/access/route-guards.ts'
 import type { Audit } from '../../platform/audit/audit.ts'
 import type { Database } from '../../platform/database/database.ts'
 import type { Client } from '../../platform/http/client.ts'
@@ -7,6 +8,7 @@ import type { Outbox } from '../../platform/mail/outbox.ts'
 import type { UsersService } from '../users/users.create.ts'
 import type { AccountStore } from './accounts.store.ts'
 import { authErrors } from './auth.errors.ts'
+import type { Login } from './login.service.ts'
 import type { MailedTokens } from './mailed-tokens.store.ts'
 import type { TakeMailTurn } from './mails-per-address.ts'
 import { verificationMessage } from './messages.ts'
@@ -16,6 +18,7 @@ export interface VerificationDeps {
   accounts: AccountStore
   mailedTokens: MailedTokens
   userChanges: UsersService['changes']
+  confirmOwner: Login['confirmOwner']
   audit: Audit
   mail: Mail | undefined
   outbox: Outbox
@@ -23,8 +26,20 @@ export interface VerificationDeps {
   publicUrl: string | undefined
 }
 
+/** Somebody who confirms a link from a mail. */
+export interface LinkConfirmation {
+  token: string
+  /** Undefined if nobody is signed in. */
+  principal: Principal | undefined
+  /** Required unless the principal is the owner of the account. */
+  password: string
+  deviceToken: string | undefined
+  client: Client
+}
+
 export function createVerification(deps: VerificationDeps) {
-  const { db, accounts, mailedTokens, userChanges, audit, mail, outbox, takeMailTurn, publicUrl } = deps
+  const { db, accounts, mailedTokens, userChanges, confirmOwner, audit, mail, outbox, takeMailTurn, publicUrl } = deps
+  const event = 'email_verified'
 
   async function send(userId: number): Promise<void> {
     const account = await accounts.findById(userId)
@@ -44,16 +59,20 @@ export function createVerification(deps: VerificationDeps) {
     /** Does not consume the token. */
     find: (token: string) => mailedTokens.find(token, 'verification'),
 
-    async verify({ token, client }: { token: string; client: Client }): Promise<void> {
+    async verify({ token, ...given }: LinkConfirmation): Promise<void> {
       const known = await mailedTokens.find(token, 'verification')
       if (!known) throw authErrors.invalidVerificationToken()
       const { user_id: userId } = known
-      const [used] = await db.write(
+      const { guards, requireUnchanged } = await confirmOwner({ ...given, userId, event })
+      const [passed] = await db.write(
+        ...guards,
         mailedTokens.use(known),
         userChanges.setVerified(userId),
-        audit.entry({ event: 'email_verified', outcome: 'success', userId, actorId: userId, client }),
+        audit.entry({ event, outcome: 'success', userId, actorId: userId, client: given.client }),
       )
-      if (!used?.length) throw authErrors.invalidVerificationToken()
+      if (passed?.length) return
+      await requireUnchanged()
+      throw authErrors.invalidVerificationToken()
     },
   }
 }

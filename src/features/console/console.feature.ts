@@ -17,6 +17,7 @@ export const console = defineFeature({
   routes: (service, config) => async (app) =>
     (await import('./landing.ts')).addLandingPage(app, {
       hasPlayground: isPlaygroundOpen(config),
+      hasProducts: !config.features.disabled.includes('products'),
       guestNavigation: guestNavigation(service),
       themeOf: createThemeReader(config.server.publicUrl),
     }),

@@ -20,6 +20,8 @@ export type EndedDevice = Awaited<ReturnType<AuthService['sessions']['listEnded'
 export type EndReason = EndedDevice['reason']
 /** Where password reset messages go; `none` if they cannot be sent. */
 export type Delivery = AuthService['passwords']['delivery']
+/** The account that a reset token belongs to. */
+export type ResetAccount = NonNullable<Awaited<ReturnType<AuthService['passwords']['describeReset']>>>
 export type TwoFactorStatus = Awaited<ReturnType<TwoFactorService['status']>>
 /** A secret that is not confirmed by a code yet. */
 export type PendingTwoFactor = Awaited<ReturnType<TwoFactorService['setUp']>>

@@ -9,18 +9,19 @@ import { createLayout, type LayoutOptions } from '../../platform/pages/layout.ts
 import { pagePolicy } from '../../platform/pages/pages.ts'
 
 export interface LandingOptions extends Omit<LayoutOptions, 'appearanceOf'> {
+  hasProducts: boolean
   themeOf: ReadTheme
 }
 
 export function addLandingPage(app: FastifyInstance, options: LandingOptions): void {
-  const { hasPlayground, themeOf } = options
+  const { hasPlayground, hasProducts, themeOf } = options
   const appearanceOf = (request: FastifyRequest) => ({ ...defaultAppearance, theme: themeOf(request) })
   const render = createLayout({ ...options, appearanceOf })
   const places = [
     {
       path: '/console',
       name: 'Console',
-      about: 'Products, your account, and what else your role opens.',
+      about: `${hasProducts ? 'Products, your' : 'Your'} account, and what else your role opens.`,
     },
     { path: '/docs', name: 'API', about: 'Every endpoint of the REST API, with examples to copy.' },
     { path: '/graphiql', name: 'GraphQL', about: 'Try queries, mutations and subscriptions in the browser.' },
@@ -28,7 +29,7 @@ export function addLandingPage(app: FastifyInstance, options: LandingOptions): v
   const content = html`<section class="hero">
 <img src="/console/assets/icon.svg" alt="" width="64" height="64">
 <h1>Latchkey</h1>
-<p>Sign-in, products and live updates, over REST, GraphQL and the pages of a console.</p>
+<p>Sign-in${hasProducts && ', products'} and live updates, over REST, GraphQL and the pages of a console.</p>
 </section>
 <ul class="places">
 ${places.map(({ path, name, about }) => html`<li class="card"><h2><a href="${path}">${name}</a></h2><p>${about}</p></li>`)}

@@ -19,6 +19,6 @@ export function createDevicesService(infrastructure: Infrastructure, { auth }: {
     publicUrl: config.server.publicUrl,
   })
   auth.devices.provide({ ...devices, onAccountLocked: notices.send })
-  auth.credentials.provide({ removeAll: (userId) => devices.forgetAll(userId) })
+  auth.credentials.provide({ name: 'devices', removeAll: (userId) => devices.forgetAll(userId) })
   return devices
 }

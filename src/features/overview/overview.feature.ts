@@ -6,15 +6,9 @@ import { overviewAccess } from './overview.access.ts'
 export const overview = defineFeature({
   name: 'overview',
   migrations: join(import.meta.dirname, 'migrations'),
-  expiringTables: [{ table: 'service_nodes', key: 'id', isPresence: true }],
 
   create: async (infrastructure) => (await import('./overview.create.ts')).createOverviewService(infrastructure),
   start: ({ signIns }, { log }) => signIns.start(log),
-  // When all threads serve, in one of them.
-  onListening: async (service) => {
-    service.join()
-    return []
-  },
 
   pages: async (service) => ({
     navigation: [

@@ -1,5 +1,7 @@
 import type { Infrastructure } from '../../platform/infrastructure.ts'
+import type { AdminService } from '../admin/admin.create.ts'
 import type { AuthService } from '../auth/auth.create.ts'
+import { createAdministration } from './administration.service.ts'
 import { createCeremonyOptions } from './ceremony-options.ts'
 import { createChallenges } from './challenges.ts'
 import { createEnrolment } from './enrolment.service.ts'
@@ -15,28 +17,30 @@ export interface PasskeysService {
 
 export type UsablePasskeys = ReturnType<typeof createUsablePasskeys>
 
-interface UsableDeps {
+interface PasskeysNeeds {
   auth: AuthService
+  admin: AdminService
+}
+
+interface UsableDeps extends PasskeysNeeds {
   store: PasskeyStore
   party: RelyingParty
 }
 
-export function createPasskeysService(
-  infrastructure: Infrastructure,
-  { auth }: { auth: AuthService },
-): PasskeysService {
+export function createPasskeysService(infrastructure: Infrastructure, needs: PasskeysNeeds): PasskeysService {
+  const { auth } = needs
   const { db, clock, config } = infrastructure
   const store = createPasskeyStore({ db, clock })
-  auth.credentials.provide({ removeAll: store.removeAll })
+  auth.credentials.provide({ name: 'passkeys', count: store.count, removeAll: store.removeAll })
   const party = createRelyingParty({
     publicUrl: config.server.publicUrl,
     isDevelopment: config.isDevelopment,
     name: auth.issuerName,
   })
-  return { usable: party && createUsablePasskeys(infrastructure, { auth, store, party }) }
+  return { usable: party && createUsablePasskeys(infrastructure, { ...needs, store, party }) }
 }
 
-function createUsablePasskeys(infrastructure: Infrastructure, { auth, store, party }: UsableDeps) {
+function createUsablePasskeys(infrastructure: Infrastructure, { auth, admin, store, party }: UsableDeps) {
   const { db, clock, random, log, audit, secrets, singleUseIds } = infrastructure
   const secret = secrets.current
   const challenges = createChallenges({ clock, random, singleUseIds, secret })
@@ -48,6 +52,7 @@ function createUsablePasskeys(infrastructure: Infrastructure, { auth, store, par
     party,
     own: createEnrolment({ ...shared, random, login, stillHasVersion, secret }),
     login: createPasskeyLogin({ ...shared, auth }),
+    administration: createAdministration({ db, store, admin: admin.admin }),
     deviceHeader,
     signInBrowser,
     limiters: {

@@ -1,6 +1,6 @@
 import { credentialErrors } from '../../core/credential-errors.ts'
 import { tooManyAttempts } from '../../platform/limiter/limiter.ts'
-import { DateTime, noContent, type RouteDocs, response, unixSeconds } from '../../platform/openapi/route-docs.ts'
+import { DateTime, Id, noContent, type RouteDocs, response, unixSeconds } from '../../platform/openapi/route-docs.ts'
 import { Type } from '../../platform/validation/schema-builder.ts'
 import { passkeyErrors } from './passkeys.errors.ts'
 
@@ -8,6 +8,7 @@ const tag = {
   name: 'Passkeys',
   description: 'Signing in without a password, by WebAuthn. There are none in production without `server.public_url`.',
 }
+const administration = 'Administration'
 const limited = tooManyAttempts(30)
 const wrongPassword = [credentialErrors.invalidCredentials(), credentialErrors.locked(1_767_226_500), limited]
 
@@ -194,4 +195,23 @@ const signingIn = {
   },
 } satisfies Record<string, RouteDocs>
 
-export const docs = { ...own, ...signingIn }
+const ofUsers = {
+  listOfUser: {
+    tag: administration,
+    operationId: 'listUserPasskeys',
+    summary: "List a user's passkeys",
+    params: { id: Id },
+    responses: { 200: response(PasskeyList, { data: [passkey] }) },
+  },
+  removeOfUser: {
+    tag: administration,
+    operationId: 'removeUserPasskey',
+    summary: "Remove a user's passkey",
+    description:
+      'The passkey no longer signs in. Sessions stay. Refused for yourself, and for users with permissions that you lack.',
+    params: { id: Id, passkey: Type.String({ description: 'As the list of passkeys has it.' }) },
+    responses: { 204: noContent },
+  },
+} satisfies Record<string, RouteDocs>
+
+export const docs = { ...own, ...signingIn, ...ofUsers }

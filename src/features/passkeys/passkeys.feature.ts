@@ -1,12 +1,13 @@
 /** Passkeys: signing in with WebAuthn credentials, without a password. */
 import { join } from 'node:path'
 import { defineFeature } from '../../platform/feature.ts'
+import { admin } from '../admin/admin.feature.ts'
 import { auth } from '../auth/auth.feature.ts'
 import { users } from '../users/users.feature.ts'
 
 export const passkeys = defineFeature({
   name: 'passkeys',
-  needs: { users, auth },
+  needs: { users, auth, admin },
   migrations: join(import.meta.dirname, 'migrations'),
   auditEvents: {
     passkey_added: 'Passkey added',

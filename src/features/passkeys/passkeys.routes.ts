@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { principalOf } from '../../platform/access/route-guards.ts'
 import { addressOf, clientOf } from '../../platform/http/client.ts'
+import { idOf } from '../../platform/http/ids.ts'
 import { OrEmpty } from '../../platform/validation/body-validation.ts'
 import { Type } from '../../platform/validation/schema-builder.ts'
 import type { UsablePasskeys } from './passkeys.create.ts'
@@ -12,6 +13,7 @@ const Password = Type.Object({ password: OrEmpty })
 export function addPasskeyRoutes(app: FastifyInstance, passkeys: UsablePasskeys): void {
   addOwnRoutes(app, passkeys)
   addLoginRoutes(app, passkeys)
+  addAdministrationRoutes(app, passkeys)
 }
 
 function addOwnRoutes(app: FastifyInstance, { own, limiters }: UsablePasskeys): void {
@@ -82,6 +84,25 @@ function addLoginRoutes(app: FastifyInstance, { login, limiters, deviceHeader }:
         .write(reply, signedIn)
         .header('cache-control', 'no-store')
         .send({ ...signedIn.pair, token_type: 'Bearer' })
+    },
+  )
+}
+
+function addAdministrationRoutes(app: FastifyInstance, { administration }: UsablePasskeys): void {
+  const access = { permission: 'users.update' }
+
+  app.get('/api/admin/users/:id/passkeys', { config: { access, docs: docs.listOfUser } }, async (request) => ({
+    data: await administration.list(idOf(request)),
+  }))
+
+  app.delete<{ Params: { passkey: string } }>(
+    '/api/admin/users/:id/passkeys/:passkey',
+    { config: { access, audit: 'passkey_removed', docs: docs.removeOfUser } },
+    async (request, reply) => {
+      const principal = principalOf(request)
+      const actor = { id: principal.id, holder: principal, client: clientOf(request) }
+      await administration.remove({ actor, userId: idOf(request), id: request.params.passkey })
+      return reply.code(204).send()
     },
   )
 }

@@ -35,14 +35,20 @@ export function createPasskeyStore({ db, clock }: { db: Database; clock: Clock }
     list: (userId: number) =>
       db.all<ListedPasskey>(`SELECT ${listed} FROM passkeys WHERE user_id = $1 ORDER BY created_at, id`, [userId]),
 
-    find: (userId: number, id: string) =>
-      db.get<ListedPasskey>(`SELECT ${listed} FROM passkeys WHERE user_id = $1 AND id = $2`, [userId, id]),
+    find: async (userId: number, id: string) =>
+      // Other texts may hold what PostgreSQL does not store.
+      /^[\w-]{1,64}$/.test(id)
+        ? db.get<ListedPasskey>(`SELECT ${listed} FROM passkeys WHERE user_id = $1 AND id = $2`, [userId, id])
+        : undefined,
 
     findByCredential: (credentialId: string) =>
       db.get<PasskeyRow>(
         'SELECT id, user_id, public_key, user_handle, counter FROM passkeys WHERE credential_id = $1',
         [credentialId],
       ),
+
+    count: async (userId: number) =>
+      (await db.get<{ n: number }>('SELECT count(*) AS n FROM passkeys WHERE user_id = $1', [userId]))?.n ?? 0,
 
     async listCredentials(userId: number): Promise<{ id: string; transports: string[] }[]> {
       const rows = await db.all<{ credential_id: string; transports: string }>(

@@ -101,7 +101,7 @@ function createMutations({ posts, limiter, byteLimiter }: PostElementsDeps, poli
       description: 'Answers the id of the new post.',
       type: 'Int',
       args: { title: 'String!', body: 'String!' },
-      access: 'public',
+      access: { keyPermission: 'posts.create' },
       async resolve(args, { client }) {
         await limiter.take(client.address)
         const post = requireValid(validateNew, args)

@@ -13,7 +13,10 @@ export function addPostRoutes(app: FastifyInstance, { posts }: { posts: Posts })
 
   app.post(
     '/api/posts',
-    { config: { access: 'authenticated', docs: docs.create }, schema: { body: NewPost } },
+    {
+      config: { access: ['authenticated', { keyPermission: 'posts.create' }], docs: docs.create },
+      schema: { body: NewPost },
+    },
     async (request, reply) => {
       const post = await posts.create(request.body)
       return reply.code(201).header('location', `/api/posts/${post.id}`).send({ data: post })

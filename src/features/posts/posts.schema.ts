@@ -9,7 +9,7 @@ export const NewPost = Type.Object({
 })
 
 export const PostChange = Type.Object({
-  title: Type.Optional(Type.String({ 'x-not-blank-if-given': true, maxLength: maxTitle })),
+  title: Type.Optional(Type.String({ 'x-not-blank': true, maxLength: maxTitle })),
   body: Type.Optional(Type.String({ maxLength: maxBody })),
 })
 

@@ -7,6 +7,9 @@ import type { NameIndex, Term } from './products.search.ts'
 /** Approximate sample size for estimating how common a term is. */
 const sampled = 1000
 
+/** All matches are read from the gram index before the first of them is. So many take some milliseconds. */
+const common = 10_000
+
 /** Takes the server about a millisecond. */
 const rowsPerPart = 200
 
@@ -63,15 +66,17 @@ export function createPostgresNameIndex(db: Database, columns = all): NameIndex 
     return products
   }
 
+  const estimate: NameIndex['estimate'] = async ({ text }, { total }) => {
+    const [row] = await db.scan<{ seen: number; found: number }>(
+      `SELECT count(*) AS seen, count(*) FILTER (WHERE strpos(name_key, $1) > 0) AS found
+       FROM products TABLESAMPLE SYSTEM ($2)`,
+      [text, Math.min(100, (100 * sampled) / Math.max(1, total))],
+    )
+    return row && row.seen > 0 ? (total * row.found) / row.seen : 0
+  }
+
   return {
-    async estimate({ text }, { total }) {
-      const [row] = await db.scan<{ seen: number; found: number }>(
-        `SELECT count(*) AS seen, count(*) FILTER (WHERE strpos(name_key, $1) > 0) AS found
-         FROM products TABLESAMPLE SYSTEM ($2)`,
-        [text, Math.min(100, (100 * sampled) / Math.max(1, total))],
-      )
-      return row && row.seen > 0 ? (total * row.found) / row.seen : 0
-    },
+    estimate,
 
     byGrams: (term, limit, category) =>
       // Materialised, so that the planner must use the gram index. Otherwise it may walk the names and compute the grams
@@ -89,6 +94,10 @@ export function createPostgresNameIndex(db: Database, columns = all): NameIndex 
 
     alongNames: (term, limit) => along(term, limit),
     alongCategory: along,
+
+    isCommon: async (term, total) => (await estimate(term, { total, enough: common })) > common,
+
+    writeCondition: (term, params) => `name_grams(name_key) @@ CAST(${params.add(matching(term))} AS tsquery)`,
   }
 }
 

@@ -1,10 +1,15 @@
 import type { Database } from '../../platform/database/database.ts'
+import type { Params } from '../../platform/listing/list-params.ts'
 import type { Product } from './product.ts'
 import { columns as all } from './product-columns.store.ts'
 import type { NameIndex, Term } from './products.search.ts'
 
 /** Hits come in order of ids. From the highest id among so many, the total is extrapolated, assuming an even spread. */
 const sampled = 500
+
+/** Of active products and of inactive ones. */
+const gramTables = ['product_grams', 'inactive_product_grams']
+const gramRowTables = ['product_gram_rows', 'inactive_product_gram_rows']
 
 export function createSqliteNameIndex(db: Database, columns = all): NameIndex {
   return {
@@ -53,7 +58,27 @@ export function createSqliteNameIndex(db: Database, columns = all): NameIndex {
          ORDER BY name_key, id LIMIT $2`,
         [term.text, limit, category],
       ),
+
+    // The look-up ends with its limit.
+    isCommon: async () => false,
+
+    writeCondition(term, params, most) {
+      const found = term.isShort ? writeRange(params, rangeOf(term)) : writeMatch(params, matching(term))
+      return `id IN (${found} LIMIT ${params.add(most)})`
+    },
   }
+}
+
+function writeMatch(params: Params, match: string): string {
+  const pattern = params.add(match)
+  return gramTables.map((table) => `SELECT rowid FROM ${table} WHERE ${table} MATCH ${pattern}`).join(' UNION ALL ')
+}
+
+/** Distinct, because a name may have several grams that start with the term. UNION would read all of them before its limit. */
+function writeRange(params: Params, [first, last]: [string, string]): string {
+  const [low, high] = [params.add(first), params.add(last)]
+  const found = gramRowTables.map((table) => `SELECT doc FROM ${table} WHERE term >= ${low} AND term <= ${high}`)
+  return `SELECT DISTINCT doc FROM (${found.join(' UNION ALL ')})`
 }
 
 /** The range of all grams that start with the term. */

@@ -17,9 +17,13 @@ export interface Changed {
 /** What is returned of what was changed: everything, or only the id, because descriptions may be long. */
 type Returned = 'all' | 'id'
 
+const parameterOf = (column: (typeof writtenColumns)[number]) => `$${writtenColumns.indexOf(column) + 5}`
+// The same name keeps its slug, which an earlier version may have derived by another rule.
+const newSlug = `CASE WHEN name <> ${parameterOf('name')} THEN ${parameterOf('slug')} END`
+
 const update = `UPDATE products SET
-    ${writtenColumns.map((column, i) => `${column} = COALESCE($${i + 5}, ${column})`).join(', ')},
-    version = version + 1, updated_at = $2, changed_by = $4
+    ${writtenColumns.map((column) => `${column} = COALESCE(${column === 'slug' ? newSlug : parameterOf(column)}, ${column})`).join(', ')},
+    version = version + 1, updated_at = $2, changed_by = $4, changed_by_version = version + 1
   WHERE id = $1 AND deleted_at IS NULL AND version = COALESCE($3, version)`
 
 const updateTexts: Readonly<Record<Returned, string>> = {
@@ -27,10 +31,12 @@ const updateTexts: Readonly<Record<Returned, string>> = {
   id: `${update} RETURNING id`,
 }
 
-const deleteText = `UPDATE products SET deleted_at = $2, updated_at = $2, version = version + 1, changed_by = $4
+const deleteText = `UPDATE products SET deleted_at = $2, updated_at = $2, version = version + 1, changed_by = $4,
+    changed_by_version = version + 1
   WHERE id = $1 AND deleted_at IS NULL AND version = COALESCE($3, version) RETURNING id`
 
-const restore = `UPDATE products SET deleted_at = NULL, updated_at = $2, version = version + 1, changed_by = $4
+const restore = `UPDATE products SET deleted_at = NULL, updated_at = $2, version = version + 1, changed_by = $4,
+    changed_by_version = version + 1
   WHERE id = $1 AND deleted_at > $3`
 
 const restoreTexts: Readonly<Record<Returned, string>> = {

@@ -1,10 +1,9 @@
 /** The change log as a subscription: unlike `productCreated`, it can be resumed and misses nothing. */
-import { cursorOf, parseCursor } from '../../platform/changes/change.ts'
 import type { ChangeLog } from '../../platform/changes/change-log.ts'
 import type { ChangePage } from '../../platform/changes/pages.ts'
 import { type Element, objectType, subscription } from '../../platform/graphql/schema/elements.ts'
 import { toFields } from './product-fields.ts'
-import { parseStored, productTopic } from './product-topic.ts'
+import { parseStored, productTopic, versionOf } from './product-topic.ts'
 
 const entriesPerRead = 100
 const maxBytes = 64 * 1024
@@ -17,7 +16,8 @@ export function createProductLogElements(changes: ChangeLog): Element[] {
     let list = lists.get(page)
     if (!list) {
       list = page.entries.map(({ id, type, at, data }) => {
-        return { cursor: cursorOf(id), type, at, product: toFields(parseStored(data)) }
+        const product = toFields(parseStored(data))
+        return { cursor: changes.cursors.issue(id), type, at, version: versionOf(type, data), product }
       })
       lists.set(page, list)
     }
@@ -34,6 +34,7 @@ export function createProductLogElements(changes: ChangeLog): Element[] {
           description: 'product.created, product.updated, product.deleted or product.restored.',
         },
         at: { type: 'String!', description: 'ISO 8601, in UTC.' },
+        version: { type: 'Int!', description: 'Grows with every change of the product.' },
         product: { type: 'Product!', description: 'As it is after the change; a deleted one as it last was.' },
       },
     }),
@@ -52,7 +53,8 @@ export function createProductLogElements(changes: ChangeLog): Element[] {
       // Each subscriber has a place of its own, but what it is sent is the same for all.
       isShared: 'lists',
       async *subscribe({ after }, { signal, starts }) {
-        const start = after == null || after === '' ? changes.latest() : parseCursor(after)
+        const start =
+          after == null || after === '' ? changes.latestOf(productTopic.topic) : changes.cursors.parse(after)
         starts(Promise.resolve(start))
         const query = { topic: productTopic.topic, after: await start, limit: entriesPerRead, maxBytes, signal }
         for await (const page of changes.follow(query)) yield valuesOf(page)

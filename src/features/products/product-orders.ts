@@ -1,5 +1,6 @@
 /** What products can be sorted and filtered by. */
 import type { ListDefinition } from '../../platform/listing/list-definition.ts'
+import { toNameKey } from './product.ts'
 
 export const productOrders: ListDefinition = {
   table: 'products',
@@ -21,5 +22,6 @@ export const productOrders: ListDefinition = {
     { equal: ['active'], order: 'updated_at' },
     { equal: ['category', 'active'], order: 'name' },
   ],
+  search: { parameter: 'q', column: 'name_key', toKey: toNameKey },
   defaultSort: { field: 'id', isDescending: false },
 }

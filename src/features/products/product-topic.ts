@@ -7,6 +7,13 @@ export const productTopic: ChangeTopic = {
   topic: 'products',
   types: ['product.created', 'product.updated', 'product.deleted', 'product.restored'],
   present: (stored) => toResource(parseStored(stored)),
+  versionOf,
+}
+
+/** A deleted product is stored as it last was. Read from the end, because a description may be long. */
+export function versionOf(type: string, stored: string): number {
+  const version = Number(/\d+/.exec(stored.slice(stored.lastIndexOf('"version"')))?.[0])
+  return type === 'product.deleted' ? version + 1 : version
 }
 
 /** The engines write booleans and times in different ways. */

@@ -89,10 +89,26 @@ function stateOf({ id, version, updated_at }: ProductKey): string {
   return ` ${id}-${version}-${updated_at}`
 }
 
+/** Letters of the Latin alphabet that Unicode does not decompose. */
+const baseLetters: Readonly<Record<string, string>> = {
+  ß: 'ss',
+  æ: 'ae',
+  œ: 'oe',
+  ø: 'o',
+  ł: 'l',
+  đ: 'd',
+  ð: 'd',
+  þ: 'th',
+  ħ: 'h',
+  ı: 'i',
+}
+
 export function toSlug(name: string): string {
-  // Lower-casing can add characters that become hyphens, so the slug is cut before its last hyphen is removed.
   return name
+    .normalize('NFKD')
+    .replace(/\p{M}/gu, '')
     .toLowerCase()
+    .replace(/[ßæœøłđðþħı]/g, (letter) => baseLetters[letter] as string)
     .replace(/[^a-z0-9]+/g, '-')
     .replace(/^-/, '')
     .slice(0, maxSlugLength)

@@ -17,7 +17,7 @@ import { productOrders } from './product-orders.ts'
 import { productTopic } from './product-topic.ts'
 import type { ProductsConfig } from './products.keys.ts'
 import { createProductLists } from './products.lists.ts'
-import { createProductSearch } from './products.search.ts'
+import { createNameTextIndex, createProductSearch } from './products.search.ts'
 import { createProducts } from './products.service.ts'
 import { createProductStore } from './products.store.ts'
 import { createStockStore } from './stock.store.ts'
@@ -40,6 +40,7 @@ export function createProductsService(
       db,
       definition: productOrders,
       columns: selected,
+      textIndex: createNameTextIndex({ counts, index: createIndex(db) }),
       countAll: () => counts.total('products'),
     })
   const products = createProducts({
@@ -53,6 +54,7 @@ export function createProductsService(
   })
   return {
     products,
+    isRegistrationOpen: users.isRegistrationOpen,
     countProducts: () => counts.total('products'),
     lists: createProductLists({
       store,
@@ -80,7 +82,7 @@ export function createProductsService(
     createSamples: (count: number, by: number) =>
       insertMany(db.dialect, inventProducts(1).take(count), clock.nowIso(), by),
     forms: createProductForms({ writePermission }, products),
-    uploads: createProductUploads({ db, clock, onChanged: changes.wake }),
+    uploads: createProductUploads({ db, clock, limitPerAddress, onChanged: changes.wake }),
     history: createProductHistory({ changes, users, retentionDays: config.changes.retentionDays }),
     publicUrl: config.server.publicUrl,
     random,

@@ -33,12 +33,15 @@ const Collection = Type.Object(
   },
   { title: 'ProductCollection' },
 )
+const cursor = 'v0Yw7wq3mZ1sS2pJ8tQvF5nR6xKcLd9gH4bTeUaWiOyMzXjB'
 const ProductChanges = Type.Object(
   {
     data: Type.Array(
       Type.Object(
         {
-          cursor: Type.String(),
+          cursor: Type.String({
+            description: 'Where to go on after this change. Opaque, and another one in each answer.',
+          }),
           type: Type.Union([
             Type.Literal('product.created'),
             Type.Literal('product.updated'),
@@ -46,6 +49,9 @@ const ProductChanges = Type.Object(
             Type.Literal('product.restored'),
           ]),
           at: Type.String({ format: 'date-time' }),
+          version: Type.Integer({
+            description: 'Grows with every change of the product: ignore an entry whose version you already have.',
+          }),
           data: ProductResource,
         },
         { title: 'ProductChange' },
@@ -83,11 +89,12 @@ export const docs = {
     description:
       'With `q`, the active products whose name contains it in any case, by name. Otherwise with `category`, the active ' +
       'products of it, by name. Otherwise pages of all products, active or not, by id. With `sort`, `filter[…]` or `cursor`, ' +
-      'pages in that order, of what passes all filters: go on from `meta.next` until it is null. A page may have fewer items ' +
-      'than `per_page` before that, where many products have to be looked at.',
+      'pages in that order, of what passes all filters, active or not, and with `q` of those whose name contains it: go on ' +
+      'from `meta.next` until it is null. A page may have fewer items than `per_page` before that, where many products have ' +
+      'to be looked at.',
     query: {
-      q: Type.String({ description: 'A part of the name.' }),
-      category: Type.String(),
+      q: Type.String({ description: 'A part of the name. Can be combined with `sort`, `filter[…]` and `cursor`.' }),
+      category: Type.String({ description: 'Of a list without `sort`, `filter[…]` and `cursor`.' }),
       ...pageQuery,
       ...listQueryDocs(productOrders),
     },
@@ -132,8 +139,8 @@ export const docs = {
     headers: { 'last-event-id': Type.String({ description: 'Of an event stream: the cursor from which to go on.' }) },
     responses: {
       200: response(ProductChanges, {
-        data: [{ cursor: '2', type: 'product.created', at: '2026-01-01T00:00:00.000Z', data: lamp }],
-        meta: { cursor: '2', more: false },
+        data: [{ cursor, type: 'product.created', at: '2026-01-01T00:00:00.000Z', version: 1, data: lamp }],
+        meta: { cursor, more: false },
       }),
     },
     errors: [validationFailed({ after: ['Must be a cursor'] }), cursorExpired(), tooManyAttempts(5)],

@@ -18,6 +18,12 @@ export const products = defineFeature({
   create: async (infrastructure, needs) =>
     (await import('./products.create.ts')).createProductsService(infrastructure, needs),
 
+  async start({ isRegistrationOpen }, { config, log }) {
+    if (config.environment === 'production' && isRegistrationOpen && config.products.writePermission === undefined) {
+      log.warn('anybody can register, and every signed-in user may change products: set products.write_permission')
+    }
+    return { close: async () => {} }
+  },
   routes: (service, config) => async (app) => {
     const { productRoutes, productsPath } = await import('./products.routes.ts')
     await app.register(namedPlugin('products', productRoutes), { prefix: productsPath, ...service, ...config.products })

@@ -14,7 +14,7 @@ import { createProductLogElements } from './product-log.graphql.ts'
 import { createProductTypes } from './product-types.graphql.ts'
 import { createWriteAccess } from './products.access.ts'
 import { ChangedProduct, NewProduct, toChange, toInput } from './products.schema.ts'
-import type { Products } from './products.service.ts'
+import { type Products, requireKeyLength } from './products.service.ts'
 
 export interface ProductElementsDeps {
   products: Products
@@ -71,17 +71,28 @@ function createQueries({ products, collectionLimit }: ProductElementsDeps): Elem
 function createMutations({ products, writePermission }: ProductElementsDeps): Element[] {
   const validateNew = compileBody(NewProduct)
   const validateChange = compileBody(ChangedProduct)
-  const access = createWriteAccess(writePermission)
+  const mayWrite = (action: 'create' | 'update' | 'delete') => createWriteAccess(writePermission, action)
   return [
-    mutation<{ input: object }>({
+    mutation<{ input: object; idempotencyKey?: string | null }>({
       name: 'createProduct',
+      description: 'A repeated request with the same `idempotencyKey` returns the same product and creates no other.',
       type: 'Product',
-      args: { input: 'CreateProductInput!' },
-      access,
-      async resolve({ input }, context, { selection }) {
+      args: {
+        input: 'CreateProductInput!',
+        idempotencyKey: {
+          type: 'String',
+          description: 'As the header `Idempotency-Key` of the REST API, with which it shares keys. Kept for 24 hours.',
+        },
+      },
+      access: mayWrite('create'),
+      async resolve({ input, idempotencyKey }, context, { selection }) {
         const given = toInput(requireValid(validateNew, input))
         await count(context, selection(), given)
-        return toFields(await products.create(given, actorOf(context)))
+        const userId = actorOf(context)
+        // Blank counts as absent, as in the header. Surrounding white space is not part of a header's value.
+        const key = idempotencyKey?.trim()
+        if (!key || userId === null) return toFields(await products.create(given, userId))
+        return toFields(await products.createOnce(given, { userId, key: requireKeyLength(key) }))
       },
     }),
 
@@ -89,7 +100,7 @@ function createMutations({ products, writePermission }: ProductElementsDeps): El
       name: 'updateProduct',
       type: 'Product',
       args: { id: 'ID!', input: 'UpdateProductInput!' },
-      access,
+      access: mayWrite('update'),
       async resolve({ id, input }, context, { selection }) {
         const change = toChange(requireValid(validateChange, input))
         await count(context, selection(), change)
@@ -101,7 +112,7 @@ function createMutations({ products, writePermission }: ProductElementsDeps): El
       name: 'deleteProduct',
       type: 'Boolean',
       args: { id: 'ID!' },
-      access,
+      access: mayWrite('delete'),
       async resolve({ id }, context) {
         await products.delete(parseId(id), { by: actorOf(context) })
         return true

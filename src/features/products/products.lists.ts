@@ -2,8 +2,8 @@
  * Product lists of any size for REST. One statement determines the products of a list and their order. Long descriptions are
  * loaded later, a few at a time; a product that has changed in between appears in its new state at its old position.
  */
-import { serviceUnavailable } from '../../core/app-error.ts'
-import { createConcurrencyLimit } from '../../core/concurrency-limit.ts'
+import { unpooledBytes } from '../../core/unpooled-bytes.ts'
+import { createScanQueue } from '../../platform/database/scan-queue.ts'
 import type { ListPart, ListReading } from '../../platform/http/long-lists.ts'
 import { offsetOf, type Page } from '../../platform/http/paging.ts'
 import type { ListQuery } from '../../platform/listing/list-definition.ts'
@@ -38,18 +38,15 @@ export interface ProductList {
 const maxProducts = 2000
 /** With short descriptions, some 100 KB. */
 const productsPerRead = 32
-/** Concurrent searches on the database, for all clients together. */
-const readsAtOnce = 4
-/** Longer than the database's own queue, which is shared with other queries. */
-const maxWaiting = 2000
+/** Each may hold `maxProducts` in memory while it reads the keys of the others. */
+const searchesAtOnce = 4
 
 export function createProductLists({ store, search, keySearch, sorted, collectionLimit }: ProductListsDeps) {
   const limit = collectionLimit === 0 ? Number.MAX_SAFE_INTEGER : collectionLimit + 1
-  const refusal = () => serviceUnavailable()
-  const inSearchSlot = createConcurrencyLimit({ atOnce: readsAtOnce, maxWaiting, refusal })
+  const searches = createScanQueue(searchesAtOnce)
 
   async function collect(read: (from: ProductSearch, most: number) => Promise<Product[]>): Promise<ProductList> {
-    return inSearchSlot(async () => {
+    return searches.run(async () => {
       // `search` reads `listedColumns`, in which long descriptions are null.
       const products = (await read(search, Math.min(limit, maxProducts + 1))) as readonly ListedProduct[]
       if (products.length > maxProducts && limit > maxProducts + 1) {
@@ -88,7 +85,7 @@ export function createProductLists({ store, search, keySearch, sorted, collectio
         const products = known ?? (await readWhole(ids))
         known = undefined
         const text = JSON.stringify(products.map(toResource))
-        return { key: keyOf(products), bytes: Buffer.from(text.slice(1, -1)), count: products.length }
+        return { key: keyOf(products), bytes: unpooledBytes(text.slice(1, -1)), count: products.length }
       },
     }
   }
@@ -107,9 +104,7 @@ export function createProductLists({ store, search, keySearch, sorted, collectio
     },
 
     async sorted(query: ListQuery): Promise<ProductList & { page: SortedPage<ListedProduct> }> {
-      // Without filters, a page is a short range of an index.
-      const isQuick = Object.keys(query.filters).length === 0
-      const page = await (isQuick ? sorted.page(query) : inSearchSlot(() => sorted.page(query)))
+      const page = await sorted.page(query)
       return { keys: page.rows, products: page.rows, isCut: false, page }
     },
 

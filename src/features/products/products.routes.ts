@@ -1,6 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { principalOf } from '../../platform/access/route-guards.ts'
-import { cursorOf } from '../../platform/changes/change.ts'
 import type { ChangeLog } from '../../platform/changes/change-log.ts'
 import { createChangesHandler } from '../../platform/changes/http/changes-handler.ts'
 import { compressResponse } from '../../platform/http/compression.ts'
@@ -20,7 +19,7 @@ import { createWriteAccess } from './products.access.ts'
 import { docs } from './products.docs.ts'
 import type { ProductList, ProductLists } from './products.lists.ts'
 import { ChangedProduct, NewProduct, toChange, toInput } from './products.schema.ts'
-import type { Products } from './products.service.ts'
+import { type Products, requireKeyLength } from './products.service.ts'
 
 export interface ProductRoutesDeps {
   products: Products
@@ -33,7 +32,6 @@ export interface ProductRoutesDeps {
 
 export const productsPath = '/api/v2/products'
 const one = '/:id(^[0-9]+$)'
-const maxKeyLength = 255
 /** The approximate bytes of a listed product without its description. */
 const lengthOfRest = 500
 
@@ -41,7 +39,7 @@ const lengthOfRest = 500
 export async function productRoutes(app: FastifyInstance, deps: ProductRoutesDeps): Promise<void> {
   const { products, lists, changes } = deps
   const { sendCollection, sendSorted, sendMany } = createListSending(lists)
-  const access = createWriteAccess(deps.writePermission)
+  const mayWrite = (action: 'create' | 'update' | 'delete') => createWriteAccess(deps.writePermission, action)
   // Caches may store products but must revalidate, which the ETag makes cheap.
   app.addHook('onRequest', (_request, reply, next) => {
     reply.header('cache-control', 'no-cache')
@@ -56,7 +54,7 @@ export async function productRoutes(app: FastifyInstance, deps: ProductRoutesDep
     },
     async (request, reply) => {
       // Before the rows: whatever changes from here on is read from this cursor.
-      reply.header('x-cursor', cursorOf(await changes.latest()))
+      reply.header('x-cursor', changes.cursors.issue(await changes.latestOf(productTopic.topic)))
       const q = textOf(request.query.q)
       if (asksForList(request.query)) return sendSorted(request, reply)
       if (q !== undefined) return sendCollection(request, reply, await lists.search(q))
@@ -92,26 +90,32 @@ export async function productRoutes(app: FastifyInstance, deps: ProductRoutesDep
 
   app.post(
     '/',
-    { config: { access, docs: docs.create }, schema: { body: NewProduct, response: { 201: OneProduct } } },
+    {
+      config: { access: mayWrite('create'), docs: docs.create },
+      schema: { body: NewProduct, response: { 201: OneProduct } },
+    },
     async (request, reply) => {
       const input = toInput(request.body)
-      const key = keyOf(request)
+      const key = textOf(request.headers['idempotency-key'])
       const product =
         key === undefined
           ? await products.create(input, principalOf(request).id)
-          : await products.createOnce(input, { userId: principalOf(request).id, key })
+          : await products.createOnce(input, { userId: principalOf(request).id, key: requireKeyLength(key) })
       return sendOne(reply.code(201).header('location', `${productsPath}/${product.id}`), product)
     },
   )
 
   app.put(
     one,
-    { config: { access, docs: docs.update }, schema: { body: ChangedProduct, response: { 200: OneProduct } } },
+    {
+      config: { access: mayWrite('update'), docs: docs.update },
+      schema: { body: ChangedProduct, response: { 200: OneProduct } },
+    },
     async (request, reply) =>
       sendOne(reply, await products.update(idOf(request), toChange(request.body), changing(request))),
   )
 
-  app.delete(one, { config: { access, docs: docs.delete } }, async (request, reply) => {
+  app.delete(one, { config: { access: mayWrite('delete'), docs: docs.delete } }, async (request, reply) => {
     await products.delete(idOf(request), changing(request))
     return reply.code(204).send()
   })
@@ -123,13 +127,10 @@ function createListSending(lists: ProductLists) {
     return sendMany(request, reply, { list, metaOf: (total) => ({ total }) })
   }
 
-  /** By sort, filters and cursor, beside which the specified ways of listing have no meaning. */
+  /** By sort, filters and cursor. `filter[category]` also finds inactive products, which `category` does not. */
   async function sendSorted(request: FastifyRequest<{ Querystring: Record<string, unknown> }>, reply: FastifyReply) {
-    const others = ['q', 'category'].filter((name) => textOf(request.query[name]) !== undefined)
-    if (others.length > 0) {
-      throw validationFailed(
-        Object.fromEntries(others.map((name) => [name, ['Cannot be combined with sort, filter or cursor']])),
-      )
+    if (textOf(request.query.category) !== undefined) {
+      throw validationFailed({ category: ['Cannot be combined with sort, filter or cursor'] })
     }
     const query = readListQuery(request.query, productOrders)
     const { page, ...list } = await lists.sorted(query)
@@ -177,12 +178,4 @@ function sendOne(reply: FastifyReply, product: Product): FastifyReply {
 function textOf(given: unknown): string | undefined {
   const [text] = [given].flat()
   return typeof text === 'string' && text.trim() !== '' ? text : undefined
-}
-
-function keyOf(request: FastifyRequest): string | undefined {
-  const key = textOf(request.headers['idempotency-key'])
-  if (key !== undefined && key.length > maxKeyLength) {
-    throw validationFailed({ idempotency_key: [`Must be at most ${maxKeyLength} characters`] })
-  }
-  return key
 }

@@ -18,7 +18,7 @@ export const NewProduct = Type.Object({
 } satisfies Record<Exclude<BodyField, 'active'>, unknown>)
 
 export const ChangedProduct = Type.Object({
-  name: Type.Optional(Type.String({ 'x-not-blank-if-given': true, ...nameLength })),
+  name: Type.Optional(Type.String({ 'x-not-blank': true, ...nameLength })),
   description: Type.Optional(Type.String()),
   price: Type.Optional(Type.Number(Price)),
   category: Category,

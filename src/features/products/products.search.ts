@@ -5,6 +5,8 @@
  */
 import { isStorable } from '../../core/text.ts'
 import type { MaintainedCounts } from '../../platform/database/maintained-counts.ts'
+import type { Params } from '../../platform/listing/list-params.ts'
+import type { TextIndex } from '../../platform/listing/sorted-list.store.ts'
 import { type Product, toNameKey } from './product.ts'
 import type { ProductStore } from './products.store.ts'
 
@@ -32,6 +34,10 @@ export interface NameIndex {
   alongNames(term: Term, limit: number): Promise<Product[]>
   /** Walks the names of one category. */
   alongCategory(term: Term, limit: number, category: string): Promise<Product[]>
+  /** Whether so many names match that looking up even the first ones would take long. */
+  isCommon(term: Term, total: number): Promise<boolean>
+  /** Selects at most `most` candidates, active or not: all products whose name contains the term, if there are fewer. */
+  writeCondition(term: Term, params: Params, most: number): string
 }
 
 /** UTF-16 units of the longest name key: 255 characters of two units, each of which may become two in lower case. */
@@ -57,6 +63,14 @@ export function createProductSearch({ store, counts, index, columns }: SearchDep
       if (!isStorable(category)) return []
       return store.listByCategory(category, limit, columns)
     },
+  }
+}
+
+/** For sorted lists. The text is a name key already. */
+export function createNameTextIndex({ counts, index }: Pick<SearchDeps, 'counts' | 'index'>): TextIndex {
+  return {
+    isCommon: async (text) => index.isCommon(toTerm(text), await counts.total('products')),
+    writeCondition: (text, params, most) => index.writeCondition(toTerm(text), params, most),
   }
 }
 

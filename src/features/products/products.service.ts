@@ -52,9 +52,16 @@ export interface Changing {
 }
 
 const keyTtlSeconds = 24 * 3600
+const maxKeyLength = 255
 
 /** A retry after an upgrade must have the same hash, so a new field that is not given, and hence blank, is left out. */
 const omitBlank = (_name: string, value: unknown) => (value === '' ? undefined : value)
+
+/** A client's idempotency key. Throws 422 if it is too long. */
+export function requireKeyLength(key: string): string {
+  if (key.length <= maxKeyLength) return key
+  throw validationFailed({ idempotency_key: [`Must be at most ${maxKeyLength} characters`] })
+}
 
 export function createProducts(deps: ProductsDeps) {
   return { ...createReads(deps), ...createCreation(deps), ...createChanges(deps) }

@@ -22,6 +22,8 @@ export interface EmailChangeDeps {
   onAccessChanged: OnAccessChanged
 }
 
+type LinkConfirmation = Parameters<AuthService['verification']['verify']>[0]
+
 const event = 'email_change'
 
 export function createEmailChange({ db, audit, users, auth, publicUrl, onAccessChanged }: EmailChangeDeps) {
@@ -82,17 +84,22 @@ export function createEmailChange({ db, audit, users, auth, publicUrl, onAccessC
     /** Does not consume the token. */
     find: (token: string) => mailedTokens.find(token, event),
 
-    async confirm({ token, client }: { token: string; client: Client }): Promise<void> {
+    async confirm({ token, ...given }: LinkConfirmation): Promise<void> {
       const known = await mailedTokens.find(token, event)
       if (known?.address == null) throw invalidToken()
       const { user_id: userId, email: from, address: to } = known
+      const { guards, requireUnchanged } = await login.confirmOwner({ ...given, userId, event })
       const isUsed = await write(
+        ...guards,
         mailedTokens.use(known),
         ...users.changes.setEmail(userId, to, true),
         mailedTokens.voidAll(userId),
-        entry(userId, client, { from, to }),
+        entry(userId, given.client, { from, to }),
       )
-      if (!isUsed) throw invalidToken()
+      if (!isUsed) {
+        await requireUnchanged()
+        throw invalidToken()
+      }
       await onAccessChanged(userId)
       // Notifies the old address, in case somebody else made the change.
       if (mail) outbox.post('email change notice', () => mail.send(changedMessage({ from, to })))

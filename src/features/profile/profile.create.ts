@@ -20,6 +20,8 @@ export function createProfileService(infrastructure: Infrastructure, { users, au
     email: createEmailChange({ ...infrastructure, users, auth, publicUrl: config.server.publicUrl }),
     removeAccount: createAccountRemoval({ ...infrastructure, users, auth }),
     verification: auth.verification,
+    authenticate: auth.authenticate,
+    deviceTokenOf: auth.deviceHeader.read,
     canMail: auth.passwords.canMail,
     /** Per user, because every request costs a hash or a mail. */
     limiter: auth.limiters.confirm,

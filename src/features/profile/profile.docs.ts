@@ -1,14 +1,29 @@
 import { accountErrors } from '../../core/account-errors.ts'
 import { credentialErrors } from '../../core/credential-errors.ts'
+import { httpErrors } from '../../platform/http/http-errors.ts'
 import { tooManyAttempts } from '../../platform/limiter/limiter.ts'
 import { Me, accountsTag as tag } from '../../platform/openapi/account-docs.ts'
 import { messageResponse, noContent, type RouteDocs, response } from '../../platform/openapi/route-docs.ts'
+import { Type } from '../../platform/validation/schema-builder.ts'
 import { invalidToken } from './email-change.service.ts'
 
 const email = 'ada@example.com'
 const token = 'S2hQw0mZ0aVn7yJxk3l1cRr5b8u2d4f6g9h1j3k5m7p'
 const limited = tooManyAttempts(30)
 const confirmed = [credentialErrors.invalidCredentials(), credentialErrors.locked(1_767_225_600), limited]
+/** Of a link that is confirmed by somebody else than the owner of the account. */
+const unproven = [...confirmed, httpErrors.missingToken(), httpErrors.invalidToken(), httpErrors.forbidden()]
+const withOwner =
+  'With the token from the mail, which works once, for a day. Requires an access token of the account or its password, because somebody else may have registered the address.'
+const linkBody = {
+  example: { token, password: 'Correct-Horse-1' },
+  fields: { password: 'Not needed with an access token of the account.' },
+}
+const presentedDevice = {
+  'x-device-token': Type.String({
+    description: 'From an earlier login. A wrong password then counts for this device.',
+  }),
+}
 
 export const docs = {
   rename: {
@@ -50,10 +65,11 @@ export const docs = {
     tag,
     operationId: 'confirmEmail',
     summary: 'Confirm a new email',
-    description: 'With the token from the mail. It works once, for a day.',
-    body: { example: { token } },
+    description: withOwner,
+    headers: presentedDevice,
+    body: linkBody,
     responses: { 200: messageResponse('Email changed') },
-    errors: [invalidToken(), limited],
+    errors: [invalidToken(), ...unproven, accountErrors.emailTaken()],
   },
   requestVerification: {
     tag,
@@ -67,9 +83,10 @@ export const docs = {
     tag,
     operationId: 'verifyEmail',
     summary: 'Verify an email',
-    description: 'With the token from the mail. It works once, for a day.',
-    body: { example: { token } },
+    description: withOwner,
+    headers: presentedDevice,
+    body: linkBody,
     responses: { 200: messageResponse('Email verified') },
-    errors: [credentialErrors.invalidVerificationToken(), limited],
+    errors: [credentialErrors.invalidVerificationToken(), ...unproven],
   },
 } satisfies Record<string, RouteDocs>

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { principalOf } from '../../platform/access/route-guards.ts'
+import { isBearer, principalOf, requireBearer } from '../../platform/access/route-guards.ts'
 import { addressOf, clientOf } from '../../platform/http/client.ts'
 import { httpErrors } from '../../platform/http/http-errors.ts'
 import { OrEmpty } from '../../platform/validation/body-validation.ts'
@@ -8,14 +8,12 @@ import type { ProfileService } from './profile.create.ts'
 import { docs } from './profile.docs.ts'
 
 const access = 'authenticated'
-const Token = Type.Object({ token: OrEmpty })
+const LinkBody = Type.Object({ token: OrEmpty, password: OrEmpty })
 
-type WithToken = { Body: { token: string } }
+type WithLink = { Body: { token: string; password: string } }
 
 export function addProfileRoutes(app: FastifyInstance, profile: ProfileService): void {
   const perUser = (request: FastifyRequest) => profile.limiter.take(`user ${principalOf(request).id}`)
-  const perAddress = (request: FastifyRequest) => profile.tokenLimiter.take(addressOf(request))
-
   app.put<{ Body: { name: string } }>(
     '/api/auth/me',
     { config: { access, docs: docs.rename }, onRequest: perUser, schema: { body: profile.Profile } },
@@ -56,15 +54,6 @@ export function addProfileRoutes(app: FastifyInstance, profile: ProfileService):
     },
   )
 
-  app.post<WithToken>(
-    '/api/auth/email/confirm',
-    { config: { access: 'public', docs: docs.confirmEmail }, onRequest: perAddress, schema: { body: Token } },
-    async (request) => {
-      await profile.email.confirm({ token: request.body.token, client: clientOf(request) })
-      return { message: 'Email changed' }
-    },
-  )
-
   app.post(
     '/api/auth/email/verification',
     { config: { access, docs: docs.requestVerification }, onRequest: perUser },
@@ -75,11 +64,39 @@ export function addProfileRoutes(app: FastifyInstance, profile: ProfileService):
     },
   )
 
-  app.post<WithToken>(
-    '/api/auth/email/verify',
-    { config: { access: 'public', docs: docs.verifyEmail }, onRequest: perAddress, schema: { body: Token } },
+  addLinkRoutes(app, profile)
+}
+
+/** For the tokens of mails. They require a session of the account or its password, so access tokens are optional. */
+function addLinkRoutes(app: FastifyInstance, profile: ProfileService): void {
+  async function onRequest(request: FastifyRequest): Promise<void> {
+    await profile.tokenLimiter.take(addressOf(request))
+    if (!isBearer(request.headers.authorization)) return
+    request.principal = await profile.authenticate(requireBearer(request))
+    if (!request.principal) throw httpErrors.invalidToken()
+  }
+
+  const confirmationOf = (request: FastifyRequest<WithLink>) => ({
+    ...request.body,
+    principal: request.principal,
+    deviceToken: profile.deviceTokenOf(request),
+    client: clientOf(request),
+  })
+
+  app.post<WithLink>(
+    '/api/auth/email/confirm',
+    { config: { access: 'public', docs: docs.confirmEmail }, onRequest, schema: { body: LinkBody } },
     async (request) => {
-      await profile.verification.verify({ token: request.body.token, client: clientOf(request) })
+      await profile.email.confirm(confirmationOf(request))
+      return { message: 'Email changed' }
+    },
+  )
+
+  app.post<WithLink>(
+    '/api/auth/email/verify',
+    { config: { access: 'public', docs: docs.verifyEmail }, onRequest, schema: { body: LinkBody } },
+    async (request) => {
+      await profile.verification.verify(confirmationOf(request))
       return { message: 'Email verified' }
     },
   )

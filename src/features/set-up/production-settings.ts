@@ -5,11 +5,16 @@ import type { ValuesOf } from '../../config/key.ts'
 import type { Feature } from '../../platform/feature.ts'
 import type { auth } from '../auth/auth.feature.ts'
 import type { backup } from '../backup/backup.feature.ts'
+import type { products } from '../products/products.feature.ts'
 import type { users } from '../users/users.feature.ts'
 
 type ConfigOf<One> = One extends Feature<unknown, infer Keys> ? ValuesOf<Keys> : never
 
-export type ProductionConfig = CoreConfig & ConfigOf<typeof users> & ConfigOf<typeof auth> & ConfigOf<typeof backup>
+export type ProductionConfig = CoreConfig &
+  ConfigOf<typeof products> &
+  ConfigOf<typeof users> &
+  ConfigOf<typeof auth> &
+  ConfigOf<typeof backup>
 
 export interface ProductionSetting {
   id: string
@@ -62,9 +67,9 @@ function identity({ environment, server, jwt }: ProductionConfig): ProductionSet
   ]
 }
 
-function access({ auth, mail }: ProductionConfig): ProductionSetting[] {
+function access({ auth, mail, products, features }: ProductionConfig): ProductionSetting[] {
   const isOpen = auth.registration === 'open'
-  return [
+  const settings: ProductionSetting[] = [
     {
       id: 'mail_url',
       name: 'MAIL_URL',
@@ -101,6 +106,13 @@ function access({ auth, mail }: ProductionConfig): ProductionSetting[] {
       isEssential: true,
     },
     {
+      id: 'product_write_permission',
+      name: 'products.write_permission',
+      why: 'By the specification, every signed-in user may change products. This requires a permission for it.',
+      isMet: products.writePermission !== undefined || !isOpen,
+      isEssential: false,
+    },
+    {
       id: 'bcrypt_cost',
       name: `BCRYPT_COST=${goodCost}`,
       why: 'Or more. Hashes of a lower cost are quick to guess for whoever gets a copy of the database.',
@@ -108,6 +120,7 @@ function access({ auth, mail }: ProductionConfig): ProductionSetting[] {
       isEssential: auth.bcryptCost < 10,
     },
   ]
+  return settings.filter(({ id }) => id !== 'product_write_permission' || !features.disabled.includes('products'))
 }
 
 function network(config: ProductionConfig): ProductionSetting[] {
@@ -144,8 +157,8 @@ function network(config: ProductionConfig): ProductionSetting[] {
   ]
 }
 
-function operation({ database, graphql, backup }: ProductionConfig): ProductionSetting[] {
-  return [
+function operation({ database, graphql, backup, features }: ProductionConfig): ProductionSetting[] {
+  const settings: ProductionSetting[] = [
     {
       id: 'pubsub',
       name: 'GQL_PUBSUB',
@@ -161,6 +174,7 @@ function operation({ database, graphql, backup }: ProductionConfig): ProductionS
       isEssential: false,
     },
   ]
+  return settings.filter(({ id }) => id !== 'backups' || !features.disabled.includes('backup'))
 }
 
 /** Finds words and repetitions; it cannot prove that a secret is random. */

@@ -11,8 +11,8 @@ import { createSetUpStore } from './set-up.store.ts'
 export interface SetUpNeeds {
   users: UsersService
   auth: AuthService
-  products: ProductsService
-  backup: BackupService
+  products?: ProductsService
+  backup?: BackupService
 }
 
 export type SetUpService = ReturnType<typeof createSetUpService>
@@ -27,9 +27,10 @@ export function createSetUpService(infrastructure: Infrastructure, { users, auth
   return {
     ...createSetUp({ store, clock, random, log, audit, users, auth, onRegistered }),
     findWelcome: store.findWelcome,
-    addSamples: (by: number) => store.addSamples(products.createSamples(sampleCount, by)),
+    /** Undefined without products. */
+    addSamples: products && ((by: number) => store.addSamples(products.createSamples(sampleCount, by))),
     async findProductionSettings() {
-      const isBackedUp = await backup.isHealthy()
+      const isBackedUp = await backup?.isHealthy()
       // The configuration has the keys of all features; the type has only those of this one.
       const settings = findProductionSettings(config as ProductionConfig)
       return settings.map((setting) => (setting.id === 'backups' ? { ...setting, isMet: isBackedUp } : setting))

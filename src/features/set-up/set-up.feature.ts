@@ -9,7 +9,8 @@ import { setUpCommands } from './commands/set-up-commands.ts'
 
 export const setUp = defineFeature({
   name: 'set-up',
-  needs: { users, auth, products, backup },
+  needs: { users, auth },
+  uses: { products, backup },
   migrations: join(import.meta.dirname, 'migrations'),
   expiringTables: [{ table: 'setup_tokens', key: 'token_hash' }],
   auditEvents: { set_up: 'First administrator made' },

@@ -13,7 +13,11 @@ export function createTwoFactorService(infrastructure: Infrastructure, { auth }:
   const { encryption } = secrets
   const codes = createCodeCheck({ clock, log, store, singleUseIds, encryption })
   auth.secondFactor.provide(codes)
-  auth.credentials.provide({ removeAll: store.remove })
+  auth.credentials.provide({
+    name: 'pending_two_factor',
+    count: async (userId) => ((await store.find(userId))?.enabled === false ? 1 : 0),
+    removeAll: store.removePending,
+  })
   return {
     ...createTwoFactor({
       db,

@@ -47,6 +47,11 @@ export function createTwoFactorStore({ db }: { db: Database }) {
       ...replaceRecoveryCodes(userId, []),
     ],
 
+    /** A set-up that no code has confirmed. */
+    removePending: (userId: number): Statement[] => [
+      { sql: 'DELETE FROM two_factor WHERE user_id = $1 AND enabled = FALSE', params: [userId] },
+    ],
+
     /** Re-encrypts the secret with the current key. Deciding statement: only if it is still the one that was read. */
     reEncrypt: (userId: number, from: string, to: string): Statement => ({
       sql: 'UPDATE two_factor SET secret = $1 WHERE user_id = $2 AND secret = $3 AND enabled = TRUE RETURNING user_id',

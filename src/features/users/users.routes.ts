@@ -25,9 +25,13 @@ export function addUserRoutes(app: FastifyInstance, users: UsersService): void {
 
   // The specification names the path without a prefix; both are served.
   for (const path of ['/me', '/api/auth/me'] as const) {
-    app.get(path, { config: { access: 'authenticated', docs: docs[path] } }, async (request) => {
-      const { id, email, name, roles } = principalOf(request)
-      return { id, email, name, roles }
-    })
+    app.get(
+      path,
+      { config: { access: ['authenticated', { keyPermission: null }], docs: docs[path] } },
+      async (request) => {
+        const { id, email, name, roles } = principalOf(request)
+        return { id, email, name, roles }
+      },
+    )
   }
 }

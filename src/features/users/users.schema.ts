@@ -11,7 +11,7 @@ export const EmailAddress = Type.String({ 'x-not-blank': true, 'x-check': findEm
 /** What administrators may change of a user. What is missing stays as it is. */
 export const UserEdit = Type.Object({
   name: Type.Optional(Type.String({ maxLength: 255 })),
-  email: Type.Optional(Type.String({ 'x-not-blank-if-given': true, 'x-check': findEmailProblems })),
+  email: Type.Optional(Type.String({ 'x-not-blank': true, 'x-check': findEmailProblems })),
   disabled: Type.Optional(Type.Boolean()),
 })
 

@@ -42,6 +42,7 @@ export function createUsers(deps: UsersDeps) {
 
     rename: users.rename,
     findNames: users.findNames,
+    findEnabled: users.findEnabled,
     isLastAdministrator: users.isLastAdministrator,
   }
 }

@@ -41,6 +41,12 @@ export function createUserStore({ db, audit, changes, administrators }: UserStor
       return (await db.get(sql, [id])) !== undefined
     },
 
+    /** Undefined for a disabled user. */
+    findEnabled: (id: number) =>
+      db.get<UserRow>('SELECT id, email, name, roles, token_version FROM users WHERE id = $1 AND disabled_at IS NULL', [
+        id,
+      ]),
+
     /** How to call these users. Those who were deleted are missing. */
     findNames: (ids: readonly number[]) =>
       db.all<Pick<UserRow, 'id' | 'email' | 'name'>>(`SELECT id, email, name FROM users WHERE ${idIsListed(db)}`, [

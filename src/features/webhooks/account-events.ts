@@ -5,6 +5,8 @@ import type { ChangeLog } from '../../platform/changes/change-log.ts'
 
 export const accountTopic: ChangeTopic = {
   topic: 'accounts',
+  // They have emails, names and addresses.
+  permissions: ['users.view', 'audit.view'],
   types: [
     'user.registered',
     'user.invited',

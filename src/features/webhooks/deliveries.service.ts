@@ -9,6 +9,7 @@ import { type DeliveryRow, type DeliveryStore, toDelivery } from './deliveries.s
 import { toMessage } from './message.ts'
 import type { Send } from './sender.ts'
 import { type Delivery, type DeliveryPage, type Message, testType } from './webhook.ts'
+import type { Reader, WebhookPermissions } from './webhook-permissions.ts'
 import type { WebhookRow, WebhookStore } from './webhooks.store.ts'
 
 export interface DeliveriesDeps {
@@ -17,7 +18,8 @@ export interface DeliveriesDeps {
   random: Random
   store: WebhookStore
   deliveries: DeliveryStore
-  changes: Pick<ChangeLog, 'topics' | 'store'>
+  changes: Pick<ChangeLog, 'topics' | 'cursors' | 'store'>
+  permissions: WebhookPermissions
   send: Send
   /** Tells whoever delivers to look. */
   wake(): void
@@ -27,7 +29,9 @@ export const changeNoLongerKept = () => new AppError(410, 'Change is no longer k
 
 export type Deliveries = ReturnType<typeof createDeliveries>
 
-export function createDeliveries({ db, clock, random, store, deliveries, changes, send, wake }: DeliveriesDeps) {
+export function createDeliveries(deps: DeliveriesDeps) {
+  const { db, clock, random, store, deliveries, changes, permissions, send, wake } = deps
+
   async function sendNow(webhook: WebhookRow, message: Message): Promise<Delivery> {
     const attempt = await send(webhook, message)
     const [[row]] = await db.write<DeliveryRow>(deliveries.record(webhook.id, message, attempt, clock.now()))
@@ -44,7 +48,8 @@ export function createDeliveries({ db, clock, random, store, deliveries, changes
     const [change] = await changes.store.readByIds([change_id])
     const message = change && toMessage(change, changes)
     if (!message) throw changeNoLongerKept()
-    return message
+    // The name of the change may be another by now, if a secret was replaced.
+    return { ...message, id: message_id }
   }
 
   return {
@@ -54,16 +59,24 @@ export function createDeliveries({ db, clock, random, store, deliveries, changes
       return sendNow(row, testMessage(row, `msg_test_${random.id()}`))
     },
 
-    async list(id: number | undefined, page: DeliveryPage): Promise<Delivery[]> {
+    /** Without the responses to what the reader may not read: endpoints may repeat what they were sent. */
+    async list(id: number | undefined, page: DeliveryPage, reader: Reader): Promise<Delivery[]> {
       const { id: known } = await store.require(id)
-      return (await deliveries.list(known, page)).map(toDelivery)
+      const rows = await deliveries.list(known, page)
+      return rows.map((row) => ({
+        ...toDelivery(row),
+        ...(!permissions.mayRead(reader, [row.type]) && { response: '' }),
+      }))
     },
 
     /** Sends the message again, with the same id. */
-    async retry(id: number | undefined, deliveryId: number | undefined): Promise<Delivery> {
+    async retry(id: number | undefined, deliveryId: number | undefined, reader: Reader): Promise<Delivery> {
       const row = await store.require(id)
       const stored = deliveryId === undefined ? undefined : await deliveries.find(row.id, deliveryId)
       if (!stored) throw httpErrors.notFound()
+      const types = [stored.type]
+      const isAllowed = permissions.mayRead(reader, types) && (await permissions.ownerMayRead(row, types))
+      if (!isAllowed) throw httpErrors.forbidden()
       const sent = await sendNow(row, await messageOf(row, stored))
       // It answers again, so what waits for it is sent, too.
       if (sent.status === 'delivered') {

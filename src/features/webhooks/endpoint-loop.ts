@@ -12,10 +12,12 @@ import { toMessage } from './message.ts'
 import { maxDelayMs } from './retry-schedule.ts'
 import type { Send } from './sender.ts'
 import { type Attempt, type Message, wantsType } from './webhook.ts'
+import type { WebhookPermissions } from './webhook-permissions.ts'
 import { typesOf, type WebhookRow } from './webhooks.store.ts'
 
 export interface LoopDeps extends RecordDeps {
   changes: ChangeLog
+  permissions: Pick<WebhookPermissions, 'ownerMayRead'>
   send: Send
   onAttempt(status: Attempt['status']): void
 }
@@ -37,15 +39,18 @@ interface Signals {
 const page = { limit: 100, maxBytes: 262_144 }
 /** Entries that the endpoint does not want are skipped again after a crash. */
 const saveSkippedEveryMs = 5000
+const skippedText =
+  'account events are not sent to a webhook: the user who saved it last is unknown, disabled, or lacks users.view or audit.view'
 /** The clock may be moved, so a long wait looks at it now and then. */
 const maxSleepMs = 500
 
 export function startEndpointLoop(webhook: WebhookRow, deps: LoopDeps, { stop, cutOff }: Signals): EndpointLoop {
-  const { clock, log, changes, send, onAttempt } = deps
+  const { clock, log, changes, permissions, send, onAttempt } = deps
   const record = createEndpointRecord(webhook, deps)
   const types = typesOf(webhook)
   const connection = createKeptConnection()
   let savedAt = performance.now()
+  let hasSkipped = false
 
   async function run(): Promise<void> {
     try {
@@ -75,11 +80,16 @@ export function startEndpointLoop(webhook: WebhookRow, deps: LoopDeps, { stop, c
     }
   }
 
-  /** Returns false if the loop has to end. */
+  /** Returns false if the loop has to end. What the owner may no longer read is passed over. */
   async function deliver(message: Message): Promise<boolean> {
     for (;;) {
       await waitForTurn()
       if (stop.aborted) return false
+      if (!(await permissions.ownerMayRead(webhook, [message.type]))) {
+        if (!hasSkipped) log.warn({ webhook: webhook.id, type: message.type }, skippedText)
+        hasSkipped = true
+        return true
+      }
       const attempt = await send(webhook, message, { signal: cutOff, connection })
       if (cutOff.aborted && attempt.status === 'failed') return false
       onAttempt(attempt.status)

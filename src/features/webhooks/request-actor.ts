@@ -4,5 +4,6 @@ import { clientOf } from '../../platform/http/client.ts'
 import type { Actor } from './webhooks.service.ts'
 
 export function actorOf(request: FastifyRequest): Actor {
-  return { id: principalOf(request).id, client: clientOf(request) }
+  const principal = principalOf(request)
+  return { id: principal.id, can: (permission) => principal.can(permission), client: clientOf(request) }
 }

@@ -75,7 +75,3 @@ export function wantsType(wanted: readonly string[], type: string): boolean {
     (each) => each === '*' || each === type || (each.endsWith('.*') && type.startsWith(each.slice(0, -1))),
   )
 }
-
-export function messageIdOf(changeId: number): string {
-  return `msg_${changeId}`
-}

@@ -5,6 +5,7 @@ import { createConsumerStore } from '../../platform/changes/consumers.store.ts'
 import type { Infrastructure } from '../../platform/infrastructure.ts'
 import { createOutbound } from '../../platform/outbound/outbound.ts'
 import { compileBody, requireValid } from '../../platform/validation/body-validation.ts'
+import type { UsersService } from '../users/users.create.ts'
 import { wakeOnAccountEvents } from './account-events.ts'
 import { createDeliveries } from './deliveries.service.ts'
 import { createDeliveryStore } from './deliveries.store.ts'
@@ -14,6 +15,7 @@ import { reEncryptSecrets } from './re-encrypt.ts'
 import { createSender } from './sender.ts'
 import { findWebhookLag } from './webhook-lag.ts'
 import { addAttemptCounter, addWebhookGauges } from './webhook-metrics.ts'
+import { createWebhookPermissions } from './webhook-permissions.ts'
 import { allowsPrivate, type WebhooksConfig } from './webhooks.keys.ts'
 import { createWebhookSchemas } from './webhooks.schema.ts'
 import { createWebhooks, type NewWebhookBody } from './webhooks.service.ts'
@@ -21,11 +23,15 @@ import { createWebhookStore, leaseName, type WebhookEdit } from './webhooks.stor
 
 export type WebhooksService = Awaited<ReturnType<typeof createWebhooksService>>
 
-export async function createWebhooksService(infrastructure: Infrastructure<WebhooksConfig>) {
+export async function createWebhooksService(
+  infrastructure: Infrastructure<WebhooksConfig>,
+  { users }: { users: UsersService },
+) {
   const { config, db, clock, random, log, audit, changes, counts, secrets, metrics, nodeBus } = infrastructure
   const { encryption } = secrets
   const store = createWebhookStore(db)
   const deliveries = createDeliveryStore(db)
+  const permissions = createWebhookPermissions({ topics: changes.topics, users })
   const consumers = createConsumerStore(db)
   const allowPrivate = allowsPrivate(config)
   const outbound = createOutbound({ allowPrivate })
@@ -40,13 +46,14 @@ export async function createWebhooksService(infrastructure: Infrastructure<Webho
   const validateEdit = compileBody(schemas.WebhookEdit)
 
   return {
-    webhooks: createWebhooks({ db, clock, random, store, audit, encryption, changes, counts, wake }),
-    deliveries: createDeliveries({ db, clock, random, store, deliveries, changes, send, wake }),
+    webhooks: createWebhooks({ db, clock, random, store, audit, encryption, changes, counts, permissions, wake }),
+    deliveries: createDeliveries({ db, clock, random, store, deliveries, changes, permissions, send, wake }),
     schemas,
     /** For forms. Both throw the problems, by field. */
     validateNew: (given: object) => requireValid<NewWebhookBody>(validateNew, given),
     validateEdit: (given: object) => requireValid<WebhookEdit>(validateEdit, given),
     allowPrivate,
+    permissions,
 
     countByState: store.countByState,
     findLagSeconds: () => findWebhookLag({ store, changes: changes.store, clock }),
@@ -70,6 +77,7 @@ export async function createWebhooksService(infrastructure: Infrastructure<Webho
         log,
         audit,
         changes,
+        permissions,
         store,
         deliveries,
         consumers,

@@ -42,7 +42,10 @@ const WebhookMade = Type.Object(
 const Delivery = Type.Object(
   {
     id: Id,
-    message_id: Type.String({ description: 'The header `webhook-id`: the same in every attempt.' }),
+    message_id: Type.String({
+      description:
+        'The header `webhook-id`: the same in every attempt. For a product, it ends with the `version` of the change.',
+    }),
     type: Type.String(),
     status: Type.String({ description: '`delivered` or `failed`, by the last attempt.' }),
     attempts: Type.Integer({ minimum: 1 }),
@@ -83,7 +86,7 @@ const example = {
 const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo='
 const delivery = {
   id: 7,
-  message_id: 'msg_4711',
+  message_id: 'msg_5f3a9c0d7e1b4826a0c5d9e3f7182b64_3',
   type: 'product.created',
   status: 'delivered',
   attempts: 1,

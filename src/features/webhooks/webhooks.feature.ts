@@ -1,11 +1,13 @@
 /** Webhooks: endpoints that are told what is committed, signed by the Standard Webhooks specification. */
 import { join } from 'node:path'
 import { defineFeature } from '../../platform/feature.ts'
+import { users } from '../users/users.feature.ts'
 import { accountTopic } from './account-events.ts'
 import { webhookKeys } from './webhooks.keys.ts'
 
 export const webhooks = defineFeature({
   name: 'webhooks',
+  needs: { users },
   migrations: join(import.meta.dirname, 'migrations'),
   expiringTables: [{ table: 'webhook_deliveries', key: 'id' }],
   auditEvents: {
@@ -16,7 +18,8 @@ export const webhooks = defineFeature({
     webhook_switched_off: 'Webhook switched off after failing for three days',
   },
   config: webhookKeys,
-  create: async (infrastructure) => (await import('./webhooks.create.ts')).createWebhooksService(infrastructure),
+  create: async (infrastructure, needs) =>
+    (await import('./webhooks.create.ts')).createWebhooksService(infrastructure, needs),
   start: (service) => service.startDelivering(),
   changes: () => accountTopic,
 

@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
+import { principalOf } from '../../platform/access/route-guards.ts'
 import { idOf, parseId } from '../../platform/http/ids.ts'
 import { actorOf } from './request-actor.ts'
 import { mayCreate, mayDelete, mayUpdate, mayView, refusedAs } from './webhooks.access.ts'
@@ -74,7 +75,7 @@ function addDeliveryRoutes(app: FastifyInstance, { deliveries }: Served): void {
       const limit = Math.min(positive(request.query.limit) ?? defaultLimit, maxLimit)
       const before = positive(request.query.before) ?? Number.MAX_SAFE_INTEGER
       const status = readDeliveryStatus(request.query['filter[status]'])
-      const found = await deliveries.list(idOf(request), { before, limit: limit + 1, status })
+      const found = await deliveries.list(idOf(request), { before, limit: limit + 1, status }, principalOf(request))
       const data = found.slice(0, limit)
       return { data, meta: { limit, more: found.length > limit } }
     },
@@ -83,7 +84,9 @@ function addDeliveryRoutes(app: FastifyInstance, { deliveries }: Served): void {
   app.post<{ Params: { delivery: string } }>(
     '/:id/deliveries/:delivery/retry',
     { config: { access: mayUpdate, docs: docs.retry } },
-    async (request) => ({ data: await deliveries.retry(idOf(request), parseId(request.params.delivery)) }),
+    async (request) => ({
+      data: await deliveries.retry(idOf(request), parseId(request.params.delivery), principalOf(request)),
+    }),
   )
 }
 

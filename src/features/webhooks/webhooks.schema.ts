@@ -32,7 +32,7 @@ export function createWebhookSchemas({ allowPrivate, knownTypes }: SchemaOptions
   return {
     NewWebhook: Type.Object({ url: Type.String({ 'x-not-blank': true, ...urlRules }), types, description }),
     WebhookEdit: Type.Object({
-      url: Type.Optional(Type.String({ 'x-not-blank-if-given': true, ...urlRules })),
+      url: Type.Optional(Type.String({ 'x-not-blank': true, ...urlRules })),
       types: Type.Optional(types),
       description,
       enabled: Type.Optional(Type.Boolean()),

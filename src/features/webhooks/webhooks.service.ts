@@ -11,6 +11,7 @@ import { httpErrors } from '../../platform/http/http-errors.ts'
 import type { Encryption } from '../../platform/secrets/encryption.ts'
 import { createSecret } from './signature.ts'
 import type { Webhook } from './webhook.ts'
+import type { Reader, WebhookPermissions } from './webhook-permissions.ts'
 import { replacedBy } from './webhook-secrets.ts'
 import { toWebhook, typesOf, type WebhookEdit, type WebhookRow, type WebhookStore } from './webhooks.store.ts'
 
@@ -23,11 +24,12 @@ export interface WebhooksDeps {
   encryption: Encryption
   changes: Pick<ChangeLog, 'latest' | 'topics'>
   counts: Pick<MaintainedCounts, 'lock'>
+  permissions: Pick<WebhookPermissions, 'mayRead'>
   /** Tells whoever delivers to look. */
   wake(): void
 }
 
-export interface Actor {
+export interface Actor extends Reader {
   id: number
   client: Client
 }
@@ -52,10 +54,14 @@ export const tooManyWebhooks = () => new AppError(409, 'Too many webhooks')
 export type Webhooks = ReturnType<typeof createWebhooks>
 
 export function createWebhooks(deps: WebhooksDeps) {
-  const { db, clock, random, store, audit, encryption, changes, counts, wake } = deps
+  const { db, clock, random, store, audit, encryption, changes, counts, permissions, wake } = deps
 
   function entry(event: string, { id, client }: Actor, changed: AuditChanges): Statement {
     return audit.entry({ event, outcome: 'success', userId: null, actorId: id, changes: changed, client })
+  }
+
+  function requireReader(actor: Actor, types: readonly string[]): void {
+    if (!permissions.mayRead(actor, types)) throw httpErrors.forbidden()
   }
 
   const unchanged = <T>(value: T) => ({ from: value, to: value })
@@ -75,6 +81,7 @@ export function createWebhooks(deps: WebhooksDeps) {
 
     /** It gets what is committed from now on. The body must have been validated. */
     async create({ url, types, description = '' }: NewWebhookBody, actor: Actor): Promise<WithSecret> {
+      requireReader(actor, types)
       const secret = createSecret(random)
       const insert = store.insert({
         url,
@@ -82,6 +89,7 @@ export function createWebhooks(deps: WebhooksDeps) {
         description: description.trim(),
         secret: encryption.encrypt(secret),
         position: await changes.latest(),
+        ownerId: actor.id,
         at: clock.nowIso(),
       })
       const made = { url: { from: null, to: url }, types: { from: null, to: unique(types) } }
@@ -97,7 +105,14 @@ export function createWebhooks(deps: WebhooksDeps) {
     async change(id: number | undefined, edit: WebhookEdit, actor: Actor): Promise<Webhook> {
       const before = await store.require(id)
       const types = edit.types && unique(edit.types)
-      const update = store.update(before.id, { ...edit, ...(types && { types }) }, clock.nowIso())
+      // Whoever only switches it off sends nothing to anybody.
+      const isSwitchedOff = edit.enabled === false && Object.keys(edit).length === 1
+      if (!isSwitchedOff) requireReader(actor, types ?? typesOf(before))
+      const update = store.update(
+        before.id,
+        { ...edit, ...(types && { types }), ...(!isSwitchedOff && { ownerId: actor.id }) },
+        clock.nowIso(),
+      )
       return toWebhook(
         await write(
           update,

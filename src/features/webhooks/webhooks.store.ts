@@ -11,6 +11,8 @@ export interface WebhookRow extends StoredSecrets {
   types: string
   description: string
   position: number
+  /** Who saved it last. Null if that is unknown. */
+  owner_id: number | null
   revision: number
   failures: number
   failing_since: number | null
@@ -22,6 +24,7 @@ export interface WebhookRow extends StoredSecrets {
 }
 
 export interface NewWebhook extends Pick<WebhookRow, 'url' | 'description' | 'secret' | 'position'> {
+  ownerId: number
   types: readonly string[]
   at: string
 }
@@ -37,7 +40,7 @@ export const maxWebhooks = 100
 /** The lease under which one node delivers. */
 export const leaseName = 'webhooks'
 
-const columns = `id, url, types, description, secret, previous_secret, previous_until, position, revision, failures,
+const columns = `id, url, types, description, secret, previous_secret, previous_until, position, owner_id, revision, failures,
   failing_since, next_attempt_at, off_since, off_reason, created_at, updated_at`
 
 const isHeld = (holder: string) =>
@@ -91,18 +94,22 @@ export function createWebhookStore(db: Database) {
     listOn: () => db.all<WebhookRow>(`SELECT ${columns} FROM webhooks WHERE off_since IS NULL ORDER BY id`),
 
     /** Deciding statement: fails if there is the maximum number of endpoints. */
-    insert: ({ url, types, description, secret, position, at }: NewWebhook): Statement => ({
-      sql: `INSERT INTO webhooks (url, types, description, secret, position, created_at, updated_at)
-            SELECT $1, $2, $3, $4, $5, $6, $6 WHERE (SELECT count(*) FROM webhooks) < ${maxWebhooks}
+    insert: ({ url, types, description, secret, position, ownerId, at }: NewWebhook): Statement => ({
+      sql: `INSERT INTO webhooks (url, types, description, secret, position, owner_id, created_at, updated_at)
+            SELECT $1, $2, $3, $4, $5, $6, $7, $7 WHERE (SELECT count(*) FROM webhooks) < ${maxWebhooks}
             RETURNING ${columns}`,
-      params: [url, JSON.stringify(types), description, secret, position, at],
+      params: [url, JSON.stringify(types), description, secret, position, ownerId, at],
       decides: true,
     }),
 
     /** Failures from before are forgotten, so that the next attempt is made at once. */
-    update: (id: number, { url, types, description, enabled }: WebhookEdit, at: string): Statement => ({
+    update: (
+      id: number,
+      { url, types, description, enabled, ownerId }: WebhookEdit & { ownerId?: number },
+      at: string,
+    ): Statement => ({
       sql: `UPDATE webhooks SET url = COALESCE($2, url), types = COALESCE($3, types),
-              description = COALESCE($4, description),
+              description = COALESCE($4, description), owner_id = COALESCE($7, owner_id),
               off_since = CASE WHEN $5 = 'on' THEN NULL WHEN $5 = 'off' THEN COALESCE(off_since, $6) ELSE off_since END,
               off_reason = CASE WHEN $5 = 'on' THEN NULL WHEN $5 = 'off' THEN COALESCE(off_reason, 'person') ELSE off_reason END,
               failures = 0, failing_since = NULL, next_attempt_at = NULL, revision = revision + 1, updated_at = $6
@@ -114,6 +121,7 @@ export function createWebhookStore(db: Database) {
         description ?? null,
         enabled === undefined ? null : enabled ? 'on' : 'off',
         at,
+        ownerId ?? null,
       ],
       decides: true,
     }),

@@ -1,13 +1,15 @@
 /** The tokens of open connections, and the connections of each token. */
+import { rolesBehind } from './live-principal.ts'
 import type { Authenticate, Principal } from './route-guards.ts'
 
 export interface Watched {
   readonly token: string
   /** How the token is verified. Defaults to verifying an access token. */
   readonly authenticate?: Authenticate
+  /** Updated in place. Not shared with another connection. */
   readonly principal: Principal
-  /** Called when the roles have changed. */
-  onChange(principal: Principal): void
+  /** Called when the roles have changed, after the principal was updated. */
+  onChange(): void
   /** Called once, when the token is no longer valid. The connection is no longer watched. */
   onEnd(): void
 }
@@ -18,8 +20,8 @@ export interface Bearer {
   authenticate: Authenticate
   userId: number
   expiresAt: number
-  /** Each with the principal that it was last notified of. */
-  connections: Map<Watched, Principal>
+  /** Each with the roles that it was last notified of. */
+  connections: Map<Watched, readonly string[]>
 }
 
 export class Bearers {
@@ -58,7 +60,7 @@ export class Bearers {
       this.#byToken.set(token, bearer)
       this.#byUser.set(bearer.userId, (this.#byUser.get(bearer.userId) ?? new Set()).add(bearer))
     }
-    bearer.connections.set(connection, principal)
+    bearer.connections.set(connection, rolesBehind(principal))
     return bearer
   }
 

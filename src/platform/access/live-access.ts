@@ -10,7 +10,8 @@ import type { Log } from '../log/logger.ts'
 import { accessTopic } from './access-changes.ts'
 import { type Bearer, Bearers, type Watched } from './bearers.ts'
 import { createCheckQueue } from './check-queue.ts'
-import type { Authenticate, Principal } from './route-guards.ts'
+import { revokePrincipal, rolesBehind, updatePrincipal } from './live-principal.ts'
+import type { Authenticate } from './route-guards.ts'
 
 export interface LiveAccess {
   /** Returns a function that stops watching. */
@@ -46,11 +47,14 @@ export async function createLiveAccess({ authenticate, bus, clock, log }: LiveAc
     if (!principal) return end(bearer)
     // A browser session is extended by use.
     bearer.expiresAt = principal.token.expiresAt
+    const roles = rolesBehind(principal)
     await inTurns([...bearer.connections.keys()], (connection) => {
       const known = bearer.connections.get(connection)
-      if (!known || haveSameRoles(known, principal)) return
-      bearer.connections.set(connection, principal)
-      connection.onChange(principal)
+      if (!known) return
+      updatePrincipal(connection.principal, principal)
+      if (areSame(known, roles)) return
+      bearer.connections.set(connection, roles)
+      connection.onChange()
     })
   }
 
@@ -58,6 +62,7 @@ export async function createLiveAccess({ authenticate, bus, clock, log }: LiveAc
     await inTurns([...bearer.connections.keys()], (connection) => {
       if (!bearer.connections.has(connection)) return
       forget(bearer, connection)
+      revokePrincipal(connection.principal)
       connection.onEnd()
     })
   }
@@ -128,12 +133,6 @@ function createRounds(bearers: Bearers): () => Bearer[] {
   }
 }
 
-function haveSameRoles(one: Principal, other: Principal): boolean {
-  const [before, after] = [rolesBehind(one), rolesBehind(other)]
+function areSame(before: readonly string[], after: readonly string[]): boolean {
   return before.length === after.length && before.every((role) => after.includes(role))
-}
-
-/** A key may hold no roles, and still do no more than its owner's roles allow. */
-function rolesBehind({ key, roles }: Principal): readonly string[] {
-  return key?.ownerRoles ?? roles
 }

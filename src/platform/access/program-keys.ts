@@ -3,6 +3,8 @@
  * the feature that offers sign-in says.
  */
 import type { FastifyRequest } from 'fastify'
+import type { AppError } from '../../core/app-error.ts'
+import { httpErrors } from '../http/http-errors.ts'
 import { pathOf } from '../http/request-path.ts'
 
 /** The key that acts for a user. */
@@ -11,6 +13,8 @@ export interface ActingKey {
   readonly name: string
   /** Of the user. They may change while those of the key stay. */
   readonly ownerRoles: readonly string[]
+  /** Whether its list of permissions allows one. Undefined for a key without such a list. */
+  allows?(permission: string): boolean
 }
 
 export interface Place {
@@ -22,8 +26,16 @@ export interface Place {
 export interface KeyRules {
   /** By its form alone. */
   isKey(token: string): boolean
+  /** Whether a key that was refused has expired. */
+  isExpired(token: string): Promise<boolean>
   /** Whether keys may be used there at all. */
   mayReach(place: Place): boolean
+}
+
+/** The refusal of a token. That a key has expired is told to whoever has it. */
+export async function refusalOf(token: string, keys: KeyRules | undefined): Promise<AppError> {
+  const isExpired = keys?.isKey(token) === true && (await keys.isExpired(token))
+  return httpErrors.invalidToken(isExpired ? 'The API key has expired' : undefined)
 }
 
 /** By the route, and by the path itself: a route with parameters may serve a path that another feature closed. */

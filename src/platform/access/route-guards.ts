@@ -1,9 +1,18 @@
 /** Every route declares who may use it. A route without a declaration stops the start. */
 import type { FastifyInstance, FastifyRequest, RouteOptions } from 'fastify'
+import { exitCodes, FatalError } from '../../core/fatal-error.ts'
 import type { AuditEvent } from '../audit/audit.ts'
 import { httpErrors } from '../http/http-errors.ts'
-import { authorize, type Requirement as BareRequirement, type Policies } from './authorize.ts'
-import { type ActingKey, isClosedToKeys, type KeyRules } from './program-keys.ts'
+import { ownerOf } from '../http/named-plugin.ts'
+import {
+  authorize,
+  type Requirement as BareRequirement,
+  impliedKeyPermission,
+  isOpen,
+  isTokenOptional,
+  type Policies,
+} from './authorize.ts'
+import { type ActingKey, isClosedToKeys, type KeyRules, refusalOf } from './program-keys.ts'
 
 export type FindEntity = (request: FastifyRequest) => Promise<unknown>
 
@@ -16,7 +25,10 @@ export type Requirement = BareRequirement<FindEntity>
 /** All requirements of a list must be met. */
 export type Access = Requirement | readonly Requirement[]
 
-/** The user behind a valid access token. */
+/**
+ * The user behind a valid access token. While a subscription, a stream or a request is open, its principal is updated in
+ * place: roles, permissions and name are always current, and once the token is no longer valid, there are none.
+ */
 export interface Principal {
   readonly id: number
   readonly email: string
@@ -64,7 +76,10 @@ declare module 'fastify' {
 /** How long the result of a token check is reused, such as while the rest of the request arrives. */
 export const freshMs = 50
 
-type Guard = (request: FastifyRequest) => Promise<void>
+/** Routes with these methods change no data. */
+export const safeMethods = ['GET', 'HEAD', 'OPTIONS']
+
+export type Guard = (request: FastifyRequest) => Promise<void>
 
 export interface GuardOptions {
   authenticate: Authenticate
@@ -77,29 +92,34 @@ export interface GuardOptions {
 
 /**
  * Call before adding any route. Guards run before the body is read, so 401 and 403 come before 422. `requirementsOf`
- * returns the requirements of a route, those of its plugin first; call it once all routes are declared.
+ * returns the requirements of a route, those of its plugin first; call it once all routes are declared. `guardOf`
+ * returns what checks them, also while a request is being served: it rejects if they are no longer met.
  */
 export function guardRoutes(
   app: FastifyInstance,
   options: GuardOptions,
-): { requirementsOf(route: RouteOptions): readonly Requirement[] } {
+): {
+  requirementsOf(route: RouteOptions): readonly Requirement[]
+  guardOf(request: FastifyRequest): Guard | undefined
+} {
   const { keys } = options
-  const undeclared = new Set<string>()
+  /** Routes, with the features that add them. */
+  const undeclared = new Map<string, string | undefined>()
   const declared = new WeakMap<RouteOptions, Requirement[]>()
   const guards = new WeakSet<Guard>()
+  const byRoute = new Map<string, Guard>()
   app.decorateRequest('principal', undefined)
   app.decorateRequest('entity', undefined)
   app.decorateRequest('identify', undefined)
 
-  app.addHook('onRoute', (route) => {
-    // Fastify derives HEAD from GET and copies the guards of GET; they would run twice.
-    route.onRequest = [route.onRequest ?? []].flat().filter((handler) => !guards.has(handler as Guard))
-    route.preHandler = [route.preHandler ?? []].flat().filter((handler) => !guards.has(handler as Guard))
+  app.addHook('onRoute', function (route) {
     const access = route.config?.access
-    if (access === undefined || (Array.isArray(access) && access.length === 0)) undeclared.add(nameOf(route))
-    else putOn(route, access)
+    if (access === undefined || (Array.isArray(access) && access.length === 0)) {
+      undeclared.set(nameOf(route), ownerOf(this))
+      removeGuards(route)
+    } else putOn(route, access)
   })
-  // A plugin's hook runs after the one above and prepends its guard, so its requirement is checked first.
+  // A plugin's hook runs after the one above. Its requirement is checked first.
   app.decorate('requireForAll', function requireForAll(this: FastifyInstance, access: Access) {
     this.addHook('onRoute', (route) => {
       undeclared.delete(nameOf(route))
@@ -107,53 +127,89 @@ export function guardRoutes(
     })
   })
   app.addHook('onReady', async () => {
-    if (undeclared.size > 0) throw new Error(`these routes declare no access: ${[...undeclared].join('; ')}`)
+    const byFeature = Map.groupBy(undeclared, ([, feature]) => feature)
+    const problems = [...byFeature].map(([feature, routes]) => {
+      const problem = `these routes declare no access: ${routes.map(([route]) => route).join('; ')}`
+      return feature === undefined ? problem : `feature ${feature}: ${problem}`
+    })
+    if (problems.length > 0) throw new FatalError(problems, exitCodes.configuration)
   })
 
-  return { requirementsOf: (route) => declared.get(route) ?? [] }
+  return {
+    requirementsOf: (route) => declared.get(route) ?? [],
+    guardOf: ({ routeOptions: { method, url = '' } }) => byRoute.get(nameOf({ method, url })),
+  }
 
   function putOn(route: RouteOptions, access: Access): void {
-    const requirements = [access].flat() as Requirement[]
-    declared.set(route, [...requirements, ...(declared.get(route) ?? [])])
-    if (requirements.every((requirement) => requirement === 'public')) {
-      if (keys) putOnKeyGuard(route, keys)
+    const requirements = [...([access].flat() as Requirement[]), ...(declared.get(route) ?? [])]
+    declared.set(route, requirements)
+    removeGuards(route)
+    const isChange = [route.method].flat().some((method) => !safeMethods.includes(method))
+    if (requirements.every(isOpen)) {
+      const guard = createOpenGuard(route, { requirements, isChange })
+      if (guard) put(route, 'onRequest', guard)
       return
     }
-    const guard = createGuard(requirements, options)
-    const guardAgain: Guard = async (request) => {
+    const guard = createGuard({ requirements, isChange }, options)
+    byRoute.set(nameOf(route), guard)
+    put(route, 'onRequest', guard)
+    // A role or the session may have been lost while a slow body arrived.
+    put(route, 'preHandler', async (request) => {
       if (performance.now() - request.startedAt < freshMs) return
       request.principal = undefined
       await guard(request)
-    }
-    guards.add(guard).add(guardAgain)
-    route.onRequest = [guard, ...[route.onRequest ?? []].flat()]
-    // A role or the session may have been lost while a slow body arrived.
-    route.preHandler = [guardAgain, ...[route.preHandler ?? []].flat()]
+    })
   }
 
-  /** A public route asks for no token; where it is closed to keys, a key that comes along is refused all the same. */
-  function putOnKeyGuard(route: RouteOptions, { isKey, mayReach }: KeyRules): void {
-    if ([route.method].flat().every((method) => mayReach({ method, path: route.url }))) return
-    const guard: Guard = async ({ headers }) => {
-      const token = bearerOf(headers.authorization ?? '')
-      if (token !== undefined && isKey(token)) throw httpErrors.forbidden()
-    }
+  function put(route: RouteOptions, hook: 'onRequest' | 'preHandler', guard: Guard): void {
     guards.add(guard)
-    route.onRequest = [guard, ...[route.onRequest ?? []].flat()]
+    route[hook] = [guard, ...[route[hook] ?? []].flat()]
+  }
+
+  /** Those of a plugin's requirements before; and Fastify derives HEAD from GET and copies the guards of GET. */
+  function removeGuards(route: RouteOptions): void {
+    route.onRequest = [route.onRequest ?? []].flat().filter((handler) => !guards.has(handler as Guard))
+    route.preHandler = [route.preHandler ?? []].flat().filter((handler) => !guards.has(handler as Guard))
+  }
+
+  /** An open route asks for no token; a key that comes along is refused all the same where keys may not be used. */
+  function createOpenGuard(route: RouteOptions, { requirements, isChange }: GuardedRoute): Guard | undefined {
+    if (!keys) return undefined
+    const keyOf = ({ headers }: FastifyRequest) => {
+      const token = bearerOf(headers.authorization ?? '')
+      return token !== undefined && keys.isKey(token) ? token : undefined
+    }
+    if ([route.method].flat().some((method) => !keys.mayReach({ method, path: route.url }))) {
+      return async (request) => {
+        if (keyOf(request) !== undefined) throw httpErrors.forbidden()
+      }
+    }
+    const needed = impliedKeyPermission(requirements, isChange)
+    if (needed === null) return undefined
+    return async (request) => {
+      // Pages do not look at tokens.
+      if (request.identify) return
+      const token = keyOf(request)
+      const principal = token === undefined ? undefined : await options.authenticate(token)
+      if (principal?.key?.allows?.(needed) === false) throw httpErrors.forbidden()
+    }
   }
 }
 
-function nameOf({ method, url }: RouteOptions): string {
+function nameOf({ method, url }: Pick<RouteOptions, 'method' | 'url'>): string {
   return `${[method].flat().join(', ')} ${url}`
 }
 
+interface GuardedRoute {
+  requirements: readonly Requirement[]
+  isChange: boolean
+}
+
 function createGuard(
-  requirements: readonly Requirement[],
+  { requirements, isChange }: GuardedRoute,
   { authenticate, policies, keys, onForbidden }: GuardOptions,
 ): Guard {
-  const isTokenOptional = requirements.every(
-    (each) => each === 'public' || (typeof each === 'object' && 'policy' in each),
-  )
+  const isOptional = isTokenOptional(requirements)
   for (const each of requirements) {
     if (typeof each === 'object' && 'policy' in each) policies.requireKnown(each.policy, each.action)
   }
@@ -161,12 +217,13 @@ function createGuard(
   async function identify(request: FastifyRequest): Promise<void> {
     if (request.identify) {
       request.principal ??= await request.identify(request)
-      if (!request.principal && !isTokenOptional) throw httpErrors.missingToken()
+      if (!request.principal && !isOptional) throw httpErrors.missingToken()
       return
     }
-    if (request.principal || (isTokenOptional && !isBearer(request.headers.authorization))) return
-    request.principal = await authenticate(requireBearer(request))
-    if (!request.principal) throw httpErrors.invalidToken()
+    if (request.principal || (isOptional && !isBearer(request.headers.authorization))) return
+    const token = requireBearer(request)
+    request.principal = await authenticate(token)
+    if (!request.principal) throw await refusalOf(token, keys)
   }
 
   return async (request) => {
@@ -175,17 +232,16 @@ function createGuard(
       await onForbidden?.(request)
       throw httpErrors.forbidden()
     }
-    for (const requirement of requirements) {
-      const { verdict, entity } = await authorize({
-        requirement,
-        user: request.principal,
-        findEntity: (find) => find(request),
-        policies,
-      })
-      if (verdict === 'forbidden') await onForbidden?.(request)
-      if (verdict !== 'allowed') throw refusals[verdict]()
-      if (entity !== undefined) request.entity = entity
-    }
+    const { verdict, entity } = await authorize({
+      requirements,
+      isChange,
+      user: request.principal,
+      findEntity: (find) => find(request),
+      policies,
+    })
+    if (verdict === 'forbidden') await onForbidden?.(request)
+    if (verdict !== 'allowed') throw refusals[verdict]()
+    if (entity !== undefined) request.entity = entity
   }
 }
 
@@ -197,7 +253,7 @@ export const refusals = {
 }
 
 /** Other schemes are ignored, because they may be meant for a proxy in front of the service. */
-function isBearer(authorization = ''): boolean {
+export function isBearer(authorization = ''): boolean {
   const scheme = authorization.slice(0, 'bearer '.length).toLowerCase()
   return scheme === 'bearer ' || scheme === 'bearer'
 }

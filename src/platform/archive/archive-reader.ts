@@ -1,4 +1,4 @@
-/** Opens an archive. Every byte is checked before any of its rows is used. */
+/** Opens an archive. Every byte is checked, and the size of every part, before any of its rows is used. */
 import { hash } from 'node:crypto'
 import { type FileHandle, open } from 'node:fs/promises'
 import { zstdDecompressSync } from 'node:zlib'
@@ -9,13 +9,16 @@ import {
   type Block,
   type Manifest,
   mark,
-  maxBlockBytes,
+  maxBlockLength,
+  maxManifestLength,
+  maxRowLength,
   parseSeal,
   requireMark,
   sealLength,
 } from './format.ts'
 import { parseManifest, unreadableManifest } from './manifest.ts'
-import { parseRow } from './row-text.ts'
+import { parseRow, writeRow } from './row-text.ts'
+import { notAsListed, TableDigest } from './table-digest.ts'
 
 export interface Archive extends Content {
   readonly manifest: Manifest
@@ -66,16 +69,17 @@ async function readManifest(file: FileHandle, path: string, size: number) {
   if (size < mark.length + sealLength) throw cutOff(path)
   const block = parseSeal(await readAt(file, size - sealLength, sealLength), path)
   const offset = size - sealLength - block.bytes
-  if (offset < mark.length || block.bytes > maxBlockBytes) throw damaged(path, 'the seal')
+  if (offset < mark.length || block.bytes > maxManifestLength) throw damaged(path, 'the seal')
   const compressed = await readChecked(file, path, { ...block, offset, name: 'the manifest' })
   return { manifest: parseManifest(decompressManifest(compressed, path), path), offset }
 }
 
 function decompressManifest(compressed: Buffer, path: string): string {
   try {
-    return zstdDecompressSync(compressed).toString('utf8')
-  } catch {
-    throw unreadableManifest(path, 'it is not compressed')
+    return zstdDecompressSync(compressed, { maxOutputLength: maxManifestLength }).toString('utf8')
+  } catch (error) {
+    const isTooLong = (error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE'
+    throw unreadableManifest(path, isTooLong ? 'it is too long' : 'it is not compressed')
   }
 }
 
@@ -97,18 +101,44 @@ function locate({ tables }: Manifest, path: string, end: number): Map<string, Pl
 }
 
 async function checkTable(file: FileHandle, path: string, place: Place): Promise<void> {
-  for (const block of blocksOf(place)) await readChecked(file, path, block)
+  const { name, rows } = place.table
+  let lines = 0
+  for (const block of blocksOf(place)) lines += countLines(await readBlock(file, path, block), path, block)
+  // The first line names the table and its columns, for people.
+  if (lines !== rows + 1) throw damaged(path, `table ${name}, which has ${lines - 1} rows instead of ${rows}`)
+}
+
+const newline = 0x0a
+
+function countLines(text: Buffer, path: string, { name }: PlacedBlock): number {
+  let lines = 0
+  for (let start = 0; start < text.length; lines++) {
+    const end = text.indexOf(newline, start)
+    if (end === -1 || end - start > maxRowLength) throw damaged(path, name)
+    start = end + 1
+  }
+  return lines
 }
 
 async function* readRows(file: FileHandle, path: string, place: Place): AsyncGenerator<readonly Row[]> {
+  const columns = place.table.columns.length
   let isFirst = true
   for (const block of blocksOf(place)) {
-    const lines = (await readBlock(file, path, block)).split('\n')
+    const lines = (await readBlock(file, path, block)).toString('utf8').split('\n')
     lines.pop()
-    // The first line names the table and its columns, for people.
     const start = isFirst ? 1 : 0
     isFirst = false
-    for (let at = start; at < lines.length; at += rowsAtOnce) yield lines.slice(at, at + rowsAtOnce).map(parseRow)
+    for (let at = start; at < lines.length; at += rowsAtOnce) {
+      yield parseRows(lines.slice(at, at + rowsAtOnce), columns, damaged(path, block.name))
+    }
+  }
+}
+
+function parseRows(lines: readonly string[], columns: number, refusal: FatalError): Row[] {
+  try {
+    return lines.map((line) => parseRow(line, columns))
+  } catch {
+    throw refusal
   }
 }
 
@@ -125,8 +155,18 @@ function* blocksOf({ table, offset: start }: Place): Generator<PlacedBlock> {
   }
 }
 
-async function readBlock(file: FileHandle, path: string, block: PlacedBlock): Promise<string> {
-  return zstdDecompressSync(await readChecked(file, path, block)).toString('utf8')
+/** A block of a few kilobytes can be one of gigabytes, so its length is bounded while it is decompressed. */
+async function readBlock(file: FileHandle, path: string, block: PlacedBlock): Promise<Buffer> {
+  const { length = maxBlockLength } = block
+  const compressed = await readChecked(file, path, block)
+  if (length > maxBlockLength) throw damaged(path, block.name)
+  try {
+    const text = zstdDecompressSync(compressed, { maxOutputLength: Math.max(1, length) })
+    if (block.length === undefined || text.length === length) return text
+  } catch {
+    // Refused like any other length.
+  }
+  throw damaged(path, block.name)
 }
 
 async function readChecked(
@@ -134,7 +174,7 @@ async function readChecked(
   path: string,
   { offset, bytes, sha256, name }: PlacedBlock,
 ): Promise<Buffer> {
-  const found = bytes <= maxBlockBytes ? await readAt(file, offset, bytes) : Buffer.alloc(0)
+  const found = bytes <= maxBlockLength ? await readAt(file, offset, bytes) : Buffer.alloc(0)
   if (found.length !== bytes || hash('sha256', found) !== sha256) throw damaged(path, name)
   return found
 }
@@ -150,6 +190,15 @@ function damaged(path: string, part: string): FatalError {
 
 function cutOff(path: string): FatalError {
   return badArchive(`${path} was cut off: it ends before its manifest. Nothing was written`)
+}
+
+/** Reads every row. Throws a FatalError that names the damaged part. */
+export async function requireWhole(archive: Archive): Promise<void> {
+  for (const table of archive.manifest.tables) {
+    const digest = new TableDigest()
+    for await (const rows of archive.rows(table)) for (const row of rows) digest.add(writeRow(row))
+    if (digest.hex() !== table.digest) throw notAsListed(table)
+  }
 }
 
 /** The archived form of a table of this archive. */

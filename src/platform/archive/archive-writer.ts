@@ -1,6 +1,7 @@
 /** Writes content as an archive, in a stream: memory does not grow with the database. */
 import { hash } from 'node:crypto'
 import { zstdCompressSync } from 'node:zlib'
+import { exitCodes, FatalError } from '../../core/fatal-error.ts'
 import type { Content, OnProgress, Table } from './content.ts'
 import {
   type ArchivedTable,
@@ -10,6 +11,7 @@ import {
   formatVersion,
   type Manifest,
   mark,
+  maxRowLength,
 } from './format.ts'
 import { writeRow } from './row-text.ts'
 import { TableDigest } from './table-digest.ts'
@@ -67,6 +69,7 @@ async function writeTable(table: Table, { content, write, onRows }: TableWriting
   for await (const rows of content.rows(table)) {
     for (const row of rows) {
       const line = writeRow(row)
+      if (Buffer.byteLength(line) > maxRowLength) throw tooLong(table)
       digest.add(line)
       text += `${line}\n`
       if (text.length >= blockLength) {
@@ -81,8 +84,17 @@ async function writeTable(table: Table, { content, write, onRows }: TableWriting
 }
 
 async function writeBlock(text: string, write: WriteBytes): Promise<Block> {
+  const bytes = Buffer.from(text)
   // Not on the pool of threads, which the service needs for other things.
-  const compressed = zstdCompressSync(text)
+  const compressed = zstdCompressSync(bytes)
   await write(compressed)
-  return { bytes: compressed.length, sha256: hash('sha256', compressed) }
+  return { bytes: compressed.length, sha256: hash('sha256', compressed), length: bytes.length }
+}
+
+function tooLong({ name }: Table): FatalError {
+  const megabytes = maxRowLength / 1024 / 1024
+  return new FatalError(
+    `a row of table ${name} is longer than ${megabytes} MiB, so it cannot be archived`,
+    exitCodes.failure,
+  )
 }

@@ -11,7 +11,7 @@ import {
 } from './content.ts'
 import { canonicalTimestamp } from './postgres-values.ts'
 import { writeRow } from './row-text.ts'
-import { TableDigest } from './table-digest.ts'
+import { notAsListed, TableDigest } from './table-digest.ts'
 import type { Target } from './target.ts'
 
 export interface FillOptions {
@@ -35,14 +35,19 @@ export async function fill({ content, target, expected, onProgress }: FillOption
     const comparable = createComparable(table, own, content.dialect !== target.dialect)
     const asRead = new TableDigest()
     const asStored = new TableDigest()
-    await target.load(table, passing(content.rows(table), { comparable, asRead, asStored, onRows: onLoaded }))
+    const rows = passing(content.rows(table), { comparable, asRead, asStored, onRows: onLoaded })
+    await target.load(table, rows).catch((error) => {
+      throw describeRefusal(error, `table ${table.name} cannot be loaded`)
+    })
     const wanted = expected?.get(table.name)
     if (wanted && (wanted.rows !== asRead.rows || wanted.digest !== asRead.hex())) {
-      throw badArchive(`table ${table.name} is not what the manifest says: the archive is damaged. Nothing was written`)
+      throw notAsListed(table)
     }
     loaded.push({ table, comparable, digest: asStored })
   }
-  await target.complete(content.tables)
+  await target.complete(content.tables).catch((error) => {
+    throw describeRefusal(error, 'the rows do not fit together')
+  })
   const onCompared = counted('comparing', content, onProgress)
   for (const { table, comparable, digest } of loaded) {
     const found = new TableDigest()
@@ -116,6 +121,22 @@ function counted(step: Step, { estimatedRows }: Content, onProgress: OnProgress 
     done += rows
     onProgress?.({ step, rows: done, total: estimatedRows })
   }
+}
+
+// SQLITE_TOOBIG, SQLITE_CONSTRAINT, SQLITE_MISMATCH and SQLITE_RANGE: https://sqlite.org/rescode.html
+const sqliteRefusals = [18, 19, 20, 25]
+/** Classes: data exceptions and violated constraints. */
+const postgresRefusals = /^2[23]/
+
+/** An error of the database about the values themselves. Others, such as of a full disk, are passed on. */
+function describeRefusal(error: unknown, what: string): unknown {
+  if (!(error instanceof Error)) return error
+  const { code = '', errcode = 0 } = error as { code?: string; errcode?: number }
+  const isRefusal =
+    code === 'ERR_SQLITE_ERROR'
+      ? sqliteRefusals.includes(errcode & 0xff)
+      : code.startsWith('ERR_INVALID_ARG') || code === 'ERR_OUT_OF_RANGE' || postgresRefusals.test(code)
+  return isRefusal ? badArchive(`${what}: ${error.message}. Nothing was written`, error) : error
 }
 
 function differs({ name }: Table, how: string) {

@@ -14,6 +14,8 @@ export interface Block {
   bytes: number
   /** Of the compressed bytes. */
   sha256: string
+  /** Decompressed, in bytes. Archives of the first versions do not have it. */
+  length?: number
 }
 
 export interface ArchivedTable extends Table {
@@ -37,8 +39,14 @@ export interface Manifest {
 /** Rows are collected up to this length before they are compressed. */
 export const blockLength = 1024 * 1024
 
-/** Of compressed blocks, when reading. A block holds at least one row, and a row may be long. */
-export const maxBlockBytes = 512 * 1024 * 1024
+/** Longer ones are not archived. Reading one takes several times as much memory. */
+export const maxRowLength = 64 * 1024 * 1024
+
+/** Decompressed: rows up to `blockLength` characters, and one more. */
+export const maxBlockLength = maxRowLength + 4 * blockLength
+
+/** Decompressed. It has some 150 bytes for each block. */
+export const maxManifestLength = 32 * 1024 * 1024
 
 // The numbers of skippable frames: https://www.rfc-editor.org/rfc/rfc8878#name-skippable-frames
 const markNumber = 0x184d2a50

@@ -1,4 +1,5 @@
 /** Reads a manifest. Its checksum shows that nothing has changed since it was written, but not by which version it was. */
+import { findJsonExcess } from '../../core/json-bounds.ts'
 import { badArchive, kinds } from './content.ts'
 import { formatVersion, type Manifest, newerFormat } from './format.ts'
 
@@ -19,7 +20,11 @@ export function unreadableManifest(path: string, wrong: string) {
   )
 }
 
+/** Tables, columns and blocks are three lists deep. */
+const bounds = { maxDepth: 16, maxValues: 2_000_000 }
+
 function parseJson(text: string): unknown {
+  if (findJsonExcess(text, bounds)) return undefined
   try {
     return JSON.parse(text)
   } catch {
@@ -34,11 +39,13 @@ function findWrong(manifest: unknown): string | undefined {
   if (manifest.format !== formatVersion) return 'format'
   if (!isText(manifest.latchkey)) return 'latchkey'
   if (manifest.engine !== 'sqlite' && manifest.engine !== 'postgres') return 'engine'
-  if (!isText(manifest.takenAt)) return 'takenAt'
+  if (!isTime(manifest.takenAt)) return 'takenAt'
   if (!isListOf(manifest.migrations, isMigration)) return 'migrations'
-  if (!isListOf(manifest.countedLists, isText)) return 'countedLists'
   if (!isListOf(tables, isTable)) return 'tables'
-  return new Set(tables.map(({ name }) => name)).size === tables.length ? undefined : 'a table is named twice'
+  const names = tables.map(({ name }) => name)
+  if (!isListOf(manifest.countedLists, isText)) return 'countedLists'
+  if (!manifest.countedLists.every((name) => names.includes(name))) return 'countedLists'
+  return new Set(names).size === names.length ? undefined : 'a table is named twice'
 }
 
 type Check<T> = (value: unknown) => value is T
@@ -48,6 +55,9 @@ function isObject(value: unknown): value is Record<string, unknown> {
 }
 
 const isText: Check<string> = (value) => typeof value === 'string'
+/** As the writer has it from either engine. */
+const isTime: Check<string> = (value): value is string =>
+  isText(value) && /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?Z$/.test(value) && !Number.isNaN(Date.parse(value))
 const isLength: Check<number> = (value): value is number => Number.isSafeInteger(value) && Number(value) >= 0
 
 function isListOf<T>(value: unknown, check: Check<T>): value is T[] {
@@ -55,24 +65,29 @@ function isListOf<T>(value: unknown, check: Check<T>): value is T[] {
 }
 
 function isMigration(value: unknown): value is object {
-  if (!isObject(value) || !isText(value.name) || !isText(value.appliedAt) || !isObject(value.checksums)) return false
+  if (!isObject(value) || !isText(value.name) || !isTime(value.appliedAt) || !isObject(value.checksums)) return false
   return Object.values(value.checksums).every(isText)
 }
 
 function isTable(value: unknown): value is { name: string } {
   if (!isObject(value) || !isText(value.name) || !isLength(value.rows) || !isText(value.digest)) return false
   if (!isListOf(value.columns, isColumn) || !isListOf(value.blocks, isBlock)) return false
+  if (new Set(value.columns.map(({ name }) => name)).size !== value.columns.length) return false
   return value.counter === undefined || isCounter(value.counter)
 }
 
-function isColumn(value: unknown): value is object {
+function isColumn(value: unknown): value is { name: string } {
   return isObject(value) && isText(value.name) && kinds.some((kind) => kind === value.kind)
 }
 
 function isBlock(value: unknown): value is object {
-  return isObject(value) && isLength(value.bytes) && isText(value.sha256)
+  return isObject(value) && isLength(value.bytes) && isText(value.sha256) && isOptionalLength(value.length)
+}
+
+function isOptionalLength(value: unknown): boolean {
+  return value === undefined || isLength(value)
 }
 
 function isCounter(value: unknown): value is object {
-  return isObject(value) && isText(value.column) && isText(value.last) && /^-?\d{1,20}$/.test(value.last)
+  return isObject(value) && isText(value.column) && isText(value.last) && /^\d{1,18}$/.test(value.last)
 }

@@ -3,6 +3,8 @@
  * added up in eight lanes of 32 bits. It finds what went wrong on the way; it is no protection from forgery.
  */
 import { hash } from 'node:crypto'
+import type { FatalError } from '../../core/fatal-error.ts'
+import { badArchive } from './content.ts'
 
 export class TableDigest {
   rows = 0
@@ -17,4 +19,8 @@ export class TableDigest {
   hex(): string {
     return Buffer.from(this.#lanes.buffer).toString('hex')
   }
+}
+
+export function notAsListed({ name }: { name: string }): FatalError {
+  return badArchive(`table ${name} is not what the manifest says: the archive is damaged. Nothing was written`)
 }

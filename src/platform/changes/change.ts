@@ -1,6 +1,5 @@
-/** Entries of the change log, and the cursors that name them. */
+/** Entries of the change log. */
 import { AppError } from '../../core/app-error.ts'
-import { validationFailed } from '../validation/body-validation.ts'
 
 /** As stored. Readers of a process share one object per entry. */
 export interface ChangeRow {
@@ -21,6 +20,8 @@ export interface Change<Data = unknown> {
   readonly cursor: string
   readonly type: string
   readonly at: string
+  /** Grows with every change of the row. Undefined for a topic that has none. */
+  readonly version?: number
   readonly data: Data
 }
 
@@ -28,8 +29,12 @@ export interface Change<Data = unknown> {
 export interface ChangeTopic {
   readonly topic: string
   readonly types: readonly string[]
+  /** What users need to be sent these entries. Default: nothing. */
+  readonly permissions?: readonly string[]
   /** Parses `ChangeRow.data`. */
   present(stored: string): unknown
+  /** The version of the row after the change, which must grow with every change of that row. */
+  versionOf?(type: string, stored: string): number
 }
 
 export const changeTable = 'changes'
@@ -37,16 +42,8 @@ export const changeTable = 'changes'
 /** Before the oldest entry that is kept. */
 export const beginning = 0
 
-export function cursorOf(position: number): string {
-  return String(position)
-}
+/** The entry that the migration makes: a position in a log without others. */
+export const firstEntry = 1
 
-/** Throws 422 on what was never a cursor. */
-export function parseCursor(text: string): number {
-  const position = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN
-  if (!Number.isSafeInteger(position)) throw validationFailed({ after: ['Must be a cursor'] })
-  return position
-}
-
-/** The entry that the cursor names is no longer kept, or was lost by restoring an older backup. */
+/** The entry that the cursor names is no longer kept, was lost by restoring an older backup, or is of another installation. */
 export const cursorExpired = () => new AppError(410, 'Cursor has expired')

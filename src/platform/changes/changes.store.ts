@@ -1,24 +1,52 @@
-import type { Database, Statement } from '../database/database.ts'
+import type { Database } from '../database/database.ts'
 import { idIsListed, toIdList } from '../database/id-lists.ts'
-import { beginning, type ChangeRow } from './change.ts'
+import { beginning, type ChangeRow, firstEntry } from './change.ts'
 
 /** Read on the event loop of SQLite; more takes milliseconds. */
 const fewRows = 100
 
+/** Of the entry that the migration makes. */
+export const beginningTopic = 'log'
+
 const columns = 'c.id, c.topic, c.type, c.entity_id, c.actor_id, c.at'
 
 /**
- * The entry at $1, without its data, and those after it: at least one, and further ones as long as those before have fewer
- * than $4 bytes. Lengths are known without reading the texts.
+ * The entries after $1: at least one, and further ones as long as those before have fewer than $4 bytes. Lengths are known
+ * without reading the texts. `wanted` is how many there are up to $2, at most $3.
  */
-const pageText = `
-  SELECT ${columns}, CASE WHEN c.id = $1 THEN '' ELSE c.data END AS data FROM changes c JOIN (
-    SELECT id, SUM(bytes) OVER (ORDER BY id) - bytes AS bytes_before FROM (
-      SELECT id, CASE WHEN id = $1 THEN 0 ELSE octet_length(data) END AS bytes
-      FROM changes WHERE id >= $1 AND id <= $2 ORDER BY id LIMIT $3
+const pageText = (range: string, order: string) => `
+  SELECT ${columns}, c.data, measured.wanted FROM changes c JOIN (
+    SELECT id, SUM(bytes) OVER (ORDER BY id) - bytes AS bytes_before, COUNT(*) OVER () AS wanted FROM (
+      SELECT id, octet_length(data) AS bytes FROM changes WHERE ${range} ORDER BY ${order} LIMIT $3
     ) AS wanted
   ) AS measured ON measured.id = c.id
   WHERE bytes_before < $4 ORDER BY c.id`
+
+const pageOfAllText = pageText('id > $1 AND id <= $2', 'id')
+// Compared as pairs, so that the index of the topic is read and not what others have logged in between.
+const pageOfTopicText = pageText('(topic, id) > ($5, $1) AND (topic, id) <= ($5, $2)', 'topic, id')
+
+/** Whether the entry at $1 is kept, and the newest one that was removed, of the topic $2 or of all. */
+const standingText = `
+  SELECT (SELECT COUNT(*) FROM changes WHERE id = $1) AS kept,
+    COALESCE((SELECT MAX(position) FROM change_removals WHERE topic IN ('', COALESCE($2, topic))), 0) AS removed`
+
+const lastOfTopicText = `
+  SELECT COALESCE((
+    SELECT id FROM changes WHERE topic = $1 AND (topic, id) <= ($1, $2) ORDER BY topic DESC, id DESC LIMIT 1
+  ), ${firstEntry}) AS id`
+
+/** The newest of each topic up to $1 stays: whoever has read up to it has missed nothing of the topic. */
+const removeText = `
+  DELETE FROM changes WHERE id < $1 AND (topic = '${beginningTopic}' OR id <> (
+    SELECT MAX(newest.id) FROM changes AS newest WHERE newest.topic = changes.topic AND newest.id <= $1
+  )) RETURNING id`
+
+const recordRemovalText = `
+  INSERT INTO change_removals (topic, position) SELECT topic, MAX(id) FROM changes AS c WHERE id < $1 AND EXISTS (
+    SELECT 1 FROM changes AS newer WHERE newer.topic = c.topic AND newer.id > c.id AND newer.id <= $1
+  ) GROUP BY topic
+  ON CONFLICT (topic) DO UPDATE SET position = excluded.position`
 
 /**
  * The entries of one entity before $3, newest first: at least two, so that one can be compared with the one before it, and
@@ -57,6 +85,8 @@ const beforeGapText = `
   ), (SELECT MAX(id) FROM changes), 0) AS id`
 
 export interface PageQuery {
+  /** All topics by default. */
+  topic?: string | undefined
   after: number
   /** Inclusive. */
   to: number
@@ -81,14 +111,38 @@ export interface HistoryPage {
   previous: ChangeRow | undefined
 }
 
+export interface StoredPage {
+  rows: ChangeRow[]
+  /** There are more up to the end of the query. */
+  more: boolean
+}
+
 export function createChangeStore(db: Database) {
+  /** Whether all entries after this one are kept. */
+  async function isComplete(after: number, topic: string | undefined): Promise<boolean> {
+    if (after === beginning) return true
+    const standing = await db.get<{ kept: number; removed: number }>(standingText, [after, topic ?? null])
+    const { kept = 0, removed = 0 } = standing ?? {}
+    return after >= removed && (kept > 0 || after === firstEntry)
+  }
+
   return {
     /** Undefined if the entry at `after` is not kept, and others may thus be missing. */
-    async readPage({ after, to, limit, maxBytes }: PageQuery): Promise<ChangeRow[] | undefined> {
-      const params = [after, to, limit + 1, maxBytes]
-      const rows = await (limit <= fewRows ? db.all<ChangeRow>(pageText, params) : db.scan<ChangeRow>(pageText, params))
-      if (after === beginning) return rows.slice(0, limit)
-      return rows[0]?.id === after ? rows.slice(1) : undefined
+    async readPage({ topic, after, to, limit, maxBytes }: PageQuery): Promise<StoredPage | undefined> {
+      const sql = topic === undefined ? pageOfAllText : pageOfTopicText
+      const params = [after, to, limit + 1, maxBytes, ...(topic === undefined ? [] : [topic])]
+      const read = limit <= fewRows ? db.all : db.scan
+      const found = await read<ChangeRow & { wanted: number }>(sql, params)
+      // After the rows: retention may remove some of them in between, and say so.
+      if (!(await isComplete(after, topic))) return undefined
+      const rows = found.slice(0, limit)
+      return { rows, more: rows.length < (found[0]?.wanted ?? 0) }
+    },
+
+    /** The last entry of the topic up to this one; the first of all if there is none. */
+    async lastIdOf(topic: string, to: number): Promise<number> {
+      const row = await db.get<{ id: number }>(lastOfTopicText, [topic, to])
+      return row?.id ?? firstEntry
     },
 
     /** What has happened to one entity. */
@@ -148,12 +202,13 @@ export function createChangeStore(db: Database) {
     },
 
     readOldest: (limit: number) =>
-      db.all<Pick<ChangeRow, 'id' | 'at'>>('SELECT id, at FROM changes ORDER BY id LIMIT $1', [limit]),
+      db.all<Pick<ChangeRow, 'id' | 'topic' | 'at'>>('SELECT id, topic, at FROM changes ORDER BY id LIMIT $1', [limit]),
 
-    removeBefore: (id: number): Statement => ({
-      sql: 'DELETE FROM changes WHERE id < $1',
-      params: [id],
-    }),
+    /** Entries before this one, except the newest of each topic. Returns how many. */
+    async removeBefore(id: number): Promise<number> {
+      const [, removed] = await db.write({ sql: recordRemovalText, params: [id] }, { sql: removeText, params: [id] })
+      return removed.length
+    },
   }
 }
 

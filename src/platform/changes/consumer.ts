@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isAppError } from '../../core/app-error.ts'
 import { pause } from '../../core/pause.ts'
+import type { Statement } from '../database/database.ts'
 import type { Log } from '../log/logger.ts'
 import { beginning, type ChangeRow } from './change.ts'
 import type { ChangeLog } from './change-log.ts'
@@ -15,6 +16,8 @@ export interface ConsumerOptions extends LeaseOptions {
   /** Called again, later and later, until it succeeds. The next entry waits for it. */
   handle(change: ChangeRow, signal: AbortSignal): Promise<void>
   onFailure(): void
+  /** Called after each failure. Returns what is stored as the consumer moves on; undefined if it is to be called again. */
+  deadLetterOf?(change: ChangeRow, error: unknown, attempts: number): Statement | undefined
 }
 
 export interface Consumer {
@@ -87,9 +90,12 @@ export function startConsumer(options: ConsumerOptions): Consumer {
         return true
       } catch (error) {
         onFailure()
-        const details = { err: error, consumer: name, change: entry.id, type: entry.type }
-        log.error(details, `a durable listener failed; it is called again in ${retryMs / 1000} s`)
+        log.error({ err: error, consumer: name, change: entry.id, type: entry.type }, 'a durable listener failed')
         await save()
+        const attempts = await store.countFailure(lease, entry.id)
+        if (attempts === undefined) return false
+        const deadLetter = options.deadLetterOf?.(entry, error, attempts)
+        if (deadLetter) return store.giveUp(lease, entry.id, deadLetter)
         await pause(retryMs, signal)
       }
     }

@@ -1,4 +1,4 @@
-import type { Database } from '../database/database.ts'
+import type { Database, Statement } from '../database/database.ts'
 
 export interface Lease {
   name: string
@@ -36,6 +36,32 @@ export function createConsumerStore(db: Database) {
         sql: 'UPDATE change_consumers SET position = $3 WHERE name = $1 AND holder = $2 RETURNING name',
         params: [name, holder, position],
       })
+      return rows.length > 0
+    },
+
+    /**
+     * Returns how often the entry has failed, over restarts and on all nodes; undefined if another has taken the lease.
+     */
+    async countFailure({ name, holder }: Lease, change: number): Promise<number | undefined> {
+      const [[row]] = await db.write<{ failed_attempts: number }>({
+        sql: `UPDATE change_consumers
+              SET failed_attempts = CASE WHEN failed_change = $3 THEN failed_attempts + 1 ELSE 1 END, failed_change = $3
+              WHERE name = $1 AND holder = $2 RETURNING failed_attempts`,
+        params: [name, holder, change],
+      })
+      return row?.failed_attempts
+    },
+
+    /** Moves on and stores what was given up, in one transaction. Returns false if another has taken the lease. */
+    async giveUp({ name, holder }: Lease, position: number, deadLetter: Statement): Promise<boolean> {
+      const [rows] = await db.write(
+        {
+          sql: 'UPDATE change_consumers SET position = $3 WHERE name = $1 AND holder = $2 RETURNING name',
+          params: [name, holder, position],
+          decides: true,
+        },
+        deadLetter,
+      )
       return rows.length > 0
     },
 

@@ -6,8 +6,14 @@ import type { Infrastructure } from '../infrastructure.ts'
 import type { Change, ChangeRow } from './change.ts'
 import { type Consumer, startConsumer } from './consumer.ts'
 import { createConsumerStore } from './consumers.store.ts'
+import { createDeadLetterStore, failureOf } from './dead-letters.store.ts'
+import { startRedelivery } from './redelivery.ts'
 
-type Listener = (change: Change) => unknown
+interface Listener {
+  call(change: Change): unknown
+  /** Infinity by default. */
+  attempts: number
+}
 
 /** By name, then by type of change. */
 export type DurableListeners = ReadonlyMap<string, ReadonlyMap<string, Listener>>
@@ -27,12 +33,14 @@ export function collectDurableListeners(
     if (name === undefined) continue
     const fail = (reason: string) =>
       new FatalError(`feature ${feature}: the durable listener "${name}" ${reason}`, exitCodes.configuration)
+    const { attempts = Number.POSITIVE_INFINITY } = each
+    if (!(attempts >= 1)) throw fail('has less than one attempt')
     if (!types.includes(event.name)) throw fail(`is for "${event.name}", which no feature logs`)
     if ((owners.get(name) ?? feature) !== feature) throw fail(`has the name of one of feature ${owners.get(name)}`)
     const own = collected.get(name) ?? new Map<string, Listener>()
     if (own.has(event.name)) throw fail(`is declared twice for "${event.name}"`)
     owners.set(name, feature)
-    collected.set(name, own.set(event.name, each.listener as Listener))
+    collected.set(name, own.set(event.name, { call: each.listener as Listener['call'], attempts }))
   }
   return collected
 }
@@ -45,23 +53,60 @@ export function startDurableListeners(
   const { db, clock, log, random, metrics, changes } = infrastructure
   const store = createConsumerStore(db)
   const holder = random.id()
+  const deadLetters = createDeadLetterStore(db)
   const countFailure = metrics?.addCounter({
     name: 'durable_listener_failures_total',
-    help: 'Failed calls of durable listeners. Each call is repeated until it succeeds.',
+    help: 'Failed calls of durable listeners, including those of dead letters.',
     label: { name: 'listener', values: [...listeners.keys()] },
   })
 
   async function handle(own: ReadonlyMap<string, Listener>, row: ChangeRow): Promise<void> {
     const listener = own.get(row.type)
     const change = listener && changes.topics.present(row)
-    if (change) await withTimeout(Promise.resolve(listener(change)), maxListenerMs)
+    if (!change) return
+    const cursor = changes.cursors.issue(row.id)
+    await withTimeout(Promise.resolve(listener.call({ cursor, ...change })), maxListenerMs)
   }
 
+  const countDeadLetter = metrics?.addCounter({
+    name: 'dead_letters_total',
+    help: 'Changes that durable listeners have given up after their last attempt.',
+    label: { name: 'listener', values: [...listeners.keys()] },
+  })
+  const redelivery = startRedelivery({
+    store: deadLetters,
+    clock,
+    log,
+    async handle(name, row) {
+      const own = listeners.get(name)
+      if (!own) throw new Error('The listener is no longer there')
+      await handle(own, row).catch((error: unknown) => {
+        countFailure?.(name)
+        throw error
+      })
+    },
+  })
   const consumers = new Map<string, Consumer>()
   for (const [name, own] of listeners) {
     const onFailure = () => countFailure?.(name)
-    const handleOne = (row: ChangeRow) => handle(own, row)
-    consumers.set(name, startConsumer({ name, holder, changes, store, clock, log, handle: handleOne, onFailure }))
+    consumers.set(
+      name,
+      startConsumer({
+        name,
+        holder,
+        changes,
+        store,
+        clock,
+        log,
+        handle: (row) => handle(own, row),
+        onFailure,
+        deadLetterOf(row, error, attempts) {
+          if (attempts < (own.get(row.type)?.attempts ?? Number.POSITIVE_INFINITY)) return undefined
+          countDeadLetter?.(name)
+          return deadLetters.insert(row, name, attempts, failureOf(error, clock.now()))
+        },
+      }),
+    )
   }
   metrics?.addGauge({
     name: 'durable_listener_lag_seconds',
@@ -75,7 +120,7 @@ export function startDurableListeners(
   })
   return {
     async close() {
-      await Promise.all([...consumers.values()].map((consumer) => consumer.close()))
+      await Promise.all([redelivery, ...consumers.values()].map((each) => each.close()))
     },
   }
 }

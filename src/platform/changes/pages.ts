@@ -18,9 +18,9 @@ export interface FollowQuery extends ReadQuery {
 /** Readers at the same position share it. */
 export interface ChangePage {
   entries: readonly ChangeRow[]
-  /** Where to go on: the last entry that was looked at, of whatever topic. */
+  /** Where to go on. Never for clients if a topic was read: it may be an entry of another topic. */
   position: number
-  /** There are entries after it. */
+  /** There are more entries of what was read. */
   more: boolean
 }
 

@@ -4,7 +4,7 @@ import type { Clock } from '../../core/clock.ts'
 import { startPeriodicTask } from '../../core/periodic-task.ts'
 import type { Database } from '../database/database.ts'
 import type { Log } from '../log/logger.ts'
-import { createChangeStore } from './changes.store.ts'
+import { beginningTopic, createChangeStore } from './changes.store.ts'
 
 export interface RetentionOptions {
   db: Database
@@ -29,12 +29,13 @@ export function startRetention({ db, clock, log, days }: RetentionOptions) {
       const oldest = await store.readOldest(batch + 1)
       const end = new Date(clock.now() - days * 86_400_000).toISOString()
       const firstKept = oldest.findIndex(({ at }) => at > end)
-      // The newest of the old ones stays: whoever has read up to it has missed nothing.
-      const last = (firstKept === -1 ? oldest.length : firstKept) - 1
-      const stays = oldest[last]
-      if (last > 0 && stays) await db.write(store.removeBefore(stays.id))
-      removed += Math.max(0, last)
-      isMore = last === batch
+      const old = firstKept === -1 ? oldest : oldest.slice(0, firstKept)
+      const stays = old.at(-1)
+      // The newest old one of each topic stays, so there may be nothing to do.
+      const kept = new Set(old.map(({ topic }) => topic))
+      kept.delete(stays?.topic === beginningTopic ? '' : beginningTopic)
+      if (stays && old.length > kept.size) removed += await store.removeBefore(stays.id)
+      isMore = old.length > batch
       if (isMore) await sleep(pauseMs)
     }
     return removed

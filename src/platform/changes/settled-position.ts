@@ -7,6 +7,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Clock } from '../../core/clock.ts'
+import { runForNobody } from '../../core/current-client.ts'
 import type { Dialect } from '../database/database.ts'
 import type { ChangeStore } from './changes.store.ts'
 
@@ -127,7 +128,7 @@ export function createSettledPosition({ store, dialect, clock, onLost }: Settled
   return {
     look() {
       if (dialect === 'sqlite') return store.lastId().then((id) => (position = id))
-      looking ??= lookOnPostgres().finally(() => (looking = undefined))
+      looking ??= runForNobody(lookOnPostgres).finally(() => (looking = undefined))
       return looking
     },
     last: () => position,

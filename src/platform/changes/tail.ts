@@ -1,4 +1,5 @@
 /** The newest entries, in memory: read once from the database, for however many readers. */
+import { runForNobody } from '../../core/current-client.ts'
 import type { ChangeRow } from './change.ts'
 import type { ChangeStore } from './changes.store.ts'
 
@@ -34,9 +35,9 @@ export function createTail(store: ChangeStore): Tail {
     for (const row of read) add(row)
   }
 
-  function readTo(to: number, after: number): Promise<ChangeRow[] | undefined> {
+  async function readTo(to: number, after: number): Promise<readonly ChangeRow[] | undefined> {
     // Ids have few gaps. A short page is read without detours.
-    return store.readPage({ after, to, limit: Math.min(maxRows, to - after), maxBytes })
+    return (await store.readPage({ after, to, limit: Math.min(maxRows, to - after), maxBytes }))?.rows
   }
 
   function restart(at: number): void {
@@ -66,7 +67,7 @@ export function createTail(store: ChangeStore): Tail {
 
     async fillTo(position, after) {
       if (start !== undefined && after < start) return
-      filling ??= fill(position).finally(() => (filling = undefined))
+      filling ??= runForNobody(() => fill(position)).finally(() => (filling = undefined))
       await filling
     },
 

@@ -1,13 +1,18 @@
 /** What features log, and how its entries are shown. */
-import { type Change, type ChangeRow, type ChangeTopic, cursorOf } from './change.ts'
+import type { Change, ChangeRow, ChangeTopic } from './change.ts'
+
+/** Without its cursor, of which each reader gets another. */
+export type PresentedChange = Omit<Change, 'cursor'>
 
 export interface ChangeTopics {
   /** Throws if another feature has it. */
   add(topic: ChangeTopic): void
   /** Every type of change that there may be. */
   types(): readonly string[]
+  /** What users need to be sent all entries of these types. */
+  permissionsFor(isWanted: (type: string) => boolean): readonly string[]
   /** Undefined for an entry of a feature that is not there now. */
-  present(row: ChangeRow): Change | undefined
+  present(row: ChangeRow): PresentedChange | undefined
 }
 
 export function createChangeTopics(): ChangeTopics {
@@ -21,10 +26,13 @@ export function createChangeTopics(): ChangeTopics {
       topics.set(added.topic, added)
     },
     types,
+    permissionsFor: (isWanted) =>
+      [...topics.values()].flatMap(({ types, permissions = [] }) => (types.some(isWanted) ? permissions : [])),
     present(row) {
-      const { id, topic, type, at, data } = row
+      const { topic, type, at, data } = row
       const found = topics.get(topic)
-      return found && { cursor: cursorOf(id), type, at, data: found.present(data) }
+      const version = found?.versionOf?.(type, data)
+      return found && { type, at, ...(version !== undefined && { version }), data: found.present(data) }
     },
   }
 }

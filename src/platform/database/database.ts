@@ -3,9 +3,6 @@
 /** Global cap on the bytes of results being read. */
 export const maxResultBytes = 256 * 1024 * 1024
 
-/** A scan takes some milliseconds; beyond this many, further scans are refused with 503. */
-export const maxWaitingScans = 128
-
 export type Value = string | number | boolean | null | Uint8Array
 
 /**
@@ -42,13 +39,17 @@ export type Dialect = 'sqlite' | 'postgres'
 
 /**
  * Plain SQL, one text for both engines: `$1` placeholders, `RETURNING`, timestamps as ISO 8601 text, booleans as
- * booleans. Texts must be constants: each is prepared once and kept.
+ * booleans. Texts should be constants: each is prepared once and kept. See changing-texts.ts for those that are not.
  */
 export interface Database {
   readonly dialect: Dialect
   get<Row extends object>(sql: string, params?: readonly Value[]): Promise<Row | undefined>
   all<Row extends object>(sql: string, params?: readonly Value[]): Promise<Row[]>
-  /** Like `all`, for queries that may take milliseconds. They do not block the event loop. */
+  /**
+   * Like `all`, for queries that may take milliseconds. They do not block the event loop. Clients take turns (see
+   * `core/current-client.ts`), and a scan is dropped or interrupted when its client disconnects; it then rejects with
+   * `clientGone`.
+   */
   scan<Row extends object>(sql: string, params?: readonly Value[]): Promise<Row[]>
   /**
    * Runs the statements as one transaction, and resolves once it is durable. Returns the rows of each statement, or only

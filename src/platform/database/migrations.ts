@@ -14,8 +14,18 @@ export interface Migration {
   checksum: string
   /** The table that it rewrites, declared by a line such as "-- rewrites: products". */
   rewrites?: string | undefined
+  /** Declared by a line "-- concurrently" above each. Only for PostgreSQL. */
+  concurrentIndexes: readonly ConcurrentIndex[]
   /** Whose it is; the service's own where it is no feature's. */
   feature?: string | undefined
+}
+
+/** An index of a table that may be large, built while others write to it. */
+export interface ConcurrentIndex {
+  name: string
+  table: string
+  /** What follows CREATE INDEX IF NOT EXISTS. */
+  definition: string
 }
 
 /** A transaction that excludes the migrations of other processes. */
@@ -26,6 +36,8 @@ export interface MigrationTransaction {
   script(sql: string): Promise<void>
   /** Called before each migration. Throws if it could not succeed. */
   prepare?(migration: Migration): Promise<void>
+  /** Called before the first migration, with the indexes of all. Those of tables that do not exist yet are left to them. */
+  buildIndexes?(indexes: readonly ConcurrentIndex[]): Promise<void>
 }
 
 export interface AppliedMigration {
@@ -35,6 +47,7 @@ export interface AppliedMigration {
 
 const namePattern = /^\d{4}-[a-z0-9-]+\.sql$/
 const rewritesPattern = /^-- rewrites: (\w+)$/m
+const concurrentPattern = /^-- concurrently\nCREATE INDEX IF NOT EXISTS ((\w+) ON (\w+) .+);$/gm
 
 /** What the service and its features declare about the database. */
 export interface DeclaredSchema {
@@ -78,8 +91,17 @@ function readFolder({ path, space, feature }: MigrationFolder, dialect: Dialect)
     const sql = readFileSync(join(directory, file), 'utf8').replaceAll('\r\n', '\n')
     const name = space === undefined ? file : `${space}/${file}`
     const rewrites = rewritesPattern.exec(sql)?.[1]
-    return { name, sql, checksum: createHash('sha256').update(sql).digest('hex'), rewrites, feature }
+    const checksum = createHash('sha256').update(sql).digest('hex')
+    return { name, sql, checksum, rewrites, concurrentIndexes: readConcurrentIndexes(sql), feature }
   })
+}
+
+function readConcurrentIndexes(sql: string): ConcurrentIndex[] {
+  return [...sql.matchAll(concurrentPattern)].map(([, definition = '', name = '', table = '']) => ({
+    name,
+    table,
+    definition,
+  }))
 }
 
 function listSqlFiles(directory: string): string[] {
@@ -122,6 +144,7 @@ export async function applyMigrations(
     'SELECT name, checksum FROM schema_migrations ORDER BY name',
   )
   const pending = findPending(migrations, applied)
+  await transaction.buildIndexes?.(pending.flatMap(({ concurrentIndexes }) => concurrentIndexes))
   for (const migration of pending) {
     const { name, sql, checksum } = migration
     await transaction.prepare?.(migration)

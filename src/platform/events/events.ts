@@ -28,6 +28,8 @@ export interface Events {
 export interface EventListener {
   readonly event: EventType
   readonly durable: string | undefined
+  /** Undefined: unlimited. */
+  readonly attempts: number | undefined
   readonly listener: (payload: never) => unknown
 }
 
@@ -38,6 +40,11 @@ export interface ListenOptions {
    * share a name, and then also their order.
    */
   durable: string
+  /**
+   * How often it is called for a change. What still fails then becomes a dead letter, and the listener goes on. Unlimited by
+   * default. Listeners of one name may have different limits.
+   */
+  attempts?: number
 }
 
 /**
@@ -55,7 +62,12 @@ export function on(
   ...rest: [listener: (payload: never) => unknown] | [options: ListenOptions, listener: (change: never) => unknown]
 ): EventListener {
   const [options, listener] = rest.length === 2 ? rest : [undefined, rest[0]]
-  return { event: typeof event === 'string' ? { name: event } : event, durable: options?.durable, listener }
+  return {
+    event: typeof event === 'string' ? { name: event } : event,
+    durable: options?.durable,
+    attempts: options?.attempts,
+    listener,
+  }
 }
 
 const maxListenerMs = 1000

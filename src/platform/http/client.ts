@@ -1,4 +1,5 @@
 /** The client's address and user agent, as stored in sessions and the audit log. */
+import type { Socket } from 'node:net'
 import type { FastifyRequest } from 'fastify'
 
 export interface Client {
@@ -6,6 +7,8 @@ export interface Client {
   userAgent: string
   /** Whether the client has disconnected. Absent if there is no connection. */
   isGone?(): boolean
+  /** Calls the listener when the client disconnects. Returns a function that removes it. */
+  onGone?(listener: () => void): () => void
 }
 
 const maxUserAgent = 255
@@ -16,7 +19,23 @@ export function clientOf(request: FastifyRequest): Client {
     address: addressOf(request),
     userAgent: cleanUserAgent(request.headers['user-agent']),
     isGone: () => socket.destroyed,
+    onGone: (listener) => onSocketClose(socket, listener),
   }
+}
+
+const listenersOf = new WeakMap<Socket, Set<() => void>>()
+
+/** One listener per connection, whose pipelined requests may be many. */
+function onSocketClose(socket: Socket, listener: () => void): () => void {
+  const listeners = listenersOf.get(socket) ?? new Set()
+  if (!listenersOf.has(socket)) {
+    listenersOf.set(socket, listeners)
+    socket.once('close', () => {
+      for (const each of listeners) each()
+    })
+  }
+  listeners.add(listener)
+  return () => void listeners.delete(listener)
 }
 
 export function addressOf(request: FastifyRequest): string {

@@ -8,8 +8,13 @@ export const httpErrors = {
   malformedBody: () => new AppError(400, 'Malformed request body'),
   missingToken: () => new AppError(401, 'Missing access token'),
   // RFC 6750, 3.1: tells the client to renew its token, not its password.
-  invalidToken: () =>
-    new AppError(401, 'Invalid access token', { headers: { 'www-authenticate': 'Bearer error="invalid_token"' } }),
+  invalidToken: (reason?: string) =>
+    new AppError(401, 'Invalid access token', {
+      headers: {
+        'www-authenticate': `Bearer error="invalid_token"${reason === undefined ? '' : `, error_description="${reason}"`}`,
+      },
+      ...(reason !== undefined && { reason }),
+    }),
   forbidden: () => new AppError(403, 'Forbidden'),
   notFound: () => new AppError(404, 'Not found'),
   methodNotAllowed: (allowed: string[]) =>

@@ -1,31 +1,34 @@
-/** Counts requests that have no response yet. A flag and a number, because a listener per response would cost more. */
-import type { FastifyRequest } from 'fastify'
-
-declare module 'fastify' {
-  interface FastifyRequest {
-    isInFlight: boolean
-  }
-}
+/** The requests that have no response yet. */
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { describeActivity } from '../threads/activity.ts'
 
 export interface InFlight {
-  begin(request: FastifyRequest): void
+  begin(request: FastifyRequest, reply: FastifyReply): void
   /** Repeated calls for a request count once. */
   end(request: FastifyRequest): void
+  has(request: FastifyRequest): boolean
   count(): number
+  all(): Iterable<[FastifyRequest, FastifyReply]>
 }
 
+const maxDescribed = 20
+
 export function createInFlight(): InFlight {
-  let count = 0
+  const requests = new Map<FastifyRequest, FastifyReply>()
+  describeActivity(() => {
+    const now = performance.now()
+    return Array.from(requests.keys())
+      .slice(0, maxDescribed)
+      .map(({ id, method, routeOptions, startedAt }) => {
+        const route = routeOptions.config.pattern ?? 'unknown'
+        return `${method} ${route}, ${Math.round(now - startedAt)} ms, request id ${id}`
+      })
+  })
   return {
-    begin(request) {
-      request.isInFlight = true
-      count += 1
-    },
-    end(request) {
-      if (!request.isInFlight) return
-      request.isInFlight = false
-      count -= 1
-    },
-    count: () => count,
+    begin: (request, reply) => void requests.set(request, reply),
+    end: (request) => void requests.delete(request),
+    has: (request) => requests.has(request),
+    count: () => requests.size,
+    all: () => requests,
   }
 }

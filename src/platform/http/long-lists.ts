@@ -2,11 +2,14 @@
  * Sends `{"data": […], "meta": …}`. Short lists are sent as one body. Long lists are streamed: parts are read as fast
  * as the client reads; for slow clients they are evicted from memory and read again later.
  */
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { Readable } from 'node:stream'
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { clientGone } from '../../core/current-client.ts'
 import type { Ticket } from '../../core/fair-lines.ts'
 import { createFairQueue } from '../../core/fair-queue.ts'
+import { concatUnpooled } from '../../core/unpooled-bytes.ts'
 import { rateKey } from '../limiter/limiter.ts'
 import { addressOf } from './client.ts'
 import { httpErrors } from './http-errors.ts'
@@ -77,7 +80,7 @@ const partQueue = createFairQueue({
   maxPerClient: 512,
   maxWaiting: 4096,
   full: httpErrors.unavailable,
-  gone: httpErrors.unavailable,
+  gone: clientGone,
 })
 
 export async function sendList<Item>(
@@ -102,7 +105,9 @@ export async function sendList<Item>(
   const held = items && sharedMemory.hold({}, items, length ?? items.length * assumedBytes)
   const { socket } = request.raw
   const ticket: Ticket = { client: rateKey(addressOf(request)), isUrgent: true, isGone: () => socket.destroyed }
-  const schedule: Schedule = (work) => partQueue.run(ticket, work)
+  // Later parts are asked for by the connection, outside of the request's context.
+  const inContext = AsyncLocalStorage.snapshot()
+  const schedule: Schedule = (work) => partQueue.run(ticket, () => inContext(work))
   const parts = options.parts({ held: () => held?.get(), schedule })
   const bytes = streamList(parts, { memory: sharedMemory, meta, schedule })
   const release = () => {
@@ -140,7 +145,7 @@ async function serializeInChunks<Item>(
     start = end
   }
   parts.push(Buffer.from(`],"meta":${JSON.stringify(meta(items.length))}}`))
-  return Buffer.concat(parts)
+  return concatUnpooled(parts)
 }
 
 /** The exclusive end index of each chunk. */

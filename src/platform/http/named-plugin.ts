@@ -7,3 +7,21 @@ export function namedPlugin<Plugin extends (app: FastifyInstance, options: never
 ): Plugin {
   return Object.assign(plugin, { [Symbol.for('fastify.display-name')]: name })
 }
+
+const owner: unique symbol = Symbol('the feature that adds routes here')
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    [owner]?: string
+  }
+}
+
+/** For a feature's plugin. Plugins inside it inherit the mark. */
+export function markRoutes(app: FastifyInstance, feature: string): void {
+  app[owner] = feature
+}
+
+/** The feature that adds routes to this instance, if it is not the service itself. */
+export function ownerOf(app: FastifyInstance): string | undefined {
+  return app[owner]
+}

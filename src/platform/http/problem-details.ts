@@ -26,7 +26,7 @@ export interface Problem {
   [extension: string]: unknown
 }
 
-export function toProblem({ status, code, message, extra = {} }: AppError): Problem {
+export function toProblem({ status, code, message, reason, extra = {} }: AppError): Problem {
   const { details, ...others } = extra
   const errors = Object.entries((details ?? {}) as Record<string, string[]>).flatMap(([path, problems]) =>
     problems.map((detail) => ({ pointer: toPointer(path), detail })),
@@ -35,7 +35,7 @@ export function toProblem({ status, code, message, extra = {} }: AppError): Prob
     type: `urn:latchkey:error:${code}`,
     title: message,
     status,
-    detail: errors.length > 0 ? `${message}: ${errors.map((each) => each.detail).join('; ')}` : message,
+    detail: reason ?? (errors.length > 0 ? `${message}: ${errors.map((each) => each.detail).join('; ')}` : message),
     code,
     ...(errors.length > 0 && { errors }),
     ...others,

@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http'
 import proxyAddress from '@fastify/proxy-addr'
 import type { FastifyRequest } from 'fastify'
 import { parseAddress, withoutPort } from '../../core/addresses.ts'
+import type { ProcessParts } from '../threads/process-parts.ts'
 import { cleanAddress } from './client.ts'
 
 /** Enough for an IPv6 address with zone, brackets and port. */
@@ -48,12 +49,16 @@ function addressOfHop(given: string): string | undefined {
   return parseAddress(address) && address
 }
 
-/** Warns once that forwarding headers are ignored, which is hard to notice behind a proxy. */
-export function createProxyWarning(isTrusted: IsTrusted): (request: FastifyRequest) => void {
+/** Warns once per process that forwarding headers are ignored, which is hard to notice behind a proxy. */
+export function createProxyWarning(
+  isTrusted: IsTrusted,
+  claimOnce: ProcessParts['claimOnce'],
+): (request: FastifyRequest) => void {
   let hasWarned = false
   return (request) => {
     if (hasWarned || !isForwarded(request.headers) || isTrusted(request.socket.remoteAddress)) return
     hasWarned = true
+    if (!claimOnce('untrusted-proxy')) return
     request.log.warn(
       { peer: request.socket.remoteAddress },
       'X-Forwarded-* headers of an untrusted peer are ignored; if it is your proxy, name it in server.trusted_proxies',

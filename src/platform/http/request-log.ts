@@ -1,5 +1,6 @@
 /** One log line and one metrics sample per request. */
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { Readable } from 'node:stream'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { createTickBatcher } from '../../core/tick-batcher.ts'
 import type { Log } from '../log/logger.ts'
 import type { Series } from '../metrics/histogram.ts'
@@ -7,7 +8,7 @@ import type { Metrics } from '../metrics/metrics.ts'
 import type { RecentRoute } from '../metrics/recent-requests.ts'
 import { guarded } from './http-errors.ts'
 import type { InFlight } from './in-flight.ts'
-import { pathOf } from './request-path.ts'
+import { recordedPathOf } from './request-path.ts'
 import type { RequestTracing } from './request-tracing.ts'
 
 declare module 'fastify' {
@@ -17,7 +18,7 @@ declare module 'fastify' {
   }
   interface FastifyInstance {
     /** For hijacked replies; all others are recorded automatically. */
-    recordRequest(request: FastifyRequest, status: number): void
+    recordRequest(request: FastifyRequest, reply: FastifyReply, status: number): void
   }
 }
 
@@ -28,6 +29,8 @@ export interface RecordOptions {
   tracing: Pick<RequestTracing, 'end'>
   /** Whether the client must not reuse its connection. */
   isDraining(): boolean
+  /** Called for a response that is sent over time. */
+  onStream(request: FastifyRequest, reply: FastifyReply): void
 }
 
 /**
@@ -36,7 +39,7 @@ export interface RecordOptions {
  */
 export function recordRequests(
   app: FastifyInstance,
-  { log, metrics, inFlight, tracing, isDraining }: RecordOptions,
+  { log, metrics, inFlight, tracing, isDraining, onStream }: RecordOptions,
 ): void {
   const findSeries = createSeriesFinder(metrics)
   const sendInBatch = createTickBatcher(process.nextTick)
@@ -51,9 +54,13 @@ export function recordRequests(
     // The level may change: a serving thread says little while it starts.
     if (log.isLevelEnabled('info')) logRequest(request, status, ms)
   }
-  app.decorate('recordRequest', record)
+  app.decorate('recordRequest', (request, reply, status) => {
+    record(request, status)
+    onStream(request, reply)
+  })
   app.addHook('onSend', (request, reply, payload, next) => {
     record(request, reply.statusCode)
+    if (payload instanceof Readable) onStream(request, reply)
     // Again, for requests that began before.
     if (isDraining()) reply.header('connection', 'close')
     sendInBatch(() => guarded(request, reply, () => next(null, payload)))
@@ -62,7 +69,7 @@ export function recordRequests(
 
 export function logRequest(request: FastifyRequest, status: number, ms: number): void {
   const { method, url, ip: address } = request
-  const path = pathOf(url)
+  const path = recordedPathOf(url)
   // Which of a user's programs it was, nothing else would tell.
   const keyId = request.principal?.key?.id
   request.log.info(

@@ -10,3 +10,18 @@ export function pathOf(url: string): string {
   const absolute = /^https?:\/\/[^/?#]*(\/[^?#]*)?/i.exec(url)
   return absolute ? (absolute[1] ?? '/') : '(not a path)'
 }
+
+const secretMarks = ['lk_', 'eyJ', 'whsec_']
+const tokenLength = 40
+
+/** For logs and traces: somebody may have put a key or a token where the path should be. */
+export function recordedPathOf(url: string): string {
+  const segments = pathOf(url).split('/')
+  return segments.map((segment) => (isSecretLike(segment) ? '(redacted)' : segment)).join('/')
+}
+
+/** API keys, also cut ones, JWTs, secrets of webhooks, and whatever is as long as a token. */
+function isSecretLike(segment: string): boolean {
+  if (secretMarks.some((mark) => segment.includes(mark))) return true
+  return segment.length >= tokenLength && segment.split(/[^\w-]/).some((run) => run.length >= tokenLength)
+}

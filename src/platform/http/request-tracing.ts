@@ -6,7 +6,7 @@ import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { parseTraceparent, type TraceContext } from '../tracing/trace-context.ts'
 import type { Span, Tracing } from '../tracing/tracing.ts'
-import { pathOf } from './request-path.ts'
+import { recordedPathOf } from './request-path.ts'
 
 export interface RequestTracing {
   /** Call once per request, when it arrives. Returns fields for its log lines. */
@@ -52,7 +52,7 @@ function createSpans(tracing: Tracing): RequestTracing {
         parent: parentOf(request),
         attributes: {
           'http.request.method': isKnown ? method : '_OTHER',
-          'url.path': pathOf(url),
+          'url.path': recordedPathOf(url),
           'url.scheme': 'http',
           'network.protocol.version': request.httpVersion,
         },

@@ -2,9 +2,12 @@
 import type { AddressInfo } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import type { TObject } from 'typebox'
+import type { LiveAccess } from '../access/live-access.ts'
+import { createLongRequests } from '../access/long-requests.ts'
 import { type GuardOptions, guardRoutes } from '../access/route-guards.ts'
 import { serveDocs } from '../openapi/openapi.routes.ts'
 import { stopTimesOf } from '../process/stop-times.ts'
+import type { ProcessParts } from '../threads/process-parts.ts'
 import type { Tracing } from '../tracing/tracing.ts'
 import { compileBody, compileTexts } from '../validation/body-validation.ts'
 import { admitRequests, createRequestInitializer } from './admission.ts'
@@ -29,6 +32,7 @@ import { disconnectSlowReaders } from './slow-readers.ts'
 export interface HttpOptions extends GuardOptions, SecurityOptions, HealthOptions, FrameworkOptions {
   /** Undefined without OpenTelemetry. */
   tracing: Tracing | undefined
+  liveAccess: Pick<LiveAccess, 'watch'>
   corsOrigins: readonly string[]
   port: number
   /** The service's version, for the OpenAPI document. */
@@ -37,6 +41,7 @@ export interface HttpOptions extends GuardOptions, SecurityOptions, HealthOption
   /** Clients that leave a response unread for longer are disconnected. */
   unreadSeconds: number
   drainSeconds: number
+  claimOnce: ProcessParts['claimOnce']
 }
 
 export interface HttpServer {
@@ -56,7 +61,7 @@ export async function createHttpServer(options: HttpOptions): Promise<HttpServer
   const { log, metrics } = options
   const isTrusted = createProxyTrust(options.trustedProxies)
   const headersFor = createCorsHeaders(options.corsOrigins, securityHeaders(options))
-  const initialize = createRequestInitializer(isTrusted, headersFor)
+  const initialize = createRequestInitializer(isTrusted, headersFor, options.claimOnce)
   const inFlight = createInFlight()
   metrics.addGauge({
     name: 'http_requests_in_flight',
@@ -86,7 +91,8 @@ export async function createHttpServer(options: HttpOptions): Promise<HttpServer
   // RFC 9110, 10.1.1 defines only "100-continue"; other expectations are ignored.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
   nameRoutes(app)
-  const { requirementsOf } = guardRoutes(app, options)
+  const { requirementsOf, guardOf } = guardRoutes(app, options)
+  const longRequests = createLongRequests({ liveAccess: options.liveAccess, requests: inFlight.all, guardOf })
   app.setValidatorCompiler(({ schema, httpPart }) =>
     httpPart === 'body' ? compileBody(schema as TObject) : compileTexts(schema as TObject),
   )
@@ -104,8 +110,16 @@ export async function createHttpServer(options: HttpOptions): Promise<HttpServer
   app.addHook('onClose', async () => {
     loadShedding.close()
     slowReaders.close()
+    longRequests.close()
   })
-  recordRequests(app, { log, metrics, inFlight, tracing, isDraining: closing.isDraining })
+  recordRequests(app, {
+    log,
+    metrics,
+    inFlight,
+    tracing,
+    isDraining: closing.isDraining,
+    onStream: longRequests.addStream,
+  })
   await readBodies(app)
   serveDocs(app, { ...options, requirementsOf })
   addHealthRoutes(app, options)

@@ -1,3 +1,4 @@
+/// <reference path="./rate-limiter-flexible.d.ts" />
 /** Rate limits per client address, in memory, and in Redis if configured, so that nodes count together. */
 import ipaddr from 'ipaddr.js'
 import RateLimiterRedis from 'rate-limiter-flexible/lib/RateLimiterRedis.js'

@@ -20,6 +20,14 @@ export interface ListIndex {
   except?: { field: string; value: string }
 }
 
+/** A query parameter that narrows a list to the rows whose text contains it. */
+export interface ListSearch {
+  parameter: string
+  column: string
+  /** Converts a term as the column's values are converted. */
+  toKey(text: string): string
+}
+
 export interface ListDefinition {
   table: string
   /** Which rows there are, such as `deleted_at IS NULL`. All indexes have this condition. */
@@ -28,6 +36,7 @@ export interface ListDefinition {
   fields: Readonly<Record<string, ListField>>
   /** One of them for each sortable field. */
   indexes: readonly ListIndex[]
+  search?: ListSearch
   defaultSort: Sort
 }
 
@@ -38,9 +47,10 @@ export interface Sort {
 
 export type FilterValue = string | number | boolean
 
-/** Of one field: `equal` where it can only be that, else inclusive bounds. */
+/** Of one field: `equal` where it can only be that, else inclusive bounds. Of the search: `contains`. */
 export interface Filter {
   equal?: FilterValue
+  contains?: string
   low?: FilterValue
   high?: FilterValue
 }

@@ -1,5 +1,6 @@
 /** Chooses the indexes that answer a query. */
-import type { Filter, Filters, FilterValue, ListDefinition, ListIndex, ListQuery } from './list-definition.ts'
+import type { Filter, Filters, FilterValue, ListDefinition, ListIndex, ListQuery, Sort } from './list-definition.ts'
+import type { Params } from './list-params.ts'
 
 /** An index in the order that is wanted. */
 export interface Walk {
@@ -11,10 +12,19 @@ export interface Walk {
 }
 
 /** An index that finds the rows which pass some of the filters, in no order. */
-export interface Finder {
+export type Finder = IndexFinder | TextFinder
+
+export interface IndexFinder {
   index: ListIndex
   /** The filters that it settles. */
   settles: readonly string[]
+}
+
+/** An index outside the definition, which finds candidates: also rows that do not contain the text, or are not in the list. */
+export interface TextFinder {
+  /** Selects at most `most` rows. */
+  writeCondition(params: Params, most: number): string
+  settles: readonly never[]
 }
 
 export function planWalk({ sort, filters }: Pick<ListQuery, 'sort' | 'filters'>, definition: ListDefinition): Walk {
@@ -31,9 +41,25 @@ export function planWalk({ sort, filters }: Pick<ListQuery, 'sort' | 'filters'>,
   }
 }
 
+/** The order in which rows are counted: of an index that settles the filters, or at least a value that is not a boolean. */
+export function planCount(filters: Filters, definition: ListDefinition): { sort: Sort; walk: Walk } {
+  const { fields, defaultSort } = definition
+  const sortable = Object.keys(fields).filter((field) => fields[field]?.isSortable)
+  const plans = [defaultSort.field, ...sortable].map((field) => {
+    const sort = { field, isDescending: false }
+    return { sort, walk: planWalk({ sort, filters }, definition) }
+  })
+  const isNarrow = ({ walk }: { walk: Walk }) =>
+    walk.index.equal.some((field) => filters[field] !== undefined && fields[field]?.type !== 'boolean')
+  // No walk settles a search.
+  const isSettled = ({ walk }: { walk: Walk }) => walk.rest.every((field) => filters[field]?.contains !== undefined)
+  const plan = plans.find(isSettled) ?? plans.find(isNarrow) ?? plans[0]
+  return plan as { sort: Sort; walk: Walk }
+}
+
 /** Those that settle at least one of `rest`. */
-export function planFinders(filters: Filters, rest: readonly string[], definition: ListDefinition): Finder[] {
-  const finders = new Map<string, Finder>()
+export function planFinders(filters: Filters, rest: readonly string[], definition: ListDefinition): IndexFinder[] {
+  const finders = new Map<string, IndexFinder>()
   for (const index of definition.indexes) {
     const settles = isUsable(index, filters, definition) ? settledBy(index, filters) : []
     if (settles.some((field) => rest.includes(field))) finders.set(settles.toSorted().join(), { index, settles })

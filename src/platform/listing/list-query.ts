@@ -28,7 +28,7 @@ function isFilterName(name: string): boolean {
 export function readListQuery(query: Readonly<Record<string, unknown>>, definition: ListDefinition): ListQuery {
   const problems: Record<string, string[]> = {}
   const sort = readSort(query.sort, definition, problems)
-  const filters = readFilters(query, definition, problems)
+  const filters = { ...readFilters(query, definition, problems), ...readSearch(query, definition, problems) }
   const position = readPosition(query.cursor, { sort, definition }, problems)
   const { page, perPage } = pageOf(query)
   const skip = (page - 1) * perPage
@@ -79,6 +79,20 @@ function readFilters(
     if (problem) problems[name.slice(0, maxNameLength)] = [problem]
   }
   return filters
+}
+
+/** Blank counts as absent. */
+function readSearch(
+  query: Readonly<Record<string, unknown>>,
+  { search }: ListDefinition,
+  problems: Record<string, string[]>,
+): Filters {
+  const given = search && query[search.parameter]
+  if (!search || given === undefined || (typeof given === 'string' && given.trim() === '')) return {}
+  const text = typeof given === 'string' ? readFilterValue(given, 'text') : undefined
+  if (typeof text === 'string') return { [search.parameter]: { contains: search.toKey(text) } }
+  problems[search.parameter] = [typeof given === 'string' ? wrongValue.text : 'Must be given once']
+  return {}
 }
 
 const maxNameLength = 80

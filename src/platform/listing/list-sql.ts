@@ -7,28 +7,15 @@ import type {
   ListField,
   ListIndex,
   ListQuery,
+  ListSearch,
   Position,
 } from './list-definition.ts'
+import { Params } from './list-params.ts'
 import type { Finder, Walk } from './list-plan.ts'
 
 export interface Sql {
   sql: string
   params: Value[]
-}
-
-/** Collects parameters while a text is written. */
-class Params {
-  readonly values: Value[] = []
-
-  add(value: Value): string {
-    this.values.push(value)
-    return `$${this.values.length}`
-  }
-
-  /** To compare a column with. Given a number beyond the type of the column, PostgreSQL would fail. */
-  addCompared(value: FilterValue): string {
-    return typeof value === 'number' ? `CAST(${this.add(value)} AS BIGINT)` : this.add(value)
-  }
 }
 
 export interface Order {
@@ -71,7 +58,7 @@ export function walkEndSql(
   return { sql, params: params.values }
 }
 
-interface Lists {
+export interface Lists {
   definition: ListDefinition
   dialect: Dialect
 }
@@ -92,46 +79,12 @@ export function findSql(
   const order = orderOf(query, definition)
   const found = writeFinding(params, finder, { query, definition, most })
   const conditions = [
-    writeFilters(params, restOf(finder, query), query, definition),
+    writePassing(params, finder, query, definition),
     query.position ? `(${writeAfter(params, order, query.position, dialect).join(' OR ')})` : '',
   ].filter((each) => each !== '')
   const where = conditions.length > 0 ? ` WHERE ${conditions.join(' AND ')}` : ''
   const page = writePage(params, { rows: `SELECT id, ${order.column} FROM found${where}`, order, skip, limit })
   const sql = `WITH found AS MATERIALIZED (${found}), ${page} ${writeRows(columns, definition.table, order)}`
-  return { sql, params: params.values }
-}
-
-/** How many rows a finder finds, up to `most`. */
-export function countFoundSql(
-  { index }: Finder,
-  query: ListQuery,
-  { definition, most }: { definition: ListDefinition; most: number },
-): Sql {
-  const params = new Params()
-  const conditions = [conditionOf(index, definition), ...writeSettled(params, index, query, definition)].join(' AND ')
-  const found = `SELECT 1 AS one FROM ${definition.table} WHERE ${conditions} LIMIT ${params.add(most)}`
-  return { sql: `SELECT count(*) AS found FROM (${found}) AS counted`, params: params.values }
-}
-
-/** How many of the rows that a finder finds pass the filters that it does not settle. It finds `most` at most. */
-export function countPassingSql(
-  finder: Finder,
-  query: ListQuery,
-  { definition, most }: { definition: ListDefinition; most: number },
-): Sql {
-  const params = new Params()
-  // Materialised, so that the planner must use the index of the finder.
-  const found = writeFinding(params, finder, { query, definition, most })
-  const rest = writeFilters(params, restOf(finder, query), query, definition)
-  const sql = `WITH found AS MATERIALIZED (${found}) SELECT count(*) AS found FROM found WHERE ${rest}`
-  return { sql, params: params.values }
-}
-
-/** How many rows pass all filters. The planner chooses how. */
-export function countAllPassingSql(query: ListQuery, definition: ListDefinition): Sql {
-  const params = new Params()
-  const filters = writeFilters(params, Object.keys(query.filters), query, definition)
-  const sql = `SELECT count(*) AS found FROM ${definition.table} WHERE ${definition.condition} AND ${filters}`
   return { sql, params: params.values }
 }
 
@@ -143,7 +96,7 @@ interface PageRows {
 }
 
 /** As the index says it, so that the planner can tell that it has all these rows. */
-function conditionOf({ except }: ListIndex, definition: ListDefinition): string {
+export function conditionOf({ except }: ListIndex, definition: ListDefinition): string {
   if (!except) return definition.condition
   return `${definition.condition} AND ${columnOf(except.field, definition)} <> '${except.value}'`
 }
@@ -164,11 +117,15 @@ function columnsOf({ fields }: ListDefinition): string {
   return [...new Set(['id', ...Object.values(fields).map(({ column }) => column)])].join(', ')
 }
 
-function restOf({ settles }: Finder, { filters }: ListQuery): string[] {
-  return Object.keys(filters).filter((field) => !settles.includes(field))
+/** The conditions that a finder does not settle. */
+export function writePassing(params: Params, finder: Finder, query: ListQuery, definition: ListDefinition): string {
+  const settles: readonly string[] = finder.settles
+  const rest = Object.keys(query.filters).filter((field) => !settles.includes(field))
+  const filters = writeFilters(params, rest, query, definition)
+  return 'index' in finder ? filters : `is_listed AND ${filters}`
 }
 
-function writeWalk(
+export function writeWalk(
   params: Params,
   { index, branches, rest }: Walk,
   { query, definition, dialect, walked }: { query: ListQuery; walked: number } & Lists,
@@ -216,17 +173,25 @@ function boundsOf(
   return { range: { ...rest, ...end }, after: position }
 }
 
-function writeFinding(
+export function writeFinding(
   params: Params,
-  { index }: Finder,
+  finder: Finder,
   { query, definition, most }: { query: ListQuery; definition: ListDefinition; most: number },
 ): string {
-  const conditions = [conditionOf(index, definition), ...writeSettled(params, index, query, definition)]
-  return `SELECT ${columnsOf(definition)} FROM ${definition.table} WHERE ${conditions.join(' AND ')} LIMIT ${params.add(most)}`
+  const { table, condition } = definition
+  const limit = `LIMIT ${params.add(most)}`
+  if ('index' in finder) {
+    const settled = writeSettled(params, finder.index, query, definition)
+    const conditions = [conditionOf(finder.index, definition), ...settled].join(' AND ')
+    return `SELECT ${columnsOf(definition)} FROM ${table} WHERE ${conditions} ${limit}`
+  }
+  // The condition of the list is checked outside: the planner might use an index for it instead of the one of the texts.
+  const columns = `${columnsOf(definition)}, ${condition} AS is_listed`
+  return `SELECT ${columns} FROM ${table} WHERE ${finder.writeCondition(params, most)} ${limit}`
 }
 
 /** The conditions of an index. Those of a boolean that is not filtered by are there, so that the index is used. */
-function writeSettled(
+export function writeSettled(
   params: Params,
   { equal, order }: ListIndex,
   query: ListQuery,
@@ -248,7 +213,7 @@ function writeRange(params: Params, column: string, { low, high }: Filter = {}):
   ]
 }
 
-function writeFilters(
+export function writeFilters(
   params: Params,
   names: readonly string[],
   { filters }: ListQuery,
@@ -257,12 +222,19 @@ function writeFilters(
   return names
     .flatMap((field) => {
       const filter = filters[field] as Filter
+      if (filter.contains !== undefined) return [writeContains(params, filter.contains, definition)]
       const column = columnOf(field, definition)
       return filter.equal === undefined
         ? writeRange(params, column, filter)
         : [`${column} = ${params.addCompared(filter.equal)}`]
     })
     .join(' AND ')
+}
+
+/** Both engines have this function; those that find a text have different names. */
+function writeContains(params: Params, text: string, { search }: ListDefinition): string {
+  const { column } = search as ListSearch
+  return `replace(${column}, ${params.add(text)}, '') <> ${column}`
 }
 
 /**
@@ -282,7 +254,7 @@ function writeAfter(
   return [`${column} = ${at} AND id ${sign} ${beyond}`, `${column} ${sign} ${at}`]
 }
 
-function ordering({ column, isDescending }: Order): string {
+export function ordering({ column, isDescending }: Order): string {
   const direction = isDescending ? 'DESC' : 'ASC'
   return column === 'id' ? `id ${direction}` : `${column} ${direction}, id ${direction}`
 }

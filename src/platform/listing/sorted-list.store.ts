@@ -4,18 +4,12 @@
  * own, `maxRead` at most, these are sorted instead; otherwise a page may end early, with a cursor to go on.
  */
 import { setImmediate } from 'node:timers/promises'
-import type { Database } from '../database/database.ts'
-import type { ListDefinition, ListQuery, Position } from './list-definition.ts'
-import { type Finder, planFinders, planWalk, type Walk } from './list-plan.ts'
-import {
-  countAllPassingSql,
-  countFoundSql,
-  countPassingSql,
-  findSql,
-  type Sql,
-  walkEndSql,
-  walkSql,
-} from './list-sql.ts'
+import type { Database, Dialect } from '../database/database.ts'
+import { countAllPassingSql, countFoundSql, countPassingSql, countStepSql } from './count-sql.ts'
+import type { Filters, ListDefinition, ListQuery, Position } from './list-definition.ts'
+import type { Params } from './list-params.ts'
+import { type Finder, planCount, planFinders, planWalk, type TextFinder, type Walk } from './list-plan.ts'
+import { findSql, type Sql, walkEndSql, walkSql } from './list-sql.ts'
 
 export interface SortedPage<Row> {
   rows: Row[]
@@ -25,10 +19,19 @@ export interface SortedPage<Row> {
   previous: Position | undefined
 }
 
+/** Finds rows for the search of a list. */
+export interface TextIndex {
+  /** Whether so many rows contain the text that looking up even the first ones would take long. */
+  isCommon(text: string): Promise<boolean>
+  /** Selects at most `most` rows, with all that contain the text if there are fewer. */
+  writeCondition(text: string, params: Params, most: number): string
+}
+
 export interface SortedListDeps {
   db: Database
   definition: ListDefinition
   columns: string
+  textIndex?: TextIndex
   /** Of all rows, without filters. */
   countAll(): Promise<number>
 }
@@ -46,6 +49,8 @@ const maxCounted = 10_000
 /** Short enough for the event loop. */
 const maxQuickRead = 250
 
+type CountStep = { found: number } & (ListRow | { id: null })
+
 interface Plan {
   walk: Walk
   /** Sorts what it finds instead of walking. */
@@ -62,6 +67,7 @@ export function createSortedList<Row extends { id: number }>({
   db,
   definition,
   columns,
+  textIndex,
   countAll,
 }: SortedListDeps): SortedList<Row> {
   const run = <Found extends object>({ sql, params }: Sql) => db.scan<Found>(sql, params)
@@ -69,13 +75,19 @@ export function createSortedList<Row extends { id: number }>({
   async function plan(query: ListQuery): Promise<Plan> {
     const walk = planWalk(query, definition)
     if (walk.rest.length === 0) return { walk, finder: undefined }
-    const finders = planFinders(query.filters, walk.rest, definition)
+    const finders = [...planFinders(query.filters, walk.rest, definition), ...(await planSearch(query.filters))]
     const found = await Promise.all(
       finders.map((finder) => count(countFoundSql(finder, query, { definition, most: maxRead + 1 }))),
     )
     const fewest = Math.min(...found)
     const finder = finders[found.indexOf(fewest)]
     return { walk, finder: finder && fewest <= maxRead ? { ...finder, found: fewest } : undefined }
+  }
+
+  async function planSearch(filters: Filters): Promise<TextFinder[]> {
+    const text = definition.search && filters[definition.search.parameter]?.contains
+    if (text === undefined || !textIndex || (await textIndex.isCommon(text))) return []
+    return [{ settles: [], writeCondition: (params, most) => textIndex.writeCondition(text, params, most) }]
   }
 
   async function count(sql: Sql): Promise<number> {
@@ -106,7 +118,8 @@ export function createSortedList<Row extends { id: number }>({
     if (Object.keys(filters).length === 0) return countAll()
     if (finder?.settles.length === Object.keys(filters).length) return finder.found
     if (finder) return count(countPassingSql(finder, query, { definition, most: maxRead + 1 }))
-    if (isCounted || (await countAll()) <= maxCounted) return count(countAllPassingSql(query, definition))
+    if ((await countAll()) <= maxCounted) return count(countAllPassingSql(query, definition))
+    if (isCounted) return countInSteps(query.filters, { definition, dialect: db.dialect, run })
     if (walk.rest.length > 0) return null
     const whole = { index: walk.index, settles: Object.keys(filters) }
     const found = await count(countFoundSql(whole, query, { definition, most: maxCounted + 1 }))
@@ -144,6 +157,26 @@ export function createSortedList<Row extends { id: number }>({
       }
     },
   }
+}
+
+interface Counting {
+  definition: ListDefinition
+  dialect: Dialect
+  run<Found extends object>(sql: Sql): Promise<Found[]>
+}
+
+/** Each step is short, so that clients take turns, and counting ends when the client disconnects. */
+async function countInSteps(filters: Filters, { definition, dialect, run }: Counting): Promise<number> {
+  const { sort, walk } = planCount(filters, definition)
+  let total = 0
+  for (let position: Position | undefined, isOver = false; !isOver; ) {
+    const query = { sort, filters, position, skip: 0, limit: 0, isCounted: true }
+    const [step] = await run<CountStep>(countStepSql(walk, query, { definition, dialect, walked: maxCounted }))
+    total += step?.found ?? 0
+    if (step && step.id !== null) position = { value: step.list_value, id: step.id, isBefore: false }
+    else isOver = true
+  }
+  return total
 }
 
 /** In the other direction, from the first row that was read. */

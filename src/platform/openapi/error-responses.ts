@@ -1,7 +1,8 @@
 /** Documents error responses. Texts, bodies and headers come from the same AppError factories that handlers throw. */
 import type { TObject, TSchema } from 'typebox'
 import type { AppError } from '../../core/app-error.ts'
-import type { Requirement } from '../access/route-guards.ts'
+import { impliedKeyPermission, isOpen } from '../access/authorize.ts'
+import { type Requirement, safeMethods } from '../access/route-guards.ts'
 import { httpErrors } from '../http/http-errors.ts'
 import { STATUS_CODES } from '../http/node-http.ts'
 import { compileBody, validationFailed } from '../validation/body-validation.ts'
@@ -34,6 +35,7 @@ const headersByName: Readonly<Record<string, { description: string; schema: Json
 }
 
 export interface ErrorSource {
+  method: string
   requirements: readonly Requirement[]
   path: string
   body: TSchema | undefined
@@ -44,9 +46,11 @@ export interface ErrorSource {
 }
 
 /** All errors of a route: its own, and those that follow from its access, path and body. */
-export function errorsOf({ requirements, path, body, hasBody, isClosedToKeys, own }: ErrorSource): AppError[] {
-  const isGuarded = requirements.some((each) => each !== 'public')
-  const isChecked = requirements.some((each) => typeof each === 'object')
+export function errorsOf({ method, requirements, path, body, hasBody, isClosedToKeys, own }: ErrorSource): AppError[] {
+  const isGuarded = !requirements.every(isOpen)
+  const isChecked =
+    requirements.some((each) => typeof each === 'object' && !isOpen(each)) ||
+    impliedKeyPermission(requirements, !safeMethods.includes(method)) !== null
   const ownStatuses = new Set(own.map(({ status }) => status))
   return [
     ...own,

@@ -1,6 +1,7 @@
 /** Builds one OpenAPI operation from a route and its `config.docs`. */
 import type { TSchema } from 'typebox'
-import type { Requirement } from '../access/route-guards.ts'
+import { impliedKeyPermission, isOpen, isTokenOptional } from '../access/authorize.ts'
+import { type Requirement, safeMethods } from '../access/route-guards.ts'
 import { STATUS_CODES } from '../http/node-http.ts'
 import type { JsonSchema, MediaType, Operation, Parameter, ResponseObject } from './document.ts'
 import { type createErrorResponses, errorsOf } from './error-responses.ts'
@@ -37,7 +38,7 @@ export function describeOperation(route: DescribedRoute, { schemas, errors }: Pa
     tags: [typeof tag === 'string' ? tag : tag.name],
     summary: docs?.summary ?? `${method} ${path}`,
     ...(docs?.description !== undefined && { description: docs.description }),
-    'x-access': docs?.access ?? describeAccess(requirements),
+    'x-access': docs?.access ?? describeAccess(route),
     security: securityOf(requirements),
     ...(parameters.length > 0 && { parameters }),
     ...(requestBody && { requestBody }),
@@ -48,27 +49,31 @@ export function describeOperation(route: DescribedRoute, { schemas, errors }: Pa
   }
 }
 
-function describeAccess(requirements: readonly Requirement[]): string {
-  const guards = requirements.filter((each) => each !== 'public')
-  const isHolder = guards.some((each) => typeof each === 'object' && !('policy' in each))
-  // A role or a permission implies authentication.
-  const telling = guards.filter((each) => !(isHolder && each === 'authenticated'))
-  return telling.length === 0 ? 'anybody' : `whoever ${telling.map(nameOf).join(' and ')}`
+function describeAccess({ method, requirements, isClosedToKeys }: DescribedRoute): string {
+  const holders = new Set(requirements.flatMap((each) => nameOf(each) ?? []))
+  const users = holders.size > 0 ? `users ${[...holders].join(' and ')}` : undefined
+  const who = users ?? (requirements.includes('authenticated') ? 'any signed-in user' : 'anyone')
+  const declared = requirements.flatMap((each) =>
+    typeof each === 'object' && 'keyPermission' in each ? [each.keyPermission] : [],
+  )
+  const implied = impliedKeyPermission(requirements, !safeMethods.includes(method))
+  const needed = [...declared, implied].filter((each) => each !== null)
+  if (needed.length === 0 || isClosedToKeys) return who
+  const unless =
+    isTokenOptional(requirements) && implied !== null && safeMethods.includes(method) ? ', unless anyone may' : ''
+  return `${who}; an API key with a list of permissions also needs ${needed.join(' and ')}${unless}`
 }
 
-function nameOf(requirement: Exclude<Requirement, 'public'>): string {
-  if (requirement === 'authenticated') return 'is signed in'
-  if ('role' in requirement) return `has the role ${requirement.role}`
-  if ('permission' in requirement) return `has the permission ${requirement.permission}`
-  return `may ${requirement.action} by the policy ${requirement.policy}`
+function nameOf(requirement: Requirement): string | undefined {
+  if (typeof requirement !== 'object' || 'keyPermission' in requirement) return undefined
+  if ('role' in requirement) return `with the role ${requirement.role}`
+  if ('permission' in requirement) return `with the permission ${requirement.permission}`
+  return `whom the policy ${requirement.policy} allows to ${requirement.action}`
 }
 
 function securityOf(requirements: readonly Requirement[]): Record<string, string[]>[] {
-  const guards = requirements.filter((each) => each !== 'public')
-  if (guards.length === 0) return []
-  // A policy alone also applies to requests without a token.
-  const isOptional = guards.every((each) => typeof each === 'object' && 'policy' in each)
-  return [...(isOptional ? [{}] : []), { bearer: [] }]
+  if (requirements.every(isOpen)) return []
+  return [...(isTokenOptional(requirements) ? [{}] : []), { bearer: [] }]
 }
 
 function describeParameters({ path, docs }: DescribedRoute, schemas: Schemas): Parameter[] {

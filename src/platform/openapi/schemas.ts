@@ -55,7 +55,7 @@ export function createSchemas(): Schemas {
 }
 
 function rulesOf(schema: JsonSchema): JsonSchema {
-  const isNeverBlank = schema['x-not-blank'] === true || schema['x-not-blank-if-given'] === true
+  const isNeverBlank = schema['x-not-blank'] === true
   const rules = checkedRules(schema['x-check'])
   const description = [schema.description, ...rules.map((rule) => `${rule}.`)].filter((text) => text !== undefined)
   return {

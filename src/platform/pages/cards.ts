@@ -23,6 +23,8 @@ export interface ShownKey {
   key: string
   /** The origin of the service, for examples. */
   address: string
+  /** Whether the key alone allows it, for what its owner needs no permission for. */
+  allows(permission: string): boolean
   /** What both the key and its owner may. */
   can(permission: string): boolean
 }

@@ -4,7 +4,8 @@
  */
 import { availableParallelism } from 'node:os'
 import type { Piscina } from 'piscina'
-import { AppError, serviceUnavailable } from '../../core/app-error.ts'
+import { serviceUnavailable } from '../../core/app-error.ts'
+import { clientGone } from '../../core/current-client.ts'
 import { createFairQueue } from '../../core/fair-queue.ts'
 import type { Task } from './bcrypt-thread.ts'
 
@@ -69,9 +70,4 @@ async function openThreads(): Promise<Piscina> {
     // With Atomics, idle threads would spin between tasks.
     atomics: 'disabled',
   })
-}
-
-/** 499 as in nginx. Seen only in log and metrics. */
-export function clientGone(): AppError {
-  return new AppError(499, 'Client closed the connection', { code: 'client_closed' })
 }

@@ -14,7 +14,7 @@ interface Key {
 }
 
 export function createEncryption(secrets: readonly string[], random: Random): Encryption {
-  const keys = secrets.map(deriveKey)
+  const keys = secrets.map(toKey)
   const [current] = keys
   if (!current) throw new Error('encryption needs a secret')
   return {
@@ -39,7 +39,11 @@ export function createEncryption(secrets: readonly string[], random: Random): En
   }
 }
 
-function deriveKey(secret: string): Key {
-  const bytes = Buffer.from(hkdfSync('sha256', secret, '', 'latchkey encryption', 32))
+function toKey(secret: string): Key {
+  const bytes = deriveKey(secret, 'encryption')
   return { id: hash('sha256', bytes, 'hex').slice(0, 8), bytes }
+}
+
+export function deriveKey(secret: string, purpose: string): Buffer {
+  return Buffer.from(hkdfSync('sha256', secret, '', `latchkey ${purpose}`, 32))
 }

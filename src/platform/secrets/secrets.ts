@@ -2,7 +2,7 @@
 import { dirname, join } from 'node:path'
 import type { Random } from '../../core/random.ts'
 import type { Log } from '../log/logger.ts'
-import { createEncryption, type Encryption } from './encryption.ts'
+import { createEncryption, deriveKey, type Encryption } from './encryption.ts'
 import { findOrCreateSecret } from './secret-file.ts'
 
 export interface Secrets {
@@ -13,6 +13,8 @@ export interface Secrets {
   /** Keys for other purposes are derived from it. */
   readonly current: string
   readonly encryption: Encryption
+  /** A key of 32 bytes for each secret: the current one first, then previous ones. `purpose` separates them from others. */
+  deriveKeys(purpose: string): readonly Buffer[]
 }
 
 export interface SecretsOptions {
@@ -32,7 +34,8 @@ export function createSecrets(options: SecretsOptions): Secrets {
   const signing = options.signing ?? findSecret(options)
   const all = [appKey, signing, ...previous].filter((each) => each !== undefined)
   const [current = ''] = all
-  return { signing, previous, current, encryption: createEncryption(all, random) }
+  const deriveKeys = (purpose: string) => all.map((secret) => deriveKey(secret, purpose))
+  return { signing, previous, current, encryption: createEncryption(all, random), deriveKeys }
 }
 
 /** In development on SQLite one is generated. Elsewhere a missing secret is a configuration error. */

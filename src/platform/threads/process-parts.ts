@@ -7,6 +7,7 @@ import { createRateCounts, type RateCounts } from '../limiter/rate-counts.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import type { RecentFigures } from '../metrics/recent-requests.ts'
 import { createHashPool, type HashPool } from '../passwords/hash-pool.ts'
+import type { Pulse } from './pulse.ts'
 import type { SharedSlotsMemory } from './shared-slots.ts'
 
 export interface ProcessParts {
@@ -15,6 +16,8 @@ export interface ProcessParts {
   readonly rateCounts: RateCounts
   readonly limitPerAddress: LimitPerAddress
   openHashPool(): HashPool
+  /** Returns true to the first thread that asks, so that one of them logs what is true of all. */
+  claimOnce(name: ClaimName): boolean
   /** Undefined if the process has one serving thread. */
   openChannel?(name: ChannelName): ChannelParts
   /** Undefined if this thread has the database to itself. */
@@ -28,6 +31,15 @@ export interface ProcessParts {
 }
 
 export type ReadRecentRequests = () => Promise<readonly RecentFigures[]>
+
+const claimNames = ['untrusted-proxy', 'changing-sql-text'] as const
+export type ClaimName = (typeof claimNames)[number]
+export const claimBytes = claimNames.length * Int32Array.BYTES_PER_ELEMENT
+
+export function createClaims(memory: SharedArrayBuffer): ProcessParts['claimOnce'] {
+  const cells = new Int32Array(memory)
+  return (name) => Atomics.exchange(cells, claimNames.indexOf(name), 1) === 0
+}
 
 export type ChannelName = 'nodes' | 'topics'
 
@@ -45,6 +57,7 @@ export function createOwnParts(): ProcessParts {
     rateCounts: createRateCounts(),
     limitPerAddress: createLimitsPerAddress(),
     openHashPool: createHashPool,
+    claimOnce: createClaims(new SharedArrayBuffer(claimBytes)),
     doesBackgroundWork: true,
     metricsOf: (own) => own,
     recentRequestsOf: (own) => async () => [own.recent.read()],
@@ -59,6 +72,10 @@ export interface ThreadShare {
   serviceId: string
   poolSize: number
   slots: SharedSlotsMemory
+  /** Set by the thread while it serves. */
+  pulse: Pulse
+  /** What was claimed: see ProcessParts. */
+  claims: SharedArrayBuffer
   /** How many values were sent, by channel. */
   sent: Record<ChannelName, BigInt64Array<SharedArrayBuffer>>
   sqlite: SqliteShare | undefined

@@ -1,23 +1,25 @@
 /** The side of a serving thread: uses over its port what the main thread owns. */
 import { BroadcastChannel } from 'node:worker_threads'
 import { serviceUnavailable } from '../../core/app-error.ts'
+import { clientGone } from '../../core/current-client.ts'
 import { useSqliteThreads } from '../database/sqlite/threads.ts'
 import { createLimitsPerAddress } from '../limiter/connections-per-address.ts'
 import type { RateCounts } from '../limiter/rate-counts.ts'
-import { clientGone, type HashPool } from '../passwords/hash-pool.ts'
+import type { HashPool } from '../passwords/hash-pool.ts'
 import type { HubMethods } from './hub.ts'
 import type { Peer } from './peer.ts'
-import type { ProcessParts, ThreadShare } from './process-parts.ts'
+import { createClaims, type ProcessParts, type ThreadShare } from './process-parts.ts'
 import { openSharedSlots } from './shared-slots.ts'
 
 export function createThreadParts(share: ThreadShare, hub: Peer<HubMethods>): ProcessParts {
-  const { index, serviceId, poolSize, slots, sent, sqlite } = share
+  const { index, serviceId, poolSize, slots, claims, sent, sqlite } = share
   const connectScanner = () => hub.call('connectScanner', undefined)
   return {
     nodeId: serviceId,
     rateCounts: remoteCounts(hub),
     limitPerAddress: createLimitsPerAddress(openSharedSlots(slots, index)),
     openHashPool: () => remoteHashPool(hub),
+    claimOnce: createClaims(claims),
     openChannel: (name) => ({ channel: new BroadcastChannel(`latchkey:${serviceId}:${name}`), sent: sent[name] }),
     database: { poolSize, ...(sqlite && { connectThreads: () => useSqliteThreads(sqlite, connectScanner) }) },
     doesBackgroundWork: index === 0,

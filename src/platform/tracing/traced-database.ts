@@ -1,5 +1,6 @@
 /** A database whose operations are spans. Only within a trace: background work would fill the collector with its own. */
 import type { Database, Statement, Value } from '../database/database.ts'
+import { createTextCache } from '../database/text-cache.ts'
 import type { Attributes, Tracing } from './tracing.ts'
 
 const systems = { sqlite: 'sqlite', postgres: 'postgresql' } as const
@@ -50,9 +51,9 @@ export function traceDatabase(db: Database, tracing: Tracing): Database {
   }
 }
 
-/** "SELECT products": the operation and its first table, without values. Texts are constants, so each is read once. */
+/** "SELECT products": the operation and its first table, without values. */
 function createSummaries(): (sql: string) => string {
-  const known = new Map<string, string>()
+  const known = createTextCache<string>()
   return (sql) => {
     let summary = known.get(sql)
     if (summary === undefined) {

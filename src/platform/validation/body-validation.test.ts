@@ -26,6 +26,24 @@ test('lists of objects are read field by field, and unknown fields are left out'
   assert.deepEqual(problemsOf(Order, body), { items: [{ product_id: 1, quantity: 2, note: '' }] })
 })
 
+test('an optional field that must not be blank may be missing or null', () => {
+  const Body = Type.Object({
+    text: Type.Optional(Type.String({ 'x-not-blank': true, maxLength: 5 })),
+    size: Type.Optional(Type.Integer({ 'x-not-blank': true, default: 3 })),
+    title: Type.String({ 'x-not-blank': true }),
+  })
+  const title = 'x'
+  for (const body of [{ title }, { title, text: null, size: null }]) {
+    assert.deepEqual(problemsOf(Body, body), { title, size: 3 })
+  }
+  assert.deepEqual(problemsOf(Body, markAsForm({ title, size: '', text: 'a' })), { title, text: 'a', size: 3 })
+  for (const text of ['', ' \t'])
+    assert.deepEqual(problemsOf(Body, { text, title: null }), {
+      text: ['Must not be blank'],
+      title: ['Must not be blank'],
+    })
+})
+
 test('what is wrong inside is told by its path', () => {
   const items = [{ product_id: 0, quantity: 2 }, { quantity: 11, note: 'too long' }, 'x']
   assert.deepEqual(problemsOf(Order, { items, address: { street: ' ' } }), {

@@ -58,15 +58,13 @@ export function compileObject(schema: Property, path: string): ReadObject {
 function compileField(schema: Property, isRequired: boolean, path: string): ReadValue {
   const read = compileValue(schema, path)
   const mustNotBeBlank = schema['x-not-blank'] === true
-  const mustNotBeBlankIfGiven = schema['x-not-blank-if-given'] === true
   const missing = schema['x-or-empty'] ? '' : schema.default
-  const isRefused = isRequired && !schema['x-or-empty']
+  const isRefused = isRequired && (mustNotBeBlank || !schema['x-or-empty'])
   return (given, source, path, written) => {
     const raw = source.isForm ? fromForm(schema, given) : given
     const isMissing = raw === undefined || raw === null
-    if (mustNotBeBlank && isBlank(raw)) return refuse(source, path)
     if (isMissing) return isRefused ? refuse(source, path) : missing
-    if (mustNotBeBlankIfGiven && isBlank(raw)) return refuse(source, path)
+    if (mustNotBeBlank && isBlank(raw)) return refuse(source, path)
     return read(raw, source, path, written)
   }
 }
@@ -145,7 +143,7 @@ function compileWithAjv(schema: Property, path: string): ReadValue {
 }
 
 function requireKnown(schema: Property, known: readonly string[], path: string): void {
-  const checked = [...known, 'x-not-blank', 'x-not-blank-if-given']
+  const checked = [...known, 'x-not-blank']
   const unknown = Object.keys(schema).find((keyword) => !checked.includes(keyword) && !descriptive.includes(keyword))
   if (unknown !== undefined) throw new Error(`the schema of ${path || 'a body'}: nothing checks "${unknown}"`)
 }

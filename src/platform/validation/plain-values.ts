@@ -9,7 +9,7 @@ export type Outcome = { value: unknown } | { problems: string[] }
 export type ReadPlain = (raw: unknown, written: string | undefined) => Outcome
 
 const rules: Readonly<Record<string, readonly string[]>> = {
-  string: ['minLength', 'maxLength', 'x-not-blank', 'x-not-blank-if-given', 'x-or-empty', 'x-check'],
+  string: ['minLength', 'maxLength', 'x-not-blank', 'x-or-empty', 'x-check'],
   number: ['minimum', 'maximum', 'x-not-blank', 'x-decimals'],
   integer: ['minimum', 'maximum', 'x-not-blank'],
   boolean: ['x-not-blank'],

@@ -19,10 +19,8 @@ export interface Property extends TSchema {
   required?: string[]
   additionalProperties?: unknown
   default?: unknown
-  /** Refuses missing, null and white space. */
+  /** Refuses white space; an optional field may still be missing or null. */
   'x-not-blank'?: boolean
-  /** Refuses white space, but not missing and null. */
-  'x-not-blank-if-given'?: boolean
   /** Missing and null count as an empty string. */
   'x-or-empty'?: boolean
   /** Rounds half up to so many decimals, by the digits as written. */

@@ -1,16 +1,38 @@
-/** An extension that shows which thread serves, and that can make it die. */
+/** An extension that shows which thread serves, and that can make it die or stop responding. */
+import { existsSync, writeFileSync } from 'node:fs'
 import { threadId } from 'node:worker_threads'
-import { defineFeature } from 'latchkey/feature'
+import { defineFeature, idIsListed, toIdList } from 'latchkey/feature'
 
 export default defineFeature({
   name: 'probe',
-  create: () => ({}),
-  routes: () => (app) => {
+  create: ({ db }) => db,
+  routes: (db) => (app) => {
     const config = { access: 'public', docs: false } as const
     app.get('/probe/thread', { config }, async () => ({ thread: threadId }))
     app.get('/probe/slow', { config }, async () => {
       await new Promise((resolve) => setTimeout(resolve, 1000))
       return { thread: threadId }
+    })
+    // Until the file exists.
+    app.get<{ Querystring: { until: string } }>('/probe/spin', { config }, async ({ query }) => {
+      writeFileSync(`${query.until}-begun`, '')
+      while (!existsSync(query.until)) Math.random()
+      return { thread: threadId }
+    })
+    // Many lists, each with an SQL text of its own, or all with the same one.
+    app.get<{ Querystring: { constant?: string } }>('/probe/lists', { config }, async ({ query }) => {
+      for (let length = 1; length <= 60; length++) {
+        const ids = Array.from({ length }, (_, i) => i + 1)
+        const places = ids.map((id) => `$${id}`).join(', ')
+        if (query.constant) await db.all(`SELECT id FROM users WHERE ${idIsListed(db)}`, [toIdList(db, ids)])
+        else await db.all(`SELECT id FROM users WHERE id IN (${places})`, ids)
+      }
+      return { thread: threadId }
+    })
+    // Allocates until the heap is full.
+    app.get('/probe/fill', { config }, async () => {
+      const kept: object[] = []
+      for (;;) kept.push({ kept: kept.length })
     })
     app.get('/probe/die', { config }, async () => {
       setImmediate(() => {

@@ -3,7 +3,7 @@ import { secretOn } from '../console-fixture.ts'
 import { fill, openMenu, press, sees, tells } from '../console-steps.ts'
 import { makeKey } from '../keys.ts'
 import { again, claimsOf, logIn, password, totp } from '../people.ts'
-import { at, goTo, type PageState } from './page-state.ts'
+import { at, goTo, loggedToken, type PageState } from './page-state.ts'
 
 const setUp = '/console/account/two-factor/set-up'
 const off = '/console/account/two-factor/disable'
@@ -45,6 +45,18 @@ export const accountStates: readonly PageState[] = [
     },
   },
   at('member', 'account, to delete', '/console/account/delete', 'Delete your account'),
+  {
+    name: 'new email, to confirm',
+    as: 'member',
+    async open(page, { api, people }) {
+      const { access } = await again(api, people.member)
+      const token = await loggedToken(api, 'Confirmation', () =>
+        api.post('/api/auth/email', { email: 'new-address@example.com', password }, access),
+      )
+      await goTo(page, `${api.url}/console/email/confirm?token=${token}`, 'Confirm your new address')
+      await tells(page, 'new-address@example.com')
+    },
+  },
   at('nobody', 'new email, the link is over', '/console/email/confirm?token=made-up', 'This link does not work'),
   at('member', 'new API key', '/console/account/keys/new', 'New API key'),
   {

@@ -1,3 +1,4 @@
+import { enrol } from '../authenticator.ts'
 import { fill, go, press, sees, tells } from '../console-steps.ts'
 import { makeKey } from '../keys.ts'
 import { again } from '../people.ts'
@@ -73,6 +74,15 @@ export const adminStates: readonly PageState[] = [
       })
       await goTo(page, `${api.url}/console/users/${people.member.id}`, people.member.email)
       await tells(page, 'Programs act as this user by them.')
+    },
+  },
+  {
+    name: 'user with passkeys',
+    as: 'admin',
+    async open(page, { api, words, people }) {
+      await enrol(api, await again(api, people.member), { name: words.person })
+      await goTo(page, `${api.url}/console/users/${people.member.id}`, people.member.email)
+      await tells(page, 'Each signs the user in')
     },
   },
   {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { enter, fill, press, sees, tells } from '../console-steps.ts'
 import { eventually } from '../eventually.ts'
 import { again, logIn, password } from '../people.ts'
-import { at, goTo, type PageState } from './page-state.ts'
+import { at, goTo, loggedToken, type PageState } from './page-state.ts'
 
 export const signInStates: readonly PageState[] = [
   at('nobody', 'welcome', '/', 'Latchkey'),
@@ -100,6 +100,43 @@ export const signInStates: readonly PageState[] = [
     async open(page, { api }) {
       await goTo(page, `${api.url}/console/password/reset?token=made-up`, 'New password')
       await tells(page, 'This link does not work.')
+    },
+  },
+  {
+    name: 'new password, of an account with two-factor and passkeys',
+    as: 'nobody',
+    async open(page, { api, people }) {
+      await api.db.write({
+        sql: `INSERT INTO passkeys (id, user_id, credential_id, public_key, user_handle, counter, transports, device_type,
+                                    backed_up, name, created_at)
+              VALUES ('careful', $1, 'careful', '', '', 0, '[]', 'singleDevice', FALSE, 'Phone', $2)`,
+        params: [people.careful.id, api.clock.nowIso()],
+      })
+      const token = await loggedToken(api, 'Reset', () =>
+        api.post('/api/auth/password/forgot', { email: people.careful.email }),
+      )
+      await goTo(page, `${api.url}/console/password/reset?token=${token}`, 'New password')
+      await tells(page, 'an administrator can reset two-factor')
+    },
+  },
+  {
+    name: 'address to confirm',
+    as: 'nobody',
+    async open(page, { api, people }) {
+      const { access } = await again(api, people.member)
+      const token = await loggedToken(api, 'Verification', () =>
+        api.post('/api/auth/email/verification', undefined, access),
+      )
+      await goTo(page, `${api.url}/console/verify?token=${token}`, 'Confirm your address')
+    },
+  },
+  {
+    name: 'address to confirm, refused',
+    as: 'nobody',
+    async open(page) {
+      await fill(page, { Password: 'wrong' })
+      await press(page, 'Confirm')
+      await tells(page, 'This is not your password')
     },
   },
   {

@@ -7,6 +7,7 @@ const url = 'http://127.0.0.1:65009/hooks/a-long-path-that-has-to-fit-on-a-small
 const heading = 'The secret of the webhook'
 
 export const webhookStates: readonly PageState[] = [
+  at('admin', 'dead letters, none', '/console/dead-letters', 'Dead letters'),
   at('admin', 'webhooks, none', '/console/webhooks', 'Webhooks'),
   at('admin', 'new webhook', '/console/webhooks/new', 'New webhook'),
   {

@@ -5,7 +5,17 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { WebSocket } from 'ws'
 import { type Answer, type CallOptions, send } from './requests.ts'
 
-export type Kind = 'sign-in' | 'refresh' | 'create' | 'update' | 'delete' | 'read' | 'list' | 'graphql' | 'socket'
+export type Kind =
+  | 'sign-in'
+  | 'sign-out'
+  | 'refresh'
+  | 'create'
+  | 'update'
+  | 'delete'
+  | 'read'
+  | 'list'
+  | 'graphql'
+  | 'socket'
 
 /** What became of a request. `answered by the proxy` and `not answered` are lost. */
 export type Outcome =
@@ -44,14 +54,26 @@ const pauseMs = 1
 /** Access tokens last half an hour. */
 const productsPerSignIn = 500
 
+const subscription = { query: 'subscription { productCreated { id } }' }
+
+/** Sub-protocols, and what subscribes. */
+const protocols = {
+  plain: { names: [], messages: [subscription] },
+  'graphql-transport-ws': {
+    names: ['graphql-transport-ws'],
+    messages: [{ type: 'connection_init' }, { id: '1', type: 'subscribe', payload: subscription }],
+  },
+} as const
+type Protocol = keyof typeof protocols
+
 export interface LoadOptions {
   url: string
   /** Of each kind of request. */
   workers: number
   sockets: number
   /**
-   * Reads lists and GraphQL too, changes and deletes each product after its creation, and closes sockets after a few
-   * seconds.
+   * Reads lists and GraphQL too, changes and deletes each product after its creation, signs out, and closes sockets, which
+   * use both protocols, after a few seconds.
    */
   isSteady?: boolean
 }
@@ -156,14 +178,15 @@ export async function startLoad({ url, workers, sockets, isSteady = false }: Loa
     }
   }
 
-  async function subscribe(): Promise<void> {
+  async function subscribe(protocol: Protocol): Promise<void> {
+    const { names, messages } = protocols[protocol]
     while (!isStopping) {
-      const socket = new WebSocket(`${url.replace('http', 'ws')}/graphql`)
+      const socket = new WebSocket(`${url.replace('http', 'ws')}/graphql`, [...names])
       await new Promise<void>((resolve) => {
         socket.on('open', () => {
           count('socket', 'as expected')
           open.add(socket)
-          socket.send(JSON.stringify({ query: 'subscription { productCreated { id } }' }))
+          for (const message of messages) socket.send(JSON.stringify(message))
           if (isSteady) setTimeout(() => socket.close(), 1000 + Math.random() * 4000)
         })
         socket.on('message', () => {
@@ -186,7 +209,8 @@ export async function startLoad({ url, workers, sockets, isSteady = false }: Loa
 
   async function signInAgain(email: string): Promise<void> {
     while (!isStopping) {
-      await signIn(email)
+      const { access_token: token } = await signIn(email)
+      if (isSteady) await call('sign-out', 200, { path: '/api/auth/logout', body: {}, token })
       await sleep(20)
     }
   }
@@ -198,7 +222,7 @@ export async function startLoad({ url, workers, sockets, isSteady = false }: Loa
     ...emails.map((email, i) => createProducts(i, email)),
     ...emails.map(refreshTokens),
     ...others.map(signInAgain),
-    ...Array.from({ length: sockets }, () => subscribe()),
+    ...Array.from({ length: sockets }, (_, i) => subscribe(isSteady && i % 2 === 1 ? 'graphql-transport-ws' : 'plain')),
   ]
   return {
     counts: () => counts,

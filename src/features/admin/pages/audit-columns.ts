@@ -3,7 +3,7 @@ import type { Column } from '../../../platform/pages/components/columns.ts'
 import { device } from '../../../platform/pages/components/devices.ts'
 import { time } from '../../../platform/pages/components/times.ts'
 import { type Html, html } from '../../../platform/pages/html.ts'
-import type { AuditRow } from '../audit-trail.store.ts'
+import { type AuditRow, withoutPersonalData } from '../audit-trail.store.ts'
 import { wordsOfChanges, wordsOfOutcome } from './audit-words.ts'
 
 export interface AuditReader {
@@ -21,7 +21,8 @@ export function auditColumns({ canSeeUsers, describe }: AuditReader): Column<Aud
       name: 'event',
       label: 'Event',
       className: 'lead',
-      cell: (row) => html`<span title="${row.event}">${describe(row.event)}</span>${changesOf(row)}`,
+      cell: (row) =>
+        html`<span title="${row.event}">${describe(row.event)}</span>${changesOf(canSeeUsers ? row : withoutPersonalData(row))}`,
     },
     { name: 'user', label: 'User', className: 'user', cell: (row) => html`${user(row)}${byOther(row, actor(row))}` },
     {

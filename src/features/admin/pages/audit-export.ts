@@ -2,7 +2,7 @@
 import type { CsvDownload } from '../../../platform/csv/csv-download.ts'
 import type { CsvCell } from '../../../platform/csv/csv-text.ts'
 import type { ListQuery } from '../../../platform/listing/list-definition.ts'
-import type { AuditRow, AuditTrailStore } from '../audit-trail.store.ts'
+import { type AuditRow, type AuditTrailStore, withoutPersonalData } from '../audit-trail.store.ts'
 import { wordsOfChanges } from './audit-words.ts'
 
 /** A quarter of a megabyte or less at a time. */
@@ -33,7 +33,8 @@ export function exportAudit(
   const all = canSeeUsers ? [...cells, ...emails] : cells
   async function* batches() {
     for await (const rows of auditTrail.batches({ ...query, position: undefined, skip: 0, limit: perBatch })) {
-      yield rows.map((row) => all.map(([, cell]) => cell(row)))
+      const shown = canSeeUsers ? rows : rows.map(withoutPersonalData)
+      yield shown.map((row) => all.map(([, cell]) => cell(row)))
     }
   }
   return { name: 'audit-trail', head: all.map(([head]) => head), batches: batches() }

@@ -79,7 +79,7 @@ function addInvitePages(app: FastifyInstance, parts: PeoplePagesParts): void {
 }
 
 function addChangePages(app: FastifyInstance, parts: PeoplePagesParts): void {
-  const { people, validateEdit, notices, cookies, send, show } = parts
+  const { people, validateEdit, notices, send, show } = parts
   const refuse = createRefuse(send)
 
   app.post(
@@ -87,8 +87,12 @@ function addChangePages(app: FastifyInstance, parts: PeoplePagesParts): void {
     { config: { ...mayUpdatePages, audit: 'user_changed' }, schema: { body: Type.Object(Person) } },
     async (request, reply) => {
       const values = request.body
+      // The form for oneself has no email.
+      const { email, ...others } = values
+      const isOwn = idOf(request) === principalOf(request).id
       try {
-        const { id } = await people.change(actorOf(request), idOf(request), validateEdit(values))
+        const edit = validateEdit(isOwn && email === '' ? others : values)
+        const { id } = await people.change(actorOf(request), idOf(request), edit)
         return notices.redirect(reply, { address: `/console/users/${id}`, notice: 'user-saved' })
       } catch (error) {
         return refuse({ request, reply, error: inOtherWords(error) }, (refusal) => show(request, { refusal, values }))
@@ -104,15 +108,10 @@ function addChangePages(app: FastifyInstance, parts: PeoplePagesParts): void {
   for (const [name, act, notice, audit] of acts) {
     app.post(`/users/:id/${name}`, { config: { ...mayUpdatePages, audit } }, async (request, reply) => {
       const id = idOf(request)
-      const endsOwnSession = id === principalOf(request).id && name !== 'enable'
       try {
         await act(actorOf(request), id)
       } catch (error) {
         return refuse({ request, reply, error: inOtherWords(error) }, (refusal) => show(request, { refusal }))
-      }
-      if (endsOwnSession) {
-        cookies.clearSession(reply)
-        return notices.redirect(reply, { address: '/console/sign-in', notice })
       }
       const address = name === 'delete' ? '/console/users' : `/console/users/${id}`
       return notices.redirect(reply, { address, notice })

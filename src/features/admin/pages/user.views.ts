@@ -15,8 +15,11 @@ export interface UserView {
   user: ListedUser
   /** Has not accepted the invitation yet. */
   isInvited: boolean
-  /** `view`: the viewer lacks users.update. `beyond`: the user holds permissions that the viewer lacks. */
-  reach: 'view' | 'beyond' | 'change'
+  /**
+   * `view`: the viewer lacks users.update. `beyond`: the user holds permissions that the viewer lacks. `self`: viewers
+   * change only their own name and roles here.
+   */
+  reach: 'view' | 'beyond' | 'self' | 'change'
   roles: readonly { name: string; canGive: boolean }[]
   /** Added by other features. */
   cards: readonly Html[]
@@ -29,18 +32,18 @@ export interface UserView {
 
 export function userPage(view: UserView): Page {
   const { user, reach, cards, refusal = noRefusal } = view
-  const canChange = reach === 'change'
+  const canEdit = reach === 'change' || reach === 'self'
   return {
     title: user.email,
     content: html`<h1>${user.email}</h1>
 ${refusalNote(refusal)}
-<div${canChange && html` class="halves"`}>
+<div${canEdit && html` class="halves"`}>
 ${factsCard(view)}
-${canChange && html`<div>${rolesCard(view)}${editCard(view)}</div>`}
+${canEdit && html`<div>${rolesCard(view)}${editCard(view)}</div>`}
 </div>
 ${cards}
-${canChange && helpCard(user)}
-${canChange && accessCard(view)}
+${reach === 'change' && html`${helpCard(user)}${accessCard(view)}`}
+${reach === 'self' && html`<p class="soft">This is you. Change everything else on <a href="/console/account">your account page</a>.</p>`}
 ${reach === 'beyond' && html`<p class="soft">This user holds permissions that you lack, so you cannot change anything here.</p>`}`,
   }
 }
@@ -80,12 +83,12 @@ ${roleChoices({ label: 'roles', roles: [...roles, ...gone], chosen, problems: re
 </section>`
 }
 
-function editCard({ user, values = { ...user }, refusal = noRefusal }: UserView): Html {
+function editCard({ user, reach, values = { ...user }, refusal = noRefusal }: UserView): Html {
   const { problems } = refusal
   return html`<section class="card" aria-labelledby="edit">
 <h2 id="edit">Profile</h2>
 <form method="post" action="/console/users/${user.id}/edit">
-${field({ label: 'Email', name: 'email', type: 'email', value: values.email, problems, required: true, autocomplete: 'off', hint: 'A new email is not verified.' })}
+${reach !== 'self' && field({ label: 'Email', name: 'email', type: 'email', value: values.email, problems, required: true, autocomplete: 'off', hint: 'A new email is not verified.' })}
 ${field({ label: 'Name', name: 'name', value: values.name, problems, maxlength: 255, autocomplete: 'off' })}
 <button class="main">Save the profile</button>
 </form>
@@ -102,7 +105,8 @@ function helpCard({ id, email, two_factor, locked_until }: ListedUser): Html {
     two_factor && {
       path: 'reset-2fa',
       name: 'Reset two-factor',
-      description: 'For users who have lost the app and the recovery codes. They then sign in with the password alone.',
+      description:
+        'For users who lost the app and the recovery codes. Also removes their passkeys. They then sign in with the password alone.',
       question: `Reset the two-factor of ${email}?`,
     },
     {

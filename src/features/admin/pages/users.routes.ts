@@ -71,8 +71,7 @@ export function addUserPages(
     const found = await admin.findStored(idOf(request))
     if (!found) throw httpErrors.notFound()
     const { user, isInvited } = found
-    const canChange = admin.canChange(actor, user) ? 'change' : 'beyond'
-    const reach = principalOf(request).can(permissions.updateUsers) ? canChange : 'view'
+    const reach = principalOf(request).can(permissions.updateUsers) ? admin.reachOf(actor, user) : 'view'
     const shown = { id: user.id, email: user.email, canChange: reach === 'change' }
     return userPage({
       user,

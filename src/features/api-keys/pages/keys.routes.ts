@@ -50,6 +50,7 @@ export function addKeyPages(
         const shown = {
           key: made.key,
           address: keys.publicUrl ?? visitedAddress(request),
+          allows,
           can: (permission: string) => allows(permission) && principal.can(permission),
         }
         const page = madeKeyPage(made, await cards.ofKey(shown, request))

@@ -56,7 +56,7 @@ ${endPath && html`<td class="action"><form method="post" action="${endPath(id)}"
 
 function mayOf(permissions: readonly string[] | null, owner: string): Html {
   if (permissions === null) return html`<span class="soft">All that ${owner} may</span>`
-  if (permissions.length === 0) return html`<span class="soft">Nothing</span>`
+  if (permissions.length === 0) return html`<span class="soft">Public data only</span>`
   return html`<span>${badges(permissions)}</span>`
 }
 
@@ -99,7 +99,7 @@ export function newKeyPage({
 ${refusalNote(refusal)}
 <form method="post" action="/console/account/keys">
 ${field({ label: 'Name', name: 'name', value: name, problems, required: true, maxlength: maxNameLength, autocomplete: 'off', autofocus: true, hint: 'What the key is for, such as the name of the program.' })}
-${field({ label: 'Permissions', name: 'permissions', type: 'textarea', value: permissions, problems, hint: 'One per line, such as posts.view or products.*. If empty, the key has all of your permissions.' })}
+${field({ label: 'Permissions', name: 'permissions', type: 'textarea', value: permissions, problems, hint: 'One per line, such as posts.view or products.*. The key can change only data that they name. If empty, the key has all of your permissions.' })}
 <div class="field">
 <label for="field-lifetime">Expires after</label>
 <select id="field-lifetime" name="lifetime">${Object.entries(lifetimes).map(

@@ -1,4 +1,4 @@
-import { openArchive } from '../../../platform/archive/archive-reader.ts'
+import { openArchive, requireWhole } from '../../../platform/archive/archive-reader.ts'
 import type { Manifest } from '../../../platform/archive/format.ts'
 import { restore } from '../../../platform/archive/transfer.ts'
 import { formatCount } from '../../../platform/command-line/progress.ts'
@@ -28,6 +28,7 @@ export async function restoreFrom(context: ArchiveContext, path: string, given: 
     const archive = await openArchive(path)
     try {
       if (given.check) {
+        await requireWhole(archive)
         return describe(archive.manifest)
       }
       const to = configuredPlace(context)

@@ -11,6 +11,11 @@ import type { ConsoleParts } from '../console.service.ts'
 import { type AccountView, accountPage } from './account.views.ts'
 
 const config = { access: 'authenticated', docs: false } as const
+const PasswordForm = Type.Object({
+  current_password: OrEmpty,
+  new_password: OrEmpty,
+  remove_passkeys: Type.Optional(Type.Boolean({ default: false })),
+})
 
 /** Shows the account again, with what was refused. */
 export type ShowAccount = (request: FastifyRequest, refused?: Partial<AccountView>) => Promise<Page>
@@ -23,11 +28,12 @@ export function addAccountPages(app: FastifyInstance, parts: ConsoleParts): Show
 
   const show: ShowAccount = async (request, refused = {}) => {
     const principal = principalOf(request)
-    const [status, devices, endedDevices, account, others] = await Promise.all([
+    const [status, devices, endedDevices, account, passkeys, others] = await Promise.all([
       twoFactor.status(principal.id),
       sessions.list(principal),
       sessions.listEnded(principal),
       auth.accounts.findById(principal.id),
+      auth.credentials.countPasskeys(principal.id),
       cards.ofAccount(principal, request),
     ])
     const isVerified = account?.email_verified_at != null
@@ -36,6 +42,7 @@ export function addAccountPages(app: FastifyInstance, parts: ConsoleParts): Show
       isVerified,
       canMail: profile.canMail,
       twoFactor: status,
+      passkeys,
       devices,
       endedDevices,
       cards: others,
@@ -60,33 +67,30 @@ export function addAccountPages(app: FastifyInstance, parts: ConsoleParts): Show
     }
   })
 
-  app.post(
-    '/account/password',
-    { config, schema: { body: Type.Object({ current_password: OrEmpty, new_password: OrEmpty }) } },
-    async (request, reply) => {
-      const principal = principalOf(request)
-      const { current_password: current, new_password: next } = request.body
-      try {
-        await limiters.confirm.take(`user ${principal.id}`)
-        // Validated first, so that a refused new password does not cost an attempt.
-        const found = next.trim() === '' ? ['Must not be blank'] : users.findPasswordProblems(next)
-        if (found.length > 0) throw validationFailed({ new_password: found })
-        await passwords.change({
-          principal,
-          current,
-          next,
-          deviceToken: cookies.device(request),
-          client: clientOf(request),
-        })
-      } catch (error) {
-        return refuse({ request, reply, error }, (refusal) =>
-          show(request, { passwordRefusal: atFields(refusal, { password: 'current_password' }) }),
-        )
-      }
-      cookies.clearSession(reply)
-      return notices.redirect(reply, { address: '/console/sign-in', notice: 'password-changed' })
-    },
-  )
+  app.post('/account/password', { config, schema: { body: PasswordForm } }, async (request, reply) => {
+    const principal = principalOf(request)
+    const { current_password: current, new_password: next, remove_passkeys: removePasskeys } = request.body
+    try {
+      await limiters.confirm.take(`user ${principal.id}`)
+      // Validated first, so that a refused new password does not cost an attempt.
+      const found = next.trim() === '' ? ['Must not be blank'] : users.findPasswordProblems(next)
+      if (found.length > 0) throw validationFailed({ new_password: found })
+      await passwords.change({
+        principal,
+        current,
+        next,
+        removePasskeys,
+        deviceToken: cookies.device(request),
+        client: clientOf(request),
+      })
+    } catch (error) {
+      return refuse({ request, reply, error }, (refusal) =>
+        show(request, { removePasskeys, passwordRefusal: atFields(refusal, { password: 'current_password' }) }),
+      )
+    }
+    cookies.clearSession(reply)
+    return notices.redirect(reply, { address: '/console/sign-in', notice: 'password-changed' })
+  })
 
   return show
 }

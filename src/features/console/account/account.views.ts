@@ -7,6 +7,7 @@ import { noRefusal, type Refusal, refusalNote } from '../../../platform/pages/co
 import { type Html, html } from '../../../platform/pages/html.ts'
 import type { Page } from '../../../platform/pages/pages.ts'
 import type { Device, EndedDevice, TwoFactorStatus } from '../console.service.ts'
+import { removePasskeysBox } from '../remove-passkeys.views.ts'
 import { devicesCard } from './devices.views.ts'
 import { type EmailCardView, emailCard } from './email.views.ts'
 
@@ -15,6 +16,8 @@ export interface AccountView extends EmailCardView {
   /** Somebody has followed a link that was mailed to the address. */
   isVerified: boolean
   twoFactor: TwoFactorStatus
+  /** How many the user has. */
+  passkeys: number
   devices: readonly Device[]
   endedDevices: readonly EndedDevice[]
   /** Added by other features. */
@@ -23,6 +26,8 @@ export interface AccountView extends EmailCardView {
   /** The submitted name, if it was refused. */
   name?: string
   profileRefusal?: Refusal
+  /** The submitted choice, if the new password was refused. */
+  removePasskeys?: boolean
   passwordRefusal?: Refusal
 }
 
@@ -68,7 +73,8 @@ ${field({ label: 'Name', name: 'name', value: name, problems: profileRefusal.pro
 </section>`
 }
 
-function passwordCard({ passwordHint: hint, passwordRefusal: refusal = noRefusal }: AccountView) {
+function passwordCard(view: AccountView) {
+  const { passwordHint: hint, passkeys, removePasskeys = false, passwordRefusal: refusal = noRefusal } = view
   const { problems } = refusal
   return html`<section class="card" aria-labelledby="password">
 <h2 id="password">Password</h2>
@@ -77,6 +83,7 @@ ${refusalNote(refusal)}
 <form method="post" action="/console/account/password">
 ${field({ label: 'Current password', name: 'current_password', type: 'password', problems, required: true, autocomplete: 'current-password' })}
 ${field({ label: 'New password', name: 'new_password', type: 'password', problems, hint, required: true, autocomplete: 'new-password' })}
+${passkeys > 0 && removePasskeysBox({ count: passkeys, isOn: removePasskeys })}
 <button class="main">Change the password</button>
 </form>
 </section>`

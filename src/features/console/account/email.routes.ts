@@ -5,7 +5,7 @@ import { principalOf } from '../../../platform/access/route-guards.ts'
 import { addressOf, clientOf } from '../../../platform/http/client.ts'
 import { problemPage } from '../../../platform/pages/components/problem-page.ts'
 import { atFields, createRefuse } from '../../../platform/pages/components/refusals.ts'
-import { OrEmpty } from '../../../platform/validation/body-validation.ts'
+import { OrEmpty, validationFailed } from '../../../platform/validation/body-validation.ts'
 import { Type } from '../../../platform/validation/schema-builder.ts'
 import type { ConsoleParts } from '../console.service.ts'
 import type { ShowAccount } from './account.routes.ts'
@@ -13,7 +13,10 @@ import { confirmPage, linkOverPage } from './email.views.ts'
 
 const config = { access: 'authenticated', docs: false } as const
 const open = { access: 'public', docs: false } as const
-const Token = Type.Object({ token: OrEmpty })
+const LinkForm = Type.Object({ token: OrEmpty, password: OrEmpty })
+
+type LinkPost = { Body: { token: string; password: string } }
+const linkOver = ['invalid_verification_token', 'invalid_confirmation_token']
 
 export function addEmailPages(app: FastifyInstance, parts: ConsoleParts & { show: ShowAccount }): void {
   const { users, profile, notices, send, show } = parts
@@ -46,6 +49,12 @@ export function addEmailPages(app: FastifyInstance, parts: ConsoleParts & { show
     return notices.redirect(reply, { address: '/console/account', notice: 'verification-sent' })
   })
 
+  addLinkPages(app, parts)
+}
+
+/** The pages that mails link to. They take the session of the account, or its password. */
+function addLinkPages(app: FastifyInstance, { profile, cookies, notices, send }: ConsoleParts): void {
+  const refuse = createRefuse(send)
   const links = [
     { path: '/verify', kind: 'verify', find: profile.verification.find, use: profile.verification.verify },
     { path: '/email/confirm', kind: 'confirm', find: profile.email.find, use: profile.email.confirm },
@@ -54,21 +63,31 @@ export function addEmailPages(app: FastifyInstance, parts: ConsoleParts & { show
     app.get<{ Querystring: { token?: unknown } }>(path, { config: open }, async (request, reply) => {
       await profile.tokenLimiter.take(addressOf(request))
       const token = typeof request.query.token === 'string' ? request.query.token.trim() : ''
-      return (await find(token)) ? send(request, reply, confirmPage({ token, kind })) : sendOver(request, reply)
+      const account = await find(token)
+      if (!account) return sendOver(request, reply)
+      return send(request, reply, confirmPage({ token, kind, account, viewer: request.principal }))
     })
 
-    app.post<{ Body: { token: string } }>(path, { config: open, schema: { body: Token } }, async (request, reply) => {
+    app.post<LinkPost>(path, { config: open, schema: { body: LinkForm } }, async (request, reply) => {
       await profile.tokenLimiter.take(addressOf(request))
+      const { principal: viewer } = request
+      const { token, password } = request.body
+      const account = await find(token)
+      if (!account) return sendOver(request, reply)
+      const isOwner = viewer?.id === account.user_id
       try {
-        await use({ token: request.body.token, client: clientOf(request) })
+        if (!isOwner && password === '') throw validationFailed({ password: ['Must not be blank'] })
+        const deviceToken = cookies.device(request)
+        await use({ token, principal: viewer, password, deviceToken, client: clientOf(request) })
       } catch (error) {
         if (isAppError(error, 'email_already_registered')) return send(request, reply, problemPage(error), error.status)
-        if (!isAppError(error, 'invalid_verification_token') && !isAppError(error, 'invalid_confirmation_token')) {
-          throw error
-        }
-        return sendOver(request, reply)
+        // The link was used in the meantime.
+        if (linkOver.some((code) => isAppError(error, code))) return sendOver(request, reply)
+        return refuse({ request, reply, error }, (refusal) =>
+          confirmPage({ token, kind, account, viewer, refusal: atFields(refusal, { password: 'password' }) }),
+        )
       }
-      const address = request.principal ? '/console/account' : '/console/sign-in'
+      const address = isOwner ? '/console/account' : '/console/sign-in'
       return notices.redirect(reply, { address, notice: kind === 'verify' ? 'email-verified' : 'email-changed' })
     })
   }

@@ -10,13 +10,18 @@ import type { ConsoleParts } from '../console.service.ts'
 import { forgotPage, noMailPage, overPage, resetPage } from './password.views.ts'
 
 const config = { access: 'public', docs: false } as const
+const ResetForm = Type.Object({
+  token: OrEmpty,
+  password: OrEmpty,
+  remove_passkeys: Type.Optional(Type.Boolean({ default: false })),
+})
 
 export function addPasswordPages(app: FastifyInstance, parts: ConsoleParts): void {
   const { notices, send } = parts
-  const { passwords, limiters, findPasswordProblems } = parts.auth
+  const { passwords, credentials, limiters, findPasswordProblems } = parts.auth
   const { delivery } = passwords
   const refuse = createRefuse(send)
-  const hint = passwordHint(findPasswordProblems)
+  const view = { hint: passwordHint(findPasswordProblems), delivery, hasPasskeys: credentials.hasPasskeys() }
   const takeTurn = (request: FastifyRequest) => limiters.reset.take(addressOf(request))
   const sendOver = (request: FastifyRequest, reply: FastifyReply) => send(request, reply, overPage({ delivery }), 410)
 
@@ -45,34 +50,35 @@ export function addPasswordPages(app: FastifyInstance, parts: ConsoleParts): voi
     const token = typeof request.query.token === 'string' ? request.query.token.trim() : ''
     if (token !== '') {
       await takeTurn(request)
-      if (!(await passwords.findReset(token))) return sendOver(request, reply)
+      const account = await passwords.describeReset(token)
+      if (!account) return sendOver(request, reply)
+      return send(request, reply, resetPage({ ...view, token, account }))
     }
-    return send(request, reply, resetPage({ hint, token, delivery }))
+    return send(request, reply, resetPage({ ...view, token }))
   })
 
-  app.post(
-    '/password/reset',
-    { config, schema: { body: Type.Object({ token: OrEmpty, password: OrEmpty }) } },
-    async (request, reply) => {
-      const { password } = request.body
-      const token = request.body.token.trim()
-      try {
-        await takeTurn(request)
-        // Checked first: nobody should think up a password for a link that has expired.
-        if (token !== '' && !(await passwords.findReset(token))) return sendOver(request, reply)
-        const found = password === '' ? ['Must not be blank'] : findPasswordProblems(password)
-        const problems = {
-          ...(token === '' && { token: ['Must not be blank'] }),
-          ...(found.length > 0 && { password: found }),
-        }
-        if (Object.keys(problems).length > 0) throw validationFailed(problems)
-        await passwords.reset({ token, password, client: clientOf(request) })
-        return notices.redirect(reply, { address: '/console/sign-in', notice: 'password-reset' })
-      } catch (error) {
-        // The link was used in the meantime.
-        if (isAppError(error, 'invalid_reset_token')) return sendOver(request, reply)
-        return refuse({ request, reply, error }, ({ problems }) => resetPage({ hint, token, delivery, problems }))
+  app.post('/password/reset', { config, schema: { body: ResetForm } }, async (request, reply) => {
+    const { password, remove_passkeys: removePasskeys } = request.body
+    const token = request.body.token.trim()
+    try {
+      await takeTurn(request)
+      // Checked first: nobody should think up a password for a link that has expired.
+      if (token !== '' && !(await passwords.describeReset(token))) return sendOver(request, reply)
+      const found = password === '' ? ['Must not be blank'] : findPasswordProblems(password)
+      const problems = {
+        ...(token === '' && { token: ['Must not be blank'] }),
+        ...(found.length > 0 && { password: found }),
       }
-    },
-  )
+      if (Object.keys(problems).length > 0) throw validationFailed(problems)
+      await passwords.reset({ token, password, removePasskeys, client: clientOf(request) })
+      return notices.redirect(reply, { address: '/console/sign-in', notice: 'password-reset' })
+    } catch (error) {
+      // The link was used in the meantime.
+      if (isAppError(error, 'invalid_reset_token')) return sendOver(request, reply)
+      const account = token === '' ? undefined : await passwords.describeReset(token)
+      return refuse({ request, reply, error }, ({ problems }) =>
+        resetPage({ ...view, token, account, removePasskeys, problems }),
+      )
+    }
+  })
 }

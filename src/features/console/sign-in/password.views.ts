@@ -1,7 +1,8 @@
 import { field, noProblems, type Problems, problemNote } from '../../../platform/pages/components/forms.ts'
-import { html } from '../../../platform/pages/html.ts'
+import { type Html, html } from '../../../platform/pages/html.ts'
 import type { Page } from '../../../platform/pages/pages.ts'
-import type { Delivery } from '../console.service.ts'
+import type { Delivery, ResetAccount } from '../console.service.ts'
+import { removePasskeysBox } from '../remove-passkeys.views.ts'
 
 const back = html`<a href="/console/sign-in">Back to sign in</a>`
 
@@ -56,22 +57,49 @@ ${
   }
 }
 
-/** Without a token in the link, as for a message in the log, the form asks for it. */
-export function resetPage(view: { hint: string; token: string; delivery: Delivery; problems?: Problems }): Page {
-  const { hint, token, delivery, problems = noProblems } = view
-  const tokenHint =
-    delivery === 'log' ? 'It is in the log of the service.' : 'It is in the message that we sent to you.'
+interface ResetView {
+  /** The password policy in words. */
+  hint: string
+  /** Empty if the link has none, as for a message in the log: the form then asks for it. */
+  token: string
+  delivery: Delivery
+  /** Whether there are passkeys at all. */
+  hasPasskeys: boolean
+  /** Undefined until the token is known. */
+  account?: ResetAccount | undefined
+  removePasskeys?: boolean
+  problems?: Problems
+}
+
+export function resetPage(view: ResetView): Page {
+  const { hint, token, delivery, account, problems = noProblems } = view
+  const tokenHint = delivery === 'log' ? 'Find it in the log of the service.' : 'Find it in the message we sent you.'
   return {
     title: 'New password',
     content: html`<section class="narrow card">
 <h1>New password</h1>
+${account && accountNotes(account)}
 ${problemNote(problems)}
 <form method="post" action="/console/password/reset">
 ${token === '' ? field({ label: 'Reset token', name: 'token', problems, hint: tokenHint, required: true, autocomplete: 'off', autofocus: true }) : html`<input type="hidden" name="token" value="${token}">`}
 ${field({ label: 'New password', name: 'password', type: 'password', problems, hint, required: true, autocomplete: 'new-password', autofocus: token !== '' })}
+${passkeyChoice(view)}
 <button class="main">Change the password</button>
 </form>
 <p class="beside">${delivery === 'none' ? back : html`<a href="/console/password/forgot">Ask for another link</a>`}</p>
 </section>`,
   }
+}
+
+function accountNotes({ email, isFirstProof, hasTwoFactor }: ResetAccount): Html {
+  return html`<dl><div><dt>Account</dt><dd>${email}</dd></div></dl>
+<p>You'll be signed out everywhere.</p>
+${isFirstProof && html`<p>This address was never verified, so this also removes passkeys, API keys and known devices that were added to the account.</p>`}
+${hasTwoFactor && html`<p>Two-factor stays on: signing in will ask for a code from the authenticator app. If you don't have the app or a recovery code, an administrator can reset two-factor.</p>`}`
+}
+
+function passkeyChoice({ token, hasPasskeys, account, removePasskeys = false }: ResetView): Html | false {
+  if (account?.isFirstProof) return false
+  const count = token === '' && hasPasskeys ? undefined : (account?.passkeys ?? 0)
+  return count !== 0 && removePasskeysBox({ count, isOn: removePasskeys })
 }

@@ -4,6 +4,7 @@ import { isAppError } from '../../../core/app-error.ts'
 import { principalOf } from '../../../platform/access/route-guards.ts'
 import { addressOf, clientOf } from '../../../platform/http/client.ts'
 import { createRefuse } from '../../../platform/pages/components/refusals.ts'
+import { reword } from '../../../platform/pages/components/reword.ts'
 import { placeOf } from '../../../platform/pages/next-page.ts'
 import { OrEmpty } from '../../../platform/validation/body-validation.ts'
 import { Type } from '../../../platform/validation/schema-builder.ts'
@@ -12,6 +13,7 @@ import { codePage, signInPage } from './sign-in.views.ts'
 
 const access = 'public'
 const config = { access, docs: false } as const
+const sentences = { email_not_verified: "Your email isn't verified yet. We sent you a new link." }
 
 export function addSignInPages(app: FastifyInstance, parts: ConsoleParts): void {
   const { auth, cookies, notices, send } = parts
@@ -65,7 +67,7 @@ export function addSignInPages(app: FastifyInstance, parts: ConsoleParts): void 
         if (outcome.kind === 'signed_in') return await begin(request, reply, { signedIn: outcome, next })
         return send(request, reply, codePage({ challengeToken: outcome.challengeToken, next: placeOf(next) }))
       } catch (error) {
-        return refuse({ request, reply, error }, (refusal) =>
+        return refuse({ request, reply, error: reword(error, sentences) }, (refusal) =>
           signInPage({ email, next: placeOf(next), ...ways, refusal }),
         )
       }
@@ -88,7 +90,7 @@ export function addSignInPages(app: FastifyInstance, parts: ConsoleParts): void 
         return await begin(request, reply, { signedIn, next })
       } catch (error) {
         const isOver = isAppError(error, 'invalid_challenge_token')
-        return refuse({ request, reply, error }, (refusal) =>
+        return refuse({ request, reply, error: reword(error, sentences) }, (refusal) =>
           isOver
             ? signInPage({
                 next: placeOf(next),

@@ -1,6 +1,6 @@
+import type { ListedNode } from '../../../platform/nodes/nodes.ts'
 import { time } from '../../../platform/pages/components/times.ts'
 import { type Html, html } from '../../../platform/pages/html.ts'
-import type { ListedNode } from '../nodes.ts'
 
 export function nodesCard(nodes: readonly ListedNode[]): Html {
   return html`<section class="card wide" aria-labelledby="nodes">

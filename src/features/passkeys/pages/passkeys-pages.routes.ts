@@ -3,6 +3,7 @@ import { isAppError } from '../../../core/app-error.ts'
 import { principalOf } from '../../../platform/access/route-guards.ts'
 import { addressOf, clientOf } from '../../../platform/http/client.ts'
 import { httpErrors } from '../../../platform/http/http-errors.ts'
+import { idOf } from '../../../platform/http/ids.ts'
 import { atFields, createRefuse } from '../../../platform/pages/components/refusals.ts'
 import type { PageKit } from '../../../platform/pages/console-pages.ts'
 import { placeOf, withNext } from '../../../platform/pages/next-page.ts'
@@ -24,6 +25,7 @@ const validateAuthentication = compileBody(AuthenticationResponse)
 export function addPasskeyPages(app: FastifyInstance, deps: PasskeyPagesDeps): void {
   addAddPages(app, deps)
   addRemovePages(app, deps)
+  addUserPages(app, deps)
   addSignIn(app, deps)
 }
 
@@ -104,6 +106,27 @@ function addRemovePages(app: FastifyInstance, { passkeys, send, notices }: Passk
         )
       }
       return notices.redirect(reply, { address: account, notice: 'passkey-removed' })
+    },
+  )
+}
+
+/** For administrators. */
+function addUserPages(app: FastifyInstance, { passkeys, notices }: PasskeyPagesDeps): void {
+  app.post<{ Params: { passkey: string } }>(
+    '/users/:id/passkeys/:passkey/remove',
+    {
+      config: {
+        access: [{ permission: 'users.view' }, { permission: 'users.update' }],
+        audit: 'passkey_removed',
+        docs: false,
+      },
+    },
+    async (request, reply) => {
+      const { principal, client } = actorOf(request)
+      const actor = { id: principal.id, holder: principal, client }
+      const userId = idOf(request)
+      await passkeys.administration.remove({ actor, userId, id: request.params.passkey })
+      return notices.redirect(reply, { address: `/console/users/${userId}`, notice: 'user-passkey-removed' })
     },
   )
 }

@@ -18,25 +18,37 @@ export function passkeysCard(passkeys: readonly ListedPasskey[]): Html {
 <h2 id="passkeys">Passkeys</h2>
 <a class="button end" href="${base}/add">Add a passkey</a>
 </div>
-<p class="soft">Sign in with your fingerprint, your face or the PIN of your device, without password and code.</p>
-${
-  passkeys.length > 0 &&
-  html`<table class="stack devices">
-<thead><tr><th scope="col">Name</th><th scope="col">Added</th><th scope="col">Last used</th><th scope="col">Action</th></tr></thead>
-<tbody>
-${passkeys.map(row)}
-</tbody>
-</table>`
-}
+<p class="soft">Sign in with your fingerprint, face or device PIN instead of your password and code.</p>
+${passkeys.length > 0 && table(passkeys, ({ id }) => html`<a class="button small" href="${base}/${id}/remove" aria-describedby="passkey-${id}">Remove</a>`)}
 </section>`
 }
 
-function row({ id, name, backed_up, created_at, last_used_at }: ListedPasskey): Html {
+/** On the page of a user, for administrators who may remove them. */
+export function userPasskeysCard({ userId, passkeys }: { userId: number; passkeys: readonly ListedPasskey[] }): Html {
+  const remove = ({ id, name }: ListedPasskey) =>
+    html`<form method="post" action="/console/users/${userId}/passkeys/${id}/remove" data-confirm="Remove the passkey “${name}”? It will no longer sign the user in." data-confirm-button="Remove"><button class="small" aria-describedby="passkey-${id}">Remove</button></form>`
+  return html`<section class="card" aria-labelledby="passkeys">
+<h2 id="passkeys">Passkeys</h2>
+<p class="soft">Each signs the user in without a password or code. Removing one doesn't end sessions.</p>
+${table(passkeys, remove)}
+</section>`
+}
+
+function table(passkeys: readonly ListedPasskey[], action: (passkey: ListedPasskey) => Html): Html {
+  return html`<table class="stack devices">
+<thead><tr><th scope="col">Name</th><th scope="col">Added</th><th scope="col">Last used</th><th scope="col">Action</th></tr></thead>
+<tbody>
+${passkeys.map((passkey) => row(passkey, action(passkey)))}
+</tbody>
+</table>`
+}
+
+function row({ id, name, backed_up, created_at, last_used_at }: ListedPasskey, action: Html): Html {
   return html`<tr>
 <td data-label="Name"><span id="passkey-${id}">${name}${backed_up && html` <span class="badge">Synced</span>`}</span></td>
 <td data-label="Added">${time(created_at)}</td>
 <td data-label="Last used">${last_used_at === null ? html`<span class="soft">Never</span>` : time(last_used_at)}</td>
-<td class="action"><a class="button small" href="${base}/${id}/remove" aria-describedby="passkey-${id}">Remove</a></td>
+<td class="action">${action}</td>
 </tr>
 `
 }

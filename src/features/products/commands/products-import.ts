@@ -16,6 +16,7 @@ import type { Counts } from '../transfer/product-import.ts'
 import { createProductTransfer, type ProductTransfer } from '../transfer/product-transfer.ts'
 import { formatOf, readRecords } from '../transfer/record-reader.ts'
 import type { Format, Layout } from '../transfer/records.ts'
+import { checkRows } from '../transfer/row-check.ts'
 import { formatProducts } from './format-products.ts'
 
 export interface ImportOptions {
@@ -96,9 +97,11 @@ async function runImport({ imports, importer }: ProductTransfer, task: Task): Pr
     progress.update({ total: source.size })
 
     const job = () => ({
-      records: readRecords(
-        source.chunks((done) => progress.update({ done })),
-        layout,
+      rows: checkRows(
+        readRecords(
+          source.chunks((done) => progress.update({ done })),
+          layout,
+        ),
       ),
       signal,
       ...showRejected(progress, given.maxErrors),

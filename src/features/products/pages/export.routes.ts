@@ -40,7 +40,8 @@ export function addExport(app: FastifyInstance, { listExport }: ProductPagesDeps
 /** The same products in the same order as the list with these parameters. */
 function readAsked(given: ListParameters): ListQuery | ExportedSearch {
   const { q, category } = given
+  if (asksForOrder(given)) return orderedQueryOf(given)
   if (q !== undefined) return { q, category }
-  if (category === undefined || asksForOrder(given)) return orderedQueryOf(given)
+  if (category === undefined) return orderedQueryOf(given)
   return orderedQueryOf({ category, 'filter[active]': 'true', sort: 'name' })
 }

@@ -92,6 +92,15 @@ export function valuesOf(product: Product): Form {
   return Object.fromEntries(formFields.map(([name, { toValue }]) => [name, toValue(product)]))
 }
 
+/** A form of 128 kB holds so much of ordinary text. */
+const maxEditable = 100_000
+
+/** Without what is too long for a form: a field that is not submitted is left as it is. */
+export function valuesToEdit(product: Product): Form {
+  const values = Object.entries(valuesOf(product))
+  return Object.fromEntries(values.filter(([, value]) => typeof value !== 'string' || value.length <= maxEditable))
+}
+
 /** Normalises line breaks, and numbers as they are displayed or typed. */
 export function normaliseForm(body: Form): Form {
   const form: Record<string, unknown> = { ...body }

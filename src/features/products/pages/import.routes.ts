@@ -2,17 +2,18 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { FatalError } from '../../../core/fatal-error.ts'
 import { principalOf } from '../../../platform/access/route-guards.ts'
-import { csvText } from '../../../platform/csv/csv-text.ts'
-import { readColumns } from '../transfer/columns.ts'
+import { httpErrors } from '../../../platform/http/http-errors.ts'
+import { onResponseEnd } from '../../../platform/http/response-end.ts'
+import type { UploadReader } from '../transfer/upload-reader.ts'
+import type { UploadedFile } from '../transfer/upload-thread.ts'
 import { importedPage, importPage, previewPage } from './import.views.ts'
 import type { ProductPagesDeps } from './product-pages.ts'
-import type { Inspection, Upload } from './product-uploads.ts'
 import { acceptUploads, type UploadForm } from './upload-forms.ts'
 
 export function addImportPages(app: FastifyInstance, { forms, uploads, send }: ProductPagesDeps): void {
   const writing = { config: { access: forms.writeAccess, docs: false } } as const
   const stopping = new AbortController()
-  app.addHook('preClose', async () => stopping.abort())
+  app.addHook('preClose', async () => stopping.abort(httpErrors.unavailable()))
 
   app.get('/products/import', writing, (request, reply) => send(request, reply, importPage()))
 
@@ -21,41 +22,52 @@ export function addImportPages(app: FastifyInstance, { forms, uploads, send }: P
   }))
 
   const acts: Record<'preview' | 'rejected' | 'import', Act> = {
-    async preview({ request, reply, upload, inspection }) {
-      return send(request, reply, previewPage(upload, inspection))
+    async preview({ request, reply, file, reader }) {
+      const inspection = await uploads.inspect(reader)
+      return () => send(request, reply, previewPage(file.name, inspection))
     },
-    async rejected({ reply, inspection }) {
-      return reply
-        .header('content-disposition', 'attachment; filename="rejected.csv"')
-        .type('text/csv; charset=utf-8')
-        .send(rejectedText(inspection))
+    async rejected({ reply, reader }) {
+      const rows = await reader.listRejected()
+      return () =>
+        reply
+          .header('content-disposition', 'attachment; filename="rejected.csv"')
+          .type('text/csv; charset=utf-8')
+          .send(rows)
     },
-    async import({ request, reply, upload, inspection, isAgain }) {
+    async import({ request, reply, file, reader }) {
+      const inspection = await uploads.inspect(reader)
       // As safe to repeat as the command: the same file is imported once, unless that is asked for.
-      if (inspection.known?.finished_at && !isAgain) return send(request, reply, previewPage(upload, inspection), 409)
-      const outcome = await uploads.run(upload, inspection, { by: principalOf(request).id, signal: stopping.signal })
-      return send(request, reply, importedPage(upload, inspection, outcome))
+      if (inspection.known?.finished_at && request.body?.again !== 'yes') {
+        return () => send(request, reply, previewPage(file.name, inspection), 409)
+      }
+      const outcome = await uploads.run(reader, inspection, { by: principalOf(request).id, signal: stopping.signal })
+      return () => send(request, reply, importedPage(file.name, inspection, outcome))
     },
   }
 
   app.register(async (own) => {
-    const useUpload = acceptUploads(own)
-    const answer = async (request: UploadRequest, reply: FastifyReply) => {
-      const { upload, act, again } = request.body ?? {}
-      if (!upload) return send(request, reply, importPage('Choose a file.'), 422)
+    acceptUploads(own, (request) => uploads.requireIdle(principalOf(request).id))
+    own.post<UploadRoute>('/products/import', writing, async (request, reply) => {
+      const { file, act } = request.body ?? {}
+      if (!file) return send(request, reply, importPage('Choose a file.'), 422)
+      const name = act === 'rejected' || act === 'import' ? act : 'preview'
+      const signal = name === 'import' ? stopping.signal : AbortSignal.any([stopping.signal, disconnectionOf(reply)])
       try {
-        const inspection = await uploads.inspect(upload)
-        const run = acts[act === 'rejected' || act === 'import' ? act : 'preview']
-        return await run({ request, reply, upload, inspection, isAgain: again === 'yes' })
+        const uploader = { userId: principalOf(request).id, address: request.ip, signal }
+        const respond = await uploads.use(file, uploader, (reader) => acts[name]({ request, reply, file, reader }))
+        return respond()
       } catch (error) {
         if (!(error instanceof FatalError)) throw error
         return send(request, reply, importPage(problemOf(error)), 422)
       }
-    }
-    own.post<UploadRoute>('/products/import', writing, (request, reply) =>
-      useUpload(request, () => answer(request, reply)),
-    )
+    })
   })
+}
+
+function disconnectionOf(reply: FastifyReply): AbortSignal {
+  const disconnection = new AbortController()
+  onResponseEnd(reply.raw, () => disconnection.abort(httpErrors.unavailable()))
+  return disconnection.signal
 }
 
 interface UploadRoute {
@@ -63,31 +75,16 @@ interface UploadRoute {
 }
 type UploadRequest = FastifyRequest<UploadRoute>
 
-type Act = (given: {
-  request: FastifyRequest
+/** Returns what sends the response: by then the next file of the same user is accepted. */
+type Act = (upload: {
+  request: UploadRequest
   reply: FastifyReply
-  upload: Upload
-  inspection: Inspection
-  isAgain: boolean
-}) => Promise<FastifyReply>
+  file: UploadedFile
+  reader: UploadReader
+}) => Promise<() => FastifyReply>
 
 /** As a sentence, without what is said of the options of the command. */
 function problemOf({ message }: FatalError): string {
   const [text = ''] = message.split('; are its fields', 1)
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`
-}
-
-/** Can be corrected and imported: columns that an import does not know are ignored. */
-function rejectedText({ rejectedRows }: Inspection): string {
-  const rows = rejectedRows.map(({ line, problem, row = {} }) => [
-    line,
-    problem,
-    ...readColumns.map((column) => cellOf(row[column])),
-  ])
-  return csvText([['line', 'problem', ...readColumns], ...rows])
-}
-
-/** A list or an object, which no column has, need not have a text. */
-function cellOf(value: unknown): string {
-  return value === undefined || typeof value === 'object' ? '' : String(value)
 }

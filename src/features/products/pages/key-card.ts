@@ -10,7 +10,7 @@ const example = JSON.stringify({ name: 'My first product', description: 'Made wi
 export function createKeyCard({ forms }: Pick<ProductsService, 'forms'>): Card<ShownKey> {
   return {
     show(shown) {
-      if (!forms.mayWrite(shown)) return undefined
+      if (!forms.mayWrite(shown) || !shown.allows('products.create')) return undefined
       const { key, address } = shown
       return html`<section class="medium card" aria-labelledby="key-product">
 <h2 id="key-product">Make a product with it</h2>

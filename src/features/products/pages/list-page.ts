@@ -1,13 +1,13 @@
 /** Reads and sends the list of products: by page, by a search, or in an order of choice. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { principalOf } from '../../../platform/access/route-guards.ts'
-import { cursorOf } from '../../../platform/changes/change.ts'
 import { parseId } from '../../../platform/http/ids.ts'
 import { metaOf, pageOf } from '../../../platform/http/paging.ts'
 import { chooseColumns, columnsParameter } from '../../../platform/pages/components/columns.ts'
 import { withoutBlanks } from '../../../platform/pages/components/list-links.ts'
 import { isAllPicked } from '../../../platform/pages/components/row-picks.ts'
 import type { Product } from '../product.ts'
+import { productTopic } from '../product-topic.ts'
 import type { Wanted } from '../products.service.ts'
 import { listParameters } from './list-address.ts'
 import { listColumns } from './list-columns.ts'
@@ -42,9 +42,8 @@ export function createListPage({ forms: products, sorted, changes, send }: Produ
     const page = { page: pageOf(query).page, perPage }
     const isFiltered = wanted.q !== undefined || wanted.category !== undefined
     // Before the rows are read, so that nothing falls between them and what the page then follows.
-    const cursor = cursorOf(await changes.latest())
-    // A search by name is always in the order of names.
-    const isOrdered = wanted.q === undefined && asksForOrder(given)
+    const cursor = changes.cursors.issue(await changes.latestOf(productTopic.topic))
+    const isOrdered = asksForOrder(given)
     const [categories, found, ordered, listed] = await Promise.all([
       products.listCategories(maxCategories),
       isFiltered && !isOrdered ? findPage(products, wanted, page.page) : undefined,

@@ -20,13 +20,14 @@ export function asksForOrder({ from, ...given }: ListParameters): boolean {
 
 /** The query of a list: as in the API, but numbers may be written as they are shown. Throws 422. */
 export function orderedQueryOf(given: ListParameters): ListQuery {
-  const { category, cursor, count, from, ...all } = given
+  const { q, category, cursor, count, from, ...all } = given
   const filters = ordersAndFilters(all)
   const query = readListQuery(
     {
       sort: newestFirst,
       ...filters,
       ...plainNumbers(filters),
+      ...(q !== undefined && { q }),
       ...(cursor !== undefined && { cursor }),
       ...(count !== undefined && { count }),
       ...(category !== undefined && { 'filter[category]': category }),
@@ -42,8 +43,13 @@ export async function readOrdered(
   given: ListParameters,
   { kept, limit }: { kept: ListParameters; limit: number },
 ): Promise<Ordered> {
-  const { category } = given
-  const query = { ...ordersAndFilters(given), ...(category !== undefined && { category }), ...kept }
+  const { q, category } = given
+  const query = {
+    ...(q !== undefined && { q }),
+    ...ordersAndFilters(given),
+    ...(category !== undefined && { category }),
+    ...kept,
+  }
   try {
     const asked = orderedQueryOf(given)
     return { query, sort: asked.sort, page: await sorted.page({ ...asked, limit }) }

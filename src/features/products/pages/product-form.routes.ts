@@ -8,7 +8,7 @@ import { type Html, html } from '../../../platform/pages/html.ts'
 import { markAsForm } from '../../../platform/validation/body-validation.ts'
 import type { Product } from '../product.ts'
 import { conflictNote, goneNote } from './conflict.views.ts'
-import { normaliseForm, valuesOf } from './form-fields.ts'
+import { normaliseForm, valuesToEdit } from './form-fields.ts'
 import { historyCard } from './history.views.ts'
 import { detailsPage, duplicateNote, editPage, newPage } from './product.views.ts'
 import type { Form } from './product-forms.ts'
@@ -28,7 +28,7 @@ export function addFormPages(app: FastifyInstance, deps: ProductPagesDeps): void
     const from = textOf(request.query.from)
     if (from === undefined) return sendNew(request, reply)
     const product = await products.get(parseId(from))
-    return sendNew(request, reply, { values: valuesOf(product), note: duplicateNote(product) })
+    return sendNew(request, reply, { values: valuesToEdit(product), note: duplicateNote(product) })
   })
 
   app.post<{ Body: Form }>('/products', writing, async (request, reply) => {
@@ -46,7 +46,7 @@ export function addFormPages(app: FastifyInstance, deps: ProductPagesDeps): void
     const beside = await readBeside(request, product)
     if (!products.mayWrite(principalOf(request))) return send(request, reply, detailsPage(product, beside))
     const categories = await products.suggestCategories()
-    const view = { product, tag: products.tagOf(product), values: valuesOf(product), categories, beside }
+    const view = { product, tag: products.tagOf(product), values: valuesToEdit(product), categories, beside }
     return send(request, reply, editPage(view))
   })
 

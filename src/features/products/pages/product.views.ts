@@ -11,6 +11,8 @@ import { statusBadge } from './list-columns.ts'
 import type { Form } from './product-forms.ts'
 
 interface FormView {
+  /** As it is saved; undefined for a new one. */
+  product?: Product | undefined
   values?: Form | undefined
   problems?: Problems | undefined
   /** Shown above the form. */
@@ -43,7 +45,6 @@ export function duplicateNote({ id, name }: Pick<Product, 'id' | 'name'>): Html 
 }
 
 interface EditView {
-  /** As it is saved. */
   product: Product
   /** The ETag of the product that is edited. */
   tag: string
@@ -64,7 +65,7 @@ export function editPage({ product, tag, beside, ...view }: FormView & EditView)
 ${note}${problemNote(problems)}
 <form method="post" action="${path}/${id}">
 <input type="hidden" name="tag" value="${tag}">
-${fields(view, { isNew: false })}<div class="row"><button class="main">${note ? 'Save mine' : 'Save'}</button><a class="button quiet" href="${path}" data-back>Back to the list</a></div>
+${fields({ ...view, product }, { isNew: false })}<div class="row"><button class="main">${note ? 'Save mine' : 'Save'}</button><a class="button quiet" href="${path}" data-back>Back to the list</a></div>
 </form>
 </section>
 <section class="medium card">
@@ -101,6 +102,19 @@ function factsOf({ id, slug, version, created_at, updated_at }: Product): Fact[]
 
 const shownAbove = new Set(['name', 'description', 'active'])
 
+/** Of a description; it may be a megabyte, and escaping makes it five times as long. */
+const maxShown = 10_000
+
+function wholeLink({ id, description }: Product): Html {
+  return html`<a href="/api/v2/products/${id}">Show all ${description.length.toLocaleString('en')} characters</a>`
+}
+
+/** Instead of a field that is too long for a form: see `valuesToEdit`. */
+function leftAsItIs(label: string, product: Product): Html {
+  return html`<div class="field"><p class="label">${label}</p>
+<p class="hint">Too long to edit here. Saving leaves it as it is; to change it, use the API. ${wholeLink(product)}</p></div>`
+}
+
 /** For users who may not write. */
 export function detailsPage(product: Product, beside: Html): Page {
   const { name, description } = product
@@ -116,7 +130,8 @@ export function detailsPage(product: Product, beside: Html): Page {
     content: html`<div class="product">
 <section class="medium card">
 <h1>${name}</h1>
-<p class="text">${description}</p>
+<p class="text">${description.length > maxShown ? html`${description.slice(0, maxShown).toWellFormed()}…` : description}</p>
+${description.length > maxShown && html`<p class="beside">${wholeLink(product)}</p>`}
 ${factList(facts)}
 <p class="beside"><a href="${path}" data-back>Back to the list</a></p>
 </section>
@@ -147,9 +162,10 @@ function linesOf(list: readonly NamedField[]): NamedField[][] {
 }
 
 function control(name: string, shown: FormField, view: FormView, form: { isNew: boolean }): Html {
-  const { values = {}, problems = noProblems, categories = [] } = view
+  const { values = {}, problems = noProblems, categories = [], product } = view
   const { label, checkbox, isMultiline, input } = shown
   if (checkbox) return box({ name, label, hint: checkbox.hint, isOn: values[name] === 'true', problems })
+  if (isMultiline && product && values[name] === undefined) return leftAsItIs(label, product)
   const type = isMultiline ? 'textarea' : 'text'
   const options = { name, label, type, value: values[name], problems, ...input?.(form) } as const
   const suggestions = html`\n<datalist id="categories">${categories.map((each) => html`<option value="${each}"></option>`)}</datalist>`

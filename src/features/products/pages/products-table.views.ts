@@ -25,11 +25,11 @@ export interface TableView {
   /** What the list shows, and those of it that every link keeps. */
   here: ListParameters
   kept: ListParameters
+  /** A search by name, which becomes a sorted list of active products. */
+  found?: object
   columns: readonly ListColumn[]
   mayWrite: boolean
   ordered?: Ordered | undefined
-  /** A search is always by name. */
-  isSortable: boolean
   isPicked: boolean
   edited?: EditedRow | undefined
 }
@@ -44,18 +44,23 @@ ${products.map((product) => row(product, columns, view))}
 }
 
 function head({ label, sort, isNumber = false }: Partial<ListColumn> & { label: string }, view: TableView): Html {
-  const { isSortable, ordered, kept } = view
-  if (sort === undefined || !isSortable) {
+  const { ordered, found, here, kept } = view
+  if (sort === undefined) {
     return html`<th scope="col"${isNumber && html` class="number"`}>${label}</th>`
   }
-  return sortedHead({ field: sort, text: label, isNumber }, ordered, kept)
+  const { page: _page, ...searched } = here
+  return sortedHead(
+    { field: sort, text: label, isNumber },
+    ordered,
+    found ? { ...searched, 'filter[active]': 'true' } : kept,
+  )
 }
 
 function row(product: Product, shown: readonly ListColumn[], view: TableView): Html {
   const { id, name, version } = product
   const { mayWrite, isPicked, edited } = view
   const form = edited?.id === id ? edited : undefined
-  return html`<tr data-id="${id}"${form && html` data-edited`}>
+  return html`<tr data-id="${id}" data-version="${version}"${form && html` data-edited`}>
 ${mayWrite && pickCell({ value: `${id}:${version}`, label: name, isPicked })}
 <td class="title"><a href="${listPath}/${id}">${name}</a>${form && editForm(form, view)}</td>
 ${shown.map((column) => html`<td${classOf(column)}>${form ? editCell(product, column, form) : cell(product, column, view)}</td>\n`)}</tr>

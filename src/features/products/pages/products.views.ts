@@ -28,7 +28,7 @@ interface Found {
   hasMore: boolean
 }
 
-export interface ListView extends Omit<TableView, 'isSortable'> {
+export interface ListView extends TableView {
   wanted: Wanted
   /** Where the change log was before the products were read. */
   cursor: string
@@ -57,7 +57,7 @@ ${searchForm(wanted, categories, html`${hiddenFields(kept)}${orderFields(ordered
 <p id="count" class="soft" role="status">${countOf(view)}</p>
 <div id="results" data-list="${kind}" data-cursor="${cursor}">
 ${products.length > 0 && mayWrite && productBulkBar(here)}
-${products.length > 0 ? productsTable(products, { ...view, isSortable: !found }) : empty(view)}
+${products.length > 0 ? productsTable(products, view) : empty(view)}
 ${listed && listed.meta.last_page > 1 && products.length > 0 && html`${pager(path, listed.meta, kept)}${pageJump(path, listed.meta, kept)}`}
 ${found && foundPager(found, view)}
 ${ordered && products.length > 0 && orderedPager(ordered)}

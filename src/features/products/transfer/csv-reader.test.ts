@@ -11,9 +11,9 @@ const header = 'name,description,price'
 function read(file: string | Buffer, { size = 64 * 1024, delimiter = ',' } = {}): SourceRecord[] {
   const bytes = Buffer.from(file)
   const reader = createCsvReader({ delimiter, isExact: false })
-  const records: SourceRecord[] = []
-  for (let at = 0; at < bytes.length; at += size) records.push(...reader.push(bytes.subarray(at, at + size)))
-  return [...records, ...reader.end()]
+  const records: SourceRecord[][] = []
+  for (let at = 0; at < bytes.length; at += size) records.push(reader.push(bytes.subarray(at, at + size)))
+  return [...records.flat(), ...reader.end()]
 }
 
 const row = (line: number, name: string, description: string, price: string) => ({
@@ -116,6 +116,32 @@ test('a line of many megabytes is one wrong row', () => {
     { line: 2, problem: 'longer than 1 MiB, or a quote is not closed' },
     row(3, 'a', 'b', '1'),
   ])
+})
+
+test('no file takes much longer to read than its size explains', { timeout: 120_000 }, () => {
+  const bytes = 4 << 20
+  const fill = (text: string) => text.repeat(bytes / text.length)
+  const files = [
+    '"a\n',
+    'a,"b""c\n',
+    ',',
+    '"',
+    '\n',
+    '""\n',
+    `"${'x,y,z\n'.repeat(170_000)}`,
+    `${','.repeat(16_382)}\n`,
+  ]
+  for (const text of files) assert.ok(read(`${header}\n${fill(text)}\na,b,1\n`).length > 0)
+})
+
+test('a row of too many fields is one wrong row; a first row of too many ends the file', () => {
+  assert.deepEqual(read(`${header}\n${','.repeat(20_000)}\na,b,1\n`), [
+    { line: 2, problem: 'has more than 16,384 fields' },
+    row(3, 'a', 'b', '1'),
+  ])
+  assert.throws(() => read(`${header}${','.repeat(20_000)}\n`), {
+    message: 'the first row has more than 16,384 fields',
+  })
 })
 
 test('without the columns that are needed nothing is read', () => {

@@ -1,135 +1,138 @@
 /**
- * Reads CSV with line numbers; a malformed row affects only itself. After a stray quote the parser cannot resynchronise, so
- * it is restarted on the next line.
+ * Reads CSV (RFC 4180) with line numbers. A malformed row affects only itself: reading resumes on the next line.
+ *
+ * The work grows with the size of the file only, whatever is in it. A row that is incomplete is read again once twice as
+ * much of it has arrived. A row that ends in an error far from its first line has an odd number of quotes there and an even
+ * number on each line in between; read by itself, none of those lines opens a quote that reaches beyond it.
  *
  * Bytes are handled as Latin-1 text, one character per byte, so that invalid UTF-8 is detected and not replaced.
  */
-import { type CsvError, type Parser, parse } from 'csv-parse'
+import { wrong } from './columns.ts'
 import { createCsvRows } from './csv-rows.ts'
-import { type Layout, maxRecordBytes, type RecordReader, type SourceRecord } from './records.ts'
+import { type Layout, maxFields, maxRecordBytes, type RecordReader, type SourceRecord, tooMany } from './records.ts'
 
 export function createCsvReader(layout: Omit<Layout, 'format'>): RecordReader {
   const rows = createCsvRows(layout)
   const withoutBom = createBomFilter()
-  /** The parser's input since it was started, without the rows that are done. */
+  /** Not yet read; begins with a row. */
   let text = ''
-  let doneBytes = 0
   let line = 1
-  let failure: CsvError | undefined
-  let parser = start()
   let isDiscarding = false
-  let isCareful = false
-  const records: SourceRecord[] = []
+  let retryLength = 0
 
-  function start(): Parser {
-    doneBytes = 0
-    failure = undefined
-    return createParser(layout.delimiter, {
-      onRow(fields, endBytes) {
-        if (!failure) take(fields, endBytes)
-      },
-      onFailure(error) {
-        failure ??= error
-      },
-    })
-  }
-
-  function take(fields: string[], endBytes: number): void {
-    const record = rows.toRecord(fields, line)
-    if (record) records.push(record)
-    drop(endBytes - doneBytes)
-    doneBytes = endBytes
-  }
-
-  function drop(length: number): void {
-    for (let at = text.indexOf('\n'); at !== -1 && at < length; at = text.indexOf('\n', at + 1)) line += 1
-    text = text.slice(length)
-  }
-
-  function write(chunk: string): void {
-    text += chunk
-    let unread = chunk
-    while (unread !== '') {
+  function read(isEnd: boolean): SourceRecord[] {
+    const records: SourceRecord[] = []
+    let at = 0
+    while (at < text.length && (isEnd || text.length - at >= retryLength)) {
+      retryLength = 0
       if (isDiscarding) {
-        const end = text.indexOf('\n')
-        if (end === -1) {
-          text = ''
-          return
-        }
-        isDiscarding = false
-        drop(end + 1)
-        parser = start()
-        unread = text
-        isCareful = true
+        const end = endOfLine(text, at)
+        isDiscarding = text[end - 1] !== '\n'
+        at = advance(at, end)
         continue
       }
-      // After a malformed row, line by line: if every row is malformed, each restart would parse the whole rest again.
-      const next: string = isCareful ? unread.slice(0, unread.indexOf('\n') + 1) || unread : unread
-      parser.write(Buffer.from(next, 'latin1'))
-      unread = unread.slice(next.length)
-      // Only this line is dropped; the following ones may be valid.
-      if (failure) {
-        giveUp(failure)
-        unread = text
+      const scanned = scanRow(text, at, { delimiter: layout.delimiter, isEnd })
+      const length = scanned.end - at
+      if (length > maxRecordBytes) refuse(records, problems.tooLong)
+      else if (scanned.kind === 'malformed') refuse(records, scanned.problem)
+      else if (scanned.kind === 'row') {
+        const record = rows.toRecord(scanned.fields, line)
+        if (record) records.push(record)
+        at = advance(at, scanned.end)
+      } else {
+        retryLength = 2 * length
+        break
       }
     }
-    isCareful = false
+    text = text.slice(at)
+    rows.requireKnownColumns()
+    return records
   }
 
-  function giveUp({ code }: CsvError): void {
-    records.push({ line, problem: problems[code] ?? 'not a row of CSV' })
+  /** Only this line is dropped; the following ones may be valid. */
+  function refuse(records: SourceRecord[], problem: string): void {
+    if (problem === problems.tooWide && !rows.hasColumns()) throw wrong(`the first row ${problem}`)
+    records.push({ line, problem })
     isDiscarding = true
   }
 
-  function taken(): SourceRecord[] {
-    rows.requireKnownColumns()
-    return records.splice(0)
+  function advance(from: number, to: number): number {
+    for (let at = text.indexOf('\n', from); at !== -1 && at < to; at = text.indexOf('\n', at + 1)) line += 1
+    return to
   }
 
   return {
     push(chunk) {
-      write(withoutBom.pass(chunk.toString('latin1')))
-      return taken()
+      text += withoutBom.pass(chunk.toString('latin1'))
+      return read(false)
     },
     end() {
-      write(withoutBom.rest())
-      parser.end()
-      // An unclosed quote may have swallowed further rows.
-      while (failure && !isDiscarding) {
-        giveUp(failure)
-        write('\n')
-        parser.end()
-      }
+      text += withoutBom.rest()
+      const records = read(true)
       rows.requireHeader()
-      return taken()
+      return records
     },
   }
 }
 
-interface ParserEvents {
-  /** `endBytes` counts from the start of the parser. */
-  onRow(fields: string[], endBytes: number): void
-  onFailure(error: CsvError): void
+/** `end` is the index after what was read. */
+type Scanned =
+  | { kind: 'row'; fields: string[]; end: number }
+  | { kind: 'malformed'; problem: string; end: number }
+  | { kind: 'incomplete'; end: number }
+
+const [quote, carriageReturn, lineFeed] = [0x22, 0x0d, 0x0a]
+
+function scanRow(text: string, start: number, { delimiter, isEnd }: { delimiter: string; isEnd: boolean }): Scanned {
+  const separator = delimiter.charCodeAt(0)
+  const fields: string[] = []
+  const incomplete = { kind: 'incomplete', end: text.length } as const
+  for (let at = start; ; ) {
+    if (fields.length === maxFields) return { kind: 'malformed', problem: problems.tooWide, end: at }
+    const isQuoted = text.charCodeAt(at) === quote
+    const end = isQuoted ? findClosingQuote(text, at) : endOfPlainField(text, at, separator)
+    if (end === -1) return isEnd ? { ...incomplete, kind: 'malformed', problem: problems.unclosed } : incomplete
+    const next = isQuoted ? end + 1 : end
+    const isAtEnd = next >= text.length
+    // It may be the first half of an escaped quote or of a line break.
+    if (!isEnd && (isAtEnd || (isQuoted && next === text.length - 1 && text.charCodeAt(next) === carriageReturn))) {
+      return incomplete
+    }
+    const code = text.charCodeAt(next)
+    const isBreak = code === lineFeed || (isQuoted && text.startsWith('\r\n', next))
+    if (!isAtEnd && !isBreak && code !== separator) {
+      return { kind: 'malformed', problem: isQuoted ? problems.afterQuote : problems.insideField, end: next }
+    }
+    if (isQuoted) fields.push(text.slice(at + 1, end).replaceAll('""', '"'))
+    else fields.push(text.slice(at, code === lineFeed && text[next - 1] === '\r' && next > at ? next - 1 : next))
+    if (isAtEnd) return { kind: 'row', fields, end: text.length }
+    if (isBreak) return { kind: 'row', fields, end: code === lineFeed ? next + 1 : next + 2 }
+    at = next + 1
+  }
 }
 
-/** Events are emitted synchronously during `write`, in the order of the file. */
-function createParser(delimiter: string, { onRow, onFailure }: ParserEvents): Parser {
-  return parse({
-    delimiter,
-    encoding: 'latin1',
-    record_delimiter: ['\r\n', '\n'],
-    relax_column_count: true,
-    max_record_size: maxRecordBytes,
-    skip_records_with_error: true,
-    on_record(fields: string[], { bytes }) {
-      onRow(fields, bytes)
-      return null
-    },
-    on_skip(error) {
-      if (error) onFailure(error)
-      return undefined
-    },
-  })
+/** Returns the index of the quote that closes the field which begins here; -1 if there is none. */
+function findClosingQuote(text: string, start: number): number {
+  for (let at = text.indexOf('"', start + 1); at !== -1; at = text.indexOf('"', at + 2)) {
+    if (text.charCodeAt(at + 1) !== quote) return at
+  }
+  return -1
+}
+
+/** Returns the index of what ends the field or may not stand in it. */
+function endOfPlainField(text: string, start: number, separator: number): number {
+  let at = start
+  for (; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (code === separator || code === lineFeed || code === quote) break
+  }
+  return at
+}
+
+/** Returns the index after the line break. */
+function endOfLine(text: string, start: number): number {
+  const end = text.indexOf('\n', start)
+  return end === -1 ? text.length : end + 1
 }
 
 const bom = '\xef\xbb\xbf'
@@ -152,9 +155,10 @@ function createBomFilter() {
   }
 }
 
-const problems: Readonly<Record<string, string>> = {
-  CSV_INVALID_CLOSING_QUOTE: 'a closing quote is followed by text; a quote inside a quoted field is written ""',
-  INVALID_OPENING_QUOTE: 'a quote stands inside a field that does not begin with one; write the field in quotes',
-  CSV_QUOTE_NOT_CLOSED: 'a quote is not closed',
-  CSV_MAX_RECORD_SIZE: 'longer than 1 MiB, or a quote is not closed',
+const problems = {
+  afterQuote: 'a closing quote is followed by text; a quote inside a quoted field is written ""',
+  insideField: 'a quote stands inside a field that does not begin with one; write the field in quotes',
+  unclosed: 'a quote is not closed',
+  tooLong: 'longer than 1 MiB, or a quote is not closed',
+  tooWide: tooMany('fields'),
 }

@@ -20,7 +20,7 @@ export function createCsvRows({ delimiter, isExact }: Omit<Layout, 'format'>) {
     }
   }
 
-  /** Not thrown here, because the parser would treat it as its own error. */
+  /** Thrown after the records that precede it. */
   function refuse(problem: unknown): void {
     headerProblem = problem
     columns = []
@@ -37,6 +37,8 @@ export function createCsvRows({ delimiter, isExact }: Omit<Layout, 'format'>) {
   }
 
   return {
+    hasColumns: () => columns !== undefined,
+
     requireHeader(): void {
       if (!columns) throw wrong('the file is empty: its first row must name the columns')
     },

@@ -40,3 +40,15 @@ test('what is not UTF-8, or too long, costs its line alone', () => {
     { line: 3, row: { price: 1 } },
   ])
 })
+
+test('a line that is nested too deep, or has too many values, is not parsed', () => {
+  const deep = (levels: number) => `{"name":${'['.repeat(levels)}${']'.repeat(levels)}}`
+  const wide = `{"name":[${'1,'.repeat(20_000)}1]}`
+  const text = '{"name":"[[{,\\"[,"}'
+  assert.deepEqual(read([deep(200_000), wide, '['.repeat(50_000), text].join('\n')), [
+    { line: 1, problem: 'is nested more than 32 levels deep' },
+    { line: 2, problem: 'has more than 16,384 values' },
+    { line: 3, problem: 'is nested more than 32 levels deep' },
+    { line: 4, row: { name: '[[{,"[,' } },
+  ])
+})

@@ -1,4 +1,4 @@
-/** Imports records in batches, with the progress in the same transaction, so that an interrupted import can resume. */
+/** Imports rows in batches, with the progress in the same transaction, so that an interrupted import can resume. */
 import type { Clock } from '../../../core/clock.ts'
 import { exitCodes, FatalError } from '../../../core/fatal-error.ts'
 import type { Database, Statement } from '../../../platform/database/database.ts'
@@ -6,8 +6,7 @@ import { charactersPerWrite, insertMany, rowsPerWrite } from '../bulk.store.ts'
 import type { ProductValues } from '../product.ts'
 import { type BulkWriter, openBulkWriter } from './bulk-writer.ts'
 import type { ProductImportStore } from './product-imports.store.ts'
-import type { SourceRecord } from './records.ts'
-import { createRowCheck } from './row-check.ts'
+import type { CheckedRow } from './row-check.ts'
 
 export interface Counts {
   imported: number
@@ -15,7 +14,7 @@ export interface Counts {
 }
 
 export interface CheckJob {
-  records: AsyncIterable<SourceRecord[]>
+  rows: AsyncIterable<readonly CheckedRow[]>
   signal: AbortSignal
   onRejected(line: number, problem: string): void
   onProgress(counts: Counts): void
@@ -47,17 +46,15 @@ export interface ProductImportDeps {
 }
 
 export function createProductImport({ db, clock, store, openWriter = openBulkWriter }: ProductImportDeps) {
-  /** Validates all records and writes nothing. */
-  async function check({ records, signal, onRejected, onProgress }: CheckJob): Promise<Counts> {
-    const checkRow = createRowCheck()
+  /** Counts the rows and writes nothing. */
+  async function check({ rows, signal, onRejected, onProgress }: CheckJob): Promise<Counts> {
     const counts = { imported: 0, rejected: 0 }
-    for await (const some of records) {
-      for (const record of some) {
-        const checked = checkRow(record)
-        if ('product' in checked) counts.imported += 1
+    for await (const some of rows) {
+      for (const row of some) {
+        if ('product' in row) counts.imported += 1
         else {
           counts.rejected += 1
-          onRejected(record.line, checked.problem)
+          onRejected(row.line, row.problem)
         }
       }
       onProgress(counts)
@@ -67,9 +64,8 @@ export function createProductImport({ db, clock, store, openWriter = openBulkWri
   }
 
   async function run(job: ImportJob): Promise<ImportOutcome> {
-    const { records, id, done, by, signal, onRejected, onProgress } = job
+    const { rows, id, done, by, signal, onRejected, onProgress } = job
     const bulk = await openWriter({ db, clock })
-    const checkRow = createRowCheck()
     /** Committed by this run. */
     const counts = { imported: 0, rejected: 0 }
     let products: ProductValues[] = []
@@ -81,7 +77,7 @@ export function createProductImport({ db, clock, store, openWriter = openBulkWri
     let isInterrupted = false
 
     async function write(
-      rows: ProductValues[],
+      batch: ProductValues[],
       advance: { from: number; to: number; rejected: number },
       isFinished: boolean,
     ) {
@@ -91,12 +87,12 @@ export function createProductImport({ db, clock, store, openWriter = openBulkWri
         hasBegun = true
         statements.push(store.advance(id, { ...advance, rejected: done.rejected + advance.rejected, isFinished }))
       }
-      if (rows.length > 0) statements.push(insertMany(db.dialect, rows, clock.nowIso(), by))
+      if (batch.length > 0) statements.push(insertMany(db.dialect, batch, clock.nowIso(), by))
       if (statements.length > 0) {
         const decided = await bulk.write(...statements)
         if (id !== undefined && decided.length === 0) throw overtaken()
       }
-      counts.imported += rows.length
+      counts.imported += batch.length
       counts.rejected = advance.rejected
       onProgress(counts)
     }
@@ -113,17 +109,16 @@ export function createProductImport({ db, clock, store, openWriter = openBulkWri
     }
 
     try {
-      for await (const some of records) {
-        for (const record of some) {
+      for await (const some of rows) {
+        for (const row of some) {
           place += 1
           if (place <= done.records) continue
-          const checked = checkRow(record)
-          if ('product' in checked) {
-            products.push(checked.product)
-            characters += checked.product.description.length
+          if ('product' in row) {
+            products.push(row.product)
+            characters += row.product.description.length
           } else {
             rejected += 1
-            onRejected(record.line, checked.problem)
+            onRejected(row.line, row.problem)
           }
           const isFull = products.length === rowsPerWrite || characters >= charactersPerWrite
           if (isFull || place - seen === maxRecordsPerWrite) await flush(false)

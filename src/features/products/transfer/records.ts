@@ -21,3 +21,12 @@ export interface RecordReader {
 
 /** The limit of request bodies. Without a limit, an unclosed quote would turn the whole file into one row. */
 export const maxRecordBytes = 1 << 20
+
+/** Columns of a row of CSV, or values in a line of JSON: as many columns as a spreadsheet may have. */
+export const maxFields = 16_384
+/** Of lists and objects in a line of JSON. No column takes either. */
+export const maxDepth = 32
+
+export function tooMany(what: 'fields' | 'values'): string {
+  return `has more than ${maxFields.toLocaleString('en')} ${what}`
+}

@@ -4,14 +4,21 @@ import { toInput } from '../products.schema.ts'
 import { ImportedRow } from './columns.ts'
 import type { SourceRecord } from './records.ts'
 
-export type CheckedRow = { product: ProductValues } | { problem: string }
+/** Plain data, which may be sent to another thread. */
+export type CheckedRow = { line: number; product: ProductValues } | { line: number; problem: string }
 
 export function createRowCheck(): (record: SourceRecord) => CheckedRow {
   const validate = compileBody(ImportedRow)
   return (record) => {
     if ('problem' in record) return record
-    const checked = validate(record.row)
-    if ('error' in checked) return { problem: describeDetails(checked.error) ?? checked.error.message }
-    return { product: { ...toInput(checked.value), active: checked.value.active } }
+    const { line, row } = record
+    const checked = validate(row)
+    if ('error' in checked) return { line, problem: describeDetails(checked.error) ?? checked.error.message }
+    return { line, product: { ...toInput(checked.value), active: checked.value.active } }
   }
+}
+
+export async function* checkRows(records: AsyncIterable<SourceRecord[]>): AsyncGenerator<CheckedRow[]> {
+  const check = createRowCheck()
+  for await (const some of records) yield some.map(check)
 }

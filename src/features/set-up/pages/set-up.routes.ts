@@ -20,7 +20,7 @@ const forAdministrators = { access: { permission: '*' }, docs: false } as const
 const SetUpForm = Type.Object({ token: OrEmpty, email: OrEmpty, name: OrEmpty, password: OrEmpty })
 
 export function addSetUpPages(app: FastifyInstance, parts: PageKit & SetUpService): void {
-  const { send, notices, cookies, cards } = parts
+  const { send, notices, cookies, cards, addSamples } = parts
   const refuse = createRefuse(send)
   const hint = passwordHint(parts.findPasswordProblems)
   const takeTurn = (request: FastifyRequest) => parts.visits.take(addressOf(request))
@@ -60,7 +60,7 @@ export function addSetUpPages(app: FastifyInstance, parts: PageKit & SetUpServic
     const principal = principalOf(request)
     const welcome = await requireWelcome(request)
     const view = {
-      ...welcome,
+      hasSamples: addSamples && welcome.hasSamples,
       address: parts.publicUrl ?? visitedAddress(request),
       settings: await parts.findProductionSettings(),
       cards: await cards.ofWelcome(principal, request),
@@ -68,11 +68,13 @@ export function addSetUpPages(app: FastifyInstance, parts: PageKit & SetUpServic
     return send(request, reply, welcomePage(view))
   })
 
-  app.post('/setup/samples', { config: forAdministrators }, async (request, reply): Promise<FastifyReply> => {
-    await requireWelcome(request)
-    await parts.addSamples(principalOf(request).id)
-    return notices.redirect(reply, { address: `${setUpPath}/done`, notice: 'samples-added' })
-  })
+  if (addSamples) {
+    app.post('/setup/samples', { config: forAdministrators }, async (request, reply): Promise<FastifyReply> => {
+      await requireWelcome(request)
+      await addSamples(principalOf(request).id)
+      return notices.redirect(reply, { address: `${setUpPath}/done`, notice: 'samples-added' })
+    })
+  }
 
   async function requireWelcome(request: FastifyRequest) {
     const welcome = await parts.findWelcome(principalOf(request).id)

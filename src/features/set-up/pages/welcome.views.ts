@@ -7,7 +7,8 @@ import { setUpPath } from '../set-up.service.ts'
 
 export interface WelcomeView {
   address: string
-  hasSamples: boolean
+  /** Undefined without products. */
+  hasSamples: boolean | undefined
   settings: readonly ProductionSetting[]
   /** Added by other features. */
   cards: readonly Html[]
@@ -18,9 +19,9 @@ export function welcomePage({ address, hasSamples, settings, cards }: WelcomeVie
     title: 'Welcome',
     content: html`<h1>Welcome</h1>
 <p>You are the administrator of this service. This page is available for an hour; you can do everything on it later too.</p>
-${samplesCard(hasSamples)}
+${hasSamples !== undefined && samplesCard(hasSamples)}
 ${cards}
-${curlCard(address)}
+${curlCard(address, { hasProducts: hasSamples !== undefined })}
 ${settingsCard(settings)}`,
   }
 }
@@ -38,11 +39,14 @@ ${
 </section>`
 }
 
-function curlCard(address: string): Html {
+function curlCard(address: string, { hasProducts }: { hasProducts: boolean }): Html {
+  const [path, result] = hasProducts
+    ? ['/api/v2/products', 'This lists the products.']
+    : ['/openapi.json', 'This returns the OpenAPI description of every endpoint.']
   return html`<section class="card" aria-labelledby="curl">
 <h2 id="curl">Try the API</h2>
-<p>This lists the products. <a href="/docs">The description of the API</a> has every endpoint.</p>
-<p class="codes key" id="curl-line"><code>curl '${address}/api/v2/products'</code></p>
+<p>${result} <a href="/docs">The description of the API</a> has every endpoint.</p>
+<p class="codes key" id="curl-line"><code>curl '${address}${path}'</code></p>
 ${copyActions({ target: 'curl-line' })}
 </section>`
 }

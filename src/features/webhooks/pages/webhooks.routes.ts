@@ -22,6 +22,7 @@ const path = '/console/webhooks'
 const perPage = 20
 const notDelivered = 'The message was not delivered. The list of deliveries says why.'
 const sentences = {
+  forbidden: 'Account events (*, user.*, session.*) need the permissions users.view and audit.view.',
   too_many_webhooks: 'There are as many webhooks as there may be. Delete one that is no longer needed.',
   change_is_no_longer_kept: 'The change is no longer in the log, so it cannot be sent again.',
 }
@@ -82,11 +83,11 @@ function createShow({ webhooks, deliveries, allowPrivate }: Parts): Show {
     const asked = request.query as Record<string, unknown>
     const from = typeof asked.before === 'string' ? parseId(asked.before) : undefined
     const status = readDeliveryStatus(asked['filter[status]'])
+    const principal = principalOf(request)
     const [webhook, found] = await Promise.all([
       webhooks.find(id),
-      deliveries.list(id, { before: from ?? Number.MAX_SAFE_INTEGER, limit: perPage + 1, status }),
+      deliveries.list(id, { before: from ?? Number.MAX_SAFE_INTEGER, limit: perPage + 1, status }, principal),
     ])
-    const principal = principalOf(request)
     return webhookPage({
       webhook,
       deliveries: found.slice(0, perPage),
@@ -115,7 +116,7 @@ function addWebhookPage(app: FastifyInstance, { webhooks, validateEdit, notices,
         const { id } = await webhooks.change(idOf(request), validateEdit(toBody(request.body)), actorOf(request))
         return notices.redirect(reply, { address: `${path}/${id}`, notice: 'webhook-saved' })
       } catch (error) {
-        return refuse({ request, reply, error }, (refusal) =>
+        return refuse({ request, reply, error: reword(error, sentences) }, (refusal) =>
           show(request, { values: request.body, refusal: atListField(refusal, 'types') }),
         )
       }
@@ -171,7 +172,11 @@ function addActs(app: FastifyInstance, { webhooks, deliveries, notices, send }: 
     { config: update },
     async (request, reply) => {
       try {
-        return tell(request, reply, await deliveries.retry(idOf(request), parseId(request.params.delivery)))
+        return tell(
+          request,
+          reply,
+          await deliveries.retry(idOf(request), parseId(request.params.delivery), principalOf(request)),
+        )
       } catch (error) {
         return refuse({ request, reply, error: reword(error, sentences) }, (refusal) => show(request, { refusal }))
       }

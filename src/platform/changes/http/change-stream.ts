@@ -1,9 +1,11 @@
 /** Sends changes as server-sent events, as fast as the client reads. Nothing is buffered for a slow one. */
+
 import type { ServerResponse } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { startPeriodicTask } from '../../../core/periodic-task.ts'
+import { unpooledBytes } from '../../../core/unpooled-bytes.ts'
 import { untilDrained } from '../../http/until-drained.ts'
-import { type ChangeRow, cursorOf } from '../change.ts'
+import type { ChangeRow } from '../change.ts'
 import type { ChangeLog } from '../change-log.ts'
 import type { ChangePage } from '../pages.ts'
 import type { Held, HeldRequests } from './held-requests.ts'
@@ -12,8 +14,8 @@ export interface ChangeStreamsDeps {
   changes: ChangeLog
   topic: string
   requests: HeldRequests
-  /** The JSON text of an entry. */
-  textOf(row: ChangeRow): string
+  /** The JSON text of an entry with this cursor. */
+  textOf(row: ChangeRow, cursor: string): string
 }
 
 /** Proxies close idle connections, some after 15 seconds. */
@@ -57,7 +59,7 @@ export function createChangeStreams({ changes, topic, requests, textOf }: Change
       throw error
     }
     reply.hijack()
-    request.server.recordRequest(request, 200)
+    request.server.recordRequest(request, reply, 200)
     const { raw } = reply
     // Not in chunks: a page is then one write of the same bytes for all readers.
     raw.removeHeader('transfer-encoding')
@@ -66,7 +68,7 @@ export function createChangeStreams({ changes, topic, requests, textOf }: Change
     const onPage = (page: ChangePage) => write(raw, held, eventsOf(page))
     try {
       // Without data it is no event, but tells the client where to go on if the connection is lost before the first.
-      raw.write(`id: ${cursorOf(after)}\n\n`)
+      raw.write(`id: ${changes.cursors.issue(after)}\n\n`)
       if (first.entries.length > 0) await onPage(first)
       await changes.pass({ ...query, after: first.position, signal: held.signal }, onPage)
     } catch (error) {
@@ -83,10 +85,15 @@ export function createChangeStreams({ changes, topic, requests, textOf }: Change
   function eventsOf(page: ChangePage): Buffer {
     let bytes = encoded.get(page)
     if (!bytes) {
-      bytes = Buffer.from(page.entries.map((row) => `id: ${cursorOf(row.id)}\ndata: ${textOf(row)}\n\n`).join(''))
+      bytes = unpooledBytes(page.entries.map(eventOf).join(''))
       encoded.set(page, bytes)
     }
     return bytes
+  }
+
+  function eventOf(row: ChangeRow): string {
+    const cursor = changes.cursors.issue(row.id)
+    return `id: ${cursor}\ndata: ${textOf(row, cursor)}\n\n`
   }
 
   return { send, close: heartbeats.close }

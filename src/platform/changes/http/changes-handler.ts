@@ -1,12 +1,13 @@
 /** The changes of a topic over HTTP: in pages, waiting for more if asked to, and as server-sent events. */
+
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { unpooledBytes } from '../../../core/unpooled-bytes.ts'
 import { createNegotiation } from '../../graphql/http/media-types.ts'
 import { type ListPart, type ListReading, sendList } from '../../http/long-lists.ts'
 import { addVary } from '../../http/vary.ts'
 import type { ConnectionsPerAddress } from '../../limiter/connections-per-address.ts'
-import { type ChangeRow, cursorOf } from '../change.ts'
+import type { ChangeRow } from '../change.ts'
 import type { ChangeLog } from '../change-log.ts'
-import type { ChangePage } from '../pages.ts'
 import { createChangeStreams } from './change-stream.ts'
 import { readChangesQuery, readStreamStart } from './changes-query.ts'
 import { createHeldRequests } from './held-requests.ts'
@@ -18,14 +19,18 @@ export interface ChangesHandlerDeps {
   perAddress: ConnectionsPerAddress
 }
 
+interface AnsweredPage {
+  entries: readonly ChangeRow[]
+  more: boolean
+  /** The last entry of the topic that the reader has seen. */
+  end: number
+}
+
 type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>
 
 /** The approximate bytes of an entry without its data. */
 const lengthOfRest = 300
 const rowsPerPart = 32
-/** Pages with nothing but entries of other topics, and how long they are. */
-const maxSkipped = 10
-const skippedLimit = 1000
 
 export function createChangesHandler(
   app: FastifyInstance,
@@ -37,37 +42,38 @@ export function createChangesHandler(
   const streams = createChangeStreams({ changes, topic, requests, textOf })
   app.addHook('onClose', () => streams.close())
 
-  /** Made once for all readers of an entry. */
-  function textOf(row: ChangeRow): string {
+  /** All but the cursor is made once for all readers of an entry. */
+  function textOf(row: ChangeRow, cursor: string): string {
     let text = texts.get(row)
     if (text === undefined) {
-      text = JSON.stringify(changes.topics.present(row))
+      text = JSON.stringify(changes.topics.present(row)).slice(1)
       texts.set(row, text)
     }
-    return text
+    return `{"cursor":"${cursor}",${text}`
   }
 
-  async function readPage(request: FastifyRequest, reply: FastifyReply): Promise<ChangePage> {
-    const { after = await changes.latest(), limit, waitSeconds } = readChangesQuery(request)
+  const issue = ({ id }: ChangeRow) => changes.cursors.issue(id)
+
+  async function readPage(request: FastifyRequest, reply: FastifyReply): Promise<AnsweredPage> {
+    const { after: given, limit, waitSeconds } = readChangesQuery(request, changes.cursors)
+    const after = given ?? (await changes.latestOf(topic))
     const query = { topic, limit }
     let page = await changes.read({ ...query, after })
-    // A client may take an empty page for the end.
-    for (let skipped = 0; page.entries.length === 0 && page.more && skipped < maxSkipped; skipped++) {
-      page = cut(await changes.read({ topic, limit: skippedLimit, after: page.position }), limit)
+    if (waitSeconds > 0 && page.entries.length === 0 && request.method !== 'HEAD') {
+      const held = requests.hold(request, reply)
+      const heldAt = performance.now()
+      held.endAfter(waitSeconds * 1000)
+      // Entries of other topics are no reason to answer.
+      while (page.entries.length === 0 && !held.signal.aborted) {
+        await changes.wait(page.position, held.signal)
+        page = await changes.read({ ...query, after: page.position })
+      }
+      held.release()
+      // Waiting is no slowness, which the metrics would show.
+      request.startedAt += performance.now() - heldAt
     }
-    if (waitSeconds === 0 || page.entries.length > 0 || request.method === 'HEAD') return page
-    const held = requests.hold(request, reply)
-    const heldAt = performance.now()
-    held.endAfter(waitSeconds * 1000)
-    // Entries of other topics are no reason to answer.
-    while (page.entries.length === 0 && !held.signal.aborted) {
-      if (!page.more) await changes.wait(page.position, held.signal)
-      page = await changes.read({ ...query, after: page.position })
-    }
-    held.release()
-    // Waiting is no slowness, which the metrics would show.
-    request.startedAt += performance.now() - heldAt
-    return page
+    const { entries, more } = page
+    return { entries, more, end: entries.at(-1)?.id ?? after }
   }
 
   /** If memory is short, entries are read again while they are sent. */
@@ -84,7 +90,11 @@ export function createChangesHandler(
     const key = `changes ${rows.map(({ id }) => id).join()}`
     return {
       key,
-      read: async () => ({ key, bytes: Buffer.from(rows.map(textOf).join()), count: rows.length }),
+      read: async () => ({
+        key,
+        bytes: unpooledBytes(rows.map((row) => textOf(row, issue(row))).join()),
+        count: rows.length,
+      }),
     }
   }
 
@@ -92,21 +102,15 @@ export function createChangesHandler(
     reply.header('cache-control', 'no-store')
     addVary(reply, 'accept')
     if (negotiate(request.headers.accept).stream === 'preferred' && request.method !== 'HEAD') {
-      return streams.send(request, reply, readStreamStart(request) ?? (await changes.latest()))
+      return streams.send(request, reply, readStreamStart(request, changes.cursors) ?? (await changes.latestOf(topic)))
     }
-    const { entries, position, more } = await readPage(request, reply)
+    const { entries, end, more } = await readPage(request, reply)
     return sendList(request, reply, {
       items: entries,
-      toResource: (row) => changes.topics.present(row) ?? {},
+      toResource: (row) => ({ cursor: issue(row), ...changes.topics.present(row) }),
       lengthOf: ({ data }) => data.length + lengthOfRest,
       parts: (reading) => parts(entries, reading),
-      meta: () => ({ cursor: cursorOf(position), more }),
+      meta: () => ({ cursor: changes.cursors.issue(end), more }),
     })
   }
-}
-
-function cut(page: ChangePage, limit: number): ChangePage {
-  const last = page.entries[limit - 1]
-  if (!last || page.entries.length === limit) return page
-  return { entries: page.entries.slice(0, limit), position: last.id, more: true }
 }

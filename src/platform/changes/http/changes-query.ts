@@ -1,7 +1,7 @@
 /** What a reader of the change log asks for. */
 import type { FastifyRequest } from 'fastify'
 import { Type } from '../../validation/schema-builder.ts'
-import { parseCursor } from '../change.ts'
+import type { Cursors } from '../cursors.ts'
 
 export interface ChangesQuery {
   /** Undefined: from now on. */
@@ -29,23 +29,23 @@ export const changesQuery = {
 }
 
 /** Throws 422 for a malformed cursor: it must not be taken for none. */
-export function readChangesQuery(request: FastifyRequest): ChangesQuery {
+export function readChangesQuery(request: FastifyRequest, cursors: Cursors): ChangesQuery {
   const { after, limit, wait } = request.query as Record<string, unknown>
   return {
-    after: toCursor(after),
+    after: toPosition(after, cursors),
     limit: Math.min(toNumber(limit) || defaultLimit, maxLimit),
     waitSeconds: Math.min(toNumber(wait), maxWaitSeconds),
   }
 }
 
 /** A browser sends the last id that it got, and the address as it was first given. */
-export function readStreamStart(request: FastifyRequest): number | undefined {
-  return toCursor(request.headers['last-event-id']) ?? readChangesQuery(request).after
+export function readStreamStart(request: FastifyRequest, cursors: Cursors): number | undefined {
+  return toPosition(request.headers['last-event-id'], cursors) ?? readChangesQuery(request, cursors).after
 }
 
-function toCursor(given: unknown): number | undefined {
+function toPosition(given: unknown, cursors: Cursors): number | undefined {
   const [text] = [given].flat()
-  return typeof text === 'string' && text.trim() !== '' ? parseCursor(text) : undefined
+  return typeof text === 'string' && text.trim() !== '' ? cursors.parse(text) : undefined
 }
 
 function toNumber(given: unknown): number {

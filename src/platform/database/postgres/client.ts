@@ -2,11 +2,13 @@
 import type { Socket } from 'node:net'
 import type pg from 'pg'
 import type { PostgresHost } from '../../../core/postgres-url.ts'
+import type { NamedStatements } from './named-statements.ts'
 
 /** A connection of the pool. */
 export interface Connection {
   readonly client: pg.Client
   readonly ask: Ask
+  readonly statements: NamedStatements
   readonly host: PostgresHost
   /** Behind a pooler. */
   readonly isPooled: boolean

@@ -1,11 +1,14 @@
 /** A pool of PostgreSQL connections, borrowed per statement or batch, and closed when the server stops responding. */
+import { type CurrentClient, clientGone, isClientGone } from '../../../core/current-client.ts'
 import { errorMessage } from '../../../core/error-message.ts'
 import { exitCodes, FatalError } from '../../../core/fatal-error.ts'
 import { parsePostgresUrl } from '../../../core/postgres-url.ts'
+import { cancelWhenGone } from './cancellation.ts'
 import { type Ask, type Connection, createAsk, readByTurns, streamOf } from './client.ts'
 import { connectTimeoutMs, createHosts } from './hosts.ts'
 import { createLiveness } from './liveness.ts'
 import { endLostConnections, serverNotResponding, type Wait } from './lost-connections.ts'
+import { createNamedStatements } from './named-statements.ts'
 import { createOpener } from './opener.ts'
 import { createPool, type PoolWaiter } from './pool.ts'
 import { isForeignStatement, isReadOnly, leavesConnectionUsable } from './postgres-error-codes.ts'
@@ -33,6 +36,8 @@ export interface Borrowed {
   ask: Ask
   /** True if nothing outlasts a transaction: neither settings nor prepared statements. */
   isShared: boolean
+  /** The name for a statement that is sent at once. Undefined if it must be unnamed. */
+  nameOf?(sql: string): string
   /** Begins a transaction with our settings. Statements may be sent before it resolves. */
   begin(): Promise<unknown>
 }
@@ -40,9 +45,10 @@ export interface Borrowed {
 export interface Connections {
   /**
    * Borrows a connection for so many statements; the time limit applies to each. Done again if it turns out that a pooler
-   * shares connections between transactions; nothing was committed then.
+   * shares connections between transactions; nothing was committed then. The statements are cancelled when the client
+   * disconnects.
    */
-  use<T>(statements: number, work: (borrowed: Borrowed) => Promise<T>): Promise<T>
+  use<T>(statements: number, work: (borrowed: Borrowed) => Promise<T>, client?: CurrentClient): Promise<T>
   isTransactionPooled(): boolean
   /** Connections are in use from when they are borrowed; with the idle ones, they are all that are open. */
   load(): { in_use: number; idle: number; waiting: number }
@@ -74,7 +80,8 @@ export async function openConnections(options: ConnectionOptions): Promise<Conne
 
   async function open(): Promise<Connection> {
     const { client, host, pid, isPooled } = await opener.open()
-    const connection: Connection = { client, ask: createAsk(client), host, pid, isPooled }
+    const statements = createNamedStatements(client)
+    const connection: Connection = { client, ask: createAsk(client), statements, host, pid, isPooled }
     const stream = streamOf(client)
     readByTurns(stream)
     stream.on('data', ({ length }: Buffer) => uses.noteRead(connection, length))
@@ -101,27 +108,35 @@ export async function openConnections(options: ConnectionOptions): Promise<Conne
     })
   }
 
-  async function use<T>(statements: number, work: (borrowed: Borrowed) => Promise<T>): Promise<T> {
+  async function use<T>(
+    statements: number,
+    work: (borrowed: Borrowed) => Promise<T>,
+    client?: CurrentClient,
+  ): Promise<T> {
     const suspectAt = performance.now() + suspectAfterMs
     const connection = await acquire(suspectAt)
     const deadline = performance.now() + statements * options.statementTimeoutSeconds * 1000 + graceMs
     const current: Use = { deadline, bytesRead: 0, suspectAt, missed: 0 }
     uses.begin(connection, current)
     let isUsable = true
+    const cancellation = client && cancelWhenGone(client, connection)
     try {
+      if (client?.isGone()) throw clientGone()
       const isShared = connection.isPooled && opener.isTransactionPooled()
       return await work(isShared ? shared(connection, current, beginning) : own(connection))
     } catch (error) {
-      isUsable = leavesConnectionUsable(error)
+      if (cancellation?.isRequested()) throw clientGone()
+      isUsable = isClientGone(error) || leavesConnectionUsable(error)
       // The other hosts may fit now, and this one no longer.
       if (isReadOnly(error) && hosts.all.length > 1) pool.dropHost(connection.host)
       if (!connection.isPooled || !isForeignStatement(error) || opener.isTransactionPooled()) throw error
       opener.assumeTransactionPooling()
     } finally {
+      cancellation?.close()
       uses.end(connection)
-      pool.release(connection, isUsable)
+      pool.release(connection, isUsable && !cancellation?.isRequested())
     }
-    return use(statements, work)
+    return use(statements, work, client)
   }
 
   async function end(): Promise<void> {
@@ -140,8 +155,9 @@ export async function openConnections(options: ConnectionOptions): Promise<Conne
   return { use, load, isTransactionPooled: opener.isTransactionPooled, end }
 }
 
-function own({ ask }: Connection): Borrowed {
-  return { ask, isShared: false, begin: () => ask('BEGIN') }
+function own({ ask, statements }: Connection): Borrowed {
+  statements.closeEvicted()
+  return { ask, isShared: false, nameOf: statements.nameOf, begin: () => ask('BEGIN') }
 }
 
 /** The pooler may let a transaction wait for a server connection, as long as we would wait for one ourselves. */

@@ -46,6 +46,10 @@ export function refusesWrites(error: unknown): boolean {
   return isRefusal(codeOf(error))
 }
 
+export function isDiskFull(error: unknown): boolean {
+  return codeOf(error) === '53100'
+}
+
 /** The session accepts no writes: a standby, or default_transaction_read_only. */
 export function isReadOnly(error: unknown): boolean {
   return codeOf(error) === '25006'

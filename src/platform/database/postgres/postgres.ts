@@ -1,16 +1,9 @@
 /** The PostgreSQL implementation of the database interface. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { serviceUnavailable } from '../../../core/app-error.ts'
-import { createConcurrencyLimit } from '../../../core/concurrency-limit.ts'
 import { requireParams, requireValues, resolveParams } from '../batch.ts'
-import {
-  type Database,
-  type DatabaseLoad,
-  maxWaitingScans,
-  type Observe,
-  type Statement,
-  type Value,
-} from '../database.ts'
+import type { Database, DatabaseLoad, Observe, Statement, Value } from '../database.ts'
+import { createScanQueue } from '../scan-queue.ts'
 import { type Borrowed, type ConnectionOptions, openConnections } from './connections.ts'
 import {
   fromPostgresError,
@@ -43,11 +36,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
   /** A write was refused. The readiness check then tries one until it succeeds. */
   let isInDoubt = false
   // At least half of the connections stay free for short queries, unless there is only one.
-  const inScanSlot = createConcurrencyLimit({
-    atOnce: Math.max(1, Math.floor(options.poolSize / 2)),
-    maxWaiting: maxWaitingScans,
-    refusal: () => serviceUnavailable(),
-  })
+  const scans = createScanQueue(Math.max(1, Math.floor(options.poolSize / 2)))
 
   async function query<Row extends object>(sql: string, values: readonly Value[] = []): Promise<Row[]> {
     requireValues(values)
@@ -61,12 +50,12 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
 
   async function scan<Row extends object>(sql: string, values: readonly Value[] = []): Promise<Row[]> {
     requireValues(values)
-    return tracked('read', () => inScanSlot(() => runSingle<Row>(sql, values)))
+    return tracked('read', () => scans.run((client) => runSingle<Row>(sql, values, client)))
   }
 
   function load(): DatabaseLoad {
     const { waiting, ...used } = connections.load()
-    return { waiting: { connection: waiting, scan: inScanSlot.waiting() }, connections: used }
+    return { waiting: { connection: waiting, scan: scans.waiting() }, connections: used }
   }
 
   async function checkWritable(): Promise<void> {

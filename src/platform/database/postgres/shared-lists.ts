@@ -19,7 +19,7 @@ interface List {
 export type Run = (sql: string, values: readonly Value[]) => Promise<object[]>
 
 export function createSharedLists(run: Run) {
-  /** By statement, then by parameters. */
+  /** By statement, then by parameters. Only what is under way. */
   const statements = new Map<string, Map<string, List>>()
   const inTick = createTickBatcher(process.nextTick)
 
@@ -37,7 +37,14 @@ export function createSharedLists(run: Run) {
       const key = JSON.stringify(values)
       let list = lists.get(key)
       if (!list) {
-        list = createList(run, { sql, values, onIdle: () => lists.delete(key) })
+        list = createList(run, {
+          sql,
+          values,
+          onIdle() {
+            lists.delete(key)
+            if (lists.size === 0) statements.delete(sql)
+          },
+        })
         lists.set(key, list)
       }
       const { waiting, request } = list

@@ -4,6 +4,7 @@
  */
 import { createTickBatcher } from '../../../core/tick-batcher.ts'
 import type { Value } from '../database.ts'
+import { createTextCache } from '../text-cache.ts'
 import { RoundTrips } from './round-trips.ts'
 
 export interface SharedStatementsOptions {
@@ -39,7 +40,8 @@ const maxShared = 100
 const maxCharacters = 1 << 17
 
 export function createSharedStatements({ run, findTypes, share, mayRepeat }: SharedStatementsOptions) {
-  const statements = new Map<string, SharedStatement>()
+  /** Calls of one that is evicted still end; later ones do not wait for them. */
+  const statements = createTextCache<SharedStatement>()
   const inTick = createTickBatcher(process.nextTick)
 
   function addStatement(sql: string): SharedStatement {

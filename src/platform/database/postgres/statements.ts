@@ -1,8 +1,9 @@
 /**
- * Runs statements, alone or as one transaction. Each text is a named statement, prepared once per connection; on a
- * connection that a pooler shares between transactions, it is unnamed, and always in a transaction.
+ * Runs statements, alone or as one transaction. Each text is a named statement of its connection; on a connection that a
+ * pooler shares between transactions, it is unnamed, and always in a transaction.
  */
 import type pg from 'pg'
+import type { CurrentClient } from '../../../core/current-client.ts'
 import { hasReferences, isUndecided, noRows, resolveParams } from '../batch.ts'
 import type { Statement, Value } from '../database.ts'
 import type { Borrowed, Connections } from './connections.ts'
@@ -11,19 +12,6 @@ import { isConnectionError } from './postgres-error-codes.ts'
 const typesQuery = "SELECT parameter_types::text[] AS types FROM pg_prepared_statements WHERE name = 'types_wanted'"
 
 export function createStatements(connections: Pick<Connections, 'use'>) {
-  const names = new Map<string, string>()
-
-  function query(sql: string, values: readonly Value[], isShared: boolean): pg.QueryConfig {
-    // `extended` also without values, so that results come in the same way.
-    if (isShared) return { text: sql, values: values as Value[], queryMode: 'extended' } as pg.QueryConfig
-    let name = names.get(sql)
-    if (name === undefined) {
-      name = `s${names.size + 1}`
-      names.set(sql, name)
-    }
-    return { name, text: sql, values: values as Value[] }
-  }
-
   async function runAll(statements: Statement[]): Promise<object[][]> {
     const [{ sql, params } = { sql: '' }] = statements
     // A single statement is its own transaction; a deciding one without rows has changed nothing.
@@ -34,12 +22,18 @@ export function createStatements(connections: Pick<Connections, 'use'>) {
     return connections.use(statements.length + 2, (borrowed) => run(borrowed, statements))
   }
 
-  async function runSingle<Row extends object>(sql: string, values: readonly Value[]): Promise<Row[]> {
-    return connections.use(1, async (borrowed) => {
-      if (!borrowed.isShared) return borrowed.ask<Row>(query(sql, values, false))
+  /** It is cancelled when the client disconnects. */
+  async function runSingle<Row extends object>(
+    sql: string,
+    values: readonly Value[],
+    client?: CurrentClient,
+  ): Promise<Row[]> {
+    const run = async (borrowed: Borrowed) => {
+      if (!borrowed.isShared) return borrowed.ask<Row>(query(borrowed, sql, values))
       const [rows] = await pipelined(borrowed, [{ sql, params: values }])
       return rows as Row[]
-    })
+    }
+    return connections.use(1, run, client)
   }
 
   /** Asks the server for the types of the parameters. Undefined where statements cannot be named. */
@@ -54,10 +48,11 @@ export function createStatements(connections: Pick<Connections, 'use'>) {
   }
 
   /** One round trip, whatever the number of statements. */
-  async function pipelined({ ask, begin, isShared }: Borrowed, statements: Statement[]): Promise<object[][]> {
+  async function pipelined(borrowed: Borrowed, statements: Statement[]): Promise<object[][]> {
+    const { ask, begin } = borrowed
     const results = await Promise.allSettled([
       begin(),
-      ...statements.map(({ sql, params }) => ask(query(sql, resolveParams(params, []), isShared))),
+      ...statements.map(({ sql, params }) => ask(query(borrowed, sql, resolveParams(params, [])))),
       ask('COMMIT'),
     ])
     // After a failed statement the server turns COMMIT into ROLLBACK. The first failure is the cause of the others.
@@ -67,13 +62,14 @@ export function createStatements(connections: Pick<Connections, 'use'>) {
   }
 
   /** For batches in which a statement depends on the rows of an earlier one. */
-  async function stepwise({ ask, begin, isShared }: Borrowed, statements: Statement[]): Promise<object[][]> {
+  async function stepwise(borrowed: Borrowed, statements: Statement[]): Promise<object[][]> {
+    const { ask, begin } = borrowed
     await begin()
     try {
       const rows: object[][] = []
       for (const statement of statements) {
         const { sql, params } = statement
-        const found = await ask(query(sql, resolveParams(params, rows), isShared))
+        const found = await ask(query(borrowed, sql, resolveParams(params, rows)))
         if (isUndecided(statement, found)) {
           await ask('ROLLBACK')
           return noRows(statements)
@@ -89,4 +85,10 @@ export function createStatements(connections: Pick<Connections, 'use'>) {
   }
 
   return { runSingle, runAll, findTypes }
+}
+
+function query({ nameOf }: Borrowed, sql: string, values: readonly Value[]): pg.QueryConfig {
+  if (nameOf) return { name: nameOf(sql), text: sql, values: values as Value[] }
+  // `extended` also without values, so that results come in the same way.
+  return { text: sql, values: values as Value[], queryMode: 'extended' } as pg.QueryConfig
 }

@@ -4,6 +4,7 @@ import { pathToFileURL } from 'node:url'
 import { serviceUnavailable } from '../../../core/app-error.ts'
 import { ConstraintError, type ConstraintKind, type Value } from '../database.ts'
 import { replacePlaceholders } from '../placeholders.ts'
+import { createTextCache } from '../text-cache.ts'
 import { primaryCodeOf, sqliteCodes } from './result-codes.ts'
 
 export interface SqliteConnection {
@@ -52,7 +53,7 @@ export function openSqliteConnection(
   db.exec(`PRAGMA trusted_schema = OFF; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -${cacheKiB}`)
   db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL')
   if (options.queryOnly) db.exec('PRAGMA query_only = ON')
-  const prepared = new Map<string, Prepared>()
+  const prepared = createTextCache<Prepared>(({ statement }) => finalize(statement))
 
   function prepare(sql: string): Prepared {
     let known = prepared.get(sql)
@@ -90,6 +91,12 @@ export function openSqliteConnection(
     isInTransaction: () => db.isTransaction,
     close: () => db.close(),
   }
+}
+
+/** Frees its memory at once. A garbage collection may be long in coming, because V8 does not know of that memory. */
+function finalize(statement: StatementSync): void {
+  // Not in the type declarations.
+  ;(statement as StatementSync & { close(): void }).close()
 }
 
 /** https://sqlite.org/uri.html */

@@ -69,7 +69,7 @@ const noRoomForIndex = 4874
 const unknownFormat = 'unsupported file format'
 const anyError = 1
 
-function faultOf(error: unknown): Fault | undefined {
+export function faultOf(error: unknown): Fault | undefined {
   const { errcode, message } = (error ?? {}) as { errcode?: unknown; message?: unknown }
   if (errcode === noRoomForIndex) return 'full'
   if (errcode === anyError && message === unknownFormat) return 'damaged'

@@ -45,11 +45,15 @@ const pause = new Int32Array(new SharedArrayBuffer(4))
 /** A scan keeps the -wal from being emptied. As long as a statement may take on PostgreSQL by default. */
 const maxScanMs = 30_000
 
+const stopped = 'the client has disconnected'
+
 /** A part is parsed in a fraction of a millisecond. By size too, because a row may be a megabyte. */
 const rowsPerPart = 200
 const charactersPerPart = 512 * 1024
-function scan({ id, sql, params }: ScanMessage): FromScanner {
+function scan({ id, sql, params, stops }: ScanMessage): FromScanner {
+  const isStopped = () => stops.some((_, i) => Atomics.load(stops, i) === id)
   try {
+    if (isStopped()) throw new Error(stopped)
     const { columns, rows } = connection.iterate(sql, params)
     const parts: string[] = []
     let part: unknown[][] = []
@@ -72,6 +76,7 @@ function scan({ id, sql, params }: ScanMessage): FromScanner {
       if (performance.now() - resumedAt > maxRunMs) {
         Atomics.wait(pause, 0, 0, pauseMs)
         resumedAt = performance.now()
+        if (isStopped()) throw new Error(stopped)
         if (resumedAt - startedAt > maxScanMs) {
           throw Object.assign(new Error('a scan took too long'), { errcode: sqliteCodes.busy })
         }

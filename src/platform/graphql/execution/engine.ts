@@ -1,8 +1,10 @@
 import { execute, type GraphQLError, type GraphQLSchema, type OperationTypeNode } from 'graphql'
 import type { CompiledQuery } from 'graphql-jit'
+import { type CurrentClient, clientGone, isClientGone, runForClient } from '../../../core/current-client.ts'
 import type { Policies } from '../../access/authorize.ts'
 import type { Principal } from '../../access/route-guards.ts'
 import type { Bus } from '../../bus/bus.ts'
+import { cancellableClient, steadyClient } from '../../http/request-client.ts'
 import type { Context, ContextLog, Element } from '../schema/elements.ts'
 import { createGuards } from '../schema/guards.ts'
 import { createSchemas } from '../schema/schema.ts'
@@ -52,6 +54,7 @@ export function createEngine({
     const text = compiled && (await runCompiled(compiled, { prepared, context, root }))
     endResponse(context, { isUsed: text !== undefined })
     if (text !== undefined) return { text, hasData: true }
+    requireClient(prepared, context)
     // A new context: neither loaders nor size of the failed compiled run belong to this response.
     const freshContext: Context = Object.create(context)
     try {
@@ -62,12 +65,14 @@ export function createEngine({
         variableValues: prepared.variables,
         operationName: prepared.operationName,
       })
+      requireClient(prepared, context)
       const hasData = result.data !== undefined
       if (!result.errors) return { text: JSON.stringify(result), hasData }
       const errors = result.errors.map((error: GraphQLError) => formatExecutionError(error, context.log))
       countErrors(errors)
       return { text: JSON.stringify({ errors, ...(hasData && { data: result.data }) }), hasData }
     } catch (error) {
+      if (isClientGone(error)) throw error
       const errors = [formatThrown(error, context.log)]
       countErrors(errors)
       return { text: JSON.stringify({ errors }), hasData: false }
@@ -95,12 +100,29 @@ export function createEngine({
       requireRoot(schemas.public, operation.node.operation)
       return { kind: operation.node.operation, document, operationName, ...operation.requireAffordable(variables) }
     },
-    execute: (prepared, context) => run(prepared, context),
-    subscribe: subscriptions.open,
+    execute: (prepared, context) =>
+      runForClient(
+        () => readerOf(prepared, context),
+        () => run(prepared, context),
+      ),
+    subscribe: (prepared, context, subscriber) =>
+      runForClient(
+        () => readerOf(prepared, context),
+        () => subscriptions.open(prepared, context, subscriber),
+      ),
     counts: subscriptions.counts,
     countErrors,
     close: subscriptions.close,
   }
+}
+
+/** Only a query is given up with its client: a mutation is completed, and others may share a subscription. */
+function readerOf({ kind }: Prepared, { client }: Context): CurrentClient {
+  return kind === 'query' ? cancellableClient(client) : steadyClient(client.address)
+}
+
+function requireClient({ kind }: Prepared, { client }: Context): void {
+  if (kind === 'query' && client.isGone?.()) throw clientGone()
 }
 
 interface RunOptions {

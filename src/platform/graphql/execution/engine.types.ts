@@ -1,6 +1,5 @@
 /** The engine executes GraphQL requests for all transports: HTTP, event streams and sockets. */
 import type { GraphQLFormattedError, GraphQLSchema } from 'graphql'
-import type { Principal } from '../../access/route-guards.ts'
 import type { Context } from '../schema/elements.ts'
 import type { Document } from './documents.ts'
 
@@ -41,7 +40,7 @@ export interface Subscriber {
 export interface LiveSubscription {
   close(): void
   /** Call when the user's rights may have changed. The subscription ends with FORBIDDEN if they no longer suffice. */
-  recheck(principal: Principal): Promise<void>
+  recheck(): Promise<void>
 }
 
 export interface Engine {

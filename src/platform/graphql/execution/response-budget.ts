@@ -4,6 +4,7 @@
  */
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import { GraphQLError } from 'graphql'
+import { clientGone } from '../../../core/current-client.ts'
 import { createFairQueue } from '../../../core/fair-queue.ts'
 import { httpErrors } from '../../http/http-errors.ts'
 import { rateKey } from '../../limiter/limiter.ts'
@@ -26,7 +27,7 @@ const longResponses = createFairQueue({
   maxPerClient: 256,
   maxWaiting: 4096,
   full: httpErrors.unavailable,
-  gone: httpErrors.unavailable,
+  gone: clientGone,
 })
 
 export interface RemainingBudget {

@@ -1,6 +1,7 @@
 /** Errors of the endpoint have the GraphQL format, whether from a hook, the router or the engine. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { GraphQLFormattedError } from 'graphql'
+import { isClientGone } from '../../../core/current-client.ts'
 import { httpErrors, prepareError, sendError } from '../../http/http-errors.ts'
 import { pathOf } from '../../http/request-path.ts'
 import type { Engine } from '../execution/engine.types.ts'
@@ -31,7 +32,7 @@ export function handleGraphQLErrors(app: FastifyInstance, { engine, negotiate }:
       return isEvent ? sendEvents(reply, errorsText(error)) : sendRefusal(error, reply, type)
     }
     const { status, ...body } = describe(error, request, reply)
-    engine.countErrors(body.errors)
+    if (!isClientGone(error)) engine.countErrors(body.errors)
     return sendJson(reply, { type, status, text: JSON.stringify(body) })
   })
   // A hook of the server refuses unknown methods. With this, the handler above formats that error.

@@ -52,7 +52,7 @@ export class EventStream {
     this.#isStarted = true
     const { request, reply } = this.#options
     reply.hijack()
-    request.server.recordRequest(request, 200)
+    request.server.recordRequest(request, reply, 200)
     reply.raw.writeHead(200, { ...(reply.getHeaders() as Record<string, string>), ...streamHeaders })
     reply.raw.write(comment)
   }

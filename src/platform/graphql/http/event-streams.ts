@@ -1,5 +1,7 @@
 /** All open event streams: the limit per address, and shared timers. */
+
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { unpooledBytes } from '../../../core/unpooled-bytes.ts'
 import { addressOf } from '../../http/client.ts'
 import { httpErrors } from '../../http/http-errors.ts'
 import { onResponseEnd } from '../../http/response-end.ts'
@@ -34,7 +36,7 @@ const retrySeconds = 5
 
 export function createEventStreams({ perAddress, budgets }: EventStreamsOptions) {
   const open = new Set<EventStream>()
-  const framesOf = memoizeList((texts) => Buffer.from(texts.map(eventOf).join('')))
+  const framesOf = memoizeList((texts) => unpooledBytes(texts.map(eventOf).join('')))
   let keepAlive: NodeJS.Timeout | undefined
   let accounting: NodeJS.Timeout | undefined
   let isClosed = false

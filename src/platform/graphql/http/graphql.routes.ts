@@ -2,7 +2,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { AppError } from '../../../core/app-error.ts'
 import type { LiveAccess } from '../../access/live-access.ts'
-import type { Authenticate } from '../../access/route-guards.ts'
 import { compressResponse } from '../../http/compression.ts'
 import { addVary } from '../../http/vary.ts'
 import type { AddressBudgets } from '../../limiter/address-budgets.ts'
@@ -11,7 +10,7 @@ import type { Engine, GraphQLRequest } from '../execution/engine.types.ts'
 import { readGraphQLBodies } from './bodies.ts'
 import { handleGraphQLErrors } from './error-responses.ts'
 import { createEventStreams } from './event-streams.ts'
-import { createIdentification } from './identify.ts'
+import { createIdentification, type IdentificationDeps } from './identify.ts'
 import { type AcceptedTypes, createNegotiation } from './media-types.ts'
 import { badRequest, readParameters, readQueryString } from './parameters.ts'
 import { createRequestBatches } from './request-batches.ts'
@@ -20,9 +19,8 @@ import { createResponseAccounting } from './response-accounting.ts'
 import { sendJson } from './responses.ts'
 import { createStreaming } from './streaming.ts'
 
-export interface GraphQLRoutesDeps {
+export interface GraphQLRoutesDeps extends IdentificationDeps {
   engine: Engine
-  authenticate: Authenticate
   liveAccess: Pick<LiveAccess, 'watch'>
   maxBatch: number
   maxCost: number
@@ -41,7 +39,7 @@ const noStream = () => badRequest('A subscription needs "Accept: text/event-stre
 export async function graphqlRoutes(app: FastifyInstance, deps: GraphQLRoutesDeps): Promise<void> {
   const { engine } = deps
   const negotiate = createNegotiation()
-  const identification = createIdentification(deps.authenticate)
+  const identification = createIdentification(deps)
   const streams = createEventStreams({ budgets: deps.budgets, perAddress: deps.streamsPerAddress })
   const stream = createStreaming({ ...deps, streams })
   const runBatch = createRequestBatches({ engine, maxRequests: deps.maxBatch, maxCost: deps.maxCost })
@@ -84,7 +82,8 @@ export async function graphqlRoutes(app: FastifyInstance, deps: GraphQLRoutesDep
   }
 
   const options = {
-    config: { access: 'public', docs: false },
+    // Each element has its own requirements.
+    config: { access: ['public', { keyPermission: null }], docs: false },
     onRequest: identification.onRequest,
     onSend: compressResponse,
   } as const

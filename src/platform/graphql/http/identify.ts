@@ -1,12 +1,19 @@
 /** The token is optional, but an invalid one is refused: a client must not be treated as anonymous by mistake. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { type KeyRules, refusalOf } from '../../access/program-keys.ts'
 import { type Authenticate, freshMs, requireBearer } from '../../access/route-guards.ts'
-import { guarded, httpErrors } from '../../http/http-errors.ts'
+import { guarded } from '../../http/http-errors.ts'
 
-export function createIdentification(authenticate: Authenticate) {
+export interface IdentificationDeps {
+  authenticate: Authenticate
+  keys?: KeyRules | undefined
+}
+
+export function createIdentification({ authenticate, keys }: IdentificationDeps) {
   async function identify(request: FastifyRequest): Promise<void> {
-    request.principal = await authenticate(requireBearer(request))
-    if (!request.principal) throw httpErrors.invalidToken()
+    const token = requireBearer(request)
+    request.principal = await authenticate(token)
+    if (!request.principal) throw await refusalOf(token, keys)
   }
 
   return {

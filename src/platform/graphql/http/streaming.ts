@@ -52,7 +52,7 @@ export function createStreaming({ engine, streams, liveAccess }: StreamingDeps) 
       unwatch = liveAccess.watch({
         token: requireBearer(request),
         principal,
-        onChange: (fresh) => void live.recheck(fresh),
+        onChange: () => void live.recheck(),
         onEnd() {
           const errors = [formatAppError(httpErrors.invalidToken())]
           engine.countErrors(errors)

@@ -1,6 +1,6 @@
 /** Checks the access of elements before their resolvers run. */
 import type { GraphQLResolveInfo } from 'graphql'
-import { authorize, type Policies } from '../../access/authorize.ts'
+import { authorize, impliedKeyPermission, isOpen, type Policies } from '../../access/authorize.ts'
 import { type Principal, refusals } from '../../access/route-guards.ts'
 import type { Resolver } from './adapt-resolvers.ts'
 import type { Context, FieldAccess, FieldRequirement, RootElement } from './elements.ts'
@@ -13,6 +13,11 @@ type GuardedResolver = (
   info: GraphQLResolveInfo,
   entity?: unknown,
 ) => unknown
+
+interface Guarded {
+  requirements: readonly FieldRequirement[]
+  isChange: boolean
+}
 
 export interface Guards {
   guardRoot(element: RootElement): Resolver
@@ -27,28 +32,35 @@ export function createGuards(policies: Policies<Principal>): Guards {
     for (const each of requirements) {
       if (typeof each === 'object' && 'policy' in each) policies.requireKnown(each.policy, each.action)
     }
-    return requirements.filter((each) => each !== 'public')
+    return requirements
   }
 
+  const guardedBy = ({ access, kind }: RootElement): Guarded => ({
+    requirements: requirementsOf(access),
+    isChange: kind === 'mutation',
+  })
+
   async function require(
-    requirements: readonly FieldRequirement[],
+    { requirements, isChange }: Guarded,
     args: Record<string, unknown>,
     user: Principal | undefined,
   ): Promise<unknown> {
-    let found: unknown
-    for (const requirement of requirements) {
-      const { verdict, entity } = await authorize({ requirement, user, findEntity: (find) => find(args), policies })
-      if (verdict !== 'allowed') throw refusals[verdict]()
-      if (entity !== undefined) found = entity
-    }
-    return found
+    const { verdict, entity } = await authorize({
+      requirements,
+      isChange,
+      user,
+      findEntity: (find) => find(args),
+      policies,
+    })
+    if (verdict !== 'allowed') throw refusals[verdict]()
+    return entity
   }
 
-  function guard(access: FieldAccess, resolve: GuardedResolver): Resolver {
-    const requirements = requirementsOf(access)
-    if (requirements.length === 0) return resolve as Resolver
+  function guard(guarded: Guarded, resolve: GuardedResolver): Resolver {
+    const { requirements, isChange } = guarded
+    if (requirements.every(isOpen) && impliedKeyPermission(requirements, isChange) === null) return resolve as Resolver
     return async (source, args, context, info) => {
-      const entity = await require(requirements, args, context.principal)
+      const entity = await require(guarded, args, context.principal)
       return resolve(source, args as never, context, info, entity)
     }
   }
@@ -65,16 +77,16 @@ export function createGuards(policies: Policies<Principal>): Guards {
       }
       const { resolve } = element
       return guard(
-        element.access,
+        guardedBy(element),
         resolve
           ? (_source, args, context, info, entity) =>
               resolve(args, context, { entity, selection: () => selectionOf(info) })
           : () => ({}),
       )
     },
-    guardField: ({ access, resolve }) => guard(access, resolve),
+    guardField: ({ access, resolve }) => guard({ requirements: requirementsOf(access), isChange: false }, resolve),
     async check(element, args, principal) {
-      await require(requirementsOf(element.access), args, principal)
+      await require(guardedBy(element), args, principal)
     },
   }
 }

@@ -6,8 +6,13 @@ import type { Prepared } from '../execution/engine.types.ts'
 /** Texts of responses, in parts that are sent at once. */
 export type Responses = readonly (readonly string[])[]
 
-/** Of the responses that are kept, in characters. Subscribers that keep up ask for the same ones within milliseconds. */
-const maxLength = 1024 * 1024
+/** Of what is kept. Subscribers that keep up ask for the same responses within milliseconds. */
+const maxBytes = 4 * 1024 * 1024
+/** Each response is kept as a text and, by its WeakMap in memoize-list.ts, encoded for up to three protocols. */
+const copies = 4
+/** Of objects, beside what is in them. */
+const entryBytes = 512
+const textBytes = 128
 /** Of a part. Before the next, a client has to read. */
 const maxPartLength = 64 * 1024
 
@@ -15,9 +20,9 @@ export function createSharedLists() {
   const ids = new WeakMap<object, number>()
   const names = new WeakMap<Document, readonly string[]>()
   /** By list and selection, the oldest first. */
-  const recent = new Map<string, { responses: Promise<Responses>; length: number }>()
+  const recent = new Map<string, { responses: Promise<Responses>; bytes: number }>()
   let lastId = 0
-  let length = 0
+  let bytes = 0
 
   function idOf(list: object): number {
     let id = ids.get(list)
@@ -29,20 +34,23 @@ export function createSharedLists() {
   }
 
   async function keep(key: string, responses: Promise<Responses>): Promise<void> {
-    const kept = { responses, length: 0 }
+    const kept = { responses, bytes: 0 }
     recent.set(key, kept)
-    const parts = await responses
-    if (recent.get(key) !== kept) return
-    kept.length = parts.reduce((sum, texts) => sum + lengthOf(texts), 0)
-    length += kept.length
+    // What fails is not kept; who asked for it is told.
+    const parts = await responses.catch(() => undefined)
+    if (!parts) return void recent.delete(key)
+    kept.bytes = entryBytes + 2 * key.length + parts.reduce((sum, texts) => sum + bytesOf(texts), 0)
+    bytes += kept.bytes
     for (const [oldest, each] of recent) {
-      if (length <= maxLength) break
+      if (bytes <= maxBytes) break
       recent.delete(oldest)
-      length -= each.length
+      bytes -= each.bytes
     }
   }
 
   return {
+    keptBytes: () => bytes,
+
     /** Equal for subscriptions that answer the same for the same value, whatever the arguments of their fields are. */
     selectionKeyOf({ document, operationName = '', variables }: Prepared): string {
       let selecting = names.get(document)
@@ -79,8 +87,8 @@ function divide(texts: readonly string[]): Responses {
   return parts
 }
 
-function lengthOf(texts: readonly string[]): number {
-  return texts.reduce((sum, text) => sum + text.length, 0)
+function bytesOf(texts: readonly string[]): number {
+  return texts.reduce((sum, text) => sum + copies * (textBytes + Buffer.byteLength(text)), 0)
 }
 
 /** The variables that occur anywhere but in the arguments of the root field. */

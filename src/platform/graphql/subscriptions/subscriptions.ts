@@ -1,6 +1,5 @@
 /** Opens subscriptions: checks access, joins a group of identical ones, and checks again when rights change. */
 import type { GraphQLFormattedError, GraphQLSchema } from 'graphql'
-import type { Principal } from '../../access/route-guards.ts'
 import { httpErrors } from '../../http/http-errors.ts'
 import type { Engine, LiveSubscription } from '../execution/engine.types.ts'
 import { formatAppError, formatThrown } from '../execution/graphql-errors.ts'
@@ -24,19 +23,11 @@ export function createSubscriptions({ schema, guards, onErrors, ...deps }: Subsc
 
   const open: Engine['subscribe'] = async (prepared, { principal, client, log }, subscriber) => {
     if (isClosed) throw new RefusedRequest('execution', [formatAppError(httpErrors.unavailable())])
-    let user = principal
-    const context: Context = {
-      // A getter: rights may change while the subscription is open.
-      get principal() {
-        return user
-      },
-      client,
-      log,
-    }
+    const context: Context = { principal, client, log }
     const field = getSubscriptionField(schema, prepared, log)
     const { element, args } = field
     if (element.access !== 'public') {
-      await guards.check(element, args, user).catch((error: unknown) => {
+      await guards.check(element, args, principal).catch((error: unknown) => {
         throw new RefusedRequest('execution', [formatThrown(error, log)])
       })
     }
@@ -62,10 +53,9 @@ export function createSubscriptions({ schema, guards, onErrors, ...deps }: Subsc
     await group.source.started
     return {
       close: () => void leave(),
-      async recheck(fresh: Principal) {
-        user = fresh
+      async recheck() {
         if (!isOpen || element.access === 'public') return
-        await guards.check(element, args, fresh).catch((error: unknown) => member.end([formatThrown(error, log)]))
+        await guards.check(element, args, principal).catch((error: unknown) => member.end([formatThrown(error, log)]))
       },
     } satisfies LiveSubscription
   }

@@ -72,7 +72,7 @@ export class Connection {
     this.#identity = new Identity({
       authenticate,
       liveAccess: deps.liveAccess,
-      onChange: (principal) => this.#operations.recheck(principal),
+      onChange: () => this.#operations.recheck(),
       onEnd: () => this.close(closeReasons.forbidden),
     })
     this.#log = log

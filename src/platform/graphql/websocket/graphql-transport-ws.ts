@@ -1,4 +1,5 @@
 /** The protocol graphql-transport-ws: https://github.com/enisdenjo/graphql-ws/blob/master/PROTOCOL.md */
+import { unpooledParts } from '../../../core/unpooled-bytes.ts'
 import { bearerOf } from '../../access/route-guards.ts'
 import { memoizeList } from '../execution/memoize-list.ts'
 import { closeReasons, subscriberExists } from './close-reasons.ts'
@@ -14,7 +15,7 @@ interface Message {
 type Payload = Record<string, unknown>
 
 export function createTransportProtocol(): Protocol {
-  const encodeShared = memoizeList((texts) => texts.map(encodeClosed))
+  const encodeShared = memoizeList((texts) => unpooledParts(texts.map(closedOf)))
 
   return {
     subprotocol: 'graphql-transport-ws',
@@ -54,7 +55,7 @@ export function createTransportProtocol(): Protocol {
     },
 
     sendResponse(writer, { prefix, id }, text) {
-      writer.sendShared(prefix, [encodeClosed(text)], frameOf(JSON.stringify({ id, type: 'complete' })))
+      writer.sendShared(prefix, [Buffer.from(closedOf(text))], frameOf(JSON.stringify({ id, type: 'complete' })))
     },
 
     sendRefusal: (writer, id, errors) => writer.send({ id, type: 'error', payload: errors }),
@@ -69,8 +70,8 @@ export function createTransportProtocol(): Protocol {
 }
 
 /** With the brace that ends the message. */
-function encodeClosed(text: string): Buffer {
-  return Buffer.from(`${text}}`)
+function closedOf(text: string): string {
+  return `${text}}`
 }
 
 function initialise(connection: ProtocolConnection, payload: Payload): void {

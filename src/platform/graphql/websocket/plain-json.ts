@@ -2,7 +2,9 @@
  * The protocol of sockets without a subprotocol. The client sends `{"query", "variables"?, "operationName"?, "id"?}`
  * and receives `{"data": …}` for every value, with the id, if given, as the first key.
  */
+
 import type { GraphQLFormattedError } from 'graphql'
+import { concatUnpooled, unpooledParts } from '../../../core/unpooled-bytes.ts'
 import type { GraphQLRequest } from '../execution/engine.types.ts'
 import { memoizeList } from '../execution/memoize-list.ts'
 import { frameOf } from './frames.ts'
@@ -15,8 +17,8 @@ interface Message extends GraphQLRequest {
 }
 
 export function createPlainJson(): Protocol {
-  const encodeFrames = memoizeList((texts) => Buffer.concat(texts.map(frameOf)))
-  const encodeRests = memoizeList((texts) => texts.map(encodeRest))
+  const encodeFrames = memoizeList((texts) => concatUnpooled(texts.map(frameOf)))
+  const encodeRests = memoizeList((texts) => unpooledParts(texts.map(restOf)))
 
   return {
     subprotocol: '',
@@ -48,7 +50,7 @@ export function createPlainJson(): Protocol {
 
     sendResponse(writer, { prefix }, text) {
       if (prefix === '') writer.sendFrame(frameOf(text))
-      else writer.sendShared(prefix, [encodeRest(text)])
+      else writer.sendShared(prefix, [Buffer.from(restOf(text))])
     },
 
     sendRefusal: (writer, id, errors) => writer.send({ id, errors }),
@@ -65,8 +67,8 @@ export function createPlainJson(): Protocol {
 }
 
 /** Without the opening brace, which is part of the prefix. */
-function encodeRest(text: string): Buffer {
-  return Buffer.from(text.slice(1))
+function restOf(text: string): string {
+  return text.slice(1)
 }
 
 type MessageWriter = Pick<SocketWriter, 'send'>

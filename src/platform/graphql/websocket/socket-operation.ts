@@ -1,5 +1,5 @@
 import type { GraphQLFormattedError } from 'graphql'
-import type { Principal } from '../../access/route-guards.ts'
+import type { Client } from '../../http/client.ts'
 import type { GraphQLResponse, LiveSubscription, Subscriber } from '../execution/engine.types.ts'
 import type { OperationId, Protocol } from './protocol.ts'
 import type { SocketWriter } from './socket-writer.ts'
@@ -26,6 +26,7 @@ export class SocketOperation implements Subscriber {
   readonly #connection: OperationConnection
   #live: LiveSubscription | undefined
   #isOver = false
+  readonly #listeners = new Set<() => void>()
 
   constructor({ connection, id, isSubscription, size }: SocketOperationOptions) {
     this.id = id
@@ -68,13 +69,27 @@ export class SocketOperation implements Subscriber {
   }
 
   /** Call when the user's rights have changed. */
-  async recheck(principal: Principal): Promise<void> {
-    await this.#live?.recheck(principal)
+  async recheck(): Promise<void> {
+    await this.#live?.recheck()
   }
 
   /** Ends the operation without a message to the client. */
   close(): void {
-    if (this.#finish()) this.#live?.close()
+    if (!this.#finish()) return
+    this.#live?.close()
+    for (const listener of this.#listeners) listener()
+  }
+
+  /** The client of this operation alone, who is gone as soon as it is over. */
+  clientOf(client: Client): Client {
+    return {
+      ...client,
+      isGone: () => this.#isOver,
+      onGone: (listener) => {
+        this.#listeners.add(listener)
+        return () => void this.#listeners.delete(listener)
+      },
+    }
   }
 
   #finish(): boolean {

@@ -1,5 +1,5 @@
 /** The open operations of one socket. */
-import type { Principal } from '../../access/route-guards.ts'
+import { isClientGone } from '../../../core/current-client.ts'
 import type { Client } from '../../http/client.ts'
 import type { Share } from '../../limiter/address-budgets.ts'
 import type { Engine, Prepared } from '../execution/engine.types.ts'
@@ -93,10 +93,10 @@ export class SocketOperations implements OperationConnection {
   }
 
   /** Call when the user's rights have changed. */
-  recheck(principal: Principal): void {
+  recheck(): void {
     const { log } = this.#options
     for (const operation of this.#operations.values()) {
-      operation.recheck(principal).catch((error: unknown) => operation.end([formatThrown(error, log)]))
+      operation.recheck().catch((error: unknown) => operation.end([formatThrown(error, log)]))
     }
   }
 
@@ -106,19 +106,18 @@ export class SocketOperations implements OperationConnection {
 
   async #run(operation: SocketOperation, prepared: Prepared): Promise<void> {
     const { engine, identity, client, log, share, onDone, onForbidden } = this.#options
-    const principal = identity.principal
-    const context = { principal, client, log }
+    const { changes } = identity
+    const context = { principal: identity.principal, client, log }
     try {
       if (operation.isSubscription) {
         operation.attach(await engine.subscribe(prepared, context, operation))
         // Rights may have changed while the subscription was being opened.
-        if (identity.principal && identity.principal !== principal) await operation.recheck(identity.principal)
+        if (identity.changes !== changes) await operation.recheck()
       } else if (await identity.isStillValid()) {
-        const fresh = { ...context, principal: identity.principal }
-        operation.respond(await engine.execute(prepared, fresh))
+        operation.respond(await engine.execute(prepared, { ...context, client: operation.clientOf(client) }))
       } else onForbidden()
     } catch (error) {
-      operation.refuse(this.#errorsOf(error))
+      if (!isClientGone(error)) operation.refuse(this.#errorsOf(error))
     }
     this.#running -= 1
     share.removeOperation()

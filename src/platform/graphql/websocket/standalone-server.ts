@@ -1,6 +1,6 @@
 /** An HTTP server for WebSockets alone, on any path. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { AddressInfo, Socket } from 'node:net'
+import type { AddressInfo, Server, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { boundUrl } from '../../http/bound-url.ts'
 import { hasValidHost } from '../../http/host-header.ts'
@@ -40,6 +40,7 @@ export interface StandaloneServer {
   stopListening(): Promise<void>
   /** Close the sockets first, because it waits for them. */
   close(): Promise<void>
+  readonly server: Server
 }
 
 /** Node checks connections for timeouts this often within the limit. */
@@ -109,6 +110,7 @@ export function createStandaloneServer(options: StandaloneServerOptions): Standa
   }
 
   return {
+    server,
     async listen(target) {
       await new Promise<void>((resolve, reject) => {
         server.once('error', (error) => reject(describeListenError(error, target)))

@@ -6,7 +6,7 @@
  * nobody looks at lets go of its socket anyway, and goes on from its cursor when it is shown again.
  */
 const subscription = `subscription ($after: String!) {
-  changedProducts(after: $after) { cursor changes { cursor id type } isCut }
+  changedProducts(after: $after) { cursor changes { id type version } isCut }
 }`
 const forbidden = 4403
 const firstRetryMs = 1000

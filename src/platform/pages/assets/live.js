@@ -17,6 +17,7 @@ export function followProducts() {
   const news = createNews()
   /** The last cursor. Undefined: that of the rows is newer. */
   let received
+  let receivedAt = 0
   /** Changes that are not shown yet, by id. */
   const changes = new Map()
   /** There were more than are listed. */
@@ -30,12 +31,12 @@ export function followProducts() {
 
   function receive(message) {
     received = message.cursor
-    const { cursor: known, list } = resultsOf(document).dataset
+    receivedAt = performance.now()
     for (const change of message.changes) {
-      // Otherwise the rows were read after it.
-      if (!isAfter(change.cursor, known)) continue
-      changes.set(change.id, change)
-      if (list !== 'found') news.add(change)
+      // Otherwise the row was read after it.
+      if (isShown(change)) continue
+      changes.set(change.id, { ...change, receivedAt })
+      if (resultsOf(document).dataset.list !== 'found') news.add(change)
     }
     isCut ||= message.isCut
     if (changes.size > 0 || isCut) schedule()
@@ -82,11 +83,11 @@ export function followProducts() {
     }
   }
 
-  /** The rows are others now, whether by this script or by a search. */
-  function forgetShown() {
-    const { cursor: known, list } = resultsOf(document).dataset
-    for (const [id, { cursor }] of changes) if (!isAfter(cursor, known)) changes.delete(id)
-    news.clear(list === 'found' ? [] : [...changes.values()])
+  /** The rows are others now, whether by this script or by a search. They were read after they were asked for. */
+  function forgetShown({ detail: { askedAt } }) {
+    if (receivedAt < askedAt) received = undefined
+    for (const [id, change] of changes) if (change.receivedAt < askedAt || isShown(change)) changes.delete(id)
+    news.clear(resultsOf(document).dataset.list === 'found' ? [] : [...changes.values()])
   }
 
   /** Nobody reads any more: the list shows what it has only told. */
@@ -104,10 +105,7 @@ export function followProducts() {
   for (const name of ['pointermove', 'pointerdown']) document.addEventListener(name, notePointer)
   for (const name of ['focusout', 'scrollend', 'selectionchange']) document.addEventListener(name, catchUp)
   followChanges({
-    position() {
-      const { cursor } = resultsOf(document).dataset
-      return received !== undefined && isAfter(received, cursor) ? received : cursor
-    },
+    position: () => received ?? resultsOf(document).dataset.cursor,
     onChanges: receive,
     onState: showState,
     onExpired() {
@@ -123,9 +121,10 @@ export function followProducts() {
   })
 }
 
-/** Cursors are opaque to clients of the API. These come from the service that serves this script. */
-function isAfter(one, other) {
-  return Number(one) > Number(other)
+/** Whether the list has the product as it is after the change. Cursors are opaque, so they cannot tell. */
+function isShown({ id, version }) {
+  const row = document.querySelector(`#results [data-id="${id}"]`)
+  return row !== null && Number(row.dataset.version) >= version
 }
 
 /** Whether the list may have to change. The newest products are in the order of their creation, so edits move none. */

@@ -21,7 +21,7 @@ export function openPaletteOnDemand() {
 
 function openPalette() {
   const sheet = createSheet({ className: 'palette', label: 'Search the console' })
-  sheet.innerHTML = `<label for="palette-field">Pages, products, people, actions</label>
+  sheet.innerHTML = `<label for="palette-field">Search the console</label>
 <input id="palette-field" type="search" role="combobox" aria-expanded="true" aria-controls="palette-list" aria-autocomplete="list" autocomplete="off" maxlength="200">
 <ul id="palette-list" role="listbox" aria-label="Found"></ul>
 <p class="soft" role="status"></p>`

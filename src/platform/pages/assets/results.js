@@ -16,6 +16,7 @@ let retry
 
 /** Returns whether the results are shown; those overtaken by a later call are not. Retries without a connection. */
 export async function showResults(address) {
+  const askedAt = performance.now()
   latest += 1
   const own = latest
   clearTimeout(retry)
@@ -42,7 +43,7 @@ export async function showResults(address) {
   retryMs = firstRetryMs
   announce('count', page.getElementById('count').textContent)
   announce('connection', '')
-  document.dispatchEvent(new Event('resultsshown'))
+  document.dispatchEvent(new CustomEvent('resultsshown', { detail: { askedAt } }))
   return true
 }
 

@@ -30,6 +30,7 @@ function isIn(results, { dataset: { id } }) {
 
 /** Keeps links and boxes, which may have the focus or be ticked, and rows in which somebody types. */
 function update(row, fresh) {
+  row.dataset.version = fresh.dataset.version
   if (row.innerHTML === fresh.innerHTML || row.dataset.edited !== undefined) return
   for (const [i, cell] of [...row.cells].entries()) {
     const link = cell.querySelector('a')

@@ -32,8 +32,8 @@ export interface Finder {
   icon: IconName
   /** Everybody may by default. */
   may?(principal: Principal): boolean
-  /** Returns a few. The text is not blank. */
-  find(text: string): Promise<readonly Found[]>
+  /** Returns a few that this user may see. The text is not blank. */
+  find(text: string, principal: Principal): Promise<readonly Found[]>
 }
 
 /** What a feature adds to the search. */
@@ -68,7 +68,7 @@ export function addSearch(app: FastifyInstance, { send, navigation, pages }: Sea
       { heading: 'Actions', icon: 'action', entries: matching(actions.filter(mayUse), text) },
     ]
     const found = finders.filter(mayUse).map(async ({ heading, icon: picture, find: ask }) => {
-      return { heading, icon: picture, entries: text === '' ? [] : await ask(text) }
+      return { heading, icon: picture, entries: text === '' ? [] : await ask(text, principal) }
     })
     return [...own, ...(await Promise.all(found))].filter(({ entries }) => entries.length > 0)
   }
@@ -96,7 +96,7 @@ function searchPage(text: string, groups: readonly Group[]): Page {
     title: 'Search',
     content: html`<h1>Search</h1>
 <form class="card filter" method="get" action="/console/search" role="search">
-${field({ label: 'Pages, products, people, actions', name: 'q', type: 'search', value: text, maxlength: maxText, autofocus: true })}
+${field({ label: 'Search the console', name: 'q', type: 'search', value: text, maxlength: maxText, autofocus: true })}
 <button>Search</button>
 </form>
 <div id="found" class="found">

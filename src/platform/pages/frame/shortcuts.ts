@@ -11,7 +11,7 @@ interface Shortcut {
 }
 
 const everywhere: readonly Shortcut[] = [
-  { keys: ['Ctrl', 'K'], does: 'Search pages, products, people and actions' },
+  { keys: ['Ctrl', 'K'], does: 'Search the console' },
   { keys: ['?'], does: 'Show these shortcuts' },
   { keys: ['/'], does: 'Go to the search field of the page' },
   { keys: ['N'], does: 'Start the form for a new entry, on pages that have one' },

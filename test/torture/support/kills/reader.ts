@@ -15,10 +15,14 @@ export async function openReader(url: string): Promise<Reader> {
   return url.startsWith('file:') ? openSqlite(url.slice('file:'.length)) : openPostgres(url)
 }
 
-/** Products that can be found and are not in the index of names, and the other way round. */
-const unlikeIndex = `
-  SELECT p.id FROM products p FULL JOIN product_grams_docsize d ON d.id = p.id
-  WHERE (p.id IS NOT NULL AND p.active AND p.deleted_at IS NULL) <> (d.id IS NOT NULL)`
+/** Products that can be found and are not in their index of names, and the other way round. */
+const unlikeIndex = [
+  ['product_grams_docsize', 'p.active'],
+  ['inactive_product_grams_docsize', 'NOT p.active'],
+].map(
+  ([index, state]) => `SELECT p.id FROM products p FULL JOIN ${index} d ON d.id = p.id
+    WHERE (p.id IS NOT NULL AND ${state} AND p.deleted_at IS NULL) <> (d.id IS NOT NULL)`,
+)
 
 /** Read-only, so that it is the service that recovers the file. */
 function openSqlite(path: string): Reader {
@@ -29,7 +33,7 @@ function openSqlite(path: string): Reader {
     async findDamage() {
       const found = all('PRAGMA integrity_check').map(({ integrity_check }) => String(integrity_check))
       const orphans = all('PRAGMA foreign_key_check').map((row) => `no parent: ${JSON.stringify(row)}`)
-      const indexed = all(unlikeIndex).map(({ id }) => `product ${id} and the index of names differ`)
+      const indexed = unlikeIndex.flatMap(all).map(({ id }) => `product ${id} and the index of names differ`)
       return [...found.filter((line) => line !== 'ok'), ...orphans, ...indexed]
     },
     close: async () => db.close(),

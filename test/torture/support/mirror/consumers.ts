@@ -29,7 +29,7 @@ export interface ConsumerOptions {
 type Connect = (connection: { url: string; copy: Copy; random(): number; signal: AbortSignal }) => Promise<void>
 
 const path = '/api/v2/products/changes'
-const fields = `{ cursor type product { ${productFields} } }`
+const fields = `{ cursor type version product { ${productFields} } }`
 const query = `subscription ($after: String) { productChanges(after: $after) ${fields} }`
 /** Before the next connection: after one that was cut, and after one that was lost or refused. */
 const pauseMs = { cut: 10, lost: 100 }
@@ -100,11 +100,12 @@ const ways: Readonly<Record<string, Connect>> = {
 interface ReceivedChange {
   cursor: string
   type: string
+  version: number
   data: unknown
 }
 
-function entryOf({ cursor, type, data }: ReceivedChange): Entry {
-  return { cursor, type, row: ofResource(data) }
+function entryOf({ data, ...change }: ReceivedChange): Entry {
+  return { ...change, row: ofResource(data) }
 }
 
 interface SocketOptions {
@@ -114,7 +115,7 @@ interface SocketOptions {
     // biome-ignore lint/suspicious/noExplicitAny: messages of two protocols
     message: any,
     send: (message: object) => void,
-  ): { change?: { cursor: string; type: string; product: unknown }; errors?: unknown }
+  ): { change?: Omit<Entry, 'row'> & { product: unknown }; errors?: unknown }
 }
 
 function readSocket(
@@ -131,7 +132,10 @@ function readSocket(
       try {
         const { change, errors } = onMessage(JSON.parse(String(text)), send)
         if (errors) throwRefusal(errors)
-        if (change) copy.apply({ cursor: change.cursor, type: change.type, row: ofGraphQL(change.product) })
+        if (change) {
+          const { product, ...entry } = change
+          copy.apply({ ...entry, row: ofGraphQL(product) })
+        }
       } catch (error) {
         reject(error)
         cut()

@@ -19,7 +19,6 @@ export interface WebhookConsumerOptions {
 
 /** Few: each is tried again after five seconds. */
 const shareFailed = 1 / 500
-const prefix = 'msg_'
 const account = { email: 'admin@example.com', password: 'Correct-Horse-1' }
 
 export async function startWebhookConsumer({
@@ -40,7 +39,7 @@ export async function startWebhookConsumer({
     const { type, data } = new Webhook(secret).verify(body, headers) as { type: string; data: unknown }
     const id = String(headers['webhook-id'])
     if (received.has(id)) return
-    copy.apply({ cursor: id.slice(prefix.length), type, row: ofResource(data) })
+    copy.apply({ cursor: '', type, version: Number(id.split('_')[2]), row: ofResource(data) })
     received.add(id)
   }
 

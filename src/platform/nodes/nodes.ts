@@ -5,8 +5,7 @@
 import type { Clock } from '../../core/clock.ts'
 import { startPeriodicTask } from '../../core/periodic-task.ts'
 import { withTimeout } from '../../core/timeout.ts'
-import type { Running } from '../../platform/feature.ts'
-import type { Log } from '../../platform/log/logger.ts'
+import type { Log } from '../log/logger.ts'
 import type { NodeRow, NodeStore } from './nodes.store.ts'
 
 export interface ListedNode extends NodeRow {
@@ -50,7 +49,7 @@ export function createNodes({ store, clock, log, self, countThreads }: NodesDeps
       return [{ ...own, started_at: known?.started_at ?? own.started_at, isThis: true }, ...others]
     },
 
-    start(): Running {
+    start(): { close(): Promise<void> } {
       if (!store) return { close: async () => {} }
       const onError = (error: unknown) => log.warn({ err: error }, 'the node could not say that it is there')
       const first = beat().catch(onError)

@@ -1,4 +1,4 @@
-import type { Database } from '../../platform/database/database.ts'
+import type { Database } from '../database/database.ts'
 
 export interface NodeRow {
   id: string
@@ -21,8 +21,8 @@ export function createNodeStore(db: Database) {
 
     async beat({ id, name, version, threads, started_at, seen_at }: NodeRow, expiresAt: number): Promise<void> {
       await db.write({
-        sql: `INSERT INTO service_nodes (id, name, version, threads, started_at, seen_at, expires_at)
-              VALUES ($1, $2, $3, $4, $5, $6, $7)
+        sql: `INSERT INTO service_nodes (id, name, version, threads, started_at, seen_at, expires_at, reads_encrypted_cursors)
+              VALUES ($1, $2, $3, $4, $5, $6, $7, TRUE)
               ON CONFLICT (id) DO UPDATE SET threads = excluded.threads, seen_at = excluded.seen_at,
                 expires_at = excluded.expires_at`,
         params: [id, name, version, threads, started_at, seen_at, expiresAt],

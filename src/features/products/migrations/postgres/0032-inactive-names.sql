@@ -1,0 +1,1 @@
+-- On SQLite, this migration indexes the names of inactive products. Here products_name_grams has them already.

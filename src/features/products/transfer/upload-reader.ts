@@ -1,0 +1,67 @@
+/** Reads an uploaded file in a thread of its own: whatever is in the file, it can only harm that thread. */
+import { Worker } from 'node:worker_threads'
+import { exitCodes, FatalError } from '../../../core/fatal-error.ts'
+import { createPeer } from '../../../platform/threads/peer.ts'
+import type { CheckedRow } from './row-check.ts'
+import type { FileSummary, UploadedFile, UploadMethods } from './upload-thread.ts'
+
+export interface UploadReader {
+  /** Both fail with a FatalError if the file cannot be imported. */
+  summarize(): Promise<FileSummary>
+  listRejected(): Promise<string>
+  rows(): AsyncIterable<readonly CheckedRow[]>
+  /** Ends the thread at once. */
+  close(): Promise<void>
+}
+
+/** No file that is within the other limits takes more. */
+const heapMegabytes = 64
+
+/** Takes the bytes of the file: they are the thread's from now on. */
+export function openUploadReader(
+  { name, bytes }: UploadedFile,
+  { signal, maxHeapMegabytes = heapMegabytes }: { signal: AbortSignal; maxHeapMegabytes?: number },
+): UploadReader {
+  const worker = new Worker(new URL('./upload-thread.ts', import.meta.url), {
+    name: 'upload',
+    workerData: { name, bytes } satisfies UploadedFile,
+    transferList: [bytes.buffer],
+    resourceLimits: { maxOldGenerationSizeMb: maxHeapMegabytes, maxYoungGenerationSizeMb: 8 },
+  })
+  const thread = createPeer<UploadMethods>(worker, {})
+  const { promise: death, reject } = Promise.withResolvers<never>()
+  death.catch(() => {})
+  worker.once('error', (error) => reject(describeDeath(error as NodeJS.ErrnoException)))
+  worker.once('exit', () => reject(new Error('the thread of the upload ended early')))
+  const stop = () => reject(signal.reason)
+  if (signal.aborted) stop()
+  signal.addEventListener('abort', stop, { once: true })
+
+  const call = <Name extends keyof UploadMethods & string>(name: Name) =>
+    Promise.race([thread.call(name, undefined), death])
+
+  return {
+    summarize: () => call('summarize'),
+    listRejected: () => call('listRejected'),
+    async *rows() {
+      // The next rows are read while these are written.
+      let next = call('nextRows')
+      for (;;) {
+        const rows = await next
+        if (!rows) return
+        next = call('nextRows')
+        next.catch(() => {})
+        yield rows
+      }
+    },
+    async close() {
+      signal.removeEventListener('abort', stop)
+      await worker.terminate()
+    },
+  }
+}
+
+function describeDeath(error: NodeJS.ErrnoException): Error {
+  if (error.code !== 'ERR_WORKER_OUT_OF_MEMORY') return error
+  return new FatalError('reading the file takes too much memory', exitCodes.badData, { cause: error })
+}

@@ -1,0 +1,23 @@
+-- Which entry a consumer fails for now, and how often it has, so that a restart does not begin again.
+ALTER TABLE change_consumers ADD COLUMN failed_change INTEGER;
+ALTER TABLE change_consumers ADD COLUMN failed_attempts INTEGER NOT NULL DEFAULT 0;
+
+-- Changes that a durable listener has given up.
+CREATE TABLE dead_letters (
+  id         INTEGER PRIMARY KEY AUTOINCREMENT,
+  listener   TEXT NOT NULL,
+  change_id  INTEGER NOT NULL,
+  type       TEXT NOT NULL,
+  entity_id  INTEGER,
+  -- The entry of the change log, as JSON: the log may no longer keep it.
+  entry      TEXT NOT NULL,
+  attempts   INTEGER NOT NULL,
+  error      TEXT NOT NULL,
+  failed_at  TEXT NOT NULL,
+  -- In Unix seconds: when a person asked for another attempt, or when another node may take it over. NULL if nobody has.
+  retry_at   INTEGER,
+  expires_at INTEGER NOT NULL
+);
+CREATE UNIQUE INDEX dead_letters_change ON dead_letters (listener, change_id);
+CREATE INDEX dead_letters_retry_at ON dead_letters (retry_at) WHERE retry_at IS NOT NULL;
+CREATE INDEX dead_letters_expires_at ON dead_letters (expires_at);

@@ -1,0 +1,111 @@
+/** A thread whose event loop stands still is noticed, relieved of new connections, explained in the log, and replaced. */
+import assert from 'node:assert/strict'
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Api, type Owner, startApi } from '../support/api.ts'
+import { onEachEngine, temporaryFolder } from '../support/databases.ts'
+import { eventually } from '../support/eventually.ts'
+import { send } from '../support/own-connection.ts'
+import { startProcess } from '../support/process.ts'
+import { openSocket } from '../support/sockets.ts'
+
+const probe = join(import.meta.dirname, '..', 'support', 'extensions', 'probe.ts')
+
+async function start(t: Owner, engine: 'sqlite' | 'postgres', unresponsiveSeconds: number) {
+  const folder = mkdtempSync(join(tmpdir(), 'latchkey-'))
+  const until = join(folder, 'released')
+  const release = () => writeFileSync(until, '')
+  // Before the service closes, which waits for its threads.
+  t.after(release)
+  const env = { LATCHKEY_EXTENSIONS: probe, UNRESPONSIVE_SECONDS: String(unresponsiveSeconds) }
+  const api = await startApi(t, { engine, threads: 2, env })
+  t.after(() => rmSync(folder, { recursive: true }))
+
+  /** One of the threads spins from now on, until it is replaced or released. Resolves to how the request ended. */
+  async function spin(): Promise<{ ended: Promise<string> }> {
+    const ended = send(`${api.url}/probe/spin?until=${encodeURIComponent(until)}`).then(
+      ({ status }) => String(status),
+      (error: NodeJS.ErrnoException) => error.code ?? error.message,
+    )
+    await eventually(() => assert.ok(existsSync(`${until}-begun`)))
+    return { ended }
+  }
+  return { ...api, spin, release }
+}
+
+const metrics = async (api: Api) => (await send(`${api.url}/metrics`)).body
+const linesOf = (api: Api, text: string) =>
+  api.log.map((line) => JSON.parse(line)).filter(({ msg }) => msg.includes(text))
+
+onEachEngine('a thread that spins', (engine) => {
+  test('is replaced; every other request is answered meanwhile, and the log says what it was doing', async (t) => {
+    const api = await start(t, engine, 2)
+    const { ended } = await api.spin()
+    let isStuck = true
+    void ended.then(() => (isStuck = false))
+    // The kernel gives about every other connection to the thread that spins, from the first moment on.
+    const probes = []
+    while (isStuck) {
+      probes.push(send(`${api.url}/health/live`), send(`${api.url}/api/v2/products`))
+      await sleep(100)
+    }
+    assert.equal(await ended, 'ECONNRESET', 'its connections are closed')
+    assert.deepEqual(new Set((await Promise.all(probes)).map(({ status }) => status)), new Set([200]))
+    const [line] = linesOf(api, 'does not respond; it is terminated')
+    assert.match(line.requests.join(), /GET \/probe\/spin/)
+    assert.match(line.stack.join(), /extensions\/probe\.ts:\d+/)
+    await eventually(async () => {
+      const page = await metrics(api)
+      assert.match(page, /^thread_deaths_total\{cause="unresponsive"\} 1$/m)
+      assert.equal(page.match(/^thread_unresponsive\{thread="worker-\d+"\} 0$/gm)?.length, 2)
+    })
+  })
+
+  test('is marked in /metrics, which does not wait for it, and stays if threads are never replaced', async (t) => {
+    const api = await start(t, engine, 0)
+    const { ended } = await api.spin()
+    await eventually(async () => {
+      const page = await metrics(api)
+      assert.match(page, /^thread_unresponsive\{thread="worker-\d+"\} 1$/m)
+      assert.match(page, /^thread_unresponsive\{thread="worker-\d+"\} 0$/m)
+      assert.match(page, /^thread_deaths_total\{cause="unresponsive"\} 0$/m)
+    })
+    // Five seconds of a processor, which may take long on a busy machine.
+    await eventually(() => assert.ok(linesOf(api, 'does not respond')[0]), 300_000)
+    assert.match(String(linesOf(api, 'does not respond')[0].stack), /probe\.ts/)
+    for (let i = 0; i < 20; i++) assert.equal((await send(`${api.url}/health/live`)).status, 200)
+    const sockets = Array.from({ length: 8 }, () => openSocket(t, `${api.wsUrl}/graphql`))
+    for (const { ws } of await Promise.all(sockets)) ws.terminate()
+    api.release()
+    assert.equal(await ended, '200')
+    await eventually(async () => {
+      assert.equal((await metrics(api)).match(/^thread_unresponsive\{thread="worker-\d+"\} 0$/gm)?.length, 2)
+      assert.equal(linesOf(api, 'the serving thread responds again').length, 1)
+    })
+    const threads = Array.from({ length: 40 }, () => send(`${api.url}/probe/thread`))
+    assert.equal(new Set((await Promise.all(threads)).map(({ body }) => body)).size, 2, 'both serve again')
+  })
+})
+
+test('a process with one thread logs what that does, and ends so that its supervisor starts it again', async (t) => {
+  const service = await startProcess(t, {
+    env: {
+      DATABASE_URL: `file:${join(temporaryFolder(t), 'test.db')}`,
+      LATCHKEY_EXTENSIONS: probe,
+      UNRESPONSIVE_SECONDS: '1',
+    },
+  })
+  const until = join(temporaryFolder(t), 'never')
+  const request = send(`${service.url}/probe/spin?until=${encodeURIComponent(until)}`).catch(() => {})
+  const { stdout } = await service.ended
+  await request
+  assert.equal(service.child.signalCode, 'SIGKILL')
+  const lines = stdout.trim().split('\n')
+  const line = JSON.parse(lines.find((each) => each.includes('the main thread does not respond, stopping')) ?? '{}')
+  assert.equal(line.level, 'fatal')
+  assert.match(line.requests.join(), /GET \/probe\/spin/)
+  assert.match(line.stack.join(), /extensions\/probe\.ts/)
+})

@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { createClock } from '../../src/core/clock.ts'
+import { createDeadLetters } from '../../src/features/dead-letters/dead-letters.service.ts'
+import { createDeadLetterStore, failureOf } from '../../src/platform/changes/dead-letters.store.ts'
+import type { Database, Dialect, Statement } from '../../src/platform/database/database.ts'
+import { openDatabase } from '../../src/platform/database/open.ts'
+import { createDatabaseUrl, onEachEngine } from '../support/databases.ts'
+import { openOptions, ownMigrations } from '../support/migrations.ts'
+
+const now = 1_770_000_000
+
+async function open(t: TestContext, engine: Dialect) {
+  const url = await createDatabaseUrl(t, engine)
+  const { db } = await openDatabase(openOptions({ url, migrations: ownMigrations }))
+  t.after(() => db.close())
+  const store = createDeadLetterStore(db)
+  const failure = (error: unknown) => failureOf(error, now * 1000)
+  /** One for each error, oldest first. */
+  async function insert(...errors: unknown[]): Promise<void> {
+    for (const [index, error] of errors.entries()) {
+      const row = { id: index + 1, topic: 'products', type: 'product.created', entity_id: 1, at: '', data: '{}' }
+      await db.write(store.insert(row as never, 'search-index', 1, failure(error)))
+    }
+  }
+  return { db, store, failure, insert }
+}
+
+onEachEngine('dead letters', (engine) => {
+  test('that fail again during a retry of all are retried once', async (t) => {
+    const { db, store, failure, insert } = await open(t, engine)
+    await insert('first', 'second', 'third')
+    let rounds = 0
+    const failingAtOnce = {
+      ...db,
+      async write(...statements: Statement[]) {
+        const result = await db.write(...statements)
+        if (statements.some(({ sql }) => sql.startsWith('UPDATE dead_letters SET retry_at'))) {
+          rounds += 1
+          assert.ok(rounds < 10, 'it goes on without end')
+          for (let due = await store.claim(now, now + 120); due; due = await store.claim(now, now + 120)) {
+            await store.failAgain(due.id, failure('again'))
+          }
+        }
+        return result
+      },
+    } as Database
+    const audited: unknown[] = []
+    const audit = {
+      count() {},
+      entry({ changes }: { changes: unknown }) {
+        audited.push(changes)
+        return { sql: 'SELECT 1 AS one' }
+      },
+    }
+    const clock = createClock(() => now * 1000)
+    const service = createDeadLetters({ db: failingAtOnce, clock, audit } as never)
+    await service.retryAll({ id: 1, client: { address: '', userAgent: '' } })
+    assert.deepEqual(audited, [{ dead_letters: { from: 3, to: 3 } }])
+    const attempts = (await store.list({ before: 100, limit: 100 })).map((each) => each.attempts)
+    assert.deepEqual(attempts, [2, 2, 2])
+  })
+
+  test('that are being retried are not handed to another node by a second request', async (t) => {
+    const { db, store, insert } = await open(t, engine)
+    await insert('first')
+    await db.write(store.requestRetry(1, now))
+    assert.equal((await store.claim(now, now + 120))?.id, 1)
+    await db.write(store.requestRetry(1, now))
+    assert.equal(await store.claim(now, now + 120), undefined)
+    // The node has crashed.
+    assert.equal((await store.claim(now + 120, now + 240))?.id, 1)
+  })
+
+  test('keep whatever a listener throws as text', async (t) => {
+    const { store, insert } = await open(t, engine)
+    await insert('plain', new Error('a\0b'), new Error(`${'x'.repeat(499)}😀`), 'lone \ud800', Object.create(null), {
+      message: 'only an object',
+    })
+    const found = await store.list({ before: 100, limit: 100 })
+    const errors = found.map(({ error }) => error).reverse()
+    assert.deepEqual(errors.slice(0, 2), ['plain', 'a\ufffdb'])
+    assert.equal(errors.length, 6)
+    for (const error of errors) assert.ok(error.isWellFormed() && error.length <= 500, error)
+  })
+})

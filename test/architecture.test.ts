@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { test } from 'node:test'
-import { findFunctions, findTexts } from './support/source-code.ts'
+import { findTexts } from './support/source-code.ts'
 
 const src = join(import.meta.dirname, '..', 'src')
 /** `testing` and `public` are for extensions: only commands may import them. */
@@ -145,21 +145,6 @@ for (const [what, pattern, allowed] of doors) {
     assert.deepEqual(found, [])
   })
 }
-
-test('files stay short enough to read', () => {
-  const long = sources.filter(({ text }) => text.split('\n').length > 301).map(({ path }) => path)
-  assert.deepEqual(long, [])
-})
-
-test('functions stay short enough to read', () => {
-  const functions = sources.flatMap(({ path, text }) => findFunctions(text).map((found) => ({ path, ...found })))
-  assert.ok(functions.length > 500, 'they were found')
-  const long = functions.filter(({ lines }) => lines > 100)
-  assert.deepEqual(
-    long.map(({ path, line, lines }) => `${path}:${line} has ${lines} lines`),
-    [],
-  )
-})
 
 test('SQL of features is only in stores', () => {
   const ofFeatures = sources.filter(({ path }) => path.startsWith('features/'))

@@ -11,9 +11,13 @@ const platformMigrations = [
   { path: join(import.meta.dirname, 'migrations') },
   { path: join(import.meta.dirname, '..', 'platform', 'audit', 'migrations') },
   { path: join(import.meta.dirname, '..', 'platform', 'changes', 'migrations') },
+  { path: join(import.meta.dirname, '..', 'platform', 'mail', 'migrations') },
 ]
 
-const serviceNodes: Expiring = { table: 'service_nodes', key: 'id', isPresence: true }
+const platformTables: readonly Expiring[] = [
+  { table: 'service_nodes', key: 'id', isPresence: true },
+  { table: 'queued_mails', key: 'id' },
+]
 
 export interface Declared extends DeclaredSchema {
   auditEvents: Readonly<Record<string, string>>
@@ -21,7 +25,7 @@ export interface Declared extends DeclaredSchema {
 
 export function declaredBy(features: readonly Feature[]): Declared {
   const definitions = features.map(({ definition }) => definition)
-  const expiring = [...definitions.flatMap((definition) => definition.expiringTables ?? []), serviceNodes]
+  const expiring = [...definitions.flatMap((definition) => definition.expiringTables ?? []), ...platformTables]
   return {
     migrations: [...platformMigrations, ...features.flatMap(migrationsOf)],
     countedLists: ['audit', ...definitions.flatMap(({ countedLists = [] }) => countedLists)],
@@ -46,7 +50,7 @@ function migrationsOf(feature: Feature): MigrationFolder[] {
 export function expiringTables(features: readonly Feature[], { audit }: Pick<CoreConfig, 'audit'>): Expiring[] {
   return [
     ...features.flatMap(({ definition }) => definition.expiringTables ?? []),
-    serviceNodes,
+    ...platformTables,
     { table: 'used_once', key: 'id' },
     ...(audit.retentionDays > 0 ? [{ table: 'audit', key: 'id', keptSeconds: audit.retentionDays * 86_400 }] : []),
   ]

@@ -22,6 +22,8 @@ import type { Feature } from '../platform/feature.ts'
 import type { Infrastructure } from '../platform/infrastructure.ts'
 import { createLimiters } from '../platform/limiter/limiter.ts'
 import type { Log } from '../platform/log/logger.ts'
+import { createMailTransport } from '../platform/mail/mail.ts'
+import { createMailQueue } from '../platform/mail/mail-queue.ts'
 import type { Metrics } from '../platform/metrics/metrics.ts'
 import { createNodeStore } from '../platform/nodes/nodes.store.ts'
 import { createNodes } from '../platform/nodes/nodes.ts'
@@ -111,6 +113,10 @@ export async function openInfrastructure(options: InfrastructureOptions): Promis
     const nodeBus = await open(openNodeBus)
     const topics = await open(openTopicBus)
     const secrets = openSecrets({ config, log, random, isServing })
+    const transport = createMailTransport({ ...config.mail, isDevelopment: config.isDevelopment, log })
+    const { encryption } = secrets
+    const mail =
+      transport && opened(createMailQueue({ transport, db, clock, random, encryption, metrics: options.metrics, log }))
     const cursors = await createCursors({ db, keys: secrets.deriveKeys('change cursors'), random })
     const changes = opened(await createChangeLog({ db, bus: nodeBus, clock, log, cursors }))
     const readRecentRequests = options.metrics && threads.recentRequestsOf(options.metrics)
@@ -137,6 +143,7 @@ export async function openInfrastructure(options: InfrastructureOptions): Promis
       singleUseIds: createSingleUseIds(db),
       audit: createAudit({ clock, events: declared.auditEvents }),
       secrets,
+      mail,
       changes,
       nodes: createNodes({
         store: db.dialect === 'postgres' ? createNodeStore(db) : undefined,

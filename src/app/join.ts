@@ -5,16 +5,19 @@ import { errorMessage } from '../core/error-message.ts'
 import { exitCodes, FatalError } from '../core/fatal-error.ts'
 import { createPolicies, type Policy } from '../platform/access/policies.ts'
 import type { ChangeTopic } from '../platform/changes/change.ts'
+import { createDeadLetterStore } from '../platform/changes/dead-letters.store.ts'
 import {
   collectDurableListeners,
   type DurableListeners,
   startDurableListeners,
 } from '../platform/changes/durable-listeners.ts'
+import { type RedeliveryHandlers, startRedelivery } from '../platform/changes/redelivery.ts'
 import type { EventListener } from '../platform/events/events.ts'
 import type { Feature, Running, SignIn, TerminalLink } from '../platform/feature.ts'
 import type { Element } from '../platform/graphql/schema/elements.ts'
 import { markRoutes, namedPlugin } from '../platform/http/named-plugin.ts'
 import type { Infrastructure } from '../platform/infrastructure.ts'
+import { mailListener } from '../platform/mail/mail-queue.ts'
 import type { ConsolePages } from '../platform/pages/console-pages.ts'
 import { Claims } from './clashes.ts'
 
@@ -117,6 +120,7 @@ export async function joinFeatures(
       }
       const running = startDurableListeners(infrastructure, durable)
       onClose(() => running.close())
+      startRedeliveries(infrastructure, running.redelivery)
     },
     async onListening(address) {
       const links = await Promise.all(features.map((feature) => linksOf(feature, address)))
@@ -132,6 +136,18 @@ export async function joinFeatures(
       return []
     }
   }
+}
+
+/** Sends queued mail, and retries dead letters: of mail, and of durable listeners. */
+function startRedeliveries({ db, clock, log, mail, onClose }: Infrastructure, redelivery: RedeliveryHandlers): void {
+  const handlers = new Map(redelivery)
+  if (mail) {
+    const sending = mail.startBackground()
+    onClose(() => sending.close())
+    handlers.set(mailListener, mail.redeliver)
+  }
+  const running = startRedelivery({ store: createDeadLetterStore(db), clock, log, handlers })
+  onClose(() => running.close())
 }
 
 /** Registers the listeners of this process, and returns those that are fed by the change log. */

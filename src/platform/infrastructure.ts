@@ -14,6 +14,7 @@ import type { Events } from './events/events.ts'
 import type { LimitPerAddress } from './limiter/connections-per-address.ts'
 import type { CreateLimiter } from './limiter/limiter.ts'
 import type { Log } from './log/logger.ts'
+import type { Mail } from './mail/mail-queue.ts'
 import type { Metrics } from './metrics/metrics.ts'
 import type { Nodes } from './nodes/nodes.ts'
 import type { HashPool } from './passwords/hash-pool.ts'
@@ -42,6 +43,8 @@ export interface Infrastructure<Config = CoreConfig> {
   readonly singleUseIds: SingleUseIds
   readonly audit: Audit
   readonly secrets: Secrets
+  /** Undefined if there is no way to send mail. */
+  readonly mail: Mail | undefined
   /** What was committed, in order: for readers that must miss nothing. */
   readonly changes: ChangeLog
   /** The nodes that share the database. */

@@ -6,7 +6,6 @@ import { test } from 'node:test'
 import { generateTypes, readTypes } from '../../packages/client/tools/generate-types.ts'
 import { root } from '../../src/config/root.ts'
 import { shareApi } from '../support/api.ts'
-import { findFunctions } from '../support/source-code.ts'
 
 const shared = shareApi()
 const sources = globSync('packages/client/src/**/*.ts', { cwd: root })
@@ -32,16 +31,6 @@ test('nothing in it needs Node, and it imports nothing but its files and openapi
     sources.filter(({ text }) => globals.test(text)).map(({ file }) => file),
     [],
   )
-})
-
-test('its files and functions stay short enough to read', () => {
-  const long = sources.flatMap(({ file, text }) => [
-    ...(text.split('\n').length > 301 ? [file] : []),
-    ...findFunctions(text)
-      .filter(({ lines }) => lines > 100)
-      .map(({ line }) => `${file}:${line}`),
-  ])
-  assert.deepEqual(long, [])
 })
 
 test('the service does not load it', () => {

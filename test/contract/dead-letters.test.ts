@@ -9,6 +9,7 @@ import { createDatabaseUrl, onEachEngine } from '../support/databases.ts'
 import { openOptions, ownMigrations } from '../support/migrations.ts'
 
 const now = 1_770_000_000
+const listener = 'search-index'
 
 async function open(t: TestContext, engine: Dialect) {
   const url = await createDatabaseUrl(t, engine)
@@ -19,8 +20,8 @@ async function open(t: TestContext, engine: Dialect) {
   /** One for each error, oldest first. */
   async function insert(...errors: unknown[]): Promise<void> {
     for (const [index, error] of errors.entries()) {
-      const row = { id: index + 1, topic: 'products', type: 'product.created', entity_id: 1, at: '', data: '{}' }
-      await db.write(store.insert(row as never, 'search-index', 1, failure(error)))
+      const letter = { listener, changeId: index + 1, type: 'product.created', entityId: 1, entry: {}, attempts: 1 }
+      await db.write(store.insert(letter, failure(error)))
     }
   }
   return { db, store, failure, insert }
@@ -38,7 +39,11 @@ onEachEngine('dead letters', (engine) => {
         if (statements.some(({ sql }) => sql.startsWith('UPDATE dead_letters SET retry_at'))) {
           rounds += 1
           assert.ok(rounds < 10, 'it goes on without end')
-          for (let due = await store.claim(now, now + 120); due; due = await store.claim(now, now + 120)) {
+          for (
+            let due = await store.claim(now, now + 120, [listener]);
+            due;
+            due = await store.claim(now, now + 120, [listener])
+          ) {
             await store.failAgain(due.id, failure('again'))
           }
         }
@@ -65,11 +70,23 @@ onEachEngine('dead letters', (engine) => {
     const { db, store, insert } = await open(t, engine)
     await insert('first')
     await db.write(store.requestRetry(1, now))
-    assert.equal((await store.claim(now, now + 120))?.id, 1)
+    assert.equal((await store.claim(now, now + 120, [listener]))?.id, 1)
     await db.write(store.requestRetry(1, now))
-    assert.equal(await store.claim(now, now + 120), undefined)
+    assert.equal(await store.claim(now, now + 120, [listener]), undefined)
     // The node has crashed.
-    assert.equal((await store.claim(now + 120, now + 240))?.id, 1)
+    assert.equal((await store.claim(now + 120, now + 240, [listener]))?.id, 1)
+  })
+
+  test('of a listener that a node lacks are left to others for five minutes', async (t) => {
+    const { db, store, insert } = await open(t, engine)
+    await insert('first')
+    await db.write(store.requestRetry(1, now))
+    for (const others of [[], ['mail', 'another']]) {
+      assert.equal(await store.hasDue(now + 299, others), false)
+      assert.equal(await store.claim(now + 299, now + 400, others), undefined)
+      assert.equal(await store.hasDue(now + 300, others), true)
+    }
+    assert.equal((await store.claim(now + 300, now + 400, ['mail']))?.id, 1)
   })
 
   test('keep whatever a listener throws as text', async (t) => {

@@ -1,8 +1,10 @@
-/** The code of docs/extensions.md about testing is that of examples/notes/notes.test.ts, which runs. */
+/** The code of docs/extensions.md about testing is that of examples/notes/notes.test.ts, which runs; examples type-check. */
 import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { promisify } from 'node:util'
 import { root } from '../../src/config/root.ts'
 import { blocksOf } from '../support/docs.ts'
 
@@ -15,4 +17,13 @@ test('every call on the page is made by the tests of examples/notes', () => {
     .filter((line) => line.includes('await ') && !line.includes('startService('))
   assert.ok(calls.length > 5)
   for (const call of calls) assert.ok(tests.includes(call.trim()), call)
+})
+
+test('the examples type-check by the configuration that new extensions get', async () => {
+  const tsc = join(root, 'node_modules', '.bin', 'tsc')
+  const { stdout } = (await promisify(execFile)(tsc, ['-p', join(root, 'examples')]).catch((error) => error)) as {
+    stdout: string
+  }
+  assert.equal(stdout, '')
+  assert.doesNotMatch(readFileSync(join(root, 'examples', 'notes', 'index.ts'), 'utf8'), /from 'fastify'/)
 })

@@ -7,13 +7,22 @@ import { eventually } from './eventually.ts'
 export interface Mailbox {
   url: string
   messages: string[]
+  /** The reply to a mail to this address, such as `550 No such user`. Undefined: it is accepted. */
+  refusalOf: (address: string) => string | undefined
+  /** False: mails are received, and never replied to. */
+  replies: boolean
 }
 
 export async function startSmtp(t: Owner): Promise<Mailbox> {
-  const messages: string[] = []
+  const mailbox: Mailbox = { url: '', messages: [], refusalOf: () => undefined, replies: true }
+  const { messages } = mailbox
   const server = new SMTPServer({
     authOptional: true,
     disabledCommands: ['STARTTLS'],
+    onRcptTo({ address }, _session, done) {
+      const [code, ...words] = mailbox.refusalOf(address)?.split(' ') ?? []
+      done(code === undefined ? null : Object.assign(new Error(words.join(' ')), { responseCode: Number(code) }))
+    },
     onData(stream, _session, done) {
       let text = ''
       stream.on('data', (chunk) => {
@@ -21,14 +30,15 @@ export async function startSmtp(t: Owner): Promise<Mailbox> {
       })
       stream.on('end', () => {
         messages.push(text.replaceAll('=\r\n', '').replaceAll('=3D', '='))
-        done()
+        if (mailbox.replies) done()
       })
     },
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   t.after(() => new Promise<void>((resolve) => server.close(() => resolve())))
   const { port } = server.server.address() as { port: number }
-  return { url: `smtp://127.0.0.1:${port}`, messages }
+  mailbox.url = `smtp://127.0.0.1:${port}`
+  return mailbox
 }
 
 /** A service that sends mail there. */

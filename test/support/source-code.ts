@@ -10,11 +10,6 @@ export interface SourceNode extends Node {
   quasis?: { value: { raw: string } }[]
 }
 
-export interface FoundFunction {
-  line: number
-  lines: number
-}
-
 /** Every node of a file, parents first. Lines are those of the source. */
 export function nodesOf(source: string, isTypeScript = true): SourceNode[] {
   const code = isTypeScript ? stripTypeScriptTypes(source) : source
@@ -25,12 +20,6 @@ export function nodesOf(source: string, isTypeScript = true): SourceNode[] {
 
 export function lineOf(node: Node): number {
   return node.loc?.start.line ?? 0
-}
-
-export function findFunctions(source: string): FoundFunction[] {
-  return nodesOf(source)
-    .filter(({ type }) => /^(FunctionDeclaration|FunctionExpression|ArrowFunctionExpression)$/.test(type))
-    .map((node) => ({ line: lineOf(node), lines: (node.loc?.end.line ?? 0) - lineOf(node) + 1 }))
 }
 
 /** String literals, and the fixed parts of templates. */

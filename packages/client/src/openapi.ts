@@ -1154,7 +1154,7 @@ export interface paths {
         put?: never;
         /**
          * Retry a dead letter
-         * @description The listener is called once more, shortly. The dead letter is removed if it succeeds.
+         * @description Calls the listener, or sends the mail, once more. The dead letter is removed if this succeeds.
          */
         post: operations["retryDeadLetter"];
         delete?: never;
@@ -2057,12 +2057,13 @@ export interface components {
              * @example 1
              */
             id: number;
+            /** @description `mail` for mail. */
             listener: string;
-            /** @description Of the change, such as `product.created`. */
+            /** @description Type of the change, such as `product.created`, or of the mail, such as `mail.password_reset`. */
             type: string;
             entity_id: number | null;
             attempts: number;
-            /** @description Of the last attempt. */
+            /** @description Error of the last attempt. */
             error: string;
             /** Format: date-time */
             failed_at: string;

@@ -2,7 +2,7 @@
 import { accountErrors } from '../../core/account-errors.ts'
 import { AppError } from '../../core/app-error.ts'
 import { normaliseEmail } from '../../core/email.ts'
-import { ConstraintError, type Database, rowOf } from '../../platform/database/database.ts'
+import { ConstraintError, type Database, type Param, rowOf, type Statement } from '../../platform/database/database.ts'
 import { httpErrors } from '../../platform/http/http-errors.ts'
 import { tooManyAttempts } from '../../platform/limiter/limiter.ts'
 import type { AuthService } from '../auth/auth.create.ts'
@@ -35,21 +35,36 @@ export interface InvitationsDeps {
   baseUrl: string
 }
 
+type NewToken = ReturnType<AuthService['mailedTokens']['create']>
+
+/** How an invitation reaches its user. */
+interface Delivery {
+  /** For the batch with the invitation. */
+  statements: readonly Statement[]
+  inviteUrl: string | undefined
+  send(): void
+}
+
 const event = 'user_invited'
 
 export function createInvitations({ db, store, acts, users, auth, baseUrl }: InvitationsDeps) {
-  const { mail, outbox, mailedTokens } = auth
+  const { mail, mailedTokens } = auth
   const { covers, findTarget, done, refuse } = acts
 
-  async function deliver(userId: number, token: string): Promise<Invited> {
-    const stored = await store.find(userId)
-    if (!stored) throw httpErrors.notFound()
-    const { user } = stored
+  function prepareDelivery(to: { userId: Param; email: string }, { token, lifetimeSeconds }: NewToken): Delivery {
     const link = `${baseUrl}/console/invitation?token=${token}`
     // In development mails are written to the log. Administrators get the link in the response instead.
-    if (mail?.delivery !== 'mail') return { user, inviteUrl: link }
-    outbox.post('invitation mail', () => mail.send(invitationMessage({ to: user.email, link, token })))
-    return { user, inviteUrl: undefined }
+    if (mail?.delivery !== 'mail') return { statements: [], inviteUrl: link, send() {} }
+    const message = invitationMessage({ to: to.email, link, token })
+    const prepared = mail.prepare({ kind: 'invitation', userId: to.userId, message, lifetimeSeconds })
+    return { statements: [prepared.statement], inviteUrl: undefined, send: prepared.send }
+  }
+
+  async function deliver(userId: number, { inviteUrl, send }: Delivery): Promise<Invited> {
+    send()
+    const stored = await store.find(userId)
+    if (!stored) throw httpErrors.notFound()
+    return { user: stored.user, inviteUrl }
   }
 
   async function invite(actor: Actor, { email: given, name, roles: chosen }: Invitation): Promise<Invited> {
@@ -59,19 +74,21 @@ export function createInvitations({ db, store, acts, users, auth, baseUrl }: Inv
     const act = { event, actor, ...(roles.length > 0 && { changes: { roles: { from: [], to: roles } } }) }
     if (!covers(actor, roles)) throw await refuse({ ...act, userId: null }, httpErrors.forbidden())
     const email = normaliseEmail(given)
-    const { token, insert } = mailedTokens.create({ purpose: 'invitation', userId: rowOf(0, 'id') })
+    const invitation = mailedTokens.create({ purpose: 'invitation', userId: rowOf(0, 'id') })
+    const delivery = prepareDelivery({ userId: rowOf(0, 'id'), email }, invitation)
     const [[made] = []] = await db
       .write<{ id: number }>(
         users.changes.insert({ email, name, passwordHash: '', roles, client: actor.client }),
-        insert,
+        invitation.insert,
         done({ ...act, userId: rowOf(0, 'id') }),
+        ...delivery.statements,
       )
       .catch((error: unknown): never => {
         throw error instanceof ConstraintError && error.kind === 'unique' ? accountErrors.emailTaken() : error
       })
     if (!made) throw httpErrors.unavailable()
     await users.onRegistered({ id: made.id, email })
-    return deliver(made.id, token)
+    return deliver(made.id, delivery)
   }
 
   /** Creates a new link and voids the earlier ones. */
@@ -79,14 +96,16 @@ export function createInvitations({ db, store, acts, users, auth, baseUrl }: Inv
     const stored = await findTarget({ event, actor }, id)
     const { user, isInvited } = stored
     if (!isInvited || user.disabled_at !== null) throw notInvited()
-    const { token, insert } = mailedTokens.create({ purpose: 'invitation', userId: user.id })
+    const invitation = mailedTokens.create({ purpose: 'invitation', userId: user.id })
+    const delivery = prepareDelivery({ userId: user.id, email: user.email }, invitation)
     const [passed] = await db.write(
       isStillInvited(stored),
       mailedTokens.voidAll(user.id),
-      insert,
+      invitation.insert,
       done({ event, actor, userId: user.id }),
+      ...delivery.statements,
     )
-    if (passed?.length) return deliver(user.id, token)
+    if (passed?.length) return deliver(user.id, delivery)
     const now = await store.find(user.id)
     throw now?.isInvited ? tooManyAttempts(3600) : notInvited()
   }

@@ -1,6 +1,4 @@
 import type { Infrastructure } from '../../platform/infrastructure.ts'
-import { createMail } from '../../platform/mail/mail.ts'
-import { createOutbox } from '../../platform/mail/outbox.ts'
 import type { UsersService } from '../users/users.create.ts'
 import { createAccountStore } from './accounts.store.ts'
 import { type AuthConfig, readSigningKeys } from './auth.keys.ts'
@@ -70,7 +68,7 @@ export async function createAuthService(
     audit,
     onAccessChanged,
   }
-  const mailing = await openMailing(infrastructure)
+  const mailing = createMailing(infrastructure)
   const forMail = { ...shared, ...mailing, requireImpersonal: users.requireImpersonal, userChanges: users.changes }
   // Each needs the other: a login may mail a link, and a link is confirmed with the password.
   const verification = createVerification({ ...forMail, confirmOwner: (given) => login.confirmOwner(given) })
@@ -129,15 +127,10 @@ export async function createAuthService(
   }
 }
 
-async function openMailing(infrastructure: Infrastructure<AuthConfig>) {
-  const { config, log, db, clock, random, onClose } = infrastructure
-  const mail = await createMail({ ...config.mail, isDevelopment: config.isDevelopment, log })
-  if (mail) onClose(() => mail.close())
-  const outbox = createOutbox({ log })
-  onClose(() => outbox.close())
+function createMailing(infrastructure: Infrastructure<AuthConfig>) {
+  const { config, mail, db, clock, random } = infrastructure
   return {
     mail,
-    outbox,
     mailedTokens: createMailedTokens({ db, clock, random }),
     takeMailTurn: createMailsPerAddress(infrastructure),
     publicUrl: config.server.publicUrl,

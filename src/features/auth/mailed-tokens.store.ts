@@ -8,7 +8,7 @@ import type { Database, Param, Statement } from '../../platform/database/databas
 const hour = 3600
 const day = 24 * hour
 
-/** How long each is good for. */
+/** How long each is valid, in seconds. */
 const lifetimes = { reset: hour, invitation: 7 * day, verification: day, email_change: day }
 /** Per user and purpose. */
 const mailsPerHour = 3
@@ -28,6 +28,12 @@ export interface MailedToken {
   email_verified_at: string | null
 }
 
+export interface NewToken {
+  token: string
+  insert: Statement
+  lifetimeSeconds: number
+}
+
 export interface MailedTokensDeps {
   db: Database
   clock: Clock
@@ -37,20 +43,21 @@ export interface MailedTokensDeps {
 export function createMailedTokens({ db, clock, random }: MailedTokensDeps) {
   return {
     /** A new token, and the statement that keeps it. It decides: only so many are made in an hour. */
-    create(given: { purpose: MailPurpose; userId: Param; address?: string }): { token: string; insert: Statement } {
+    create(given: { purpose: MailPurpose; userId: Param; address?: string }): NewToken {
       const { purpose, userId, address = null } = given
       const token = random.bytes(32).toString('base64url')
       const now = clock.nowSeconds()
+      const lifetimeSeconds = lifetimes[purpose]
       const insert: Statement = {
         sql: `INSERT INTO mailed_tokens (token_hash, user_id, created_at, expires_at, purpose, address)
               SELECT CAST($1 AS TEXT), CAST($2 AS BIGINT), CAST($3 AS BIGINT), CAST($4 AS BIGINT), CAST($7 AS TEXT),
                      CAST($8 AS TEXT)
               WHERE (SELECT count(*) FROM mailed_tokens WHERE user_id = $2 AND purpose = $7 AND created_at > $5) < $6
               RETURNING user_id`,
-        params: [hashToken(token), userId, now, now + lifetimes[purpose], now - hour, mailsPerHour, purpose, address],
+        params: [hashToken(token), userId, now, now + lifetimeSeconds, now - hour, mailsPerHour, purpose, address],
         decides: true,
       }
-      return { token, insert }
+      return { token, insert, lifetimeSeconds }
     },
 
     /** Undefined where it was used, has expired, is for something else, or its user is disabled. */

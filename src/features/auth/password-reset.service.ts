@@ -4,8 +4,7 @@ import type { OnAccessChanged } from '../../platform/access/access-changes.ts'
 import type { Audit } from '../../platform/audit/audit.ts'
 import type { Database } from '../../platform/database/database.ts'
 import type { Client } from '../../platform/http/client.ts'
-import type { Mail } from '../../platform/mail/mail.ts'
-import type { Outbox } from '../../platform/mail/outbox.ts'
+import type { Mail } from '../../platform/mail/mail-queue.ts'
 import type { Passwords } from '../../platform/passwords/passwords.ts'
 import type { UsersService } from '../users/users.create.ts'
 import type { AccountStore } from './accounts.store.ts'
@@ -31,7 +30,6 @@ export interface PasswordResetDeps {
   requireImpersonal: UsersService['requireImpersonal']
   audit: Audit
   mail: Mail | undefined
-  outbox: Outbox
   takeMailTurn: TakeMailTurn
   publicUrl: string | undefined
   onAccessChanged: OnAccessChanged
@@ -55,17 +53,17 @@ export interface ResetDescription {
 
 export function createPasswordReset(deps: PasswordResetDeps) {
   const { db, accounts, sessions, mailedTokens, lockout, devices, credentials, passwords, userChanges, audit } = deps
-  const { mail, outbox, takeMailTurn, publicUrl } = deps
+  const { mail, takeMailTurn, publicUrl } = deps
 
   /** Returns immediately, so that timing does not reveal whether the email is registered. */
   function forgot(given: { email: string; client: Client }): void {
-    outbox.post('password reset mail', () => sendReset(normaliseEmail(given.email), given.client))
+    mail?.afterResponse('password reset mail', () => sendReset(normaliseEmail(given.email), given.client))
   }
 
   async function sendReset(email: string, client: Client): Promise<void> {
     const account = await accounts.findByEmail(email)
     if (!account || account.disabled_at !== null || !mail) return
-    const { token, insert } = mailedTokens.create({ purpose: 'reset', userId: account.id })
+    const { token, insert, lifetimeSeconds } = mailedTokens.create({ purpose: 'reset', userId: account.id })
     const [, made] = await db.write<object>(
       // Locks the user's row, so that parallel requests cannot exceed the limit of mails.
       accounts.stillHasAddress(account),
@@ -74,7 +72,8 @@ export function createPasswordReset(deps: PasswordResetDeps) {
       audit.entry({ event: 'password_forgot', outcome: 'success', userId: account.id, actorId: null, client }),
     )
     if (!made?.length || !(await takeMailTurn('reset', account.email))) return
-    await mail.send(resetMessage({ to: account.email, token, publicUrl }))
+    const message = resetMessage({ to: account.email, token, publicUrl })
+    await mail.post({ kind: 'password_reset', userId: account.id, message, lifetimeSeconds })
   }
 
   /** Does not consume the token. */

@@ -3,8 +3,7 @@ import type { Principal } from '../../platform/access/route-guards.ts'
 import type { Audit } from '../../platform/audit/audit.ts'
 import type { Database } from '../../platform/database/database.ts'
 import type { Client } from '../../platform/http/client.ts'
-import type { Mail } from '../../platform/mail/mail.ts'
-import type { Outbox } from '../../platform/mail/outbox.ts'
+import type { Mail } from '../../platform/mail/mail-queue.ts'
 import type { UsersService } from '../users/users.create.ts'
 import type { AccountStore } from './accounts.store.ts'
 import { authErrors } from './auth.errors.ts'
@@ -21,7 +20,6 @@ export interface VerificationDeps {
   confirmOwner: Login['confirmOwner']
   audit: Audit
   mail: Mail | undefined
-  outbox: Outbox
   takeMailTurn: TakeMailTurn
   publicUrl: string | undefined
 }
@@ -38,7 +36,7 @@ export interface LinkConfirmation {
 }
 
 export function createVerification(deps: VerificationDeps) {
-  const { db, accounts, mailedTokens, userChanges, confirmOwner, audit, mail, outbox, takeMailTurn, publicUrl } = deps
+  const { db, accounts, mailedTokens, userChanges, confirmOwner, audit, mail, takeMailTurn, publicUrl } = deps
   const event = 'email_verified'
 
   async function send(userId: number): Promise<void> {
@@ -46,15 +44,16 @@ export function createVerification(deps: VerificationDeps) {
     if (!account || account.disabled_at !== null || account.email_verified_at !== null || !mail) return
     // Invited: accepting the invitation proves the address.
     if (account.password_hash === '') return
-    const { token, insert } = mailedTokens.create({ purpose: 'verification', userId })
+    const { token, insert, lifetimeSeconds } = mailedTokens.create({ purpose: 'verification', userId })
     const [, made] = await db.write<object>(accounts.stillHasAddress(account), insert)
     if (!made?.length || !(await takeMailTurn('verification', account.email))) return
-    await mail.send(verificationMessage({ to: account.email, token, publicUrl }))
+    const message = verificationMessage({ to: account.email, token, publicUrl })
+    await mail.post({ kind: 'verification', userId, message, lifetimeSeconds })
   }
 
   return {
     /** Returns immediately. Mails nothing if the address is verified, or after three mails in an hour. */
-    request: (userId: number): void => outbox.post('verification mail', () => send(userId)),
+    request: (userId: number): void => mail?.afterResponse('verification mail', () => send(userId)),
 
     /** Does not consume the token. */
     find: (token: string) => mailedTokens.find(token, 'verification'),

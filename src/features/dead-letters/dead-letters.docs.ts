@@ -3,7 +3,8 @@ import { Type } from '../../platform/validation/schema-builder.ts'
 
 const tag = {
   name: 'Dead letters',
-  description: 'Changes that a durable listener of an extension has failed for as often as it may.',
+  description:
+    'Changes that a durable listener of an extension failed to handle, and mail that could not be delivered.',
 }
 const params = { id: Id }
 const DeadLetterList = Type.Object(
@@ -12,11 +13,14 @@ const DeadLetterList = Type.Object(
       Type.Object(
         {
           id: Id,
-          listener: Type.String(),
-          type: Type.String({ description: 'Of the change, such as `product.created`.' }),
+          listener: Type.String({ description: '`mail` for mail.' }),
+          type: Type.String({
+            description:
+              'Type of the change, such as `product.created`, or of the mail, such as `mail.password_reset`.',
+          }),
           entity_id: Type.Union([Type.Integer(), Type.Null()]),
           attempts: Type.Integer({ minimum: 1 }),
-          error: Type.String({ description: 'Of the last attempt.' }),
+          error: Type.String({ description: 'Error of the last attempt.' }),
           failed_at: DateTime,
           retrying: Type.Boolean({ description: 'Another attempt was requested.' }),
         },
@@ -52,7 +56,7 @@ export const docs = {
     tag,
     operationId: 'retryDeadLetter',
     summary: 'Retry a dead letter',
-    description: 'The listener is called once more, shortly. The dead letter is removed if it succeeds.',
+    description: 'Calls the listener, or sends the mail, once more. The dead letter is removed if this succeeds.',
     params,
     responses: { 204: noContent },
   },

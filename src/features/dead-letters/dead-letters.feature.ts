@@ -1,4 +1,4 @@
-/** What durable listeners have given up: a list, to retry or discard, in the console and over REST. */
+/** Changes that durable listeners have given up, and undeliverable mail: a list, to retry or discard, in the console and over REST. */
 import { defineFeature } from '../../platform/feature.ts'
 import { createDeadLetters } from './dead-letters.service.ts'
 

@@ -60,10 +60,10 @@ function deadLettersPage(found: readonly DeadLetter[], principal: Principal): Pa
   return {
     title: 'Dead letters',
     content: html`<h1>Dead letters</h1>
-<p>Changes that a listener still failed to handle on its last attempt. Dead letters are deleted after 90 days.</p>
+<p>Changes that a listener failed to handle, and mail that could not be delivered. Dead letters are deleted after 90 days.</p>
 ${
   last === undefined
-    ? html`<div class="card empty"><h2>No dead letters</h2><p>There are no failed changes to retry or discard.</p></div>`
+    ? html`<div class="card empty"><h2>No dead letters</h2><p>There is nothing to retry or discard.</p></div>`
     : html`${actions(rights)}${table(shown, rights)}
 ${found.length > perPage && html`<nav class="pager" aria-label="Pages"><a rel="next" href="${path}?before=${last.id}">Older →</a></nav>`}`
 }`,
@@ -82,12 +82,12 @@ ${canDiscard && html`<form method="post" action="${path}/discard" data-confirm="
 
 function table(letters: readonly DeadLetter[], { canRetry, canDiscard }: Rights): Html {
   return html`<div class="card list"><table class="stack people">
-<thead><tr><th scope="col">Listener</th><th scope="col">Change</th><th scope="col">Last attempt</th><th scope="col">Attempts</th><th scope="col">Error</th><th scope="col">Actions</th></tr></thead>
+<thead><tr><th scope="col">Listener</th><th scope="col">Type</th><th scope="col">Last attempt</th><th scope="col">Attempts</th><th scope="col">Error</th><th scope="col">Actions</th></tr></thead>
 <tbody>
 ${letters.map(
   ({ id, listener, type, entity_id, failed_at, attempts, error, retry_at }) => html`<tr>
 <td class="title" id="letter-${id}">${listener}</td>
-<td data-label="Change">${type}${entity_id !== null && ` ${entity_id}`}</td>
+<td data-label="Type">${type}${entity_id !== null && ` ${entity_id}`}</td>
 <td data-label="Last attempt">${time(failed_at)}</td>
 <td data-label="Attempts">${attempts}</td>
 <td data-label="Error"><span>${error}</span></td>

@@ -15,7 +15,7 @@ export function createDeadLetters({ db, clock, audit, metrics }: Infrastructure)
   const store = createDeadLetterStore(db)
   metrics?.addGauge({
     name: 'dead_letters',
-    help: 'Changes that durable listeners have given up and nobody has retried or discarded, up to 10,000.',
+    help: 'Changes that durable listeners have given up, and undeliverable mail, up to 10,000.',
     label: 'listener',
     aggregator: 'max',
     read: store.count,

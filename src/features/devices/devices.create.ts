@@ -8,14 +8,14 @@ import { createLockNoticeStore } from './lock-notices.store.ts'
 export type DevicesService = ReturnType<typeof createDevicesService>
 
 export function createDevicesService(infrastructure: Infrastructure, { auth }: { auth: AuthService }) {
-  const { config, clock, random, db } = infrastructure
+  const { config, clock, random, db, mail } = infrastructure
   const devices = createDevices({ store: createDeviceStore({ db, clock }), random })
   const notices = createLockNotices({
-    store: createLockNoticeStore({ db, clock }),
+    db,
+    store: createLockNoticeStore({ clock }),
     clock,
     accounts: auth.accounts,
-    mail: auth.mail,
-    outbox: auth.outbox,
+    mail,
     publicUrl: config.server.publicUrl,
   })
   auth.devices.provide({ ...devices, onAccountLocked: notices.send })

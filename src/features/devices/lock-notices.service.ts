@@ -1,17 +1,17 @@
 /** Mails the owner when unknown devices lock an account, at most once a day. */
 import type { Clock } from '../../core/clock.ts'
-import type { Mail } from '../../platform/mail/mail.ts'
-import type { Outbox } from '../../platform/mail/outbox.ts'
+import type { Database } from '../../platform/database/database.ts'
+import type { Mail } from '../../platform/mail/mail-queue.ts'
 import type { AuthService } from '../auth/auth.create.ts'
 import { lockMessage } from './lock-message.ts'
 import type { LockNoticeStore } from './lock-notices.store.ts'
 
 export interface LockNoticesDeps {
+  db: Database
   store: LockNoticeStore
   clock: Clock
   accounts: Pick<AuthService['accounts'], 'findById'>
   mail: Mail | undefined
-  outbox: Outbox
   publicUrl: string | undefined
 }
 
@@ -21,12 +21,17 @@ export interface AccountLock {
   lockedUntil: number
 }
 
-export function createLockNotices({ store, clock, accounts, mail, outbox, publicUrl }: LockNoticesDeps) {
+const noticeSeconds = 86_400
+
+export function createLockNotices({ store, clock, accounts, db, mail, publicUrl }: LockNoticesDeps) {
   async function tell({ userId, lockedUntil }: AccountLock, lockedAt: number): Promise<void> {
     const account = await accounts.findById(userId)
     // The known devices that the mail mentions do not work for a disabled user.
-    if (!mail || !account || account.disabled_at !== null || !(await store.claim(userId))) return
-    await mail.send(lockMessage({ to: account.email, lockedAt, lockedUntil, publicUrl }))
+    if (!mail || !account || account.disabled_at !== null) return
+    const message = lockMessage({ to: account.email, lockedAt, lockedUntil, publicUrl })
+    const notice = mail.prepare({ kind: 'account_locked', userId, message, lifetimeSeconds: noticeSeconds })
+    const [claimed] = await db.write(store.claim(userId), notice.statement)
+    if (claimed?.length) notice.send()
   }
 
   return {
@@ -34,7 +39,7 @@ export function createLockNotices({ store, clock, accounts, mail, outbox, public
     send(lock: AccountLock): void {
       if (!mail) return
       const lockedAt = clock.nowSeconds()
-      outbox.post('lock notice mail', () => tell(lock, lockedAt))
+      mail.afterResponse('lock notice mail', () => tell(lock, lockedAt))
     },
   }
 }

@@ -25,9 +25,10 @@ export interface EmailChangeDeps {
 type LinkConfirmation = Parameters<AuthService['verification']['verify']>[0]
 
 const event = 'email_change'
+const noticeSeconds = 3 * 86_400
 
 export function createEmailChange({ db, audit, users, auth, publicUrl, onAccessChanged }: EmailChangeDeps) {
-  const { accounts, mailedTokens, mail, outbox, takeMailTurn, login } = auth
+  const { accounts, mailedTokens, mail, takeMailTurn, login } = auth
 
   /** Throws 409 if the address is taken. The unique index settles races. */
   async function write(...statements: Statement[]): Promise<boolean> {
@@ -63,7 +64,7 @@ export function createEmailChange({ db, audit, users, auth, publicUrl, onAccessC
       const { account, attempt, guards } = await login.confirmPassword({ principal, password, event, client })
       if (await accounts.findByEmail(to)) throw accountErrors.emailTaken()
       const { id: userId, email: from } = account
-      const { token, insert } = mailedTokens.create({ purpose: event, userId, address: to })
+      const { token, insert, lifetimeSeconds } = mailedTokens.create({ purpose: event, userId, address: to })
       const statements = mail
         ? [insert]
         : [
@@ -76,7 +77,8 @@ export function createEmailChange({ db, audit, users, auth, publicUrl, onAccessC
         throw mail ? tooManyAttempts(3600) : credentialErrors.invalidCredentials()
       }
       if (mail && !(await takeMailTurn(event, to))) throw tooManyAttempts(3600)
-      if (mail) outbox.post('email change mail', () => mail.send(confirmMessage({ to, token, publicUrl })))
+      const message = confirmMessage({ to, token, publicUrl })
+      if (mail) await mail.post({ kind: event, userId, message, lifetimeSeconds })
       else await onAccessChanged(userId)
       return { isChanged: mail === undefined }
     },
@@ -89,20 +91,23 @@ export function createEmailChange({ db, audit, users, auth, publicUrl, onAccessC
       if (known?.address == null) throw invalidToken()
       const { user_id: userId, email: from, address: to } = known
       const { guards, requireUnchanged } = await login.confirmOwner({ ...given, userId, event })
+      // Notifies the old address, in case somebody else made the change.
+      const message = changedMessage({ from, to })
+      const notice = mail?.prepare({ kind: 'email_changed', userId, message, lifetimeSeconds: noticeSeconds })
       const isUsed = await write(
         ...guards,
         mailedTokens.use(known),
         ...users.changes.setEmail(userId, to, true),
         mailedTokens.voidAll(userId),
         entry(userId, given.client, { from, to }),
+        ...(notice ? [notice.statement] : []),
       )
       if (!isUsed) {
         await requireUnchanged()
         throw invalidToken()
       }
+      notice?.send()
       await onAccessChanged(userId)
-      // Notifies the old address, in case somebody else made the change.
-      if (mail) outbox.post('email change notice', () => mail.send(changedMessage({ from, to })))
     },
   }
 }

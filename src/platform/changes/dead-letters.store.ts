@@ -1,7 +1,6 @@
-/** Changes that a durable listener has failed for as often as it may. */
+/** What has failed as often as it may: changes of durable listeners, and mail. */
 import { errorMessage } from '../../core/error-message.ts'
 import type { Database, Statement } from '../database/database.ts'
-import type { ChangeRow } from './change.ts'
 
 export interface DeadLetter {
   id: number
@@ -13,6 +12,17 @@ export interface DeadLetter {
   failed_at: string
   /** In Unix seconds. Null if no attempt is due. */
   retry_at: number | null
+}
+
+export interface NewDeadLetter {
+  listener: string
+  /** Unique for the listener. */
+  changeId: number
+  type: string
+  entityId: number | null
+  /** What the listener gets again. Stored as JSON. */
+  entry: object
+  attempts: number
 }
 
 /** With the entry, as JSON. */
@@ -38,6 +48,8 @@ const maxErrorLength = 500
 /** How many are counted. */
 export const maxCounted = 10_000
 const batch = 500
+/** After this long without an attempt, nodes that lack the listener take a dead letter too. */
+const strangerSeconds = 300
 
 /** `now` in milliseconds. */
 export function failureOf(error: unknown, now: number): Failure {
@@ -59,12 +71,13 @@ function textOf(error: unknown): string {
 
 export function createDeadLetterStore(db: Database) {
   return {
-    /** For the batch that moves the listener on. */
-    insert(row: ChangeRow, listener: string, attempts: number, { error, failedAt, expiresAt }: Failure): Statement {
+    /** For the batch that ends the attempts. */
+    insert(letter: NewDeadLetter, { error, failedAt, expiresAt }: Failure): Statement {
+      const { listener, changeId, type, entityId, entry, attempts } = letter
       return {
         sql: `INSERT INTO dead_letters (listener, change_id, type, entity_id, entry, attempts, error, failed_at, expires_at)
               VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT (listener, change_id) DO NOTHING`,
-        params: [listener, row.id, row.type, row.entity_id, JSON.stringify(row), attempts, error, failedAt, expiresAt],
+        params: [listener, changeId, type, entityId, JSON.stringify(entry), attempts, error, failedAt, expiresAt],
       }
     },
 
@@ -124,17 +137,25 @@ export function createDeadLetterStore(db: Database) {
       return idsOf(rows)
     },
 
-    async hasDue(now: number): Promise<boolean> {
-      return (await db.get('SELECT id FROM dead_letters WHERE retry_at <= $1 LIMIT 1', [now])) !== undefined
+    async hasDue(now: number, listeners: readonly string[]): Promise<boolean> {
+      const row = await db.get(`SELECT id FROM dead_letters WHERE ${isDueFor(listeners)} LIMIT 1`, [
+        now,
+        now - strangerSeconds,
+        ...listeners,
+      ])
+      return row !== undefined
     },
 
-    /** Takes the oldest that is due. If this node crashes, another takes it over from `until` on. */
-    async claim(now: number, until: number): Promise<DueLetter | undefined> {
+    /**
+     * Takes the oldest that is due for one of the listeners. If this node crashes, another takes it over from `until` on.
+     * During an upgrade another node may have a listener that this one lacks, so others are taken a while later.
+     */
+    async claim(now: number, until: number, listeners: readonly string[]): Promise<DueLetter | undefined> {
       const [[row]] = await db.write<DueLetter>({
-        sql: `UPDATE dead_letters SET retry_at = $2 WHERE id =
-              (SELECT id FROM dead_letters WHERE retry_at <= $1 ORDER BY retry_at, id LIMIT 1) AND retry_at <= $1
+        sql: `UPDATE dead_letters SET retry_at = $${listeners.length + 3} WHERE id =
+              (SELECT id FROM dead_letters WHERE ${isDueFor(listeners)} ORDER BY retry_at, id LIMIT 1) AND retry_at <= $1
               RETURNING ${columns}, entry`,
-        params: [now, until],
+        params: [now, now - strangerSeconds, ...listeners, until],
       })
       return row
     },
@@ -151,6 +172,12 @@ export function createDeadLetterStore(db: Database) {
       })
     },
   }
+}
+
+/** $1 is the time, $2 an earlier one, the listeners follow. */
+function isDueFor(listeners: readonly string[]): string {
+  const names = listeners.map((_name, index) => ` OR listener = $${index + 3}`)
+  return `retry_at <= $1 AND (retry_at <= $2${names.join('')})`
 }
 
 function idsOf(rows: readonly { id: number }[]): number[] {

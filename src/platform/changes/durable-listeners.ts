@@ -3,11 +3,12 @@ import { exitCodes, FatalError } from '../../core/fatal-error.ts'
 import { withTimeout } from '../../core/timeout.ts'
 import type { EventListener } from '../events/events.ts'
 import type { Infrastructure } from '../infrastructure.ts'
+import { mailListener } from '../mail/mail-queue.ts'
 import type { Change, ChangeRow } from './change.ts'
 import { type Consumer, startConsumer } from './consumer.ts'
 import { createConsumerStore } from './consumers.store.ts'
 import { createDeadLetterStore, failureOf } from './dead-letters.store.ts'
-import { startRedelivery } from './redelivery.ts'
+import type { RedeliveryHandlers } from './redelivery.ts'
 
 interface Listener {
   call(change: Change): unknown
@@ -21,6 +22,9 @@ export type DurableListeners = ReadonlyMap<string, ReadonlyMap<string, Listener>
 /** A listener that does not end would hold up all that follows; it is called again instead. */
 const maxListenerMs = 60_000
 
+/** Their dead letters are those of others. */
+const reservedNames: readonly string[] = [mailListener]
+
 /** Throws a FatalError if a listener can never be called, or clashes with another. */
 export function collectDurableListeners(
   listeners: readonly { feature: string; listener: EventListener }[],
@@ -33,6 +37,7 @@ export function collectDurableListeners(
     if (name === undefined) continue
     const fail = (reason: string) =>
       new FatalError(`feature ${feature}: the durable listener "${name}" ${reason}`, exitCodes.configuration)
+    if (reservedNames.includes(name)) throw fail('has a name that is reserved')
     const { attempts = Number.POSITIVE_INFINITY } = each
     if (!(attempts >= 1)) throw fail('has less than one attempt')
     if (!types.includes(event.name)) throw fail(`is for "${event.name}", which no feature logs`)
@@ -48,8 +53,8 @@ export function collectDurableListeners(
 export function startDurableListeners(
   infrastructure: Infrastructure,
   listeners: DurableListeners,
-): { close(): Promise<void> } {
-  if (listeners.size === 0) return { close: async () => {} }
+): { redelivery: RedeliveryHandlers; close(): Promise<void> } {
+  if (listeners.size === 0) return { redelivery: new Map(), close: async () => {} }
   const { db, clock, log, random, metrics, changes } = infrastructure
   const store = createConsumerStore(db)
   const holder = random.id()
@@ -73,19 +78,6 @@ export function startDurableListeners(
     help: 'Changes that durable listeners have given up after their last attempt.',
     label: { name: 'listener', values: [...listeners.keys()] },
   })
-  const redelivery = startRedelivery({
-    store: deadLetters,
-    clock,
-    log,
-    async handle(name, row) {
-      const own = listeners.get(name)
-      if (!own) throw new Error('The listener is no longer there')
-      await handle(own, row).catch((error: unknown) => {
-        countFailure?.(name)
-        throw error
-      })
-    },
-  })
   const consumers = new Map<string, Consumer>()
   for (const [name, own] of listeners) {
     const onFailure = () => countFailure?.(name)
@@ -103,7 +95,11 @@ export function startDurableListeners(
         deadLetterOf(row, error, attempts) {
           if (attempts < (own.get(row.type)?.attempts ?? Number.POSITIVE_INFINITY)) return undefined
           countDeadLetter?.(name)
-          return deadLetters.insert(row, name, attempts, failureOf(error, clock.now()))
+          const { id: changeId, type, entity_id: entityId } = row
+          return deadLetters.insert(
+            { listener: name, changeId, type, entityId, entry: row, attempts },
+            failureOf(error, clock.now()),
+          )
         },
       }),
     )
@@ -118,9 +114,15 @@ export function startDurableListeners(
       return Object.fromEntries(lags)
     },
   })
+  const redeliver = (name: string, own: ReadonlyMap<string, Listener>) => (entry: unknown) =>
+    handle(own, entry as ChangeRow).catch((error: unknown) => {
+      countFailure?.(name)
+      throw error
+    })
   return {
+    redelivery: new Map([...listeners].map(([name, own]) => [name, redeliver(name, own)])),
     async close() {
-      await Promise.all([redelivery, ...consumers.values()].map((each) => each.close()))
+      await Promise.all([...consumers.values()].map((each) => each.close()))
     },
   }
 }

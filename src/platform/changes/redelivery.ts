@@ -1,30 +1,35 @@
-/** Calls durable listeners again for dead letters that somebody has asked to retry, outside of their order. */
+/** Handles dead letters again that somebody has asked to retry, outside of their order. */
 import type { Clock } from '../../core/clock.ts'
 import { startPeriodicTask } from '../../core/periodic-task.ts'
 import type { Log } from '../log/logger.ts'
-import type { ChangeRow } from './change.ts'
 import { type DeadLetterStore, failureOf } from './dead-letters.store.ts'
+
+/** By listener. The entry is as it was given to the dead letter. */
+export type RedeliveryHandlers = ReadonlyMap<string, (entry: unknown) => Promise<void>>
 
 export interface RedeliveryOptions {
   store: DeadLetterStore
   clock: Clock
   log: Log
-  handle(listener: string, row: ChangeRow): Promise<void>
+  handlers: RedeliveryHandlers
 }
 
 const everyMs = 1000
 /** Longer than a listener may take. */
 const claimSeconds = 120
 
-export function startRedelivery({ store, clock, log, handle }: RedeliveryOptions): { close(): Promise<void> } {
+export function startRedelivery({ store, clock, log, handlers }: RedeliveryOptions): { close(): Promise<void> } {
+  const listeners = [...handlers.keys()]
   let isClosed = false
 
   async function retryAll(): Promise<void> {
-    while (!isClosed && (await store.hasDue(clock.nowSeconds()))) {
-      const letter = await store.claim(clock.nowSeconds(), clock.nowSeconds() + claimSeconds)
+    while (!isClosed && (await store.hasDue(clock.nowSeconds(), listeners))) {
+      const letter = await store.claim(clock.nowSeconds(), clock.nowSeconds() + claimSeconds, listeners)
       if (!letter) return
       try {
-        await handle(letter.listener, JSON.parse(letter.entry) as ChangeRow)
+        const handle = handlers.get(letter.listener)
+        if (!handle) throw new Error('The listener is no longer there')
+        await handle(JSON.parse(letter.entry))
         await store.remove(letter.id)
       } catch (error) {
         log.error({ err: error, listener: letter.listener, deadLetter: letter.id }, 'a dead letter failed again')

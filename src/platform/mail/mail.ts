@@ -1,4 +1,4 @@
-/** Sends mail by SMTP, or writes it to the log in development. */
+/** Delivers mail by SMTP, or writes it to the log in development. */
 import type { Log } from '../log/logger.ts'
 
 export interface Message {
@@ -7,49 +7,64 @@ export interface Message {
   text: string
 }
 
-export interface Mail {
+export interface MailTransport {
   delivery: 'mail' | 'log'
-  send(message: Message): Promise<void>
-  close(): Promise<void>
+  /** A mail that is sent twice has the same id both times. */
+  send(id: number, message: Message): Promise<void>
+  close(): void
 }
 
-export interface MailOptions {
+export interface MailTransportOptions {
   url: string | undefined
   from: string | undefined
   isDevelopment: boolean
   log: Log
 }
 
+const defaultFrom = 'Latchkey <no-reply@localhost>'
+
 /** Returns undefined if there is no way to send mail. */
-export async function createMail({
-  url,
-  from = 'Latchkey <no-reply@localhost>',
-  isDevelopment,
-  log,
-}: MailOptions): Promise<Mail | undefined> {
-  if (url === undefined) return isDevelopment ? createLogMail(log) : undefined
-  // Loaded on demand; many installations have no mail server.
-  const { createTransport } = await import('nodemailer')
-  const transport = createTransport(
-    // Short timeouts, for servers that accept a connection and then hang.
-    { url, connectionTimeout: 10_000, greetingTimeout: 10_000, socketTimeout: 15_000 },
-    { from, disableFileAccess: true, disableUrlAccess: true },
-  )
+export function createMailTransport(options: MailTransportOptions): MailTransport | undefined {
+  const { url, isDevelopment, log } = options
+  if (url !== undefined) return createSmtpTransport(url, options.from ?? defaultFrom)
+  return isDevelopment ? createLogTransport(log) : undefined
+}
+
+function createSmtpTransport(url: string, from: string): MailTransport {
+  const host = /@([^\s>]+)/.exec(from)?.[1] ?? 'localhost'
+  let opening: ReturnType<typeof open> | undefined
+  /** Loaded on demand; many processes send no mail. */
+  async function open() {
+    const { createTransport } = await import('nodemailer')
+    return createTransport(
+      // Short timeouts, for servers that accept a connection and then hang.
+      { url, connectionTimeout: 10_000, greetingTimeout: 10_000, socketTimeout: 15_000 },
+      { from, disableFileAccess: true, disableUrlAccess: true },
+    )
+  }
   return {
     delivery: 'mail',
-    async send(message) {
-      await transport.sendMail(message)
+    async send(id, message) {
+      opening ??= open()
+      await (await opening).sendMail({ ...message, messageId: `<${id}@${host}>` })
     },
-    close: async () => transport.close(),
+    close: () => void opening?.then((transport) => transport.close()),
   }
 }
 
-function createLogMail(log: Log): Mail {
+function createLogTransport(log: Log): MailTransport {
   return {
     delivery: 'log',
-    async send({ to, subject, text }) {
+    async send(_id, { to, subject, text }) {
       log.info({ to, subject }, `mail (no mail.url is set, so it is shown here):\n${text}`)
     },
-    close: async () => {},
+    close() {},
   }
+}
+
+/** The server refused this mail for good. Errors of the connection or of signing in pass, or are repaired. */
+export function isPermanentFailure(error: unknown): boolean {
+  const { code, responseCode } = error as { code?: unknown; responseCode?: unknown }
+  const isOfMessage = code === 'EENVELOPE' || code === 'EMESSAGE'
+  return isOfMessage && (responseCode === undefined || (typeof responseCode === 'number' && responseCode >= 500))
 }

@@ -24,6 +24,15 @@ export function findOrCreateSecret(path: string, random: Random): { secret: stri
   return { secret: readSecret(path) as string, isNew: true }
 }
 
+/** Undefined if there is no secret, or if this user cannot read it. */
+export function readSecretIfPossible(path: string): string | undefined {
+  try {
+    return readSecret(path)
+  } catch {
+    return undefined
+  }
+}
+
 function readSecret(path: string): string | undefined {
   try {
     const secret = readFileSync(path, 'utf8').trim()

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 import type { Random } from '../../core/random.ts'
 import type { Log } from '../log/logger.ts'
 import { createEncryption, deriveKey, type Encryption } from './encryption.ts'
-import { findOrCreateSecret } from './secret-file.ts'
+import { findOrCreateSecret, readSecretIfPossible } from './secret-file.ts'
 
 export interface Secrets {
   /** Signs tokens, unless a private key does. */
@@ -40,10 +40,10 @@ export function createSecrets(options: SecretsOptions): Secrets {
 
 /** In development on SQLite one is generated. Elsewhere a missing secret is a configuration error. */
 function findSecret({ databaseFile, isServing, random, log }: SecretsOptions): string | undefined {
-  // Commands sign nothing, but features need some secret to be created.
-  if (!isServing) return random.id()
-  if (databaseFile === undefined) return undefined
-  const path = join(dirname(databaseFile), 'jwt-secret')
+  const path = databaseFile === undefined ? undefined : join(dirname(databaseFile), 'jwt-secret')
+  // Commands sign nothing, but features need some secret. What they encrypt, such as a mail, is for the service.
+  if (!isServing) return (path && readSecretIfPossible(path)) ?? random.id()
+  if (path === undefined) return undefined
   const { secret, isNew } = findOrCreateSecret(path, random)
   if (isNew) log.info({ path }, 'no JWT_SECRET is set: a random one was made, for development, and is kept there')
   return secret

@@ -1,16 +1,14 @@
 /** Extensions outside the repository, as `latchkey new` writes them. Needs the registry. */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { promisify } from 'node:util'
-import { root } from '../../src/config/root.ts'
 import { temporaryFolder } from '../support/databases.ts'
-import { environment, latchkey } from '../support/process.ts'
+import { latchkey } from '../support/process.ts'
 
 const run = promisify(execFile)
-const tsc = join(root, 'node_modules', '.bin', 'tsc')
 
 /** What else an extension may have; see docs/extensions.md. */
 const more = `
@@ -49,8 +47,9 @@ test('a new extension installs, type-checks and passes its tests in any folder',
   const made = await latchkey(['new', 'tickets'], { cwd: parent })
   assert.equal(made.code, 0, made.stderr)
   const cwd = join(parent, 'tickets')
-  // Without the variable by which Node tells that a test runs in a test.
-  const env = environment({})
+  // npm needs what the machine says of the network: proxies, certificates, its own settings. Without the variable by which
+  // Node tells that a test runs in a test.
+  const { NODE_TEST_CONTEXT, ...env } = process.env
   await run('npm', ['install', '--prefer-offline', '--no-audit', '--no-fund'], { cwd, env })
   writeFileSync(join(cwd, 'desk.ts'), more)
   const checked = (await run('npm', ['run', '--silent', 'check'], { cwd, env }).catch((error) => error)) as {
@@ -69,10 +68,4 @@ test('a new extension installs, type-checks and passes its tests in any folder',
   const extensions = { LATCHKEY_EXTENSIONS: `${cwd},${join(cwd, 'desk.ts')}` }
   const help = await latchkey(['--help'], { env: extensions })
   assert.match(help.stdout, /desk:list/, help.stderr)
-})
-
-test('the examples type-check by the configuration that new extensions get', async () => {
-  const { stdout } = (await run(tsc, ['-p', join(root, 'examples')]).catch((error) => error)) as { stdout: string }
-  assert.equal(stdout, '')
-  assert.doesNotMatch(readFileSync(join(root, 'examples', 'notes', 'index.ts'), 'utf8'), /from 'fastify'/)
 })

@@ -184,8 +184,9 @@ onEachEngine('two threads', (engine) => {
     const opened = await Promise.allSettled(Array.from({ length: 20 }, () => openSocket(t, url)))
     assert.equal(opened.filter(({ status }) => status === 'fulfilled').length, 6)
     const dying = new Set<number>()
-    const counted = await countOf(api.url, '/probe/thread')
-    assert.equal(counted, 40)
+    const counted = 40
+    // A thread that a busy machine delays is left out of a page of metrics.
+    await eventually(async () => assert.equal(await countOf(api.url, '/probe/thread'), counted))
     await eventually(async () => {
       // Its answer is lost with the thread.
       await send(`${api.url}/probe/die`).catch(() => {})

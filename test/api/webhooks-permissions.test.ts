@@ -126,3 +126,20 @@ onEachEngine('webhooks for account events', (engine) => {
     assert.equal(retry.status, 403)
   })
 })
+
+test('a webhook belongs to whoever has changed its address on a node of the previous release', async (t) => {
+  const api = await startApiWithRoles(t, { engine: 'postgres' })
+  const [owner, other] = [await api.signInAs('admin'), await api.signInAs()]
+  const { data } = (await api.post(path, { url: 'http://127.0.0.1:9999/', types: ['*'] }, owner.access)).body
+  const changes = { webhook: { from: data.id, to: data.id }, url: { from: data.url, to: 'http://127.0.0.1:9998/' } }
+  // What that release writes.
+  await api.db.write(
+    { sql: 'UPDATE webhooks SET url = $1 WHERE id = $2', params: [changes.url.to, data.id] },
+    {
+      sql: `INSERT INTO audit (at, event, outcome, actor_id, address, user_agent, changes)
+            VALUES ($1, 'webhook_changed', 'success', $2, '', '', $3)`,
+      params: [api.clock.nowIso(), other.id, JSON.stringify(changes)],
+    },
+  )
+  assert.deepEqual(await api.db.get('SELECT owner_id FROM webhooks WHERE id = $1', [data.id]), { owner_id: other.id })
+})

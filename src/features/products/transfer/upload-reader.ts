@@ -14,8 +14,8 @@ export interface UploadReader {
   close(): Promise<void>
 }
 
-/** No file that is within the other limits takes more. */
-const heapMegabytes = 64
+/** More than twice what any file within the other limits takes. */
+const heapMegabytes = 40
 
 /** Takes the bytes of the file: they are the thread's from now on. */
 export function openUploadReader(

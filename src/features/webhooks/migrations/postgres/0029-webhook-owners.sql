@@ -9,9 +9,14 @@ UPDATE webhooks SET owner_id = (
 -- Nodes of the previous release name no owner. Their entry in the audit trail follows in the same transaction.
 CREATE FUNCTION set_webhook_owner() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-  UPDATE webhooks SET owner_id = NEW.actor_id
-    WHERE owner_id IS NULL AND id = (SELECT MAX(id) FROM webhooks WHERE url = NEW.changes::json #>> '{url,to}');
+  IF NEW.event = 'webhook_created' THEN
+    UPDATE webhooks SET owner_id = NEW.actor_id
+      WHERE owner_id IS NULL AND id = (SELECT MAX(id) FROM webhooks WHERE url = NEW.changes::json #>> '{url,to}');
+  ELSIF NEW.changes::json #> '{url}' IS NOT NULL OR NEW.changes::json #> '{types}' IS NOT NULL THEN
+    UPDATE webhooks SET owner_id = NEW.actor_id WHERE id = (NEW.changes::json #>> '{webhook,to}')::BIGINT;
+  END IF;
   RETURN NULL;
 END $$;
 CREATE TRIGGER webhooks_owned AFTER INSERT ON audit FOR EACH ROW
-  WHEN (NEW.event = 'webhook_created' AND NEW.outcome = 'success') EXECUTE FUNCTION set_webhook_owner();
+  WHEN (NEW.event IN ('webhook_created', 'webhook_changed') AND NEW.outcome = 'success')
+  EXECUTE FUNCTION set_webhook_owner();

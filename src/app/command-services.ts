@@ -2,7 +2,7 @@
 import type { CoreConfig } from '../config/config.ts'
 import type { Feature } from '../platform/feature.ts'
 import type { Log } from '../platform/log/logger.ts'
-import { withOwnFeatures, withoutDisabled } from './features.ts'
+import { createdAmong, withOwnFeatures, withoutDisabled } from './features.ts'
 import { buildOnInfrastructure, type OpenInfrastructure } from './infrastructure.ts'
 import { createServices, type Services } from './join.ts'
 
@@ -27,7 +27,7 @@ export async function openCommandServices(options: CommandServicesOptions): Prom
   const features = withOwnFeatures(extensions)
   return buildOnInfrastructure({ config, log, features, isServing: false }, async (infrastructure) => {
     const enabled = withoutDisabled(features, config.features.disabled)
-    const services = await createServices(options.only ?? enabled, infrastructure, enabled)
+    const services = await createServices(options.only ?? createdAmong(features, enabled), infrastructure, enabled)
     return { features: enabled, services, infrastructure }
   })
 }

@@ -45,6 +45,11 @@ export function withoutDisabled(features: readonly Feature[], disabled: readonly
   return features.filter((feature) => !(switchableFeatures.includes(feature) && disabled.includes(feature.name)))
 }
 
+/** The enabled features, and those whose service is needed even if they are disabled. */
+export function createdAmong(features: readonly Feature[], enabled: readonly Feature[]): readonly Feature[] {
+  return features.filter((feature) => enabled.includes(feature) || feature.definition.isCreatedIfDisabled)
+}
+
 const noExtensions: readonly Feature[] = []
 
 /** By list of extensions: the command line, the configuration and the start each need the same one. */

@@ -23,7 +23,7 @@ import type { Infrastructure } from '../platform/infrastructure.ts'
 import { createLimiters } from '../platform/limiter/limiter.ts'
 import type { Log } from '../platform/log/logger.ts'
 import { createMailTransport } from '../platform/mail/mail.ts'
-import { createMailQueue } from '../platform/mail/mail-queue.ts'
+import { createMailQueue, maxMailDelayMs } from '../platform/mail/mail-queue.ts'
 import type { Metrics } from '../platform/metrics/metrics.ts'
 import { createNodeStore } from '../platform/nodes/nodes.store.ts'
 import { createNodes } from '../platform/nodes/nodes.ts'
@@ -78,7 +78,16 @@ export async function buildOnInfrastructure<T>(
 }
 
 export async function openInfrastructure(options: InfrastructureOptions): Promise<OpenInfrastructure> {
-  const { config, log, clock = systemClock, random = systemRandom, observe, isServing, onWriterDeath } = options
+  const {
+    config,
+    log,
+    clock = systemClock,
+    random = systemRandom,
+    observe,
+    isServing,
+    onWriterDeath,
+    metrics,
+  } = options
   const threads = options.threads ?? createOwnParts()
   const declared = declaredBy(options.features)
   const closers: (() => Promise<unknown>)[] = []
@@ -104,7 +113,7 @@ export async function openInfrastructure(options: InfrastructureOptions): Promis
       ...(observe && { observe }),
       ...(threads.database && { ...threads.database, isMigrated: true }),
     })
-    const counted = countWriteFailures(opened(plainDb), options.metrics)
+    const counted = countWriteFailures(opened(plainDb), metrics)
     const db = tracing ? traceDatabase(counted, tracing) : counted
     const redis =
       isServing && config.redis.url !== undefined ? opened(await openRedis(config.redis.url, log)) : undefined
@@ -115,11 +124,12 @@ export async function openInfrastructure(options: InfrastructureOptions): Promis
     const secrets = openSecrets({ config, log, random, isServing })
     const transport = createMailTransport({ ...config.mail, isDevelopment: config.isDevelopment, log })
     const { encryption } = secrets
+    const maxDelayMs = config.isDevelopment ? 0 : maxMailDelayMs
     const mail =
-      transport && opened(createMailQueue({ transport, db, clock, random, encryption, metrics: options.metrics, log }))
+      transport && opened(createMailQueue({ transport, db, clock, random, encryption, metrics, log, maxDelayMs }))
     const cursors = await createCursors({ db, keys: secrets.deriveKeys('change cursors'), random })
     const changes = opened(await createChangeLog({ db, bus: nodeBus, clock, log, cursors }))
-    const readRecentRequests = options.metrics && threads.recentRequestsOf(options.metrics)
+    const readRecentRequests = metrics && threads.recentRequestsOf(metrics)
     if (isServing) warnWithoutListen({ config, db, log, threads }, redis)
     // A SQLite file has one node.
     if (isServing && db.dialect === 'postgres' && config.graphql.pubsub === 'in_memory' && threads.doesBackgroundWork) {
@@ -136,7 +146,7 @@ export async function openInfrastructure(options: InfrastructureOptions): Promis
       schema: declared,
       redis,
       applied,
-      metrics: options.metrics,
+      metrics,
       readRecentRequests,
       tracing,
       counts: createMaintainedCounts(db),
@@ -161,7 +171,7 @@ export async function openInfrastructure(options: InfrastructureOptions): Promis
         : createOneShotAccessNotice({ config, log, db, threads }),
       createLimiter: createLimiters(redis, {
         counts: threads.rateCounts,
-        onFallback: options.metrics?.addCounter({
+        onFallback: metrics?.addCounter({
           name: 'rate_limit_fallbacks_total',
           help: 'Rate limit checks that this node counted alone, because Redis did not answer.',
         }),

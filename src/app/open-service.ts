@@ -16,7 +16,7 @@ import { createMetrics, type Metrics } from '../platform/metrics/metrics.ts'
 import { createOwnParts, type ProcessParts } from '../platform/threads/process-parts.ts'
 import type { Telemetry } from '../platform/tracing/otlp/telemetry.ts'
 import { expiringTables } from './declarations.ts'
-import { withOwnFeatures, withoutDisabled } from './features.ts'
+import { createdAmong, withOwnFeatures, withoutDisabled } from './features.ts'
 import { createGraphQL } from './graphql.ts'
 import { buildOnInfrastructure, type InfrastructureOptions, type OpenInfrastructure } from './infrastructure.ts'
 import { createServices, joinFeatures } from './join.ts'
@@ -71,7 +71,7 @@ async function openConfiguredTelemetry(
 async function joinAll(features: readonly Feature[], infrastructure: OpenInfrastructure, metrics: Metrics) {
   const { config, log, clock, db, threads, onClose } = infrastructure
   const enabled = withoutDisabled(features, config.features.disabled)
-  const services = await createServices(enabled, infrastructure)
+  const services = await createServices(createdAmong(features, enabled), infrastructure, enabled)
   const joined = await joinFeatures(enabled, services, infrastructure)
   if (threads.doesBackgroundWork) {
     for (const running of [

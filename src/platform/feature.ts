@@ -49,6 +49,8 @@ export interface FeatureDefinition<
 > {
   /** Lower-case words, joined by hyphens. */
   name: string
+  /** `create` is called even if `features.disabled` turns the feature off, for what others must know of its tables. */
+  isCreatedIfDisabled?: boolean
   /** Features to create first; `create` gets their services under these names. */
   needs?: Uses
   /** Like `needs`, but `create` gets no service for those that `features.disabled` turns off. */

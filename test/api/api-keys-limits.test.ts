@@ -48,6 +48,7 @@ const letters = defineFeature({
     app.register(async (inner) => {
       inner.requireForAll({ permission: 'letters.view' })
       inner.get('/letters/viewed', at({ policy: 'letters', action: 'own', entity }), reached)
+      inner.post('/letters/viewed', at('authenticated'), reached)
       inner.put('/letters/viewed', at({ policy: 'letters', action: 'send', entity }), reached)
     })
   },
@@ -226,6 +227,8 @@ onEachEngine('an API key with a list of permissions', (engine) => {
       const permissions = name === 'view' ? ['letters.view'] : ['letters.*']
       const { key } = await makeKey(api, owner.access, { permissions })
       const responses = [await api.get('/letters/viewed', key), await api.put('/letters/viewed', {}, key)]
+      // The permission to view does not name the action of a route that only asks for a token.
+      assert.equal((await api.post('/letters/viewed', {}, key)).status, 403, name)
       assert.deepEqual(
         responses.map(({ status }) => status),
         statuses,

@@ -204,6 +204,21 @@ test('an unknown path is 404, malformed paths included', async () => {
   }
 })
 
+test('a key in the path of a request that the parser refuses is not logged', async (t) => {
+  const api = await startApi(t)
+  const key = `lk_${'a'.repeat(40)}`
+  const long = `x: ${'y'.repeat(20_000)}`
+  for (const [path, header, status] of [
+    [`/api/${key}`, 'broken header', 400],
+    [`/nowhere/${key}`, long, 431],
+  ] as const) {
+    const response = await sendRaw(api.url, `GET ${path} HTTP/1.1\r\nhost: x\r\n${header}\r\n\r\n`)
+    assert.equal(response.status, status)
+  }
+  assert.equal(api.log.filter((line) => line.includes('(redacted)')).length, 2)
+  assert.ok(!api.log.join('').includes(key))
+})
+
 test('a known path with another method is 405 with an Allow header', async () => {
   const api = await shared()
   const response = await api.request('PUT', '/echo/7?x=1')

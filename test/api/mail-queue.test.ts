@@ -56,6 +56,15 @@ onEachEngine('queued mail', (engine) => {
     )
   })
 
+  test('waits at random in production, so that nobody sees whether there is an account; a stop ends the wait', async (t) => {
+    const mailbox = await startSmtp(t)
+    const env = { NODE_ENV: 'production', MAIL_URL: mailbox.url, PUBLIC_URL: 'https://id.example.com' }
+    const api = await startApiWithRoles(t, { engine, env })
+    for (const { email } of [await register(api), await register(api)]) await forget(api, email)
+    await api.app.close()
+    await waitForMails(mailbox, 2)
+  })
+
   test('that the server refuses for good becomes a dead letter, and holds up no other', async (t) => {
     const { api, mailbox } = await start(t, engine)
     const gone = await register(api)

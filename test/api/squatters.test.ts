@@ -177,6 +177,20 @@ onEachEngine("somebody else's address", (engine) => {
     )
   })
 
+  test('a first reset removes passkeys also while these are switched off', async (t) => {
+    const { api, mailbox } = await startMailing(t, engine, unlimitedRates, startApiWithRoles)
+    const user = await signIn(api)
+    await enrol(api, user, { origin })
+    await api.app.close()
+    const env = { ...unlimitedRates, MAIL_URL: mailbox.url, PUBLIC_URL: origin, DATABASE_URL: api.databaseUrl }
+    const without = await startApiWithRoles(t, { engine, env: { ...env, FEATURES_DISABLED: 'passkeys' } })
+    const token = await mailedToken(mailbox, 'Reset', () =>
+      without.post('/api/auth/password/forgot', { email: user.email }),
+    )
+    assert.equal((await without.post('/api/auth/password/reset', { token, password: next })).status, 200)
+    assert.deepEqual(await without.db.all('SELECT user_id FROM passkeys'), [])
+  })
+
   test('no reset removes an authenticator app; an administrator does, and passkeys with it', async () => {
     const { api, user, resetToken, reset } = await begin()
     const { email } = user

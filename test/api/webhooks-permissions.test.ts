@@ -1,12 +1,14 @@
 /** Account events go only to webhooks of users who may read accounts and the audit trail. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { openDatabase } from '../../src/platform/database/open.ts'
 import { shareService } from '../support/api.ts'
 import { createConfig } from '../support/config.ts'
 import { openConsole } from '../support/console.ts'
-import { onEachEngine } from '../support/databases.ts'
+import { createDatabaseUrl, onEachEngine } from '../support/databases.ts'
 import { eventually } from '../support/eventually.ts'
 import { makeKey } from '../support/keys.ts'
+import { migrationsBefore, openOptions, ownMigrations } from '../support/migrations.ts'
 import { register } from '../support/people.ts'
 import { createProduct } from '../support/products.ts'
 import { startApiWithRoles } from '../support/roles.ts'
@@ -142,4 +144,46 @@ test('a webhook belongs to whoever has changed its address on a node of the prev
     },
   )
   assert.deepEqual(await api.db.get('SELECT owner_id FROM webhooks WHERE id = $1', [data.id]), { owner_id: other.id })
+})
+
+onEachEngine('webhooks of the previous release', (engine) => {
+  test('belong to whoever said last what is sent where', async (t) => {
+    const url = await createDatabaseUrl(t, engine)
+    const before = await openDatabase(openOptions({ url, migrations: migrationsBefore(t, '0027') }))
+    const to = (value: unknown) => ({ from: null, to: value })
+    const [created, widened, moved, renamed, unknown] = ['created', 'widened', 'moved', 'renamed', 'unknown'].map(
+      (name) => `https://${name}.example.com/`,
+    ) as [string, string, string, string, string]
+    const entries: [event: string, actor: number, changes: object][] = [
+      ['webhook_created', 1, { url: to(created), types: to(['*']) }],
+      ['webhook_created', 2, { url: to(widened), types: to(['product.*']) }],
+      ['webhook_changed', 3, { webhook: to(2), types: to(['*']) }],
+      ['webhook_created', 4, { url: to('https://elsewhere.example.com/') }],
+      ['webhook_changed', 5, { webhook: to(3), url: to(moved) }],
+      ['webhook_created', 6, { url: to(renamed) }],
+      ['webhook_changed', 7, { webhook: to(4), description: to('Mine') }],
+    ]
+    for (const address of [created, widened, moved, renamed, unknown]) {
+      await before.db.write({
+        sql: `INSERT INTO webhooks (url, types, description, secret, position, created_at, updated_at)
+              VALUES ($1, '["*"]', '', 'x', 0, $2, $2)`,
+        params: [address, '2026-01-01T00:00:00.000Z'],
+      })
+    }
+    for (const [index, [event, actor, changes]] of entries.entries()) {
+      await before.db.write({
+        sql: `INSERT INTO audit (at, event, outcome, actor_id, address, user_agent, changes)
+              VALUES ($1, $2, 'success', $3, '', '', $4)`,
+        params: [`2026-01-01T00:00:0${index}.000Z`, event, actor, JSON.stringify(changes)],
+      })
+    }
+    await before.db.close()
+    const { db } = await openDatabase(openOptions({ url, migrations: ownMigrations }))
+    t.after(() => db.close())
+    const owners = await db.all<{ owner_id: number | null }>('SELECT owner_id FROM webhooks ORDER BY id')
+    assert.deepEqual(
+      owners.map((each) => each.owner_id),
+      [1, 3, 5, 6, null],
+    )
+  })
 })

@@ -7,6 +7,8 @@ import { users } from '../users/users.feature.ts'
 
 export const passkeys = defineFeature({
   name: 'passkeys',
+  // Stored passkeys are removed by resets all the same.
+  isCreatedIfDisabled: true,
   needs: { users, auth, admin },
   migrations: join(import.meta.dirname, 'migrations'),
   auditEvents: {

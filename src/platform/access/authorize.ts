@@ -70,14 +70,16 @@ export async function authorize<User extends Holder, FindEntity>(
  * What a limited key needs unless `keyPermission` is declared: the action of the policy; nothing more where a permission is
  * required (or a role, which limited keys do not have), or to read what is public; otherwise `*`, so that a route of an
  * extension is closed to limited keys until it names a permission. To change data, the permission that a plugin requires for
- * all its routes, such as to view, does not replace the action of the policy.
+ * all its routes, such as to view, replaces neither the action of the policy nor that of the route, which comes last.
  */
 export function impliedKeyPermission(requirements: readonly Requirement<unknown>[], isChange: boolean): string | null {
   const isRequired = (name: string) => requirements.some((each) => typeof each === 'object' && name in each)
   if (isRequired('keyPermission')) return null
   const policy = requirements.findLast(isPolicy)
   if (policy && isChange) return `${policy.policy}.${policy.action}`
-  if (isRequired('permission') || isRequired('role')) return null
+  const isNamed = (each: Requirement<unknown> | undefined) =>
+    typeof each === 'object' && ('permission' in each || 'role' in each)
+  if (isChange ? isNamed(requirements.at(-1)) : requirements.some(isNamed)) return null
   if (policy) return `${policy.policy}.read`
   return !isChange && requirements.every((each) => each === 'public') ? null : '*'
 }

@@ -7,7 +7,7 @@ import type { Log } from '../log/logger.ts'
 import type { HeadersFor } from './cors.ts'
 import { httpErrors } from './http-errors.ts'
 import { STATUS_CODES } from './node-http.ts'
-import { pathOf } from './request-path.ts'
+import { pathOf, recordedPathOf } from './request-path.ts'
 
 export interface ParserErrorOptions {
   createRequestId(): string
@@ -44,7 +44,11 @@ export function createParserErrorHandler(options: ParserErrorOptions) {
     const path = partial.url === undefined ? undefined : pathOf(partial.url)
     const requestId = createRequestId()
     observe?.(status)
-    log.info({ requestId, method: partial.method, path, status, ms: 0, address: socket.remoteAddress }, 'request')
+    const recorded = partial.url === undefined ? undefined : recordedPathOf(partial.url)
+    log.info(
+      { requestId, method: partial.method, path: recorded, status, ms: 0, address: socket.remoteAddress },
+      'request',
+    )
     const body = JSON.stringify(bodyOf(refusal, path))
     const headers = {
       ...headersFor?.(partial.url, partial.origin),

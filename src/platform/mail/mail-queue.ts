@@ -2,10 +2,10 @@
  * Mail is stored with the change that it is about, then sent; a crash loses none. What the mail server does not accept is
  * sent again, later and later, and ends as a dead letter. No mail waits for another.
  */
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Clock } from '../../core/clock.ts'
 import { type ConcurrencyLimit, createConcurrencyLimit } from '../../core/concurrency-limit.ts'
 import { errorMessage } from '../../core/error-message.ts'
+import { pause } from '../../core/pause.ts'
 import { startPeriodicTask } from '../../core/periodic-task.ts'
 import type { Random } from '../../core/random.ts'
 import { withTimeout } from '../../core/timeout.ts'
@@ -41,8 +41,8 @@ export interface Mail {
   /** Stores a mail and begins to send it. */
   post(mail: NewMail): Promise<void>
   /**
-   * Runs `work` on the next turn, after the response, so that its duration does not show whether there is an account. A
-   * failure is logged as that of `what`.
+   * Runs `work` after the response, within `maxDelayMs` at random, so that neither its duration nor what it slows down shows
+   * whether there is an account. A failure is logged as that of `what`.
    */
   afterResponse(what: string, work: () => Promise<void>): void
   /** Sends what other nodes, commands and crashes have left. */
@@ -60,7 +60,12 @@ export interface MailQueueOptions {
   encryption: Encryption
   metrics: Metrics | undefined
   log: Log
+  /** Of `afterResponse`. */
+  maxDelayMs: number
 }
+
+/** For `maxDelayMs`: longer than anything that such work makes others wait. */
+export const maxMailDelayMs = 2000
 
 /** Of the dead letters of mail. No durable listener may have this name. */
 export const mailListener = 'mail'
@@ -89,7 +94,7 @@ const retryAfterSeconds = [15, minute, 5 * minute, 15 * minute, 30 * minute, hou
 const maxCloseMs = 5000
 
 export function createMailQueue(options: MailQueueOptions): Mail {
-  const { transport, db, clock, random, encryption, metrics, log } = options
+  const { transport, db, clock, random, encryption, metrics, log, maxDelayMs } = options
   const store = createQueuedMailStore(db)
   const deadLetters = createDeadLetterStore(db)
   const underWay = new Set<Promise<void>>()
@@ -99,6 +104,7 @@ export function createMailQueue(options: MailQueueOptions): Mail {
     maxWaiting: 100,
     refusal: () => new Error('too many mails are being sent'),
   })
+  const closing = new AbortController()
   let isClosed = false
   const count = metrics?.addCounter({
     name: 'mails_total',
@@ -225,7 +231,7 @@ export function createMailQueue(options: MailQueueOptions): Mail {
     },
     afterResponse(what, work) {
       track(
-        nextTurn()
+        pause(random.fraction() * maxDelayMs, closing.signal)
           .then(work)
           .catch((error: unknown) => log.error({ err: error }, `${what} failed`)),
       )
@@ -240,6 +246,7 @@ export function createMailQueue(options: MailQueueOptions): Mail {
       })
     },
     async close() {
+      closing.abort()
       await withTimeout(Promise.all(underWay), maxCloseMs).catch(() =>
         log.warn('a mail is still being sent; it stays queued unless the mail server accepts it'),
       )

@@ -1,9 +1,12 @@
 -- Who saved a webhook last: account events are sent only as long as that user may read them.
 ALTER TABLE webhooks ADD COLUMN owner_id BIGINT;
--- Of earlier ones, whoever created them, by the audit trail.
+-- Of earlier ones, by the audit trail: whoever last said what is sent where.
 UPDATE webhooks SET owner_id = (
   SELECT actor_id FROM audit
-  WHERE event = 'webhook_created' AND outcome = 'success' AND changes::json #>> '{url,to}' = webhooks.url
+  WHERE outcome = 'success' AND event IN ('webhook_created', 'webhook_changed') AND (
+    (event = 'webhook_created' AND changes::json #>> '{url,to}' = webhooks.url)
+    OR (event = 'webhook_changed' AND CAST(changes::json #>> '{webhook,to}' AS BIGINT) = webhooks.id
+      AND (changes::json #>> '{url,to}' IS NOT NULL OR changes::json #>> '{types,to}' IS NOT NULL)))
   ORDER BY at DESC, id DESC LIMIT 1);
 
 -- Nodes of the previous release name no owner. Their entry in the audit trail follows in the same transaction.

@@ -120,11 +120,7 @@ export async function createApp({ onCreated, ...options }: AppOptions): Promise<
     let address = ''
     let links: Listening['links'] = Promise.resolve([])
     const announce = () => {
-      if (infrastructure.threads.doesBackgroundWork) {
-        const running = infrastructure.nodes.start()
-        infrastructure.onClose(() => running.close())
-        links = joined.onListening(address)
-      }
+      if (infrastructure.threads.doesBackgroundWork) links = joined.onListening(address)
       return links
     }
     // Registered first, so that it is waited for after the server has stopped.
@@ -154,6 +150,11 @@ export async function createApp({ onCreated, ...options }: AppOptions): Promise<
           reusePort: isShared,
         })
         address = config.server.publicUrl ?? reachableUrl(url)
+        // Not with `announce`, which the successor of a thread is spared.
+        if (infrastructure.threads.doesBackgroundWork) {
+          const running = infrastructure.nodes.start()
+          infrastructure.onClose(() => running.close())
+        }
         if (!at) void announce()
         return { url, wsUrl, address, links }
       },

@@ -44,7 +44,7 @@ export async function createServices(
     >)) {
       if (definition.needs?.[name] || enabled.includes(needed)) needs[name] = await create(needed)
     }
-    const service = await definition.create(infrastructure, needs)
+    const service = await withFeatureName(feature, async () => definition.create(infrastructure, needs))
     services.set(feature, service)
     underWay.delete(feature)
     return service
@@ -102,10 +102,10 @@ export async function joinFeatures(
     signIn: requireOneSignIn(collect((definition, service) => definition.signIn?.(service))),
     async addRoutes(app) {
       for (const feature of features) {
-        const addRoutes = feature.definition.routes?.(services.get(feature), config)
-        if (addRoutes) {
-          await withFeatureName(feature, async () => void (await app.register(addMarked(feature.name, addRoutes))))
-        }
+        await withFeatureName(feature, async () => {
+          const addRoutes = feature.definition.routes?.(services.get(feature), config)
+          if (addRoutes) await app.register(addMarked(feature.name, addRoutes))
+        })
       }
     },
     async onForbidden(request) {
@@ -115,12 +115,15 @@ export async function joinFeatures(
       const durable = addListeners(features, services, infrastructure)
       if (!doesBackgroundWork) return
       for (const feature of features) {
-        const running: Running | undefined = await feature.definition.start?.(services.get(feature), infrastructure)
-        if (running) onClose(() => running.close())
+        await withFeatureName(feature, async () => {
+          const running: Running | undefined = await feature.definition.start?.(services.get(feature), infrastructure)
+          if (running) onClose(() => running.close())
+        })
       }
       const running = startDurableListeners(infrastructure, durable)
-      onClose(() => running.close())
-      startRedeliveries(infrastructure, running.redelivery)
+      const again = startRedeliveries(infrastructure, running.redelivery)
+      // Each waits for what its listeners are doing.
+      onClose(() => Promise.all([running.close(), again.close()]))
     },
     async onListening(address) {
       const links = await Promise.all(features.map((feature) => linksOf(feature, address)))
@@ -139,15 +142,14 @@ export async function joinFeatures(
 }
 
 /** Sends queued mail, and retries dead letters: of mail, and of durable listeners. */
-function startRedeliveries({ db, clock, log, mail, onClose }: Infrastructure, redelivery: RedeliveryHandlers): void {
+function startRedeliveries({ db, clock, log, mail, onClose }: Infrastructure, redelivery: RedeliveryHandlers): Running {
   const handlers = new Map(redelivery)
   if (mail) {
     const sending = mail.startBackground()
     onClose(() => sending.close())
     handlers.set(mailListener, mail.redeliver)
   }
-  const running = startRedelivery({ store: createDeadLetterStore(db), clock, log, handlers })
-  onClose(() => running.close())
+  return startRedelivery({ store: createDeadLetterStore(db), clock, log, handlers })
 }
 
 /** Registers the listeners of this process, and returns those that are fed by the change log. */
@@ -217,9 +219,9 @@ function nameOf({ kind, name }: Element): string {
 }
 
 /** Puts the feature's name in front of the message of an error. */
-async function withFeatureName(feature: Feature, work: () => Promise<void>): Promise<void> {
+async function withFeatureName<T>(feature: Feature, work: () => Promise<T>): Promise<T> {
   try {
-    await work()
+    return await work()
   } catch (error) {
     if (error instanceof FatalError) throw error
     throw new Error(`feature ${feature.name}: ${errorMessage(error)}`, { cause: error })

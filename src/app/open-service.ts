@@ -74,12 +74,13 @@ async function joinAll(features: readonly Feature[], infrastructure: OpenInfrast
   const services = await createServices(createdAmong(features, enabled), infrastructure, enabled)
   const joined = await joinFeatures(enabled, services, infrastructure)
   if (threads.doesBackgroundWork) {
+    const { cursors } = infrastructure.changes
     for (const running of [
       startCleanup({ db, clock, log, tables: expiringTables(features, config) }),
       startActorBackfill({ db, log }),
       startFolding({ db, log }),
-      startCursorEncryption({ cursors: infrastructure.changes.cursors, clock, log }),
-      startRetention({ db, clock, log, days: config.changes.retentionDays }),
+      startCursorEncryption({ cursors, clock, log }),
+      startRetention({ db, clock, log, days: config.changes.retentionDays, cursors }),
     ]) {
       onClose(() => running.close())
     }

@@ -270,6 +270,8 @@ onEachEngine('an API key with a list of permissions', (engine) => {
     for (const [method, path] of [
       ['GET', '/me'],
       ['POST', '/graphql'],
+      // Public, but closed to keys that are valid.
+      ['POST', '/api/auth/login'],
     ] as const) {
       const json = method === 'POST' ? { json: { query: '{ me { id } }' } } : {}
       const expired = await api.request(method, path, { token: key, ...json })

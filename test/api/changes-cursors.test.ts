@@ -84,7 +84,7 @@ onEachEngine('a cursor', (engine) => {
     const cursor = await listCursor(api)
     await logAccountEvents(db, 3)
 
-    const retention = startRetention({ db, clock: api.clock, log, days: 30 })
+    const retention = startRetention({ db, clock: api.clock, log, days: 30, cursors: { pending: undefined } })
     t.after(() => retention.close())
     for (let i = 0; i < 3; i++) {
       api.clock.advance(31 * 86_400)
@@ -98,6 +98,22 @@ onEachEngine('a cursor', (engine) => {
     api.clock.advance(31 * 86_400)
     await retention.run()
     assert.deepEqual([await statusOf(api, cursor), await statusOf(api, empty)], [410, 410])
+  })
+
+  test('of a topic of which nothing is left goes on, after a node of the previous release has trimmed the log', async (t) => {
+    const { api, access, db } = await start(t, engine)
+    await logAccountEvents(db, 5)
+    const { id } = (await db.get<{ id: number }>('SELECT MAX(id) AS id FROM changes')) ?? { id: 0 }
+    await db.write(
+      { sql: 'DELETE FROM changes WHERE id < $1', params: [id] },
+      { sql: "INSERT INTO change_removals (topic, position) VALUES ('', $1)", params: [id - 1] },
+    )
+    const listed = await listCursor(api)
+    const latest = (await readChanges(api)).body.meta.cursor
+    await createProduct(api, access, { name: 'One' })
+    for (const after of [listed, latest]) {
+      assert.deepEqual(told((await readChanges(api, { after })).body.data), ['created One'])
+    }
   })
 
   test('that is a plain number is only what was issued before, never a guess', async (t) => {

@@ -124,7 +124,7 @@ onEachEngine('the history of a product', (engine) => {
     const id = await createProduct(api, root.access)
     const quiet = await createProduct(api, root.access)
     const log = createLogger({ level: 'silent', isTerminal: false })
-    const retention = startRetention({ db: api.db, clock: api.clock, log, days: 30 })
+    const retention = startRetention({ db: api.db, clock: api.clock, log, days: 30, cursors: { pending: undefined } })
     t.after(() => retention.close())
     api.clock.advance(31 * 86_400)
     await browser.signIn(root.email)

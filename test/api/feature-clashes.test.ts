@@ -103,6 +103,16 @@ test('a route without access stops the start with the name of its feature', asyn
   )
 })
 
+test('a feature that fails while the service starts is named', async (t) => {
+  const fail = () => {
+    throw new Error('no luck')
+  }
+  for (const additions of [{ create: fail }, { routes: fail }, { start: fail }]) {
+    const extension = defineFeature({ name: 'mine', create: () => undefined, ...additions })
+    await assert.rejects(startApi(t, { extensions: [extension] }), { message: 'feature mine: no luck' })
+  }
+})
+
 test('every command that --help lists is taken', async () => {
   const { stdout } = await runLoaded(['--help'])
   const names = [...stdout.matchAll(/^ {2}([a-z][\w:-]*)/gm)].map(([, name]) => name as string)

@@ -62,7 +62,28 @@ onEachEngine('queued mail', (engine) => {
     const api = await startApiWithRoles(t, { engine, env })
     for (const { email } of [await register(api), await register(api)]) await forget(api, email)
     await api.app.close()
-    await waitForMails(mailbox, 2)
+    assert.equal(mailbox.messages.length, 2)
+    const { db } = await openDatabase(openOptions({ url: api.databaseUrl, migrations: ownMigrations }))
+    t.after(() => db.close())
+    assert.deepEqual(await db.all('SELECT id FROM queued_mails'), [])
+  })
+
+  test('is sent as fast as the mail server takes it when an outage ends', async (t) => {
+    const { api, mailbox } = await start(t, engine)
+    const { email } = await register(api)
+    mailbox.refusalOf = () => '451 Try again later'
+    await forget(api, email)
+    await waitForAttempt(api, 1)
+    const insert = {
+      sql: `INSERT INTO queued_mails (id, kind, user_id, message, due_at, valid_until, expires_at)
+            SELECT id + 1, kind, user_id, message, due_at, valid_until, expires_at FROM queued_mails ORDER BY id DESC LIMIT 1`,
+    }
+    for (let i = 0; i < 99; i++) await api.db.write(insert)
+    mailbox.refusalOf = () => undefined
+    api.clock.advance(15)
+    // One by one every two seconds, it would take longer than this waits.
+    await waitForMails(mailbox, 100)
+    await eventually(async () => assert.deepEqual(await queued(api), []))
   })
 
   test('that the server refuses for good becomes a dead letter, and holds up no other', async (t) => {

@@ -1,13 +1,15 @@
 /** A thread whose event loop stands still is noticed, relieved of new connections, explained in the log, and replaced. */
 import assert from 'node:assert/strict'
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
+import { openDatabase } from '../../src/platform/database/open.ts'
 import { type Api, type Owner, startApi } from '../support/api.ts'
 import { onEachEngine, temporaryFolder } from '../support/databases.ts'
 import { eventually } from '../support/eventually.ts'
+import { openOptions, ownMigrations } from '../support/migrations.ts'
 import { send } from '../support/own-connection.ts'
 import { startProcess } from '../support/process.ts'
 import { openSocket } from '../support/sockets.ts'
@@ -33,7 +35,7 @@ async function start(t: Owner, engine: 'sqlite' | 'postgres', unresponsiveSecond
     await eventually(() => assert.ok(existsSync(`${until}-begun`)))
     return { ended }
   }
-  return { ...api, spin, release }
+  return { ...api, until, spin, release }
 }
 
 const metrics = async (api: Api) => (await send(`${api.url}/metrics`)).body
@@ -88,6 +90,62 @@ onEachEngine('a thread that spins', (engine) => {
     const threads = Array.from({ length: 40 }, () => send(`${api.url}/probe/thread`))
     assert.equal(new Set((await Promise.all(threads)).map(({ body }) => body)).size, 2, 'both serve again')
   })
+})
+
+test('connections that were handed to a thread which died before it took them are served by another one', async (t) => {
+  const api = await start(t, 'sqlite', 0)
+  const { ended } = await api.spin()
+  await eventually(async () => assert.match(await metrics(api), /^thread_unresponsive\{thread="worker-\d+"\} 1$/m))
+  const until = `${api.until}-other`
+  const died = send(`${api.url}/probe/spin?dies=1&until=${encodeURIComponent(until)}`).catch(() => {})
+  await eventually(() => assert.ok(existsSync(`${until}-begun`)))
+  const sent = Promise.allSettled(Array.from({ length: 20 }, () => send(`${api.url}/health/live`)))
+  // The main thread, which is this one, accepts them and hands them on.
+  for (let turns = 0; turns < 100; turns++) await nextTurn()
+  writeFileSync(until, '')
+  await died
+  const outcomes = await sent
+  const served = outcomes.filter((each) => each.status === 'fulfilled' && each.value.status === 200)
+  assert.ok(served.length > 0, 'those that the kernel gave to the late thread')
+  api.release()
+  assert.equal(await ended, '200')
+})
+
+test('while every thread is stuck, connections are reset at once, and nothing of them is kept', async (t) => {
+  const api = await start(t, 'sqlite', 0)
+  const first = await api.spin()
+  rmSync(`${api.until}-begun`)
+  const second = await api.spin()
+  await eventually(() => assert.equal(linesOf(api, 'does not respond').length, 2), 300_000)
+  const descriptors = () => readdirSync('/proc/self/fd').length
+  const before = descriptors()
+  const outcomes = await Promise.allSettled(Array.from({ length: 40 }, () => send(`${api.url}/health/live`)))
+  assert.deepEqual(new Set(outcomes.map(({ status }) => status)), new Set(['rejected']))
+  await eventually(() => assert.ok(descriptors() <= before + 5, `${descriptors()} descriptors instead of ${before}`))
+  api.release()
+  assert.deepEqual([await first.ended, await second.ended], ['200', '200'])
+})
+
+test('the successor of the first thread says that the node is there', async (t) => {
+  const api = await start(t, 'postgres', 0)
+  const { db } = await openDatabase(openOptions({ url: api.databaseUrl, migrations: ownMigrations }))
+  t.after(() => db.close())
+  const nodes = () => db.all('SELECT id FROM service_nodes')
+  await eventually(async () => assert.equal((await nodes()).length, 1))
+  const hasBoth = async () => {
+    const answers = await Promise.all(Array.from({ length: 20 }, () => send(`${api.url}/probe/thread`)))
+    assert.equal(new Set(answers.map(({ body }) => body)).size, 2)
+  }
+  const deaths = () => linesOf(api, 'a serving thread died')
+  await db.write({ sql: 'DELETE FROM service_nodes' })
+  // The kernel chooses which of them it is.
+  while (deaths().every(({ thread }) => thread !== 0)) {
+    const before = deaths().length
+    await send(`${api.url}/probe/die`).catch(() => {})
+    await eventually(() => assert.ok(deaths().length > before))
+    await eventually(hasBoth)
+  }
+  await eventually(async () => assert.equal((await nodes()).length, 1))
 })
 
 test('a process with one thread logs what that does, and ends so that its supervisor starts it again', async (t) => {

@@ -244,7 +244,10 @@ test('a port that is taken is refused, although threads share theirs', async (t)
 
 test('slots that threads share: never more than the limit, and those of a dead thread are free again', () => {
   const memory = createSharedSlotsMemory(2, systemRandom)
-  const [one, two] = [0, 1].map((thread) => createLimitsPerAddress(openSharedSlots(memory, thread))('sockets', 3))
+  const [one, two] = [0, 1].map((thread) => {
+    const slots = openSharedSlots(memory, thread)
+    return createLimitsPerAddress({ many: slots, single: slots })('sockets', 3)
+  })
   const entered = [one, two, one, two, one].map((limit) => limit?.enter('203.0.113.1'))
   assert.deepEqual(
     entered.map((leave) => leave !== undefined),
@@ -259,4 +262,22 @@ test('slots that threads share: never more than the limit, and those of a dead t
   entered[1]?.()
   assert.ok(two?.enter('203.0.113.1'))
   assert.equal(two?.enter('203.0.113.1'), undefined)
+})
+
+test('however many connections there are, nobody is taken for another where one is allowed', () => {
+  const [many, single] = [0, 1].map(() => openSharedSlots(createSharedSlotsMemory(1, systemRandom), 0))
+  assert.ok(many && single)
+  const limits = createLimitsPerAddress({ many, single })
+  const [sockets, uploads] = [limits('sockets', 100), limits('uploads', 1)]
+  for (let i = 0; i < 20_000; i++) sockets.enter(`10.${i >> 16}.${(i >> 8) & 255}.${i & 255}`)
+  const refused = Array.from({ length: 500 }, (_, i) => `user ${i}`).filter((user) => {
+    const leave = uploads.enter(user)
+    leave?.()
+    return !leave
+  })
+  assert.deepEqual(refused, [])
+  const leave = uploads.enter('user 1')
+  assert.ok(uploads.isFull('user 1'))
+  leave?.()
+  assert.ok(!uploads.isFull('user 1'))
 })

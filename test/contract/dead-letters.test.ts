@@ -2,14 +2,22 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { createClock } from '../../src/core/clock.ts'
 import { createDeadLetters } from '../../src/features/dead-letters/dead-letters.service.ts'
-import { createDeadLetterStore, failureOf } from '../../src/platform/changes/dead-letters.store.ts'
+import {
+  createDeadLetterStore,
+  type DeadLetterStore,
+  failureOf,
+} from '../../src/platform/changes/dead-letters.store.ts'
+import { startRedelivery } from '../../src/platform/changes/redelivery.ts'
 import type { Database, Dialect, Statement } from '../../src/platform/database/database.ts'
 import { openDatabase } from '../../src/platform/database/open.ts'
+import { createLogger } from '../../src/platform/log/logger.ts'
 import { createDatabaseUrl, onEachEngine } from '../support/databases.ts'
+import { eventually } from '../support/eventually.ts'
 import { openOptions, ownMigrations } from '../support/migrations.ts'
 
 const now = 1_770_000_000
 const listener = 'search-index'
+const log = createLogger({ level: 'silent', isTerminal: false })
 
 async function open(t: TestContext, engine: Dialect) {
   const url = await createDatabaseUrl(t, engine)
@@ -31,6 +39,7 @@ onEachEngine('dead letters', (engine) => {
   test('that fail again during a retry of all are retried once', async (t) => {
     const { db, store, failure, insert } = await open(t, engine)
     await insert('first', 'second', 'third')
+    const claim = () => store.claim(listener, { now, until: now + 120 })
     let rounds = 0
     const failingAtOnce = {
       ...db,
@@ -39,13 +48,7 @@ onEachEngine('dead letters', (engine) => {
         if (statements.some(({ sql }) => sql.startsWith('UPDATE dead_letters SET retry_at'))) {
           rounds += 1
           assert.ok(rounds < 10, 'it goes on without end')
-          for (
-            let due = await store.claim(now, now + 120, [listener]);
-            due;
-            due = await store.claim(now, now + 120, [listener])
-          ) {
-            await store.failAgain(due.id, failure('again'))
-          }
+          for (let due = await claim(); due; due = await claim()) await store.failAgain(due.id, failure('again'))
         }
         return result
       },
@@ -70,23 +73,64 @@ onEachEngine('dead letters', (engine) => {
     const { db, store, insert } = await open(t, engine)
     await insert('first')
     await db.write(store.requestRetry(1, now))
-    assert.equal((await store.claim(now, now + 120, [listener]))?.id, 1)
+    const claimAt = (at: number) => store.claim(listener, { now: at, until: at + 120 })
+    assert.equal((await claimAt(now))?.id, 1)
     await db.write(store.requestRetry(1, now))
-    assert.equal(await store.claim(now, now + 120, [listener]), undefined)
+    assert.equal(await claimAt(now), undefined)
     // The node has crashed.
-    assert.equal((await store.claim(now + 120, now + 240, [listener]))?.id, 1)
+    assert.equal((await claimAt(now + 120))?.id, 1)
   })
 
   test('of a listener that a node lacks are left to others for five minutes', async (t) => {
     const { db, store, insert } = await open(t, engine)
     await insert('first')
     await db.write(store.requestRetry(1, now))
-    for (const others of [[], ['mail', 'another']]) {
-      assert.equal(await store.hasDue(now + 299, others), false)
-      assert.equal(await store.claim(now + 299, now + 400, others), undefined)
-      assert.equal(await store.hasDue(now + 300, others), true)
+    let time = now + 299
+    const looks = { count: 0 }
+    const counting: DeadLetterStore = {
+      ...store,
+      async dueListeners(at) {
+        const found = await store.dueListeners(at)
+        looks.count += 1
+        return found
+      },
     }
-    assert.equal((await store.claim(now + 300, now + 400, ['mail']))?.id, 1)
+    const clock = createClock(() => time * 1000)
+    const running = startRedelivery({ store: counting, clock, log, handlers: new Map([['mail', async () => {}]]) })
+    t.after(() => running.close())
+    const letter = async () => (await store.list({ before: 100, limit: 1 }))[0]
+    await eventually(() => assert.ok(looks.count >= 4))
+    assert.equal((await letter())?.attempts, 1)
+    time += 1
+    await eventually(async () => {
+      const { attempts, error } = (await letter()) ?? {}
+      assert.deepEqual([attempts, error], [2, 'The listener is no longer there'])
+    })
+  })
+
+  test('of one listener wait for each other, those of others do not, and a stop waits for none for long', async (t) => {
+    const { db, store } = await open(t, engine)
+    for (const [index, name] of ['slow', 'slow', 'fast', 'fast'].entries()) {
+      const letter = { listener: name, changeId: index, type: 'x', entityId: null, entry: { index }, attempts: 1 }
+      await db.write(store.insert(letter, failureOf('x', now * 1000)))
+    }
+    await store.requestRetries({ after: 0, upTo: 100 }, now)
+    const begun: unknown[] = []
+    const handlers = new Map<string, (entry: unknown) => Promise<void>>([
+      [
+        'slow',
+        (entry) => {
+          begun.push(entry)
+          return new Promise(() => {})
+        },
+      ],
+      ['fast', async (entry) => void begun.push(entry)],
+    ])
+    const running = startRedelivery({ store, clock: createClock(() => now * 1000), log, handlers })
+    await eventually(async () => assert.equal((await store.list({ before: 100, limit: 100 })).length, 2))
+    assert.deepEqual(new Set(begun), new Set([{ index: 0 }, { index: 2 }, { index: 3 }]))
+    await running.close()
+    assert.equal(begun.length, 3)
   })
 
   test('keep whatever a listener throws as text', async (t) => {

@@ -3,7 +3,7 @@ import { parentPort } from 'node:worker_threads'
 import { readOne } from '../../config/config.ts'
 import { coreKeys } from '../../config/core-keys.ts'
 import { createSharedClock, systemClock } from '../../core/clock.ts'
-import { adoptConnection, descriptorOf } from '../../platform/http/handed-over.ts'
+import { adoptConnection, descriptorOf, own } from '../../platform/http/handed-over.ts'
 import { createLogger } from '../../platform/log/logger.ts'
 import { compactHeap } from '../../platform/process/compact-heap.ts'
 import { keepStopShort } from '../../platform/process/stop-times.ts'
@@ -51,7 +51,9 @@ const methods: ThreadMethods = {
     beating = startBeating(pulse)
     return { url, wsUrl, address, descriptors: { http: descriptorOf(http), sockets: descriptorOf(sockets) } }
   },
-  adopt: ({ server, descriptor }) => adoptConnection(app.servers[server], descriptor),
+  adopt({ server, descriptor, ownership }) {
+    if (own(ownership)) adoptConnection(app.servers[server], descriptor)
+  },
   announce: () => app.announce(),
   collectMetrics: () => requireFigures().collectMetrics(),
   readRecentRequests: () => requireFigures().readRecentRequests(),

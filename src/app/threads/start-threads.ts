@@ -47,7 +47,8 @@ const sharedCount = () => new BigInt64Array(new SharedArrayBuffer(BigInt64Array.
 
 export async function createThreadedApp(options: ThreadedOptions): Promise<App> {
   const { config, log, threads: count, directory, environment, clock, compactsHeap = false } = options
-  const slots = createSharedSlotsMemory(count, systemRandom)
+  const createSlots = () => createSharedSlotsMemory(count, systemRandom)
+  const slots = { many: createSlots(), single: createSlots() }
   const claims = new SharedArrayBuffer(claimBytes)
   const deaths = createDeathCounts()
   const sent = { nodes: sharedCount(), topics: sharedCount() }
@@ -75,7 +76,7 @@ export async function createThreadedApp(options: ThreadedOptions): Promise<App> 
       return startServingThread(data, hub.methods(), options.workers)
     },
     onEnd(index, error) {
-      releaseShare(slots, index)
+      for (const memory of Object.values(slots)) releaseShare(memory, index)
       if (error) deaths.count(error)
     },
     unresponsiveSeconds: config.server.unresponsiveSeconds,

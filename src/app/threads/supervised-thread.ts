@@ -16,7 +16,6 @@ export interface ServingThread extends Pick<Peer<ThreadMethods>, 'call' | 'tell'
   listen(at: ListenAt): ReturnType<ThreadMethods['listen']>
   /** Undefined until it listens. */
   descriptors(): Descriptors | undefined
-  adopt(connection: Parameters<ThreadMethods['adopt']>[0]): void
   /** See StallMeter. */
   measure(elapsedMs: number): void
   /** As last measured. */
@@ -92,7 +91,6 @@ export function startServingThread(data: ThreadData, hub: HubMethods, workers = 
       return listening
     },
     descriptors: () => descriptors,
-    adopt: (connection) => peer.tell('adopt', connection),
     measure(elapsedMs) {
       stall = meter.measure(elapsedMs)
     },

@@ -3,6 +3,7 @@
  * for it. The main thread accepts them from the same socket and hands them to threads that respond, so that none is lost,
  * not even those that have been waiting.
  */
+import { closeSync } from 'node:fs'
 import { createServer, type Server, type Socket } from 'node:net'
 import { stopListening } from '../../platform/http/stop-listening.ts'
 import type { Log } from '../../platform/log/logger.ts'
@@ -45,8 +46,9 @@ function acceptFrom(listening: number, log: Log, handOn: (connection: number) =>
     const { _handle: handle } = socket as Socket & { _handle?: { fd: number } | null }
     const connection = duplicate(handle?.fd ?? -1)
     // Without a word to the client if the connection goes on elsewhere.
-    if (connection >= 0 && handOn(connection)) socket.destroy()
-    else socket.resetAndDestroy()
+    if (connection >= 0 && handOn(connection)) return void socket.destroy()
+    if (connection >= 0) closeSync(connection)
+    socket.resetAndDestroy()
   })
   server.on('error', (error) => log.warn({ err: error }, 'connections of a late thread cannot be taken over'))
   server.listen({ fd: own })

@@ -10,7 +10,6 @@ const at = { port: 1, wsPort: 2, isShared: true }
 const responding: Omit<ServingThread, 'open' | 'listen' | 'call' | 'tell' | 'onDeath' | 'close' | 'terminate'> = {
   label: 'worker-1',
   descriptors: () => undefined,
-  adopt() {},
   measure() {},
   stalledMs: () => 0,
   isLate: () => false,

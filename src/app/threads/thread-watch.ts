@@ -1,10 +1,12 @@
 /** Watches the serving threads: one that does not respond is relieved of new connections, looked into, and replaced. */
 import { url as debuggerUrl } from 'node:inspector'
+import { hasOwner, offer, own } from '../../platform/http/handed-over.ts'
 import type { Log } from '../../platform/log/logger.ts'
 import { lateMs, startTicking } from '../../platform/threads/pulse.ts'
 import type { Sample } from '../../platform/threads/stack-sample.ts'
 import type { ServingThread } from './supervised-thread.ts'
 import { type Takeover, takeOver } from './takeover.ts'
+import type { HandedConnection } from './thread-methods.ts'
 
 export interface ThreadWatchOptions {
   log: Log
@@ -39,16 +41,36 @@ export function watchThreads({ log, threads, unresponsiveSeconds, endProcess }: 
   const reportMs = limitMs === 0 ? reportAfterMs : limitMs / 2
   const stalls = new Map<ServingThread, Stall>()
   const takeovers = new Map<number, Takeover & { thread: ServingThread }>()
+  /** Connections that a thread may not have taken yet. */
+  let handed: (HandedConnection & { to: ServingThread })[] = []
   let turn = 0
 
   /** The threads that respond take turns. While none does, as on a machine under heavy load, one that is merely slow. */
-  function handOn(connection: Parameters<ServingThread['adopt']>[0]): boolean {
+  function findTaker(): ServingThread | undefined {
     const listening = [...threads()].map(([, thread]) => thread).filter((thread) => thread.descriptors())
     const responding = listening.filter((thread) => !thread.isLate())
     turn += 1
-    const thread = responding[turn % responding.length] ?? listening.find((each) => each.stalledMs() < lateMs)
-    thread?.adopt(connection)
-    return thread !== undefined
+    return responding[turn % responding.length] ?? listening.find((each) => each.stalledMs() < lateMs)
+  }
+
+  function handOn(connection: Omit<HandedConnection, 'ownership'>): boolean {
+    const to = findTaker()
+    if (!to) return false
+    const ownership = offer()
+    to.tell('adopt', { ...connection, ownership })
+    handed.push({ ...connection, ownership, to })
+    return true
+  }
+
+  /** What a thread has not taken when it dies or stalls goes to another one, as soon as there is one. */
+  function followUp(): void {
+    const running = new Set([...threads()].map(([, thread]) => thread))
+    handed = handed.filter(({ ownership }) => !hasOwner(ownership))
+    for (const { server, descriptor, ownership, to } of handed) {
+      const isLost = !running.has(to) || to.isLate()
+      const other = isLost ? findTaker() : undefined
+      if (other && other !== to && own(ownership)) handOn({ server, descriptor })
+    }
   }
 
   function onResponding(index: number, thread: ServingThread): void {
@@ -92,6 +114,7 @@ export function watchThreads({ log, threads, unresponsiveSeconds, endProcess }: 
   }
 
   const ticking = startTicking((elapsedMs) => {
+    followUp()
     for (const [index, thread] of threads()) {
       thread.measure(elapsedMs)
       if (thread.isLate()) onLate(index, thread, thread.stalledMs())

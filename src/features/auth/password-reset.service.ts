@@ -63,17 +63,21 @@ export function createPasswordReset(deps: PasswordResetDeps) {
   async function sendReset(email: string, client: Client): Promise<void> {
     const account = await accounts.findByEmail(email)
     if (!account || account.disabled_at !== null || !mail) return
-    const { token, insert, lifetimeSeconds } = mailedTokens.create({ purpose: 'reset', userId: account.id })
+    const { id: userId, email: to } = account
+    const { token, insert, lifetimeSeconds } = mailedTokens.create({ purpose: 'reset', userId })
+    const message = resetMessage({ to, token, publicUrl })
+    const prepared = mail.prepare({ kind: 'password_reset', userId, message, lifetimeSeconds })
     const [, made] = await db.write<object>(
       // Locks the user's row, so that parallel requests cannot exceed the limit of mails.
       accounts.stillHasAddress(account),
       insert,
       // Anybody may ask for it.
-      audit.entry({ event: 'password_forgot', outcome: 'success', userId: account.id, actorId: null, client }),
+      audit.entry({ event: 'password_forgot', outcome: 'success', userId, actorId: null, client }),
+      prepared.statement,
     )
-    if (!made?.length || !(await takeMailTurn('reset', account.email))) return
-    const message = resetMessage({ to: account.email, token, publicUrl })
-    await mail.post({ kind: 'password_reset', userId: account.id, message, lifetimeSeconds })
+    if (!made?.length) return
+    if (await takeMailTurn('reset', to)) prepared.send()
+    else await prepared.withdraw()
   }
 
   /** Does not consume the token. */

@@ -45,10 +45,12 @@ export function createVerification(deps: VerificationDeps) {
     // Invited: accepting the invitation proves the address.
     if (account.password_hash === '') return
     const { token, insert, lifetimeSeconds } = mailedTokens.create({ purpose: 'verification', userId })
-    const [, made] = await db.write<object>(accounts.stillHasAddress(account), insert)
-    if (!made?.length || !(await takeMailTurn('verification', account.email))) return
     const message = verificationMessage({ to: account.email, token, publicUrl })
-    await mail.post({ kind: 'verification', userId, message, lifetimeSeconds })
+    const prepared = mail.prepare({ kind: 'verification', userId, message, lifetimeSeconds })
+    const [, made] = await db.write<object>(accounts.stillHasAddress(account), insert, prepared.statement)
+    if (!made?.length) return
+    if (await takeMailTurn('verification', account.email)) prepared.send()
+    else await prepared.withdraw()
   }
 
   return {

@@ -181,7 +181,9 @@ export function guardRoutes(
     }
     if ([route.method].flat().some((method) => !keys.mayReach({ method, path: route.url }))) {
       return async (request) => {
-        if (keyOf(request) !== undefined) throw httpErrors.forbidden()
+        const token = keyOf(request)
+        if (token === undefined) return
+        throw (await options.authenticate(token)) ? httpErrors.forbidden() : await refusalOf(token, keys)
       }
     }
     const needed = impliedKeyPermission(requirements, isChange)

@@ -26,15 +26,19 @@ const pageOfAllText = pageText('id > $1 AND id <= $2', 'id')
 // Compared as pairs, so that the index of the topic is read and not what others have logged in between.
 const pageOfTopicText = pageText('(topic, id) > ($5, $1) AND (topic, id) <= ($5, $2)', 'topic, id')
 
-/** Whether the entry at $1 is kept, and the newest one that was removed, of the topic $2 or of all. */
+/** Up to which entry all were removed, of whatever topic, by a node of the release before. */
+const prefixText = `COALESCE((SELECT position FROM change_removals WHERE topic = ''), 0)`
+
+/**
+ * Whether somebody can have read up to $1, because the entry is kept or all up to there are not; and the newest entry that
+ * was removed, of the topic $2 or of all.
+ */
 const standingText = `
-  SELECT (SELECT COUNT(*) FROM changes WHERE id = $1) AS kept,
+  SELECT (SELECT COUNT(*) FROM changes WHERE id = $1) + (CASE WHEN ${prefixText} = $1 THEN 1 ELSE 0 END) AS known,
     COALESCE((SELECT MAX(position) FROM change_removals WHERE topic IN ('', COALESCE($2, topic))), 0) AS removed`
 
 const lastOfTopicText = `
-  SELECT COALESCE((
-    SELECT id FROM changes WHERE topic = $1 AND (topic, id) <= ($1, $2) ORDER BY topic DESC, id DESC LIMIT 1
-  ), ${firstEntry}) AS id`
+  SELECT id FROM changes WHERE topic = $1 AND (topic, id) <= ($1, $2) ORDER BY topic DESC, id DESC LIMIT 1`
 
 /** The newest of each topic up to $1 stays: whoever has read up to it has missed nothing of the topic. */
 const removeText = `
@@ -78,9 +82,13 @@ const holdersText = `
     AND relation = CAST(pg_get_serial_sequence('changes', 'id') AS regclass)
     AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`
 
+/** Retention leaves gaps too, before the newest entry that it has removed. */
 const beforeGapText = `
   SELECT COALESCE((
-    SELECT id FROM (SELECT id, LEAD(id) OVER (ORDER BY id) AS following FROM changes) AS all_ids
+    SELECT id FROM (
+      SELECT id, LEAD(id) OVER (ORDER BY id) AS following FROM changes
+      WHERE id > (SELECT COALESCE(MAX(position), 0) FROM change_removals)
+    ) AS all_ids
     WHERE following <> id + 1 ORDER BY id LIMIT 1
   ), (SELECT MAX(id) FROM changes), 0) AS id`
 
@@ -121,9 +129,9 @@ export function createChangeStore(db: Database) {
   /** Whether all entries after this one are kept. */
   async function isComplete(after: number, topic: string | undefined): Promise<boolean> {
     if (after === beginning) return true
-    const standing = await db.get<{ kept: number; removed: number }>(standingText, [after, topic ?? null])
-    const { kept = 0, removed = 0 } = standing ?? {}
-    return after >= removed && (kept > 0 || after === firstEntry)
+    const standing = await db.get<{ known: number; removed: number }>(standingText, [after, topic ?? null])
+    const { known = 0, removed = 0 } = standing ?? {}
+    return after >= removed && (known > 0 || after === firstEntry)
   }
 
   return {
@@ -139,10 +147,12 @@ export function createChangeStore(db: Database) {
       return { rows, more: rows.length < (found[0]?.wanted ?? 0) }
     },
 
-    /** The last entry of the topic up to this one; the first of all if there is none. */
+    /** The last entry of the topic up to this one. If there is none, a position before all that are kept. */
     async lastIdOf(topic: string, to: number): Promise<number> {
-      const row = await db.get<{ id: number }>(lastOfTopicText, [topic, to])
-      return row?.id ?? firstEntry
+      const last = await db.get<{ id: number }>(lastOfTopicText, [topic, to])
+      if (last) return last.id
+      const prefix = await db.get<{ position: number }>(`SELECT ${prefixText} AS position`)
+      return Math.max(firstEntry, prefix?.position ?? firstEntry)
     },
 
     /** What has happened to one entity. */

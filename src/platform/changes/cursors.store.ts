@@ -22,10 +22,19 @@ export function createCursorStore(db: Database) {
         params: [nowSeconds],
       })
       // After the commit of the first: whoever has read before it that cursors are plain has issued none beyond this position.
-      await db.write({
-        sql: `UPDATE change_cursors SET plain_until = (SELECT COALESCE(MAX(id), 0) FROM changes)
-              WHERE is_encrypted = TRUE AND plain_until IS NULL`,
-      })
+      await db.write(
+        {
+          sql: `UPDATE change_cursors SET plain_until = (SELECT COALESCE(MAX(id), 0) FROM changes)
+                WHERE is_encrypted = TRUE AND plain_until IS NULL RETURNING id`,
+          decides: true,
+        },
+        // What these nodes have removed meanwhile.
+        {
+          sql: `INSERT INTO change_removals (topic, position)
+                SELECT '', MIN(id) - 1 FROM changes HAVING MIN(id) > 1
+                ON CONFLICT (topic) DO UPDATE SET position = excluded.position`,
+        },
+      )
     },
   }
 }

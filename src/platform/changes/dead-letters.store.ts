@@ -48,8 +48,17 @@ const maxErrorLength = 500
 /** How many are counted. */
 export const maxCounted = 10_000
 const batch = 500
-/** After this long without an attempt, nodes that lack the listener take a dead letter too. */
-const strangerSeconds = 300
+
+/** Goes from one listener to the next by the index, however many dead letters each has. */
+const dueListenersText = `
+  WITH RECURSIVE due (listener) AS (
+    SELECT MIN(listener) FROM dead_letters WHERE retry_at IS NOT NULL
+    UNION ALL
+    SELECT (SELECT MIN(listener) FROM dead_letters WHERE retry_at IS NOT NULL AND listener > due.listener)
+    FROM due WHERE due.listener IS NOT NULL
+  )
+  SELECT listener FROM due WHERE EXISTS (
+    SELECT 1 FROM dead_letters WHERE dead_letters.listener = due.listener AND retry_at <= $1)`
 
 /** `now` in milliseconds. */
 export function failureOf(error: unknown, now: number): Failure {
@@ -137,25 +146,19 @@ export function createDeadLetterStore(db: Database) {
       return idsOf(rows)
     },
 
-    async hasDue(now: number, listeners: readonly string[]): Promise<boolean> {
-      const row = await db.get(`SELECT id FROM dead_letters WHERE ${isDueFor(listeners)} LIMIT 1`, [
-        now,
-        now - strangerSeconds,
-        ...listeners,
-      ])
-      return row !== undefined
+    /** The listeners of what is due. */
+    async dueListeners(now: number): Promise<string[]> {
+      const rows = await db.all<{ listener: string }>(dueListenersText, [now])
+      return rows.map(({ listener }) => listener)
     },
 
-    /**
-     * Takes the oldest that is due for one of the listeners. If this node crashes, another takes it over from `until` on.
-     * During an upgrade another node may have a listener that this one lacks, so others are taken a while later.
-     */
-    async claim(now: number, until: number, listeners: readonly string[]): Promise<DueLetter | undefined> {
+    /** Takes the oldest that is due for this listener. If this node crashes, another takes it over from `until` on. */
+    async claim(listener: string, { now, until }: { now: number; until: number }): Promise<DueLetter | undefined> {
       const [[row]] = await db.write<DueLetter>({
-        sql: `UPDATE dead_letters SET retry_at = $${listeners.length + 3} WHERE id =
-              (SELECT id FROM dead_letters WHERE ${isDueFor(listeners)} ORDER BY retry_at, id LIMIT 1) AND retry_at <= $1
-              RETURNING ${columns}, entry`,
-        params: [now, now - strangerSeconds, ...listeners, until],
+        sql: `UPDATE dead_letters SET retry_at = $3 WHERE id =
+              (SELECT id FROM dead_letters WHERE listener = $1 AND retry_at <= $2 ORDER BY retry_at, id LIMIT 1)
+              AND retry_at <= $2 RETURNING ${columns}, entry`,
+        params: [listener, now, until],
       })
       return row
     },
@@ -172,12 +175,6 @@ export function createDeadLetterStore(db: Database) {
       })
     },
   }
-}
-
-/** $1 is the time, $2 an earlier one, the listeners follow. */
-function isDueFor(listeners: readonly string[]): string {
-  const names = listeners.map((_name, index) => ` OR listener = $${index + 3}`)
-  return `retry_at <= $1 AND (retry_at <= $2${names.join('')})`
 }
 
 function idsOf(rows: readonly { id: number }[]): number[] {

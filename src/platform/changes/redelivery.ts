@@ -1,4 +1,8 @@
-/** Handles dead letters again that somebody has asked to retry, outside of their order. */
+/**
+ * Handles dead letters again that somebody has asked to retry: those of a listener one after the other, and those of different
+ * listeners side by side.
+ */
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Clock } from '../../core/clock.ts'
 import { startPeriodicTask } from '../../core/periodic-task.ts'
 import type { Log } from '../log/logger.ts'
@@ -17,36 +21,57 @@ export interface RedeliveryOptions {
 const everyMs = 1000
 /** Longer than a listener may take. */
 const claimSeconds = 120
+/** During an upgrade another node may have a listener that this one lacks. After this long, no node has it. */
+const strangerSeconds = 300
+/** One that runs on is due again when its claim ends. */
+const maxStopMs = 5000
 
 export function startRedelivery({ store, clock, log, handlers }: RedeliveryOptions): { close(): Promise<void> } {
-  const listeners = [...handlers.keys()]
+  const underWay = new Map<string, Promise<void>>()
   let isClosed = false
 
-  async function retryAll(): Promise<void> {
-    while (!isClosed && (await store.hasDue(clock.nowSeconds(), listeners))) {
-      const letter = await store.claim(clock.nowSeconds(), clock.nowSeconds() + claimSeconds, listeners)
+  async function look(): Promise<void> {
+    const now = clock.nowSeconds()
+    const due = await store.dueListeners(now)
+    const isStrange = due.some((listener) => !handlers.has(listener))
+    const late = isStrange ? await store.dueListeners(now - strangerSeconds) : []
+    for (const listener of due) {
+      if (underWay.has(listener) || !(handlers.has(listener) || late.includes(listener))) continue
+      const work = retryAllOf(listener)
+        .catch(logFailure)
+        .finally(() => underWay.delete(listener))
+      underWay.set(listener, work)
+    }
+  }
+
+  async function retryAllOf(listener: string): Promise<void> {
+    while (!isClosed) {
+      const now = clock.nowSeconds()
+      const dueSince = handlers.has(listener) ? now : now - strangerSeconds
+      const letter = await store.claim(listener, { now: dueSince, until: now + claimSeconds })
       if (!letter) return
       try {
-        const handle = handlers.get(letter.listener)
+        const handle = handlers.get(listener)
         if (!handle) throw new Error('The listener is no longer there')
         await handle(JSON.parse(letter.entry))
         await store.remove(letter.id)
       } catch (error) {
-        log.error({ err: error, listener: letter.listener, deadLetter: letter.id }, 'a dead letter failed again')
+        log.error({ err: error, listener, deadLetter: letter.id }, 'a dead letter failed again')
         await store.failAgain(letter.id, failureOf(error, clock.now()))
       }
     }
   }
 
-  const task = startPeriodicTask({
-    everyMs,
-    work: retryAll,
-    onError: (error) => log.warn({ err: error }, 'dead letters could not be retried; tried again shortly'),
-  })
+  function logFailure(error: unknown): void {
+    log.warn({ err: error }, 'dead letters could not be retried; tried again shortly')
+  }
+
+  const task = startPeriodicTask({ everyMs, work: look, onError: logFailure })
   return {
-    close() {
+    async close() {
       isClosed = true
-      return task.close()
+      await task.close()
+      await Promise.race([Promise.all(underWay.values()), sleep(maxStopMs, undefined, { ref: false })])
     },
   }
 }

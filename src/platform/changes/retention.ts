@@ -5,6 +5,7 @@ import { startPeriodicTask } from '../../core/periodic-task.ts'
 import type { Database } from '../database/database.ts'
 import type { Log } from '../log/logger.ts'
 import { beginningTopic, createChangeStore } from './changes.store.ts'
+import type { Cursors } from './cursors.ts'
 
 export interface RetentionOptions {
   db: Database
@@ -12,20 +13,22 @@ export interface RetentionOptions {
   log: Log
   /** 0 keeps entries for ever. */
   days: number
+  /** Nodes of the release before would not notice that entries between others are gone, so these nodes are waited for. */
+  cursors: Pick<Cursors, 'pending'>
 }
 
 const everyMs = 60_000
 const batch = 500
 const pauseMs = 20
 
-export function startRetention({ db, clock, log, days }: RetentionOptions) {
+export function startRetention({ db, clock, log, days, cursors }: RetentionOptions) {
   const store = createChangeStore(db)
   let isClosed = false
 
   /** Returns how many entries it removed. */
   async function run(): Promise<number> {
     let removed = 0
-    for (let isMore = days > 0; isMore && !isClosed; ) {
+    for (let isMore = days > 0 && !cursors.pending; isMore && !isClosed; ) {
       const oldest = await store.readOldest(batch + 1)
       const end = new Date(clock.now() - days * 86_400_000).toISOString()
       const firstKept = oldest.findIndex(({ at }) => at > end)

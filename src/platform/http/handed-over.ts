@@ -14,3 +14,13 @@ export function adoptConnection(server: Server, descriptor: number): void {
   socket.setNoDelay(true)
   server.emit('connection', socket)
 }
+
+/**
+ * Who closes the descriptor: the first to call `own`. A thread may die before it has read that it was given one, or after it
+ * has served the connection, and by then the number may be another file's.
+ */
+export type Ownership = SharedArrayBuffer
+
+export const offer = (): Ownership => new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)
+export const own = (ownership: Ownership): boolean => Atomics.exchange(new Int32Array(ownership), 0, 1) === 0
+export const hasOwner = (ownership: Ownership): boolean => Atomics.load(new Int32Array(ownership), 0) === 1

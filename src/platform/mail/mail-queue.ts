@@ -30,8 +30,9 @@ export interface NewMail {
 export interface PreparedMail {
   /** Stores the mail. For the batch with the change that it is about. */
   statement: Statement
-  /** Call it once the batch is committed. */
+  /** Call one of these once the batch is committed. */
   send(): void
+  withdraw(): Promise<unknown>
 }
 
 export interface Mail {
@@ -87,11 +88,12 @@ const maxSendMs = 45_000
 /** Longer than a mail waits for its turn and is sent. */
 const claimSeconds = 120
 const maxWaitSeconds = 60
+const atOnce = 4
 const minute = 60
 const hour = 60 * minute
 /** The first attempt is made at once. */
 const retryAfterSeconds = [15, minute, 5 * minute, 15 * minute, 30 * minute, hour, 2 * hour, 4 * hour, 8 * hour]
-const maxCloseMs = 5000
+const maxCloseMs = 3000
 
 export function createMailQueue(options: MailQueueOptions): Mail {
   const { transport, db, clock, random, encryption, metrics, log, maxDelayMs } = options
@@ -100,11 +102,12 @@ export function createMailQueue(options: MailQueueOptions): Mail {
   const underWay = new Set<Promise<void>>()
   // What does not fit stays in the database until its claim ends.
   const inTurn: ConcurrencyLimit = createConcurrencyLimit({
-    atOnce: 4,
+    atOnce,
     maxWaiting: 100,
     refusal: () => new Error('too many mails are being sent'),
   })
   const closing = new AbortController()
+  let senders = 0
   let isClosed = false
   const count = metrics?.addCounter({
     name: 'mails_total',
@@ -132,13 +135,15 @@ export function createMailQueue(options: MailQueueOptions): Mail {
         due_at: claimedUntil,
         valid_until: validUntil,
       }),
-      send: () => track(attemptInTurn({ id, kind, message, attempts: 0, claimedUntil, validUntil })),
+      send: () => void track(attemptInTurn({ id, kind, message, attempts: 0, claimedUntil, validUntil })),
+      withdraw: () => db.write(store.remove(id)),
     }
   }
 
-  function track(work: Promise<void>): void {
+  function track(work: Promise<void>): Promise<void> {
     const tracked = work.catch(logFailure).finally(() => underWay.delete(tracked))
     underWay.add(tracked)
+    return tracked
   }
 
   function logFailure(error: unknown): void {
@@ -168,6 +173,11 @@ export function createMailQueue(options: MailQueueOptions): Mail {
     await db.write(store.remove(id))
   }
 
+  /** Work under way may begin more. */
+  async function finish(): Promise<void> {
+    while (underWay.size > 0) await Promise.all(underWay)
+  }
+
   async function deliver(id: number, message: Message): Promise<void> {
     await withTimeout(transport.send(id, message), maxSendMs)
     count?.('sent')
@@ -193,12 +203,22 @@ export function createMailQueue(options: MailQueueOptions): Mail {
     if (removed?.length) count?.('given_up')
   }
 
+  /** As many at once as are sent at once, so that none is claimed long before its turn. */
   async function sendDue(): Promise<void> {
-    while (!isClosed && inTurn.waiting() === 0 && (await store.hasDue(clock.nowSeconds()))) {
+    if (!(await store.hasDue(clock.nowSeconds()))) return
+    for (; senders < atOnce; senders++) {
+      void sendOneByOne()
+        .catch(logFailure)
+        .finally(() => (senders -= 1))
+    }
+  }
+
+  async function sendOneByOne(): Promise<void> {
+    while (!closing.signal.aborted) {
       const now = clock.nowSeconds()
       const row = await store.claim(now, now + claimSeconds)
       if (!row) return
-      track(attemptRow(row))
+      await track(attemptRow(row))
     }
   }
 
@@ -230,13 +250,22 @@ export function createMailQueue(options: MailQueueOptions): Mail {
       send()
     },
     afterResponse(what, work) {
-      track(
+      void track(
         pause(random.fraction() * maxDelayMs, closing.signal)
           .then(work)
           .catch((error: unknown) => log.error({ err: error }, `${what} failed`)),
       )
     },
-    startBackground: () => startPeriodicTask({ everyMs, work: sendDue, onError: logFailure }),
+    startBackground() {
+      const task = startPeriodicTask({ everyMs, work: sendDue, onError: logFailure })
+      return {
+        close() {
+          // What is under way is waited for below.
+          closing.abort()
+          return task.close()
+        },
+      }
+    },
     async redeliver(entry) {
       const { id, message, valid_until } = entry as Entry
       if (clock.nowSeconds() >= valid_until) throw expired()
@@ -247,7 +276,7 @@ export function createMailQueue(options: MailQueueOptions): Mail {
     },
     async close() {
       closing.abort()
-      await withTimeout(Promise.all(underWay), maxCloseMs).catch(() =>
+      await withTimeout(finish(), maxCloseMs).catch(() =>
         log.warn('a mail is still being sent; it stays queued unless the mail server accepts it'),
       )
       isClosed = true

@@ -45,6 +45,6 @@ function findSecret({ databaseFile, isServing, random, log }: SecretsOptions): s
   if (!isServing) return (path && readSecretIfPossible(path)) ?? random.id()
   if (path === undefined) return undefined
   const { secret, isNew } = findOrCreateSecret(path, random)
-  if (isNew) log.info({ path }, 'no JWT_SECRET is set: a random one was made, for development, and is kept there')
+  if (isNew) log.info({ path }, 'no JWT_SECRET is set: a random one was generated for development and stored there')
   return secret
 }

@@ -2,7 +2,7 @@
 import { systemRandom } from '../../core/random.ts'
 import type { ChannelParts } from '../bus/thread-channel.ts'
 import type { SqliteShare, SqliteThreads } from '../database/sqlite/threads.ts'
-import { createLimitsPerAddress, type LimitPerAddress } from '../limiter/connections-per-address.ts'
+import { createLimitsPerAddress, type LimitPerAddress, type LimitSlots } from '../limiter/connections-per-address.ts'
 import { createRateCounts, type RateCounts } from '../limiter/rate-counts.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import type { RecentFigures } from '../metrics/recent-requests.ts'
@@ -71,7 +71,7 @@ export interface ThreadShare {
   /** Unique in this program, because tests start several services in one. */
   serviceId: string
   poolSize: number
-  slots: SharedSlotsMemory
+  slots: Record<keyof LimitSlots, SharedSlotsMemory>
   /** Set by the thread while it serves. */
   pulse: Pulse
   /** What was claimed: see ProcessParts. */

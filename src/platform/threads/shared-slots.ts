@@ -31,6 +31,7 @@ export interface SharedSlots {
   /** Returns false, and counts nothing, if the key has reached `max`. */
   tryAdd(key: string, max: number): boolean
   remove(key: string): void
+  count(key: string): number
 }
 
 export function openSharedSlots({ total, shares, seeds }: SharedSlotsMemory, thread: number): SharedSlots {
@@ -56,6 +57,7 @@ export function openSharedSlots({ total, shares, seeds }: SharedSlotsMemory, thr
       return false
     },
     remove: (key) => void add(placesOf(key), -1),
+    count: (key) => Math.min(...placesOf(key).map((place) => Atomics.load(all, place))),
   }
 }
 

@@ -17,7 +17,10 @@ export function createThreadParts(share: ThreadShare, hub: Peer<HubMethods>): Pr
   return {
     nodeId: serviceId,
     rateCounts: remoteCounts(hub),
-    limitPerAddress: createLimitsPerAddress(openSharedSlots(slots, index)),
+    limitPerAddress: createLimitsPerAddress({
+      many: openSharedSlots(slots.many, index),
+      single: openSharedSlots(slots.single, index),
+    }),
     openHashPool: () => remoteHashPool(hub),
     claimOnce: createClaims(claims),
     openChannel: (name) => ({ channel: new BroadcastChannel(`latchkey:${serviceId}:${name}`), sent: sent[name] }),

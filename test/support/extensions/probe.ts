@@ -13,10 +13,15 @@ export default defineFeature({
       await new Promise((resolve) => setTimeout(resolve, 1000))
       return { thread: threadId }
     })
-    // Until the file exists.
-    app.get<{ Querystring: { until: string } }>('/probe/spin', { config }, async ({ query }) => {
+    // Until the file exists. If it dies then, it reads nothing of what it was sent meanwhile.
+    app.get<{ Querystring: { until: string; dies?: string } }>('/probe/spin', { config }, async ({ query }) => {
       writeFileSync(`${query.until}-begun`, '')
       while (!existsSync(query.until)) Math.random()
+      if (query.dies) {
+        process.nextTick(() => {
+          throw new Error('died on demand')
+        })
+      }
       return { thread: threadId }
     })
     // Many lists, each with an SQL text of its own, or all with the same one.

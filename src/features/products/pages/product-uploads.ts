@@ -41,6 +41,8 @@ export interface ProductUploadsDeps {
   onChanged(): void
 }
 
+const keyOf = (userId: number) => `user ${userId}`
+
 export type ProductUploads = ReturnType<typeof createProductUploads>
 
 export function createProductUploads({ db, clock, limitPerAddress, onChanged }: ProductUploadsDeps) {
@@ -66,14 +68,16 @@ export function createProductUploads({ db, clock, limitPerAddress, onChanged }: 
   const importer = createProductImport({ db, clock, store, openWriter })
 
   function enter(userId: number): () => void {
-    const release = perUser.enter(`user ${userId}`)
+    const release = perUser.enter(keyOf(userId))
     if (!release) throw uploadUnderWay()
     return release
   }
 
   return {
     /** Throws if another file of the user is being read or imported. */
-    requireIdle: (userId: number) => enter(userId)(),
+    requireIdle(userId: number): void {
+      if (perUser.isFull(keyOf(userId))) throw uploadUnderWay()
+    },
 
     /** Waits for its turn. Throws if another file of the same user is being read or imported. */
     async use<T>(

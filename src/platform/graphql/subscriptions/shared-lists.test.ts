@@ -39,3 +39,25 @@ test('however many lists and selections there are, what is kept is bounded, and 
   await assert.rejects(lists.find(list, 'x', async () => Promise.reject(new Error('failed'))))
   assert.deepEqual(await lists.find(list, 'x', async () => ['{}']), [['{}']])
 })
+
+test('a list that is slow while others make room is counted once, and given up like any other', async () => {
+  const lists = createSharedLists()
+  const large = 'x'.repeat(300_000)
+  for (let round = 0; round < 20; round++) {
+    const slow = Promise.withResolvers<readonly string[]>()
+    const found = lists.find({}, 'slow', () => slow.promise)
+    for (let i = 0; i < 5; i++) await lists.find({}, 'fast', async () => [large])
+    slow.resolve([large])
+    await found
+  }
+  assert.ok(lists.keptBytes() <= 4 * 1024 * 1024)
+  const list = {}
+  let executed = 0
+  for (let i = 0; i < 3; i++) {
+    await lists.find(list, 'small', async () => {
+      executed += 1
+      return ['{}']
+    })
+  }
+  assert.equal(executed, 1)
+})

@@ -36,13 +36,14 @@ export function createSharedLists() {
   async function keep(key: string, responses: Promise<Responses>): Promise<void> {
     const kept = { responses, bytes: 0 }
     recent.set(key, kept)
-    // What fails is not kept; who asked for it is told.
+    // What fails is not kept; who asked for it is told. Nothing else removes it while its size is not known.
     const parts = await responses.catch(() => undefined)
     if (!parts) return void recent.delete(key)
     kept.bytes = entryBytes + 2 * key.length + parts.reduce((sum, texts) => sum + bytesOf(texts), 0)
     bytes += kept.bytes
     for (const [oldest, each] of recent) {
       if (bytes <= maxBytes) break
+      if (each.bytes === 0) continue
       recent.delete(oldest)
       bytes -= each.bytes
     }

@@ -19,5 +19,5 @@ CREATE TABLE dead_letters (
   expires_at BIGINT NOT NULL
 );
 CREATE UNIQUE INDEX dead_letters_change ON dead_letters (listener, change_id);
-CREATE INDEX dead_letters_retry_at ON dead_letters (retry_at) WHERE retry_at IS NOT NULL;
+CREATE INDEX dead_letters_retry_at ON dead_letters (listener, retry_at, id) WHERE retry_at IS NOT NULL;
 CREATE INDEX dead_letters_expires_at ON dead_letters (expires_at);

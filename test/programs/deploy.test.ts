@@ -237,7 +237,7 @@ test('nginx accepts nginx.conf without a warning', (t) => {
   writeFileSync(join(folder, 'site.conf'), text)
   const whole = `pid ${folder}/pid; error_log stderr; events {} http { access_log off; ${temporaryPaths(folder)} include site.conf; }`
   writeFileSync(join(folder, 'nginx.conf'), whole)
-  assertAccepted(getProgram('nginx'), ['-t', '-q', '-p', folder, '-c', join(folder, 'nginx.conf')])
+  assertAccepted(getProgram('nginx'), ['-t', '-q', '-e', 'stderr', '-p', folder, '-c', join(folder, 'nginx.conf')])
 })
 
 test('HAProxy accepts haproxy.cfg without a warning', (t) => {

@@ -30,7 +30,13 @@ test('everything is written, in order, also at the end of the process and beyond
 
 test('on a full disk lines are kept up to a bound; once there is room they are written, with how many are lost', () => {
   const code = `await wait(0)
-    for (let i = 0; i < 25; i++) { output.write(line); if (i === 4) await wait(200) }
+    let hasFailed = false
+    const timer = globalThis.setTimeout
+    globalThis.setTimeout = (work, ms) => { hasFailed ||= ms === 1; return timer(work, ms) }
+    for (let i = 0; i < 25; i++) {
+      output.write(line)
+      while (i === 4 && !hasFailed) await new Promise((resolve) => timer(resolve, 5))
+    }
     closeSync(1)
     openSync('/dev/null', 'w')
     while (lost.length === 0) await wait(1)

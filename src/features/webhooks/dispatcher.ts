@@ -1,7 +1,6 @@
 /** Delivers to all endpoints, on one node at a time. */
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Alarm } from '../../core/alarm.ts'
-import { pause } from '../../core/pause.ts'
+import { pause, waitAtMost } from '../../core/pause.ts'
 import type { ConsumerStore } from '../../platform/changes/consumers.store.ts'
 import { findLagSeconds } from '../../platform/changes/lag.ts'
 import { workUnderLease } from '../../platform/changes/lease.ts'
@@ -116,7 +115,7 @@ export function startDispatcher(deps: DispatcherDeps): Dispatcher {
       stop.abort()
       const timer = setTimeout(() => cutOff.abort(), maxStopMs)
       // The database may be away.
-      await Promise.race([ended, sleep(2 * maxStopMs, undefined, { ref: false })])
+      await waitAtMost(2 * maxStopMs, ended)
       clearTimeout(timer)
     },
   }

@@ -1,7 +1,6 @@
 /** Hands the entries of the log to a function, in order and at least once, through crashes, on one node at a time. */
-import { setTimeout as sleep } from 'node:timers/promises'
 import { isAppError } from '../../core/app-error.ts'
-import { pause } from '../../core/pause.ts'
+import { pause, waitAtMost } from '../../core/pause.ts'
 import type { Statement } from '../database/database.ts'
 import type { Log } from '../log/logger.ts'
 import { beginning, type ChangeRow } from './change.ts'
@@ -129,7 +128,7 @@ export function startConsumer(options: ConsumerOptions): Consumer {
     },
     async close() {
       stop.abort()
-      await Promise.race([running, sleep(maxStopMs, undefined, { ref: false })])
+      await waitAtMost(maxStopMs, running)
     },
   }
 }

@@ -2,8 +2,8 @@
  * Handles dead letters again that somebody has asked to retry: those of a listener one after the other, and those of different
  * listeners side by side.
  */
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Clock } from '../../core/clock.ts'
+import { waitAtMost } from '../../core/pause.ts'
 import { startPeriodicTask } from '../../core/periodic-task.ts'
 import type { Log } from '../log/logger.ts'
 import { type DeadLetterStore, failureOf } from './dead-letters.store.ts'
@@ -71,7 +71,7 @@ export function startRedelivery({ store, clock, log, handlers }: RedeliveryOptio
     async close() {
       isClosed = true
       await task.close()
-      await Promise.race([Promise.all(underWay.values()), sleep(maxStopMs, undefined, { ref: false })])
+      await waitAtMost(maxStopMs, Promise.all(underWay.values()))
     },
   }
 }

@@ -128,7 +128,10 @@ onEachEngine('the principal', (engine) => {
       const key = await makeKey(api, user.access)
       const limited = await makeKey(api, user.access, { permissions: [permission] })
       const setRoles = (roles: string[]) => api.put(`/api/admin/users/${user.id}/roles`, { roles }, admin.access)
-      for (const token of [user.access, key.key, limited.key]) await open(t, api, token, user)
+      for (const [before, token] of [user.access, key.key, limited.key].entries()) {
+        await open(t, api, token, user)
+        await heldOf(user, before + 1)
+      }
       const principals = await heldOf(user, 3)
       const standing = () => principals.map((each) => each.can(permission))
       assert.deepEqual(standing(), [true, true, true])

@@ -13,12 +13,13 @@ COPY bin bin
 COPY config config
 COPY src src
 COPY deploy/image deploy/image
-RUN node deploy/image/slim.ts && mkdir -p backups data node_modules/.cache \
-  && chown node:node backups data node_modules/.cache
+# The bundler has done its work once there is a bundle.
+RUN node deploy/image/slim.ts && node bin/run.mjs bundle && rm -rf node_modules/rolldown node_modules/@rolldown \
+  && mkdir -p backups data node_modules/.cache/compiled && chown node:node backups data node_modules/.cache/compiled
 
 # Node keeps a compile cache for each user, so this must be the one that runs the service.
 USER node
-RUN node deploy/image/compile-sources.ts && node deploy/image/warm-up.ts
+RUN node deploy/image/warm-up.ts
 
 
 # Without npm and its like.

@@ -20,6 +20,7 @@ import { productsAtScale } from './products-at-scale.ts'
 import { productsById } from './products-by-id.ts'
 import { productsOnPostgres } from './products-on-postgres.ts'
 import { rowByKey } from './row-by-key.ts'
+import { start } from './start.ts'
 import type { Benchmark } from './support/benchmark.ts'
 import { printResult, printTitle } from './support/benchmark.ts'
 import { UsageError } from './support/versions.ts'
@@ -27,6 +28,7 @@ import { threads } from './threads.ts'
 import { userOrders } from './user-orders.ts'
 
 const benchmarks: Record<string, Benchmark> = {
+  start,
   'durable-writes': durableWrites,
   'row-by-key': rowByKey,
   'products-by-id': productsById,

@@ -31,7 +31,8 @@ const largeHeap = [
   process.execPath,
   '--import',
   join(import.meta.dirname, 'support', 'large-heap.ts'),
-  join(root, 'src/main.ts'),
+  join(root, 'bin', 'run.mjs'),
+  'run',
   'start',
 ]
 
@@ -47,8 +48,7 @@ interface Measured {
 }
 
 export const memory: Benchmark = async () => {
-  // As in the image: sources that are loaded late are in the compile cache too.
-  execFileSync(process.execPath, [join(root, 'deploy/image/compile-sources.ts')])
+  execFileSync(join(root, 'bin', 'install'), ['--dev'])
   const all: Measured[] = []
   for (const threads of counts) all.push(await measure(threads))
   return [...all.flatMap((each, i) => judge(each, all[i - 1])), await compareHeaps()]
@@ -137,7 +137,8 @@ async function measure(threads: number): Promise<Measured> {
   await (await startVersion({ place: root, databaseUrl, cores: '0-1', env })).stop()
   const server = await startVersion({ place: root, databaseUrl, cores: '0-1', env })
   try {
-    await sleep(2000)
+    // The garbage of the start is collected when nobody has been served for a while.
+    await sleep(6000)
     const start = residentMegabytes(server)
     const { load, p99Ms } = await keepBusy(server)
     const subscribers = await openSubscribers(server.url, { count: sockets, protocol: 'graphql-transport-ws' })

@@ -46,8 +46,19 @@ let npm
 if (process.argv.includes('--restore')) {
   await restore()
   removeLeftovers()
+} else if (process.argv.includes('--bundle')) {
+  bundle()
 } else {
   process.exitCode = await install().catch((error) => giveUp(error.message))
+  // Before a start, bin/run.mjs does this if it has to.
+  if (process.exitCode === 0 && !isAutomatic) bundle()
+}
+
+/** Without a bundle the sources run as they are. */
+function bundle() {
+  const pinned = join(modules, 'node', 'bin', 'node')
+  const node = existsSync(pinned) ? pinned : process.execPath
+  spawnSync(node, [join(root, 'bin', 'run.mjs'), 'bundle'], { stdio: 'inherit' })
 }
 
 async function install() {

@@ -58,28 +58,30 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   process.exit(exitCodes.failure)
 })
 
-let extensions: readonly Feature[] = []
-try {
-  const settings = await readFeatureSettingsFor(process.argv)
-  extensions = settings.extensions
+let settings: Awaited<ReturnType<typeof readFeatureSettingsFor>>
+
+/** Resolves when the command has ended, or when the service listens. */
+export const finished = run().catch((error) => process.exit(report(error)))
+
+async function run(): Promise<void> {
+  settings = await readFeatureSettingsFor(process.argv)
+  const { extensions } = settings
   for (const feature of withoutDisabled(withOwnFeatures(extensions), settings.disabled)) addFeatureCommands(feature)
   addGraphQLCommands(program, read)
   addDoctorCommand(program, read)
   await program.parseAsync()
-} catch (error) {
-  process.exit(report(error))
 }
 
 async function read({ forService }: { forService: boolean }): Promise<Settings> {
   const { readSettings } = await import('./commands/settings.ts')
-  return readSettings(program.opts<GlobalOptions>(), { forService, extensions })
+  return readSettings(settings.sources, { forService, extensions: settings.extensions })
 }
 
 /** Runs before the arguments are parsed, because features add commands. */
 async function readFeatureSettingsFor(argv: readonly string[]) {
   const globalOptions = new Command().option('--config <folder>', '', join(root, 'config'))
   globalOptions.parseOptions(argv.slice(2))
-  const { readFeatureSettings } = await import('./commands/settings.ts')
+  const { readFeatureSettings } = await import('./commands/feature-settings.ts')
   return readFeatureSettings(globalOptions.opts<GlobalOptions>().config)
 }
 

@@ -13,9 +13,9 @@ export async function serve(onCreated: OnCreated = () => {}): Promise<void> {
   const extensions = await loadExtensions(readOne(sources, coreKeys.extensions), sources.directory)
   const config = loadConfig({ ...sources, forService: true }, extensions)
   const log = createLogger({ level: config.log.level, isTerminal: false })
-  keepHeapSteady()
   const app = await createApp({ config, log, extensions, onCreated })
   const { url } = await app.listen()
+  keepHeapSteady()
   process.stdout.write(`${url}\n`)
   process.once('SIGTERM', () => process.exit(0))
 }

@@ -47,6 +47,8 @@ export interface VersionOptions {
   /** Which cores it may use, as taskset has it: 0 if not given. */
   cores?: string
   env?: Record<string, string>
+  /** How often it is asked whether it serves. */
+  pollMs?: number
   signal?: AbortSignal
 }
 
@@ -54,7 +56,7 @@ const startWithinMs = 60_000
 
 /** Resolves when it serves. */
 export async function startVersion(options: VersionOptions): Promise<BenchServer> {
-  const { place, databaseUrl, cores = '0', env = {}, signal } = options
+  const { place, databaseUrl, cores = '0', env = {}, pollMs = 100, signal } = options
   const { command = [join(place, 'bin/latchkey'), 'start'] } = options
   const [port, wsPort] = [await freePort(), await freePort()]
   const url = `http://127.0.0.1:${port}`
@@ -89,7 +91,7 @@ export async function startVersion(options: VersionOptions): Promise<BenchServer
       signal?.throwIfAborted()
       if (child.exitCode !== null) throw new UsageError(`the service in ${place} has ended by itself`)
       if (performance.now() - startedAt > startWithinMs) throw new UsageError(`the service in ${place} does not serve`)
-      await sleep(100)
+      await sleep(pollMs)
     }
   } catch (error) {
     await stop()
@@ -99,7 +101,7 @@ export async function startVersion(options: VersionOptions): Promise<BenchServer
 }
 
 async function isLive(url: string): Promise<boolean> {
-  return fetch(`${url}/health/live`).then(
+  return fetch(`${url}/health/ready`).then(
     ({ ok }) => ok,
     () => false,
   )

@@ -87,6 +87,9 @@ export interface Listening {
   links: Promise<readonly TerminalLink[]>
 }
 
+/** After the start, which should not wait for it. */
+const warmUpMs = 1000
+
 export async function createApp({ onCreated, ...options }: AppOptions): Promise<ThreadApp> {
   const service = await openService(options)
   const { infrastructure, metrics, joined, graphql, readiness } = service
@@ -110,8 +113,8 @@ export async function createApp({ onCreated, ...options }: AppOptions): Promise<
       errorBodies: { [graphqlPath]: (error) => ({ errors: [formatAppError(error)] }) },
       onForbidden: joined.onForbidden,
       claimOnce: infrastructure.threads.claimOnce,
+      beforeRoutes: requireUniqueRoutes,
     })
-    requireUniqueRoutes(http.app)
     await joined.addRoutes(http.app)
     await graphql.addRoutes(http.app)
     const consoleSocket = await addConsole(http.app, service)
@@ -155,6 +158,8 @@ export async function createApp({ onCreated, ...options }: AppOptions): Promise<
           const running = infrastructure.nodes.start()
           infrastructure.onClose(() => running.close())
         }
+        const warming = setTimeout(graphql.prepareSchemas, warmUpMs).unref()
+        infrastructure.onClose(async () => clearTimeout(warming))
         if (!at) void announce()
         return { url, wsUrl, address, links }
       },

@@ -37,6 +37,10 @@ export const ownFeatures = [
   console,
 ] as const satisfies readonly Feature[]
 
+export function isOwn(feature: Feature): boolean {
+  return (ownFeatures as readonly Feature[]).includes(feature)
+}
+
 /** What `features.disabled` may name. */
 export const switchableFeatures: readonly Feature[] = [products, posts, webhooks, passkeys, overview, backup]
 

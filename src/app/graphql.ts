@@ -65,6 +65,10 @@ export async function createGraphQL(infrastructure: Infrastructure, joined: Join
     budgets,
     authenticate,
     liveAccess,
+    /** Before the first request, so that it need not wait for them. Throws if elements of features do not fit together. */
+    prepareSchemas() {
+      for (const each of [engine, consoleEngine]) each.prepareSchema()
+    },
     /** Has only the subscriptions of console pages: a session cookie on a WebSocket must not allow queries or mutations. */
     consoleEngine,
     counts() {

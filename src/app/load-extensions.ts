@@ -52,6 +52,15 @@ function entryOf({ main, exports }: { main?: unknown; exports?: unknown }): stri
   return typeof main === 'string' ? main : undefined
 }
 
+/** As package.json exports them. */
+const publicModules: ReadonlyMap<string, string> = new Map([
+  ['latchkey', new URL('../public/index.ts', import.meta.url).href],
+  ['latchkey/feature', new URL('../public/feature.ts', import.meta.url).href],
+  ['latchkey/graphql', new URL('../public/graphql.ts', import.meta.url).href],
+  ['latchkey/testing', new URL('../public/testing.ts', import.meta.url).href],
+  ['latchkey/package.json', pathToFileURL(join(root, 'package.json')).href],
+])
+
 let isRegistered = false
 
 /**
@@ -62,16 +71,9 @@ let isRegistered = false
 function registerLatchkeyImports(): void {
   if (isRegistered) return
   isRegistered = true
-  const { name, exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
-    name: string
-    exports: Record<string, string>
-  }
-  const urls = new Map(
-    Object.entries(exports).map(([path, file]) => [name + path.slice(1), pathToFileURL(join(root, file)).href]),
-  )
   registerHooks({
     resolve(specifier, context, next) {
-      const url = urls.get(specifier)
+      const url = publicModules.get(specifier)
       return url === undefined ? next(specifier, context) : { url, shortCircuit: true }
     },
     load(url, context, next) {

@@ -16,7 +16,7 @@ import { createMetrics, type Metrics } from '../platform/metrics/metrics.ts'
 import { createOwnParts, type ProcessParts } from '../platform/threads/process-parts.ts'
 import type { Telemetry } from '../platform/tracing/otlp/telemetry.ts'
 import { expiringTables } from './declarations.ts'
-import { createdAmong, withOwnFeatures, withoutDisabled } from './features.ts'
+import { createdAmong, isOwn, withOwnFeatures, withoutDisabled } from './features.ts'
 import { createGraphQL } from './graphql.ts'
 import { buildOnInfrastructure, type InfrastructureOptions, type OpenInfrastructure } from './infrastructure.ts'
 import { createServices, joinFeatures } from './join.ts'
@@ -86,6 +86,8 @@ async function joinAll(features: readonly Feature[], infrastructure: OpenInfrast
     }
   }
   const graphql = await createGraphQL(infrastructure, joined)
+  // Our own are known to fit.
+  if (enabled.some((feature) => !isOwn(feature))) graphql.prepareSchemas()
   await joined.start({ doesBackgroundWork: threads.doesBackgroundWork })
   const storage = createStorage(db, findSqlitePath(config.database.url, root))
   const readiness = createReadiness({

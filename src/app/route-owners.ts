@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import { ownerOf } from '../platform/http/named-plugin.ts'
 import { clash, ourselves } from './clashes.ts'
 
-/** Call it before features add their routes. */
+/** Call it before any route is added. */
 export function requireUniqueRoutes(app: FastifyInstance): void {
   const taken = new Map<string, string>()
   app.addHook('onRoute', function ({ method: methods, url }) {
@@ -11,7 +11,7 @@ export function requireUniqueRoutes(app: FastifyInstance): void {
     for (const method of [methods].flat()) {
       // However its parameters are named, it is the same route.
       const route = `${method} ${url.replace(/:[^/(]+/g, ':')}`
-      const other = taken.get(route) ?? (app.hasRoute({ method, url }) ? ourselves : feature)
+      const other = taken.get(route) ?? feature
       if (other !== feature) throw clash(`route ${method} ${url}`, { feature, other })
       taken.set(route, feature)
     }

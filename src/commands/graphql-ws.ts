@@ -19,10 +19,10 @@ export async function serveSockets({ host, port }: SocketOptions, settings: Sett
     log.warn('graphql.pubsub is in_memory: subscriptions hear nothing of what other processes publish; redis does')
   }
   lockServedFile(config, { isBeside: pubsub !== 'in_memory' })
-  keepHeapSteady()
   const app = await createSocketApp({ config, log, extensions, onWriterDeath: endOnWriterDeath(log) })
   await serve(app, { ...config.server, isDevelopment: config.isDevelopment, log }, async () => {
     const { wsUrl } = await app.listen()
+    keepHeapSteady()
     log.info({ wsUrl, environment: config.environment }, 'Latchkey is listening for sockets')
   })
 }

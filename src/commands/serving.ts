@@ -17,6 +17,9 @@ export interface ServingOptions {
 const sameSignalMs = 500
 /** After a second signal, for requests in flight. */
 const hurryMs = 1000
+/** The thread of the watchdog takes its own time to start. */
+const watchAfterMs = 500
+const stopSignals = ['SIGTERM', 'SIGINT'] as const
 
 /** Closes the app if `listen` fails. */
 export async function serve(app: Stoppable, options: ServingOptions, listen: () => Promise<void>): Promise<void> {
@@ -25,13 +28,20 @@ export async function serve(app: Stoppable, options: ServingOptions, listen: () 
   keepStopShort(options)
   try {
     await listen()
-    // The start does not count, nor does the stop.
-    const watchdog = startWatchdog(options.unresponsiveSeconds, options.log)
-    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, watchdog.stop)
+    watchAfterStart(options)
   } catch (error) {
     await app.close()
     throw error
   }
+}
+
+/** The start does not count, nor does the stop. */
+function watchAfterStart({ unresponsiveSeconds, log }: ServingOptions): void {
+  const starting = setTimeout(() => {
+    const watchdog = startWatchdog(unresponsiveSeconds, log)
+    for (const signal of stopSignals) process.once(signal, watchdog.stop)
+  }, watchAfterMs).unref()
+  for (const signal of stopSignals) process.once(signal, () => clearTimeout(starting))
 }
 
 /** For `onWriterDeath`: nothing works without that thread, and what it was doing is not known. */
@@ -83,6 +93,5 @@ function stopOnSignals(app: Stoppable, { log, drainSeconds, isDevelopment }: Ser
     process.exit(0)
   }
 
-  process.on('SIGTERM', onSignal)
-  process.on('SIGINT', onSignal)
+  for (const signal of stopSignals) process.on(signal, onSignal)
 }

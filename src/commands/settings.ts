@@ -1,8 +1,6 @@
 /** Reads what every command needs: extensions, configuration and a log. */
 import { type Config, loadConfig } from '../app/load-config.ts'
-import { loadExtensions } from '../app/load-extensions.ts'
-import { type ConfigSources, readOne } from '../config/config.ts'
-import { coreKeys } from '../config/core-keys.ts'
+import type { ConfigSources } from '../config/config.ts'
 import { FatalError } from '../core/fatal-error.ts'
 import type { Feature } from '../platform/feature.ts'
 import { createLogger, type Log } from '../platform/log/logger.ts'
@@ -10,15 +8,6 @@ import { createLogger, type Log } from '../platform/log/logger.ts'
 export interface GlobalOptions {
   config: string
   debug?: boolean
-}
-
-/** What the configuration in this folder, or the environment, says of features. Checked when the configuration is read. */
-export async function readFeatureSettings(directory: string) {
-  const sources = { directory, environment: process.env }
-  return {
-    extensions: await loadExtensions(readOne(sources, coreKeys.extensions), directory),
-    disabled: readOne(sources, coreKeys.features.disabled),
-  }
 }
 
 export interface Settings {
@@ -30,10 +19,10 @@ export interface Settings {
 }
 
 export function readSettings(
-  options: GlobalOptions,
+  given: Omit<ConfigSources, 'forService'>,
   { forService, extensions }: { forService: boolean; extensions: readonly Feature[] },
 ): Settings {
-  const sources = { directory: options.config, environment: process.env, forService }
+  const sources = { ...given, forService }
   const config = loadConfig(sources, extensions)
   // Standard output of a command is its result, so its log goes to standard error.
   const log = forService

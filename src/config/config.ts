@@ -14,7 +14,7 @@ import {
   type SectionKey,
   type ValuesOf,
 } from './key.ts'
-import { type MlcProblem, type MlcSection, parseMlc } from './mlc.ts'
+import { emptySection, type MlcProblem, type MlcSection, parseMlc } from './mlc.ts'
 import type { Environment } from './mlc-values.ts'
 import { root } from './root.ts'
 import { telemetryProtocol } from './telemetry-keys.ts'
@@ -34,8 +34,18 @@ export type CoreConfig = Omit<CoreValues, 'graphql' | 'server'> & {
 export interface ConfigSources {
   directory: string
   environment: Environment
+  /** The files of the directory, if they have been parsed before. */
+  files?: readonly ParsedFile[]
   /** Requires what only serving needs, such as a signing secret. */
   forService: boolean
+}
+
+export interface ParsedFile {
+  /** As messages name it. */
+  shown: string
+  root: MlcSection
+  /** Described with their places. */
+  problems: readonly string[]
 }
 
 /** The keys that a feature adds, and a check across keys. */
@@ -60,11 +70,11 @@ interface Gathered {
 }
 
 /** Reads one key before the others are known. Ignores problems elsewhere; `loadConfig` reports them. */
-export function readOne<T>({ directory, environment }: Omit<ConfigSources, 'forService'>, key: Key<T>): T {
+export function readOne<T>(sources: Omit<ConfigSources, 'forService'>, key: Key<T>): T {
   const known = createKnown([{ [key.path]: key as Key<unknown> }])
   const gathered: Gathered = { values: new Map(), sections: new Map() }
-  readFiles({ directory, environment, forService: false }, known, gathered, [])
-  readVariables(environment, known.keys.values(), gathered.values, [])
+  collectFiles(sources, known, gathered, [])
+  readVariables(sources.environment, known.keys.values(), gathered.values, [])
   return readKey(key as Key<unknown>, gathered.values, []) as T
 }
 
@@ -82,7 +92,7 @@ export function loadConfig(sources: ConfigSources, parts: readonly ConfigPart[])
   const known = createKnown([coreKeys, ...parts.map(({ keys }) => keys ?? {})])
   const problems: string[] = []
   const gathered: Gathered = { values: new Map(), sections: new Map() }
-  readFiles(sources, known, gathered, problems)
+  collectFiles(sources, known, gathered, problems)
   readVariables(sources.environment, known.keys.values(), gathered.values, problems)
 
   const environment = sources.environment.NODE_ENV || 'development'
@@ -119,39 +129,48 @@ export function isPlaygroundOpen(config: Pick<CoreConfig, 'graphql' | 'isDevelop
   return config.graphql.playground ?? config.isDevelopment
 }
 
-function readFiles(
-  { directory, environment }: ConfigSources,
+function collectFiles(
+  sources: Omit<ConfigSources, 'forService'>,
   known: Known,
   gathered: Gathered,
   problems: string[],
 ): void {
-  for (const file of listFiles(directory, problems)) {
+  for (const file of sources.files ?? parseFiles(sources)) {
+    problems.push(...file.problems)
+    collect({ section: file.root, prefix: '', file: file.shown }, known, gathered, problems)
+  }
+}
+
+/** For whoever reads the same sources several times. */
+export function parseFiles({ directory, environment }: Omit<ConfigSources, 'forService'>): readonly ParsedFile[] {
+  const listed = listFiles(directory)
+  if ('problem' in listed) return [{ shown: directory, root: emptySection(), problems: [listed.problem] }]
+  return listed.files.map((file) => {
     // Messages name the project's own files relative to its root: config/server.mlc.
     const shown = file.startsWith(root) ? relative(root, file) : file
     let source: string
     try {
       source = readFileSync(file, 'utf8')
     } catch (error) {
-      problems.push(`${shown}: cannot be read (${(error as NodeJS.ErrnoException).code})`)
-      continue
+      const problem = `${shown}: cannot be read (${(error as NodeJS.ErrnoException).code})`
+      return { shown, root: emptySection(), problems: [problem] }
     }
     const parsed = parseMlc(source, environment)
-    problems.push(...parsed.problems.map((problem) => inFile(shown, problem)))
-    collect({ section: parsed.root, prefix: '', file: shown }, known, gathered, problems)
-  }
+    return { shown, root: parsed.root, problems: parsed.problems.map((problem) => inFile(shown, problem)) }
+  })
 }
 
 function inFile(file: string, { line, column, message }: MlcProblem): string {
   return `${file}:${line}:${column}: ${message}`
 }
 
-function listFiles(directory: string, problems: string[]): string[] {
+function listFiles(directory: string): { files: readonly string[] } | { problem: string } {
   try {
     const names = readdirSync(directory).filter((name) => name.endsWith('.mlc'))
-    return names.sort().map((name) => join(directory, name))
+    return { files: names.sort().map((name) => join(directory, name)) }
   } catch (error) {
-    problems.push(`${directory}: the configuration folder cannot be read (${(error as NodeJS.ErrnoException).code})`)
-    return []
+    const { code } = error as NodeJS.ErrnoException
+    return { problem: `${directory}: the configuration folder cannot be read (${code})` }
   }
 }
 

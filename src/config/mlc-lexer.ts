@@ -3,6 +3,7 @@ export interface Position {
   column: number
 }
 
+const blankPattern = /(?:[\s\uFEFF]|#[^\n]*)*/y
 const keyPattern = /[A-Za-z0-9_]+/y
 const namePattern = /[A-Za-z_][A-Za-z0-9_]*/y
 const barePattern = /\$|[^\s#,[\]{}()"=$]+/y
@@ -27,6 +28,9 @@ export class SyntaxProblem extends Error {
 export class MlcLexer {
   readonly #source: string
   #at = 0
+  /** The line of the last position that was asked for, and where it starts. */
+  #line = 1
+  #lineStart = 0
 
   constructor(source: string) {
     this.#source = source
@@ -42,9 +46,11 @@ export class MlcLexer {
   }
 
   get position(): Position {
-    const before = this.#source.slice(0, this.#at)
-    const line = before.split('\n').length
-    return { line, column: this.#at - before.lastIndexOf('\n') }
+    for (let next = this.#lineEnd(); next < this.#at; next = this.#lineEnd()) {
+      this.#line += 1
+      this.#lineStart = next + 1
+    }
+    return { line: this.#line, column: this.#at - this.#lineStart + 1 }
   }
 
   /** Consumes `text` if it comes next. Returns whether it did. */
@@ -115,17 +121,14 @@ export class MlcLexer {
 
   /** Skips white space, line breaks and comments. */
   skipBlank(): void {
-    for (;;) {
-      while (!this.isAtEnd && /\s|\uFEFF/.test(this.next ?? '')) this.#at += 1
-      if (this.next !== '#') return
-      this.skipLine()
-    }
+    this.#match(blankPattern)
   }
 
   /** Returns what was skipped. */
   skipLine(): string {
     const start = this.#at
-    while (!this.isAtEnd && this.next !== '\n') this.#at += 1
+    const end = this.#source.indexOf('\n', start)
+    this.#at = end < 0 ? this.#source.length : end
     return this.#source.slice(start, this.#at)
   }
 
@@ -142,6 +145,11 @@ export class MlcLexer {
 
   fail(message: string, { line, column }: Position = this.position): SyntaxProblem {
     return new SyntaxProblem(message, { line, column })
+  }
+
+  #lineEnd(): number {
+    const end = this.#source.indexOf('\n', this.#lineStart)
+    return end < 0 ? this.#source.length : end
   }
 
   #match(pattern: RegExp): string | undefined {

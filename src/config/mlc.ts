@@ -21,8 +21,12 @@ export interface MlcProblem extends Position {
   message: string
 }
 
+export function emptySection(): MlcSection {
+  return { kind: 'section', entries: new Map(), line: 1, column: 1 }
+}
+
 export function parseMlc(source: string, environment: Environment): { root: MlcSection; problems: MlcProblem[] } {
-  const root: MlcSection = { kind: 'section', entries: new Map(), line: 1, column: 1 }
+  const root = emptySection()
   const parser = new MlcParser(source, environment)
   parser.readEntries(root, 0)
   return { root, problems: parser.problems }

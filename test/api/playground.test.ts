@@ -4,8 +4,11 @@ import { type TestContext, test } from 'node:test'
 import { playgroundFiles, playgroundPath } from '../../src/platform/graphql/playground/playground.ts'
 import { startApi } from '../support/api.ts'
 
-const files = { [playgroundPath]: { file: 'page.html' }, ...playgroundFiles }
-const paths = Object.keys(files)
+const files = Object.entries(playgroundFiles).map(
+  ([name, { file }]) => [`${playgroundPath}/${name}`, { file }] as const,
+)
+const all = { [playgroundPath]: { file: 'page.html' }, ...Object.fromEntries(files) }
+const paths = Object.keys(all)
 
 async function statuses(t: TestContext, env: Record<string, string>): Promise<number[]> {
   const api = await startApi(t, { env })
@@ -58,7 +61,7 @@ test('the content security policy allows only these scripts and styles', async (
 test('every file has its content type, is compressed on request, and is revalidated with an ETag', async (t) => {
   const api = await startApi(t)
   const types = { html: 'text/html', css: 'text/css', js: 'text/javascript' }
-  for (const [path, { file }] of Object.entries(files)) {
+  for (const [path, { file }] of Object.entries(all)) {
     const type = types[file.split('.').at(-1) as keyof typeof types]
     for (const encoding of ['identity', 'br', 'gzip']) {
       const { status, headers } = await api.request('GET', path, { headers: { 'accept-encoding': encoding } })

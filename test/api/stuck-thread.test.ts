@@ -1,6 +1,6 @@
 /** A thread whose event loop stands still is noticed, relieved of new connections, explained in the log, and replaced. */
 import assert from 'node:assert/strict'
-import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -157,6 +157,8 @@ test('a process with one thread logs what that does, and ends so that its superv
     },
   })
   const until = join(temporaryFolder(t), 'never')
+  // It is watched soon after the start, by a thread.
+  await eventually(() => assert.ok(threadNamesOf(service.child.pid as number).includes('watchdog')))
   const request = send(`${service.url}/probe/spin?until=${encodeURIComponent(until)}`).catch(() => {})
   const { stdout } = await service.ended
   await request
@@ -167,3 +169,8 @@ test('a process with one thread logs what that does, and ends so that its superv
   assert.match(line.requests.join(), /GET \/probe\/spin/)
   assert.match(line.stack.join(), /extensions\/probe\.ts/)
 })
+
+function threadNamesOf(pid: number): string[] {
+  const tasks = `/proc/${pid}/task`
+  return readdirSync(tasks).map((id) => readFileSync(`${tasks}/${id}/comm`, 'utf8').trim())
+}

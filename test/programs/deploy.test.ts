@@ -192,29 +192,6 @@ test('the Dockerfile copies what there is, exposes the ports, and .dockerignore 
   }
 })
 
-test('the image has all sources in its compile cache, so that no thread loads a compiler', (t) => {
-  const folder = temporaryFolder(t)
-  const loadSeldom = `
-    import '${join(root, 'src/platform/tracing/otlp/telemetry.ts')}'
-    process.stdout.write(process.moduleLoadList.join())`
-  const [main, thread] = [join(folder, 'main.mjs'), join(folder, 'thread.mjs')]
-  writeFileSync(thread, loadSeldom)
-  writeFileSync(
-    main,
-    `import { Worker } from 'node:worker_threads'
-    import { keepHeapSteady } from '${join(root, 'src/platform/process/steady-heap.ts')}'
-    ${loadSeldom}
-    keepHeapSteady()
-    new Worker('${thread}')`,
-  )
-  const countCompilers = (env: Environment) =>
-    execFileSync(process.execPath, [main], { env, encoding: 'utf8' }).split('amaro').length - 1
-  const env = { NODE_COMPILE_CACHE: join(folder, 'cache') }
-  assert.equal(countCompilers({}), 2)
-  execFileSync(process.execPath, [join(root, 'deploy/image/compile-sources.ts')], { env })
-  assert.equal(countCompilers(env), 0)
-})
-
 /** With a certificate in place of the operator's, and addresses that can be listened on. */
 function localConfig(t: TestContext, name: string): { folder: string; text: string } {
   const folder = temporaryFolder(t)

@@ -23,7 +23,8 @@ process.on('message', async ({ args, env, cwd, input, end }: Order) => {
   }
   count += 1
   main.search = `?${count}`
-  await import(main.href).catch((error) => {
+  const program = (await import(main.href)) as { finished: Promise<void> }
+  await program.finished.catch((error) => {
     if (!(error instanceof Exit)) throw error
   })
   const code = Number(process.exitCode ?? 0)

@@ -1,11 +1,11 @@
 /** A serving thread: the whole service on an event loop of its own, on what the main thread shares with it. */
 import { parentPort } from 'node:worker_threads'
-import { readOne } from '../../config/config.ts'
+import { parseFiles, readOne } from '../../config/config.ts'
 import { coreKeys } from '../../config/core-keys.ts'
 import { createSharedClock, systemClock } from '../../core/clock.ts'
 import { adoptConnection, descriptorOf, own } from '../../platform/http/handed-over.ts'
 import { createLogger } from '../../platform/log/logger.ts'
-import { compactHeap } from '../../platform/process/compact-heap.ts'
+import { compactHeapWhenIdle } from '../../platform/process/steady-heap.ts'
 import { keepStopShort } from '../../platform/process/stop-times.ts'
 import type { HubMethods } from '../../platform/threads/hub.ts'
 import { createPeer } from '../../platform/threads/peer.ts'
@@ -26,8 +26,10 @@ let beating: ReturnType<typeof startBeating> | undefined
 const methods: ThreadMethods = {
   async open({ share, directory, environment, clock, compactsHeap }) {
     pulse = share.pulse
-    const extensions = await loadExtensions(readOne({ directory, environment }, coreKeys.extensions), directory)
-    const config = loadConfig({ directory, environment, forService: true }, extensions)
+    const given = { directory, environment }
+    const sources = { ...given, files: parseFiles(given), forService: true }
+    const extensions = await loadExtensions(readOne(sources, coreKeys.extensions), directory)
+    const config = loadConfig(sources, extensions)
     const log = createLogger({ level: config.log.level, isTerminal: false, destination: { write: sendLine } })
     // All threads would say the same while they start.
     if (share.index > 0) log.level = 'error'
@@ -43,7 +45,7 @@ const methods: ThreadMethods = {
     })
     log.level = config.log.level
     keepStopShort(config.server)
-    if (compactsHeap) compactHeap()
+    if (compactsHeap) compactHeapWhenIdle()
   },
   async listen(at) {
     const { url, wsUrl, address } = await app.listen(at)

@@ -8,7 +8,6 @@ import { dialectOf } from '../../platform/database/open.ts'
 import type { Feature, TerminalLink } from '../../platform/feature.ts'
 import { type Log, writeLine } from '../../platform/log/logger.ts'
 import type { RecentFigures } from '../../platform/metrics/recent-requests.ts'
-import { compactHeap } from '../../platform/process/compact-heap.ts'
 import { killProcess } from '../../platform/process/kill-process.ts'
 import { createHub } from '../../platform/threads/hub.ts'
 import { claimBytes } from '../../platform/threads/process-parts.ts'
@@ -39,6 +38,8 @@ export interface ThreadedOptions
   workers?: Workers
   /** For a process that has nothing else to do. Off by default. */
   compactsHeap?: boolean
+  /** The service listens as soon as one thread does. Off by default: until then, that thread gets all connections. */
+  isStaged?: boolean
 }
 
 const metricsTimeoutMs = 5000
@@ -75,6 +76,7 @@ export async function createThreadedApp(options: ThreadedOptions): Promise<App> 
       const data = { share, directory, environment, clock: clock?.memory, compactsHeap }
       return startServingThread(data, hub.methods(), options.workers)
     },
+    isStaged: options.isStaged ?? false,
     onEnd(index, error) {
       for (const memory of Object.values(slots)) releaseShare(memory, index)
       if (error) deaths.count(error)
@@ -106,10 +108,7 @@ export async function createThreadedApp(options: ThreadedOptions): Promise<App> 
 
   return {
     async listen() {
-      const listening = await listen(threads, config)
-      // Of this thread, which has little left to do.
-      if (compactsHeap) setImmediate(compactHeap)
-      return listening
+      return listen(threads, config)
     },
     announce: () => announce(threads),
     drain: () => threads.tell('drain'),
@@ -128,8 +127,9 @@ async function listen(threads: ThreadSet, { server, graphql }: Config): ReturnTy
   // The first one finds the port, if any will do.
   const { url, wsUrl, address } = await first.listen({ port, wsPort, isShared: true })
   const at: ListenAt = { port: portOf(url), wsPort: portOf(wsUrl), isShared: true }
-  threads.replaceDead(at)
+  // Those that are opened later listen by themselves.
   const others = threads.running().filter((thread) => thread !== first)
+  threads.replaceDead(at)
   await Promise.all(others.map((thread) => thread.listen(at)))
   return { url, wsUrl, address, links: announce(threads) }
 }

@@ -45,6 +45,6 @@ export interface ThreadData {
   environment: Environment
   /** Of tests that move the time; see createSharedClock. */
   clock: SharedArrayBuffer | undefined
-  /** Before it listens, so that nobody waits for it: see compactHeap. */
+  /** See compactHeapWhenIdle. */
   compactsHeap: boolean
 }

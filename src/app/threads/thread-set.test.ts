@@ -50,6 +50,7 @@ async function openTwo() {
   const set = createThreadSet({
     count: 2,
     log,
+    isStaged: false,
     start: fakes.start,
     onEnd() {},
     unresponsiveSeconds: 0,

@@ -8,6 +8,8 @@ import { type ThreadWatch, watchThreads } from './thread-watch.ts'
 export interface ThreadSetOptions {
   count: number
   log: Log
+  /** Only the first one is opened at first. */
+  isStaged: boolean
   start(index: number): ServingThread
   /** Called when a thread has ended, before another one takes its place. */
   onEnd(index: number, error?: Error): void
@@ -19,12 +21,12 @@ export interface ThreadSetOptions {
 type Order = 'drain' | 'cutOff'
 
 export interface ThreadSet {
-  /** Opens all of them. If one fails, they are all ended. */
+  /** Opens all of them, or the first one. If one fails, they are all ended. */
   open(): Promise<void>
   running(): readonly ServingThread[]
   /** Does the background work. */
   first(): ServingThread | undefined
-  /** From now on, a thread that dies is replaced by one that listens there. */
+  /** From now on, a thread that dies is replaced by one that listens there. Opens those that are missing. */
   replaceDead(at: ListenAt): void
   tell(name: Order): void
   close(): Promise<void>
@@ -35,7 +37,7 @@ const shortLifeMs = 10_000
 const pauseMs = 1000
 
 export function createThreadSet(options: ThreadSetOptions): ThreadSet {
-  const { count, log, start, onEnd } = options
+  const { count, log, start, onEnd, isStaged } = options
   const threads = new Map<number, ServingThread>()
   /** Replacements under way, by index. */
   const replacing = new Map<number, Promise<void>>()
@@ -83,7 +85,7 @@ export function createThreadSet(options: ThreadSetOptions): ThreadSet {
       // If it died, its death has started the next attempt.
       const failed = threads.get(index)
       if (!failed || isClosing) return
-      log.error({ err: error, thread: index }, 'a serving thread could not be replaced; it is tried again')
+      log.error({ err: error, thread: index }, 'a serving thread could not be started; it is tried again')
       threads.delete(index)
       opened.delete(failed)
       await failed.terminate()
@@ -102,7 +104,7 @@ export function createThreadSet(options: ThreadSetOptions): ThreadSet {
   return {
     async open() {
       try {
-        await Promise.all(Array.from({ length: count }, (_, index) => open(index)))
+        await Promise.all(Array.from({ length: isStaged ? 1 : count }, (_, index) => open(index)))
       } catch (error) {
         isClosing = true
         await Promise.all([...threads.values()].map((thread) => thread.terminate()))
@@ -116,6 +118,7 @@ export function createThreadSet(options: ThreadSetOptions): ThreadSet {
     replaceDead(place) {
       at = place
       watch ??= watchThreads({ ...options, threads: () => threads })
+      for (let index = 1; isStaged && index < count; index++) keepReplacing(index, 0)
     },
     tell(name) {
       told.push(name)

@@ -1,7 +1,6 @@
 /** Request bodies: a JSON object or a form. An empty body counts as none, whatever its content type. */
 import { isUtf8 } from 'node:buffer'
 import { parse as parseForm } from 'node:querystring'
-import formBody from '@fastify/formbody'
 import type { FastifyInstance } from 'fastify'
 import { markAsForm } from '../validation/body-validation.ts'
 import { rememberLongNumbers } from '../validation/exact-numbers.ts'
@@ -28,7 +27,9 @@ export async function readBodies(app: FastifyInstance): Promise<void> {
     if (request.headers['content-length'] === '0') done(null, undefined)
     else done(httpErrors.unsupportedMediaType())
   })
-  await app.register(formBody, { parser: (text) => markAsForm(parseForm(withoutByteOrderMark(text))) })
+  app.addContentTypeParser<string>('application/x-www-form-urlencoded', { parseAs: 'string' }, (_request, text, done) =>
+    done(null, markAsForm(parseForm(withoutByteOrderMark(text)))),
+  )
 }
 
 /** Returns undefined if the body is not UTF-8. Removes the byte order mark that some clients send. */

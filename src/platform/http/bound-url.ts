@@ -1,4 +1,4 @@
-import { type AddressInfo, isIPv6 } from 'node:net'
+import type { AddressInfo } from 'node:net'
 
 /**
  * Keeps 0.0.0.0, which shows that the server listens on all addresses of the machine. Leaves out the zone of fe80::1%eth0,
@@ -17,5 +17,5 @@ export function reachableUrl(bound: string): string {
 
 /** Where a browser reaches a service that is configured to listen there. */
 export function configuredUrl({ host, port }: { host: string; port: number }): string {
-  return reachableUrl(boundUrl('http', { address: host, family: isIPv6(host) ? 'IPv6' : 'IPv4', port }))
+  return reachableUrl(boundUrl('http', { address: host, family: host.includes(':') ? 'IPv6' : 'IPv4', port }))
 }

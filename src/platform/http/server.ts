@@ -42,6 +42,8 @@ export interface HttpOptions extends GuardOptions, SecurityOptions, HealthOption
   unreadSeconds: number
   drainSeconds: number
   claimOnce: ProcessParts['claimOnce']
+  /** Called before any route is added. */
+  beforeRoutes(app: FastifyInstance): void
 }
 
 export interface HttpServer {
@@ -86,6 +88,7 @@ export async function createHttpServer(options: HttpOptions): Promise<HttpServer
     },
   })
 
+  options.beforeRoutes(app)
   const closing = createClosing(app.server, stopTimesOf(options.drainSeconds))
   app.decorate('onDrain', closing.onDrain)
   // RFC 9110, 10.1.1 defines only "100-continue"; other expectations are ignored.

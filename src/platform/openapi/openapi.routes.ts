@@ -6,7 +6,7 @@ import { once } from '../../core/once.ts'
 import { compressResponse } from '../http/compression.ts'
 import { contentEtag, isUnchanged } from '../http/conditional-requests.ts'
 import { pageHeaders } from '../http/security-headers.ts'
-import { serveFile } from '../http/static-file.ts'
+import { serveFiles } from '../http/static-file.ts'
 import { createThemeReader } from '../pages/frame/theme.ts'
 import { serveThemedPage } from '../pages/themed-page.ts'
 import { type AddedRoute, type BuildOptions, buildDocument } from './build.ts'
@@ -60,7 +60,8 @@ export function serveDocs(app: FastifyInstance, options: DocsOptions): void {
     themeOf: createThemeReader(options.publicUrl),
     make: (theme) => renderPage(build(), { base, theme }),
   })
-  for (const [name, type] of Object.entries(docsFiles)) {
-    serveFile(app, { path: `/docs/${name}`, file: join(import.meta.dirname, 'page', name), type })
-  }
+  const files = Object.entries(docsFiles).map(
+    ([name, type]) => [name, { file: join(import.meta.dirname, 'page', name), type }] as const,
+  )
+  serveFiles(app, { prefix: '/docs', files: new Map(files) })
 }

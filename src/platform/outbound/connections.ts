@@ -1,4 +1,4 @@
-import { Agent as HttpsAgent } from 'node:https'
+import https from 'node:https'
 import { Agent as HttpAgent } from '../http/node-http.ts'
 
 /**
@@ -51,5 +51,5 @@ export function createAgent({ protocol }: URL, kept?: { keepAlive: true; timeout
     autoSelectFamily: true,
     autoSelectFamilyAttemptTimeout: connectAttemptMs,
   }
-  return protocol === 'https:' ? new HttpsAgent(options) : new HttpAgent(options)
+  return protocol === 'https:' ? new https.Agent(options) : new HttpAgent(options)
 }

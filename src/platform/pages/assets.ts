@@ -1,7 +1,7 @@
 /** Serves the styles and scripts of the console. */
 import { basename, extname, join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
-import { serveFile } from '../http/static-file.ts'
+import { type StaticFile, serveFiles } from '../http/static-file.ts'
 
 const script = 'text/javascript; charset=utf-8'
 const style = 'text/css; charset=utf-8'
@@ -43,12 +43,15 @@ const added: Readonly<Record<string, string>> = { '.css': style, '.js': script, 
 
 /** Also those of features, by their paths. */
 export function serveAssets(app: FastifyInstance, ofFeatures: readonly string[]): void {
-  for (const [name, type] of Object.entries(files)) {
-    serveFile(app, { path: `/assets/${name}`, file: join(import.meta.dirname, 'assets', name), type })
-  }
+  const served = new Map<string, StaticFile>(
+    Object.entries(files).map(([name, type]) => [name, { file: join(import.meta.dirname, 'assets', name), type }]),
+  )
   for (const file of ofFeatures) {
     const type = added[extname(file)]
     if (type === undefined) throw new Error(`${file} is neither a style, a script nor a picture`)
-    serveFile(app, { path: `/assets/${basename(file)}`, file, type })
+    const name = basename(file)
+    if (served.has(name)) throw new Error(`${file}: there is another asset with this name`)
+    served.set(name, { file, type })
   }
+  serveFiles(app, { prefix: '/assets', files: served })
 }

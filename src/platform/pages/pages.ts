@@ -5,6 +5,7 @@ import { AppError } from '../../core/app-error.ts'
 import type { Random } from '../../core/random.ts'
 import type { Principal } from '../access/route-guards.ts'
 import { toAppError } from '../http/http-errors.ts'
+import { unchecked } from '../http/named-plugin.ts'
 import { pathOf } from '../http/request-path.ts'
 import { pageHeaders } from '../http/security-headers.ts'
 import type { Cookies } from './cookies.ts'
@@ -70,7 +71,7 @@ const maxFormBytes = { public: 16 * 1024, other: 128 * 1024 }
 export async function addPages(app: FastifyInstance, options: PagesOptions): Promise<SendPage> {
   const { cookies, csrf, random } = options
   const headers = pageHeaders(pagePolicy)
-  await app.register(fastifyCookie)
+  await app.register(unchecked('cookies', fastifyCookie))
   app.decorateRequest('formBinding', undefined)
   // Pages only submit forms.
   app.removeContentTypeParser('application/json')

@@ -51,4 +51,4 @@ export function keepStopShort({ drainSeconds }: { drainSeconds: number }): void 
   else setTimeout(flushCompileCache, flushAfterMs).unref()
 }
 
-const flushAfterMs = 3000
+const flushAfterMs = 1000

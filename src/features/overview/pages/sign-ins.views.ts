@@ -1,3 +1,4 @@
+import { once } from '../../../core/once.ts'
 import { barChart } from '../../../platform/pages/components/charts.ts'
 import { figureList } from '../../../platform/pages/components/figures.ts'
 import { formatNumber } from '../../../platform/pages/components/numbers.ts'
@@ -5,7 +6,7 @@ import { time } from '../../../platform/pages/components/times.ts'
 import { type Html, html } from '../../../platform/pages/html.ts'
 import type { SignIns } from '../sign-in-days.ts'
 
-const dayFormat = new Intl.DateTimeFormat('en', { month: 'short', day: 'numeric', timeZone: 'UTC' })
+const dayFormat = once(() => new Intl.DateTimeFormat('en', { month: 'short', day: 'numeric', timeZone: 'UTC' }))
 
 export function signInsCard({ days, countedTo }: SignIns): Html {
   const signIns = days.map((day) => day.signIns)
@@ -20,7 +21,7 @@ ${barChart({
   id: 'sign-ins-by-day',
   title: 'Sign-ins by day',
   pointsName: 'Day (UTC)',
-  points: days.map(({ day }) => dayFormat.format(new Date(day))),
+  points: days.map(({ day }) => dayFormat().format(new Date(day))),
   series: [
     { name: 'Sign-ins', tone: 'main', values: signIns },
     { name: 'Failures', tone: 'bad', values: failures },

@@ -50,7 +50,6 @@ const maxCached = 1000
 const maxCompiledFields = 150
 
 export function createDocuments({ schemas, limits, allowsIntrospection }: DocumentsOptions) {
-  const schema = schemas.public
   const cache = new LRUCache<string, Document>({
     max: maxCached,
     maxSize: maxCachedCharacters,
@@ -65,6 +64,7 @@ export function createDocuments({ schemas, limits, allowsIntrospection }: Docume
     withParseErrors(() => measureText(text, limits))
     const node = withParseErrors(() => parse(text))
     const { fields } = measureDocument(node, limits)
+    const schema = schemas.public
     // Separate and first: the specified rules fail on a condition that is a variable.
     const conditional = validate(schema, node, [UnconditionalRootRule], { maxErrors: 1 })
     if (conditional.length > 0) throw refuseDocument('GRAPHQL_VALIDATION_FAILED', conditional)

@@ -82,7 +82,7 @@ export function createEngine({
   }
 
   const subscriptions = createSubscriptions({
-    schema: schemas.public,
+    schemas,
     guards,
     bus,
     log,
@@ -92,7 +92,7 @@ export function createEngine({
   })
 
   return {
-    schema: schemas.public,
+    prepareSchema: () => void schemas.public,
     prepare(request) {
       const { query, variables, operationName } = readRequest(request)
       const document = documents.get(query)

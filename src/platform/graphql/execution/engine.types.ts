@@ -1,5 +1,5 @@
 /** The engine executes GraphQL requests for all transports: HTTP, event streams and sockets. */
-import type { GraphQLFormattedError, GraphQLSchema } from 'graphql'
+import type { GraphQLFormattedError } from 'graphql'
 import type { Context } from '../schema/elements.ts'
 import type { Document } from './documents.ts'
 
@@ -44,7 +44,8 @@ export interface LiveSubscription {
 }
 
 export interface Engine {
-  readonly schema: GraphQLSchema
+  /** Throws if its elements do not fit together. Otherwise the first request does it. */
+  prepareSchema(): void
   /** Throws RefusedRequest. */
   prepare(request: GraphQLRequest): Prepared
   /** Executes a query or a mutation. Never rejects: errors are in the response. */

@@ -4,7 +4,7 @@ import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import { pageHeaders } from '../../http/security-headers.ts'
-import { serveFile } from '../../http/static-file.ts'
+import { serveFiles } from '../../http/static-file.ts'
 import type { ReadTheme, Theme } from '../../pages/frame/theme.ts'
 import { serveThemedPage } from '../../pages/themed-page.ts'
 
@@ -20,18 +20,18 @@ const script = 'text/javascript; charset=utf-8'
 
 export const playgroundPath = '/graphiql'
 
-/** The file behind each path, from `packageName` or from this folder. */
+/** Below its path: each from `packageName`, or from this folder. */
 export const playgroundFiles = {
-  '/graphiql/start.js': { file: 'start.js', type: script },
-  '/graphiql/mend.js': { file: 'mend.js', type: script },
-  '/graphiql/session.js': { file: 'session.js', type: script },
-  '/graphiql/session-token.js': { file: '../../openapi/page/session-token.js', type: script },
-  '/graphiql/subscriptions.js': { file: 'subscriptions.js', type: script },
-  '/graphiql/style.css': { file: 'style.css', type: css },
-  '/graphiql/graphiql.min.css': { packageName: 'graphiql', file: 'graphiql.min.css', type: css },
-  '/graphiql/graphiql.min.js': { packageName: 'graphiql', file: 'graphiql.min.js', type: script },
-  '/graphiql/react.production.min.js': { packageName: 'react', file: 'umd/react.production.min.js', type: script },
-  '/graphiql/react-dom.production.min.js': {
+  'start.js': { file: 'start.js', type: script },
+  'mend.js': { file: 'mend.js', type: script },
+  'session.js': { file: 'session.js', type: script },
+  'session-token.js': { file: '../../openapi/page/session-token.js', type: script },
+  'subscriptions.js': { file: 'subscriptions.js', type: script },
+  'style.css': { file: 'style.css', type: css },
+  'graphiql.min.css': { packageName: 'graphiql', file: 'graphiql.min.css', type: css },
+  'graphiql.min.js': { packageName: 'graphiql', file: 'graphiql.min.js', type: script },
+  'react.production.min.js': { packageName: 'react', file: 'umd/react.production.min.js', type: script },
+  'react-dom.production.min.js': {
     packageName: 'react-dom',
     file: 'umd/react-dom.production.min.js',
     type: script,
@@ -64,10 +64,10 @@ export function servePlayground(app: FastifyInstance, { isOn, themeOf }: Playgro
   if (!isOn) return
   const headers = pageHeaders(pagePolicy)
   serveThemedPage(app, { path: playgroundPath, headers, themeOf, make: renderPage })
-  for (const [path, page] of Object.entries<PageFile>(playgroundFiles)) {
-    const file = join(folderOf(page), page.file)
-    serveFile(app, { path, file, type: page.type, headers })
-  }
+  const files = Object.entries<PageFile>(playgroundFiles).map(
+    ([name, page]) => [name, { file: () => join(folderOf(page), page.file), type: page.type }] as const,
+  )
+  serveFiles(app, { prefix: playgroundPath, files: new Map(files), headers })
 }
 
 /** GraphiQL puts its theme into this class itself, but only after its scripts have run. */

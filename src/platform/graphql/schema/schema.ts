@@ -17,6 +17,7 @@ import {
 } from 'graphql'
 import { LRUCache } from 'lru-cache'
 import { errorMessage } from '../../../core/error-message.ts'
+import { once } from '../../../core/once.ts'
 import {
   type AdaptResolver,
   adaptForCompiler,
@@ -44,18 +45,29 @@ export const coercedType = '_Coerced'
 
 export interface Schemas {
   /** For introspection and validation. */
-  public: GraphQLSchema
+  readonly public: GraphQLSchema
   /** For graphql-js. Variables of coercedType are passed through. */
-  interpreted: GraphQLSchema
+  readonly interpreted: GraphQLSchema
   /** For graphql-jit, likewise. */
-  compiled: GraphQLSchema
+  readonly compiled: GraphQLSchema
 }
 
+/** Each is made when it is needed. The public one finds what is wrong with the elements. */
 export function createSchemas(elements: readonly Element[], guards: Guards): Schemas {
+  const scalars = [coercedType]
+  const interpreted = once(() => withExactArguments(create(elements, { guards, adapt: adaptForInterpreter, scalars })))
+  const compiled = once(() => create(elements, { guards, adapt: adaptForCompiler, scalars }))
+  const open = once(() => createSchema(elements, guards))
   return {
-    public: createSchema(elements, guards),
-    interpreted: withExactArguments(create(elements, { guards, adapt: adaptForInterpreter, scalars: [coercedType] })),
-    compiled: create(elements, { guards, adapt: adaptForCompiler, scalars: [coercedType] }),
+    get public() {
+      return open()
+    },
+    get interpreted() {
+      return interpreted()
+    },
+    get compiled() {
+      return compiled()
+    },
   }
 }
 

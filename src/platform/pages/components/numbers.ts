@@ -1,11 +1,13 @@
 /** Numbers as people read them. */
+import { once } from '../../../core/once.ts'
 
-const number = new Intl.NumberFormat('en')
-const short = new Intl.NumberFormat('en', { maximumSignificantDigits: 2 })
+// The first formatter of a process takes 20 ms.
+const number = once(() => new Intl.NumberFormat('en'))
+const short = once(() => new Intl.NumberFormat('en', { maximumSignificantDigits: 2 }))
 
 /** `1,234,567` */
 export function formatNumber(value: number): string {
-  return number.format(value)
+  return number().format(value)
 }
 
 /** `850 bytes`, `12 kB`, `3.4 MB` */
@@ -19,7 +21,7 @@ export function formatBytes(bytes: number): string {
 /** `0.4 ms`, `12 ms`, `3.4 s` */
 export function formatMs(ms: number): string {
   if (ms >= 1000) return `${(ms / 1000).toFixed(1)} s`
-  return `${ms >= 10 ? Math.round(ms) : short.format(ms)} ms`
+  return `${ms >= 10 ? Math.round(ms) : short().format(ms)} ms`
 }
 
 const units: readonly [name: string, seconds: number][] = [

@@ -1,0 +1,67 @@
+/**
+ * Runs the program: its bundle if that is current, otherwise the sources. Called by bin/latchkey and bin/install.
+ *
+ *   run.mjs bundle         bundles the sources, unless the bundle is current
+ *   run.mjs start …        the same where dependencies are installed by themselves too, then runs the program
+ *   run.mjs run …          runs the program with these arguments
+ *
+ * It runs before everything else, so it imports nothing that it may not need.
+ */
+const { readFileSync, statSync } = process.getBuiltinModule('node:fs')
+
+const root = import.meta.dirname.slice(0, -'/bin'.length)
+const folder = `${root}/node_modules/.cache/bundle`
+/** Two copies of the project may share their dependencies. */
+const manifest = `${folder}/${encodeURIComponent(root)}.json`
+const [mode] = process.argv.splice(2, 1)
+
+if (mode === 'bundle') process.exit(findBundle() || (await makeBundle()) ? 0 : 1)
+const bundle = process.env.LATCHKEY_BUNDLE === 'off' ? undefined : (findBundle() ?? (await makeIfAllowed()))
+const main = bundle === undefined ? `${root}/src/main.ts` : `${folder}/${bundle}/main.cjs`
+process.argv[1] = main
+const program =
+  bundle === undefined ? await import(main) : process.getBuiltinModule('node:module').createRequire(main)(main)
+await program.finished
+
+/** Its folder, if it was made from the files as they are, by this version of Node. Whatever is wrong with it, the sources run. */
+function findBundle() {
+  try {
+    const { node, bundle, files } = JSON.parse(readFileSync(manifest, 'utf8'))
+    if (node !== process.version || !statSync(`${folder}/${bundle}/main.cjs`).isFile()) return undefined
+    /** By path. Read only where a file has another time, as after a checkout or a copy. */
+    let digests
+    const hasSameContent = (path) => {
+      digests ??= JSON.parse(readFileSync(`${folder}/${bundle}/digests.json`, 'utf8'))
+      const { hash } = process.getBuiltinModule('node:crypto')
+      return hash('sha256', readFileSync(`${root}/${path}`)) === digests[path]
+    }
+    const isSame = ([path, size, time]) => {
+      const found = statSync(`${root}/${path}`)
+      return found.size === size && (found.mtimeMs === time || hasSameContent(path))
+    }
+    return files.every(isSame) ? bundle : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** As with dependencies, nothing is made by itself in production. */
+async function makeIfAllowed() {
+  if (mode !== 'start' || (process.env.NODE_ENV || 'development') !== 'development') return undefined
+  return (await makeBundle()) ? findBundle() : undefined
+}
+
+async function makeBundle() {
+  const { spawn } = process.getBuiltinModule('node:child_process')
+  const child = spawn(process.execPath, [`${root}/bin/bundle.ts`], { stdio: ['ignore', 'inherit', 'inherit'] })
+  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP']
+  const end = (signal) => {
+    child.kill(signal)
+    for (const each of signals) process.off(each, end)
+    process.kill(process.pid, signal)
+  }
+  for (const signal of signals) process.on(signal, end)
+  const code = await new Promise((resolve) => child.once('error', resolve).once('exit', resolve))
+  for (const signal of signals) process.off(signal, end)
+  return code === 0
+}

@@ -1,6 +1,6 @@
 /**
  * Bundles the sources and their dependencies into a few files, which start several times as fast as the thousand that they
- * are made from: see docs/decisions/0030-bundle.md. bin/run.mjs runs the bundle, or the sources while it is not current.
+ * are made from: see docs/decisions/0028-bundle.md. bin/run.mjs runs the bundle, or the sources while it is not current.
  */
 
 import { spawn } from 'node:child_process'
@@ -11,7 +11,6 @@ import {
   globSync,
   mkdirSync,
   mkdtempSync,
-  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -44,6 +43,8 @@ const unavailable = 69
 const startedAt = performance.now()
 const began = Date.now()
 const name = `${began.toString(36)}-${process.pid}`
+/** Copies of the project may share their dependencies. */
+const manifest = join(folder, `${encodeURIComponent(root).slice(-200)}.json`)
 const made = new Set<string>()
 
 async function makeAll(target: string): Promise<void> {
@@ -313,18 +314,21 @@ function writeManifest(): void {
     return [path, size, mtimeMs]
   })
   const digests = paths.map((path) => [path, hash('sha256', readFileSync(join(root, path)))])
-  const manifest = { node: process.version, bundle: name, files }
+  const bundles = [name, ...readEarlier()]
+  const text = JSON.stringify({ node: process.version, bundle: name, bundles: bundles.slice(0, kept), files })
   writeFileSync(join(folder, name, 'digests.json'), JSON.stringify(Object.fromEntries(digests)))
-  writeFileSync(join(folder, name, 'manifest.json'), JSON.stringify(manifest))
-  // Two copies of the project may share their dependencies.
-  renameSync(join(folder, name, 'manifest.json'), join(folder, `${encodeURIComponent(root)}.json`))
+  writeFileSync(join(folder, name, 'manifest.json'), text)
+  renameSync(join(folder, name, 'manifest.json'), manifest)
+  for (const each of bundles.slice(kept)) rmSync(join(folder, each), { recursive: true, force: true })
 }
 
-function removeOld(): void {
-  const bundles = readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isDirectory())
-  const byAge = bundles.map(({ name: each }) => ({ each, time: statSync(join(folder, each)).mtimeMs }))
-  for (const { each } of byAge.sort((a, b) => b.time - a.time).slice(kept))
-    rmSync(join(folder, each), { recursive: true, force: true })
+/** The newest first. */
+function readEarlier(): string[] {
+  try {
+    return JSON.parse(readFileSync(manifest, 'utf8')).bundles ?? []
+  } catch {
+    return []
+  }
 }
 
 function say(text: string): void {
@@ -340,5 +344,4 @@ try {
   say(`the sources cannot be bundled, so they run as they are: ${(error as Error).message.split('\n', 3).join(' ')}`)
   process.exit(unavailable)
 }
-removeOld()
 say(`bundled in ${((performance.now() - startedAt) / 1000).toFixed(1)} s`)

@@ -11,8 +11,8 @@ const { readFileSync, statSync } = process.getBuiltinModule('node:fs')
 
 const root = import.meta.dirname.slice(0, -'/bin'.length)
 const folder = `${root}/node_modules/.cache/bundle`
-/** Two copies of the project may share their dependencies. */
-const manifest = `${folder}/${encodeURIComponent(root)}.json`
+/** Copies of the project may share their dependencies. */
+const manifest = `${folder}/${encodeURIComponent(root).slice(-200)}.json`
 const [mode] = process.argv.splice(2, 1)
 
 if (mode === 'bundle') process.exit(findBundle() || (await makeBundle()) ? 0 : 1)

@@ -1,0 +1,128 @@
+/** The bundle that bin/latchkey runs, beside the sources that it is made from. */
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { appendFileSync, cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, utimesSync } from 'node:fs'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { root } from '../../src/config/root.ts'
+import { createClient } from '../../src/testing/client.ts'
+import { temporaryFolder } from '../support/databases.ts'
+import { latchkey, startProcess } from '../support/process.ts'
+
+const forms: Record<string, Record<string, string>> = { 'the bundle': {}, 'the sources': { LATCHKEY_BUNDLE: 'off' } }
+const orders = join(root, 'examples', 'orders', 'orders.ts')
+const inEachForm = async <T>(work: (env: Record<string, string>) => Promise<T>) =>
+  Promise.all(Object.values(forms).map((env) => work(env)))
+
+/** Bundled with the dependencies of this project. */
+function copyProject(t: TestContext): string {
+  const program = join(temporaryFolder(t), 'project')
+  for (const name of ['bin', 'src', 'config', 'package.json', 'package-lock.json'])
+    cpSync(join(root, name), join(program, name), { recursive: true, preserveTimestamps: true })
+  mkdirSync(join(program, 'node_modules'))
+  const found = execFileSync('ls', ['-A', join(root, 'node_modules')], { encoding: 'utf8' })
+    .trim()
+    .split('\n')
+  for (const name of found.filter((each) => each !== '.cache'))
+    symlinkSync(join(root, 'node_modules', name), join(program, 'node_modules', name))
+  return program
+}
+
+const bundle = (program: string) => execFileSync(join(program, 'bin', 'install'), { stdio: 'pipe' })
+
+function folderOf(program: string): string {
+  const folder = join(program, 'node_modules', '.cache', 'bundle')
+  const manifest = JSON.parse(readFileSync(join(folder, `${encodeURIComponent(program).slice(-200)}.json`), 'utf8'))
+  return join(folder, manifest.bundle)
+}
+
+test('help, versions, mistakes and problems of the configuration read the same in both forms', async () => {
+  for (const args of [['--help'], ['--version'], ['products:import', '--help'], ['strat'], ['migrate', '--nonsense']]) {
+    const [one, other] = await inEachForm((env) => latchkey(args, { env }))
+    assert.deepEqual(one, other, args.join(' '))
+  }
+  const [one, other] = await inEachForm((env) => latchkey(['start'], { env: { ...env, PORT: 'x', BCRYPT_COST: '99' } }))
+  assert.deepEqual(one, other)
+  assert.match(one?.stderr ?? '', /PORT must be/)
+})
+
+test('a stack trace names the sources, with their lines', async () => {
+  const placesOf = (text: string) => [...text.matchAll(/src\/[\w/.-]+\.ts:\d+/g)].map(([place]) => place)
+  const [one, other] = await inEachForm((env) =>
+    latchkey(['migrate', '--debug'], { env: { ...env, DATABASE_URL: 'nonsense' } }),
+  )
+  const places = placesOf(one?.stderr ?? '')
+  assert.match(places[0] ?? '', /^src\/config\/config\.ts:/)
+  assert.ok(places.length > 3)
+  assert.deepEqual(places, placesOf(other?.stderr ?? ''))
+})
+
+for (const [name, form] of Object.entries(forms)) {
+  for (const threads of ['1', '2']) {
+    test(`from ${name}, with ${threads === '1' ? 'one thread' : 'two threads'}: extensions work, and what is loaded late`, async (t) => {
+      const folder = temporaryFolder(t)
+      const { url, child, ended } = await startProcess(t, {
+        env: {
+          ...form,
+          THREADS: threads,
+          DATABASE_URL: `file:${join(folder, 'test.db')}`,
+          JWT_SECRET: 'x'.repeat(32),
+          BCRYPT_COST: '4',
+          PUBLIC_URL: 'http://localhost:3000',
+          REFUSE_COMMON_PASSWORDS: 'true',
+          LATCHKEY_EXTENSIONS: orders,
+        },
+      })
+      const client = createClient(url)
+      const person = { name: 'Ada', email: 'ada@example.com', password: 'Correct-horse-9' }
+      // A dictionary of common passwords, then bcrypt in threads.
+      assert.equal((await client.post('/api/auth/register', { ...person, password: 'Password1!' })).status, 422)
+      assert.equal((await client.post('/api/auth/register', person)).status, 201)
+      const { body: tokens } = (await client.post('/api/auth/login', person)) as { body: { access_token: string } }
+      const token = tokens.access_token
+      // A QR code and WebAuthn.
+      assert.equal((await client.post('/api/auth/2fa/setup', { password: person.password }, token)).status, 200)
+      assert.equal((await client.post('/api/auth/passkeys/options', { password: person.password }, token)).status, 200)
+      const product = { name: 'Lamp', description: 'Bright', price: 1 }
+      assert.equal((await client.post('/api/v2/products', product, token)).status, 201)
+      // The thread for scans, and compiled GraphQL.
+      assert.equal((await client.get('/api/v2/products?q=lamp')).status, 200)
+      const { body } = await client.post('/graphql', { query: '{ products { data { name } } }' })
+      assert.deepEqual(body, { data: { products: { data: [{ name: 'Lamp' }] } } })
+      assert.equal((await client.get('/api/orders')).status, 401)
+      assert.equal((await client.get('/api/orders', token)).status, 200)
+      assert.equal((await client.get('/metrics')).status, 200)
+      for (const path of ['/docs', '/openapi.json', '/graphiql', '/console/sign-in', '/console/assets/console.css'])
+        assert.equal((await client.get(path)).status, 200, path)
+      child.kill('SIGTERM')
+      assert.equal((await ended).code, 0)
+    })
+  }
+}
+
+test('the bundle runs while it is that of the sources; a start in development makes it anew', async (t) => {
+  const program = copyProject(t)
+  bundle(program)
+  const main = join(program, 'src', 'main.ts')
+  /** Only the bundle says so. */
+  const mark = () => appendFileSync(join(folderOf(program), 'main.cjs'), "process.stderr.write('bundled\\n')\n")
+  const run = (...args: string[]) => latchkey(args, { program, env: { PORT: 'x' } })
+  mark()
+  assert.deepEqual(await run('--version'), { code: 0, stdout: '0.1.0\n', stderr: 'bundled\n' })
+  // As after a checkout.
+  utimesSync(main, new Date(0), new Date(0))
+  assert.equal((await run('--version')).stderr, 'bundled\n')
+  appendFileSync(main, '// Changed.\n')
+  assert.equal((await run('--version')).stderr, '')
+  const inProduction = await latchkey(['start'], { program, env: { PORT: 'x', NODE_ENV: 'production' } })
+  assert.match(inProduction.stderr, /^latchkey: PORT must be/, 'nothing is made by itself')
+  assert.match((await run('start')).stderr, /^latchkey: bundling the sources\nlatchkey: bundled in .*\n.*PORT must be/s)
+  mark()
+  assert.equal((await run('--version')).stderr, 'bundled\n')
+  rmSync(join(folderOf(program), 'main.cjs'))
+  assert.equal((await run('--version')).stdout, '0.1.0\n', 'the sources')
+  appendFileSync(main, 'this is not TypeScript')
+  const broken = await run('start')
+  assert.match(broken.stderr, /the sources cannot be bundled, so they run as they are: .*main\.ts/s)
+  assert.notEqual(broken.code, 0)
+})

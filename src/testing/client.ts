@@ -18,7 +18,13 @@ export interface RequestOptions {
   token?: string | undefined
 }
 
-export function createClient(url: string) {
+export interface Exchange {
+  request: { method: string; path: string; options: RequestOptions }
+  response: ClientResponse
+}
+
+/** `onExchange` is called for each request that got a response. */
+export function createClient(url: string, onExchange: (exchange: Exchange) => void = () => {}) {
   async function request(method: string, path: string, options: RequestOptions = {}): Promise<ClientResponse> {
     const headers = new Headers(options.headers)
     if (options.token !== undefined) headers.set('authorization', `Bearer ${options.token}`)
@@ -38,7 +44,9 @@ export function createClient(url: string) {
     })
     const text = await response.text()
     const isJson = response.headers.get('content-type')?.includes('json') && text !== ''
-    return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : text }
+    const received = { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : text }
+    onExchange({ request: { method, path, options }, response: received })
+    return received
   }
   return {
     request,

@@ -10,7 +10,7 @@ import { admin } from '../features/admin/admin.feature.ts'
 import type { Dialect } from '../platform/database/database.ts'
 import type { Feature, ServiceOf } from '../platform/feature.ts'
 import { createLogger } from '../platform/log/logger.ts'
-import { createClient } from './client.ts'
+import { createClient, type Exchange } from './client.ts'
 import { type Beginning, beginNow, createMovableClock, type MovableClock } from './clock.ts'
 import { type ConsoleBrowser, openConsole } from './console.ts'
 import { createTestDatabase, type TestDatabase, testThreads } from './databases.ts'
@@ -29,6 +29,8 @@ export interface TestServiceOptions {
   environment?: Readonly<Record<string, string>>
   /** Called before the service listens. */
   onCreated?: OnCreated
+  /** Called for each request of the client that got a response. */
+  onExchange?: (exchange: Exchange) => void
   /** By default as many as the variable THREADS says, and one if it is unset or if `extensions` has features. */
   threads?: number
 }
@@ -130,7 +132,7 @@ export async function startService(options: TestServiceOptions = {}): Promise<Te
       },
       openConsole: () => openConsole({ url }),
       close,
-      ...createClient(url),
+      ...createClient(url, options.onExchange),
     }
   } catch (error) {
     await own?.drop()

@@ -9,6 +9,7 @@ import type { Infrastructure } from '../../src/platform/infrastructure.ts'
 import { startPeriod } from '../../src/testing/clock.ts'
 import { startService, type TestService } from '../../src/testing/start-service.ts'
 import { createDatabaseUrl } from './databases.ts'
+import { noteExchange, noteService } from './failure-notes.ts'
 
 export interface ApiOptions {
   engine?: Dialect
@@ -38,11 +39,13 @@ export async function startApi(t: Owner, options: ApiOptions = {}): Promise<Api>
     extensions: [...additionsOf(options), ...extensions],
     databaseUrl: env.DATABASE_URL ?? (await createDatabaseUrl(t, engine, { isMigrated: true })),
     environment: env,
+    onExchange: noteExchange,
     ...(options.config !== undefined && { config: options.config }),
     ...(options.extend && { onCreated: options.extend }),
     ...(options.threads !== undefined && { threads: options.threads }),
   })
   t.after(() => api.close())
+  noteService(api)
   return api
 }
 

@@ -1,9 +1,11 @@
-/** With TEST_TIMES=1, a run ends with a table of the CPU seconds that each test file took. */
+/** A run ends with a table of the processor time that test files took: the slowest ones, or all with TEST_TIMES=1. */
 import { appendFileSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { childrenOf } from './process-tree.ts'
 
-export const isTimed = process.env.TEST_TIMES === '1'
+const shown = process.env.TEST_TIMES === '1' ? Number.POSITIVE_INFINITY : 15
+/** Begins the names of the tests that record it. */
+export const recorderPrefix = 'CPU time of '
 
 /** Imported after a test file, it records what the process has used since the last such import. */
 const recorder = new URL('./record-cpu-time.ts', import.meta.url)
@@ -58,7 +60,8 @@ export function describeTimes(folder: string): string {
   const lines = readFileSync(join(folder, 'times'), 'utf8').trim().split('\n')
   const times: [name: string, seconds: number][] = lines.map((line) => JSON.parse(line))
   const total = times.reduce((sum, [, seconds]) => sum + seconds, 0)
-  return [...times.sort(([, one], [, other]) => other - one), ['all', total] as const]
+  const slowest = times.sort(([, one], [, other]) => other - one).slice(0, shown)
+  return [...slowest, ['all', total] as const]
     .map(([name, seconds]) => `${seconds.toFixed(1).padStart(8)}  ${name}\n`)
     .join('')
 }

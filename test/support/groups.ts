@@ -7,7 +7,7 @@ import { availableParallelism } from 'node:os'
 import { dirname, join, relative, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { root } from '../../src/config/root.ts'
-import { isTimed, recorderFor } from './cpu-times.ts'
+import { recorderFor } from './cpu-times.ts'
 
 const filesPerProcess = 16
 
@@ -65,10 +65,10 @@ function partOf(file: string): string {
 
 function contentOf(name: string, files: readonly string[], threads: number): string {
   const first = `data:text/javascript,process.env.TEST_THREADS ??= '${threads}'`
-  const loaded = isTimed ? [recorderFor(`(loading ${name})`)] : []
+  const loaded = [recorderFor(`(loading ${name})`)]
   const urls = files.flatMap((file) => {
     const url = pathToFileURL(resolve(root, file)).href
-    return isTimed ? [url, recorderFor(file)] : [url]
+    return [url, recorderFor(file)]
   })
   return [first, ...loaded, ...urls].map((url) => `import ${JSON.stringify(url)}\n`).join('')
 }

@@ -1,6 +1,6 @@
 /** See cpu-times.ts. A test of its own, because tests run one after another, in the order of imports. */
 import { test } from 'node:test'
-import { cpuSecondsOf, recordTime } from './cpu-times.ts'
+import { cpuSecondsOf, recorderPrefix, recordTime } from './cpu-times.ts'
 
 declare global {
   var recordedCpuSeconds: number | undefined
@@ -8,7 +8,7 @@ declare global {
 
 const name = new URL(import.meta.url).searchParams.get('name') ?? ''
 
-test(`CPU time of ${name}`, () => {
+test(`${recorderPrefix}${name}`, () => {
   const now = cpuSecondsOf(process.pid)
   recordTime(process.env.TEST_RUN_FOLDER ?? '', name, now - (globalThis.recordedCpuSeconds ?? 0))
   globalThis.recordedCpuSeconds = now

@@ -1,35 +1,31 @@
 /**
  * `npm test`: format, lint and types, then all tests with the servers they need. `npm run test:full`: also those in
  * test/full, which take minutes. `npm run test:fast`: only tests, on SQLite, without a browser and other programs.
- * Arguments are test files.
+ * Arguments are test files, folders, or a part of their names: `npm run test:fast -- products`.
  */
 import { spawn } from 'node:child_process'
-import { globSync } from 'node:fs'
+import { existsSync, globSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join, relative, resolve } from 'node:path'
 import { root } from '../../src/config/root.ts'
-import { installChromium } from './chromium.ts'
-import { cpuSecondsOf, describeTimes, isTimed, recordDaemons, recordTime } from './cpu-times.ts'
+import { cpuSecondsOf, describeTimes, recordDaemons, recordTime } from './cpu-times.ts'
 import { groupFiles } from './groups.ts'
 import { removeLeftovers } from './leftovers.ts'
-import { installTestPrograms } from './programs.ts'
 import { createRunFolder, daemonsIn, findPlace } from './run-folder.ts'
-import { startServers } from './servers.ts'
-import { createTemplates } from './templates.ts'
 
+const wrongUsage = 64
 const args = process.argv.slice(2)
 const isFast = args.includes('--fast')
 const isFull = args.includes('--full')
-const files = args.filter((arg) => !arg.startsWith('--'))
+const asked = args.filter((arg) => !arg.startsWith('--'))
 const everything = [
   'src/**/*.test.ts',
   'test/*.test.ts',
   'examples/**/*.test.ts',
   isFast ? 'test/!(browser|full|programs)/**/*.test.ts' : `test/${isFull ? '*' : '!(full)'}/**/*.test.ts`,
 ]
-const tests = files.length > 0 ? files : everything
 
-if (!isFast && files.length === 0) {
+if (!isFast && asked.length === 0) {
   const program = (name: string) => join(root, 'node_modules', '.bin', name)
   const codes = await Promise.all([
     run(program('biome'), ['ci', '--error-on-warnings', '.'], {}),
@@ -40,15 +36,15 @@ if (!isFast && files.length === 0) {
   if (failed) process.exit(failed.code)
 }
 
-const found = inOrder(globSync(tests, { cwd: root }))
-if (found.length === 0) throw new Error(`there is no test file ${tests.join(' ')}`)
-if (found.some((file) => isIn('browser', file))) installChromium()
-if (found.some((file) => isIn('programs', file))) installTestPrograms()
+const found = inOrder(asked.length > 0 ? asked.flatMap(findFiles) : globSync(everything, { cwd: root }))
+// Each is loaded only if it is needed: a run of one file should begin at once.
+if (found.some((file) => isIn('browser', file))) (await import('./chromium.ts')).installChromium()
+if (found.some((file) => isIn('programs', file))) (await import('./programs.ts')).installTestPrograms()
 const folder = createRunFolder(findPlace())
-if (isTimed) recordTime(folder.path, '(checks)', cpuSecondsOf(process.pid))
-const servers = isFast ? undefined : await startServers(folder.path, readGiven())
+recordTime(folder.path, '(checks)', cpuSecondsOf(process.pid))
+const servers = isFast ? undefined : await (await import('./servers.ts')).startServers(folder.path, readGiven())
 const expected = new Set([folder.watchdog, ...daemonsIn(folder.path)])
-const templates = await createTemplates(folder.path, servers?.databaseUrl)
+const templates = await (await import('./templates.ts')).createTemplates(folder.path, servers?.databaseUrl)
 const groups = groupFiles({ folder: folder.path, files: found, apiThreads: isFast ? 1 : 2 })
 // Two more than cores, because some wait. The longest group takes minutes; the limit is only against hangs.
 const limits = [`--concurrency=${Math.min(availableParallelism() + 2, 6)}`, '--timeout=3600000']
@@ -62,14 +58,23 @@ const tested = await run(process.execPath, [join(root, 'test', 'support', 'run-f
 })
 await templates.remove()
 const left = await removeLeftovers({ ...folder, folder: folder.path, session: tested.pid, expected })
-if (isTimed) {
-  recordDaemons(folder.path)
-  process.stdout.write(`\nCPU seconds\n${describeTimes(folder.path)}`)
-}
+recordDaemons(folder.path)
+process.stdout.write(`\nProcessor time in seconds, by file\n${describeTimes(folder.path)}`)
 await folder.remove()
 left.push(...(await removeLeftovers({ ...folder, folder: folder.path, session: tested.pid, expected: new Set() })))
 for (const line of left) process.stderr.write(`the tests have left ${line}\n`)
 process.exit(left.length > 0 ? 1 : tested.code)
+
+function findFiles(name: string): string[] {
+  const path = resolve(root, name)
+  if (path.endsWith('.ts') && existsSync(path)) return [name]
+  const matching = existsSync(path)
+    ? globSync(join(relative(root, path), '**/*.test.ts'), { cwd: root })
+    : globSync([...everything, name], { cwd: root }).filter((file) => file.includes(name.replace(/\*.*/, '')))
+  if (matching.length > 0) return matching
+  process.stderr.write(`there is no test file, folder or part of a name "${name}"\n`)
+  process.exit(wrongUsage)
+}
 
 /** Long groups first, so that short ones keep all cores busy at the end. */
 function inOrder(paths: string[]): string[] {

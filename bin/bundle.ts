@@ -153,9 +153,8 @@ function places(alone: Set<string>): Plugin {
             const target = resolve(dirname(id), path)
             const each = nameOf(target)
             const isThread = each === 'serving-thread'
-            if (isThread || each.startsWith('public-')) {
-              this.emitFile({ type: 'chunk', id: target, fileName: `${each}${programEnd}` })
-            } else alone.add(target)
+            if (isThread) this.emitFile({ type: 'chunk', id: target, fileName: `${each}${programEnd}` })
+            else alone.add(target)
             const here = `process.getBuiltinModule('node:url').pathToFileURL(__filename)`
             replacement = `new URL('./${each}.${isThread ? 'cjs' : 'mjs'}', ${here})`
           }
@@ -254,6 +253,13 @@ function together(graph: Map<string, readonly string[]>): Plugin {
         }
         return { code: magicString }
       },
+    },
+    /** What extensions import is of the same program. */
+    buildStart() {
+      for (const path of globSync('public/*.ts', { cwd: sources })) {
+        const id = join(sources, path)
+        this.emitFile({ type: 'chunk', id, fileName: `${nameOf(id)}${programEnd}` })
+      }
     },
     moduleParsed({ id, importedIds }) {
       graph.set(id, importedIds)

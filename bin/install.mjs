@@ -56,6 +56,7 @@ if (process.argv.includes('--restore')) {
 
 /** Without a bundle the sources run as they are. */
 function bundle() {
+  if (process.env.LATCHKEY_BUNDLE === 'off') return
   const pinned = join(modules, 'node', 'bin', 'node')
   const node = existsSync(pinned) ? pinned : process.execPath
   spawnSync(node, [join(root, 'bin', 'run.mjs'), 'bundle'], { stdio: 'inherit' })

@@ -90,4 +90,7 @@ Error.prepareStackTrace = (error, frames) => {
   return [title, ...frames.map((frame) => `    at ${describe(frame)}`)].join('\n')
 }
 
+/** Where extensions find what they import of the program: see load-extensions.ts. */
+globalThis[Symbol.for('latchkey.bundle')] = pathToFileURL(`${__dirname}/`).href
+
 module.exports = load

@@ -133,7 +133,7 @@ test('relative imports name the .ts file', () => {
 const doors: [what: string, pattern: RegExp, doors: string[]][] = [
   ['the time', /\bDate\.now\(|new Date\(\)/, ['core/clock.ts']],
   ['randomness', /\brandom(Bytes|UUID|Int)\b|Math\.random/, ['core/random.ts']],
-  ['the environment', /process\.env\b/, ['commands/settings.ts', 'testing/databases.ts']],
+  ['the environment', /process\.env\b/, ['commands/feature-settings.ts', 'testing/databases.ts']],
   ['node:http', /^import (?!type ).*'node:http'/m, ['platform/http/node-http.ts']],
   ['the console', /\bconsole\.(debug|dir|error|info|log|table|trace|warn)\b/, []],
 ]

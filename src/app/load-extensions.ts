@@ -1,7 +1,7 @@
 /** Loads the extensions that the configuration names. Each module's default export is a feature. */
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { createRequire, registerHooks, stripTypeScriptTypes } from 'node:module'
-import { isAbsolute, join, resolve } from 'node:path'
+import { basename, isAbsolute, join, resolve } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { root } from '../config/root.ts'
 import { errorMessage } from '../core/error-message.ts'
@@ -52,14 +52,19 @@ function entryOf({ main, exports }: { main?: unknown; exports?: unknown }): stri
   return typeof main === 'string' ? main : undefined
 }
 
-/** As package.json exports them. */
-const publicModules: ReadonlyMap<string, string> = new Map([
-  ['latchkey', new URL('../public/index.ts', import.meta.url).href],
-  ['latchkey/feature', new URL('../public/feature.ts', import.meta.url).href],
-  ['latchkey/graphql', new URL('../public/graphql.ts', import.meta.url).href],
-  ['latchkey/testing', new URL('../public/testing.ts', import.meta.url).href],
-  ['latchkey/package.json', pathToFileURL(join(root, 'package.json')).href],
-])
+/** The URLs behind the exports of package.json: in a bundle these are modules of it (bin/bundle.ts). */
+function findPublicModules(): Map<string, string> {
+  const { name, exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+    name: string
+    exports: Record<string, string>
+  }
+  const bundle = Reflect.get(globalThis, Symbol.for('latchkey.bundle')) as string | undefined
+  const urlOf = (file: string) => {
+    const isBundled = bundle !== undefined && file.endsWith('.ts')
+    return isBundled ? `${bundle}public-${basename(file, '.ts')}.mjs` : pathToFileURL(join(root, file)).href
+  }
+  return new Map(Object.entries(exports).map(([path, file]) => [name + path.slice(1), urlOf(file)]))
+}
 
 let isRegistered = false
 
@@ -71,6 +76,7 @@ let isRegistered = false
 function registerLatchkeyImports(): void {
   if (isRegistered) return
   isRegistered = true
+  const publicModules = findPublicModules()
   registerHooks({
     resolve(specifier, context, next) {
       const url = publicModules.get(specifier)

@@ -1,6 +1,6 @@
 /** The command doctor: its options and help. */
 import type { Command } from 'commander'
-import type { GlobalOptions, Settings } from './settings.ts'
+import type { Settings } from './settings.ts'
 
 const doctorHelp = `
 Checks the settings that production needs, the database, Redis, the mail server, the OpenTelemetry collector, scheduled
@@ -22,7 +22,7 @@ export function addDoctorCommand(
       const { doctor } = await import('./doctor.ts')
       const { findStartProblems } = await import('./settings.ts')
       const settings = await read({ forService: false })
-      const startProblems = findStartProblems(program.opts<GlobalOptions>(), settings.extensions)
+      const startProblems = findStartProblems(settings)
       await doctor(settings, { ...options, startProblems })
     })
 }

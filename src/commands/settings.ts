@@ -32,9 +32,9 @@ export function readSettings(
 }
 
 /** Why `start` would refuse the configuration. */
-export function findStartProblems({ config }: GlobalOptions, extensions: readonly Feature[]): readonly string[] {
+export function findStartProblems({ sources, extensions }: Settings): readonly string[] {
   try {
-    loadConfig({ directory: config, environment: process.env, forService: true }, extensions)
+    loadConfig({ ...sources, forService: true }, extensions)
     return []
   } catch (error) {
     if (error instanceof FatalError) return error.lines

@@ -3,7 +3,6 @@ import assert from 'node:assert/strict'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { root } from '../../src/config/root.ts'
 import { openDatabase } from '../../src/platform/database/open.ts'
 import { createClient } from '../../src/testing/client.ts'
 import { createDatabaseUrl, onEachEngine, temporaryFolder } from '../support/databases.ts'
@@ -17,7 +16,7 @@ const few = 5
 const extension = (file: string, released: string) => `
   import { appendFileSync, existsSync, readFileSync } from 'node:fs'
   import { setTimeout as sleep } from 'node:timers/promises'
-  import { defineFeature, on } from '${join(root, 'src', 'public', 'feature.ts')}'
+  import { defineFeature, on } from 'latchkey/feature'
   const file = ${JSON.stringify(file)}
   const countLines = () => (existsSync(file) ? readFileSync(file, 'utf8').split('\\n').length - 1 : 0)
   export default defineFeature({

@@ -44,6 +44,8 @@ export function createProject(t: TestContext): Project {
         HOME: folder,
         FAKE_NPM_CALLS: calls,
         FAKE_NPM_FROM: join(root, 'node_modules'),
+        // Which test/cli/bundle.test.ts is about.
+        LATCHKEY_BUNDLE: 'off',
         ...env,
       },
     })

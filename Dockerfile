@@ -38,6 +38,7 @@ ENV NODE_ENV=production
 COPY --from=build /srv/latchkey/package.json ./
 COPY --from=build /srv/latchkey/bin bin
 COPY --from=build /srv/latchkey/config config
+COPY --from=build /srv/latchkey/.bundle .bundle
 COPY --from=build /srv/latchkey/node_modules node_modules
 COPY --from=build /srv/latchkey/src src
 

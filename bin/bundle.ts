@@ -11,6 +11,7 @@ import {
   globSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -22,16 +23,17 @@ import { tmpdir } from 'node:os'
 import { basename, dirname, join, relative, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { pathToFileURL } from 'node:url'
-import { type Plugin, RUNTIME_MODULE_ID, rolldown } from 'rolldown'
+import type { Plugin } from 'rolldown'
 
 const root = join(import.meta.dirname, '..')
 const sources = join(root, 'src')
 const main = join(sources, 'main.ts')
-const folder = join(root, 'node_modules', '.cache', 'bundle')
+const folder = join(root, '.bundle')
 const newImport = /new URL\('(\.[^']*\.ts)', import\.meta\.url\)|import\.meta\.(dirname|url)/g
 const dynamicImport = /import\('(\.[^']*\.ts)'\)/g
 /** A process that still runs an earlier bundle may load further parts of it. */
 const kept = 3
+const dayMs = 24 * 60 * 60 * 1000
 /** Of files that load.cjs loads and Node does not. */
 const programEnd = '.program.js'
 /** These take longest to load, and not every process uses them. They are objects of functions. */
@@ -43,8 +45,8 @@ const unavailable = 69
 const startedAt = performance.now()
 const began = Date.now()
 const name = `${began.toString(36)}-${process.pid}`
-/** Copies of the project may share their dependencies. */
-const manifest = join(folder, `${encodeURIComponent(root).slice(-200)}.json`)
+const manifest = join(folder, 'manifest.json')
+const empty = mkdtempSync(join(tmpdir(), 'latchkey-bundle-'))
 const made = new Set<string>()
 
 async function makeAll(target: string): Promise<void> {
@@ -62,7 +64,6 @@ async function makeAll(target: string): Promise<void> {
  * functions that a start calls. Without it a start takes a third longer, and is otherwise the same.
  */
 async function compileAll(target: string): Promise<void> {
-  const empty = mkdtempSync(join(tmpdir(), 'latchkey-bundle-'))
   const env = {
     PATH: process.env.PATH ?? '',
     LATCHKEY_WRITES_CODE: '1',
@@ -75,20 +76,18 @@ async function compileAll(target: string): Promise<void> {
     JWT_SECRET: 'nothing that is signed here lasts',
   }
   const args = [join(target, 'main.cjs'), '--config', empty, 'start']
-  const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'ignore'], timeout: 30_000 })
+  // It ends with its standard input, and so with this process.
+  const child = spawn(process.execPath, args, { env, stdio: ['pipe', 'pipe', 'ignore'], timeout: 30_000 })
   const ended = once(child, 'exit')
-  try {
-    for await (const line of createInterface({ input: child.stdout })) {
-      if (line.includes('is listening')) child.kill('SIGTERM')
-    }
-    await ended
-  } finally {
-    rmSync(empty, { recursive: true, force: true })
+  for await (const line of createInterface({ input: child.stdout })) {
+    if (line.includes('is listening')) child.kill('SIGTERM')
   }
+  await ended
 }
 
 /** `alone` gets the modules of threads that are bundles of their own. */
 async function bundle(entry: string, target: string, alone?: Set<string>): Promise<void> {
+  const { rolldown, RUNTIME_MODULE_ID } = await import('rolldown')
   const graph = new Map<string, readonly string[]>()
   const isProgram = alone !== undefined
   const bundled = await rolldown({
@@ -98,7 +97,13 @@ async function bundle(entry: string, target: string, alone?: Set<string>): Promi
     // Native code finds its binary by its own place, and Piscina its worker.
     external: [/^@node-rs\//, 'piscina', 'pg-native'],
     treeshake: { propertyReadSideEffects: false },
-    plugins: [builtins(), latePackages(), ...(isProgram ? [together(graph)] : []), places(alone ?? new Set())],
+    plugins: [
+      builtins(RUNTIME_MODULE_ID),
+      latePackages(),
+      ...(isProgram ? [together(graph)] : []),
+      places(alone ?? new Set()),
+      remember,
+    ],
     onLog: () => {},
   })
   const { output } = await bundled.write({
@@ -106,6 +111,7 @@ async function bundle(entry: string, target: string, alone?: Set<string>): Promi
     format: isProgram ? 'cjs' : 'esm',
     sourcemap: true,
     comments: false,
+    dynamicImportInCjs: false,
     entryFileNames: isProgram ? `[name]${programEnd}` : '[name].mjs',
     chunkFileNames: '[name]-[hash].js',
     // For its stack traces.
@@ -113,11 +119,25 @@ async function bundle(entry: string, target: string, alone?: Set<string>): Promi
     codeSplitting: isProgram ? { groups: [{ name: groupBy(graph), debugName: 'by use' }] } : false,
   })
   for (const chunk of output) {
+    if (chunk.fileName.endsWith('.map')) shorten(join(target, chunk.fileName))
     if (chunk.type !== 'chunk') continue
-    for (const id of chunk.moduleIds) if (id.startsWith(sources)) made.add(id)
     if (isProgram && chunk.isEntry) writeEntry(target, chunk)
   }
   await bundled.close()
+}
+
+/** Only the places are needed: a service reads the map with its first stack trace. */
+function shorten(map: string): void {
+  const { sourcesContent: _sources, ...rest } = JSON.parse(readFileSync(map, 'utf8'))
+  writeFileSync(map, JSON.stringify(rest))
+}
+
+/** All that was read, also what leaves nothing but a constant elsewhere. */
+const remember: Plugin = {
+  name: 'remember',
+  moduleParsed({ id }) {
+    if (id.startsWith(sources)) made.add(id)
+  },
 }
 
 /** What Node loads: for the command line and for threads, and as modules for extensions. */
@@ -145,7 +165,10 @@ function places(alone: Set<string>): Plugin {
     transform: {
       filter: { id: /\/src\/.*\.ts$/ },
       handler(code, id, { magicString }) {
-        if (!magicString || !code.includes('import.meta')) return null
+        if (!magicString) return null
+        // See load-bundle.cjs.
+        for (const { index } of code.matchAll(/(?<=await )import\((?!')/g))
+          magicString.overwrite(index, index + 6, 'importModule')
         for (const { 0: text, 1: path, 2: property, index } of code.matchAll(newImport)) {
           const start = index
           let replacement = JSON.stringify(property === 'dirname' ? dirname(id) : pathToFileURL(id).href)
@@ -167,13 +190,13 @@ function places(alone: Set<string>): Plugin {
 }
 
 /** An `import` of a built-in module reads all that it exports, and some of that loads fetch or WebCrypto. */
-function builtins(): Plugin {
+function builtins(runtime: string): Plugin {
   return {
     name: 'builtins',
     resolveId: {
       order: 'pre',
       handler(source, importer, { kind }) {
-        if (!isBuiltin(source) || importer === RUNTIME_MODULE_ID) return null
+        if (!isBuiltin(source) || importer === runtime) return null
         const id = `\0${kind === 'require-call' ? 'required' : 'imported'}:${source.replace(/^node:/, '')}`
         return { id, moduleSideEffects: false }
       },
@@ -312,7 +335,7 @@ function findGroups(graph: ReadonlyMap<string, readonly string[]>): Map<string, 
 
 /** Written last, at once: what is not finished is not found. Only what the bundle is made from can make it outdated. */
 function writeManifest(): void {
-  const tools = ['bin/bundle.ts', 'bin/load-bundle.cjs', 'node_modules/.package-lock.json']
+  const tools = ['bin/bundle.ts', 'bin/load-bundle.cjs', 'package.json', 'node_modules/.package-lock.json']
   const paths = [...[...made].map((id) => relative(root, id)), ...tools]
   const files = paths.map((path) => {
     const { size, mtimeMs } = statSync(join(root, path))
@@ -321,11 +344,21 @@ function writeManifest(): void {
   })
   const digests = paths.map((path) => [path, hash('sha256', readFileSync(join(root, path)))])
   const bundles = [name, ...readEarlier()]
-  const text = JSON.stringify({ node: process.version, bundle: name, bundles: bundles.slice(0, kept), files })
+  const text = JSON.stringify({ root, node: process.version, bundle: name, bundles: bundles.slice(0, kept), files })
   writeFileSync(join(folder, name, 'digests.json'), JSON.stringify(Object.fromEntries(digests)))
   writeFileSync(join(folder, name, 'manifest.json'), text)
   renameSync(join(folder, name, 'manifest.json'), manifest)
-  for (const each of bundles.slice(kept)) rmSync(join(folder, each), { recursive: true, force: true })
+  removeOld(bundles)
+}
+
+/** Those before the newest, and what builds left that were interrupted. */
+function removeOld(bundles: readonly string[]): void {
+  const old = readdirSync(folder).filter((each) => {
+    const path = join(folder, each)
+    const isRecent = began - statSync(path).mtimeMs < dayMs
+    return path !== manifest && !bundles.slice(0, kept).includes(each) && (bundles.includes(each) || !isRecent)
+  })
+  for (const each of old) rmSync(join(folder, each), { recursive: true, force: true })
 }
 
 /** The newest first. */
@@ -341,12 +374,28 @@ function say(text: string): void {
   process.stderr.write(`latchkey: ${text}\n`)
 }
 
+/** Nothing is left of a build that ends early. */
+function cleanUp(): void {
+  for (const path of [join(folder, name), empty]) rmSync(path, { recursive: true, force: true })
+}
+
+for (const [signal, code] of [
+  ['SIGHUP', 129],
+  ['SIGINT', 130],
+  ['SIGTERM', 143],
+] as const)
+  process.once(signal, () => {
+    cleanUp()
+    process.exit(code)
+  })
+
 say('bundling the sources')
 try {
   await makeAll(join(folder, name))
   writeManifest()
+  rmSync(empty, { recursive: true, force: true })
 } catch (error) {
-  rmSync(join(folder, name), { recursive: true, force: true })
+  cleanUp()
   say(`the sources cannot be bundled, so they run as they are: ${(error as Error).message.split('\n', 3).join(' ')}`)
   process.exit(unavailable)
 }

@@ -7,7 +7,7 @@ const { createRequire, SourceMap } = process.getBuiltinModule('node:module')
 const { fileURLToPath, pathToFileURL } = process.getBuiltinModule('node:url')
 const { constants, Script } = process.getBuiltinModule('node:vm')
 
-const start = '(function (exports, require, module, __filename, __dirname) {'
+const start = '(function (exports, require, module, __filename, __dirname, importModule) {'
 const modules = new Map()
 const scripts = new Map()
 let outside
@@ -22,10 +22,11 @@ function load(name) {
     filename,
     columnOffset: -start.length,
     cachedData: readCode(`${filename}.code`),
+    // Of dependencies. Our own sources call importModule, which Node does not warn of.
     importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
   })
   scripts.set(filename, script)
-  script.runInThisContext()(module.exports, requireFrom, module, filename, __dirname)
+  script.runInThisContext()(module.exports, requireFrom, module, filename, __dirname, importModule)
   return module.exports
 }
 
@@ -38,6 +39,9 @@ function requireFrom(id) {
   return outside(id)
 }
 
+/** For extensions. */
+const importModule = (url) => import(url)
+
 /** Refused by V8, and then made anew, by another version or on another kind of processor. */
 function readCode(path) {
   try {
@@ -49,6 +53,7 @@ function readCode(path) {
 
 /** For the bundler, which starts the program once. */
 if (process.env.LATCHKEY_WRITES_CODE) {
+  process.stdin.once('end', () => process.exit(1)).resume()
   process.once('exit', () => {
     for (const [filename, script] of scripts) writeFileSync(`${filename}.code`, script.createCachedData())
   })

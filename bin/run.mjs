@@ -10,9 +10,8 @@
 const { readFileSync, statSync } = process.getBuiltinModule('node:fs')
 
 const root = import.meta.dirname.slice(0, -'/bin'.length)
-const folder = `${root}/node_modules/.cache/bundle`
-/** Copies of the project may share their dependencies. */
-const manifest = `${folder}/${encodeURIComponent(root).slice(-200)}.json`
+/** Not in node_modules, which an install replaces while a service may be running. */
+const folder = `${root}/.bundle`
 const [mode] = process.argv.splice(2, 1)
 
 if (mode === 'bundle') process.exit(findBundle() || (await makeBundle()) ? 0 : 1)
@@ -26,8 +25,9 @@ await program.finished
 /** Its folder, if it was made from the files as they are, by this version of Node. Whatever is wrong with it, the sources run. */
 function findBundle() {
   try {
-    const { node, bundle, files } = JSON.parse(readFileSync(manifest, 'utf8'))
-    if (node !== process.version || !statSync(`${folder}/${bundle}/main.cjs`).isFile()) return undefined
+    const { root: madeIn, node, bundle, files } = JSON.parse(readFileSync(`${folder}/manifest.json`, 'utf8'))
+    if (madeIn !== root || node !== process.version || !statSync(`${folder}/${bundle}/main.cjs`).isFile())
+      return undefined
     /** By path. Read only where a file has another time, as after a checkout or a copy. */
     let digests
     const hasSameContent = (path) => {
@@ -54,14 +54,13 @@ async function makeIfAllowed() {
 async function makeBundle() {
   const { spawn } = process.getBuiltinModule('node:child_process')
   const child = spawn(process.execPath, [`${root}/bin/bundle.ts`], { stdio: ['ignore', 'inherit', 'inherit'] })
-  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP']
+  const signals = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 }
   const end = (signal) => {
     child.kill(signal)
-    for (const each of signals) process.off(each, end)
-    process.kill(process.pid, signal)
+    process.exit(signals[signal])
   }
-  for (const signal of signals) process.on(signal, end)
+  for (const signal of Object.keys(signals)) process.on(signal, end)
   const code = await new Promise((resolve) => child.once('error', resolve).once('exit', resolve))
-  for (const signal of signals) process.off(signal, end)
+  for (const signal of Object.keys(signals)) process.off(signal, end)
   return code === 0
 }

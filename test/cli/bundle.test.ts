@@ -1,13 +1,16 @@
 /** The bundle that bin/latchkey runs, beside the sources that it is made from. */
 import assert from 'node:assert/strict'
-import { execFileSync } from 'node:child_process'
-import { appendFileSync, cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, utimesSync } from 'node:fs'
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { appendFileSync, cpSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { root } from '../../src/config/root.ts'
 import { createClient } from '../../src/testing/client.ts'
 import { temporaryFolder } from '../support/databases.ts'
+import { eventually } from '../support/eventually.ts'
 import { latchkey, startProcess } from '../support/process.ts'
+import { childrenOf } from '../support/process-tree.ts'
 
 const forms: Record<string, Record<string, string>> = { 'the bundle': {}, 'the sources': { LATCHKEY_BUNDLE: 'off' } }
 const orders = join(root, 'examples', 'orders', 'orders.ts')
@@ -31,9 +34,8 @@ function copyProject(t: TestContext): string {
 const bundle = (program: string) => execFileSync(join(program, 'bin', 'install'), { stdio: 'pipe' })
 
 function folderOf(program: string): string {
-  const folder = join(program, 'node_modules', '.cache', 'bundle')
-  const manifest = JSON.parse(readFileSync(join(folder, `${encodeURIComponent(program).slice(-200)}.json`), 'utf8'))
-  return join(folder, manifest.bundle)
+  const folder = join(program, '.bundle')
+  return join(folder, JSON.parse(readFileSync(join(folder, 'manifest.json'), 'utf8')).bundle)
 }
 
 test('help, versions, mistakes and problems of the configuration read the same in both forms', async () => {
@@ -95,7 +97,8 @@ for (const [name, form] of Object.entries(forms)) {
       for (const path of ['/docs', '/openapi.json', '/graphiql', '/console/sign-in', '/console/assets/console.css'])
         assert.equal((await client.get(path)).status, 200, path)
       child.kill('SIGTERM')
-      assert.equal((await ended).code, 0)
+      const { code, stderr } = await ended
+      assert.deepEqual([code, stderr], [0, ''])
     })
   }
 }
@@ -112,17 +115,36 @@ test('the bundle runs while it is that of the sources; a start in development ma
   // As after a checkout.
   utimesSync(main, new Date(0), new Date(0))
   assert.equal((await run('--version')).stderr, 'bundled\n')
-  appendFileSync(main, '// Changed.\n')
+  // Of which nothing but a constant is used elsewhere.
+  const constants = join(program, 'src', 'platform', 'database', 'sqlite', 'scanner-messages.ts')
+  appendFileSync(constants, '// Changed.\n')
   assert.equal((await run('--version')).stderr, '')
   const inProduction = await latchkey(['start'], { program, env: { PORT: 'x', NODE_ENV: 'production' } })
   assert.match(inProduction.stderr, /^latchkey: PORT must be/, 'nothing is made by itself')
   assert.match((await run('start')).stderr, /^latchkey: bundling the sources\nlatchkey: bundled in .*\n.*PORT must be/s)
   mark()
   assert.equal((await run('--version')).stderr, 'bundled\n')
+  appendFileSync(main, '// Changed.\n')
+  assert.equal((await run('--version')).stderr, '')
+  bundle(program)
   rmSync(join(folderOf(program), 'main.cjs'))
   assert.equal((await run('--version')).stdout, '0.1.0\n', 'the sources')
   appendFileSync(main, 'this is not TypeScript')
   const broken = await run('start')
   assert.match(broken.stderr, /the sources cannot be bundled, so they run as they are: .*main\.ts/s)
   assert.notEqual(broken.code, 0)
+})
+
+test('a build that is ended leaves nothing behind, and nothing that runs', async (t) => {
+  const program = copyProject(t)
+  const TMPDIR = temporaryFolder(t)
+  const build = spawn(process.execPath, [join(program, 'bin', 'bundle.ts')], { env: { ...process.env, TMPDIR } })
+  const ended = once(build, 'exit')
+  // The program is being started, so that its code is compiled.
+  await eventually(() => assert.ok(readdirSync(TMPDIR).some((name) => readdirSync(join(TMPDIR, name)).length > 0)))
+  const [started] = childrenOf(build.pid as number)
+  build.kill('SIGTERM')
+  assert.deepEqual(await ended, [143, null])
+  assert.deepEqual([readdirSync(TMPDIR), readdirSync(join(program, '.bundle'))], [[], []])
+  await eventually(() => assert.throws(() => process.kill(started as number, 0), { code: 'ESRCH' }))
 })

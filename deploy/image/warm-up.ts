@@ -1,6 +1,6 @@
 /**
  * Fills the compile cache (NODE_COMPILE_CACHE, see bin/latchkey): starts the service on an empty database, uses each of
- * its parts once, and stops it. Without the cache a start takes about twice as long and 50 MB more.
+ * its parts once, and stops it. The bundle has the code of the program; this is for its other threads and their packages.
  *
  * Node keeps a cache for each user, Node version and type of processor. On another one the service starts without it.
  */

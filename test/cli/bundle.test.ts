@@ -23,9 +23,7 @@ function copyProject(t: TestContext): string {
   for (const name of ['bin', 'src', 'config', 'package.json', 'package-lock.json'])
     cpSync(join(root, name), join(program, name), { recursive: true, preserveTimestamps: true })
   mkdirSync(join(program, 'node_modules'))
-  const found = execFileSync('ls', ['-A', join(root, 'node_modules')], { encoding: 'utf8' })
-    .trim()
-    .split('\n')
+  const found = readdirSync(join(root, 'node_modules'))
   for (const name of found.filter((each) => each !== '.cache'))
     symlinkSync(join(root, 'node_modules', name), join(program, 'node_modules', name))
   return program

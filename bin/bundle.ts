@@ -49,6 +49,9 @@ const manifest = join(folder, 'manifest.json')
 const empty = mkdtempSync(join(tmpdir(), 'latchkey-bundle-'))
 const made = new Set<string>()
 
+/** Ends the program that is started once, if it is running. */
+let endWarming = (): unknown => undefined
+
 async function makeAll(target: string): Promise<void> {
   mkdirSync(target, { recursive: true })
   copyFileSync(join(import.meta.dirname, 'load-bundle.cjs'), join(target, 'load.cjs'))
@@ -79,6 +82,7 @@ async function compileAll(target: string): Promise<void> {
   // It ends with its standard input, and so with this process.
   const child = spawn(process.execPath, args, { env, stdio: ['pipe', 'pipe', 'ignore'], timeout: 30_000 })
   const ended = once(child, 'exit')
+  endWarming = () => child.kill('SIGKILL')
   for await (const line of createInterface({ input: child.stdout })) {
     if (line.includes('is listening')) child.kill('SIGTERM')
   }
@@ -374,9 +378,10 @@ function say(text: string): void {
   process.stderr.write(`latchkey: ${text}\n`)
 }
 
-/** Nothing is left of a build that ends early. */
+/** Nothing is left of a build that ends early. The program that was started may still write for a moment. */
 function cleanUp(): void {
-  for (const path of [join(folder, name), empty]) rmSync(path, { recursive: true, force: true })
+  const options = { recursive: true, force: true, maxRetries: 20, retryDelay: 50 }
+  for (const path of [join(folder, name), empty]) rmSync(path, options)
 }
 
 for (const [signal, code] of [
@@ -385,6 +390,7 @@ for (const [signal, code] of [
   ['SIGTERM', 143],
 ] as const)
   process.once(signal, () => {
+    endWarming()
     cleanUp()
     process.exit(code)
   })

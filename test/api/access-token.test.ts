@@ -3,14 +3,14 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { share, unlimitedRates } from '../support/api.ts'
 import { openConsole } from '../support/console.ts'
-import { onEachEngine } from '../support/databases.ts'
+import { onAnyEngine } from '../support/databases.ts'
 import { claimsOf, isSignedIn, register } from '../support/people.ts'
 import { type ApiWithRoles, startApiWithRoles } from '../support/roles.ts'
 
 const path = '/console/access-token'
 const asJson = { accept: 'application/json' }
 
-onEachEngine('an access token of the console', (engine) => {
+onAnyEngine('an access token of the console', (engine) => {
   const shared = share((owner) => startApiWithRoles(owner, { engine, env: unlimitedRates }))
 
   test('works for five minutes, as the user, and is in the audit trail', async () => {

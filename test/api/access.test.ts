@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import type { FastifyInstance } from 'fastify'
 import { shareService, startApi } from '../support/api.ts'
 import { createConfig } from '../support/config.ts'
-import { onEachEngine } from '../support/databases.ts'
+import { onAnyEngine } from '../support/databases.ts'
 import { startApiWithRoles } from '../support/roles.ts'
 
 const entity = async (request: { url: string }) => (request.url.includes('none') ? null : { owner: 'nobody' })
@@ -37,7 +37,7 @@ async function routes(app: FastifyInstance): Promise<void> {
   }))
 }
 
-onEachEngine('access', (engine) => {
+onAnyEngine('access', (engine) => {
   const shared = shareService(startApiWithRoles, { engine, extend: routes })
 
   test('a permission is any text; only `*` and a trailing `.*` are wildcards', async (t) => {

@@ -1,7 +1,7 @@
 /** What users do costs the same however many users there are, and however often they have signed in. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { onEachEngine } from '../support/databases.ts'
+import { onAnyEngine } from '../support/databases.ts'
 import { logInFrom, newDevice } from '../support/devices.ts'
 import { makeKey } from '../support/keys.ts'
 import { again, enableTwoFactor, isSignedIn, logIn, password, register, signIn, totp } from '../support/people.ts'
@@ -25,7 +25,7 @@ const tables = [
   'revoked_tokens',
 ]
 
-onEachEngine('the cost of accounts', (engine) => {
+onAnyEngine('the cost of accounts', (engine) => {
   test('no request of a user or an administrator reads a whole table', async (t) => {
     const api = await startApiWithRoles(t, { engine, env: { RATE_LIMIT_VERIFY: '1000/60' } })
     const statements = recordStatements(api.db)

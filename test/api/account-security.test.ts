@@ -7,14 +7,14 @@ import { root } from '../../src/config/root.ts'
 import { startApi } from '../support/api.ts'
 import { createConfig } from '../support/config.ts'
 import { type ConsoleBrowser, type ConsolePage, openConsole } from '../support/console.ts'
-import { onEachEngine } from '../support/databases.ts'
+import { onAnyEngine } from '../support/databases.ts'
 import { startDescribedApi } from '../support/openapi-document.ts'
 import { enableTwoFactor, logIn, register } from '../support/people.ts'
 import { startApiWithRoles } from '../support/roles.ts'
 
 const year = 365 * 86_400
 
-onEachEngine('accounts', (engine) => {
+onAnyEngine('accounts', (engine) => {
   test('a new service has no users, so no default account', async (t) => {
     const api = await startApiWithRoles(t, { engine })
     assert.deepEqual(await api.db.all('SELECT id FROM users'), [])

@@ -6,7 +6,7 @@ import { query } from '../../src/platform/graphql/schema/elements.ts'
 import type { ClientResponse } from '../../src/testing/client.ts'
 import { type Owner, share, unlimitedRates } from '../support/api.ts'
 import { createConfig } from '../support/config.ts'
-import { onEachEngine } from '../support/databases.ts'
+import { onAnyEngine } from '../support/databases.ts'
 import { ask, codeOf } from '../support/graphql.ts'
 import { makeKey } from '../support/keys.ts'
 import { password, register } from '../support/people.ts'
@@ -96,7 +96,7 @@ const personal: [Method, string, object?][] = [
   ['POST', '/api/auth/me', {}],
 ]
 
-onEachEngine('an API key', (engine) => {
+onAnyEngine('an API key', (engine) => {
   const shared = share((owner) => start(owner, engine))
 
   test(`is refused at ${personal.length} places below /api/auth, with everything its owner may and with less`, async () => {

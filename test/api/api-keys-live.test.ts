@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { objectType, subscription } from '../../src/platform/graphql/schema/elements.ts'
-import { createDatabaseUrl, engines, onEachEngine, testServer } from '../support/databases.ts'
+import { createDatabaseUrl, engines, onAnyEngine, testServer } from '../support/databases.ts'
 import { byMessageMs, eventually } from '../support/eventually.ts'
 import { makeKey } from '../support/keys.ts'
 import { many } from '../support/people.ts'
@@ -33,7 +33,7 @@ async function hold(api: WatchingApi, roles: string[], body: object = {}): Promi
 
 const soon = (api: WatchingApi) => new Date((api.clock.nowSeconds() + 600) * 1000).toISOString()
 
-onEachEngine(
+onAnyEngine(
   'connections of an API key',
   (engine) => {
     for (const [name, end] of Object.entries(endings)) {
@@ -97,7 +97,7 @@ const newsElements = [
 ]
 const request = { query: 'subscription { news { text } }' }
 
-onEachEngine('sockets of an API key', (engine) => {
+onAnyEngine('sockets of an API key', (engine) => {
   test('get what both the key and its owner may, in either protocol, and are closed when it is ended', async (t) => {
     const api = await startSocketApi(t, { engine, elements: newsElements })
     const owner = await api.signInAs('editor')

@@ -4,12 +4,12 @@ import { test } from 'node:test'
 import { auth } from '../../src/features/auth/auth.feature.ts'
 import { defineFeature } from '../../src/platform/feature.ts'
 import { shareApi, startApi } from '../support/api.ts'
-import { onEachEngine } from '../support/databases.ts'
+import { onAnyEngine } from '../support/databases.ts'
 import { makeKey, withTypo } from '../support/keys.ts'
 import { again, password, signIn } from '../support/people.ts'
 import { startApiWithRoles } from '../support/roles.ts'
 
-onEachEngine('an API key', (engine) => {
+onAnyEngine('an API key', (engine) => {
   const shared = shareApi({ engine })
 
   test('is known to its owner alone', async () => {

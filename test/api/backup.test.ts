@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { placeOf, restoreInto, tablesIn, tablesOfDatabase } from '../support/archives.ts'
 import { openConsole } from '../support/console.ts'
-import { onEachEngine, temporaryFolder } from '../support/databases.ts'
+import { onAnyEngine, temporaryFolder } from '../support/databases.ts'
 import { eventually } from '../support/eventually.ts'
 import { signIn } from '../support/people.ts'
 import { startApiWithRoles } from '../support/roles.ts'
@@ -13,7 +13,7 @@ import { startApiWithRoles } from '../support/roles.ts'
 /** The thread has a low priority: on a busy machine it waits for everything else. */
 const ofLowPriorityMs = 300_000
 
-onEachEngine('a service with BACKUP_EVERY', (engine) => {
+onAnyEngine('a service with BACKUP_EVERY', (engine) => {
   test('makes a backup that can be restored, and shows it in /metrics and in the console', async (t) => {
     const folder = join(temporaryFolder(t), 'backups')
     const api = await startApiWithRoles(t, { engine, env: { BACKUP_FOLDER: folder, BACKUP_EVERY: '24h' } })

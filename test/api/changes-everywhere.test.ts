@@ -7,7 +7,7 @@ import type { Database } from '../../src/platform/database/database.ts'
 import { startApi } from '../support/api.ts'
 import { openChanges, readChanges, told } from '../support/changes.ts'
 import { openConsole } from '../support/console.ts'
-import { onEachEngine, temporaryFolder } from '../support/databases.ts'
+import { onAnyEngine, temporaryFolder } from '../support/databases.ts'
 import { eventually } from '../support/eventually.ts'
 import { send } from '../support/graphql.ts'
 import { signIn } from '../support/people.ts'
@@ -16,7 +16,7 @@ import { createProduct, productsPath } from '../support/products.ts'
 
 const list = '/console/products'
 
-onEachEngine('the change log', (engine) => {
+onAnyEngine('the change log', (engine) => {
   test('has what REST, GraphQL and the console do, undoing included, and who did it', async (t) => {
     const databases: Database[] = []
     const api = await startApi(t, { engine, extend: (_app, { db }) => void databases.push(db) })

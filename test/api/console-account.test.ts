@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Api, shareApi, startApi } from '../support/api.ts'
 import { type ConsolePage, openConsole } from '../support/console.ts'
-import { onEachEngine } from '../support/databases.ts'
+import { onAnyEngine } from '../support/databases.ts'
 import { again, enableTwoFactor, isSignedIn, logIn, password, register, signIn } from '../support/people.ts'
 import { startApiWithRoles } from '../support/roles.ts'
 
@@ -26,7 +26,7 @@ function errorAt(page: ConsolePage, field: string): string | undefined {
   return error
 }
 
-onEachEngine('the account page', (engine) => {
+onAnyEngine('the account page', (engine) => {
   const shared = shareApi({ engine })
 
   test('shows the signed-in user, and nothing to anybody else', async (t) => {
@@ -143,7 +143,7 @@ onEachEngine('the account page', (engine) => {
   })
 })
 
-onEachEngine('the devices', (engine) => {
+onAnyEngine('the devices', (engine) => {
   const shared = shareApi({ engine })
 
   test('are listed by the name that people know; what they call themselves never runs', async () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { createConfig } from '../support/config.ts'
 import { type ConsoleBrowser, openConsole } from '../support/console.ts'
-import { onEachEngine } from '../support/databases.ts'
+import { onAnyEngine } from '../support/databases.ts'
 import { again, enableTwoFactor, isSignedIn, logIn, password, register } from '../support/people.ts'
 import { startApiWithRoles } from '../support/roles.ts'
 
@@ -31,7 +31,7 @@ async function start(t: TestContext, engine: 'sqlite' | 'postgres') {
   return { api, browse, rolesOf }
 }
 
-onEachEngine('users in the console', (engine) => {
+onAnyEngine('users in the console', (engine) => {
   test('are listed by page and by search, to users with the permission', async (t) => {
     const { api, browse } = await start(t, engine)
     const reader = await browse('reader')
@@ -217,7 +217,7 @@ onEachEngine('users in the console', (engine) => {
   })
 })
 
-onEachEngine('the audit trail in the console', (engine) => {
+onAnyEngine('the audit trail in the console', (engine) => {
   test('is shown to users with the permission, newest first, and escapes everything', async (t) => {
     const { api, browse } = await start(t, engine)
     const auditor = await browse('auditor')

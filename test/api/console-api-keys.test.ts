@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { unlimitedRates } from '../support/api.ts'
 import { openConsole } from '../support/console.ts'
-import { onEachEngine } from '../support/databases.ts'
+import { onAnyEngine } from '../support/databases.ts'
 import { makeKey } from '../support/keys.ts'
 import { again } from '../support/people.ts'
 import { startApiWithRoles } from '../support/roles.ts'
@@ -10,7 +10,7 @@ import { startApiWithRoles } from '../support/roles.ts'
 const account = '/console/account'
 const create = '/console/account/keys'
 
-onEachEngine('API keys in the console', (engine) => {
+onAnyEngine('API keys in the console', (engine) => {
   test('are made by a form, shown once, listed, and ended', async (t) => {
     const api = await startApiWithRoles(t, { engine })
     const user = await api.signInAs('editor')

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { shareService } from '../support/api.ts'
 import { type ConsoleBrowser, openConsole } from '../support/console.ts'
-import { onEachEngine } from '../support/databases.ts'
+import { onAnyEngine } from '../support/databases.ts'
 import { isKnown, lockOut, newDevice } from '../support/devices.ts'
 import { again, claimsOf, password, type SignedIn } from '../support/people.ts'
 import { type ApiWithRoles, startApiWithRoles } from '../support/roles.ts'
@@ -33,7 +33,7 @@ async function attempt(browser: ConsoleBrowser, email: string, given = password)
   return (await browser.submit(form, { email, password: given })).status
 }
 
-onEachEngine('a browser', (engine) => {
+onAnyEngine('a browser', (engine) => {
   const shared = shareService(startApiWithRoles, { engine })
 
   test('is known by a cookie that only our own forms get, and that no script reads', async () => {
@@ -147,7 +147,7 @@ const ends: [reason: string, sentence: RegExp, words: RegExp, end: End][] = [
 ]
 const anySentence = /You were signed out|signed you out/
 
-onEachEngine('the session of a browser', (engine) => {
+onAnyEngine('the session of a browser', (engine) => {
   const shared = shareService(startApiWithRoles, { engine })
 
   for (const [what, sentence, words, end] of ends) {

@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { root } from '../../src/config/root.ts'
 import { shareService } from '../support/api.ts'
 import { type ConsolePage, openConsole } from '../support/console.ts'
-import { onEachEngine } from '../support/databases.ts'
+import { onAnyEngine } from '../support/databases.ts'
 import { register } from '../support/people.ts'
 import { createProduct, withoutProducts } from '../support/products.ts'
 import { findTableScans, recordStatements } from '../support/query-plans.ts'
@@ -48,7 +48,7 @@ async function addUsers(
 const trail = /<nav class="trail"[^>]*>(.*?)<\/nav>/s
 const found = /<div id="found"[^>]*>(.*?)<\/div>/s
 
-onEachEngine('the frame', (engine) => {
+onAnyEngine('the frame', (engine) => {
   const shared = shareService(startApiWithRoles, { engine })
 
   test('shows where one is, and the way back', async () => {

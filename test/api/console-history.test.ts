@@ -7,7 +7,7 @@ import type { Dialect } from '../../src/platform/database/database.ts'
 import { createLogger } from '../../src/platform/log/logger.ts'
 import { createConfig } from '../support/config.ts'
 import { type ConsoleBrowser, openConsole } from '../support/console.ts'
-import { onEachEngine } from '../support/databases.ts'
+import { onAnyEngine } from '../support/databases.ts'
 import { again, type SignedIn, signIn } from '../support/people.ts'
 import { createProduct, productsPath, sampleRow } from '../support/products.ts'
 import { type ApiWithRoles, startApiWithRoles } from '../support/roles.ts'
@@ -15,7 +15,7 @@ import { type ApiWithRoles, startApiWithRoles } from '../support/roles.ts'
 const list = '/console/products'
 const restricted = { products: 'products {\n  write_permission = "posts.edit"\n}\n' }
 
-onEachEngine('the history of a product', (engine) => {
+onAnyEngine('the history of a product', (engine) => {
   test('tells what changed with each version and who did it, newest first', async (t) => {
     const { api, root, browser } = await start(t, engine)
     const bob = await person(api, 'Bob')

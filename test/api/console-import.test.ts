@@ -4,13 +4,13 @@ import { test } from 'node:test'
 import { share, unlimitedRates } from '../support/api.ts'
 import { createConfig } from '../support/config.ts'
 import { type ConsoleBrowser, openConsole } from '../support/console.ts'
-import { onEachEngine } from '../support/databases.ts'
+import { onAnyEngine } from '../support/databases.ts'
 import { register } from '../support/people.ts'
 import { type ApiWithRoles, startApiWithRoles } from '../support/roles.ts'
 
 const path = '/console/products/import'
 
-onEachEngine('an import in the console', (engine) => {
+onAnyEngine('an import in the console', (engine) => {
   const shared = share((owner) => startApiWithRoles(owner, { engine, env: unlimitedRates }))
 
   test('shows the columns, the first products and the problems, and imports nothing before it is asked to', async () => {

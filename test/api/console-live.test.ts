@@ -9,7 +9,7 @@ import { productCreated } from '../../src/features/products/product.events.ts'
 import type { Dialect } from '../../src/platform/database/database.ts'
 import { type ApiOptions, shareService } from '../support/api.ts'
 import { type ConsoleBrowser, type ConsolePage, openConsole } from '../support/console.ts'
-import { createDatabaseUrl, engines, onEachEngine, testServer } from '../support/databases.ts'
+import { createDatabaseUrl, engines, onAnyEngine, testServer } from '../support/databases.ts'
 import { byMessageMs, eventually } from '../support/eventually.ts'
 import { again, password, type SignedIn, signIn } from '../support/people.ts'
 import { createProduct, productsPath, sampleRow } from '../support/products.ts'
@@ -46,7 +46,7 @@ const endings: Record<string, (person: Person) => Promise<unknown>> = {
   },
 }
 
-onEachEngine("the console's socket", (engine) => {
+onAnyEngine("the console's socket", (engine) => {
   const service = shareService(startApiWithRoles, { engine })
 
   test('is opened with the session, and receives every change of a product, however it is made', async (t) => {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { Dialect } from '../../src/platform/database/database.ts'
 import { openConsole } from '../support/console.ts'
-import { onEachEngine } from '../support/databases.ts'
+import { onAnyEngine } from '../support/databases.ts'
 import { signIn } from '../support/people.ts'
 import { createProduct, productsPath } from '../support/products.ts'
 import { startApiWithRoles } from '../support/roles.ts'
@@ -19,7 +19,7 @@ async function start(t: TestContext, engine: Dialect) {
   return { api, user, browser }
 }
 
-onEachEngine('a notice', (engine) => {
+onAnyEngine('a notice', (engine) => {
   test('cannot be forged with a URL', async (t) => {
     const { api, browser } = await start(t, engine)
     const names = ['product-created', 'product-saved', 'profile-saved', 'roles-saved', 'password-changed', 'signed-out']

@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { share, startApi, unlimitedRates } from '../support/api.ts'
 import { createConfig } from '../support/config.ts'
 import { type ConsolePage, openConsole } from '../support/console.ts'
-import { engines, onEachEngine } from '../support/databases.ts'
+import { engines, onAnyEngine } from '../support/databases.ts'
 import { eventually } from '../support/eventually.ts'
 import { enableTwoFactor, logIn, register, signIn } from '../support/people.ts'
 import { createProduct, productsPath } from '../support/products.ts'
@@ -45,7 +45,7 @@ function tableOn({ html }: ConsolePage, title: string): string[][] {
     .map((row) => [...row.matchAll(/<t[hd][^>]*>([^<]*)</g)].map(([, text = '']) => text))
 }
 
-onEachEngine('the overview', (engine) => {
+onAnyEngine('the overview', (engine) => {
   const start = share(async (owner) => {
     const list = Object.entries(roles).map(([name, permission]) => `${name} { permissions = ["${permission}"] }`)
     const config = createConfig(owner, { auth: `auth { roles { ${list.join('\n')} } }` })

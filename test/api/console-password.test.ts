@@ -4,7 +4,7 @@ import { type TestContext, test } from 'node:test'
 import type { Dialect } from '../../src/platform/database/database.ts'
 import { type Api, startApi } from '../support/api.ts'
 import { type ConsolePage, openConsole } from '../support/console.ts'
-import { onEachEngine } from '../support/databases.ts'
+import { onAnyEngine } from '../support/databases.ts'
 import { eventually } from '../support/eventually.ts'
 import { logIn, password, register, signIn } from '../support/people.ts'
 
@@ -28,7 +28,7 @@ async function start(t: TestContext, engine: Dialect, env: Record<string, string
   return { api, user, browser: openConsole(api), ask: () => api.post('/api/auth/password/forgot', user) }
 }
 
-onEachEngine('a forgotten password', (engine) => {
+onAnyEngine('a forgotten password', (engine) => {
   test('without a mail server in development: the page says that the message goes to the log, and links to the next step', async (t) => {
     const { api, user, browser } = await start(t, engine)
     assert.match((await browser.open(signInPath)).html, new RegExp(`href="${forgot}"`))
@@ -72,7 +72,7 @@ onEachEngine('a forgotten password', (engine) => {
   })
 })
 
-onEachEngine('a link for a new password', (engine) => {
+onAnyEngine('a link for a new password', (engine) => {
   test('that is no longer valid is reported when it is opened, without the reason', async (t) => {
     const { api, user, browser, ask } = await start(t, engine)
     const over = new Set<string>()

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { createConfig } from '../support/config.ts'
 import { openConsole } from '../support/console.ts'
-import { onEachEngine } from '../support/databases.ts'
+import { onAnyEngine } from '../support/databases.ts'
 import { mailedToken, startSmtp } from '../support/mailbox.ts'
 import { isSignedIn, logIn, password, signIn } from '../support/people.ts'
 import { startApiWithRoles } from '../support/roles.ts'
@@ -30,7 +30,7 @@ async function start(t: TestContext, engine: 'sqlite' | 'postgres', env: Record<
   return { api, browse }
 }
 
-onEachEngine('people in the console', (engine) => {
+onAnyEngine('people in the console', (engine) => {
   test('are invited with a form; without mail the link is shown once', async (t) => {
     const { api, browse } = await start(t, engine, { PUBLIC_URL: 'https://app.example.com' })
     const manager = await browse('manager')

@@ -9,7 +9,7 @@ import { root } from '../../src/config/root.ts'
 import { insertMany } from '../../src/features/products/bulk.store.ts'
 import { share, unlimitedRates } from '../support/api.ts'
 import { type ConsolePage, openConsole } from '../support/console.ts'
-import { onEachEngine } from '../support/databases.ts'
+import { onAnyEngine } from '../support/databases.ts'
 import { ask } from '../support/graphql.ts'
 import { signIn } from '../support/people.ts'
 import { createProduct, productsPath, sampleRow } from '../support/products.ts'
@@ -17,7 +17,7 @@ import { startApiWithRoles } from '../support/roles.ts'
 
 const list = '/console/products'
 
-onEachEngine('the page of a product', (engine) => {
+onAnyEngine('the page of a product', (engine) => {
   const service = share(async (owner) => {
     const api = await startApiWithRoles(owner, { engine, env: unlimitedRates })
     const user = await signIn(api)

@@ -5,7 +5,7 @@ import { insertMany } from '../../src/features/products/bulk.store.ts'
 import { share, unlimitedRates } from '../support/api.ts'
 import { createConfig } from '../support/config.ts'
 import { type ConsolePage, openConsole } from '../support/console.ts'
-import { onEachEngine } from '../support/databases.ts'
+import { onAnyEngine } from '../support/databases.ts'
 import { register, signIn } from '../support/people.ts'
 import { createProduct, productsPath, sampleRow } from '../support/products.ts'
 import { startApiWithRoles } from '../support/roles.ts'
@@ -13,7 +13,7 @@ import { startApiWithRoles } from '../support/roles.ts'
 const list = '/console/products'
 const bulk = `${list}/bulk`
 
-onEachEngine('products of the console, changed together', (engine) => {
+onAnyEngine('products of the console, changed together', (engine) => {
   const service = share(async (owner) => {
     const api = await startApiWithRoles(owner, { engine, env: unlimitedRates })
     const user = await signIn(api)

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { insertMany } from '../../src/features/products/bulk.store.ts'
 import { share, unlimitedRates } from '../support/api.ts'
 import { type ConsolePage, openConsole } from '../support/console.ts'
-import { onEachEngine } from '../support/databases.ts'
+import { onAnyEngine } from '../support/databases.ts'
 import { eventually } from '../support/eventually.ts'
 import { signIn } from '../support/people.ts'
 import { createProduct, productsPath, sampleRow } from '../support/products.ts'
@@ -12,7 +12,7 @@ import { startApiWithRoles } from '../support/roles.ts'
 
 const list = '/console/products'
 
-onEachEngine('the table of products', (engine) => {
+onAnyEngine('the table of products', (engine) => {
   const service = share(async (owner) => {
     const api = await startApiWithRoles(owner, { engine, env: unlimitedRates })
     const user = await signIn(api)

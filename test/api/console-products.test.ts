@@ -5,7 +5,7 @@ import { insertMany } from '../../src/features/products/bulk.store.ts'
 import { shareService } from '../support/api.ts'
 import { createConfig } from '../support/config.ts'
 import { type ConsolePage, openConsole } from '../support/console.ts'
-import { onEachEngine } from '../support/databases.ts'
+import { onAnyEngine } from '../support/databases.ts'
 import { register, signIn } from '../support/people.ts'
 import { createProduct, productsPath, sampleRow, withoutProducts } from '../support/products.ts'
 import { type ApiWithRoles, startApiWithRoles } from '../support/roles.ts'
@@ -13,7 +13,7 @@ import { type ApiWithRoles, startApiWithRoles } from '../support/roles.ts'
 const list = '/console/products'
 const lamp = { name: 'Desk Lamp', description: 'Bright and warm', price: '1234.5', category: 'home', stock: '3' }
 
-onEachEngine('products in the console', (engine) => {
+onAnyEngine('products in the console', (engine) => {
   const shared = shareService(startApiWithRoles, { engine })
   const start = async () => enter(await withoutProducts(await shared()))
   const startWithLamp = async () => addLamp(await start())

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { openConsole } from '../support/console.ts'
-import { onEachEngine } from '../support/databases.ts'
+import { onAnyEngine } from '../support/databases.ts'
 import { mailedToken, startWithMail } from '../support/mailbox.ts'
 import { isSignedIn, logIn, password, signIn } from '../support/people.ts'
 import { startApiWithRoles } from '../support/roles.ts'
@@ -9,7 +9,7 @@ import { startApiWithRoles } from '../support/roles.ts'
 const account = '/console/account'
 const remove = `${account}/delete`
 
-onEachEngine("the user's own account in the console", (engine) => {
+onAnyEngine("the user's own account in the console", (engine) => {
   test('is deleted with the password, unless nobody else is an administrator', async (t) => {
     const api = await startApiWithRoles(t, { engine })
     const admin = await api.signInAs('admin')

@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { shareApi, shareService, startApi } from '../support/api.ts'
 import { createConfig } from '../support/config.ts'
 import { type ConsoleBrowser, openConsole } from '../support/console.ts'
-import { onEachEngine } from '../support/databases.ts'
+import { onAnyEngine } from '../support/databases.ts'
 import { again, claimsOf, isSignedIn, many, password, register } from '../support/people.ts'
 import { startApiWithRoles } from '../support/roles.ts'
 
@@ -15,7 +15,7 @@ const day = 86_400
 const idOf = (browser: ConsoleBrowser, name = 'latchkey_session') => browser.cookies.get(name)?.value
 const isIn = async (browser: ConsoleBrowser) => (await browser.open(account)).status === 200
 
-onEachEngine('a session of the console', (engine) => {
+onAnyEngine('a session of the console', (engine) => {
   const shared = shareApi({ engine })
   const withRoles = shareService(startApiWithRoles, { engine })
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Api, shareApi } from '../support/api.ts'
 import { type ConsoleBrowser, type ConsolePage, openConsole } from '../support/console.ts'
-import { onEachEngine } from '../support/databases.ts'
+import { onAnyEngine } from '../support/databases.ts'
 import { logIn, password, register, totp } from '../support/people.ts'
 
 const twoFactor = '/console/account/two-factor'
@@ -30,7 +30,7 @@ function codesOf({ html }: ConsolePage): string[] {
   return [...html.matchAll(codePattern)].map(([, code = '']) => code)
 }
 
-onEachEngine('two-factor in the console', (engine) => {
+onAnyEngine('two-factor in the console', (engine) => {
   const shared = shareApi({ engine })
 
   test('is set up with the password, on with the first code, and gives ten recovery codes once', async () => {

@@ -4,14 +4,14 @@ import { test } from 'node:test'
 import { share, unlimitedRates } from '../support/api.ts'
 import { createConfig } from '../support/config.ts'
 import { type ConsolePage, openConsole } from '../support/console.ts'
-import { onEachEngine } from '../support/databases.ts'
+import { onAnyEngine } from '../support/databases.ts'
 import { makeUsers } from '../support/listed-users.ts'
 import { isSignedIn } from '../support/people.ts'
 import { startApiWithRoles } from '../support/roles.ts'
 
 const path = '/console/users'
 
-onEachEngine('the list of users in the console', (engine) => {
+onAnyEngine('the list of users in the console', (engine) => {
   const service = share(async (owner) => {
     const config = createConfig(owner, {
       auth: `auth { roles {

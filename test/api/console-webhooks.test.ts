@@ -4,7 +4,7 @@ import { on } from '../../src/platform/events/events.ts'
 import { defineFeature } from '../../src/platform/feature.ts'
 import { createConfig } from '../support/config.ts'
 import { type Fields, openConsole } from '../support/console.ts'
-import { onEachEngine } from '../support/databases.ts'
+import { onAnyEngine } from '../support/databases.ts'
 import { eventually } from '../support/eventually.ts'
 import { createProduct } from '../support/products.ts'
 import { startApiWithRoles } from '../support/roles.ts'
@@ -19,7 +19,7 @@ const listening = defineFeature({
   listeners: () => [on('product.created', { durable: 'search-index' }, () => {})],
 })
 
-onEachEngine('webhooks in the console', (engine) => {
+onAnyEngine('webhooks in the console', (engine) => {
   test('are made, tested, changed, switched off and on, sent again and deleted', async (t) => {
     const api = await startApiWithRoles(t, { engine, extensions: [listening] })
     const { email, access } = await api.signInAs('admin')

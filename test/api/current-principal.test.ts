@@ -9,7 +9,7 @@ import { type SubscriptionContext, subscription } from '../../src/platform/graph
 import { html } from '../../src/platform/pages/html.ts'
 import { share, unlimitedRates } from '../support/api.ts'
 import { openConsole } from '../support/console.ts'
-import { createDatabaseUrl, engines, onEachEngine } from '../support/databases.ts'
+import { createDatabaseUrl, engines, onAnyEngine } from '../support/databases.ts'
 import { openStream, readBlocks } from '../support/event-stream.ts'
 import { eventually } from '../support/eventually.ts'
 import { makeKey } from '../support/keys.ts'
@@ -118,7 +118,7 @@ async function heldOf(user: SignedIn, count: number): Promise<Principal[]> {
   })
 }
 
-onEachEngine('the principal', (engine) => {
+onAnyEngine('the principal', (engine) => {
   const shared = share((owner) => startApiWithRoles(owner, { engine, extensions: [extension], env: unlimitedRates }))
 
   for (const [name, open] of Object.entries(connections)) {

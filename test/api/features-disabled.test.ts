@@ -7,7 +7,7 @@ import { on } from '../../src/platform/events/events.ts'
 import { defineFeature, type Feature } from '../../src/platform/feature.ts'
 import { type Api, startApi } from '../support/api.ts'
 import { type ConsoleBrowser, openConsole } from '../support/console.ts'
-import { createDatabaseUrl, onEachEngine, temporaryFolder } from '../support/databases.ts'
+import { createDatabaseUrl, onAnyEngine, temporaryFolder } from '../support/databases.ts'
 import { runLoaded } from '../support/loaded-program.ts'
 import { password, signIn } from '../support/people.ts'
 import { createProduct, productsPath } from '../support/products.ts'
@@ -118,7 +118,7 @@ describe('without', () => {
   }
 })
 
-onEachEngine('without all features that can be disabled', (engine) => {
+onAnyEngine('without all features that can be disabled', (engine) => {
   test('people still sign in and use the console, and the tables are kept', async (t) => {
     const databaseUrl = await createDatabaseUrl(t, engine, { isMigrated: true })
     const env = { DATABASE_URL: databaseUrl }

@@ -7,12 +7,12 @@ import { query } from '../../src/platform/graphql/schema/elements.ts'
 import { html } from '../../src/platform/pages/html.ts'
 import { startApi } from '../support/api.ts'
 import { openConsole } from '../support/console.ts'
-import { onEachEngine, temporaryFolder } from '../support/databases.ts'
+import { onAnyEngine, temporaryFolder } from '../support/databases.ts'
 import { ask } from '../support/graphql.ts'
 import { writeMigrations } from '../support/migrations.ts'
 import { signIn } from '../support/people.ts'
 
-onEachEngine('a feature', (engine) => {
+onAnyEngine('a feature', (engine) => {
   test('adds a table, a route, an element, a policy, an event, a page, a metric and background work', async (t) => {
     const migrations = writeMigrations(temporaryFolder(t), {
       '0001-visits': {

@@ -4,14 +4,14 @@ import { test } from 'node:test'
 import { Client, fetchExchange } from '@urql/core'
 import { createClient } from 'graphql-sse'
 import { startApi } from '../support/api.ts'
-import { onEachEngine } from '../support/databases.ts'
+import { onAnyEngine } from '../support/databases.ts'
 import { eventually } from '../support/eventually.ts'
 import { signIn } from '../support/people.ts'
 
 const create = 'mutation ($title: String!) { createPost(title: $title, body: "b") }'
 const list = 'query ($n: Int) { posts(limit: $n) { id title } }'
 
-onEachEngine('clients', (engine) => {
+onAnyEngine('clients', (engine) => {
   test('urql queries and mutates, over POST and GET, and receives errors', async (t) => {
     const api = await startApi(t, { engine })
     const { access } = await signIn(api)

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { type Element, objectType, query } from '../../src/platform/graphql/schema/elements.ts'
 import { shareService } from '../support/api.ts'
 import { createConfig } from '../support/config.ts'
-import { onEachEngine } from '../support/databases.ts'
+import { onAnyEngine } from '../support/databases.ts'
 import { ask, codeOf, send } from '../support/graphql.ts'
 import { signIn } from '../support/people.ts'
 import { lamp, productsPath, withoutProducts } from '../support/products.ts'
@@ -42,7 +42,7 @@ function fail(): never {
   throw new Error('a secret of the resolver')
 }
 
-onEachEngine('GraphQL operations', (engine) => {
+onAnyEngine('GraphQL operations', (engine) => {
   const shared = shareService(startApiWithRoles, { engine, elements: failing })
   /** Without what the tests before have left. */
   const emptied = async () => {

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Engine } from '../../src/platform/graphql/execution/engine.types.ts'
 import { subscription } from '../../src/platform/graphql/schema/elements.ts'
 import type { ApiOptions } from '../support/api.ts'
-import { onEachEngine } from '../support/databases.ts'
+import { onAnyEngine } from '../support/databases.ts'
 import { openStream } from '../support/event-stream.ts'
 import { eventually } from '../support/eventually.ts'
 import { codeOf, graphqlPath, send } from '../support/graphql.ts'
@@ -31,7 +31,7 @@ async function start(t: Parameters<typeof startApiWithRoles>[0], options: ApiOpt
 
 const createPost = (api: ApiWithRoles) => send(api, 'mutation { createPost(title: "a", body: "b") }')
 
-onEachEngine('event streams', (engine) => {
+onAnyEngine('event streams', (engine) => {
   for (const method of ['POST', 'GET'] as const) {
     test(`a subscription over ${method} delivers every value until the client disconnects`, async (t) => {
       const api = await start(t, { engine })

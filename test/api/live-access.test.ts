@@ -7,7 +7,7 @@ import { createMemoryBus } from '../../src/platform/bus/memory.ts'
 import { createLogger } from '../../src/platform/log/logger.ts'
 import { share, unlimitedRates } from '../support/api.ts'
 import { createNode } from '../support/buses.ts'
-import { createDatabaseUrl, engines, onEachEngine, testServer } from '../support/databases.ts'
+import { createDatabaseUrl, engines, onAnyEngine, testServer } from '../support/databases.ts'
 import { byMessageMs, eventually } from '../support/eventually.ts'
 import { again, password, type SignedIn, signIn } from '../support/people.ts'
 import { latchkey } from '../support/process.ts'
@@ -54,7 +54,7 @@ const endings: Record<string, (api: WatchingApi, user: SignedIn) => Promise<unkn
 /** Each test waits to see that something does not happen. */
 const concurrency = 4
 
-onEachEngine(
+onAnyEngine(
   'open connections',
   (engine) => {
     const shared = share((owner) => startWatchingApi(owner, { engine, env: unlimitedRates }))

@@ -10,7 +10,7 @@ import { openConnections } from '../../src/platform/database/postgres/connection
 import { mergeMetrics } from '../../src/platform/metrics/merge-metrics.ts'
 import { createMetrics } from '../../src/platform/metrics/metrics.ts'
 import { type Api, startApi } from '../support/api.ts'
-import { createDatabaseUrl, engines, onEachEngine, testServer } from '../support/databases.ts'
+import { createDatabaseUrl, engines, onAnyEngine, testServer } from '../support/databases.ts'
 import { eventually } from '../support/eventually.ts'
 import { startProxy } from '../support/proxy.ts'
 
@@ -22,7 +22,7 @@ async function figure(api: Api, series: string): Promise<number> {
   return Number(line.slice(series.length))
 }
 
-onEachEngine('metrics of load', (engine) => {
+onAnyEngine('metrics of load', (engine) => {
   test('versions, readiness, buses, heaps and queues are there from the start', async (t) => {
     const api = await startApi(t, { engine })
     const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))

@@ -5,7 +5,7 @@ import { type Owner, share, unlimitedRates } from '../support/api.ts'
 import { enrol, logInWith } from '../support/authenticator.ts'
 import { createConfig } from '../support/config.ts'
 import { openConsole } from '../support/console.ts'
-import { onEachEngine } from '../support/databases.ts'
+import { onAnyEngine } from '../support/databases.ts'
 import { makeKey } from '../support/keys.ts'
 import { enableTwoFactor, logIn, signIn } from '../support/people.ts'
 import { startApiWithRoles } from '../support/roles.ts'
@@ -16,7 +16,7 @@ const managers = `auth { roles {
   reader { permissions = ["users.view"] }
 } }`
 
-onEachEngine("users' passkeys", (engine) => {
+onAnyEngine("users' passkeys", (engine) => {
   const shared = share((owner: Owner) =>
     startApiWithRoles(owner, { engine, config: createConfig(owner, { auth: managers }), env: unlimitedRates }),
   )

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { shareApi } from '../support/api.ts'
-import { onEachEngine } from '../support/databases.ts'
+import { onAnyEngine } from '../support/databases.ts'
 import { signIn } from '../support/people.ts'
 import { createProduct, lamp, productsPath } from '../support/products.ts'
 
@@ -74,7 +74,7 @@ const onUpdate: Case[] = [
   ],
 ]
 
-onEachEngine('a product that is not right', (engine) => {
+onAnyEngine('a product that is not right', (engine) => {
   const shared = shareApi({ engine })
 
   test('is refused with all its errors, and is not created', async () => {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { mutation, objectType, subscription } from '../../src/platform/graphql/schema/elements.ts'
-import { onEachEngine } from '../support/databases.ts'
+import { onAnyEngine } from '../support/databases.ts'
 import { eventually } from '../support/eventually.ts'
 import { signIn } from '../support/people.ts'
 import { openSocket, secretElements, startSocketApi } from '../support/sockets.ts'
@@ -10,7 +10,7 @@ import { openSocket, secretElements, startSocketApi } from '../support/sockets.t
 const counter = 'subscription { counter { count } }'
 const create = (title: string) => `mutation { createPost(title: "${title}", body: "b") }`
 
-onEachEngine('a socket without a sub-protocol', (engine) => {
+onAnyEngine('a socket without a sub-protocol', (engine) => {
   for (const place of ['on its own port', 'at /graphql on the HTTP port'] as const) {
     test(`gets every published value ${place}`, async (t) => {
       const api = await startSocketApi(t, { engine })

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { type Client, type ClientOptions, createClient } from 'graphql-ws'
 import { WebSocket } from 'ws'
-import { onEachEngine } from '../support/databases.ts'
+import { onAnyEngine } from '../support/databases.ts'
 import { byMessageMs, eventually } from '../support/eventually.ts'
 import { signIn } from '../support/people.ts'
 import { openSocket, openTransport, secretElements, startSocketApi } from '../support/sockets.ts'
@@ -17,7 +17,7 @@ function connect(t: TestContext, url: string, options: Partial<ClientOptions> = 
   return client
 }
 
-onEachEngine('a client of graphql-ws', (engine) => {
+onAnyEngine('a client of graphql-ws', (engine) => {
   for (const place of ['on its own port', 'at /graphql on the HTTP port'] as const) {
     test(`subscribes, queries and mutates ${place}`, async (t) => {
       const api = await startSocketApi(t, { engine })

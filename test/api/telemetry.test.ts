@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { root } from '../../src/config/root.ts'
 import { type Api, startApi } from '../support/api.ts'
-import { onEachEngine } from '../support/databases.ts'
+import { onAnyEngine } from '../support/databases.ts'
 import { eventually } from '../support/eventually.ts'
 import { type Collector, check, type OtlpSpan, startCollector } from '../support/otlp-collector.ts'
 import { signIn } from '../support/people.ts'
@@ -45,7 +45,7 @@ async function spansOf({ spans }: Collector, isWanted: (span: OtlpSpan) => boole
   })
 }
 
-onEachEngine('OpenTelemetry', (engine) => {
+onAnyEngine('OpenTelemetry', (engine) => {
   test('a request is a trace: HTTP, GraphQL, database and bus, continued from the caller', async (t) => {
     const collector = await startCollector(t)
     const api = await startApi(t, { engine, env: variables(collector) })

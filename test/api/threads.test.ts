@@ -7,7 +7,7 @@ import { systemRandom } from '../../src/core/random.ts'
 import { createLimitsPerAddress } from '../../src/platform/limiter/connections-per-address.ts'
 import { createSharedSlotsMemory, openSharedSlots, releaseShare } from '../../src/platform/threads/shared-slots.ts'
 import { type Owner, share, startApi } from '../support/api.ts'
-import { onEachEngine } from '../support/databases.ts'
+import { onAnyEngine } from '../support/databases.ts'
 import { eventually } from '../support/eventually.ts'
 import { startCollector } from '../support/otlp-collector.ts'
 import { send } from '../support/own-connection.ts'
@@ -46,7 +46,7 @@ async function countBegun(url: string, route: string): Promise<number> {
   return countIn(body, route) + Number(inFlight) - 1
 }
 
-onEachEngine('two threads', (engine) => {
+onAnyEngine('two threads', (engine) => {
   const shared = share((owner) => start(owner, engine))
 
   test('both serve one port, and one page of metrics counts for both', async () => {

@@ -7,7 +7,7 @@ import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ClientResponse } from '../../src/testing/client.ts'
 import { type Api, shareApi, startApi } from '../support/api.ts'
-import { onEachEngine, temporaryFolder } from '../support/databases.ts'
+import { onAnyEngine, temporaryFolder } from '../support/databases.ts'
 import { challengeOf, claimsOf, enableTwoFactor, isSignedIn, signIn, totp } from '../support/people.ts'
 
 const secret = 'a secret that only the tests know and use'
@@ -19,7 +19,7 @@ function hmac(header: object, claims: object, key = secret, digest = 'sha256'): 
   return `${input}.${createHmac(digest, key).update(input).digest('base64url')}`
 }
 
-onEachEngine('access tokens', (engine) => {
+onAnyEngine('access tokens', (engine) => {
   test('from elsewhere, or for another purpose, are refused, and only the fact is logged', async (t) => {
     const api = await startApi(t, { engine })
     const user = await signIn(api)
@@ -129,7 +129,7 @@ const refusalOf: Record<Kind, string> = {
 }
 const allKinds = Object.keys(kinds) as Kind[]
 
-onEachEngine('tokens of every type', (engine) => {
+onAnyEngine('tokens of every type', (engine) => {
   const shared = shareApi({ engine })
 
   test('state their kind in typ and aud, and are refused if those contradict the type', async () => {

@@ -5,7 +5,7 @@ import { openDatabase } from '../../src/platform/database/open.ts'
 import { shareService } from '../support/api.ts'
 import { createConfig } from '../support/config.ts'
 import { openConsole } from '../support/console.ts'
-import { createDatabaseUrl, onEachEngine } from '../support/databases.ts'
+import { createDatabaseUrl, onAnyEngine } from '../support/databases.ts'
 import { eventually } from '../support/eventually.ts'
 import { makeKey } from '../support/keys.ts'
 import { migrationsBefore, openOptions, ownMigrations } from '../support/migrations.ts'
@@ -19,7 +19,7 @@ const typesOf = (received: readonly Received[]) => received.map(({ message }) =>
 const path = '/api/admin/webhooks'
 const accountTypes = [['*'], ['user.*'], ['session.*'], ['user.locked'], ['product.*', 'session.reuse_detected']]
 
-onEachEngine('webhooks for account events', (engine) => {
+onAnyEngine('webhooks for account events', (engine) => {
   const service = shareService(
     (owner, options: Parameters<typeof startApiWithRoles>[1]) =>
       startApiWithRoles(owner, {
@@ -146,7 +146,7 @@ test('a webhook belongs to whoever has changed its address on a node of the prev
   assert.deepEqual(await api.db.get('SELECT owner_id FROM webhooks WHERE id = $1', [data.id]), { owner_id: other.id })
 })
 
-onEachEngine('webhooks of the previous release', (engine) => {
+onAnyEngine('webhooks of the previous release', (engine) => {
   test('belong to whoever said last what is sent where', async (t) => {
     const url = await createDatabaseUrl(t, engine)
     const before = await openDatabase(openOptions({ url, migrations: migrationsBefore(t, '0027') }))

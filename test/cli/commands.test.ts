@@ -6,7 +6,7 @@ import { createServer } from 'node:net'
 import { dirname, join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { root } from '../../src/config/root.ts'
-import { createDatabaseUrl, onEachEngine, temporaryFolder } from '../support/databases.ts'
+import { createDatabaseUrl, onAnyEngine, temporaryFolder } from '../support/databases.ts'
 import { runLoaded } from '../support/loaded-program.ts'
 import { becomeNobody } from '../support/other-user.ts'
 import { type Ended, latchkey, startProcess } from '../support/process.ts'
@@ -200,7 +200,7 @@ test('--debug shows where an error came from', async () => {
   assert.match(ended.stderr, /\n\s+at /)
 })
 
-onEachEngine('migrate', (engine) => {
+onAnyEngine('migrate', (engine) => {
   test('prints what it applied, and the second time that there is nothing to do', async (t) => {
     const env = { DATABASE_URL: await createDatabaseUrl(t, engine) }
     const first = await runLoaded(['migrate'], { env })

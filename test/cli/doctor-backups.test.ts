@@ -8,7 +8,7 @@ import { type TestContext, test } from 'node:test'
 import { checkLast } from '../../src/app/doctor/backup-checks.ts'
 import { checkSpace } from '../../src/app/doctor/space-check.ts'
 import { startApi } from '../support/api.ts'
-import { createDatabaseUrl, engines, onEachEngine, temporaryFolder } from '../support/databases.ts'
+import { createDatabaseUrl, engines, onAnyEngine, temporaryFolder } from '../support/databases.ts'
 import { findingOf, findingsOf, good } from '../support/doctor.ts'
 import { eventually } from '../support/eventually.ts'
 import { startPgBouncer } from '../support/pgbouncer.ts'
@@ -59,7 +59,7 @@ test('backups that are late or fail are found', () => {
   assert.match(check(made(0.5, 'no room')), /^problem the last backup failed \(no room\), and no backup was proved$/)
 })
 
-onEachEngine('doctor and the backups of a service', (engine) => {
+onAnyEngine('doctor and the backups of a service', (engine) => {
   test('are read from its database', async (t) => {
     const BACKUP_FOLDER = temporaryFolder(t)
     const api = await startApi(t, { engine, env: { BACKUP_FOLDER, BACKUP_EVERY: '24h' } })

@@ -5,14 +5,14 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { root } from '../../src/config/root.ts'
 import { createConfig } from '../support/config.ts'
-import { createDatabaseUrl, onEachEngine, temporaryFolder } from '../support/databases.ts'
+import { createDatabaseUrl, onAnyEngine, temporaryFolder } from '../support/databases.ts'
 import { runLoaded } from '../support/loaded-program.ts'
 import { startProcess } from '../support/process.ts'
 
 const orders = join(root, 'examples', 'orders', 'orders.ts')
 const notes = join(root, 'examples', 'notes')
 
-onEachEngine('an extension', (engine) => {
+onAnyEngine('an extension', (engine) => {
   test('is loaded by migrate, graphql:schema, --help, its own commands and start', async (t) => {
     const DATABASE_URL = await createDatabaseUrl(t, engine)
     const env = { DATABASE_URL, LATCHKEY_EXTENSIONS: `${orders},${notes}` }

@@ -7,7 +7,7 @@ import { root } from '../../src/config/root.ts'
 import { createClient } from '../../src/testing/client.ts'
 import { type Owner, share } from '../support/api.ts'
 import { openConsole } from '../support/console.ts'
-import { createDatabaseUrl, onEachEngine, temporaryFolder } from '../support/databases.ts'
+import { createDatabaseUrl, onAnyEngine, temporaryFolder } from '../support/databases.ts'
 import { writeMigrations } from '../support/migrations.ts'
 import { latchkey, startProcess } from '../support/process.ts'
 
@@ -94,7 +94,7 @@ function copyProgram(t: Owner): string {
   return folder
 }
 
-onEachEngine('a new feature', (engine) => {
+onAnyEngine('a new feature', (engine) => {
   for (const [way, add] of [
     ['an extension', asExtension],
     ['one of our own', shared],

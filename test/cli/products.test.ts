@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { root } from '../../src/config/root.ts'
 import { startApi } from '../support/api.ts'
-import { createDatabaseUrl, onEachEngine, temporaryFolder } from '../support/databases.ts'
+import { createDatabaseUrl, onAnyEngine, temporaryFolder } from '../support/databases.ts'
 import { runLoaded } from '../support/loaded-program.ts'
 import { signIn } from '../support/people.ts'
 import type { Ended } from '../support/process.ts'
@@ -56,7 +56,7 @@ const awkward = [
   { name: 'Without words', description: '', price: 1, category: 'general', stock: 0, active: true },
 ]
 
-onEachEngine('products:import and products:export', (engine) => {
+onAnyEngine('products:import and products:export', (engine) => {
   test('bring products in by both formats, take them out again, and they are the same', async (t) => {
     const { run, file, exported, folder } = await createShop(t, engine)
     const path = file('in.jsonl', awkward.map((product) => JSON.stringify(product)).join('\n'))

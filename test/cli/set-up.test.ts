@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { startApi } from '../support/api.ts'
 import { openConsole } from '../support/console.ts'
-import { createDatabaseUrl, onEachEngine } from '../support/databases.ts'
+import { createDatabaseUrl, onAnyEngine } from '../support/databases.ts'
 import { eventually } from '../support/eventually.ts'
 import { runLoaded } from '../support/loaded-program.ts'
 import { password } from '../support/people.ts'
@@ -12,7 +12,7 @@ import { loggedPath } from '../support/set-up.ts'
 const form = '/console/setup'
 const administrator = { email: 'root@example.com', name: 'Root', password }
 
-onEachEngine('setup', (engine) => {
+onAnyEngine('setup', (engine) => {
   test('prints a link in place of the one in the log, until there is an administrator', async (t) => {
     const DATABASE_URL = await createDatabaseUrl(t, engine)
     const api = await startApi(t, { engine, env: { DATABASE_URL } })

@@ -3,12 +3,12 @@ import { spawnSync } from 'node:child_process'
 import { test } from 'node:test'
 import { root } from '../../src/config/root.ts'
 import { startApi } from '../support/api.ts'
-import { createDatabaseUrl, onEachEngine } from '../support/databases.ts'
+import { createDatabaseUrl, onAnyEngine } from '../support/databases.ts'
 import { deviceTokenIn, isKnown, lockOut } from '../support/devices.ts'
 import { runLoaded } from '../support/loaded-program.ts'
 import { logIn, password } from '../support/people.ts'
 
-onEachEngine('user commands', (engine) => {
+onAnyEngine('user commands', (engine) => {
   test('create, show, change, unlock and list users while the service runs', async (t) => {
     const DATABASE_URL = await createDatabaseUrl(t, engine, { isMigrated: true })
     const env = { DATABASE_URL, BCRYPT_COST: '10' }

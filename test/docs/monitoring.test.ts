@@ -7,7 +7,7 @@ import { root } from '../../src/config/root.ts'
 import { on } from '../../src/platform/events/events.ts'
 import { defineFeature } from '../../src/platform/feature.ts'
 import { startApi } from '../support/api.ts'
-import { onEachEngine, temporaryFolder } from '../support/databases.ts'
+import { onAnyEngine, temporaryFolder } from '../support/databases.ts'
 import { signIn } from '../support/people.ts'
 
 const read = (...path: string[]) => readFileSync(join(root, ...path), 'utf8')
@@ -36,7 +36,7 @@ const listening = defineFeature({
   listeners: () => [on('product.created', { durable: 'listening' }, () => {})],
 })
 
-onEachEngine('the tables of docs/monitoring.md', (engine) => {
+onAnyEngine('the tables of docs/monitoring.md', (engine) => {
   test('have every metric with its type and labels, and no other', async (t) => {
     const env = { BACKUP_FOLDER: temporaryFolder(t), BACKUP_EVERY: '24h' }
     const api = await startApi(t, { engine, env, extensions: [listening] })

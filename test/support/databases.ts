@@ -5,12 +5,19 @@ import { join } from 'node:path'
 import { describe, type TestContext } from 'node:test'
 import type { Dialect } from '../../src/platform/database/database.ts'
 import { createTestDatabase, engines as testEngines } from '../../src/testing/databases.ts'
+import { chosen } from './tiers.ts'
 
 export const engines = testEngines
 
-/** Runs the same tests on every engine, several at once. */
+/** Runs the same tests on every engine: for statements, races and constraints, which each engine settles its own way. */
 export function onEachEngine(title: string, tests: (engine: Dialect) => void, { concurrency = 1 } = {}): void {
   for (const engine of engines) describe(`${title}, on ${engine}`, { concurrency }, () => tests(engine))
+}
+
+/** For pages, texts and protocols, which do not depend on the engine: only `npm run test:full` uses PostgreSQL too. */
+export function onAnyEngine(title: string, tests: (engine: Dialect) => void, { concurrency = 1 } = {}): void {
+  const used = chosen(engines, (engine) => engine === 'sqlite')
+  for (const engine of used) describe(`${title}, on ${engine}`, { concurrency }, () => tests(engine))
 }
 
 /** A temporary folder, removed after the test. */

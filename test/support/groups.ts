@@ -17,50 +17,74 @@ const exceptions: Readonly<Record<string, number>> = {
   'test/cli': 1,
   'test/contract': 4,
   'test/full': 1,
+  'test/load': 3,
   'test/programs': 1,
 }
+
+/**
+ * Tests about what serving threads share. Their services have two unless a test says otherwise. In `npm run test:full`
+ * all services of test/api have.
+ */
+const aboutThreads = [
+  'changes-mirror',
+  'changes-order',
+  'console-live',
+  'ended-sessions',
+  'live-access',
+  'lock-notices',
+  'metrics',
+  'products-http',
+  'refresh',
+  'sockets-limits',
+  'threads',
+  'topics-between-nodes',
+].map((name) => `test/api/${name}.test.ts`)
+
+const withThreads = ' with threads'
 
 interface GroupOptions {
   /** Where the new files go. */
   folder: string
   files: readonly string[]
-  /** How many threads serve in test/api, unless THREADS is set. */
-  apiThreads: number
+  isFull: boolean
 }
 
 /** Returns the files to run, in the order of the first file of each part. */
-export function groupFiles({ folder, files, apiThreads }: GroupOptions): string[] {
+export function groupFiles({ folder, files, isFull }: GroupOptions): string[] {
   const groups = new Map<string, string[][]>()
-  for (const file of files) {
-    const part = partOf(file)
+  const parts = new Map(files.map((file) => [file, partOf(file, isFull)]))
+  for (const [file, part] of parts) {
     const known = groups.get(part) ?? []
     groups.set(part, known)
     const last = known.at(-1)
-    if (last && last.length < sizeOf(part, files)) last.push(file)
+    if (last && last.length < sizeOf(part, [...parts.values()])) last.push(file)
     else known.push([file])
   }
   mkdirSync(join(folder, 'groups'))
   return [...groups].flatMap(([part, known]) =>
     known.map((group, index) => {
-      const name = `${part.replaceAll('/', '-')}-${index + 1}`
+      const name = `${part.replaceAll(/[/ ]/g, '-')}-${index + 1}`
       const path = join(folder, 'groups', `${name}.test.ts`)
-      writeFileSync(path, contentOf(name, group, part === 'test/api' ? apiThreads : 1))
+      writeFileSync(path, contentOf(name, group, part.endsWith(withThreads) ? 2 : 1))
       return path
     }),
   )
 }
 
-/** A process of test/api has serving threads that load the program too, so there are just enough to keep cores busy. */
-function sizeOf(part: string, files: readonly string[]): number {
-  if (part !== 'test/api') return exceptions[part] ?? filesPerProcess
-  const count = files.filter((file) => partOf(file) === part).length
+/** Processes with serving threads, which load the program too, are just enough to keep the cores busy. */
+function sizeOf(part: string, parts: readonly string[]): number {
+  if (!part.endsWith(withThreads)) return exceptions[part] ?? filesPerProcess
+  const count = parts.filter((each) => each === part).length
   return Math.max(filesPerProcess, Math.ceil(count / (availableParallelism() + 1)))
 }
 
 /** `src`, `examples` and `test` as a whole; otherwise the folder below `test`. */
-function partOf(file: string): string {
-  const [first = '', second = ''] = dirname(relative(root, resolve(root, file))).split('/')
-  return first === 'test' && second !== '' ? `${first}/${second}` : first
+function partOf(file: string, isFull: boolean): string {
+  const path = relative(root, resolve(root, file))
+  const [first = '', second = ''] = dirname(path).split('/')
+  if (first !== 'test' || second === '') return first
+  const hasThreads = second === 'api' && (isFull || aboutThreads.includes(path))
+  return `${first}/${second}${hasThreads ? withThreads : ''}`
 }
 
 function contentOf(name: string, files: readonly string[], threads: number): string {

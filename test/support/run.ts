@@ -1,6 +1,7 @@
 /**
- * `npm test`: format, lint and types, then all tests with the servers they need. `npm run test:full`: also those in
- * test/full, which take minutes. `npm run test:fast`: only tests, on SQLite, without a browser and other programs.
+ * `npm test`: format, lint and types, then every claim once, with the servers it needs. `npm run test:full`: also
+ * what takes minutes (test/full, test/programs), everything on both engines and with two threads; see tiers.ts.
+ * `npm run test:fast`: only tests, on SQLite, inside this program: no browser, no other processes, no heavy load.
  * Arguments are test files, folders, or a part of their names: `npm run test:fast -- products`.
  */
 import { spawn } from 'node:child_process'
@@ -18,12 +19,10 @@ const args = process.argv.slice(2)
 const isFast = args.includes('--fast')
 const isFull = args.includes('--full')
 const asked = args.filter((arg) => !arg.startsWith('--'))
-const everything = [
-  'src/**/*.test.ts',
-  'test/*.test.ts',
-  'examples/**/*.test.ts',
-  isFast ? 'test/!(browser|full|programs)/**/*.test.ts' : `test/${isFull ? '*' : '!(full)'}/**/*.test.ts`,
-]
+/** What `npm test` leaves to `npm run test:full`, and what `npm run test:fast` leaves to `npm test`. */
+const heavy = ['full', 'programs']
+const slow = [...heavy, 'browser', 'cli', 'crash', 'docs', 'load']
+const everything = ['src/**/*.test.ts', 'test/**/*.test.ts', 'examples/**/*.test.ts']
 
 if (!isFast && asked.length === 0) {
   const program = (name: string) => join(root, 'node_modules', '.bin', name)
@@ -36,7 +35,12 @@ if (!isFast && asked.length === 0) {
   if (failed) process.exit(failed.code)
 }
 
-const found = inOrder(asked.length > 0 ? asked.flatMap(findFiles) : globSync(everything, { cwd: root }))
+const leftOut = isFull ? [] : isFast ? slow : heavy
+const found = inOrder(
+  asked.length > 0
+    ? asked.flatMap(findFiles)
+    : globSync(everything, { cwd: root }).filter((file) => !leftOut.some((folder) => isIn(folder, file))),
+)
 // Each is loaded only if it is needed: a run of one file should begin at once.
 if (found.some((file) => isIn('browser', file))) (await import('./chromium.ts')).installChromium()
 if (found.some((file) => isIn('programs', file))) (await import('./programs.ts')).installTestPrograms()
@@ -45,25 +49,26 @@ recordTime(folder.path, '(checks)', cpuSecondsOf(process.pid))
 const servers = isFast ? undefined : await (await import('./servers.ts')).startServers(folder.path, readGiven())
 const expected = new Set([folder.watchdog, ...daemonsIn(folder.path)])
 const templates = await (await import('./templates.ts')).createTemplates(folder.path, servers?.databaseUrl)
-const groups = groupFiles({ folder: folder.path, files: found, apiThreads: isFast ? 1 : 2 })
+const groups = groupFiles({ folder: folder.path, files: found, isFull })
 // Two more than cores, because some wait. The longest group takes minutes; the limit is only against hangs.
 const limits = [`--concurrency=${Math.min(availableParallelism() + 2, 6)}`, '--timeout=3600000']
 const tested = await run(process.execPath, [join(root, 'test', 'support', 'run-files.ts'), ...limits, ...groups], {
   TMPDIR: folder.temporary,
   TEST_RUN_FOLDER: folder.path,
+  TEST_TIER: isFull ? 'full' : isFast ? 'fast' : 'normal',
   ...templates.environment,
   ...(servers
     ? { TEST_DATABASE_URL: servers.databaseUrl, TEST_REDIS_URL: servers.redisUrl }
     : { TEST_ONLY_SQLITE: '1' }),
 })
 await templates.remove()
-const left = await removeLeftovers({ ...folder, folder: folder.path, session: tested.pid, expected })
+const leftovers = await removeLeftovers({ ...folder, folder: folder.path, session: tested.pid, expected })
 recordDaemons(folder.path)
 process.stdout.write(`\nProcessor time in seconds, by file\n${describeTimes(folder.path)}`)
 await folder.remove()
-left.push(...(await removeLeftovers({ ...folder, folder: folder.path, session: tested.pid, expected: new Set() })))
-for (const line of left) process.stderr.write(`the tests have left ${line}\n`)
-process.exit(left.length > 0 ? 1 : tested.code)
+leftovers.push(...(await removeLeftovers({ ...folder, folder: folder.path, session: tested.pid, expected: new Set() })))
+for (const line of leftovers) process.stderr.write(`the tests have left ${line}\n`)
+process.exit(leftovers.length > 0 ? 1 : tested.code)
 
 function findFiles(name: string): string[] {
   const path = resolve(root, name)
@@ -78,13 +83,13 @@ function findFiles(name: string): string[] {
 
 /** Long groups first, so that short ones keep all cores busy at the end. */
 function inOrder(paths: string[]): string[] {
-  const folders = ['browser', 'api', 'programs', 'cli', 'crash', 'contract', 'support']
+  const folders = ['browser', 'load', 'api', 'programs', 'cli', 'crash', 'contract', 'support']
   const named = folders.map((folder) => paths.filter((file) => isIn(folder, file)).sort())
   return [...new Set([...named.flat(), ...paths])]
 }
 
 function isIn(folder: string, file: string): boolean {
-  return relative(root, resolve(root, file)).startsWith(join('test', folder))
+  return relative(root, resolve(root, file)).startsWith(join('test', folder, '/'))
 }
 
 function readGiven() {

@@ -5,7 +5,7 @@ import { insertMany } from '../../src/features/products/bulk.store.ts'
 import type { ClientResponse } from '../../src/testing/client.ts'
 import { type Api, share, startApi } from '../support/api.ts'
 import { createConfig } from '../support/config.ts'
-import { onEachEngine } from '../support/databases.ts'
+import { onAnyEngine } from '../support/databases.ts'
 import { ask, codeOf, graphqlPath, send } from '../support/graphql.ts'
 import { signIn } from '../support/people.ts'
 import { createProduct, productsPath, sampleRow } from '../support/products.ts'
@@ -196,7 +196,7 @@ test('createPost is limited in bytes, too', async (t) => {
   assert.ok(refused.errors[0].extensions.retryAfter > 0)
 })
 
-onEachEngine('collections', (engine) => {
+onAnyEngine('collections', (engine) => {
   test('GraphQL finds the same products as REST, with collection_limit = 0 and with any other', async (t) => {
     for (const [limit, found] of [
       [0, 1200],

@@ -7,7 +7,7 @@ import { test } from 'node:test'
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import { openDatabase } from '../../src/platform/database/open.ts'
 import { type Api, type Owner, startApi } from '../support/api.ts'
-import { onEachEngine, temporaryFolder } from '../support/databases.ts'
+import { onAnyEngine, temporaryFolder } from '../support/databases.ts'
 import { eventually } from '../support/eventually.ts'
 import { openOptions, ownMigrations } from '../support/migrations.ts'
 import { send } from '../support/own-connection.ts'
@@ -42,7 +42,7 @@ const metrics = async (api: Api) => (await send(`${api.url}/metrics`)).body
 const linesOf = (api: Api, text: string) =>
   api.log.map((line) => JSON.parse(line)).filter(({ msg }) => msg.includes(text))
 
-onEachEngine('a thread that spins', (engine) => {
+onAnyEngine('a thread that spins', (engine) => {
   test('is replaced; every other request is answered meanwhile, and the log says what it was doing', async (t) => {
     const api = await start(t, engine, 2)
     const { ended } = await api.spin()

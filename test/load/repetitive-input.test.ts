@@ -7,7 +7,7 @@ import type { JsonSchema } from '../../src/platform/openapi/document.ts'
 import { unlimitedRates } from '../support/api.ts'
 import { openConsole } from '../support/console.ts'
 import { findGrowth, type Send } from '../support/cpu-growth.ts'
-import { onEachEngine } from '../support/databases.ts'
+import { onAnyEngine } from '../support/databases.ts'
 import { type Described, startDescribedApi } from '../support/openapi-document.ts'
 import { forHeader, type RepetitiveText, repeat, repetitiveTexts } from '../support/repetitive-texts.ts'
 import { openSocket } from '../support/sockets.ts'
@@ -136,7 +136,7 @@ async function start(t: TestContext, engine: 'sqlite' | 'postgres') {
   return { ...api, access, email }
 }
 
-onEachEngine('long repetitive texts', (engine) => {
+onAnyEngine('long repetitive texts', (engine) => {
   test('in every documented parameter and field', async (t) => {
     const { url, operations, access } = await start(t, engine)
     const inputs = operations.flatMap((operation) => inputsOf(url, operation, access))

@@ -4,7 +4,7 @@
  */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
-import { dirname, join, relative, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { root } from '../../src/config/root.ts'
 import { recorderFor } from './cpu-times.ts'
@@ -80,10 +80,9 @@ function sizeOf(part: string, parts: readonly string[]): number {
 
 /** `src`, `examples` and `test` as a whole; otherwise the folder below `test`. */
 function partOf(file: string, isFull: boolean): string {
-  const path = relative(root, resolve(root, file))
-  const [first = '', second = ''] = dirname(path).split('/')
+  const [first = '', second = ''] = dirname(file).split('/')
   if (first !== 'test' || second === '') return first
-  const hasThreads = second === 'api' && (isFull || aboutThreads.includes(path))
+  const hasThreads = second === 'api' && (isFull || aboutThreads.includes(file))
   return `${first}/${second}${hasThreads ? withThreads : ''}`
 }
 

@@ -13,18 +13,14 @@ import { cpuSecondsOf, describeTimes, recordDaemons, recordTime } from './cpu-ti
 import { groupFiles } from './groups.ts'
 import { removeLeftovers } from './leftovers.ts'
 import { createRunFolder, daemonsIn, findPlace } from './run-folder.ts'
+import { filesOf, isIn, type Tier, testFiles } from './tiers.ts'
 
 const wrongUsage = 64
 const args = process.argv.slice(2)
-const isFast = args.includes('--fast')
-const isFull = args.includes('--full')
+const tier: Tier = args.includes('--fast') ? 'fast' : args.includes('--full') ? 'full' : 'normal'
 const asked = args.filter((arg) => !arg.startsWith('--'))
-/** What `npm test` leaves to `npm run test:full`, and what `npm run test:fast` leaves to `npm test`. */
-const heavy = ['full', 'programs']
-const slow = [...heavy, 'browser', 'cli', 'crash', 'docs', 'load']
-const everything = ['src/**/*.test.ts', 'test/**/*.test.ts', 'examples/**/*.test.ts']
 
-if (!isFast && asked.length === 0) {
+if (tier !== 'fast' && asked.length === 0) {
   const program = (name: string) => join(root, 'node_modules', '.bin', name)
   const codes = await Promise.all([
     run(program('biome'), ['ci', '--error-on-warnings', '.'], {}),
@@ -35,27 +31,23 @@ if (!isFast && asked.length === 0) {
   if (failed) process.exit(failed.code)
 }
 
-const leftOut = isFull ? [] : isFast ? slow : heavy
-const found = inOrder(
-  asked.length > 0
-    ? asked.flatMap(findFiles)
-    : globSync(everything, { cwd: root }).filter((file) => !leftOut.some((folder) => isIn(folder, file))),
-)
+const found = inOrder(asked.length > 0 ? asked.flatMap(findFiles) : filesOf(tier))
 // Each is loaded only if it is needed: a run of one file should begin at once.
 if (found.some((file) => isIn('browser', file))) (await import('./chromium.ts')).installChromium()
 if (found.some((file) => isIn('programs', file))) (await import('./programs.ts')).installTestPrograms()
 const folder = createRunFolder(findPlace())
 recordTime(folder.path, '(checks)', cpuSecondsOf(process.pid))
-const servers = isFast ? undefined : await (await import('./servers.ts')).startServers(folder.path, readGiven())
+const servers =
+  tier === 'fast' ? undefined : await (await import('./servers.ts')).startServers(folder.path, readGiven())
 const expected = new Set([folder.watchdog, ...daemonsIn(folder.path)])
 const templates = await (await import('./templates.ts')).createTemplates(folder.path, servers?.databaseUrl)
-const groups = groupFiles({ folder: folder.path, files: found, isFull })
+const groups = groupFiles({ folder: folder.path, files: found, isFull: tier === 'full' })
 // Two more than cores, because some wait. The longest group takes minutes; the limit is only against hangs.
 const limits = [`--concurrency=${Math.min(availableParallelism() + 2, 6)}`, '--timeout=3600000']
 const tested = await run(process.execPath, [join(root, 'test', 'support', 'run-files.ts'), ...limits, ...groups], {
   TMPDIR: folder.temporary,
   TEST_RUN_FOLDER: folder.path,
-  TEST_TIER: isFull ? 'full' : isFast ? 'fast' : 'normal',
+  TEST_TIER: tier,
   ...templates.environment,
   ...(servers
     ? { TEST_DATABASE_URL: servers.databaseUrl, TEST_REDIS_URL: servers.redisUrl }
@@ -72,10 +64,10 @@ process.exit(leftovers.length > 0 ? 1 : tested.code)
 
 function findFiles(name: string): string[] {
   const path = resolve(root, name)
-  if (path.endsWith('.ts') && existsSync(path)) return [name]
+  if (path.endsWith('.ts') && existsSync(path)) return [relative(root, path)]
   const matching = existsSync(path)
     ? globSync(join(relative(root, path), '**/*.test.ts'), { cwd: root })
-    : globSync([...everything, name], { cwd: root }).filter((file) => file.includes(name.replace(/\*.*/, '')))
+    : globSync([...testFiles, name], { cwd: root }).filter((file) => file.includes(name.replace(/\*.*/, '')))
   if (matching.length > 0) return matching
   process.stderr.write(`there is no test file, folder or part of a name "${name}"\n`)
   process.exit(wrongUsage)
@@ -86,10 +78,6 @@ function inOrder(paths: string[]): string[] {
   const folders = ['browser', 'load', 'api', 'programs', 'cli', 'crash', 'contract', 'support']
   const named = folders.map((folder) => paths.filter((file) => isIn(folder, file)).sort())
   return [...new Set([...named.flat(), ...paths])]
-}
-
-function isIn(folder: string, file: string): boolean {
-  return relative(root, resolve(root, file)).startsWith(join('test', folder, '/'))
 }
 
 function readGiven() {

@@ -1,4 +1,29 @@
 /** What a run is for: `npm run test:fast` while you edit, `npm test` for every claim, `npm run test:full` everywhere. */
+import { globSync } from 'node:fs'
+import { root } from '../../src/config/root.ts'
+
+export const tiers = ['fast', 'normal', 'full'] as const
+export type Tier = (typeof tiers)[number]
+
+export const testFiles = ['src/**/*.test.ts', 'test/**/*.test.ts', 'examples/**/*.test.ts']
+
+/** Folders of test/ that a tier leaves to the next one. */
+const heavy = ['full', 'programs']
+const leftOut: Readonly<Record<Tier, readonly string[]>> = {
+  fast: [...heavy, 'browser', 'cli', 'crash', 'docs', 'load'],
+  normal: heavy,
+  full: [],
+}
+
+/** Paths from the project's folder. */
+export function filesOf(tier: Tier): string[] {
+  return globSync(testFiles, { cwd: root }).filter((file) => !leftOut[tier].some((name) => isIn(name, file)))
+}
+
+/** Whether a path from the project's folder is in this folder of test/. */
+export function isIn(folder: string, file: string): boolean {
+  return file.startsWith(`test/${folder}/`)
+}
 
 /** `npm run test:full` repeats claims on both engines, with two threads, in all widths and looks, and with more input. */
 export const isFull = process.env.TEST_TIER === 'full'

@@ -4,9 +4,11 @@ import { lstatSync, mkdirSync, readdirSync, readlinkSync, realpathSync, statSync
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { type TestContext, test } from 'node:test'
-import { createArchive, run } from '../support/archive-commands.ts'
+import { run, shareArchive } from '../support/archive-commands.ts'
 import { placeOf, tablesIn, tablesOfDatabase } from '../support/archives.ts'
 import { temporaryFolder } from '../support/databases.ts'
+
+const shared = shareArchive(10)
 
 /** `latchkey.db` leads to `disk/real.db` by way of a second link in another folder. */
 function createLinks(t: TestContext) {
@@ -30,7 +32,7 @@ function assertLinksKept({ folder, link }: ReturnType<typeof createLinks>): void
 }
 
 test('restore replaces the file that a link leads to, and keeps the link', async (t) => {
-  const { archive } = await createArchive(t, 10)
+  const { archive } = await shared()
   const links = createLinks(t)
   const url = `file:${links.link}`
   assert.equal((await run(url, 'products:seed', '--count', '3', '--quiet')).code, 0)
@@ -44,7 +46,7 @@ test('restore replaces the file that a link leads to, and keeps the link', async
 })
 
 test('a link to a file that does not exist yet: restore and move make that file', async (t) => {
-  const { archive, url } = await createArchive(t, 10)
+  const { archive, url } = await shared()
   const restored = createLinks(t)
   const { code, stderr } = await run(`file:${restored.link}`, 'restore', archive)
   assert.deepEqual([code, stderr], [0, ''])
@@ -57,7 +59,7 @@ test('a link to a file that does not exist yet: restore and move make that file'
 })
 
 test('a link to a file that another process has open is refused', async (t) => {
-  const { archive } = await createArchive(t, 10)
+  const { archive } = await shared()
   const links = createLinks(t)
   await run(`file:${links.real}`, 'migrate')
   const open = new DatabaseSync(links.real)
@@ -70,7 +72,7 @@ test('a link to a file that another process has open is refused', async (t) => {
 })
 
 test('a link in a circle, and one to the configured database, get one line', async (t) => {
-  const { archive } = await createArchive(t, 10)
+  const { archive } = await shared()
   const links = createLinks(t)
   const circle = join(links.folder, 'links', 'circle.db')
   symlinkSync('circle.db', circle)

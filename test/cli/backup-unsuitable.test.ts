@@ -4,11 +4,13 @@ import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { runOnServer } from '../../src/testing/databases.ts'
-import { createArchive, run } from '../support/archive-commands.ts'
+import { run, shareArchive } from '../support/archive-commands.ts'
 import { createDatabaseUrl, engines, temporaryFolder, testServer } from '../support/databases.ts'
 import { findingOf, good } from '../support/doctor.ts'
 import { runLoaded } from '../support/loaded-program.ts'
 import { createEncoded, createWith, setDefaults } from '../support/unusual-databases.ts'
+
+const shared = shareArchive()
 
 /** The URL of a new database for a role that may connect, and no more. */
 async function createForStranger(t: TestContext): Promise<{ url: string; owner: string; role: string }> {
@@ -29,7 +31,7 @@ if (engines.includes('postgres')) {
   ]
   for (const [title, create, exitCode] of unsuitable) {
     test(`a database ${title} is refused by restore and move as by start, in one line`, async (t) => {
-      const { url: source, archive } = await createArchive(t)
+      const { url: source, archive } = await shared()
       const url = await create(t)
       const migrated = await run(url, 'migrate')
       assert.equal(migrated.code, exitCode, migrated.stderr)
@@ -42,7 +44,7 @@ if (engines.includes('postgres')) {
   }
 
   test('a role that may not create tables is told what to grant, also by doctor; then everything works', async (t) => {
-    const { archive } = await createArchive(t)
+    const { archive } = await shared()
     const { url, owner, role } = await createForStranger(t)
     const env = { ...good, DATABASE_URL: url }
     const grant = `GRANT CREATE ON SCHEMA public TO "${role}"`
@@ -64,8 +66,7 @@ if (engines.includes('postgres')) {
   })
 
   test('a backup of a database without a schema names the search_path; one that is read-only is backed up', async (t) => {
-    const url = await createDatabaseUrl(t, 'postgres')
-    assert.equal((await run(url, 'migrate')).code, 0)
+    const url = await createDatabaseUrl(t, 'postgres', { isMigrated: true })
     const file = join(temporaryFolder(t), 'test.archive')
     await setDefaults(url, { default_transaction_read_only: 'on' })
     assert.equal((await run(url, 'backup', file)).code, 0)

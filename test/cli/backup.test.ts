@@ -4,21 +4,21 @@ import { spawn } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { root } from '../../src/config/root.ts'
 import type { Dialect } from '../../src/platform/database/database.ts'
-import { share, startApi } from '../support/api.ts'
+import { startApi } from '../support/api.ts'
+import { run, shareArchive } from '../support/archive-commands.ts'
 import { placeOf, tablesIn, tablesOfDatabase, withFlippedByte } from '../support/archives.ts'
-import { createDatabaseUrl, engines, onEachEngine, temporaryFolder, testServer } from '../support/databases.ts'
+import { createDatabaseUrl, engines, onEachEngine, temporaryFolder } from '../support/databases.ts'
+import { eventually } from '../support/eventually.ts'
 import { makeKey } from '../support/keys.ts'
 import { runLoaded } from '../support/loaded-program.ts'
 import { enableTwoFactor, logIn, many, signIn, totp } from '../support/people.ts'
-import { collect, type Ended } from '../support/process.ts'
+import { collect, type Ended, environment } from '../support/process.ts'
 import { createProduct, namesOf, productsPath } from '../support/products.ts'
 import { startApiWithRoles } from '../support/roles.ts'
-
-const run = (url: string, ...args: string[]) => runLoaded(args, { env: { DATABASE_URL: url } })
+import { amount, chosen } from '../support/tiers.ts'
 
 function assertRefused(ended: Ended, code: number, line: RegExp): void {
   assert.equal(ended.code, code, ended.stderr)
@@ -71,7 +71,7 @@ async function assertWhole(t: TestContext, url: string, { people, first, second,
 }
 
 for (const from of engines) {
-  for (const to of engines) {
+  for (const to of chosen(engines, (engine) => engine !== from)) {
     test(`moving from ${from} to ${to} signs nobody out and loses nothing`, async (t) => {
       const filled = await startFilled(t, from)
       const url = await createDatabaseUrl(t, to)
@@ -88,13 +88,8 @@ for (const from of engines) {
 }
 
 /** An archive that takes a while to restore. */
-const longArchive = share(async (owner) => {
-  const url = await createDatabaseUrl(owner, 'sqlite')
-  assertDone(await run(url, 'products:seed', '--count', '20000', '--quiet'), /20,000 products/)
-  const file = join(temporaryFolder(owner), 'test.archive')
-  assertDone(await run(url, 'backup', file), /^backed up/)
-  return file
-})
+const manyProducts = amount({ full: 20_000, otherwise: 5000 })
+const longArchive = shareArchive(manyProducts)
 
 onEachEngine('backup and restore', (engine) => {
   test('work beside a service, into a private file, and bring everything back', async (t) => {
@@ -128,14 +123,15 @@ onEachEngine('backup and restore', (engine) => {
   })
 
   test('leave an empty database if they are killed in the middle, and work the next time', async (t) => {
-    const file = await longArchive()
+    const { archive: file } = await longArchive()
     let url = await createDatabaseUrl(t, engine)
-    for (const delayMs of [0, 150]) {
+    for (const products of chosen([1, manyProducts / 2], (count) => count > 1)) {
       // On a busy machine it may have ended before it was seen, or killed.
-      for (let attempt = 1; !(await isKilledWhileLoading(t, { file, url, delayMs })); attempt++) {
+      for (let attempt = 1; !(await isKilledWhileLoading(t, { file, url, products })); attempt++) {
         assert.ok(attempt < 20, 'it always ended before it was killed')
         url = await createDatabaseUrl(t, engine)
       }
+      await eventually(async () => assert.equal(await isOpen(url), false))
       assert.equal(await hasTables(url), false)
     }
     assertDone(await run(url, 'restore', file), /^restored/)
@@ -146,77 +142,71 @@ onEachEngine('backup and restore', (engine) => {
 
 const pathOf = (url: string) => url.slice('file:'.length)
 
+interface Killed {
+  file: string
+  url: string
+  /** It is killed when about so many are loaded. */
+  products: number
+}
+
 /** Restores the file into the database, and returns whether that was killed in the middle. */
-async function isKilledWhileLoading(
-  t: TestContext,
-  { file, url, delayMs }: { file: string; url: string; delayMs: number },
-): Promise<boolean> {
+async function isKilledWhileLoading(t: TestContext, { file, url, products }: Killed): Promise<boolean> {
   const child = spawn(join(root, 'bin', 'latchkey'), ['restore', file], {
     cwd: '/',
-    env: { PATH: process.env.PATH, HOME: process.env.HOME, DATABASE_URL: url },
+    env: environment({ DATABASE_URL: url }),
   })
   t.after(() => child.kill('SIGKILL'))
   const ended = collect(child)
-  await untilLoading(url, () => child.exitCode !== null)
-  await sleep(delayMs)
+  const isLoaded = url.startsWith('file:') ? isFileLoaded : isTableLoaded
+  await eventually(async () => assert.ok(child.exitCode !== null || (await isLoaded(url, products))), 120_000)
   child.kill('SIGKILL')
   const { code } = await ended
   if (code !== null) assert.equal(code, 0)
   return code === null
 }
 
-/** Waits until rows are being loaded. */
-async function untilLoading(url: string, hasEnded: () => boolean): Promise<void> {
-  if (url.startsWith('file:')) {
-    while (!hasEnded() && !isFileLoading(dirname(pathOf(url)))) await sleep(5)
-    return
-  }
-  // One connection, because each takes longer than the question.
-  const client = new pg.Client({ connectionString: testServer('TEST_DATABASE_URL') })
-  await client.connect()
-  const sql = "SELECT 1 FROM pg_stat_activity WHERE datname = $1 AND query LIKE 'COPY%'"
-  const isLoading = async () => (await client.query(sql, [new URL(url).pathname.slice(1)])).rows.length > 0
-  while (!hasEnded() && !(await isLoading())) await sleep(5)
-  await client.end()
-}
+const bytesOfProduct = 200
 
-function isFileLoading(folder: string): boolean {
+function isFileLoaded(url: string, products: number): boolean {
+  const folder = dirname(pathOf(url))
   const found = readdirSync(folder).find((name) => /\.restoring-\d+$/.test(name))
-  return found !== undefined && (statSync(join(folder, found), { throwIfNoEntry: false })?.size ?? 0) > 1_000_000
+  const size = found && statSync(join(folder, found), { throwIfNoEntry: false })?.size
+  return Number(size) > 1_000_000 + products * bytesOfProduct
 }
 
-async function hasTables(url: string): Promise<boolean> {
-  if (url.startsWith('file:')) return existsSync(pathOf(url))
-  // The server notices the lost connection when it reads from it.
-  while (
-    (
-      await ask(
-        url,
-        "SELECT 1 FROM pg_stat_activity WHERE application_name = 'latchkey archive' AND datname = current_database()",
-      )
-    ).length > 0
-  ) {
-    await sleep(20)
-  }
-  return (await ask(url, "SELECT 1 FROM pg_class WHERE relname = 'users'")).length > 0
+async function isTableLoaded(url: string, products: number): Promise<boolean> {
+  const sql = 'SELECT 1 FROM pg_stat_progress_copy WHERE datname = current_database() AND tuples_processed >= $1'
+  return (await ask(url, sql, [products])).length > 0
 }
 
-async function ask(url: string, sql: string): Promise<object[]> {
+const hasTables = async (url: string) =>
+  url.startsWith('file:')
+    ? existsSync(pathOf(url))
+    : (await ask(url, "SELECT 1 FROM pg_class WHERE relname = 'users'")).length > 0
+
+/** Whether PostgreSQL has not noticed yet that the connection is lost, which it does when it reads from it. */
+async function isOpen(url: string): Promise<boolean> {
+  if (url.startsWith('file:')) return false
+  const sql =
+    "SELECT 1 FROM pg_stat_activity WHERE application_name = 'latchkey archive' AND datname = current_database()"
+  return (await ask(url, sql)).length > 0
+}
+
+async function ask(url: string, sql: string, params: unknown[] = []): Promise<object[]> {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
   try {
-    return (await client.query(sql)).rows
+    return (await client.query(sql, params)).rows
   } finally {
     await client.end()
   }
 }
 
 test('an archive goes through a pipe, and nothing else is on it', async (t) => {
-  const url = await createDatabaseUrl(t, 'sqlite')
-  await run(url, 'migrate')
+  const url = await createDatabaseUrl(t, 'sqlite', { isMigrated: true })
   const child = spawn(join(root, 'bin', 'latchkey'), ['backup', '-'], {
     cwd: '/',
-    env: { PATH: process.env.PATH, HOME: process.env.HOME, DATABASE_URL: url },
+    env: environment({ DATABASE_URL: url }),
   })
   const chunks: Buffer[] = []
   child.stdout.on('data', (chunk) => chunks.push(chunk))

@@ -1,13 +1,12 @@
 /** `move` from and to a PostgreSQL URL with several hosts. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { run } from '../support/archive-commands.ts'
 import { placeOf, tablesOfDatabase } from '../support/archives.ts'
 import { createDatabaseUrl, engines } from '../support/databases.ts'
-import { runLoaded } from '../support/loaded-program.ts'
 import { startPgBouncer } from '../support/pgbouncer.ts'
 import { freePort } from '../support/servers.ts'
-
-const run = (url: string, ...args: string[]) => runLoaded(args, { env: { DATABASE_URL: url } })
+import { isFull } from '../support/tiers.ts'
 
 /** The same database, as the second of two hosts. Nobody listens at the first. */
 async function withSecondHost(url: string): Promise<string> {
@@ -17,7 +16,7 @@ async function withSecondHost(url: string): Promise<string> {
 
 if (engines.includes('postgres')) {
   test('a database with several hosts is moved to, moved from, and recognised as the configured one', async (t) => {
-    const first = await createDatabaseUrl(t, 'sqlite')
+    const first = await createDatabaseUrl(t, 'sqlite', { isMigrated: true })
     const postgres = await createDatabaseUrl(t, 'postgres')
     const several = await withSecondHost(postgres)
     const last = await createDatabaseUrl(t, 'sqlite')
@@ -38,10 +37,9 @@ if (engines.includes('postgres')) {
   })
 }
 
-if (engines.includes('postgres')) {
+if (isFull) {
   test('the configured database under another address is recognised at once, and another one on the server is not', async (t) => {
-    const url = await createDatabaseUrl(t, 'postgres')
-    assert.equal((await run(url, 'migrate')).code, 0)
+    const url = await createDatabaseUrl(t, 'postgres', { isMigrated: true })
     const pooler = await startPgBouncer(t, url, 'transaction')
     const renamed = Object.assign(new URL(url), { hostname: 'localhost' }).href
     assert.notEqual(new URL(renamed).host, new URL(url).host)

@@ -5,10 +5,12 @@ import { type TestContext, test } from 'node:test'
 import pg from 'pg'
 import { runOnServer } from '../../src/testing/databases.ts'
 import { startApi } from '../support/api.ts'
-import { createArchive, run } from '../support/archive-commands.ts'
+import { run, shareArchive } from '../support/archive-commands.ts'
 import { createDatabaseUrl, engines, temporaryFolder } from '../support/databases.ts'
 import { eventually } from '../support/eventually.ts'
 import { startPgBouncer } from '../support/pgbouncer.ts'
+
+const shared = shareArchive()
 
 async function connect(url: string, name: string): Promise<pg.Client> {
   const client = new pg.Client({ connectionString: url, application_name: name })
@@ -17,7 +19,7 @@ async function connect(url: string, name: string): Promise<pg.Client> {
 }
 
 async function startBehind(t: TestContext, settings: Record<string, string | number> = {}) {
-  const direct = await createDatabaseUrl(t, 'postgres')
+  const direct = await createDatabaseUrl(t, 'postgres', { isMigrated: true })
   const { username } = new URL(direct)
   const { url } = await startPgBouncer(t, direct, 'transaction', { admin_users: username, ...settings })
   return { direct, url, console: Object.assign(new URL(url), { pathname: '/pgbouncer' }).href }
@@ -35,8 +37,7 @@ const waitForNode = (direct: string) =>
 if (engines.includes('postgres')) {
   test('connections that PgBouncer keeps for a stopped service: the refusal says how to close them', async (t) => {
     const { direct, url, console } = await startBehind(t)
-    const { archive: file } = await createArchive(t)
-    await run(direct, 'migrate')
+    const { archive: file } = await shared()
     // Three at once, so that three are kept.
     const clients = await Promise.all([1, 2, 3].map(() => connect(url, 'latchkey')))
     for (const client of clients) await client.query('BEGIN')
@@ -63,7 +64,7 @@ if (engines.includes('postgres')) {
 
   test('a service that is idle behind PgBouncer is seen, though the pooler gives its connection away', async (t) => {
     const { direct, url } = await startBehind(t, { default_pool_size: 1 })
-    const { archive: file } = await createArchive(t)
+    const { archive: file } = await shared()
     const api = await startApi(t, { env: { DATABASE_URL: url } })
     await waitForNode(direct)
     const { code, stderr } = await run(url, 'restore', '--replace', file)
@@ -76,8 +77,7 @@ if (engines.includes('postgres')) {
 
   test('a service is seen whatever its connections are called, and also if the pooler has just closed them', async (t) => {
     const { direct, url, console } = await startBehind(t, { application_name_add_host: 1 })
-    const { archive: file } = await createArchive(t)
-    await run(direct, 'migrate')
+    const { archive: file } = await shared()
     const client = await connect(url, 'latchkey')
     await client.query('BEGIN')
     const busy = await run(direct, 'restore', '--replace', file)
@@ -118,8 +118,8 @@ if (engines.includes('postgres')) {
       return rows
     }
     const before = await readSettings()
-    const { archive: file } = await createArchive(t)
-    assert.equal((await run(url, 'restore', file)).code, 0)
+    const { archive: file } = await shared()
+    assert.equal((await run(url, 'restore', '--replace', file)).code, 0)
     assert.deepEqual(await readSettings(), before)
     assert.equal((await run(url, 'backup', join(temporaryFolder(t), 'again.archive'))).code, 0)
     assert.deepEqual(await readSettings(), before)

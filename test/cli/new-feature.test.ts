@@ -10,6 +10,7 @@ import { openConsole } from '../support/console.ts'
 import { createDatabaseUrl, onAnyEngine, temporaryFolder } from '../support/databases.ts'
 import { writeMigrations } from '../support/migrations.ts'
 import { latchkey, startProcess } from '../support/process.ts'
+import { chosen, isFull } from '../support/tiers.ts'
 
 /** With a route, an element, a policy, a migration and a page. */
 const source = `
@@ -59,11 +60,11 @@ function asExtension(t: TestContext): Added {
   return { program: root, env: { LATCHKEY_EXTENSIONS: folder }, migration: 'visits/0001-visits.sql' }
 }
 
-/** Both engines use one copy, which Node has then compiled. */
+/** All tests use one copy, which Node has then compiled. */
 const shared = share(async (owner) => inTheList(owner))
 
 /** A copy of the program with a folder in features/ and an entry in the list. No other file is touched. */
-function inTheList(t: Owner, migration = '0900-visits'): Added {
+function inTheList(t: Owner): Added {
   const program = copyProgram(t)
   const feature = join(program, 'src', 'features', 'visits')
   mkdirSync(feature)
@@ -71,18 +72,18 @@ function inTheList(t: Owner, migration = '0900-visits'): Added {
     join(feature, 'visits.feature.ts'),
     source.replace(/'latchkey\/(\w+)'/g, (_, name: string) => `'../../public/${name}.ts'`),
   )
-  writeMigrations(join(feature, 'migrations'), { [migration]: 'CREATE TABLE visits (id INTEGER PRIMARY KEY);' })
+  writeMigrations(join(feature, 'migrations'), { '0900-visits': 'CREATE TABLE visits (id INTEGER PRIMARY KEY);' })
   const list = join(program, 'src', 'app', 'features.ts')
   const text = readFileSync(list, 'utf8')
   const changed = text.replace('  console,\n]', '  console,\n  visits,\n]')
   assert.notEqual(changed, text)
   writeFileSync(list, `import { visits } from '../features/visits/visits.feature.ts'\n${changed}`)
-  return { program, env: compiledIn(program), migration: `${migration}.sql` }
+  return { program, env: compiledIn(program), migration: '0900-visits.sql' }
 }
 
-/** What Node makes of the copied files goes with them. */
+/** What Node makes of the copied files goes with them. test/cli/bundle.test.ts is about bundles. */
 function compiledIn(program: string) {
-  return { NODE_COMPILE_CACHE: join(program, 'compiled') }
+  return { NODE_COMPILE_CACHE: join(program, 'compiled'), LATCHKEY_BUNDLE: 'off' }
 }
 
 function copyProgram(t: Owner): string {
@@ -94,11 +95,14 @@ function copyProgram(t: Owner): string {
   return folder
 }
 
+const ways = [
+  ['an extension', asExtension],
+  ['one of our own', shared],
+] as const
+
+/** One of our own needs a copy of the program, which Node has to compile. */
 onAnyEngine('a new feature', (engine) => {
-  for (const [way, add] of [
-    ['an extension', asExtension],
-    ['one of our own', shared],
-  ] as const) {
+  for (const [way, add] of chosen(ways, ([name]) => name === 'an extension')) {
     test(`as ${way} has its migration, route, element, policy and page served`, async (t) => {
       const { program, env, migration } = await add(t)
       const DATABASE_URL = await createDatabaseUrl(t, engine)
@@ -122,10 +126,14 @@ onAnyEngine('a new feature', (engine) => {
   }
 })
 
-test('a migration of our own with the number of another is refused by the names of both features', async (t) => {
-  const { program, env: own } = inTheList(t, '0003-visits')
-  const env = { ...own, DATABASE_URL: `file:${join(temporaryFolder(t), 'test.db')}` }
-  const { code, stderr } = await latchkey(['migrate'], { program, env })
-  const reason = 'two migrations have the number 0003: 0003-posts.sql of posts and 0003-visits.sql of visits'
-  assert.deepEqual([code, stderr], [65, `latchkey: ${reason}\n`])
-})
+if (isFull) {
+  test('a migration of our own with the number of another is refused by the names of both features', async (t) => {
+    const { program, env: own } = await shared()
+    const migrations = join(program, 'src', 'features', 'visits', 'migrations')
+    writeMigrations(migrations, { '0003-visits': 'SELECT 1;' })
+    const env = { ...own, DATABASE_URL: `file:${join(temporaryFolder(t), 'test.db')}` }
+    const { code, stderr } = await latchkey(['migrate'], { program, env })
+    const reason = 'two migrations have the number 0003: 0003-posts.sql of posts and 0003-visits.sql of visits'
+    assert.deepEqual([code, stderr], [65, `latchkey: ${reason}\n`])
+  })
+}

@@ -121,19 +121,19 @@ onAnyEngine('products:import and products:export', (engine) => {
 
   test('imported products are served, searched and counted; deleted ones are not exported', async (t) => {
     const { run, file, env, exported } = await createShop(t, engine)
-    const rows = Array.from({ length: 2500 }, (_, i) => `Item ${i + 1},Something,${i + 1}.005`)
+    const rows = Array.from({ length: 500 }, (_, i) => `Item ${i + 1},Something,${i + 1}.005`)
     const path = file('many.csv', [header, ...rows].join('\r\n'))
     const imported = await run(['products:import', path])
     assert.equal(imported.code, 0, imported.stderr)
     const api = await startApi(t, { engine, env })
-    const page = await api.get(`${productsPath}?page=25&per_page=100`)
-    assert.equal(page.body.meta.total, 2500)
-    assert.equal(page.body.data[99].attributes.name, 'Item 2500')
-    assert.equal(page.body.data[99].attributes.price, 2500.01)
-    assert.equal((await api.get(`${productsPath}?q=tem+2499`)).body.meta.total, 1)
+    const page = await api.get(`${productsPath}?page=5&per_page=100`)
+    assert.equal(page.body.meta.total, 500)
+    assert.equal(page.body.data[99].attributes.name, 'Item 500')
+    assert.equal(page.body.data[99].attributes.price, 500.01)
+    assert.equal((await api.get(`${productsPath}?q=tem+499`)).body.meta.total, 1)
     const { access } = await signIn(api)
-    assert.equal((await api.delete(`${productsPath}/2500`, access)).status, 204)
-    assert.equal((await exported()).length, 2499)
+    assert.equal((await api.delete(`${productsPath}/500`, access)).status, 204)
+    assert.equal((await exported()).length, 499)
   })
 
   test('invalid rows are reported with their line and skipped, the rest is imported', async (t) => {
@@ -262,10 +262,10 @@ test('a file that contains no products: one clear line, and nothing is imported'
 
 test('the disk is full during an import: one clear line, and the next run resumes', async (t) => {
   const { run, file, exported, env } = await createShop(t)
-  const rows = Array.from({ length: 12_000 }, (_, i) => `Item ${i},${'text '.repeat(10)},1`)
+  const rows = Array.from({ length: 6000 }, (_, i) => `Item ${i},${'text '.repeat(10)},1`)
   const path = file('many.csv', [header, ...rows].join('\n'))
   // Limits the file size of this process, so that writing fails as on a full disk.
-  const limited = spawnSync('sh', ['-c', `ulimit -f 5000; exec "${root}/bin/latchkey" products:import "${path}"`], {
+  const limited = spawnSync('sh', ['-c', `ulimit -f 3000; exec "${root}/bin/latchkey" products:import "${path}"`], {
     env: { PATH: process.env.PATH ?? '', ...env },
     encoding: 'utf8',
   })
@@ -278,13 +278,13 @@ test('the disk is full during an import: one clear line, and the next run resume
   assert.ok(kept > 0 && kept < rows.length, `${kept} products`)
   const resumed = await run(['products:import', path])
   assert.equal(resumed.code, 0, resumed.stderr)
-  assert.match(resumed.stdout, /\(in all 12,000 imported, 0 skipped\)\n$/)
+  assert.match(resumed.stdout, /\(in all 6,000 imported, 0 skipped\)\n$/)
   assert.equal(new Set((await exported()).map(({ name }) => name)).size, rows.length)
 })
 
 test('an export file is complete or absent, and replaces nothing without --force', async (t) => {
   const { run, folder, file, env } = await createShop(t)
-  assert.equal((await run(['products:seed', '--count', '5000'])).code, 0)
+  assert.equal((await run(['products:seed', '--count', '1500'])).code, 0)
   const path = file('out.csv', 'precious')
   assertRefused(await run(['products:export', '--output', path]), 73, /out\.csv: it exists; --force replaces it/)
   assert.equal(readFileSync(path, 'utf8'), 'precious')
@@ -306,7 +306,7 @@ test('an export file is complete or absent, and replaces nothing without --force
   assert.equal(readFileSync(path, 'utf8'), 'precious')
   symlinkSync(path, join(folder, 'link.csv'))
   assert.equal((await run(['products:export', '--force', '--output', join(folder, 'link.csv')])).code, 0)
-  assert.equal(readFileSync(path, 'utf8').split('\n').length, 5002)
+  assert.equal(readFileSync(path, 'utf8').split('\n').length, 1502)
   assert.deepEqual(readdirSync(folder).sort(), ['link.csv', 'out.csv'], 'nothing half-written is left behind')
 })
 
@@ -325,9 +325,9 @@ test('generated products are the same for the same seed', async (t) => {
   const shops = await Promise.all([createShop(t), createShop(t), createShop(t)])
   const made = await Promise.all(
     shops.map(async ({ run, exported }, i) => {
-      const ended = await run(['products:seed', '--count', '1500', ...(i === 2 ? ['--seed', '2'] : [])])
+      const ended = await run(['products:seed', '--count', '300', ...(i === 2 ? ['--seed', '2'] : [])])
       assert.equal(ended.code, 0, ended.stderr)
-      assert.match(ended.stdout, /^made 1,500 products in \d+\.\d s\n$/)
+      assert.match(ended.stdout, /^made 300 products in \d+\.\d s\n$/)
       return (await exported()).map(({ created_at, updated_at, ...product }) => product)
     }),
   )

@@ -208,6 +208,21 @@ onEachEngine('webhooks', (engine) => {
     assert.equal((await api.get(path, access)).body.data.length, 100)
   })
 
+  test('go to the address that another node has just written, even if its message is lost', async (t) => {
+    const { api, access } = await begin(t)
+    const [before, after] = [await startReceiver(t), await startReceiver(t)]
+    const webhook = await createWebhook(api, access, before.url)
+    await createProduct(api, access, { name: 'First' })
+    await eventually(() => assert.deepEqual(namesOf(before.received), ['First']))
+    await api.db.write({
+      sql: 'UPDATE webhooks SET url = $1, revision = revision + 1 WHERE id = $2',
+      params: [after.url, webhook.id],
+    })
+    await createProduct(api, access, { name: 'Second' })
+    await eventually(() => assert.deepEqual(namesOf(after.received), ['Second']))
+    assert.equal(before.received.length, 1)
+  })
+
   test('are signed with every secret of the last day, also if several were made at once', async (t) => {
     const { api, access } = await begin(t)
     const receiver = await startReceiver(t)

@@ -55,13 +55,14 @@ export function recordDaemons(folder: string): void {
   )
 }
 
-/** The longest first. */
-export function describeTimes(folder: string): string {
+/** A table, the longest first, and their sum. */
+export function describeTimes(folder: string): { table: string; total: number } {
   const lines = readFileSync(join(folder, 'times'), 'utf8').trim().split('\n')
   const times: [name: string, seconds: number][] = lines.map((line) => JSON.parse(line))
   const total = times.reduce((sum, [, seconds]) => sum + seconds, 0)
   const slowest = times.sort(([, one], [, other]) => other - one).slice(0, shown)
-  return [...slowest, ['all', total] as const]
+  const table = [...slowest, ['all', total] as const]
     .map(([name, seconds]) => `${seconds.toFixed(1).padStart(8)}  ${name}\n`)
     .join('')
+  return { table, total }
 }

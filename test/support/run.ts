@@ -16,6 +16,8 @@ import { createRunFolder, daemonsIn, findPlace } from './run-folder.ts'
 import { filesOf, isIn, type Tier, testFiles } from './tiers.ts'
 
 const wrongUsage = 64
+/** Of processor time, for all of `npm test`. Somebody waits for it. */
+const mostSeconds = 900
 const args = process.argv.slice(2)
 const tier: Tier = args.includes('--fast') ? 'fast' : args.includes('--full') ? 'full' : 'normal'
 const asked = args.filter((arg) => !arg.startsWith('--'))
@@ -56,11 +58,14 @@ const tested = await run(process.execPath, [join(root, 'test', 'support', 'run-f
 await templates.remove()
 const leftovers = await removeLeftovers({ ...folder, folder: folder.path, session: tested.pid, expected })
 recordDaemons(folder.path)
-process.stdout.write(`\nProcessor time in seconds, by file\n${describeTimes(folder.path)}`)
+const { table, total } = describeTimes(folder.path)
+process.stdout.write(`\nProcessor time in seconds, by file\n${table}`)
 await folder.remove()
 leftovers.push(...(await removeLeftovers({ ...folder, folder: folder.path, session: tested.pid, expected: new Set() })))
 for (const line of leftovers) process.stderr.write(`the tests have left ${line}\n`)
-process.exit(leftovers.length > 0 ? 1 : tested.code)
+const isTooSlow = tier === 'normal' && asked.length === 0 && total > mostSeconds
+if (isTooSlow) process.stderr.write(`npm test may take ${mostSeconds} s of processor time: see the table above\n`)
+process.exit(leftovers.length > 0 || isTooSlow ? 1 : tested.code)
 
 function findFiles(name: string): string[] {
   const path = resolve(root, name)

@@ -1,5 +1,4 @@
 /** Delivers to all endpoints, on one node at a time. */
-import type { Alarm } from '../../core/alarm.ts'
 import { pause, waitAtMost } from '../../core/pause.ts'
 import type { ConsumerStore } from '../../platform/changes/consumers.store.ts'
 import { findLagSeconds } from '../../platform/changes/lag.ts'
@@ -9,8 +8,6 @@ import { leaseName, type WebhookRow } from './webhooks.store.ts'
 
 export interface DispatcherDeps extends LoopDeps {
   consumers: ConsumerStore
-  /** Rung when endpoints were made, changed or deleted, or when another node has stopped delivering. */
-  alarm: Alarm
   /** Rings the alarms of all nodes. */
   wake(): void
   /** Called before it delivers. */

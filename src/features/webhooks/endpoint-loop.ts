@@ -2,6 +2,7 @@
  * Sends to one endpoint what it wants of the change log: in order, each message until it is taken, later and later while it
  * fails. Runs on the node that holds the lease.
  */
+import type { Alarm } from '../../core/alarm.ts'
 import { isAppError } from '../../core/app-error.ts'
 import { pause } from '../../core/pause.ts'
 import { beginning } from '../../platform/changes/change.ts'
@@ -20,6 +21,8 @@ export interface LoopDeps extends RecordDeps {
   permissions: Pick<WebhookPermissions, 'ownerMayRead'>
   send: Send
   onAttempt(status: Attempt['status']): void
+  /** Rung when endpoints were made, changed or deleted, or when another node has stopped delivering. */
+  alarm: Alarm
 }
 
 export interface EndpointLoop {
@@ -45,7 +48,7 @@ const skippedText =
 const maxSleepMs = 500
 
 export function startEndpointLoop(webhook: WebhookRow, deps: LoopDeps, { stop, cutOff }: Signals): EndpointLoop {
-  const { clock, log, changes, permissions, send, onAttempt } = deps
+  const { alarm, clock, log, changes, permissions, send, onAttempt, store } = deps
   const record = createEndpointRecord(webhook, deps)
   const types = typesOf(webhook)
   const connection = createKeptConnection()
@@ -68,9 +71,13 @@ export function startEndpointLoop(webhook: WebhookRow, deps: LoopDeps, { stop, c
 
   async function follow(after: number): Promise<void> {
     for await (const { entries } of changes.follow({ ...page, after, signal: stop })) {
+      const wanted = new Set(entries.filter(({ type }) => wantsType(types, type)))
+      // Whoever was told of a change expects what is written afterwards to be sent by it. The wake-up of another node may
+      // arrive later.
+      if (wanted.size > 0 && !(await store.isCurrent(webhook))) return alarm.ring()
       for (const entry of entries) {
         if (stop.aborted) return
-        const message = wantsType(types, entry.type) ? toMessage(entry, changes) : undefined
+        const message = wanted.has(entry) ? toMessage(entry, changes) : undefined
         if (message && !(await deliver(message))) return
         record.passed(entry.id)
       }

@@ -83,6 +83,11 @@ export function createWebhookStore(db: Database) {
 
   return {
     /** Throws 404 if there is no such endpoint. */
+    /** Whether the endpoint is still as it was read, on whatever node it is changed. */
+    async isCurrent({ id, revision }: Pick<WebhookRow, 'id' | 'revision'>): Promise<boolean> {
+      return (await db.get('SELECT id FROM webhooks WHERE id = $1 AND revision = $2', [id, revision])) !== undefined
+    },
+
     async require(id: number | undefined): Promise<WebhookRow> {
       const row = id === undefined ? undefined : await find(id)
       if (!row) throw httpErrors.notFound()

@@ -11,6 +11,7 @@ import { onEachEngine } from '../support/databases.ts'
 import { signIn } from '../support/people.ts'
 import { createProduct, idsOf, namesOf, productsPath, sampleRow } from '../support/products.ts'
 import { type ApiWithRoles, startApiWithRoles } from '../support/roles.ts'
+import { amount } from '../support/tiers.ts'
 
 /** The search rule of the specification, without an index or a database. */
 const lower = (text: string) => Array.from(text, (character) => character.toLowerCase()).join('')
@@ -75,9 +76,12 @@ onEachEngine('search', (engine) => {
     const inactive = names.map((name, i) => ({ id: i + 1, key: lower(name) })).filter(({ id }) => id % 10 === 3)
     const listed = [...found, ...inactive].toSorted(byKeyThenId)
     const index = engine === 'sqlite' ? createSqliteNameIndex(api.db) : createPostgresNameIndex(api.db)
-    const fromNames = fc.sample(fc.tuple(fc.constantFrom(...names), fc.nat(), fc.integer({ min: 1, max: 6 })), 200)
+    const fromNames = fc.sample(
+      fc.tuple(fc.constantFrom(...names), fc.nat(), fc.integer({ min: 1, max: 6 })),
+      amount({ full: 200, otherwise: 60 }),
+    )
     const terms = [
-      ...fc.sample(termArbitrary, { numRuns: 500, seed: 5 }),
+      ...fc.sample(termArbitrary, { numRuns: amount({ full: 500, otherwise: 150 }), seed: 5 }),
       ...fromNames.map(([name, start, length]) => {
         const characters = [...name]
         const from = start % characters.length

@@ -8,6 +8,7 @@ import { type Api, startApi } from '../support/api.ts'
 import { onAnyEngine } from '../support/databases.ts'
 import { eventually } from '../support/eventually.ts'
 import { password, register } from '../support/people.ts'
+import { amount } from '../support/tiers.ts'
 
 const flooder = '203.0.113.66'
 const somebody = '198.51.100.7'
@@ -25,12 +26,12 @@ async function startWithDatabase(t: TestContext, engine: 'sqlite' | 'postgres'):
 }
 
 onAnyEngine('signing in beside a flood from another address', (engine) => {
-  test('a login from another address overtakes most of the 60 requests that came first', async (t) => {
+  test('a login from another address overtakes most of the requests that came first', async (t) => {
     // So slow that, also on a busy machine, what else is done for a login takes less than some hashes of the flood.
     const api = await startApi(t, { engine, env: { ...env, BCRYPT_COST: '10' } })
     const { email } = await register(api)
     let answered = 0
-    const flood = Array.from({ length: 30 }, (_, i) => [
+    const flood = Array.from({ length: amount({ full: 30, otherwise: 15 }) }, (_, i) => [
       postFrom(api, flooder, '/api/auth/login', { email: `nobody${i}@example.com`, password }),
       postFrom(api, flooder, '/api/auth/register', { email: `flood${i}@example.com`, password }),
     ]).flat()
@@ -48,8 +49,8 @@ onAnyEngine('signing in beside a flood from another address', (engine) => {
   })
 
   test('an overloading address gets 503, and another one can sign in meanwhile', async (t) => {
-    // No load shedding: only the hashing queue should be full.
-    const api = await startApi(t, { engine, env: { ...env, MAX_EVENT_LOOP_DELAY_MS: '0' } })
+    // The queue of an address holds 256.
+    const api = await startApi(t, { engine, env: { ...env, BCRYPT_COST: '6' } })
     const { email } = await register(api)
     const flood = Array.from({ length: 700 }, (_, i) =>
       postFrom(api, flooder, '/api/auth/login', { email: `nobody${i}@example.com`, password }),

@@ -14,9 +14,12 @@ export default defineFeature({
       return { thread: threadId }
     })
     // Until the file exists. If it dies then, it reads nothing of what it was sent meanwhile.
-    app.get<{ Querystring: { until: string; dies?: string } }>('/probe/spin', { config }, async ({ query }) => {
+    // With `rests`, it mostly sleeps, which blocks the event loop no less and leaves the processor to others.
+    type Spin = { until: string; dies?: string; rests?: string }
+    app.get<{ Querystring: Spin }>('/probe/spin', { config }, async ({ query }) => {
       writeFileSync(`${query.until}-begun`, '')
-      while (!existsSync(query.until)) Math.random()
+      const cell = new Int32Array(new SharedArrayBuffer(4))
+      while (!existsSync(query.until)) if (query.rests) Atomics.wait(cell, 0, 0, 20)
       if (query.dies) {
         process.nextTick(() => {
           throw new Error('died on demand')

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { openDatabase } from '../../src/platform/database/open.ts'
 import { createClient } from '../../src/testing/client.ts'
-import { createDatabaseUrl, onEachEngine, temporaryFolder } from '../support/databases.ts'
+import { createDatabaseUrl, onAnyEngine, temporaryFolder } from '../support/databases.ts'
 import { eventually } from '../support/eventually.ts'
 import { openOptions, ownMigrations } from '../support/migrations.ts'
 import { startProcess } from '../support/process.ts'
@@ -30,7 +30,7 @@ const extension = (file: string, released: string) => `
     ],
   })`
 
-onEachEngine('a durable listener', (engine) => {
+onAnyEngine('a durable listener', (engine) => {
   test('has got everything at least once, in order, after kill -9', async (t) => {
     const folder = temporaryFolder(t)
     const file = join(folder, 'recorded')

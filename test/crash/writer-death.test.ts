@@ -4,10 +4,11 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { createDatabaseUrl } from '../support/databases.ts'
 import { startProcess } from '../support/process.ts'
+import { chosen } from '../support/tiers.ts'
 
 const preload = join(import.meta.dirname, '..', 'support', 'dying-writer.mjs')
 
-for (const threads of ['1', '2']) {
+for (const threads of chosen(['1', '2'], (count) => count === '1')) {
   test(`the process says so and ends, for a supervisor to start it again, with THREADS=${threads}`, async (t) => {
     const env = { DATABASE_URL: await createDatabaseUrl(t, 'sqlite'), THREADS: threads }
     const service = await startProcess(t, { env: { ...env, NODE_OPTIONS: `--import=${preload}` } })

@@ -2,17 +2,14 @@
 import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
-import { type TestContext, test } from 'node:test'
+import { test } from 'node:test'
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib'
 import { FatalError } from '../../src/core/fatal-error.ts'
 import { openArchive } from '../../src/platform/archive/archive-reader.ts'
 import { createSeal, type Manifest, parseSeal, sealLength } from '../../src/platform/archive/format.ts'
-import { placeOf, writeArchiveOf } from '../support/archives.ts'
-import { createDatabaseUrl } from '../support/databases.ts'
+import { shareArchiveCopies } from '../support/archives.ts'
 
-async function createArchive(t: TestContext): Promise<string> {
-  return writeArchiveOf(t, placeOf(await createDatabaseUrl(t, 'sqlite', { isMigrated: true })))
-}
+const createArchive = shareArchiveCopies()
 
 /** Puts other bytes in the place of the manifest, with a seal that fits. */
 function withManifest(path: string, change: (manifest: Buffer) => Buffer): void {

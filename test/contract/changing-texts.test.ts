@@ -3,9 +3,10 @@ import assert from 'node:assert/strict'
 import { DatabaseSync, StatementSync } from 'node:sqlite'
 import { describe, type TestContext, test } from 'node:test'
 import type { Database, Dialect } from '../../src/platform/database/database.ts'
-import { createDatabaseUrl, engines, onEachEngine } from '../support/databases.ts'
+import { createDatabaseUrl, onEachEngine } from '../support/databases.ts'
 import { connectionOf, insertOwner, open, ownersIn } from '../support/owners-schema.ts'
 import { startPgBouncer } from '../support/pgbouncer.ts'
+import { isFull } from '../support/tiers.ts'
 
 /** Two generations of 500, and what one batch evicts before it ends. */
 const maxKept = 1010
@@ -80,7 +81,7 @@ onEachEngine('thousands of SQL texts', (engine: Dialect) => {
   })
 })
 
-if (engines.includes('postgres')) {
+if (isFull) {
   describe('thousands of SQL texts, behind a pooler', () => {
     async function openBehind(t: TestContext, mode: 'session' | 'transaction') {
       const direct = await createDatabaseUrl(t, 'postgres')

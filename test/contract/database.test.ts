@@ -12,6 +12,7 @@ import { openOptions, writeMigrations } from '../support/migrations.ts'
 import { connectionOf, countOwners, insertOwner, open, ownersIn, schema } from '../support/owners-schema.ts'
 import { type PgBouncer, startPgBouncer } from '../support/pgbouncer.ts'
 import { startProxy } from '../support/proxy.ts'
+import { isFull } from '../support/tiers.ts'
 
 const insertThing = 'INSERT INTO things (owner_id, label) VALUES ($1, $2) RETURNING id, owner_id, label'
 
@@ -316,7 +317,7 @@ function contract(engine: Dialect, open: Open): void {
 
 onEachEngine('the database', (engine) => contract(engine, open))
 
-if (engines.includes('postgres')) {
+if (isFull) {
   describe('the database, on postgres behind a pooler that shares connections between transactions', () => {
     // Few connections, handed out in turns, so that hardly any is used twice in a row.
     const settings = { default_pool_size: 4, server_round_robin: 1 }

@@ -1,5 +1,5 @@
 /** Databases to back up, restore and move, and ways to compare them. */
-import { readFileSync, writeFileSync } from 'node:fs'
+import { copyFileSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { declaredBy } from '../../src/app/declarations.ts'
@@ -11,7 +11,8 @@ import { backUp, type DatabasePlace, restore } from '../../src/platform/archive/
 import { changeTable } from '../../src/platform/changes/change.ts'
 import { createOutputFile } from '../../src/platform/command-line/output-file.ts'
 import type { DeclaredSchema } from '../../src/platform/database/migrations.ts'
-import { temporaryFolder } from './databases.ts'
+import { type Owner, share } from './api.ts'
+import { createDatabaseUrl, temporaryFolder } from './databases.ts'
 
 export const ownSchema: DeclaredSchema = declaredBy(ownFeatures)
 
@@ -20,12 +21,24 @@ export const placeOf = (url: string, schema = ownSchema): DatabasePlace => ({ ur
 /** Always the same time, so that archives of the same rows have the same manifest. */
 const still = createClock(() => 1_800_000_000_000)
 
-export async function writeArchiveOf(t: TestContext, from: DatabasePlace): Promise<string> {
+export async function writeArchiveOf(t: Owner, from: DatabasePlace): Promise<string> {
   const path = join(temporaryFolder(t), 'test.archive')
   const file = await createOutputFile(path, { canReplace: false, mode: 0o600 })
   await backUp({ from, version: '0.0.0', clock: still, write: file.write })
   await file.finish()
   return path
+}
+
+/** An archive of an empty database, of which each test of a file gets a copy. */
+export function shareArchiveCopies(): (t: Owner) => Promise<string> {
+  const shared = share(async (owner) =>
+    writeArchiveOf(owner, placeOf(await createDatabaseUrl(owner, 'sqlite', { isMigrated: true }))),
+  )
+  return async (t) => {
+    const path = join(temporaryFolder(t), 'test.archive')
+    copyFileSync(await shared(), path)
+    return path
+  }
 }
 
 export async function restoreInto(to: DatabasePlace, path: string, { canReplace = false } = {}) {

@@ -88,9 +88,13 @@ test('a thread that dies during a scrape, before or after its answer, is counted
   for (const each of running.list) each.work(2)
   await scrape()
   const { promise, reject } = Promise.withResolvers<MetricObject[]>()
-  two.answerWith(() => promise)
+  const asked = Promise.withResolvers<void>()
+  two.answerWith(() => {
+    asked.resolve()
+    return promise
+  })
   const scraped = scrape()
-  await new Promise((resolve) => setTimeout(resolve, 10))
+  await asked.promise
   running.list = [three]
   reject(new Error('died'))
   assert.deepEqual(await scraped, { counter: 6, histogram: 6, gauge: 1 })
@@ -104,9 +108,13 @@ test('an answer that comes after a later one does not take counters back', async
   thread.work(1)
   const early = await thread.metrics.collect()
   const { promise, resolve } = Promise.withResolvers<MetricObject[]>()
-  thread.answerWith(() => promise)
+  const asked = Promise.withResolvers<void>()
+  thread.answerWith(() => {
+    asked.resolve()
+    return promise
+  })
   const first = scrape()
-  await new Promise((resolve) => setTimeout(resolve, 10))
+  await asked.promise
   thread.work(1)
   thread.answerWith(thread.metrics.collect)
   assert.equal((await scrape()).counter, 2)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { pino } from 'pino'
+import { eventually } from '../../../test/support/eventually.ts'
 import type { ServingThread } from './supervised-thread.ts'
 import { createThreadSet } from './thread-set.ts'
 
@@ -64,7 +64,7 @@ async function openTwo() {
 test('a thread that takes the place of a dead one is told what the others were told, once it can be', async () => {
   const { set, calls, die, openLater, started } = await openTwo()
   die[0]?.()
-  while (started() < 3) await sleep(20)
+  await eventually(() => assert.equal(started(), 3))
   set.tell('drain')
   assert.deepEqual(calls.slice(2), ['1 drain'])
   openLater()
@@ -75,7 +75,7 @@ test('a thread that takes the place of a dead one is told what the others were t
 test('the others end without waiting for one that is only starting', async () => {
   const { set, calls, die, openLater, started } = await openTwo()
   die[0]?.()
-  while (started() < 3) await sleep(20)
+  await eventually(() => assert.equal(started(), 3))
   const closed = set.close()
   await new Promise(setImmediate)
   assert.deepEqual(calls.slice(2), ['1 stopServing', '1 close'])

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { stringify } from 'csv-stringify/sync'
 import fc from 'fast-check'
+import { amount } from '../../../../test/support/tiers.ts'
 import { createCsvReader } from './csv-reader.ts'
 import type { SourceRecord } from './records.ts'
 
@@ -119,7 +120,7 @@ test('a line of many megabytes is one wrong row', () => {
 })
 
 test('no file takes much longer to read than its size explains', { timeout: 120_000 }, () => {
-  const bytes = 4 << 20
+  const bytes = amount({ full: 4 << 20, otherwise: 1 << 20 })
   const fill = (text: string) => text.repeat(bytes / text.length)
   const files = [
     '"a\n',
@@ -165,6 +166,6 @@ test('what a writer of CSV has written is read as it was', () => {
       const values = read(written, { size }).map((record) => ('row' in record ? Object.values(record.row) : record))
       assert.deepEqual(values, rows)
     }),
-    { numRuns: 500 },
+    { numRuns: amount({ full: 500, otherwise: 100 }) },
   )
 })

@@ -5,6 +5,7 @@ import { test } from 'node:test'
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { amount } from '../../../../test/support/tiers.ts'
 import { createMemoryBus } from '../../bus/memory.ts'
 import { createLogger } from '../../log/logger.ts'
 import { type Context, type Element, inputType, objectType, query, subscription } from '../schema/elements.ts'
@@ -149,8 +150,8 @@ test('a null variable for a non-null argument of a subscription is a client erro
 
 /** For a longer search: GRAPHQL_FUZZ_SEEDS=10000, and GRAPHQL_FUZZ_SEED for the first seed. */
 test('random elements, documents and variables yield the result of plain graphql-js, the first time and the fifth', async () => {
-  const { GRAPHQL_FUZZ_SEED = '1', GRAPHQL_FUZZ_SEEDS = '80' } = process.env
-  const { documents, failed } = await fuzz(GRAPHQL_FUZZ_SEED, GRAPHQL_FUZZ_SEEDS)
+  const { GRAPHQL_FUZZ_SEED = '1', GRAPHQL_FUZZ_SEEDS = amount({ full: 80, otherwise: 20 }) } = process.env
+  const { documents, failed } = await fuzz(GRAPHQL_FUZZ_SEED, String(GRAPHQL_FUZZ_SEEDS))
   assert.ok(documents > 100 && failed > 10 && failed < documents, `${documents} documents, ${failed} failed`)
   // A rare case: a list fails at one item while another is still being completed.
   await fuzz('1121', '1')

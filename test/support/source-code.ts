@@ -37,5 +37,5 @@ function collect(value: unknown, found: SourceNode[]): void {
     return
   }
   if ('type' in value && 'loc' in value) found.push(value as SourceNode)
-  for (const each of Object.values(value)) collect(each, found)
+  for (const [key, each] of Object.entries(value)) if (key !== 'loc') collect(each, found)
 }

@@ -4,13 +4,14 @@ import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
-import { engines } from './databases.ts'
-import { eventually } from './eventually.ts'
-import { isReachable } from './servers.ts'
+import { engines } from '../support/databases.ts'
+import { eventually } from '../support/eventually.ts'
+import { isReachable } from '../support/servers.ts'
 
+const support = join(import.meta.dirname, '..', 'support')
 const script = `
-  import { createRunFolder } from ${JSON.stringify(join(import.meta.dirname, 'run-folder.ts'))}
-  import { startServers } from ${JSON.stringify(join(import.meta.dirname, 'servers.ts'))}
+  import { createRunFolder } from ${JSON.stringify(join(support, 'run-folder.ts'))}
+  import { startServers } from ${JSON.stringify(join(support, 'servers.ts'))}
   const { path: folder } = createRunFolder()
   const servers = await startServers(folder, {})
   process.stdout.write(JSON.stringify({ ...servers, folder }) + '\\n')

@@ -5,9 +5,9 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
-import { temporaryFolder } from './databases.ts'
+import { temporaryFolder } from '../support/databases.ts'
 
-const support = JSON.stringify(pathToFileURL(join(import.meta.dirname, 'api.ts')).href)
+const support = JSON.stringify(pathToFileURL(join(import.meta.dirname, '..', 'support', 'api.ts')).href)
 
 test('a failing test prints its requests, their responses and what the service logged; others print nothing', async (t) => {
   const file = join(temporaryFolder(t), 'fixture.test.mjs')

@@ -10,7 +10,7 @@ import type { Dialect } from '../../src/platform/database/database.ts'
 import { startApi } from '../support/api.ts'
 import { run, shareArchive } from '../support/archive-commands.ts'
 import { placeOf, tablesIn, tablesOfDatabase, withFlippedByte } from '../support/archives.ts'
-import { createDatabaseUrl, engines, onEachEngine, temporaryFolder } from '../support/databases.ts'
+import { createDatabaseUrl, engines, onEachEngine, temporaryFolder, testServer } from '../support/databases.ts'
 import { eventually } from '../support/eventually.ts'
 import { makeKey } from '../support/keys.ts'
 import { runLoaded } from '../support/loaded-program.ts'
@@ -157,8 +157,8 @@ async function isKilledWhileLoading(t: TestContext, { file, url, products }: Kil
   })
   t.after(() => child.kill('SIGKILL'))
   const ended = collect(child)
-  const isLoaded = url.startsWith('file:') ? isFileLoaded : isTableLoaded
-  await eventually(async () => assert.ok(child.exitCode !== null || (await isLoaded(url, products))), 120_000)
+  const isLoaded = url.startsWith('file:') ? () => isFileLoaded(url, products) : await watchTables(t, url, products)
+  await eventually(async () => assert.ok(child.exitCode !== null || (await isLoaded())), 120_000)
   child.kill('SIGKILL')
   const { code } = await ended
   if (code !== null) assert.equal(code, 0)
@@ -174,9 +174,13 @@ function isFileLoaded(url: string, products: number): boolean {
   return Number(size) > 1_000_000 + products * bytesOfProduct
 }
 
-async function isTableLoaded(url: string, products: number): Promise<boolean> {
-  const sql = 'SELECT 1 FROM pg_stat_progress_copy WHERE datname = current_database() AND tuples_processed >= $1'
-  return (await ask(url, sql, [products])).length > 0
+/** One connection, because each takes longer than the question. */
+async function watchTables(t: TestContext, url: string, products: number): Promise<() => Promise<boolean>> {
+  const client = new pg.Client({ connectionString: testServer('TEST_DATABASE_URL') })
+  await client.connect()
+  t.after(() => client.end())
+  const sql = 'SELECT 1 FROM pg_stat_progress_copy WHERE datname = $1 AND tuples_processed >= $2'
+  return async () => (await client.query(sql, [new URL(url).pathname.slice(1), products])).rows.length > 0
 }
 
 const hasTables = async (url: string) =>
@@ -192,11 +196,11 @@ async function isOpen(url: string): Promise<boolean> {
   return (await ask(url, sql)).length > 0
 }
 
-async function ask(url: string, sql: string, params: unknown[] = []): Promise<object[]> {
+async function ask(url: string, sql: string): Promise<object[]> {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
   try {
-    return (await client.query(sql, params)).rows
+    return (await client.query(sql)).rows
   } finally {
     await client.end()
   }

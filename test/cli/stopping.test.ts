@@ -50,7 +50,7 @@ test('SIGINT in development stops without a drain', async (t) => {
   assert.equal((await ended).code, 0)
 })
 
-for (const threads of chosen(['1', '2'], (count) => count === '2')) {
+for (const threads of chosen(['1', '2'], (count) => count === '1')) {
   for (const everyMs of chosen(['600000', '20'], (each) => each === '20')) {
     test(`the last metrics of a stop, exported every ${everyMs} ms by a service with ${threads} threads, say that all was well`, async (t) => {
       const collector = await startCollector(t)

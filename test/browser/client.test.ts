@@ -12,6 +12,7 @@ import { openBrowser } from '../support/browser.ts'
 import { findOwnNode, installClient, readmeBlock, runScript } from '../support/client-package.ts'
 import { password, register } from '../support/people.ts'
 import { type ApiWithRoles, startApiWithRoles } from '../support/roles.ts'
+import { amount } from '../support/tiers.ts'
 
 const started = share((owner) => startApiWithRoles(owner, { env: unlimitedRates }))
 const installed = share(async (owner) => installClient(owner))
@@ -167,19 +168,25 @@ const html = `<!doctype html><title>App</title><link rel="icon" href="data:,"><d
 ReactDOM.createRoot(document.getElementById('root')).render(React.createElement(App))</script>`
 const umd = (name: string) => readFileSync(join(root, 'node_modules', name, 'umd', `${name}.production.min.js`), 'utf8')
 
-/** The README's React application, at the origin of the service. */
-async function openApp(t: TestContext, { hasLocks = true } = {}) {
-  const [api, { folder, read, write }] = [await started(), await installed()]
+/** The files of the README's React application. */
+const built = share(async () => {
+  const { folder, read, write } = await installed()
   write('app.jsx', readmeBlock('jsx', 'export function App'))
   const options = ['--jsx', 'react', '--allowJs', '--target', 'es2022', '--module', 'esnext', '--noResolve']
   execFileSync(tsc, [...options, '--outDir', 'out', 'app.jsx'], { cwd: folder })
-  const made: Record<string, string> = {
+  const files: Record<string, string> = {
     '/app/': html,
     '/app/app.js': read('out/app.js'),
     '/app/react.js': 'export const { useEffect, useState } = window.React',
     '/app/react.umd.js': umd('react'),
     '/app/react-dom.umd.js': umd('react-dom'),
   }
+  return files
+})
+
+/** It, at the origin of the service. */
+async function openApp(t: TestContext, { hasLocks = true } = {}) {
+  const [api, { read }, made] = [await started(), await installed(), await built()]
   const url = api.url.replace('127.0.0.1', 'localhost')
   const { page, errors, strays } = await openBrowser(t, { url, path: '/health/live' })
   const context = page.context()
@@ -228,7 +235,7 @@ for (const [name, hasLocks] of [
     await page.getByRole('button', { name: 'Sign in' }).click()
     await page.getByText('Invalid credentials').waitFor()
     await signIn(page, user.email)
-    const others = await Promise.all([openTab(), openTab(), openTab()])
+    const others = await Promise.all(Array.from({ length: amount({ full: 3, otherwise: 1 }) }, openTab))
     for (const tab of others) await tab.getByRole('button', { name: 'Sign out' }).waitFor()
     const { price } = { price: 12_345.5 + Number(hasLocks) }
     await page.evaluate(
@@ -240,7 +247,7 @@ for (const [name, hasLocks] of [
     api.clock.advance(accessSeconds)
     const ask = withClient('return (await Promise.all([latchkey.me(), latchkey.me()])).map(({ id }) => id)')
     const ids = await Promise.all([page, ...others].map((tab) => tab.evaluate(ask)))
-    assert.deepEqual(ids, Array(4).fill([user.id, user.id]))
+    assert.deepEqual(ids, Array(1 + others.length).fill([user.id, user.id]))
     assert.equal(await countRotations(api, user), 1)
 
     await page.getByRole('button', { name: 'Sign out' }).click()

@@ -1,23 +1,33 @@
 /**
  * Every page of the console in every state, filled with text that looks like scripts. Each is loaded once and checked for
- * scripts that ran, for what moved, at every size, with axe-core in light and dark mode, and by keyboard; each address once
- * more in a browser without scripts.
+ * scripts that ran, for what moved, on a phone or a laptop, with axe-core in light or dark mode, and by keyboard; in
+ * `npm run test:full` at every size and in both modes. Each address is loaded once more in a browser without scripts.
  */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { findBarriers } from '../support/axe.ts'
 import { openBrowser, widths } from '../support/browser.ts'
 import { type ConsoleFixture, startConsoleFixture } from '../support/console-fixture.ts'
 import { fits, headingOf, isClean } from '../support/console-steps.ts'
 import { hostileWords, isHarmless } from '../support/hostile-words.ts'
-import { brokenWords, fitsAtEverySize, hasNoDeadButtons, shiftsOf, worksByKeyboard } from '../support/page-checks.ts'
+import {
+  brokenWords,
+  fitsAt,
+  hasNoDeadButtons,
+  keepsNobodyOut,
+  shiftsOf,
+  worksByKeyboard,
+} from '../support/page-checks.ts'
 import { pageStatesByPart } from '../support/page-states/page-states.ts'
+import { isFull } from '../support/tiers.ts'
 
 /** The checks of each page take a while on a busy machine. */
 const timeout = 900_000
 
-for (const [part, states] of Object.entries(pageStatesByPart)) {
+/** A usual and a small phone, and a laptop, first with everything at twice its size. */
+const sizes = [widths.phone, 320, 640, widths.desktop]
+
+for (const [index, [part, states]] of Object.entries(pageStatesByPart).entries()) {
   test(`no page of ${part} keeps anybody out, runs what was typed, moves, or is wider than its window`, {
     timeout,
   }, async (t) => {
@@ -27,16 +37,14 @@ for (const [part, states] of Object.entries(pageStatesByPart)) {
       await t.test(name, async () => {
         const { page } = await fixture.visit(as)
         // What needs no steps is loaded on a phone, where there is less room to move.
-        if (isByAddress) await page.setViewportSize({ width: widths.phone, height: 800 })
+        const width = isByAddress ? widths.phone : widths.desktop
+        await page.setViewportSize({ width, height: 800 })
         await open(page, fixture)
         await isHarmless(page)
         assert.deepEqual(await shiftsOf(page), [], 'what moved')
-        await fitsAtEverySize(page)
-        await page.emulateMedia({ colorScheme: 'light' })
-        assert.deepEqual(await findBarriers(page), [], name)
-        // Dark mode differs only in its colours.
-        await page.emulateMedia({ colorScheme: 'dark' })
-        assert.deepEqual(await findBarriers(page, ['color-contrast']), [], `${name}, dark`)
+        await fitsAt(page, isFull ? sizes : [width])
+        // Parts take turns, because all of a page is drawn anew for the other.
+        await keepsNobodyOut(page, index % 2 ? 'dark' : 'light', name)
         await worksByKeyboard(page)
         if (isByAddress) await isWholeWithoutScripts(page)
       })

@@ -1,17 +1,18 @@
 /** Making and ending a key in a browser, with scripts and without. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { startBrowsedApi } from '../support/browsed-api.ts'
-import { openBrowser } from '../support/browser.ts'
-import { enter, fill, go, isClean, press, sees, tells } from '../support/console-steps.ts'
+import { share } from '../support/api.ts'
+import { openSignedIn, startBrowsedApi } from '../support/browsed-api.ts'
+import { fill, go, isClean, press, sees, tells } from '../support/console-steps.ts'
+
+const shared = share((owner) => startBrowsedApi(owner))
 
 for (const hasScripts of [true, false]) {
   test(`a key is made, kept and ended ${hasScripts ? 'with' : 'without'} scripts`, async (t) => {
-    const api = await startBrowsedApi(t)
+    const api = await shared()
     const user = await api.signInAs('editor')
-    const visit = await openBrowser(t, { url: api.url, path: '/console/account', hasScripts })
+    const visit = await openSignedIn(t, api, { email: user.email, path: '/console/account', hasScripts })
     const { page } = visit
-    await enter(page, user.email)
     await sees(page, 'Account')
     await go(page, 'New API key')
     await fill(page, { Name: 'Deploy', Permissions: 'posts.view' })

@@ -11,6 +11,7 @@ import { eventually } from '../support/eventually.ts'
 import { startApiWithActions } from '../support/form-actions.ts'
 import { password, register } from '../support/people.ts'
 import { createProduct } from '../support/products.ts'
+import { chosen } from '../support/tiers.ts'
 
 /**
  * For a browser another port is another origin of the same site, so cookies are sent; another host name is another
@@ -25,7 +26,8 @@ for (const [where, host] of Object.entries(hosts)) {
     const theirs = (await stranger.open('/console/register')).hidden('/console/register')
     const before = await api.dump()
     await page.goto(evil.url)
-    for (const action of api.actions) {
+    // That each of them asks for a token is for test/api/console-csrf.test.ts.
+    for (const action of chosen(api.actions, (_, index) => index % 8 === 0)) {
       for (const [how, fields] of Object.entries({ 'no token': {}, 'a token of their own': theirs })) {
         const { status, cookie } = await send(page, { url: api.url + action, fields })
         const isRefused = status === 403 || cookie?.startsWith('latchkey_notice=session-over')

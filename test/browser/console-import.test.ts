@@ -3,9 +3,9 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { share } from '../support/api.ts'
-import { startBrowsedApi } from '../support/browsed-api.ts'
-import { openBrowser, widths } from '../support/browser.ts'
-import { enter, fits, go, isClean, press, sees, tells } from '../support/console-steps.ts'
+import { openSignedIn, startBrowsedApi } from '../support/browsed-api.ts'
+import { widths } from '../support/browser.ts'
+import { fits, go, isClean, press, sees, tells } from '../support/console-steps.ts'
 import { register } from '../support/people.ts'
 
 const shared = share((owner) => startBrowsedApi(owner))
@@ -16,9 +16,9 @@ for (const [hasScripts, width] of [
 ] as const) {
   test(`a file is previewed and imported, ${hasScripts ? 'dropped on the page' : 'without scripts, on a phone'}`, async (t) => {
     const api = await shared()
-    const visit = await openBrowser(t, { url: api.url, path: '/console/products', hasScripts, width })
+    const { email } = await register(api)
+    const visit = await openSignedIn(t, api, { email, path: '/console/products', hasScripts, width })
     const { page } = visit
-    await enter(page, (await register(api)).email)
     await sees(page, 'Products')
     await go(page, 'Import')
     await sees(page, 'Import products')

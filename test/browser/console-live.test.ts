@@ -4,11 +4,11 @@ import { type TestContext, test } from 'node:test'
 import type { Page, Route } from 'playwright-core'
 import { insertMany } from '../../src/features/products/bulk.store.ts'
 import { findBarriers } from '../support/axe.ts'
-import { startBrowsedApi } from '../support/browsed-api.ts'
-import { openBrowser, widths } from '../support/browser.ts'
-import { openConsole } from '../support/console.ts'
+import { openSignedIn, startBrowsedApi } from '../support/browsed-api.ts'
+import { openBrowser, widths, widthsFor } from '../support/browser.ts'
 import { enter, fits, isClean, listens, lists, press, sees, tells } from '../support/console-steps.ts'
 import { eventually } from '../support/eventually.ts'
+import { keepsNobodyOut } from '../support/page-checks.ts'
 import { signIn } from '../support/people.ts'
 import { createProduct, productsPath, sampleRow } from '../support/products.ts'
 import type { ApiWithRoles } from '../support/roles.ts'
@@ -48,7 +48,7 @@ test('a product that no longer matches the search disappears from the results', 
   isClean(visit)
 })
 
-for (const [device, width] of Object.entries(widths)) {
+for (const [device, width] of widthsFor('desktop')) {
   test(`on a later page, or with the keyboard focus in the list, rows do not move, on a ${device}`, async (t) => {
     const { api, user, page, visit } = await start(t, width)
     const things = Array.from({ length: 30 }, (_, i) => ({ ...sampleRow, name: `Thing ${i + 1}` }))
@@ -147,7 +147,7 @@ test('who has scrolled down is told, and finds the list up to date on the way ba
   isClean(visit)
 })
 
-for (const [device, width] of Object.entries(widths)) {
+for (const [device, width] of widthsFor('phone')) {
   test(`what happens during a restart of the service appears after it, and a dot tells the state, on a ${device}`, async (t) => {
     const { api, page, user, visit } = await start(t, width)
     const [lamp, kettle] = [
@@ -160,10 +160,7 @@ for (const [device, width] of Object.entries(widths)) {
     await restart(t, api, async (elsewhere, access) => {
       await tells(page, 'Reconnecting…')
       assert.equal(await page.getByRole('status').filter({ hasText: 'Reconnecting…' }).count(), 1, 'and speaks it')
-      for (const colorScheme of ['light', 'dark'] as const) {
-        await page.emulateMedia({ colorScheme })
-        assert.deepEqual(await findBarriers(page), [])
-      }
+      await keepsNobodyOut(page, 'dark')
       await fits(page)
       await createProduct(elsewhere, access, { name: 'Bench' })
       await elsewhere.put(`${productsPath}/${lamp}`, { name: 'Floor Lamp' }, access)
@@ -192,6 +189,18 @@ test('a list whose place in the log is no longer kept is loaded, without a word'
   assert.equal(await page.evaluate('document.body.dataset.same'), 'yes', 'and the page was not loaded anew')
 })
 
+test('a list whose session ended elsewhere says so, and is what signing in leads back to', async (t) => {
+  const { api, user, page } = await start(t)
+  await open(page, `${api.url}${list}`)
+  await isLive(page)
+  await api.post('/api/auth/logout', { all_devices: true }, user.access)
+  await tells(page, 'You are signed out.')
+  await tells(page, 'Not live')
+  await page.locator('#news').getByRole('link', { name: 'Sign in' }).click()
+  await enter(page, user.email)
+  await page.waitForURL(`${api.url}${list}`)
+})
+
 test('without scripts there is no dot', async (t) => {
   const { api, user } = await start(t)
   const { page } = await openBrowser(t, { url: api.url, path: '/console/sign-in', hasScripts: false })
@@ -201,7 +210,7 @@ test('without scripts there is no dot', async (t) => {
   assert.equal(await page.locator('#news').isVisible(), false)
 })
 
-for (const [device, width] of Object.entries(widths)) {
+for (const [device, width] of widthsFor('desktop')) {
   test(`a search without a connection shows a message and no old rows, and resumes automatically, on a ${device}`, async (t) => {
     const { api, user, page } = await start(t, width)
     for (const name of ['Desk Lamp', 'Kettle']) await createProduct(api, user.access, { name })
@@ -252,9 +261,7 @@ test('a service that does not respond is shown as a lost connection, and the but
 async function start(t: TestContext, width?: number) {
   const api = await startBrowsedApi(t)
   const user = await signIn(api)
-  const session = openConsole(api)
-  await session.signIn(user.email)
-  const visit = await openBrowser(t, { url: api.url, cookies: session.cookies, ...(width && { width }) })
+  const visit = await openSignedIn(t, api, { email: user.email, ...(width && { width }) })
   return { api, user, visit, page: visit.page }
 }
 

@@ -3,10 +3,10 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { findBarriers } from '../support/axe.ts'
 import { startBrowsedApi } from '../support/browsed-api.ts'
-import { openBrowser, widths } from '../support/browser.ts'
+import { openBrowser, widthsFor } from '../support/browser.ts'
 import { fits, go, isClean, sees, tells } from '../support/console-steps.ts'
 
-for (const [device, width] of Object.entries(widths)) {
+for (const [device, width] of widthsFor('phone')) {
   test(`is not offered in production, and the page says to ask an administrator, on a ${device}`, async (t) => {
     const api = await startBrowsedApi(t, { env: { NODE_ENV: 'production' } })
     const visit = await openBrowser(t, { url: api.url, path: '/console/sign-in', width })

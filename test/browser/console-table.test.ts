@@ -2,9 +2,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { insertMany } from '../../src/features/products/bulk.store.ts'
-import { startBrowsedApi } from '../support/browsed-api.ts'
-import { openBrowser } from '../support/browser.ts'
-import { enter, isClean, listens, press, sees, tells } from '../support/console-steps.ts'
+import { openSignedIn, startBrowsedApi } from '../support/browsed-api.ts'
+import { isClean, listens, press, sees, tells } from '../support/console-steps.ts'
 import { eventually } from '../support/eventually.ts'
 import { signIn } from '../support/people.ts'
 import { productsPath, sampleRow } from '../support/products.ts'
@@ -14,11 +13,10 @@ test('price and stock are edited in their row, and rows selected, while somebody
   const user = await signIn(api)
   const rows = ['Lamp', 'Chair', 'Table'].map((name) => ({ ...sampleRow, name, price_cents: 1000 }))
   await api.db.write(insertMany(api.db.dialect, rows, api.clock.nowIso()))
-  const visit = await openBrowser(t, { url: api.url, path: '/console/products' })
+  const visit = await openSignedIn(t, api, { email: user.email, path: '/console/products' })
   const { page } = visit
   const rowOf = (name: string) => page.locator('#results tr', { hasText: name })
   const read = async (id: number) => (await api.get(`${productsPath}/${id}`)).body.data.attributes
-  await enter(page, user.email)
   await sees(page, 'Products')
   await listens(api)
 
@@ -93,10 +91,9 @@ test('what a page shows to be copied is copied by its own button', async (t) => 
   const api = await startBrowsedApi(t)
   const user = await signIn(api)
   await api.db.write(insertMany(api.db.dialect, [{ ...sampleRow, name: 'Lamp' }], api.clock.nowIso()))
-  const visit = await openBrowser(t, { url: api.url, path: '/console/products/1' })
+  const visit = await openSignedIn(t, api, { email: user.email, path: '/console/products/1' })
   const { page } = visit
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
-  await enter(page, user.email)
   await sees(page, 'Lamp')
   await page.getByText('As GraphQL').click()
   const shown = page.getByRole('group').filter({ hasText: 'As GraphQL' })

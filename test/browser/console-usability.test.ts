@@ -3,9 +3,8 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { share, unlimitedRates } from '../support/api.ts'
-import { startBrowsedApi } from '../support/browsed-api.ts'
+import { openSignedIn, startBrowsedApi } from '../support/browsed-api.ts'
 import { openBrowser, type VisitOptions } from '../support/browser.ts'
-import { openConsole } from '../support/console.ts'
 import { enter, fill, fits, go, isClean, lists, press, sees, tells } from '../support/console-steps.ts'
 import { eventually } from '../support/eventually.ts'
 import { logIn, password, register } from '../support/people.ts'
@@ -71,8 +70,7 @@ for (const hasScripts of [true, false])
 
 test("times are shown in the reader's time zone, and in UTC without scripts", async (t) => {
   const open = async (hasScripts: boolean) => {
-    const { page, user } = await start(t, '/console/account', { timezone: 'Asia/Tokyo', hasScripts })
-    await enter(page, user.email)
+    const { page } = await start(t, '/console/account', { timezone: 'Asia/Tokyo', hasScripts })
     await sees(page, 'Account')
     return page.locator('time').first()
   }
@@ -107,8 +105,7 @@ test('a locked-out user is notified when the lock-out ends', async (t) => {
 })
 
 test('going back does not ask to resubmit a form', async (t) => {
-  const { page, user } = await start(t, '/console/products/new')
-  await enter(page, user.email)
+  const { page } = await start(t, '/console/products/new')
   await sees(page, 'New product')
   await fill(page, { Name: 'Kettle', Description: 'Whistles', 'Price in dollars': 'dear' })
   await press(page, 'Create')
@@ -124,7 +121,6 @@ test('going back does not ask to resubmit a form', async (t) => {
 
 test('input typed when the session ended is restored after signing in', async (t) => {
   const { api, page, user } = await start(t, '/console/products/new', { isAlone: true })
-  await enter(page, user.email)
   await sees(page, 'New product')
   await fill(page, { Name: 'Typed with care', Description: 'Two\nlines', 'Price in dollars': 'dear' })
   await press(page, 'Create')
@@ -168,9 +164,8 @@ test("input from an earlier session is restored, and overwrites nobody's changes
 })
 
 test('another user does not see what was typed', async (t) => {
-  const { api, page, user } = await start(t, '/console/account', { isAlone: true })
+  const { api, page } = await start(t, '/console/account', { isAlone: true })
   const other = await register(api, 'other@example.com')
-  await enter(page, user.email)
   await sees(page, 'Account')
   await fill(page, { Name: 'Only mine' })
   api.clock.advance(8 * 86_400)
@@ -188,7 +183,7 @@ test('the link back to the list leads to the previous search', async (t) => {
   const { api, page, user } = await start(t, '/console/products?q=lamp')
   const { body } = await logIn(api, user.email)
   await createProduct(api, body.access_token)
-  await enter(page, user.email)
+  await page.reload()
   await sees(page, 'Products')
   // By then the scripts of the page have run; an earlier click would work without them.
   await page.waitForLoadState()
@@ -201,8 +196,7 @@ test('the link back to the list leads to the previous search', async (t) => {
 })
 
 test('a notice is shown once, not again after a reload or going back', async (t) => {
-  const { page, user } = await start(t, '/console/products/new')
-  await enter(page, user.email)
+  const { page } = await start(t, '/console/products/new')
   await sees(page, 'New product')
   await fill(page, { Name: 'Kettle', Description: 'Whistles', 'Price in dollars': '20' })
   await press(page, 'Create')
@@ -228,9 +222,7 @@ test('nothing overflows the window or overlaps at twice the size', async (t) => 
   const api = await startBrowsedApi(t)
   const user = await api.signInAs('admin')
   await createProduct(api, user.access)
-  const session = openConsole(api)
-  await session.signIn(user.email)
-  const { page } = await openBrowser(t, { url: api.url, cookies: session.cookies })
+  const { page } = await openSignedIn(t, api, user)
   for (const path of ['products', 'products/1', 'products/new', 'account', 'users', `users/${user.id}`, 'audit']) {
     await page.goto(`${api.url}/console/${path}`)
     await page.evaluate('document.adoptedStyleSheets = [new CSSStyleSheet()]')
@@ -261,10 +253,15 @@ interface StartOptions extends Partial<VisitOptions> {
   isAlone?: boolean
 }
 
+/** Pages for who is not signed in. */
+const publicPaths = ['/console/sign-in', '/console/register']
+
 async function start(t: TestContext, path = '/console/sign-in', { isAlone = false, ...options }: StartOptions = {}) {
   const api = await (isAlone ? startBrowsedApi(t) : shared())
   const user = await register(api)
-  const visit = await openBrowser(t, { url: api.url, path, ...options })
+  const visit = publicPaths.includes(path)
+    ? await openBrowser(t, { url: api.url, path, ...options })
+    : await openSignedIn(t, api, { ...user, path, ...options })
   return { api, user, visit, page: visit.page }
 }
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { startBrowsedApi } from '../support/browsed-api.ts'
-import { openBrowser, widths } from '../support/browser.ts'
+import { openBrowser, widths, widthsFor } from '../support/browser.ts'
 import { secretOn } from '../support/console-fixture.ts'
 import {
   enter,
@@ -20,11 +20,13 @@ import {
 } from '../support/console-steps.ts'
 import { password, register, totp } from '../support/people.ts'
 import type { ApiWithRoles } from '../support/roles.ts'
+import { chosen } from '../support/tiers.ts'
 
 const email = 'ada@example.com'
 const lamp = { Name: 'Desk Lamp', Description: 'Bright and warm', 'Price in dollars': '1234.5', Stock: '3' }
 
-for (const [device, width] of Object.entries(widths)) {
+// Most of it is shown by tests of test/api, whose console has no scripts either.
+for (const [device, width] of chosen(Object.entries(widths), () => false)) {
   test(`signing in and keeping products need no script, on a ${device}`, async (t) => {
     const api = await startBrowsedApi(t)
     const visit = await openBrowser(t, { url: api.url, path: '/', width, hasScripts: false })
@@ -35,7 +37,9 @@ for (const [device, width] of Object.entries(widths)) {
     await leave(page)
     isClean(visit)
   })
+}
 
+for (const [device, width] of widthsFor('desktop')) {
   test(`administrators need no script, on a ${device}`, async (t) => {
     const api = await startBrowsedApi(t)
     const root = await register(api, 'root@example.com')

@@ -6,11 +6,11 @@ import { type TestContext, test } from 'node:test'
 import type { CDPSession, Page } from 'playwright-core'
 import { root } from '../../src/config/root.ts'
 import { share, unlimitedRates } from '../support/api.ts'
-import { findBarriers } from '../support/axe.ts'
 import { startBrowsedApi } from '../support/browsed-api.ts'
-import { openBrowser, type Visit, widths } from '../support/browser.ts'
+import { openBrowser, type Visit, widthsFor } from '../support/browser.ts'
 import { enter, fill, fits, go, isClean, leave, press, sees, tells } from '../support/console-steps.ts'
 import { blocksOf } from '../support/docs.ts'
+import { type ColorScheme, keepsNobodyOut } from '../support/page-checks.ts'
 import { enableTwoFactor, password, type SignedIn, signIn } from '../support/people.ts'
 import type { ApiWithRoles } from '../support/roles.ts'
 
@@ -77,15 +77,12 @@ async function signInAndAdd({ page, user, url }: Console, name = 'My laptop'): P
   await addPasskey(page, name)
 }
 
-async function hasNoBarriers(page: Page, name: string): Promise<void> {
-  for (const width of [widths.phone, widths.desktop]) {
+async function hasNoBarriers(page: Page, name: string, scheme: ColorScheme = 'light'): Promise<void> {
+  for (const [, width] of widthsFor('phone')) {
     await page.setViewportSize({ width, height: 800 })
     await fits(page)
   }
-  await page.emulateMedia({ colorScheme: 'light' })
-  assert.deepEqual(await findBarriers(page), [], name)
-  await page.emulateMedia({ colorScheme: 'dark' })
-  assert.deepEqual(await findBarriers(page, ['color-contrast']), [], `${name}, dark`)
+  await keepsNobodyOut(page, scheme, name)
 }
 
 test('a passkey is added on the account page, signs in by the button, and leads to the page that was asked for', async (t) => {
@@ -178,14 +175,14 @@ test('the pages of adding one keep nobody out, and say what went wrong', async (
   await hasNoBarriers(page, 'sign in')
   await press(page, button)
   await tells(page, 'That was cancelled, or took too long.')
-  await hasNoBarriers(page, 'sign in, cancelled')
+  await hasNoBarriers(page, 'sign in, cancelled', 'dark')
   await enter(page, user.email)
   await page.goto(`${url}/console/account/passkeys/add`)
   await hasNoBarriers(page, 'add')
   await fill(page, { Name: 'My laptop', Password: 'wrong' })
   await press(page, 'Go on')
   await tells(page, 'This is not your password')
-  await hasNoBarriers(page, 'add, refused')
+  await hasNoBarriers(page, 'add, refused', 'dark')
   assert.equal(await page.getByLabel('Name').inputValue(), 'My laptop')
   await fill(page, { Password: password })
   await press(page, 'Go on')
@@ -193,7 +190,7 @@ test('the pages of adding one keep nobody out, and say what went wrong', async (
   await hasNoBarriers(page, 'make')
   await press(page, 'Make the passkey')
   await tells(page, 'Passkey added.')
-  await hasNoBarriers(page, 'account')
+  await hasNoBarriers(page, 'account', 'dark')
 
   await go(page, 'Add a passkey')
   await fill(page, { Name: 'Again', Password: password })

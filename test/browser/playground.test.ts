@@ -2,11 +2,13 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { Page, WebSocket } from 'playwright-core'
-import type { ApiOptions } from '../support/api.ts'
+import { share } from '../support/api.ts'
 import { startBrowsedApi } from '../support/browsed-api.ts'
 import { openBrowser } from '../support/browser.ts'
 import { eventually } from '../support/eventually.ts'
 import { signIn } from '../support/people.ts'
+
+const shared = share((owner) => startBrowsedApi(owner))
 
 test('a query runs and its result is shown, and nothing is loaded from other hosts', async (t) => {
   const { page, strays, errors, createPost } = await openPlayground(t)
@@ -18,7 +20,7 @@ test('a query runs and its result is shown, and nothing is loaded from other hos
 })
 
 test('a subscription shows what a mutation publishes', async (t) => {
-  const { page, strays, errors, createPost } = await openPlayground(t)
+  const { page, strays, errors, createPost } = await openPlayground(t, { isAlone: true })
   await run(page, 'subscription { counter { count } }')
   // It is subscribed once the first value arrives.
   let created = 0
@@ -33,7 +35,7 @@ test('a subscription shows what a mutation publishes', async (t) => {
 })
 
 test('the first operations are those of the start page', async (t) => {
-  const { page, errors } = await openPlayground(t)
+  const { page, errors } = await openPlayground(t, { isAlone: true })
   await execute(page)
   const operations = page.getByRole('menuitem')
   await operations.first().waitFor()
@@ -66,8 +68,8 @@ test('headers are sent with requests and on the socket, and are not stored in th
   await shows(page, '"email": "')
   await run(page, 'subscription Counter { counter { count } }')
   await page.getByRole('button', { name: 'Stop query' }).waitFor()
-  while (sent.length === 0) await page.waitForTimeout(20)
-  assert.deepEqual(JSON.parse(sent[0] ?? ''), {
+  const first = await eventually(() => sent[0] ?? assert.fail('nothing was sent'))
+  assert.deepEqual(JSON.parse(first), {
     type: 'connection_init',
     payload: { Authorization: `Bearer ${token}` },
   })
@@ -95,11 +97,11 @@ test('a subscription that ends or is stopped leaves no socket open', async (t) =
   await page.getByRole('button', { name: 'Execute query' }).waitFor()
   await createPost('Unheard')
   await eventually(() => assert.equal(sockets.length, 2))
-  while (sockets.some((socket) => !socket.isClosed())) await page.waitForTimeout(20)
+  await eventually(() => assert.ok(sockets.every((socket) => socket.isClosed())))
 })
 
-async function openPlayground(t: TestContext, options: ApiOptions = {}) {
-  const api = await startBrowsedApi(t, options)
+async function openPlayground(t: TestContext, { isAlone = false } = {}) {
+  const api = await (isAlone ? startBrowsedApi(t) : shared())
   const visit = await openBrowser(t, { url: api.url, path: '/graphiql' })
   const sockets: WebSocket[] = []
   const sent: string[] = []

@@ -2,6 +2,7 @@
 import { after, type TestContext } from 'node:test'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { launchChromium } from './chromium.ts'
+import { chosen } from './tiers.ts'
 
 export interface Visit {
   page: Page
@@ -31,6 +32,11 @@ export type Cookies = ReadonlyMap<string, { value: string }>
 
 /** The widths at which pages are tested: a small phone and a laptop. */
 export const widths = { phone: 375, desktop: 1280 } as const
+
+/** The width of this device; in `npm run test:full` also that of the other. */
+export function widthsFor(device: keyof typeof widths): readonly [device: string, width: number][] {
+  return chosen(Object.entries(widths), ([name]) => name === device)
+}
 
 let shared: Promise<Browser> | undefined
 after(async () => (await shared)?.close())

@@ -3,10 +3,9 @@ import type { TestContext } from 'node:test'
 import type { Page } from 'playwright-core'
 import { insertMany } from '../../src/features/products/bulk.store.ts'
 import { type RoleDefinitions, shippedRoles } from '../../src/features/users/shipped-roles.ts'
-import { startBrowsedApi } from './browsed-api.ts'
+import { openSignedIn, startBrowsedApi } from './browsed-api.ts'
 import { openBrowser, type Visit } from './browser.ts'
 import { createConfig } from './config.ts'
-import { openConsole } from './console.ts'
 import { enableTwoFactor, logIn, password, signIn, totp } from './people.ts'
 import { createProduct, sampleRow } from './products.ts'
 import type { ApiWithRoles } from './roles.ts'
@@ -71,9 +70,9 @@ export async function startConsoleFixture(t: TestContext, words = plainWords): P
   const visits: Visit[] = []
   const known = new Map<Kind, Promise<Visit>>()
   async function open(kind: Kind): Promise<Visit> {
-    const session = openConsole(api)
-    if (kind !== 'nobody') await session.signIn(people[kind].email)
-    const visit = await openBrowser(t, { url: api.url, cookies: session.cookies })
+    const visit = await (kind === 'nobody'
+      ? openBrowser(t, { url: api.url })
+      : openSignedIn(t, api, { email: people[kind].email }))
     visits.push(visit)
     return visit
   }

@@ -1,18 +1,30 @@
 /** What holds for every page, whatever it shows. Checked on a page that is open already. */
 import assert from 'node:assert/strict'
 import type { Page } from 'playwright-core'
+import { findBarriers } from './axe.ts'
 import { fits } from './console-steps.ts'
+import { isFull } from './tiers.ts'
 
-/** A usual and a small phone, and a laptop, first with everything at twice its size. */
-const sizes = [375, 320, 640, 1280]
-
-/** Nothing overflows and no word is broken, at any size. The page keeps the last one, a laptop's. */
-export async function fitsAtEverySize(page: Page): Promise<void> {
-  for (const width of sizes) {
+/** Nothing overflows and no word is broken, at any of these widths. The page keeps the last one. */
+export async function fitsAt(page: Page, widths: readonly number[]): Promise<void> {
+  for (const width of widths) {
     if (page.viewportSize()?.width !== width) await page.setViewportSize({ width, height: 800 })
     await fits(page)
     assert.deepEqual(await brokenWords(page), [], `words broken at ${width} pixels: ${page.url()}`)
   }
+}
+
+export type ColorScheme = 'light' | 'dark'
+
+/** There are no barriers in this colour scheme; in `npm run test:full`, in neither. */
+export async function keepsNobodyOut(page: Page, scheme: ColorScheme, name = page.url()): Promise<void> {
+  await page.emulateMedia({ colorScheme: scheme })
+  assert.deepEqual(await findBarriers(page), [], `${name}, ${scheme}`)
+  if (!isFull) return
+  // The other differs only in its colours.
+  const other = scheme === 'light' ? 'dark' : 'light'
+  await page.emulateMedia({ colorScheme: other })
+  assert.deepEqual(await findBarriers(page, ['color-contrast']), [], `${name}, ${other}`)
 }
 
 /** Words as they are in sentences: no emails, addresses or codes, which may be longer than a line. */

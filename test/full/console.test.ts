@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { startBrowsedApi } from '../support/browsed-api.ts'
-import { openBrowser, widths } from '../support/browser.ts'
+import { openBrowser, widthsFor } from '../support/browser.ts'
 import {
   enter,
   fill,
@@ -31,7 +31,7 @@ interface SecondFactor {
 
 const lamp = { Name: 'Desk Lamp', Description: 'Bright and warm', 'Price in dollars': '1234.5', Stock: '3' }
 
-for (const [device, width] of Object.entries(widths)) {
+for (const [device, width] of widthsFor('phone')) {
   test(`from registering to being given a role, on a ${device}`, async (t) => {
     const api = await startBrowsedApi(t)
     const visit = (path: string) => openBrowser(t, { url: api.url, path, width })

@@ -42,6 +42,9 @@ const lazy = ['child_process', 'cluster', 'crypto', 'http2', 'https', 'inspector
 const service = '\0latchkey:service'
 const unavailable = 69
 
+/** For tests of the bundle: a folder to make it in, and modules of which each gets a file of its name. */
+const [ownFolder, ...also] = process.argv.slice(2)
+
 const startedAt = performance.now()
 const began = Date.now()
 const name = `${began.toString(36)}-${process.pid}`
@@ -59,7 +62,6 @@ async function makeAll(target: string): Promise<void> {
   await bundle(main, target, alone)
   // A thread that shares no object with another has no more code than it needs.
   for (const entry of alone) await bundle(entry, target)
-  await compileAll(target)
 }
 
 /**
@@ -148,7 +150,7 @@ const remember: Plugin = {
 function writeEntry(target: string, { fileName, exports }: { fileName: string; exports: readonly string[] }): void {
   const name = fileName.slice(0, -programEnd.length)
   const loading = `('./load.cjs')('${fileName}')`
-  if (!name.startsWith('public-')) {
+  if (name === 'main' || name === 'serving-thread') {
     writeFileSync(join(target, `${name}.cjs`), `module.exports = require${loading}\n`)
     return
   }
@@ -159,7 +161,8 @@ function writeEntry(target: string, { fileName, exports }: { fileName: string; e
 
 function nameOf(entry: string): string {
   const path = relative(sources, entry)
-  return path.startsWith('public') ? path.slice(0, -'.ts'.length).replaceAll('/', '-') : basename(entry, '.ts')
+  const isNamedByPath = path.startsWith('public') || also.includes(entry)
+  return isNamedByPath ? path.slice(0, -'.ts'.length).replaceAll('/', '-') : basename(entry, '.ts')
 }
 
 /** `import.meta` of a source stays what it was, apart from modules that are loaded by their URL: these are in the bundle. */
@@ -283,10 +286,8 @@ function together(graph: Map<string, readonly string[]>): Plugin {
     },
     /** What extensions import is of the same program. */
     buildStart() {
-      for (const path of globSync('public/*.ts', { cwd: sources })) {
-        const id = join(sources, path)
-        this.emitFile({ type: 'chunk', id, fileName: `${nameOf(id)}${programEnd}` })
-      }
+      const found = globSync('public/*.ts', { cwd: sources }).map((path) => join(sources, path))
+      for (const id of [...found, ...also]) this.emitFile({ type: 'chunk', id, fileName: `${nameOf(id)}${programEnd}` })
     },
     moduleParsed({ id, importedIds }) {
       graph.set(id, importedIds)
@@ -395,9 +396,14 @@ for (const [signal, code] of [
     process.exit(code)
   })
 
+if (ownFolder !== undefined) {
+  await makeAll(ownFolder)
+  process.exit()
+}
 say('bundling the sources')
 try {
   await makeAll(join(folder, name))
+  await compileAll(join(folder, name))
   writeManifest()
   rmSync(empty, { recursive: true, force: true })
 } catch (error) {

@@ -5,12 +5,15 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { FastifyInstance } from 'fastify'
+import type { Dialect } from '../../src/platform/database/database.ts'
 import { type AccessMatrix, expected, who } from '../support/access-matrix.ts'
 import { type Owner, unlimitedRates } from '../support/api.ts'
 import { openConsole } from '../support/console.ts'
+import { engines } from '../support/databases.ts'
 import { openStream } from '../support/event-stream.ts'
 import { send } from '../support/graphql.ts'
 import { makeKey } from '../support/keys.ts'
+import { createProduct, productsPath } from '../support/products.ts'
 import { type ApiWithRoles, startApiWithRoles } from '../support/roles.ts'
 
 /** Of the key's owner, an administrator, unlike the roles. Undefined: all that the owner may. */
@@ -25,9 +28,10 @@ const keys: Readonly<Record<string, string[] | undefined>> = {
 const verdicts = (reaches: readonly boolean[]) =>
   reaches.every(Boolean) ? 'all' : who.filter((_, i) => reaches[i]).join(', ') || 'nobody'
 
-async function start(t: Owner): Promise<{ api: ApiWithRoles; routes: string[] }> {
+async function start(t: Owner, engine: Dialect = 'sqlite'): Promise<{ api: ApiWithRoles; routes: string[] }> {
   let app: FastifyInstance | undefined
   const api = await startApiWithRoles(t, {
+    engine,
     env: { ...unlimitedRates, METRICS_TOKEN: 'a-token-for-the-metrics-only' },
     threads: 1,
     extend: (http) => {
@@ -232,4 +236,41 @@ test('every GraphQL field is reached by those in the matrix, and by nobody else'
     actual[name] = verdicts(reaches)
   }
   compare('fields', actual, expected.fields)
+})
+
+/** One of each kind, so that lists and pages of id 1 have something to show. Returns an administrator with a key. */
+async function fill(api: ApiWithRoles) {
+  const user = await api.signInAs('admin')
+  const id = await createProduct(api, user.access)
+  await api.put(`${productsPath}/${id}`, { stock: 5 }, user.access)
+  await api.delete(`${productsPath}/${await createProduct(api, user.access)}`, user.access)
+  await createPost(api)
+  const webhook = { url: 'https://example.com/hook', types: ['product.created'] }
+  assert.equal((await api.post('/api/admin/webhooks', webhook, user.access)).status, 201)
+  const { key } = await makeKey(api, user.access)
+  return { ...user, key }
+}
+
+/** What an administrator gets for each GET: the status, and of a page its title. */
+async function answersOf(t: Owner, engine: Dialect): Promise<Record<string, string>> {
+  const { api, routes } = await start(t, engine)
+  const { email, key } = await fill(api)
+  const browser = openConsole(api)
+  await browser.signIn(email)
+  const answers: Record<string, string> = {}
+  for (const route of inOrder(routes).filter((each) => each.startsWith('GET ') && !isFile(each))) {
+    const path = (await sample(api, route.slice('GET '.length))).replace('999999', '1')
+    const isPage = path.startsWith('/console')
+    const { status, text } = isPage ? await browser.open(path) : { ...(await api.get(path, key)), text: '' }
+    assert.ok(status < 500, `${route}: ${status}`)
+    answers[route] = `${status} ${isPage && status === 200 ? text.replaceAll(email, 'the user').slice(0, 40) : ''}`
+  }
+  return answers
+}
+
+test('every page and every list is there for an administrator, on each engine', async (t) => {
+  const [first, ...others] = await Promise.all(engines.map((engine) => answersOf(t, engine)))
+  const found = Object.values(first ?? {}).filter((answer) => answer.startsWith('200'))
+  assert.ok(found.length > 50, `only ${found.length} have anything to show`)
+  for (const each of others) assert.deepEqual(each, first)
 })

@@ -60,7 +60,7 @@ export function groupFiles({ folder, files, isFull }: GroupOptions): string[] {
     if (last && last.length < sizeOf(part, [...parts.values()])) last.push(file)
     else known.push([file])
   }
-  mkdirSync(join(folder, 'groups'))
+  mkdirSync(join(folder, 'groups'), { recursive: true })
   return [...groups].flatMap(([part, known]) =>
     known.map((group, index) => {
       const name = `${part.replaceAll(/[/ ]/g, '-')}-${index + 1}`

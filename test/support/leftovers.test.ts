@@ -31,7 +31,7 @@ test('a run is told which processes, ports and files it has left, and of nobody 
   const stranger = start(idle)
   const port = Number(await new Promise((resolve) => marked.stdout.once('data', resolve)))
 
-  const run = { folder, temporary, session: 4_000_000_000, expected: new Set([server.pid as number]) }
+  const run = { folder, temporary, sessions: [4_000_000_000], expected: new Set([server.pid as number]) }
   const lines = await removeLeftovers(run, 0)
   const linesOf = (pid: number | undefined) => lines.filter((line) => line.startsWith(`process ${pid} (`))
   for (const { pid } of [marked, inside, named]) assert.equal(linesOf(pid).length, 1, lines.join('\n'))
@@ -45,7 +45,7 @@ test('a run is told which processes, ports and files it has left, and of nobody 
 test('what ends by itself in time is not left', async (t) => {
   const folder = temporaryFolder(t)
   const child = spawn('sleep', ['1'], { cwd: folder })
-  const run = { folder, temporary: join(folder, 'none'), session: child.pid as number, expected: new Set<number>() }
+  const run = { folder, temporary: join(folder, 'none'), sessions: [child.pid as number], expected: new Set<number>() }
   assert.deepEqual(await removeLeftovers(run), [])
 })
 

@@ -9,8 +9,8 @@ export interface Run {
   folder: string
   /** The folder in which tests create their temporary files. */
   temporary: string
-  /** Of the process that ran the tests, and has ended. */
-  session: number
+  /** Of the processes that ran the tests, and have ended. */
+  sessions: readonly number[]
   /** Processes that are still needed, with all that they have started. */
   expected: ReadonlySet<number>
 }
@@ -42,18 +42,18 @@ export async function removeLeftovers(run: Run, waitMs = graceMs): Promise<strin
   }
 }
 
-function findProcesses({ folder, session, expected }: Run): Left[] {
+function findProcesses({ folder, sessions, expected }: Run): Left[] {
   if (!existsSync('/proc/self/stat')) return []
   const pids = readdirSync('/proc').map(Number).filter(Number.isInteger)
   const all = new Map(pids.map((pid) => [pid, parseStatus(read(pid, 'stat'))]))
-  // A new process with the id of the one that ran the tests has a session of its own.
-  const isSessionOver = !all.has(session)
+  // A new process with the id of one that ran the tests has a session of its own.
+  const ended = sessions.filter((session) => !all.has(session))
   const isExpected = (pid: number | undefined): boolean =>
     pid !== undefined && (expected.has(pid) || isExpected(all.get(pid)?.parent))
   return [...all].flatMap(([pid, status]): Left[] => {
     if (!status || status.state === 'Z' || pid === process.pid || isExpected(pid)) return []
     const isOurs =
-      (isSessionOver && status.session === session) ||
+      ended.includes(status.session) ||
       [read(pid, 'cmdline'), read(pid, 'environ'), link(`/proc/${pid}/cwd`)].some((text) => text.includes(folder))
     return isOurs ? [{ pid, line: describe(pid) }] : []
   })

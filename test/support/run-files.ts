@@ -8,7 +8,7 @@ import { recorderPrefix } from './cpu-times.ts'
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { concurrency: { type: 'string' }, timeout: { type: 'string' } },
+  options: { concurrency: { type: 'string' }, timeout: { type: 'string' }, preload: { type: 'string' } },
 })
 const ending = new AbortController()
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => ending.abort())
@@ -17,6 +17,7 @@ const tests = run({
   files: positionals.map((file) => resolve(file)),
   concurrency: Number(values.concurrency),
   timeout: Number(values.timeout),
+  execArgv: values.preload === undefined ? [] : ['--import', values.preload],
   signal: ending.signal,
 })
 tests.on('test:summary', ({ success }) => {

@@ -2,7 +2,8 @@
  * `npm test`: format, lint and types, then every claim once, with the servers it needs. `npm run test:full`: also
  * what takes minutes (test/full, test/programs), everything on both engines and with two threads; see tiers.ts.
  * `npm run test:fast`: only tests, on SQLite, inside this program: no browser, no other processes, no heavy load.
- * Arguments are test files, folders, or a part of their names: `npm run test:fast -- products`.
+ * Arguments are test files, folders, or a part of their names: `npm run test:fast -- products`. With `--bundled` they test
+ * the bundle instead of the sources, as `npm run test:full` does with all of test/api at its end.
  */
 import { spawn } from 'node:child_process'
 import { existsSync, globSync } from 'node:fs'
@@ -20,6 +21,7 @@ const wrongUsage = 64
 const mostSeconds = 900
 const args = process.argv.slice(2)
 const tier: Tier = args.includes('--fast') ? 'fast' : args.includes('--full') ? 'full' : 'normal'
+const isBundled = args.includes('--bundled')
 const asked = args.filter((arg) => !arg.startsWith('--'))
 
 if (tier !== 'fast' && asked.length === 0) {
@@ -43,29 +45,50 @@ const servers =
   tier === 'fast' ? undefined : await (await import('./servers.ts')).startServers(folder.path, readGiven())
 const expected = new Set([folder.watchdog, ...daemonsIn(folder.path)])
 const templates = await (await import('./templates.ts')).createTemplates(folder.path, servers?.databaseUrl)
-const groups = groupFiles({ folder: folder.path, files: found, isFull: tier === 'full' })
-// Two more than cores, because some wait. The longest group takes minutes; the limit is only against hangs.
-const limits = [`--concurrency=${Math.min(availableParallelism() + 2, 6)}`, '--timeout=3600000']
-const tested = await run(process.execPath, [join(root, 'test', 'support', 'run-files.ts'), ...limits, ...groups], {
-  TMPDIR: folder.temporary,
-  TEST_RUN_FOLDER: folder.path,
-  TEST_TIER: tier,
-  ...templates.environment,
-  ...(servers
-    ? { TEST_DATABASE_URL: servers.databaseUrl, TEST_REDIS_URL: servers.redisUrl }
-    : { TEST_ONLY_SQLITE: '1' }),
-})
+const runs = [...(isBundled ? [] : [await testSources()]), ...(isBundled || isAll('full') ? [await testBundle()] : [])]
 await templates.remove()
-const leftovers = await removeLeftovers({ ...folder, folder: folder.path, session: tested.pid, expected })
+const sessions = runs.map(({ pid }) => pid)
+const leftovers = await removeLeftovers({ ...folder, folder: folder.path, sessions, expected })
 recordDaemons(folder.path)
 const { table, total } = describeTimes(folder.path)
 process.stdout.write(`\nProcessor time in seconds, by file\n${table}`)
 await folder.remove()
-leftovers.push(...(await removeLeftovers({ ...folder, folder: folder.path, session: tested.pid, expected: new Set() })))
+leftovers.push(...(await removeLeftovers({ ...folder, folder: folder.path, sessions, expected: new Set() })))
 for (const line of leftovers) process.stderr.write(`the tests have left ${line}\n`)
-const isTooSlow = tier === 'normal' && asked.length === 0 && total > mostSeconds
+const isTooSlow = isAll('normal') && !isBundled && total > mostSeconds
 if (isTooSlow) process.stderr.write(`npm test may take ${mostSeconds} s of processor time: see the table above\n`)
-process.exit(leftovers.length > 0 || isTooSlow ? 1 : tested.code)
+process.exit(leftovers.length > 0 || isTooSlow || runs.some(({ code }) => code !== 0) ? 1 : 0)
+
+function isAll(of: Tier): boolean {
+  return tier === of && asked.length === 0
+}
+
+function testSources(): Promise<Ended> {
+  return test(groupFiles({ folder: folder.path, files: found, isFull: tier === 'full' }), tier)
+}
+
+/** Which works as the sources do, on whichever engine and with however many threads: so once is enough. */
+async function testBundle(): Promise<Ended> {
+  const files = asked.length > 0 ? found : found.filter((file) => isIn('api', file))
+  const { makeBundle } = await import('./bundled.ts')
+  const groups = groupFiles({ folder: join(folder.path, 'bundled'), files, isFull: false })
+  return test(groups, 'normal', [`--preload=${makeBundle(folder.path, files)}`])
+}
+
+function test(groups: readonly string[], tier: Tier, rest: readonly string[] = []): Promise<Ended> {
+  // Two more than cores, because some wait. The longest group takes minutes; the limit is only against hangs.
+  const limits = [`--concurrency=${Math.min(availableParallelism() + 2, 6)}`, '--timeout=3600000']
+  const program = join(root, 'test', 'support', 'run-files.ts')
+  return run(process.execPath, [program, ...limits, ...rest, ...groups], {
+    TMPDIR: folder.temporary,
+    TEST_RUN_FOLDER: folder.path,
+    TEST_TIER: tier,
+    ...templates.environment,
+    ...(servers
+      ? { TEST_DATABASE_URL: servers.databaseUrl, TEST_REDIS_URL: servers.redisUrl }
+      : { TEST_ONLY_SQLITE: '1' }),
+  })
+}
 
 function findFiles(name: string): string[] {
   const path = resolve(root, name)

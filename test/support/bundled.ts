@@ -1,6 +1,6 @@
 /** A bundle of the sources in which tests find every module that they import, so that they test the bundle instead. */
 import { execFileSync } from 'node:child_process'
-import { globSync, readFileSync, writeFileSync } from 'node:fs'
+import { globSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { root } from '../../src/config/root.ts'
@@ -13,6 +13,8 @@ const imported = /^(?:import (?!type )|export |\} )[^\n]*from '(\.[^']*\.ts)'$/g
 export function makeBundle(folder: string, files: readonly string[]): string {
   const modules = findModules([...files, ...globSync('test/support/*.ts', { cwd: root })])
   const bundle = join(folder, 'bundle')
+  // What is not bundled is found from there.
+  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
   execFileSync(process.execPath, [join(root, 'bin', 'bundle.ts'), bundle, ...modules])
   const urlOf = (path: string) => pathToFileURL(path).href
   const places = modules.map((path) => {

@@ -57,7 +57,7 @@ export function formatExecutionError(error: GraphQLError, log: ContextLog): Grap
   const { message, locations, path, originalError } = error
   const position = { ...(locations && { locations }), ...(path && { path }) }
   // A GraphQLError of a resolver. Scalar types throw them too, but without a code.
-  if (originalError instanceof GraphQLError && originalError.extensions.code !== undefined) {
+  if (isGraphQLError(originalError) && originalError.extensions.code !== undefined) {
     return limitError({ message, ...position, extensions: originalError.extensions })
   }
   if (isAboutVariable(originalError ?? error)) {
@@ -65,6 +65,11 @@ export function formatExecutionError(error: GraphQLError, log: ContextLog): Grap
   }
   // A result that violates the schema is an unexpected error too, and its message may reveal the value.
   return formatThrown(originalError ?? error, log, position)
+}
+
+/** Also one of another copy of the library, which an extension may have, and has if the program is a bundle. */
+function isGraphQLError(error: unknown): error is GraphQLError {
+  return error instanceof Error && Object.prototype.toString.call(error) === '[object GraphQLError]'
 }
 
 /** A nullable variable, given as null, for a non-null argument with a default. */

@@ -1,9 +1,10 @@
 /** Regression tests for attacks and accidents. */
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
-import { shareApi, startApi } from '../support/api.ts'
-import { onEachEngine } from '../support/databases.ts'
+import { type TestContext, test } from 'node:test'
+import { hashSync } from '@node-rs/bcrypt'
+import type { Database } from '../../src/platform/database/database.ts'
+import { shareApi, shareService, startApi } from '../support/api.ts'
+import { onAnyEngine, onEachEngine } from '../support/databases.ts'
 import { eventually } from '../support/eventually.ts'
 import {
   challengeOf,
@@ -16,9 +17,11 @@ import {
   signIn,
   totp,
 } from '../support/people.ts'
+import { startApiWithRoles } from '../support/roles.ts'
 
 onEachEngine('authentication', (engine) => {
   const shared = shareApi({ engine })
+  const withDatabase = shareService(startApiWithRoles, { engine })
 
   test('null characters, invalid Unicode and endless emails get the usual errors', async () => {
     const api = await shared()
@@ -40,7 +43,9 @@ onEachEngine('authentication', (engine) => {
     for (const id of ['%00', 'a%00b', 'x'.repeat(90), '%F0%9F%97%9D']) {
       assert.equal((await api.delete(`/api/auth/sessions/${id}`, user.access)).status, 404)
     }
-    await sleep(50)
+    // Mails are sent after the response, in the order of the requests.
+    await api.post('/api/auth/password/forgot', { email: user.email })
+    await eventually(() => assert.match(api.log.join(''), /Reset token: /))
     assert.ok(!api.log.join('').includes('"level":"error"'))
   })
 
@@ -51,6 +56,86 @@ onEachEngine('authentication', (engine) => {
     assert.equal((await logIn(api, email)).status, 423)
     assert.equal((await logIn(api, `y${email}`)).status, 401)
   })
+
+  test('an Idempotency-Key of a thousand characters is as good as one of sixteen', async () => {
+    const api = await shared()
+    const user = await signIn(api)
+    const refresh = () =>
+      api.request('POST', '/api/auth/refresh', {
+        json: { refresh_token: user.refresh },
+        headers: { 'idempotency-key': 'k'.repeat(1000) },
+      })
+    const [first, second] = [await refresh(), await refresh()]
+    assert.deepEqual([first.status, second.status], [200, 200])
+    assert.equal(claimsOf(first.body.refresh_token).jti, claimsOf(second.body.refresh_token).jti)
+  })
+
+  test('a login that is running while two-factor is turned on ends in a challenge', async (t) => {
+    const api = await withDatabase()
+    const user = await signIn(api)
+    const { secret } = (await api.post('/api/auth/2fa/setup', { password }, user.access)).body
+    const { reached, release } = holdWrite(t, api.db, 'INSERT INTO sessions')
+    const login = logIn(api, user.email)
+    await reached
+    const enabled = await api.post('/api/auth/2fa/enable', { code: totp(api, secret) }, user.access)
+    assert.equal(enabled.status, 200)
+    release()
+    const { body } = await login
+    assert.equal(body.access_token, undefined, 'nobody gets in without the second factor once it is on')
+    assert.equal(body.requires_2fa, true)
+  })
+
+  test('the old password cannot turn two-factor off after a password change', async (t) => {
+    const api = await withDatabase()
+    const next = 'Another-Pass-2'
+    const start = async () => {
+      const user = await signIn(api)
+      const { recoveryCodes } = await enableTwoFactor(api, user)
+      const change = { current_password: password, new_password: next }
+      return {
+        email: user.email,
+        change: () => api.post('/api/auth/password', change, user.access),
+        disable: () => api.post('/api/auth/2fa/disable', { password, code: recoveryCodes[0] }, user.access),
+      }
+    }
+    const late = await start()
+    const { reached, release } = holdWrite(t, api.db, 'DELETE FROM two_factor')
+    const disabling = late.disable()
+    await reached
+    assert.equal((await late.change()).status, 200)
+    release()
+    assert.equal((await disabling).status, 401)
+    assert.equal((await logIn(api, late.email, next)).body.requires_2fa, true)
+
+    // In either order, the old password must not work afterwards.
+    const racing = await start()
+    const [changed, disabled] = await Promise.all([racing.change(), racing.disable()])
+    assert.equal(changed.status, 200)
+    const login = await logIn(api, racing.email, next)
+    assert.equal(login.body.requires_2fa === true, disabled.status !== 200)
+  })
+
+  test('codes of neighbouring steps each work once, in any order', async () => {
+    const api = await shared()
+    const user = await signIn(api)
+    const { secret } = await enableTwoFactor(api, user)
+    api.clock.advance(90)
+    for (const offset of [30, 0, -30]) {
+      const verify = async () =>
+        (
+          await api.post('/api/auth/2fa/verify', {
+            challenge_token: await challengeOf(api, user.email),
+            code: totp(api, secret, offset),
+          })
+        ).status
+      assert.equal(await verify(), 200)
+      assert.equal(await verify(), 401)
+    }
+  })
+})
+
+onAnyEngine('authentication', (engine) => {
+  const shared = shareApi({ engine, env: { JWT_ACCESS_TTL: '7200' } })
 
   test('emails with control or invisible characters are refused, and every violated rule is reported', async () => {
     const api = await shared()
@@ -76,67 +161,6 @@ onEachEngine('authentication', (engine) => {
     assert.equal(await ask('Token x'), 'Missing access token')
   })
 
-  test('an Idempotency-Key of a thousand characters is as good as one of sixteen', async () => {
-    const api = await shared()
-    const user = await signIn(api)
-    const refresh = () =>
-      api.request('POST', '/api/auth/refresh', {
-        json: { refresh_token: user.refresh },
-        headers: { 'idempotency-key': 'k'.repeat(1000) },
-      })
-    const [first, second] = [await refresh(), await refresh()]
-    assert.deepEqual([first.status, second.status], [200, 200])
-    assert.equal(claimsOf(first.body.refresh_token).jti, claimsOf(second.body.refresh_token).jti)
-  })
-
-  test('a login that is running while two-factor is turned on ends in a challenge', async (t) => {
-    const api = await startApi(t, { engine, env: { BCRYPT_COST: '12' } })
-    const user = await signIn(api)
-    const { secret } = (await api.post('/api/auth/2fa/setup', { password }, user.access)).body
-    const login = logIn(api, user.email)
-    await sleep(30)
-    const enabled = await api.post('/api/auth/2fa/enable', { code: totp(api, secret) }, user.access)
-    assert.equal(enabled.status, 200)
-    const { body } = await login
-    assert.equal(body.access_token, undefined, 'nobody gets in without the second factor once it is on')
-    assert.equal(body.requires_2fa, true)
-  })
-
-  test('the old password cannot turn two-factor off after a password change', async (t) => {
-    const api = await startApi(t, { engine, env: { BCRYPT_COST: '11' } })
-    const user = await signIn(api)
-    const { recoveryCodes } = await enableTwoFactor(api, user)
-    const changing = api.post(
-      '/api/auth/password',
-      { current_password: password, new_password: 'Another-Pass-2' },
-      user.access,
-    )
-    // Runs in parallel with the change: in either order, the old password must not work afterwards.
-    const disabling = api.post('/api/auth/2fa/disable', { password, code: recoveryCodes[0] }, user.access)
-    const [changed, disabled] = await Promise.all([changing, disabling])
-    assert.equal(changed.status, 200)
-    const login = await logIn(api, user.email, 'Another-Pass-2')
-    assert.equal(login.body.requires_2fa === true, disabled.status !== 200)
-  })
-
-  test('codes of neighbouring steps each work once, in any order', async () => {
-    const api = await shared()
-    const user = await signIn(api)
-    const { secret } = await enableTwoFactor(api, user)
-    api.clock.advance(90)
-    for (const offset of [30, 0, -30]) {
-      const verify = async () =>
-        (
-          await api.post('/api/auth/2fa/verify', {
-            challenge_token: await challengeOf(api, user.email),
-            code: totp(api, secret, offset),
-          })
-        ).status
-      assert.equal(await verify(), 200)
-      assert.equal(await verify(), 401)
-    }
-  })
-
   test('recovery codes work even if the key of the secret is lost', async (t) => {
     const first = await startApi(t, { engine })
     const user = await signIn(first)
@@ -151,8 +175,8 @@ onEachEngine('authentication', (engine) => {
     assert.equal(await verify(recoveryCodes[0] ?? ''), 200)
   })
 
-  test('a set-up that was never confirmed expires after an hour', async (t) => {
-    const api = await startApi(t, { engine, env: { JWT_ACCESS_TTL: '7200' } })
+  test('a set-up that was never confirmed expires after an hour', async () => {
+    const api = await shared()
     const user = await signIn(api)
     const { secret } = (await api.post('/api/auth/2fa/setup', { password }, user.access)).body
     api.clock.advance(3601)
@@ -174,21 +198,13 @@ onEachEngine('authentication', (engine) => {
   })
 
   test('users with two-factor get a hash with the current cost too', async (t) => {
-    const first = await startApi(t, { engine, env: { BCRYPT_COST: '4' } })
-    const user = await signIn(first)
-    await enableTwoFactor(first, user)
-    await first.close()
-    let read = async (): Promise<{ password_hash: string }[]> => []
-    const env = { DATABASE_URL: first.databaseUrl, BCRYPT_COST: '5' }
-    const second = await startApi(t, {
-      engine,
-      env,
-      extend: (_app, { db }) => {
-        read = () => db.all('SELECT password_hash FROM users')
-      },
-    })
-    await challengeOf(second, user.email)
-    assert.match((await read())[0]?.password_hash ?? '', /^\$2b\$05\$/)
+    const api = await startApiWithRoles(t, { engine, env: { BCRYPT_COST: '5' } })
+    const user = await signIn(api)
+    await enableTwoFactor(api, user)
+    await api.db.write({ sql: 'UPDATE users SET password_hash = $1', params: [hashSync(password, 4)] })
+    await challengeOf(api, user.email)
+    const row = await api.db.get<{ password_hash: string }>('SELECT password_hash FROM users')
+    assert.match(row?.password_hash ?? '', /^\$2b\$05\$/)
   })
 
   test('an empty form field counts as missing', async () => {
@@ -206,3 +222,20 @@ test('the link in a mail keeps the path of the public address', async (t) => {
   const link = /https:\/\/example\.com\/base\/console\/password\/reset\?token=/
   await eventually(() => assert.match(api.log.join(''), link))
 })
+
+/** Holds the next transaction with this statement back until it is released. */
+function holdWrite(t: Pick<TestContext, 'after'>, db: Database, text: string) {
+  const { write } = db
+  const [reached, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  t.after(() => released.resolve())
+  Object.assign(db, {
+    async write(...statements: Parameters<typeof write>) {
+      if (!statements.some(({ sql }) => sql.includes(text))) return write(...statements)
+      db.write = write
+      reached.resolve()
+      await released.promise
+      return write(...statements)
+    },
+  })
+  return { reached: reached.promise, release: () => released.resolve() }
+}

@@ -18,6 +18,7 @@ export async function eventually<T>(check: () => T | Promise<T>, withinMs = 30_0
     } catch (error) {
       if (performance.now() > end && attempt >= minAttempts) throw error
     }
-    await sleep(10)
+    // Less and less often: many checks are requests, which keep the service busy that they wait for.
+    await sleep(Math.min(10 + attempt, 100))
   }
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Api, startApi } from '../support/api.ts'
-import { onEachEngine } from '../support/databases.ts'
+import { onAnyEngine, onEachEngine } from '../support/databases.ts'
 import { eventually } from '../support/eventually.ts'
 import { type Mailbox, mailedToken, startWithMail as start, verifyEmail, waitForMails } from '../support/mailbox.ts'
 import { challengeOf, enableTwoFactor, isSignedIn, logIn, many, signIn } from '../support/people.ts'
@@ -43,20 +43,6 @@ onEachEngine('password reset', (engine) => {
     assert.deepEqual([twice.status, twice.body], [401, { error: 'Invalid reset token' }])
   })
 
-  test('returns the same for every email, and sends no mail to unknown ones', async (t) => {
-    const { api, mailbox } = await start(t, engine)
-    const user = await signIn(api)
-    const known = await forgot(api, user.email)
-    const unknown = await forgot(api, 'nobody@example.com')
-    const none = await forgot(api, '')
-    assert.deepEqual([known.status, unknown.status, none.status], [202, 202, 202])
-    assert.deepEqual(known.body, unknown.body)
-    assert.deepEqual(known.body, none.body)
-    await waitForMails(mailbox, 1)
-    await sleep(100)
-    assert.equal(mailbox.messages.length, 1)
-  })
-
   test('sends at most three mails an hour to an account, however many are requested in parallel', async (t) => {
     const { api, mailbox } = await start(t, engine)
     const user = await signIn(api)
@@ -88,6 +74,22 @@ onEachEngine('password reset', (engine) => {
     const second = await tokenFor(api, mailbox, user.email)
     assert.equal((await reset(api, second, 'Another-Pass-2')).status, 200)
     assert.equal((await reset(api, first, 'Another-Pass-3')).status, 401)
+  })
+})
+
+onAnyEngine('password reset', (engine) => {
+  test('returns the same for every email, and sends no mail to unknown ones', async (t) => {
+    const { api, mailbox } = await start(t, engine)
+    const user = await signIn(api)
+    const known = await forgot(api, user.email)
+    const unknown = await forgot(api, 'nobody@example.com')
+    const none = await forgot(api, '')
+    assert.deepEqual([known.status, unknown.status, none.status], [202, 202, 202])
+    assert.deepEqual(known.body, unknown.body)
+    assert.deepEqual(known.body, none.body)
+    await waitForMails(mailbox, 1)
+    await sleep(100)
+    assert.equal(mailbox.messages.length, 1)
   })
 
   test('clears the lock where two-factor is off, and never skips two-factor where it is on', async (t) => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Api, shareApi, startApi } from '../support/api.ts'
-import { onEachEngine } from '../support/databases.ts'
+import { onAnyEngine, onEachEngine } from '../support/databases.ts'
 import { again, claimsOf, isSignedIn, many, signIn } from '../support/people.ts'
 
 const key = 'a-key-of-sixteen-or-more'
@@ -57,8 +57,29 @@ onEachEngine('refresh', (engine) => {
     await assertDead(api, winners[0]?.body.access_token, winners[0]?.body.refresh_token)
   })
 
-  test('an expired token is refused; a superseded one still ends the family', async (t) => {
-    const api = await startApi(t, { engine, env: { JWT_ACCESS_TTL: '2000000' } })
+  test('with a key, fifty at once are one request', async () => {
+    const api = await shared()
+    const user = await signIn(api)
+    const responses = await many(50, () => refresh(api, user.refresh, key))
+    assert.deepEqual([...new Set(responses.map(({ status }) => status))], [200])
+    assert.equal(new Set(responses.map(({ body }) => claimsOf(body.refresh_token).jti)).size, 1)
+  })
+
+  test('a retry after the successor was used is reuse; nobody gets a superseded pair', async () => {
+    const api = await shared()
+    const user = await signIn(api)
+    const second = (await refresh(api, user.refresh, key)).body
+    const third = (await refresh(api, second.refresh_token, key)).body
+    assert.equal((await refresh(api, user.refresh, key)).status, 401)
+    await assertDead(api, third.access_token, third.refresh_token)
+  })
+})
+
+onAnyEngine('refresh', (engine) => {
+  const shared = shareApi({ engine, env: { JWT_ACCESS_TTL: '2000000' } })
+
+  test('an expired token is refused; a superseded one still ends the family', async () => {
+    const api = await shared()
     const expired = await signIn(api)
     const used = await signIn(api)
     api.clock.advance(600_000)
@@ -112,14 +133,6 @@ onEachEngine('refresh', (engine) => {
     assert.equal((await refresh(api, retry.body.refresh_token)).status, 200, 'there is one chain, and it goes on')
   })
 
-  test('with a key, fifty at once are one request', async () => {
-    const api = await shared()
-    const user = await signIn(api)
-    const responses = await many(50, () => refresh(api, user.refresh, key))
-    assert.deepEqual([...new Set(responses.map(({ status }) => status))], [200])
-    assert.equal(new Set(responses.map(({ body }) => claimsOf(body.refresh_token).jti)).size, 1)
-  })
-
   const reuses: [string, (api: Api, token: string) => Promise<{ status: number }>][] = [
     ['another key', (api, token) => refresh(api, token, `${key}-other`)],
     ['no key', (api, token) => refresh(api, token)],
@@ -132,6 +145,7 @@ onEachEngine('refresh', (engine) => {
       },
     ],
   ]
+
   for (const [what, attempt] of reuses) {
     test(`a retry with ${what} is reuse and ends the family`, async () => {
       const api = await shared()
@@ -141,18 +155,9 @@ onEachEngine('refresh', (engine) => {
       await assertDead(api, next.access_token, next.refresh_token)
     })
   }
-
-  test('a retry after the successor was used is reuse; nobody gets a superseded pair', async () => {
-    const api = await shared()
-    const user = await signIn(api)
-    const second = (await refresh(api, user.refresh, key)).body
-    const third = (await refresh(api, second.refresh_token, key)).body
-    assert.equal((await refresh(api, user.refresh, key)).status, 401)
-    await assertDead(api, third.access_token, third.refresh_token)
-  })
 })
 
-onEachEngine('sessions', (engine) => {
+onAnyEngine('sessions', (engine) => {
   test('are listed with device and address, the current one marked, and ended one by one', async (t) => {
     const api = await startApi(t, { engine })
     const user = await signIn(api)

@@ -7,7 +7,7 @@ import { html } from '../../src/platform/pages/html.ts'
 import type { Api } from '../support/api.ts'
 import { createConfig } from '../support/config.ts'
 import { type ConsoleBrowser, type ConsolePage, openConsole } from '../support/console.ts'
-import { createDatabaseUrl, onEachEngine } from '../support/databases.ts'
+import { createDatabaseUrl, onAnyEngine, onEachEngine } from '../support/databases.ts'
 import { eventually } from '../support/eventually.ts'
 import { startWithMail, waitForMails } from '../support/mailbox.ts'
 import { logIn, many, password, register } from '../support/people.ts'
@@ -49,60 +49,6 @@ onEachEngine('set-up', (engine) => {
 
     assert.equal((await openConsole(api).open(path)).status, 404)
     assert.equal(await countUsers(api), 1)
-  })
-
-  test('the link is for the address that people use, and its pages leave no trace', async (t) => {
-    const api = await startApiWithRoles(t, { engine })
-    const link = await loggedLink(api)
-    assert.equal(link.origin, api.url)
-    const page = await openConsole(api).open(await loggedPath(api))
-    assert.equal(page.headers.get('referrer-policy'), 'no-referrer')
-    assert.equal(page.headers.get('cache-control'), 'no-store')
-
-    const outside = await startApiWithRoles(t, { engine, env: { PUBLIC_URL: 'https://app.example.com' } })
-    assert.equal((await loggedLink(outside)).origin, 'https://app.example.com')
-    const open = await startApiWithRoles(t, { engine, env: { HOST: '0.0.0.0' } })
-    assert.equal((await loggedLink(open)).hostname, 'localhost')
-  })
-
-  test('the link is over after 30 minutes', async (t) => {
-    const api = await startApiWithRoles(t, { engine })
-    const path = await loggedPath(api)
-    const browser = openConsole(api)
-    api.clock.advance(29 * 60)
-    assert.equal((await browser.open(path)).status, 200)
-    api.clock.advance(61)
-    const posted = await browser.submit(form, root)
-    assert.equal(posted.status, 410)
-    assert.ok(posted.text.includes(over))
-    assert.equal((await browser.open(path)).status, 410)
-    assert.equal(await countUsers(api), 0)
-  })
-
-  test('a guessed token gets the page of an expired one, and soon nothing', async (t) => {
-    const api = await startApiWithRoles(t, { engine })
-    const browser = openConsole(api)
-    await browser.open(await loggedPath(api))
-    const { _token = '' } = (await browser.open(await loggedPath(api))).hidden(form)
-    const texts = new Set<string>()
-    for (const token of ['', 'a', 'A'.repeat(43), 'x'.repeat(8000), "' OR 1=1 --"]) {
-      const opened = await browser.open(`${form}?token=${encodeURIComponent(token)}`)
-      assert.equal(opened.status, 410)
-      texts.add(opened.text)
-      const posted = await browser.post(form, { _token, ...root, token })
-      assert.equal(posted.status, 410)
-      texts.add(posted.text)
-    }
-    assert.equal((await browser.open(form)).status, 410)
-    assert.equal((await browser.open(`${form}?token=a&token=b`)).status, 410)
-    assert.equal(texts.size, 1)
-    assert.match([...texts].join(''), /bin\/latchkey setup/)
-    assert.equal(await countUsers(api), 0)
-
-    for (let i = 0; i < 60; i++) await browser.open(`${form}?token=${i}`)
-    const limited = await browser.open(await loggedPath(api))
-    assert.equal(limited.status, 429)
-    assert.ok(limited.headers.get('retry-after'))
   })
 
   test('without an administrator who may sign in there is a link, and with one there is nothing', async (t) => {
@@ -176,6 +122,79 @@ onEachEngine('set-up', (engine) => {
     assert.equal((await openConsole(second).open(before)).status, 410)
   })
 
+  test('the token is neither in the database nor in the log of requests', async (t) => {
+    const DATABASE_URL = await createDatabaseUrl(t, engine, { isMigrated: true })
+    const api = await startApiWithRoles(t, { engine, env: { DATABASE_URL } })
+    const token = (await loggedLink(api)).searchParams.get('token') ?? assert.fail()
+    const rows = await api.db.all('SELECT * FROM setup_tokens')
+    assert.equal(rows.length, 1)
+    assert.ok(!JSON.stringify(rows).includes(token))
+    await finish(api)
+    await openConsole(api).open(`${form}/?token=${token}`)
+    const lines = api.log.filter((line) => line.includes(token))
+    assert.equal(lines.length, 1)
+    assert.match(lines[0] ?? '', /setupUrl/)
+    if (engine === 'sqlite') {
+      for (const end of ['', '-wal']) assert.ok(!readFileSync(fileURLToPath(DATABASE_URL) + end).includes(token))
+    }
+  })
+})
+
+onAnyEngine('set-up', (engine) => {
+  test('the link is for the address that people use, and its pages leave no trace', async (t) => {
+    const api = await startApiWithRoles(t, { engine })
+    const link = await loggedLink(api)
+    assert.equal(link.origin, api.url)
+    const page = await openConsole(api).open(await loggedPath(api))
+    assert.equal(page.headers.get('referrer-policy'), 'no-referrer')
+    assert.equal(page.headers.get('cache-control'), 'no-store')
+
+    const outside = await startApiWithRoles(t, { engine, env: { PUBLIC_URL: 'https://app.example.com' } })
+    assert.equal((await loggedLink(outside)).origin, 'https://app.example.com')
+    const open = await startApiWithRoles(t, { engine, env: { HOST: '0.0.0.0' } })
+    assert.equal((await loggedLink(open)).hostname, 'localhost')
+  })
+
+  test('the link is over after 30 minutes', async (t) => {
+    const api = await startApiWithRoles(t, { engine })
+    const path = await loggedPath(api)
+    const browser = openConsole(api)
+    api.clock.advance(29 * 60)
+    assert.equal((await browser.open(path)).status, 200)
+    api.clock.advance(61)
+    const posted = await browser.submit(form, root)
+    assert.equal(posted.status, 410)
+    assert.ok(posted.text.includes(over))
+    assert.equal((await browser.open(path)).status, 410)
+    assert.equal(await countUsers(api), 0)
+  })
+
+  test('a guessed token gets the page of an expired one, and soon nothing', async (t) => {
+    const api = await startApiWithRoles(t, { engine })
+    const browser = openConsole(api)
+    await browser.open(await loggedPath(api))
+    const { _token = '' } = (await browser.open(await loggedPath(api))).hidden(form)
+    const texts = new Set<string>()
+    for (const token of ['', 'a', 'A'.repeat(43), 'x'.repeat(8000), "' OR 1=1 --"]) {
+      const opened = await browser.open(`${form}?token=${encodeURIComponent(token)}`)
+      assert.equal(opened.status, 410)
+      texts.add(opened.text)
+      const posted = await browser.post(form, { _token, ...root, token })
+      assert.equal(posted.status, 410)
+      texts.add(posted.text)
+    }
+    assert.equal((await browser.open(form)).status, 410)
+    assert.equal((await browser.open(`${form}?token=a&token=b`)).status, 410)
+    assert.equal(texts.size, 1)
+    assert.match([...texts].join(''), /bin\/latchkey setup/)
+    assert.equal(await countUsers(api), 0)
+
+    for (let i = 0; i < 60; i++) await browser.open(`${form}?token=${i}`)
+    const limited = await browser.open(await loggedPath(api))
+    assert.equal(limited.status, 429)
+    assert.ok(limited.headers.get('retry-after'))
+  })
+
   test('what is wrong with the form is told on it and uses nothing up', async (t) => {
     const api = await startApiWithRoles(t, { engine })
     await register(api, 'taken@example.com')
@@ -200,23 +219,6 @@ onEachEngine('set-up', (engine) => {
     assert.deepEqual([page.location, page.notice], ['/console/sign-in', 'set-up'])
     api.clock.advance(901)
     assert.equal((await logIn(api, root.email)).status, 200)
-  })
-
-  test('the token is neither in the database nor in the log of requests', async (t) => {
-    const DATABASE_URL = await createDatabaseUrl(t, engine, { isMigrated: true })
-    const api = await startApiWithRoles(t, { engine, env: { DATABASE_URL } })
-    const token = (await loggedLink(api)).searchParams.get('token') ?? assert.fail()
-    const rows = await api.db.all('SELECT * FROM setup_tokens')
-    assert.equal(rows.length, 1)
-    assert.ok(!JSON.stringify(rows).includes(token))
-    await finish(api)
-    await openConsole(api).open(`${form}/?token=${token}`)
-    const lines = api.log.filter((line) => line.includes(token))
-    assert.equal(lines.length, 1)
-    assert.match(lines[0] ?? '', /setupUrl/)
-    if (engine === 'sqlite') {
-      for (const end of ['', '-wal']) assert.ok(!readFileSync(fileURLToPath(DATABASE_URL) + end).includes(token))
-    }
   })
 
   test('where addresses have to be verified, the first administrator is in and gets the mail', async (t) => {

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { share, unlimitedRates } from '../support/api.ts'
 import { assertPasskey, enrol, loginOptions } from '../support/authenticator.ts'
 import { openConsole } from '../support/console.ts'
-import { onEachEngine } from '../support/databases.ts'
+import { onAnyEngine, onEachEngine } from '../support/databases.ts'
 import { isKnown, lockOut, logInFrom, newDevice } from '../support/devices.ts'
 import { makeKey } from '../support/keys.ts'
 import { mailedToken, startMailing } from '../support/mailbox.ts'
@@ -84,6 +84,121 @@ onEachEngine("somebody else's address", (engine) => {
     assert.equal((await api.get('/me', user.access)).body.email, victim)
   })
 
+  test('a first reset leaves a squatter nothing', async () => {
+    const { api, user, change, resetToken, reset, isVerified } = await begin()
+    const { email } = user
+    const browser = openConsole(api)
+    await browser.signIn(email)
+    const { token: device } = await newDevice(api, email)
+    const { key } = await makeKey(api, user.access)
+    const { passkey } = await enrol(api, user, { origin })
+    const { body: options } = await api.post('/api/auth/passkeys/options', { password }, user.access)
+    const pending = await api.post('/api/auth/2fa/setup', { password }, user.access)
+    const taken = await change(`taken-${user.id}@example.com`)
+    const earlier = await resetToken()
+    assert.equal((await api.get('/me', key)).status, 200)
+
+    await reset()
+    assert.equal(await isVerified(), true)
+    const owner = await logIn(api, email, next)
+    assert.equal(typeof owner.body.access_token, 'string')
+    assert.equal(await isSignedIn(api, user.access), false)
+    const refresh = { json: { refresh_token: user.refresh }, headers: { 'idempotency-key': 'x'.repeat(20) } }
+    assert.equal((await api.request('POST', '/api/auth/refresh', refresh)).status, 401)
+    assert.equal((await browser.open('/console/account')).location?.startsWith('/console/sign-in'), true)
+    assert.equal((await api.get('/me', key)).status, 401)
+    const response = assertPasskey(passkey, await loginOptions(api), { origin })
+    assert.equal((await api.post('/api/auth/passkeys/login', { response })).status, 401)
+    assert.equal((await api.post('/api/auth/passkeys', { name: 'x', response: options }, user.access)).status, 401)
+    assert.equal((await api.post('/api/auth/email/confirm', { token: taken, password })).status, 401)
+    assert.equal((await api.post('/api/auth/email/confirm', { token: taken, password: next })).status, 401)
+    assert.equal((await api.post('/api/auth/password/reset', { token: earlier, password })).status, 401)
+    const enabling = { code: totp(api, pending.body.secret) }
+    assert.equal((await api.post('/api/auth/2fa/enable', enabling, owner.body.access_token)).status, 422)
+    for (const table of ['passkeys', 'api_keys', 'two_factor']) {
+      assert.deepEqual(await api.db.all(`SELECT user_id FROM ${table} WHERE user_id = $1`, [user.id]), [], table)
+    }
+    await lockOut(api, email)
+    assert.equal(await isKnown(api, email, device, next), false)
+    const trail = await api.db.all<{ changes: string }>(
+      `SELECT changes FROM audit WHERE user_id = $1 AND event = 'password_reset'`,
+      [user.id],
+    )
+    assert.deepEqual(
+      trail.map(({ changes }) => (typeof changes === 'string' ? JSON.parse(changes) : changes)),
+      [{ passkeys: { from: 1, to: 0 }, api_keys: { from: 1, to: 0 }, pending_two_factor: { from: 1, to: 0 } }],
+    )
+  })
+
+  test('no reset removes an authenticator app; an administrator does, and passkeys with it', async () => {
+    const { api, user, resetToken, reset } = await begin()
+    const { email } = user
+    await enableTwoFactor(api, user)
+    const challenge = await challengeOf(api, email)
+    const page = await openConsole(api).open(`/console/password/reset?token=${await resetToken()}`)
+    assert.match(page.text, /never verified.*removes passkeys.*an administrator can reset two-factor/)
+    await reset()
+    const { body } = await logIn(api, email, next)
+    assert.equal(body.requires_2fa, true)
+    const code = await api.post('/api/auth/2fa/verify', { challenge_token: challenge, code: '000000' })
+    assert.equal(code.body.error, 'Invalid challenge token')
+
+    const admin = await api.signInAs('admin')
+    assert.equal((await api.delete(`/api/admin/users/${user.id}/2fa`, admin.access)).status, 204)
+    assert.equal(typeof (await logIn(api, email, next)).body.access_token, 'string')
+  })
+
+  test('a later reset keeps passkeys and keys unless it is told to remove the passkeys', async () => {
+    const { api, user, verification, resetToken, reset } = await begin()
+    await api.post('/api/auth/email/verify', { token: await verification(), password })
+    await enrol(api, user, { origin })
+    await enrol(api, user, { origin })
+    const { key } = await makeKey(api, user.access)
+    const count = async () => (await api.db.all('SELECT id FROM passkeys WHERE user_id = $1', [user.id])).length
+    await reset()
+    assert.equal(await count(), 2)
+    assert.equal((await api.get('/me', key)).status, 200)
+    const browser = openConsole(api)
+    const link = `/console/password/reset?token=${await resetToken()}`
+    assert.match((await browser.open(link)).text, /Remove your 2 passkeys too/)
+    const weak = await browser.submit('/console/password/reset', { password: 'weak', remove_passkeys: 'true' })
+    assert.match(weak.html, /name="remove_passkeys" value="true" checked/)
+    const sent = await browser.submit('/console/password/reset', { password, remove_passkeys: 'true' })
+    assert.equal(sent.notice, 'password-reset')
+    assert.equal(await count(), 0)
+    assert.equal((await api.get('/me', key)).status, 200)
+  })
+})
+
+onAnyEngine("somebody else's address", (engine) => {
+  const shared = share((owner) => startMailing(owner, engine, unlimitedRates, startApiWithRoles))
+
+  async function begin() {
+    const { api, mailbox } = await shared()
+    const user = await signIn(api)
+    const verification = () =>
+      mailedToken(mailbox, 'Verification', () => api.post('/api/auth/email/verification', undefined, user.access))
+    const change = (email: string) =>
+      mailedToken(mailbox, 'Confirmation', () => api.post('/api/auth/email', { email, password }, user.access))
+    const resetToken = () =>
+      mailedToken(mailbox, 'Reset', () => api.post('/api/auth/password/forgot', { email: user.email }))
+    const reset = async (more: object = {}) => {
+      const { status } = await api.post('/api/auth/password/reset', {
+        token: await resetToken(),
+        password: next,
+        ...more,
+      })
+      assert.equal(status, 200)
+    }
+    const isVerified = async () =>
+      (
+        await api.db.get<{ email_verified_at: string | null }>('SELECT email_verified_at FROM users WHERE id = $1', [
+          user.id,
+        ])
+      )?.email_verified_at !== null
+    return { api, user, verification, change, resetToken, reset, isVerified }
+  }
+
   test('a wrong password for a link counts like one at a login, for the account or the known device', async () => {
     const { api, user, verification, isVerified } = await begin()
     const { token: device } = await newDevice(api, user.email)
@@ -131,52 +246,6 @@ onEachEngine("somebody else's address", (engine) => {
     assert.equal((await api.get('/me', user.access)).body.email, address)
   })
 
-  test('a first reset leaves a squatter nothing', async () => {
-    const { api, user, change, resetToken, reset, isVerified } = await begin()
-    const { email } = user
-    const browser = openConsole(api)
-    await browser.signIn(email)
-    const { token: device } = await newDevice(api, email)
-    const { key } = await makeKey(api, user.access)
-    const { passkey } = await enrol(api, user, { origin })
-    const { body: options } = await api.post('/api/auth/passkeys/options', { password }, user.access)
-    const pending = await api.post('/api/auth/2fa/setup', { password }, user.access)
-    const taken = await change(`taken-${user.id}@example.com`)
-    const earlier = await resetToken()
-    assert.equal((await api.get('/me', key)).status, 200)
-
-    await reset()
-    assert.equal(await isVerified(), true)
-    const owner = await logIn(api, email, next)
-    assert.equal(typeof owner.body.access_token, 'string')
-    assert.equal(await isSignedIn(api, user.access), false)
-    const refresh = { json: { refresh_token: user.refresh }, headers: { 'idempotency-key': 'x'.repeat(20) } }
-    assert.equal((await api.request('POST', '/api/auth/refresh', refresh)).status, 401)
-    assert.equal((await browser.open('/console/account')).location?.startsWith('/console/sign-in'), true)
-    assert.equal((await api.get('/me', key)).status, 401)
-    const response = assertPasskey(passkey, await loginOptions(api), { origin })
-    assert.equal((await api.post('/api/auth/passkeys/login', { response })).status, 401)
-    assert.equal((await api.post('/api/auth/passkeys', { name: 'x', response: options }, user.access)).status, 401)
-    assert.equal((await api.post('/api/auth/email/confirm', { token: taken, password })).status, 401)
-    assert.equal((await api.post('/api/auth/email/confirm', { token: taken, password: next })).status, 401)
-    assert.equal((await api.post('/api/auth/password/reset', { token: earlier, password })).status, 401)
-    const enabling = { code: totp(api, pending.body.secret) }
-    assert.equal((await api.post('/api/auth/2fa/enable', enabling, owner.body.access_token)).status, 422)
-    for (const table of ['passkeys', 'api_keys', 'two_factor']) {
-      assert.deepEqual(await api.db.all(`SELECT user_id FROM ${table} WHERE user_id = $1`, [user.id]), [], table)
-    }
-    await lockOut(api, email)
-    assert.equal(await isKnown(api, email, device, next), false)
-    const trail = await api.db.all<{ changes: string }>(
-      `SELECT changes FROM audit WHERE user_id = $1 AND event = 'password_reset'`,
-      [user.id],
-    )
-    assert.deepEqual(
-      trail.map(({ changes }) => (typeof changes === 'string' ? JSON.parse(changes) : changes)),
-      [{ passkeys: { from: 1, to: 0 }, api_keys: { from: 1, to: 0 }, pending_two_factor: { from: 1, to: 0 } }],
-    )
-  })
-
   test('a first reset removes passkeys also while these are switched off', async (t) => {
     const { api, mailbox } = await startMailing(t, engine, unlimitedRates, startApiWithRoles)
     const user = await signIn(api)
@@ -189,45 +258,6 @@ onEachEngine("somebody else's address", (engine) => {
     )
     assert.equal((await without.post('/api/auth/password/reset', { token, password: next })).status, 200)
     assert.deepEqual(await without.db.all('SELECT user_id FROM passkeys'), [])
-  })
-
-  test('no reset removes an authenticator app; an administrator does, and passkeys with it', async () => {
-    const { api, user, resetToken, reset } = await begin()
-    const { email } = user
-    await enableTwoFactor(api, user)
-    const challenge = await challengeOf(api, email)
-    const page = await openConsole(api).open(`/console/password/reset?token=${await resetToken()}`)
-    assert.match(page.text, /never verified.*removes passkeys.*an administrator can reset two-factor/)
-    await reset()
-    const { body } = await logIn(api, email, next)
-    assert.equal(body.requires_2fa, true)
-    const code = await api.post('/api/auth/2fa/verify', { challenge_token: challenge, code: '000000' })
-    assert.equal(code.body.error, 'Invalid challenge token')
-
-    const admin = await api.signInAs('admin')
-    assert.equal((await api.delete(`/api/admin/users/${user.id}/2fa`, admin.access)).status, 204)
-    assert.equal(typeof (await logIn(api, email, next)).body.access_token, 'string')
-  })
-
-  test('a later reset keeps passkeys and keys unless it is told to remove the passkeys', async () => {
-    const { api, user, verification, resetToken, reset } = await begin()
-    await api.post('/api/auth/email/verify', { token: await verification(), password })
-    await enrol(api, user, { origin })
-    await enrol(api, user, { origin })
-    const { key } = await makeKey(api, user.access)
-    const count = async () => (await api.db.all('SELECT id FROM passkeys WHERE user_id = $1', [user.id])).length
-    await reset()
-    assert.equal(await count(), 2)
-    assert.equal((await api.get('/me', key)).status, 200)
-    const browser = openConsole(api)
-    const link = `/console/password/reset?token=${await resetToken()}`
-    assert.match((await browser.open(link)).text, /Remove your 2 passkeys too/)
-    const weak = await browser.submit('/console/password/reset', { password: 'weak', remove_passkeys: 'true' })
-    assert.match(weak.html, /name="remove_passkeys" value="true" checked/)
-    const sent = await browser.submit('/console/password/reset', { password, remove_passkeys: 'true' })
-    assert.equal(sent.notice, 'password-reset')
-    assert.equal(await count(), 0)
-    assert.equal((await api.get('/me', key)).status, 200)
   })
 
   test('a changed password removes passkeys if it is told to, on the account page too', async () => {

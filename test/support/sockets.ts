@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import { WebSocket } from 'ws'
 import { objectType, subscription } from '../../src/platform/graphql/schema/elements.ts'
-import type { ApiOptions } from './api.ts'
+import type { ApiOptions, Owner } from './api.ts'
 import { eventually } from './eventually.ts'
 import { type ApiWithRoles, startApiWithRoles } from './roles.ts'
 
@@ -12,7 +12,7 @@ export interface SocketApi extends ApiWithRoles {
   subscribed(count: number): Promise<void>
 }
 
-export async function startSocketApi(t: TestContext, options: ApiOptions = {}): Promise<SocketApi> {
+export async function startSocketApi(t: Owner, options: ApiOptions = {}): Promise<SocketApi> {
   const api = await startApiWithRoles(t, options)
   return {
     ...api,

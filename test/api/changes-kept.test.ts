@@ -50,11 +50,8 @@ onEachEngine('what is kept of the change log', (engine) => {
   test('a long log is removed in batches', async (t) => {
     const { api, db } = await startWithDatabase(t, engine)
     const at = new Date(api.clock.now() - 40 * 86_400_000).toISOString()
-    const insert = {
-      sql: `INSERT INTO changes (topic, type, at, data) VALUES ('other', 'other', $1, '{}')`,
-      params: [at],
-    }
-    await db.write(...Array.from({ length: 1200 }, () => insert))
+    const rows = Array.from({ length: 1200 }, () => `('other', 'other', $1, '{}')`)
+    await db.write({ sql: `INSERT INTO changes (topic, type, at, data) VALUES ${rows.join()}`, params: [at] })
     const retention = startRetention({ db, clock: api.clock, log, days: 30, cursors: { pending: undefined } })
     t.after(() => retention.close())
     assert.equal(await retention.run(), 1200)

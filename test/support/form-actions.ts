@@ -1,7 +1,6 @@
 /** Everything that forms can change, and whether they did. */
 import assert from 'node:assert/strict'
-import type { TestContext } from 'node:test'
-import type { ApiOptions } from './api.ts'
+import type { ApiOptions, Owner } from './api.ts'
 import { readRoutes } from './openapi-document.ts'
 import { type ApiWithRoles, startApiWithRoles } from './roles.ts'
 
@@ -26,7 +25,7 @@ export interface ApiWithActions extends ApiWithRoles {
   dump(): Promise<unknown[]>
 }
 
-export async function startApiWithActions(t: TestContext, options: ApiOptions): Promise<ApiWithActions> {
+export async function startApiWithActions(t: Owner, options: ApiOptions): Promise<ApiWithActions> {
   let tree = ''
   const api = await startApiWithRoles(t, {
     ...options,

@@ -38,6 +38,7 @@ onAnyEngine('health', (engine) => {
     assert.deepEqual(ready.body, { status: 'ok' })
   })
 })
+
 let closeDatabase = async () => {}
 
 onAnyEngine('readiness', (engine) => {
@@ -62,6 +63,7 @@ onAnyEngine('readiness', (engine) => {
     assert.ok(asked <= 1 + seconds, `${asked} times in ${seconds} s`)
   })
 })
+
 let database: Database
 
 /** Statements that need disk space fail with PostgreSQL's error for a full disk. All others work. */

@@ -9,8 +9,8 @@ import { type Owner, share, unlimitedRates } from '../support/api.ts'
 import { createNode } from '../support/buses.ts'
 import { createDatabaseUrl, engines, onAnyEngine, testServer } from '../support/databases.ts'
 import { byMessageMs, eventually } from '../support/eventually.ts'
+import { runLoaded } from '../support/loaded-program.ts'
 import { again, password, type SignedIn, signIn } from '../support/people.ts'
-import { latchkey } from '../support/process.ts'
 import { startProxy } from '../support/proxy.ts'
 import { freePort } from '../support/servers.ts'
 import { chosen } from '../support/tiers.ts'
@@ -329,7 +329,7 @@ if (engines.includes('postgres')) {
   async function assertReaches(api: WatchingApi, env: Record<string, string>): Promise<void> {
     const user = await api.signInAs('editor')
     const connection = await api.open(user.access)
-    const ended = await latchkey(['user:roles', user.email, '--set', 'viewer'], { env })
+    const ended = await runLoaded(['user:roles', user.email, '--set', 'viewer'], { env })
     assert.deepEqual([ended.code, ended.stderr], [0, ''])
     await eventually(() => assert.deepEqual(connection.changes, [['viewer']]), byMessageMs)
   }
@@ -357,7 +357,7 @@ test('user:roles works while Redis is unavailable', async () => {
   const api = await service()
   const user = await signIn(api)
   const env = { DATABASE_URL: api.databaseUrl, REDIS_URL: `redis://127.0.0.1:${await freePort()}` }
-  const ended = await latchkey(['user:roles', user.email, '--add', 'viewer'], { env })
+  const ended = await runLoaded(['user:roles', user.email, '--add', 'viewer'], { env })
   assert.deepEqual([ended.code, ended.stdout], [0, `${user.email}: viewer\n`])
   assert.match(ended.stderr, /could not be told/)
 })

@@ -5,11 +5,12 @@ import { type TestContext, test } from 'node:test'
 import type { Dialect } from '../../src/platform/database/database.ts'
 import { share } from '../support/api.ts'
 import { assertPasskey, createPasskey, enrol, localOrigin, logInWith, loginOptions } from '../support/authenticator.ts'
-import { onEachEngine } from '../support/databases.ts'
+import { onAnyEngine, onEachEngine } from '../support/databases.ts'
 import { deviceTokenIn, logInFrom } from '../support/devices.ts'
 import { mailedToken, startWithMail } from '../support/mailbox.ts'
 import { again, enableTwoFactor, isSignedIn, logIn, many, password, type SignedIn, signIn } from '../support/people.ts'
 import { type ApiWithRoles, startApiWithRoles } from '../support/roles.ts'
+import { amount } from '../support/tiers.ts'
 
 const limits = Object.fromEntries(['LOGIN', 'VERIFY', 'REGISTER'].map((name) => [`RATE_LIMIT_${name}`, '1000/60']))
 const refused = [401, { error: 'Invalid credentials' }]
@@ -50,6 +51,7 @@ const shown = ({ status, body }: { status: number; body: unknown }) => [status, 
 
 onEachEngine('passkeys', (engine) => {
   const shared = share((owner) => startApiWithRoles(owner, { engine, env: limits }))
+
   const begin = async () => {
     const api = await shared()
     return { api, user: await signIn(api) }
@@ -90,23 +92,6 @@ onEachEngine('passkeys', (engine) => {
     assert.deepEqual(await trail(api, user.id), ['passkey_added success', 'passkey_login success'])
   })
 
-  test('the options of a login name nobody and nothing, and differ each time', async () => {
-    const { api, user } = await begin()
-    await enrol(api, user)
-    const [one, other] = [await loginOptions(api), await loginOptions(api)]
-    const { challenge, ...rest } = one
-    assert.deepEqual(rest, { rpId: 'localhost', timeout: 300_000, allowCredentials: [], userVerification: 'required' })
-    assert.notEqual(challenge, other.challenge)
-  })
-
-  test('a wrong password gives no options, counts for the session, and locks it after five', async () => {
-    const { api, user } = await begin()
-    for (let i = 0; i < 4; i++) assert.deepEqual(shown(await creationOptions(api, user, 'wrong')), refused)
-    assert.equal((await creationOptions(api, user, 'wrong')).status, 423)
-    assert.equal((await creationOptions(api, user)).status, 423)
-    assert.equal((await creationOptions(api, await again(api, user))).status, 200, 'another session is not locked')
-  })
-
   test('a second one on the same authenticator is excluded, and refused', async () => {
     const { api, user } = await begin()
     const { passkey } = await enrol(api, user)
@@ -136,6 +121,125 @@ onEachEngine('passkeys', (engine) => {
     assert.deepEqual(shown(await creationOptions(api, user)), [409, { error: 'Too many passkeys' }])
   })
 
+  test('the challenge of an enrolment works once, also in parallel, and for five minutes', async () => {
+    const { api, user } = await begin()
+    const { body } = await creationOptions(api, user)
+    const answers = await many(10, () => add(api, user, createPasskey(body).response))
+    assert.equal(answers.filter(({ status }) => status === 201).length, 1)
+    assert.deepEqual(shown(await add(api, user, createPasskey(body).response)), invalid)
+    const late = await creationOptions(api, user)
+    api.clock.advance(300)
+    assert.deepEqual(shown(await add(api, user, createPasskey(late.body).response)), invalid)
+    assert.equal((await list(api, user)).length, 1)
+  })
+
+  test('a login that is replayed is refused, and one that is late', async () => {
+    const { api, user } = await begin()
+    const { passkey } = await enrol(api, user, { counter: 1 })
+    const response = assertPasskey(passkey, await loginOptions(api))
+    const late = assertPasskey(passkey, await loginOptions(api))
+    assert.equal((await api.post('/api/auth/passkeys/login', { response })).status, 200)
+    assert.deepEqual(shown(await api.post('/api/auth/passkeys/login', { response })), refused)
+    api.clock.advance(300)
+    assert.deepEqual(shown(await api.post('/api/auth/passkeys/login', { response: late })), refused)
+    assert.ok(!(await trail(api, user.id)).includes('passkey_counter failure'), 'a replay says nothing of the counter')
+  })
+
+  test('fifty parallel uses of one assertion make one session', async () => {
+    const { api, user } = await begin()
+    for (const counter of [0, 7]) {
+      const { passkey } = await enrol(api, user, { counter })
+      const before = (await api.get('/api/auth/sessions', user.access)).body.data.length
+      const response = assertPasskey(passkey, await loginOptions(api))
+      const answers = await many(amount({ full: 50, otherwise: 15 }), () =>
+        api.post('/api/auth/passkeys/login', { response }),
+      )
+      assert.equal(answers.filter(({ status }) => status === 200).length, 1)
+      assert.equal((await api.get('/api/auth/sessions', user.access)).body.data.length, before + 1)
+    }
+    assert.ok(!(await trail(api, user.id)).includes('passkey_counter failure'))
+  })
+
+  test('a counter that goes back, or stays, is refused and audited', async () => {
+    const { api, user } = await begin()
+    const { passkey } = await enrol(api, user, { counter: 5 })
+    assert.equal((await logInWith(api, passkey)).status, 200)
+    for (const counter of [6, 5, 1, 0]) assert.deepEqual(shown(await logInWith(api, passkey, { counter })), refused)
+    const audited = (await trail(api, user.id)).filter((each) => each === 'passkey_counter failure')
+    assert.equal(audited.length, 4)
+    const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+    await logInWith(api, passkey, { counter: 1, privateKey })
+    assert.equal((await trail(api, user.id)).at(-1), 'passkey_login failure', 'a counter is believed if it is signed')
+    assert.equal((await logInWith(api, passkey, { counter: 100 })).status, 200)
+  })
+
+  test('one is removed with the password, by its owner alone, and signs in no more', async () => {
+    const { api, user } = await begin()
+    const { passkey, id } = await enrol(api, user)
+    const other = await signIn(api)
+    assert.deepEqual(shown(await remove(api, other, id)), [404, { error: 'Not found' }])
+    assert.deepEqual(shown(await remove(api, user, 'nothing')), [404, { error: 'Not found' }])
+    assert.deepEqual(shown(await remove(api, user, id, 'wrong')), refused)
+    const signedIn = await logInWith(api, passkey)
+    assert.equal((await remove(api, user, id)).status, 204)
+    assert.deepEqual(await list(api, user), [])
+    assert.deepEqual(shown(await logInWith(api, passkey)), refused)
+    assert.ok(await isSignedIn(api, signedIn.body.access_token), 'its sessions go on')
+    assert.equal((await remove(api, user, id)).status, 404)
+    assert.equal((await trail(api, user.id)).at(-1), 'passkey_removed success')
+  })
+
+  test('a disabled user is refused as an unknown one, and a deleted one leaves nothing', async () => {
+    const { api, user } = await begin()
+    const { passkey } = await enrol(api, user)
+    await api.db.write({
+      sql: 'UPDATE users SET disabled_at = $1, token_version = token_version + 1 WHERE id = $2',
+      params: [api.clock.nowIso(), user.id],
+    })
+    assert.deepEqual(shown(await logInWith(api, passkey)), refused)
+    await api.db.write({ sql: 'DELETE FROM users WHERE id = $1', params: [user.id] })
+    assert.deepEqual(shown(await logInWith(api, passkey)), refused)
+    assert.deepEqual(await api.db.all('SELECT id FROM passkeys WHERE user_id = $1', [user.id]), [])
+  })
+
+  test('parallel logins by password and by passkey never wait for each other for ever', async () => {
+    const { api, user } = await begin()
+    const { passkey } = await enrol(api, user)
+    const answers = await many(amount({ full: 30, otherwise: 16 }), (i) =>
+      i % 2 === 0 ? logIn(api, user.email) : logInWith(api, passkey),
+    )
+    assert.deepEqual(
+      answers.filter(({ status }) => status !== 200).map(({ status }) => status),
+      [],
+    )
+  })
+})
+
+onAnyEngine('passkeys', (engine) => {
+  const shared = share((owner) => startApiWithRoles(owner, { engine, env: limits }))
+
+  const begin = async () => {
+    const api = await shared()
+    return { api, user: await signIn(api) }
+  }
+
+  test('the options of a login name nobody and nothing, and differ each time', async () => {
+    const { api, user } = await begin()
+    await enrol(api, user)
+    const [one, other] = [await loginOptions(api), await loginOptions(api)]
+    const { challenge, ...rest } = one
+    assert.deepEqual(rest, { rpId: 'localhost', timeout: 300_000, allowCredentials: [], userVerification: 'required' })
+    assert.notEqual(challenge, other.challenge)
+  })
+
+  test('a wrong password gives no options, counts for the session, and locks it after five', async () => {
+    const { api, user } = await begin()
+    for (let i = 0; i < 4; i++) assert.deepEqual(shown(await creationOptions(api, user, 'wrong')), refused)
+    assert.equal((await creationOptions(api, user, 'wrong')).status, 423)
+    assert.equal((await creationOptions(api, user)).status, 423)
+    assert.equal((await creationOptions(api, await again(api, user))).status, 200, 'another session is not locked')
+  })
+
   test('an enrolment is refused from elsewhere, without verification, with certificates, or for another', async () => {
     const { api, user } = await begin()
     const other = await signIn(api)
@@ -161,18 +265,6 @@ onEachEngine('passkeys', (engine) => {
       assert.deepEqual(shown(await add(api, user, response)), invalid, JSON.stringify(given))
     }
     assert.deepEqual(await list(api, user), [])
-  })
-
-  test('the challenge of an enrolment works once, also in parallel, and for five minutes', async () => {
-    const { api, user } = await begin()
-    const { body } = await creationOptions(api, user)
-    const answers = await many(10, () => add(api, user, createPasskey(body).response))
-    assert.equal(answers.filter(({ status }) => status === 201).length, 1)
-    assert.deepEqual(shown(await add(api, user, createPasskey(body).response)), invalid)
-    const late = await creationOptions(api, user)
-    api.clock.advance(300)
-    assert.deepEqual(shown(await add(api, user, createPasskey(late.body).response)), invalid)
-    assert.equal((await list(api, user)).length, 1)
   })
 
   test('a name is needed, of at most a hundred characters', async () => {
@@ -255,79 +347,12 @@ onEachEngine('passkeys', (engine) => {
     assert.equal((await api.post('/api/auth/passkeys/login', { response: good })).status, 200, 'nothing used it up')
   })
 
-  test('a login that is replayed is refused, and one that is late', async () => {
-    const { api, user } = await begin()
-    const { passkey } = await enrol(api, user, { counter: 1 })
-    const response = assertPasskey(passkey, await loginOptions(api))
-    const late = assertPasskey(passkey, await loginOptions(api))
-    assert.equal((await api.post('/api/auth/passkeys/login', { response })).status, 200)
-    assert.deepEqual(shown(await api.post('/api/auth/passkeys/login', { response })), refused)
-    api.clock.advance(300)
-    assert.deepEqual(shown(await api.post('/api/auth/passkeys/login', { response: late })), refused)
-    assert.ok(!(await trail(api, user.id)).includes('passkey_counter failure'), 'a replay says nothing of the counter')
-  })
-
-  test('fifty parallel uses of one assertion make one session', async () => {
-    const { api, user } = await begin()
-    for (const counter of [0, 7]) {
-      const { passkey } = await enrol(api, user, { counter })
-      const before = (await api.get('/api/auth/sessions', user.access)).body.data.length
-      const response = assertPasskey(passkey, await loginOptions(api))
-      const answers = await many(50, () => api.post('/api/auth/passkeys/login', { response }))
-      assert.equal(answers.filter(({ status }) => status === 200).length, 1)
-      assert.equal((await api.get('/api/auth/sessions', user.access)).body.data.length, before + 1)
-    }
-    assert.ok(!(await trail(api, user.id)).includes('passkey_counter failure'))
-  })
-
-  test('a counter that goes back, or stays, is refused and audited', async () => {
-    const { api, user } = await begin()
-    const { passkey } = await enrol(api, user, { counter: 5 })
-    assert.equal((await logInWith(api, passkey)).status, 200)
-    for (const counter of [6, 5, 1, 0]) assert.deepEqual(shown(await logInWith(api, passkey, { counter })), refused)
-    const audited = (await trail(api, user.id)).filter((each) => each === 'passkey_counter failure')
-    assert.equal(audited.length, 4)
-    const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
-    await logInWith(api, passkey, { counter: 1, privateKey })
-    assert.equal((await trail(api, user.id)).at(-1), 'passkey_login failure', 'a counter is believed if it is signed')
-    assert.equal((await logInWith(api, passkey, { counter: 100 })).status, 200)
-  })
-
-  test('one is removed with the password, by its owner alone, and signs in no more', async () => {
-    const { api, user } = await begin()
-    const { passkey, id } = await enrol(api, user)
-    const other = await signIn(api)
-    assert.deepEqual(shown(await remove(api, other, id)), [404, { error: 'Not found' }])
-    assert.deepEqual(shown(await remove(api, user, 'nothing')), [404, { error: 'Not found' }])
-    assert.deepEqual(shown(await remove(api, user, id, 'wrong')), refused)
-    const signedIn = await logInWith(api, passkey)
-    assert.equal((await remove(api, user, id)).status, 204)
-    assert.deepEqual(await list(api, user), [])
-    assert.deepEqual(shown(await logInWith(api, passkey)), refused)
-    assert.ok(await isSignedIn(api, signedIn.body.access_token), 'its sessions go on')
-    assert.equal((await remove(api, user, id)).status, 404)
-    assert.equal((await trail(api, user.id)).at(-1), 'passkey_removed success')
-  })
-
   test('it is both factors: no code is asked for', async () => {
     const { api, user } = await begin()
     const { passkey } = await enrol(api, user)
     await enableTwoFactor(api, user)
     assert.equal((await logIn(api, user.email)).body.requires_2fa, true)
     assert.equal((await logInWith(api, passkey)).body.token_type, 'Bearer')
-  })
-
-  test('a disabled user is refused as an unknown one, and a deleted one leaves nothing', async (t) => {
-    const { api, user } = await start(t, engine)
-    const { passkey } = await enrol(api, user)
-    await api.db.write({
-      sql: 'UPDATE users SET disabled_at = $1, token_version = token_version + 1 WHERE id = $2',
-      params: [api.clock.nowIso(), user.id],
-    })
-    assert.deepEqual(shown(await logInWith(api, passkey)), refused)
-    await api.db.write({ sql: 'DELETE FROM users WHERE id = $1', params: [user.id] })
-    assert.deepEqual(shown(await logInWith(api, passkey)), refused)
-    assert.deepEqual(await api.db.all('SELECT id FROM passkeys'), [])
   })
 
   test('a lock that strangers set stops no passkey, stays, and an open count is cleared', async () => {
@@ -355,16 +380,6 @@ onEachEngine('passkeys', (engine) => {
     })
     assert.equal(answer.status, 200)
     assert.equal((await logInFrom(api, user.email, { token: deviceTokenIn(answer) })).status, 200)
-  })
-
-  test('parallel logins by password and by passkey never wait for each other for ever', async () => {
-    const { api, user } = await begin()
-    const { passkey } = await enrol(api, user)
-    const answers = await many(30, (i) => (i % 2 === 0 ? logIn(api, user.email) : logInWith(api, passkey)))
-    assert.deepEqual(
-      answers.filter(({ status }) => status !== 200).map(({ status }) => status),
-      [],
-    )
   })
 
   test('a squatter of an address loses the passkeys to the reset of its owner, who keeps those of a verified one', async (t) => {

@@ -7,8 +7,8 @@ import { runOnServer } from '../../src/testing/databases.ts'
 import { startApi } from '../support/api.ts'
 import { createDatabaseUrl, engines } from '../support/databases.ts'
 import { send } from '../support/graphql.ts'
+import { runLoaded } from '../support/loaded-program.ts'
 import { signIn } from '../support/people.ts'
-import { latchkey } from '../support/process.ts'
 import { lamp, productsPath } from '../support/products.ts'
 import { createEncoded, createWith } from '../support/unusual-databases.ts'
 
@@ -97,7 +97,7 @@ if (engines.includes('postgres')) {
   ]
   for (const [title, create, exitCode, message] of refused) {
     test(`a database ${title} is refused at start, in one line`, async (t) => {
-      const { code, stderr } = await latchkey(['migrate'], { env: { DATABASE_URL: await create(t) } })
+      const { code, stderr } = await runLoaded(['migrate'], { env: { DATABASE_URL: await create(t) } })
       assert.equal(code, exitCode, stderr)
       assert.match(stderr, /^latchkey: the .*\n$/)
       assert.match(stderr, message)

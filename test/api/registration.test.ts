@@ -5,16 +5,18 @@ import { openDatabase } from '../../src/platform/database/open.ts'
 import { shareApi, startApi } from '../support/api.ts'
 import { createDatabaseUrl, onAnyEngine, onEachEngine } from '../support/databases.ts'
 import { eventually } from '../support/eventually.ts'
+import { runLoaded } from '../support/loaded-program.ts'
 import { migrationsBefore, openOptions } from '../support/migrations.ts'
 import { claimsOf, logIn, many, password, register, signIn } from '../support/people.ts'
-import { latchkey } from '../support/process.ts'
 import { startApiWithRoles } from '../support/roles.ts'
+import { amount } from '../support/tiers.ts'
 
-/** A database of a version without normalized emails, with many users, the last of whom is the victim. */
+/** A database of a version without normalized emails, with several batches of users, the last of whom is the victim. */
 async function prepareFormer(t: TestContext, engine: Dialect, emails: readonly string[] = []) {
+  const count = amount({ full: 1000, otherwise: 450 })
   const url = await createDatabaseUrl(t, engine)
   const { db } = await openDatabase(openOptions({ url, migrations: migrationsBefore(t, '0007') }))
-  const others = Array.from({ length: 1000 }, (_, i) => `ｕser${i}@example.com`)
+  const others = Array.from({ length: count }, (_, i) => `ｕser${i}@example.com`)
   const inserted = await db.write<{ id: number; email: string }>(
     ...[...others, 'ｖictim@example.com', ...emails].map((email) => ({
       sql: `INSERT INTO users (email, password_hash, created_at, updated_at) VALUES ($1, '', $2, $2) RETURNING id, email`,
@@ -213,7 +215,7 @@ onAnyEngine('registration', (engine) => {
   test('from a command is refused in the same way', async (t) => {
     const { url } = await prepareFormer(t, engine)
     const args = ['user:create', '--email', 'victim@example.com']
-    const { code, stderr } = await latchkey(args, { env: { DATABASE_URL: url }, input: password })
+    const { code, stderr } = await runLoaded(args, { env: { DATABASE_URL: url }, input: password })
     assert.deepEqual([code, stderr], [1, 'latchkey: email: Email already registered\n'])
   })
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { lowerByCodePoint } from '../../src/core/text.ts'
 import { share } from '../support/api.ts'
-import { onEachEngine } from '../support/databases.ts'
+import { onAnyEngine, onEachEngine } from '../support/databases.ts'
 import { type MadeUser, makeUsers } from '../support/listed-users.ts'
 import { startApiWithRoles } from '../support/roles.ts'
 
@@ -77,6 +77,19 @@ onEachEngine('users in any order', (engine) => {
       }
     })
   }
+})
+
+onAnyEngine('users in any order', (engine) => {
+  const service = share(async (owner) => {
+    const api = await startApiWithRoles(owner, { engine })
+    const admin = await api.signInAs('admin')
+    const made = await makeUsers(api, 90)
+    const self: MadeUser = {
+      ...{ id: admin.id, email: admin.email, name: 'Ada', roles: ['admin'] },
+      ...{ isDisabled: false, isLocked: false, isInvited: false, hasTwoFactor: false },
+    }
+    return { api, access: admin.access, users: [self, ...made] }
+  })
 
   test('refuses what it does not understand, and says why', async () => {
     const { api, access } = await service()

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { type TestContext, test } from 'node:test'
 import { Webhook } from 'standardwebhooks'
 import { declaredBy } from '../../src/app/declarations.ts'
 import { ownFeatures } from '../../src/app/features.ts'
 import { accountTopic } from '../../src/features/webhooks/account-events.ts'
-import type { Database } from '../../src/platform/database/database.ts'
-import type { Api } from '../support/api.ts'
-import { onEachEngine } from '../support/databases.ts'
+import type { Database, Dialect } from '../../src/platform/database/database.ts'
+import { type Api, share, unlimitedRates } from '../support/api.ts'
+import { onAnyEngine, onEachEngine } from '../support/databases.ts'
 import { eventually } from '../support/eventually.ts'
 import { createProduct, productsPath } from '../support/products.ts'
 import { startApiWithRoles } from '../support/roles.ts'
@@ -23,10 +23,21 @@ async function createWebhook(api: Api, token: string, url: string, types = ['pro
   return { id: body.data.id as number, secret: body.secret as string }
 }
 
+/** The service is shared, so each test deletes its webhooks. */
+function shareService(engine: Dialect) {
+  const shared = share((owner) => startApiWithRoles(owner, { engine, env: unlimitedRates }))
+  return async (t: TestContext) => {
+    const api = await shared()
+    t.after(() => api.db.write({ sql: 'DELETE FROM webhooks' }))
+    return { api, access: (await api.signInAs('admin')).access }
+  }
+}
+
 onEachEngine('webhooks', (engine) => {
+  const begin = shareService(engine)
+
   test('tell of every change, in order, signed by the Standard Webhooks specification', async (t) => {
-    const api = await startApiWithRoles(t, { engine })
-    const { access } = await api.signInAs('admin')
+    const { api, access } = await begin(t)
     const receiver = await startReceiver(t)
     await createProduct(api, access, { name: 'From before' })
     const made = await api.post(path, { url: receiver.url, types: ['product.*'], description: ' The shop ' }, access)
@@ -93,8 +104,7 @@ onEachEngine('webhooks', (engine) => {
   })
 
   test('tell of account events', async (t) => {
-    const api = await startApiWithRoles(t, { engine })
-    const { access } = await api.signInAs('admin')
+    const { api, access } = await begin(t)
     const receiver = await startReceiver(t)
     await createWebhook(api, access, receiver.url, ['user.registered', 'user.locked', 'session.*'])
     const user = await api.signInAs('viewer')
@@ -190,9 +200,37 @@ onEachEngine('webhooks', (engine) => {
     await eventually(() => assert.deepEqual(namesOf(receiver.received.slice(tried)), ['First', 'Second']))
   })
 
+  test('can be changed, switched off and deleted, which ends what they are told', async (t) => {
+    const { api, access } = await begin(t)
+    const receiver = await startReceiver(t)
+    const other = await startReceiver(t)
+    const { id } = await createWebhook(api, access, receiver.url)
+    const off = await api.put(`${path}/${id}`, { enabled: false }, access)
+    assert.equal(off.status, 200, JSON.stringify(off.body))
+    assert.deepEqual([off.body.data.enabled, off.body.data.off_reason], [false, 'person'])
+    await createProduct(api, access, { name: 'While off' })
+    await api.put(`${path}/${id}`, { url: other.url, types: ['product.created'], enabled: true }, access)
+    await eventually(() => assert.deepEqual(namesOf(other.received), ['While off']))
+    assert.equal(receiver.received.length, 0)
+    assert.equal((await api.delete(`${path}/${id}`, access)).status, 204)
+    for (const gone of [
+      await api.get(`${path}/${id}`, access),
+      await api.put(`${path}/${id}`, {}, access),
+      await api.delete(`${path}/${id}`, access),
+      await api.post(`${path}/${id}/test`, {}, access),
+      await api.post(`${path}/${id}/secret`, {}, access),
+      await api.get(`${path}/${id}/deliveries`, access),
+    ]) {
+      assert.deepEqual([gone.status, gone.body], [404, { error: 'Not found' }])
+    }
+  })
+})
+
+onAnyEngine('webhooks', (engine) => {
+  const begin = shareService(engine)
+
   test('a replaced secret signs along for a day', async (t) => {
-    const api = await startApiWithRoles(t, { engine })
-    const { access } = await api.signInAs('admin')
+    const { api, access } = await begin(t)
     const receiver = await startReceiver(t)
     const { id, secret } = await createWebhook(api, access, receiver.url)
     const replaced = await api.post(`${path}/${id}/secret`, {}, access)
@@ -234,8 +272,7 @@ onEachEngine('webhooks', (engine) => {
   })
 
   test('a delivery can be sent again, and a test tells what went wrong', async (t) => {
-    const api = await startApiWithRoles(t, { engine })
-    const { access } = await api.signInAs('admin')
+    const { api, access } = await begin(t)
     const receiver = await startReceiver(t, (_request, response) =>
       response.writeHead(503).end('closed\u0000 for today'),
     )
@@ -272,32 +309,6 @@ onEachEngine('webhooks', (engine) => {
     const other = await createWebhook(api, access, receiver.url)
     assert.equal((await api.post(`${path}/${other.id}/deliveries/${newest.id}/retry`, {}, access)).status, 404)
     assert.deepEqual((await api.get(`${path}/${other.id}/deliveries`, access)).body.data, [])
-  })
-
-  test('can be changed, switched off and deleted, which ends what they are told', async (t) => {
-    const api = await startApiWithRoles(t, { engine })
-    const { access } = await api.signInAs('admin')
-    const receiver = await startReceiver(t)
-    const other = await startReceiver(t)
-    const { id } = await createWebhook(api, access, receiver.url)
-    const off = await api.put(`${path}/${id}`, { enabled: false }, access)
-    assert.equal(off.status, 200, JSON.stringify(off.body))
-    assert.deepEqual([off.body.data.enabled, off.body.data.off_reason], [false, 'person'])
-    await createProduct(api, access, { name: 'While off' })
-    await api.put(`${path}/${id}`, { url: other.url, types: ['product.created'], enabled: true }, access)
-    await eventually(() => assert.deepEqual(namesOf(other.received), ['While off']))
-    assert.equal(receiver.received.length, 0)
-    assert.equal((await api.delete(`${path}/${id}`, access)).status, 204)
-    for (const gone of [
-      await api.get(`${path}/${id}`, access),
-      await api.put(`${path}/${id}`, {}, access),
-      await api.delete(`${path}/${id}`, access),
-      await api.post(`${path}/${id}/test`, {}, access),
-      await api.post(`${path}/${id}/secret`, {}, access),
-      await api.get(`${path}/${id}/deliveries`, access),
-    ]) {
-      assert.deepEqual([gone.status, gone.body], [404, { error: 'Not found' }])
-    }
   })
 
   test('leave entries in the audit trail that say which webhook, and what was refused', async (t) => {
@@ -347,8 +358,7 @@ onEachEngine('webhooks', (engine) => {
   })
 
   test('need permissions, valid types and a URL', async (t) => {
-    const api = await startApiWithRoles(t, { engine })
-    const { access } = await api.signInAs('admin')
+    const { api, access } = await begin(t)
     const viewer = await api.signInAs('viewer')
     const body = { url: 'https://example.com/hook', types: ['*'] }
     assert.equal((await api.post(path, body)).status, 401)

@@ -6,7 +6,7 @@ import { defineFeature } from '../../src/platform/feature.ts'
 import { mutation, query, subscription } from '../../src/platform/graphql/schema/elements.ts'
 import { shareService, startApi, unlimitedRates } from '../support/api.ts'
 import { openConsole } from '../support/console.ts'
-import { onEachEngine } from '../support/databases.ts'
+import { onAnyEngine, onEachEngine } from '../support/databases.ts'
 import { send } from '../support/graphql.ts'
 import { makeKey } from '../support/keys.ts'
 import { isSignedIn } from '../support/people.ts'
@@ -77,6 +77,33 @@ async function codeOf(...[api, text, asked]: Parameters<typeof send>): Promise<s
 }
 
 onEachEngine('an API key with a list of permissions', (engine) => {
+  const service = shareService(startApiWithRoles, { engine, extensions: [letters] })
+
+  test('is gone for good once its owner was disabled, whoever did that', async () => {
+    const api = await service()
+    const admin = await api.signInAs('admin')
+    for (const disable of [
+      (id: number) => api.put(`/api/admin/users/${id}`, { disabled: true }, admin.access),
+      // As the previous release does, which leaves the keys.
+      (id: number) =>
+        api.db.write({
+          sql: 'UPDATE users SET disabled_at = $1 WHERE id = $2',
+          params: [new Date().toISOString(), id],
+        }),
+    ]) {
+      const owner = await api.signInAs()
+      const { key } = await makeKey(api, owner.access)
+      assert.equal((await api.get('/me', key)).status, 200)
+      await disable(owner.id)
+      assert.equal((await api.get('/me', key)).status, 401)
+      assert.equal((await api.put(`/api/admin/users/${owner.id}`, { disabled: false }, admin.access)).status, 200)
+      assert.equal((await api.get('/me', key)).status, 401)
+      assert.deepEqual((await api.get(`/api/admin/users/${owner.id}/keys`, admin.access)).body.data, [])
+    }
+  })
+})
+
+onAnyEngine('an API key with a list of permissions', (engine) => {
   const service = shareService(startApiWithRoles, { engine, extensions: [letters] })
 
   async function keysOf(lists: Record<string, string[] | undefined>) {
@@ -234,29 +261,6 @@ onEachEngine('an API key with a list of permissions', (engine) => {
         statuses,
         name,
       )
-    }
-  })
-
-  test('is gone for good once its owner was disabled, whoever did that', async () => {
-    const api = await service()
-    const admin = await api.signInAs('admin')
-    for (const disable of [
-      (id: number) => api.put(`/api/admin/users/${id}`, { disabled: true }, admin.access),
-      // As the previous release does, which leaves the keys.
-      (id: number) =>
-        api.db.write({
-          sql: 'UPDATE users SET disabled_at = $1 WHERE id = $2',
-          params: [new Date().toISOString(), id],
-        }),
-    ]) {
-      const owner = await api.signInAs()
-      const { key } = await makeKey(api, owner.access)
-      assert.equal((await api.get('/me', key)).status, 200)
-      await disable(owner.id)
-      assert.equal((await api.get('/me', key)).status, 401)
-      assert.equal((await api.put(`/api/admin/users/${owner.id}`, { disabled: false }, admin.access)).status, 200)
-      assert.equal((await api.get('/me', key)).status, 401)
-      assert.deepEqual((await api.get(`/api/admin/users/${owner.id}/keys`, admin.access)).body.data, [])
     }
   })
 

@@ -5,9 +5,9 @@ import { runOnServer } from '../../src/testing/databases.ts'
 import { type Api, startApi } from '../support/api.ts'
 import { engines } from '../support/databases.ts'
 import { eventually } from '../support/eventually.ts'
+import { runLoaded } from '../support/loaded-program.ts'
 import { signIn } from '../support/people.ts'
 import { startPrivatePostgres, startPrivateStandby } from '../support/private-servers.ts'
-import { latchkey } from '../support/process.ts'
 import { lamp, productsPath } from '../support/products.ts'
 
 /** Writes until it works again. Every answer before that must be 503. */
@@ -37,7 +37,7 @@ if (engines.includes('postgres')) {
         [`${two.url}?target_session_attrs=primary`, /no host fits target_session_attrs=primary \(\S+ is a standby\)$/],
       ]
       for (const [DATABASE_URL, message] of refused) {
-        const { code, stderr } = await latchkey(['migrate'], { env: { DATABASE_URL } })
+        const { code, stderr } = await runLoaded(['migrate'], { env: { DATABASE_URL } })
         assert.equal(code, 69, stderr)
         assert.match(stderr.trimEnd(), message)
         assert.equal(stderr.trim().split('\n').length, 1, stderr)

@@ -9,10 +9,10 @@ import { type Api, startApi } from '../support/api.ts'
 import { createDatabaseUrl, engines, testServer } from '../support/databases.ts'
 import { byMessageMs, eventually } from '../support/eventually.ts'
 import { send } from '../support/graphql.ts'
+import { runLoaded } from '../support/loaded-program.ts'
 import { open } from '../support/owners-schema.ts'
 import { signIn } from '../support/people.ts'
 import { type PoolMode, startPgBouncer } from '../support/pgbouncer.ts'
-import { latchkey } from '../support/process.ts'
 import { lamp, productsPath } from '../support/products.ts'
 import { startWatchingApi } from '../support/watched-connections.ts'
 
@@ -151,7 +151,7 @@ if (engines.includes('postgres')) {
         [{ DATABASE_URL: statements.url }, 69, /pools statements, so it has no transactions/],
       ]
       for (const [more, exitCode, message] of refused) {
-        const { code, stderr } = await latchkey(['start'], { env: { ...env, ...more } })
+        const { code, stderr } = await runLoaded(['start'], { env: { ...env, ...more } })
         assert.equal(code, exitCode, stderr)
         assert.match(stderr, message)
         assert.equal(stderr.trim().split('\n').length, 1, stderr)

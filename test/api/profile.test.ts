@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type Api, shareApi, startApi } from '../support/api.ts'
+import { type Api, share, shareApi, startApi, unlimitedRates } from '../support/api.ts'
 import { openConsole } from '../support/console.ts'
 import { onAnyEngine, onEachEngine } from '../support/databases.ts'
 import { mailedToken, startMailing, startWithMail, verifyEmail, waitForMails } from '../support/mailbox.ts'
@@ -22,6 +22,7 @@ const remove = (api: Api, body: object, token: string) => api.request('DELETE', 
 
 onEachEngine("one's own account", (engine) => {
   const shared = shareApi({ engine })
+  const mailing = share((owner) => startWithMail(owner, engine, unlimitedRates))
 
   test('the name changes, and no other field does', async () => {
     const api = await shared()
@@ -52,30 +53,31 @@ onEachEngine("one's own account", (engine) => {
     assert.equal((await logIn(api, user.email)).status, 401)
   })
 
-  test('with mail another email is confirmed by its mailbox, and the old one is told', async (t) => {
-    const { api, mailbox } = await startWithMail(t, engine)
+  test('with mail another email is confirmed by its mailbox, and the old one is told', async () => {
+    const { api, mailbox } = await mailing()
     const user = await signIn(api)
+    const before = mailbox.messages.length
     const ask = async (email: string) => {
       const { status } = await api.post('/api/auth/email', { email, password }, user.access)
       assert.equal(status, 202)
     }
-    const token = await mailedToken(mailbox, 'Confirmation', () => ask('new@example.com'))
-    assert.match(mailbox.messages[0] ?? '', /To: new@example\.com/)
-    assert.ok(mailbox.messages[0]?.includes(`https://app.example.com/console/email/confirm?token=${token}`))
+    const token = await mailedToken(mailbox, 'Confirmation', () => ask('confirmed@example.com'))
+    assert.match(mailbox.messages[before] ?? '', /To: confirmed@example\.com/)
+    assert.ok(mailbox.messages[before]?.includes(`https://app.example.com/console/email/confirm?token=${token}`))
     assert.equal((await api.get('/me', user.access)).body.email, user.email, 'not yet')
     const results = await many(10, () => api.post('/api/auth/email/confirm', { token }, user.access))
     assert.equal(results.filter(({ status }) => status === 200).length, 1)
-    assert.equal((await api.get('/me', user.access)).body.email, 'new@example.com')
-    await waitForMails(mailbox, 2)
-    assert.ok(mailbox.messages[1]?.includes(`To: ${user.email}`))
+    assert.equal((await api.get('/me', user.access)).body.email, 'confirmed@example.com')
+    await waitForMails(mailbox, before + 2)
+    assert.ok(mailbox.messages[before + 1]?.includes(`To: ${user.email}`))
 
     const late = await mailedToken(mailbox, 'Confirmation', () => ask('later@example.com'))
     api.clock.advance(86_401)
     assert.equal((await api.post('/api/auth/email/confirm', { token: late }, user.access)).status, 401)
   })
 
-  test('a new email that somebody else takes meanwhile is refused when it is confirmed', async (t) => {
-    const { api, mailbox } = await startWithMail(t, engine)
+  test('a new email that somebody else takes meanwhile is refused when it is confirmed', async () => {
+    const { api, mailbox } = await mailing()
     const user = await signIn(api)
     const token = await mailedToken(mailbox, 'Confirmation', () =>
       api.post('/api/auth/email', { email: 'wanted@example.com', password }, user.access),
@@ -116,16 +118,16 @@ onEachEngine("one's own account", (engine) => {
 })
 
 onAnyEngine("one's own account", (engine) => {
-  const shared = shareApi({ engine })
+  const shared = share((owner) => startWithMail(owner, engine, unlimitedRates))
 
-  test('a reset that was mailed to the old address is void once the address has changed', async (t) => {
-    const { api, mailbox } = await startWithMail(t, engine)
+  test('a reset that was mailed to the old address is void once the address has changed', async () => {
+    const { api, mailbox } = await shared()
     const user = await signIn(api)
     const reset = await mailedToken(mailbox, 'Reset', () =>
       api.post('/api/auth/password/forgot', { email: user.email }),
     )
     const token = await mailedToken(mailbox, 'Confirmation', () =>
-      api.post('/api/auth/email', { email: 'new@example.com', password }, user.access),
+      api.post('/api/auth/email', { email: 'moved@example.com', password }, user.access),
     )
     assert.equal((await api.post('/api/auth/email/confirm', { token }, user.access)).status, 200)
     const late = await api.post('/api/auth/password/reset', { token: reset, password: 'Another-Pass-2' })
@@ -133,7 +135,7 @@ onAnyEngine("one's own account", (engine) => {
   })
 
   test('wrong passwords for a deletion lock that session, as everywhere', async () => {
-    const api = await shared()
+    const { api } = await shared()
     const user = await signIn(api)
     const statuses: number[] = []
     for (let i = 0; i < 5; i++) statuses.push((await remove(api, { password: 'wrong' }, user.access)).status)
@@ -166,8 +168,11 @@ onEachEngine('verified addresses', (engine) => {
 })
 
 onAnyEngine('verified addresses', (engine) => {
-  test('a challenge signs nobody in once the address is no longer verified, and stays valid', async (t) => {
-    const { api, mailbox } = await startMailing(t, engine, { VERIFY_EMAIL: 'true' }, startApiWithRoles)
+  const env = { ...unlimitedRates, VERIFY_EMAIL: 'true' }
+  const shared = share((owner) => startMailing(owner, engine, env, startApiWithRoles))
+
+  test('a challenge signs nobody in once the address is no longer verified, and stays valid', async () => {
+    const { api, mailbox } = await shared()
     let user = { id: 0, email: '' }
     const token = await mailedToken(mailbox, 'Verification', async () => {
       user = await register(api)
@@ -200,9 +205,12 @@ onAnyEngine('verified addresses', (engine) => {
     assert.equal((await api.post('/api/auth/2fa/verify', { challenge_token, code })).status, 200)
   })
 
-  test('under a lock the right password of an unverified address is told the lock', async (t) => {
-    const { api } = await startWithMail(t, engine, { VERIFY_EMAIL: 'true' })
-    const { email } = await register(api)
+  test('under a lock the right password of an unverified address is told the lock', async () => {
+    const { api, mailbox } = await shared()
+    let email = ''
+    await mailedToken(mailbox, 'Verification', async () => {
+      email = (await register(api)).email
+    })
     for (let i = 0; i < 5; i++) await logIn(api, email, 'wrong')
     assert.equal((await logIn(api, email)).status, 423)
   })

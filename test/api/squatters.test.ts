@@ -1,6 +1,7 @@
 /** Somebody registers the address of another person, or wants theirs to belong to an account. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { Dialect } from '../../src/platform/database/database.ts'
 import { share, unlimitedRates } from '../support/api.ts'
 import { assertPasskey, enrol, loginOptions } from '../support/authenticator.ts'
 import { openConsole } from '../support/console.ts'
@@ -14,10 +15,11 @@ import { startApiWithRoles } from '../support/roles.ts'
 const origin = 'https://app.example.com'
 const next = 'Another-Pass-2'
 
-onEachEngine("somebody else's address", (engine) => {
+/** A service with mail, and for each test a user of its own. */
+function shareAddresses(engine: Dialect) {
   const shared = share((owner) => startMailing(owner, engine, unlimitedRates, startApiWithRoles))
 
-  async function begin() {
+  return async () => {
     const { api, mailbox } = await shared()
     const user = await signIn(api)
     const verification = () =>
@@ -42,6 +44,10 @@ onEachEngine("somebody else's address", (engine) => {
       )?.email_verified_at !== null
     return { api, user, verification, change, resetToken, reset, isVerified }
   }
+}
+
+onEachEngine("somebody else's address", (engine) => {
+  const begin = shareAddresses(engine)
 
   test('is verified only with a session of the account or its password', async () => {
     const { api, user, verification, isVerified } = await begin()
@@ -171,33 +177,7 @@ onEachEngine("somebody else's address", (engine) => {
 })
 
 onAnyEngine("somebody else's address", (engine) => {
-  const shared = share((owner) => startMailing(owner, engine, unlimitedRates, startApiWithRoles))
-
-  async function begin() {
-    const { api, mailbox } = await shared()
-    const user = await signIn(api)
-    const verification = () =>
-      mailedToken(mailbox, 'Verification', () => api.post('/api/auth/email/verification', undefined, user.access))
-    const change = (email: string) =>
-      mailedToken(mailbox, 'Confirmation', () => api.post('/api/auth/email', { email, password }, user.access))
-    const resetToken = () =>
-      mailedToken(mailbox, 'Reset', () => api.post('/api/auth/password/forgot', { email: user.email }))
-    const reset = async (more: object = {}) => {
-      const { status } = await api.post('/api/auth/password/reset', {
-        token: await resetToken(),
-        password: next,
-        ...more,
-      })
-      assert.equal(status, 200)
-    }
-    const isVerified = async () =>
-      (
-        await api.db.get<{ email_verified_at: string | null }>('SELECT email_verified_at FROM users WHERE id = $1', [
-          user.id,
-        ])
-      )?.email_verified_at !== null
-    return { api, user, verification, change, resetToken, reset, isVerified }
-  }
+  const begin = shareAddresses(engine)
 
   test('a wrong password for a link counts like one at a login, for the account or the known device', async () => {
     const { api, user, verification, isVerified } = await begin()

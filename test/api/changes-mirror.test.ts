@@ -11,9 +11,10 @@ import { eventually } from '../support/eventually.ts'
 import { signIn } from '../support/people.ts'
 import { createProduct, productsPath } from '../support/products.ts'
 import { openSocket, openTransport } from '../support/sockets.ts'
+import { amount } from '../support/tiers.ts'
 
 const writers = 4
-const stepsPerWriter = 20
+const stepsPerWriter = amount({ full: 20, otherwise: 10 })
 
 interface Entry {
   cursor: string
@@ -65,6 +66,9 @@ const ofResource = ({ cursor, type, version, data }: ReceivedChange) => ({
 /** Ends the reading, and throws what went wrong. */
 type Stop = () => Promise<void>
 
+/** Longer each time, so that whoever reads gets somewhere on a busy machine too. */
+const cutAfterMs = (round: number) => 60 + 5 * round
+
 /** Each reads until it is told to stop, from any of the nodes, and is cut off again and again. */
 const consumers: Record<string, (t: TestContext, mirror: Mirror, next: () => Api) => Promise<Stop>> = {
   async rest(_t, mirror, next) {
@@ -85,10 +89,10 @@ const consumers: Record<string, (t: TestContext, mirror: Mirror, next: () => Api
   async events(t, mirror, next) {
     let isOver = false
     const reading = (async () => {
-      while (!isOver) {
+      for (let round = 0; !isOver; round++) {
         const stream = await openChanges(t, next().url, { lastEventId: mirror.cursor })
         assert.equal(stream.response.statusCode, 200)
-        await sleep(60)
+        await sleep(cutAfterMs(round))
         stream.close()
         await stream.ended
         for (const change of stream.changes) mirror.apply(ofResource(change))
@@ -103,8 +107,8 @@ const consumers: Record<string, (t: TestContext, mirror: Mirror, next: () => Api
   async client(_t, mirror, next) {
     const stop = new AbortController()
     const reading = (async () => {
-      while (!stop.signal.aborted) {
-        const signal = AbortSignal.any([stop.signal, AbortSignal.timeout(60)])
+      for (let round = 0; !stop.signal.aborted; round++) {
+        const signal = AbortSignal.any([stop.signal, AbortSignal.timeout(cutAfterMs(round))])
         const changes = createLatchkey({ url: next().url }).changes(mirror.cursor, { limit: 7, signal })
         for await (const change of changes) mirror.apply(ofResource(change))
       }
@@ -142,10 +146,10 @@ async function readBySocket(mirror: Mirror, open: () => Promise<Reading>): Promi
   let isOver = false
   let cut = () => {}
   const reading = (async () => {
-    while (!isOver) {
+    for (let round = 0; !isOver; round++) {
       const { socket, read } = await open()
       cut = () => socket.ws.terminate()
-      const timer = setTimeout(cut, 80)
+      const timer = setTimeout(cut, cutAfterMs(round))
       try {
         for (;;) {
           const { product, ...change } = await read()

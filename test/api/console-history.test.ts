@@ -5,6 +5,7 @@ import { insertMany } from '../../src/features/products/bulk.store.ts'
 import { startRetention } from '../../src/platform/changes/retention.ts'
 import type { Dialect } from '../../src/platform/database/database.ts'
 import { createLogger } from '../../src/platform/log/logger.ts'
+import { shareService } from '../support/api.ts'
 import { createConfig } from '../support/config.ts'
 import { type ConsoleBrowser, openConsole } from '../support/console.ts'
 import { onAnyEngine } from '../support/databases.ts'
@@ -16,8 +17,10 @@ const list = '/console/products'
 const restricted = { products: 'products {\n  write_permission = "posts.edit"\n}\n' }
 
 onAnyEngine('the history of a product', (engine) => {
-  test('tells what changed with each version and who did it, newest first', async (t) => {
-    const { api, root, browser } = await start(t, engine)
+  const shared = shareService(startApiWithRoles, { engine })
+
+  test('tells what changed with each version and who did it, newest first', async () => {
+    const { api, root, browser } = await enter(await shared())
     const bob = await person(api, 'Bob')
     const id = await createProduct(api, bob.access, { name: 'Desk Lamp', price: 20, stock: 3 })
     const path = `${productsPath}/${id}`
@@ -78,8 +81,8 @@ onAnyEngine('the history of a product', (engine) => {
     assert.deepEqual(await seenBy(viewer, imported), ['Created by a command or a program'])
   })
 
-  test('escapes what users have typed, in values and in names', async (t) => {
-    const { api, browser, root } = await start(t, engine)
+  test('escapes what users have typed, in values and in names', async () => {
+    const { api, browser, root } = await enter(await shared())
     const hostile = '<img src=x onerror=alert(1)>'
     const eve = await person(api, hostile)
     const id = await createProduct(api, eve.access, { name: `${hostile} 1`, category: '</dl><script>' })
@@ -96,8 +99,8 @@ onAnyEngine('the history of a product', (engine) => {
     assert.equal((await browser.open(`${list}/${id}`)).status, 404)
   })
 
-  test('goes back version by version, each shown once, also where they are long', async (t) => {
-    const { api, root, browser } = await start(t, engine)
+  test('goes back version by version, each shown once, also where they are long', async () => {
+    const { api, root, browser } = await enter(await shared())
     const id = await createProduct(api, root.access)
     for (let price = 1; price <= 45; price++) await api.put(`${productsPath}/${id}`, { price }, root.access)
     const prices = Array.from({ length: 44 }, (_, i) => `Edited by you Price $${44 - i}.00 → $${45 - i}.00`)
@@ -110,11 +113,11 @@ onAnyEngine('the history of a product', (engine) => {
       const description = `${'a'.repeat(900_000)}${end}`
       assert.equal((await api.put(`${productsPath}/${long}`, { description }, root.access)).status, 200)
     }
-    const shared = `…${'a'.repeat(24)}`
+    const common = `…${'a'.repeat(24)}`
     assert.deepEqual(await versionsOnAll(browser, `${list}/${long}`), [
-      `Edited by you Description ${shared}c → ${shared}d`,
-      `Edited by you Description ${shared}b → ${shared}c`,
-      `Edited by you Description ${shared} → ${shared}b`,
+      `Edited by you Description ${common}c → ${common}d`,
+      `Edited by you Description ${common}b → ${common}c`,
+      `Edited by you Description ${common} → ${common}b`,
       'Created by you',
     ])
   })
@@ -149,9 +152,9 @@ onAnyEngine('the history of a product', (engine) => {
     )
   })
 
-  test('is not for those who are not signed in, and not of what never was', async (t) => {
-    const { api, browser } = await start(t, engine)
-    const path = `${list}/7/history`
+  test('is not for those who are not signed in, and not of what never was', async () => {
+    const { api, browser } = await enter(await shared())
+    const path = `${list}/777777/history`
     assert.equal((await openConsole(api).open(path)).location, `/console/sign-in?next=${encodeURIComponent(path)}`)
     for (const each of [path, `${list}/9999999999999999/history`]) assert.equal((await browser.open(each)).status, 404)
     const id = await createProduct(api, (await signIn(api)).access)
@@ -164,6 +167,11 @@ onAnyEngine('the history of a product', (engine) => {
 
 async function start(t: TestContext, engine: Dialect, files?: Record<string, string>) {
   const api = await startApiWithRoles(t, { engine, ...(files && { config: createConfig(t, files) }) })
+  return enter(api)
+}
+
+/** As an administrator. */
+async function enter(api: ApiWithRoles) {
   const root = await person(api, 'Ada')
   await api.grant(root, 'admin')
   const browser = openConsole(api)

@@ -202,13 +202,17 @@ onAnyEngine("the console's socket", (engine) => {
     const { api, browser, headers } = await start(t, { engine, env: { JWT_REFRESH_TTL: '1000' } })
     const socket = await openSocket(t, `${api.url}/console/live`, headers)
     await socket.ask(me)
+    const idle = await join(api)
+    const last = await openSocket(t, `${api.url}/console/live`, idle.headers)
+    await last.ask(me)
     api.clock.advance(600)
     await browser.open('/console/products')
     // A second socket triggers the check of the session that the periodic check would do later.
     const second = await openSocket(t, `${api.url}/console/live`, headers)
     await second.ask(me)
     api.clock.advance(600)
-    await new Promise((resolve) => setTimeout(resolve, 900))
+    // That of the idle session shows that expired ones have been looked for.
+    await eventually(() => assert.equal(last.closedBy(), 4403), byMessageMs)
     assert.equal(socket.closedBy(), undefined)
     assert.match(JSON.stringify(await socket.ask(me)), /@example\.com/)
     api.clock.advance(401)

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { FastifyInstance } from 'fastify'
 import type { ClientResponse } from '../../src/testing/client.ts'
-import { type Api, type ApiOptions, startApi } from '../support/api.ts'
+import { type Api, type ApiOptions, shareApi, startApi } from '../support/api.ts'
 import { keepBusy } from '../support/busy-loop.ts'
 import { eventually } from '../support/eventually.ts'
 import { send } from '../support/graphql.ts'
@@ -53,6 +53,8 @@ function routes(app: FastifyInstance): void {
   app.get('/api/unsendable', { config }, async (_request, reply) => reply.header('x-name', '\u2603').send({}))
 }
 
+const service = shareApi({ extend: routes })
+
 function start(t: TestContext, options: ApiOptions = {}): Promise<Api> {
   return startApi(t, { extend: routes, ...options })
 }
@@ -64,8 +66,8 @@ function assertReadable({ status, headers }: Pick<ClientResponse, 'status' | 'he
   assert.ok(headers.get('x-request-id'), String(status))
 }
 
-test('a preflight is 204 for every path of the API, and for no other', async (t) => {
-  const api = await start(t)
+test('a preflight is 204 for every path of the API, and for no other', async () => {
+  const api = await service()
   const headers = {
     origin,
     'access-control-request-method': 'PUT',
@@ -86,8 +88,8 @@ test('a preflight is 204 for every path of the API, and for no other', async (t)
   }
 })
 
-test('OPTIONS without a preflight returns the allowed methods', async (t) => {
-  const api = await start(t)
+test('OPTIONS without a preflight returns the allowed methods', async () => {
+  const api = await service()
   const known = await api.request('OPTIONS', '/api/posts/1')
   assert.deepEqual([known.status, known.headers.get('allow')], [204, 'GET, HEAD, PUT, DELETE, OPTIONS'])
   assert.equal((await api.request('OPTIONS', '/api/nowhere')).status, 404)
@@ -133,8 +135,8 @@ test('refusals of every kind can be read by a page', async (t) => {
   }
 })
 
-test('parser errors can be read by a page too, as far as the path is known', async (t) => {
-  const api = await start(t)
+test('parser errors can be read by a page too, as far as the path is known', async () => {
+  const api = await service()
   const big = `x-big: ${'x'.repeat(20_000)}\r\n`
   const tooLarge = await sendRaw(api.url, `GET /api/posts/1 HTTP/1.1\r\nhost: x\r\norigin: ${origin}\r\n${big}\r\n`)
   assert.deepEqual([tooLarge.status, tooLarge.body], [431, '{"error":"Request headers too large"}'])

@@ -9,7 +9,7 @@ import { root } from '../../src/config/root.ts'
 import { openConnections } from '../../src/platform/database/postgres/connections.ts'
 import { mergeMetrics } from '../../src/platform/metrics/merge-metrics.ts'
 import { createMetrics } from '../../src/platform/metrics/metrics.ts'
-import { type Api, startApi } from '../support/api.ts'
+import { type Api, shareApi, startApi } from '../support/api.ts'
 import { createDatabaseUrl, engines, onAnyEngine, testServer } from '../support/databases.ts'
 import { eventually } from '../support/eventually.ts'
 import { startProxy } from '../support/proxy.ts'
@@ -23,8 +23,10 @@ async function figure(api: Api, series: string): Promise<number> {
 }
 
 onAnyEngine('metrics of load', (engine) => {
-  test('versions, readiness, buses, heaps and queues are there from the start', async (t) => {
-    const api = await startApi(t, { engine })
+  const shared = shareApi({ engine })
+
+  test('versions, readiness, buses, heaps and queues are there from the start', async () => {
+    const api = await shared()
     const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
     assert.equal(await figure(api, `latchkey_build_info{version="${version}",node_version="${process.version}"}`), 1)
     assert.equal(await figure(api, 'service_ready'), 1)
@@ -74,8 +76,8 @@ onAnyEngine('metrics of load', (engine) => {
     assert.equal(await figure(api, 'http_requests_in_flight'), 1, 'refused ones do not count for ever')
   })
 
-  test('a route is named by its pattern, without the regular expression of its parameter', async (t) => {
-    const api = await startApi(t, { engine })
+  test('a route is named by its pattern, without the regular expression of its parameter', async () => {
+    const api = await shared()
     await api.get('/api/v2/products/1')
     const labels = 'method="GET",route="/api/v2/products/:id",status="404"'
     assert.equal(await figure(api, `http_request_duration_seconds_count{${labels}}`), 1)

@@ -1,11 +1,11 @@
 /** Databases with unusual defaults. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { setTimeout } from 'node:timers/promises'
 import pg from 'pg'
 import { runOnServer } from '../../src/testing/databases.ts'
 import { startApi } from '../support/api.ts'
 import { createDatabaseUrl, engines } from '../support/databases.ts'
+import { eventually } from '../support/eventually.ts'
 import { send } from '../support/graphql.ts'
 import { runLoaded } from '../support/loaded-program.ts'
 import { signIn } from '../support/people.ts'
@@ -13,17 +13,25 @@ import { lamp, productsPath } from '../support/products.ts'
 import { createEncoded, createWith } from '../support/unusual-databases.ts'
 
 /**
- * Runs an update in an open transaction and returns what commits it. The isolation level and the patience are its
+ * Runs an update in an open transaction. Returns how many others wait for locks, and what commits it. The isolation level and the patience are its
  * own: with the database's, the service's updates could make this one fail.
  */
-async function holdRow(url: string, update: string): Promise<() => Promise<void>> {
+async function holdRow(url: string, update: string) {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
   await client.query('BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL lock_timeout = 0')
   await client.query(update)
-  return async () => {
-    await client.query('COMMIT')
-    await client.end()
+  const waiting = `SELECT count(*)::int AS n FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`
+  return {
+    async countWaiting(): Promise<number> {
+      // Within a transaction, the first look at the activity is kept for all later ones.
+      await client.query('SELECT pg_stat_clear_snapshot()')
+      return (await client.query(waiting)).rows[0].n
+    },
+    async letGo(): Promise<void> {
+      await client.query('COMMIT')
+      await client.end()
+    },
   }
 }
 
@@ -59,12 +67,11 @@ if (engines.includes('postgres')) {
       assert.ok(Math.abs(ageMs) < 1_000_000, attributes.created_at)
       // Conflicts over the same rows are settled by the statements, not by serialization failures.
       const id = made.body.data.id
-      const letGo = await holdRow(url, `UPDATE products SET stock = 1 WHERE id = ${id}`)
+      const { countWaiting, letGo } = await holdRow(url, `UPDATE products SET stock = 1 WHERE id = ${id}`)
       const updating = Promise.all(
         Array.from({ length: 20 }, (_, stock) => api.put(`${productsPath}/${id}`, { stock }, user.access)),
       )
-      await setTimeout(500)
-      await letGo()
+      await eventually(async () => assert.ok((await countWaiting()) > 0)).finally(letGo)
       const updates = await updating
       assert.deepEqual(new Set(updates.map(({ status }) => status)), new Set([200]))
       const posts = await Promise.all(

@@ -2,12 +2,13 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { objectType, query, subscription } from '../../src/platform/graphql/schema/elements.ts'
+import { share } from '../support/api.ts'
 import { openStream } from '../support/event-stream.ts'
 import { eventually } from '../support/eventually.ts'
 import { codeOf, send } from '../support/graphql.ts'
 import { signIn } from '../support/people.ts'
 import { clientFrame, openRaw } from '../support/raw-socket.ts'
-import { openSocket, openTransport, startSocketApi } from '../support/sockets.ts'
+import { openSocket, openTransport, type SocketApi, startSocketApi } from '../support/sockets.ts'
 import { serveStandaloneSockets } from '../support/standalone-sockets.ts'
 
 const counter = 'subscription { counter { count } }'
@@ -18,6 +19,70 @@ const [attacker, other] = [from('198.51.100.1'), from('198.51.100.2')]
 
 /** The start of a longer message. */
 const halfOf = (bytes: number) => clientFrame(Buffer.alloc(bytes, 'x'), { announced: bytes * 2 })
+
+/** Called for each execution of `costly`, each of which takes a while. */
+let onExecution = () => {}
+
+const costly = [
+  objectType<{ n: number }>({
+    name: 'Costly',
+    fields: {
+      n: {
+        type: 'Int',
+        resolve({ n }) {
+          const end = performance.now() + 0.1
+          while (performance.now() < end);
+          onExecution()
+          return n
+        },
+      },
+    },
+  }),
+  subscription({
+    name: 'costly',
+    type: 'Costly',
+    args: { of: 'Int' },
+    access: 'public',
+    async *subscribe(_args, { values }) {
+      yield* values('costly')
+    },
+  }),
+]
+
+const wide = [
+  objectType({ name: 'Wide', fields: { text: 'String' } }),
+  subscription({
+    name: 'wide',
+    type: 'Wide',
+    access: 'public',
+    async *subscribe(_args, { values }) {
+      yield* values('wide')
+    },
+  }),
+]
+
+/** What the query `slow` waits for. */
+let resolveSlow = async () => 1
+
+const text = 'y'.repeat(200_000)
+
+const queries = [
+  query({ name: 'long', type: 'String', access: 'public', resolve: () => 'x'.repeat(8_000_000) }),
+  query({ name: 'asked', type: 'String', access: 'public', resolve: () => text }),
+  query({ name: 'slow', type: 'Int', access: 'public', resolve: () => resolveSlow() }),
+]
+
+const service = share((owner) => startSocketApi(owner, { elements: [...costly, ...wide, ...queries], env: asProxy }))
+
+/** The service that tests share, once nothing of the test before is open. */
+async function unused(): Promise<SocketApi> {
+  const api = await service()
+  await eventually(() => {
+    assert.deepEqual(api.parts.engine.counts(), { subscribers: 0, sources: 0 })
+    assert.deepEqual(api.parts.sockets.counts(), { raw: 0, transport: 0 })
+  })
+  return api
+}
 
 test('unfinished messages of an address are limited by its budget; another address is not affected', async (t) => {
   const api = await startSocketApi(t, { env: { ...asProxy, GQL_WS_MAX_BYTES_PER_ADDRESS: '1000000' } })
@@ -67,7 +132,7 @@ test('single bytes, and pings between the frames of a message, count for what th
 })
 
 test('before a token messages are small, after it they may have 1 MiB', async (t) => {
-  const api = await startSocketApi(t)
+  const api = await unused()
   const { access } = await signIn(api)
   const long = (length: number) => JSON.stringify({ query: '{ me { id } }', padding: 'x'.repeat(length) })
   const anonymous = await openSocket(t, api.wsUrl)
@@ -92,7 +157,7 @@ test('before a token messages are small, after it they may have 1 MiB', async (t
 })
 
 test('a message that is too long is refused by its frame header, in one frame or in many', async (t) => {
-  const api = await startSocketApi(t)
+  const api = await unused()
   const [one, many] = [await openRaw(t, api.wsUrl), await openRaw(t, api.wsUrl)]
   one.socket.write(clientFrame('x', { announced: 400_000 }))
   for (let i = 0; i < 7; i++) {
@@ -161,35 +226,6 @@ test('subscriptions of an address are counted over all of its sockets and stream
   await api.subscribed(5)
 })
 
-/** Each execution takes a while and records its turn of the event loop. */
-function costly(executedIn: (turn: number) => void) {
-  return [
-    objectType<{ n: number }>({
-      name: 'Costly',
-      fields: {
-        n: {
-          type: 'Int',
-          resolve({ n }) {
-            const end = performance.now() + 0.1
-            while (performance.now() < end);
-            executedIn(turn)
-            return n
-          },
-        },
-      },
-    }),
-    subscription({
-      name: 'costly',
-      type: 'Costly',
-      args: { of: 'Int' },
-      access: 'public',
-      async *subscribe(_args, { values }) {
-        yield* values('costly')
-      },
-    }),
-  ]
-}
-
 const askCostly = (id: number, of: number) => ({
   id,
   query: 'subscription ($of: Int) { costly(of: $of) { n } }',
@@ -209,8 +245,8 @@ function countTurns(t: TestContext): void {
 
 test('a value for thousands of different subscriptions is delivered in slices, in order, without blocking others', async (t) => {
   const perTurn = new Map<number, number>()
-  const elements = costly((now) => perTurn.set(now, (perTurn.get(now) ?? 0) + 1))
-  const api = await startSocketApi(t, { elements })
+  onExecution = () => void perTurn.set(turn, (perTurn.get(turn) ?? 0) + 1)
+  const api = await unused()
   const sockets = await Promise.all(Array.from({ length: 10 }, () => openSocket(t, api.wsUrl)))
   for (const [s, socket] of sockets.entries()) for (let i = 0; i < 100; i++) socket.send(askCostly(i, s * 100 + i))
   await api.subscribed(1000)
@@ -236,10 +272,10 @@ test('a value for thousands of different subscriptions is delivered in slices, i
 
 test('a client with one subscription is served before an address with thousands', async (t) => {
   let executed = 0
-  const elements = costly(() => {
+  onExecution = () => {
     executed += 1
-  })
-  const api = await startSocketApi(t, { elements, env: asProxy })
+  }
+  const api = await unused()
   const sockets = await Promise.all(Array.from({ length: 10 }, () => openSocket(t, api.wsUrl, attacker)))
   for (const [s, socket] of sockets.entries()) for (let i = 0; i < 100; i++) socket.send(askCostly(i, s * 100 + i))
   await api.subscribed(1000)
@@ -251,19 +287,6 @@ test('a client with one subscription is served before an address with thousands'
   for (let i = 0; i < 2; i++) assert.equal((await victim.next()).data.costly.n, 1)
   assert.ok(executed < 900, `${executed} were executed before it`)
 })
-
-const wide = [
-  objectType({ name: 'Wide', fields: { text: 'String' } }),
-  subscription({
-    name: 'wide',
-    type: 'Wide',
-    access: 'public',
-    async *subscribe(_args, { values }) {
-      yield* values('wide')
-    },
-  }),
-  query({ name: 'long', type: 'String', access: 'public', resolve: () => 'x'.repeat(8_000_000) }),
-]
 
 test('unread data is counted per address, across sockets and streams', async (t) => {
   const env = { ...asProxy, GQL_WS_MAX_BYTES_PER_ADDRESS: '500000' }
@@ -295,7 +318,7 @@ test('unread data is counted per address, across sockets and streams', async (t)
 })
 
 test('a response longer than the buffer limit arrives complete', async (t) => {
-  const api = await startSocketApi(t, { elements: wide })
+  const api = await unused()
   const transport = await openTransport(t, api.wsUrl)
   transport.send({ id: '1', type: 'subscribe', payload: { query: '{ long }' } })
   assert.equal((await transport.next()).payload.data.long.length, 8_000_000)
@@ -309,9 +332,7 @@ test('a response longer than the buffer limit arrives complete', async (t) => {
 })
 
 test('a client that sends without reading is not read from, and gets its responses once it reads', async (t) => {
-  const text = 'y'.repeat(200_000)
-  const asked = query({ name: 'asked', type: 'String', access: 'public', resolve: () => text })
-  const api = await startSocketApi(t, { elements: [asked] })
+  const api = await unused()
   const socket = await openSocket(t, api.wsUrl)
   socket.ws.pause()
   for (let id = 0; id < 100; id++) {
@@ -323,7 +344,7 @@ test('a client that sends without reading is not read from, and gets its respons
 })
 
 test('long texts in place of a token are refused without being parsed', async (t) => {
-  const api = await startSocketApi(t)
+  const api = await unused()
   for (const authorization of [' '.repeat(60_000), `Bearer ${' '.repeat(60_000)}\n`, `Bearer ${'x'.repeat(200_000)}`]) {
     const socket = await openSocket(t, api.wsUrl, { protocol: 'graphql-transport-ws' })
     socket.send({ type: 'connection_init', payload: { authorization } })
@@ -344,19 +365,14 @@ test('fifty operations of an address run at once, across all its sockets; anothe
   const gate = new Promise<void>((resolve) => {
     release = resolve
   })
-  const slow = query({
-    name: 'slow',
-    type: 'Int',
-    access: 'public',
-    async resolve() {
-      running += 1
-      most = Math.max(most, running)
-      await gate
-      running -= 1
-      return 1
-    },
-  })
-  const api = await startSocketApi(t, { elements: [slow], env: asProxy })
+  resolveSlow = async () => {
+    running += 1
+    most = Math.max(most, running)
+    await gate
+    running -= 1
+    return 1
+  }
+  const api = await unused()
   const sockets = await Promise.all(Array.from({ length: 20 }, () => openSocket(t, api.wsUrl, attacker)))
   for (const socket of sockets) for (let id = 0; id < 10; id++) socket.send({ id, query: '{ slow }' })
   await eventually(() => assert.equal(running, 50))

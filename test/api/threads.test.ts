@@ -13,6 +13,7 @@ import { startCollector } from '../support/otlp-collector.ts'
 import { send } from '../support/own-connection.ts'
 import { lamp } from '../support/products.ts'
 import { openSocket } from '../support/sockets.ts'
+import { amount } from '../support/tiers.ts'
 
 const probe = join(import.meta.dirname, '..', 'support', 'extensions', 'probe.ts')
 
@@ -115,7 +116,7 @@ onAnyEngine('two threads', (engine) => {
   test('whoever has written reads it on every connection, and a revoked token is refused on every one', async () => {
     const api = await shared()
     const token = await api.signIn()
-    for (let i = 0; i < 20; i++) {
+    for (let i = 0; i < amount({ full: 20, otherwise: 8 }); i++) {
       const made = await send(`${api.url}/api/v2/products`, { method: 'POST', json: lamp, token })
       assert.equal(made.status, 201, made.body)
       const path = `${api.url}/api/v2/products/${JSON.parse(made.body).data.id}`

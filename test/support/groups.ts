@@ -30,6 +30,7 @@ const aboutThreads = [
   'changes-order',
   'console-live',
   'ended-sessions',
+  'frozen-redis',
   'live-access',
   'lock-notices',
   'metrics',
@@ -37,6 +38,7 @@ const aboutThreads = [
   'refresh',
   'sockets-limits',
   'threads',
+  'threads-pool',
   'topics-between-nodes',
 ].map((name) => `test/api/${name}.test.ts`)
 

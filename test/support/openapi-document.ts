@@ -63,7 +63,7 @@ export function examplesOf({ example, examples = {} }: MediaType): unknown[] {
 
 /** Errors of a value against a schema of the document; undocumented fields are errors too. */
 export function problemsOf(document: OpenApiDocument, schema: JsonSchema, value: unknown): unknown[] {
-  const whole = close({ ...schema, components: document.components }) as Record<string, unknown>
+  const whole = { ...(close(schema) as Record<string, unknown>), components: closedComponents(document) }
   return Check(whole, value) ? [] : Errors(whole, value)[1]
 }
 
@@ -83,10 +83,18 @@ export function responseProblems(
       : ['a body is not described']
 }
 
+const closed = new WeakMap<OpenApiDocument, unknown>()
+
+function closedComponents(document: OpenApiDocument): unknown {
+  const known = closed.get(document) ?? close(document.components)
+  closed.set(document, known)
+  return known
+}
+
 function close(node: unknown): unknown {
   if (Array.isArray(node)) return node.map(close)
   if (typeof node !== 'object' || node === null) return node
-  const closed = Object.fromEntries(Object.entries(node).map(([key, value]) => [key, close(value)]))
-  const isObject = closed.type === 'object' && 'properties' in closed
-  return isObject ? { additionalProperties: false, ...closed } : closed
+  const copy = Object.fromEntries(Object.entries(node).map(([key, value]) => [key, close(value)]))
+  const isObject = copy.type === 'object' && 'properties' in copy
+  return isObject ? { additionalProperties: false, ...copy } : copy
 }

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type TestContext, test } from 'node:test'
+import { test } from 'node:test'
 import { root } from '../../src/config/root.ts'
-import { startApi } from '../support/api.ts'
+import { share, shareApi, startApi } from '../support/api.ts'
 import { createConfig } from '../support/config.ts'
 import { type ConsoleBrowser, type ConsolePage, openConsole } from '../support/console.ts'
 import { onAnyEngine } from '../support/databases.ts'
@@ -15,20 +15,22 @@ import { startApiWithRoles } from '../support/roles.ts'
 const year = 365 * 86_400
 
 onAnyEngine('accounts', (engine) => {
+  const shared = shareApi({ engine })
+
   test('a new service has no users, so no default account', async (t) => {
     const api = await startApiWithRoles(t, { engine })
     assert.deepEqual(await api.db.all('SELECT id FROM users'), [])
   })
 
-  test('a password stays valid for years: nothing asks for another one', async (t) => {
-    const api = await startApi(t, { engine })
+  test('a password stays valid for years: nothing asks for another one', async () => {
+    const api = await shared()
     const { email } = await register(api)
     api.clock.advance(5 * year)
     assert.equal((await logIn(api, email)).status, 200)
   })
 
-  test('a password is compared exactly as it was sent', async (t) => {
-    const api = await startApi(t, { engine })
+  test('a password is compared exactly as it was sent', async () => {
+    const api = await shared()
     const email = 'ada@example.com'
     const given = ' Correct Horse 1é '
     assert.equal((await api.post('/api/auth/register', { email, password: given, name: '' })).status, 201)
@@ -67,8 +69,8 @@ test('where no kind of character is required, a password may be of any', async (
 })
 
 /** Opens every page of the console that the router knows: signed out, signed in, and with two-factor on. */
-async function openEveryPage(t: TestContext) {
-  const api = await startDescribedApi(t)
+const openEveryPage = share(async (owner) => {
+  const api = await startDescribedApi(owner)
   const user = await api.signInAs('admin')
   const paths = api.routes
     .flatMap((route) => (route.startsWith('GET /console') ? [route.slice('GET '.length)] : []))
@@ -90,10 +92,10 @@ async function openEveryPage(t: TestContext) {
   await enableTwoFactor(api, user)
   signedIn.push(...(await open(browser)))
   return { signedOut, signedIn }
-}
+})
 
-test('every password field of the console is masked, and open to paste and to password managers', async (t) => {
-  const { signedOut, signedIn } = await openEveryPage(t)
+test('every password field of the console is masked, and open to paste and to password managers', async () => {
+  const { signedOut, signedIn } = await openEveryPage()
   const fields = [...signedOut, ...signedIn].flatMap(({ page }) =>
     [...page.html.matchAll(/<input\b[^>]*>/g)]
       .map(([input]) => input)
@@ -112,8 +114,8 @@ test('every password field of the console is masked, and open to paste and to pa
   }
 })
 
-test('every page that a signed-in user sees has the button that signs out', async (t) => {
-  const { signedIn } = await openEveryPage(t)
+test('every page that a signed-in user sees has the button that signs out', async () => {
+  const { signedIn } = await openEveryPage()
   assert.ok(signedIn.length >= 10, `only ${signedIn.length} pages were found`)
   for (const { path, page } of signedIn) assert.ok(page.hasForm('/console/sign-out'), path)
 })

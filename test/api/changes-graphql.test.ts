@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { startApi } from '../support/api.ts'
+import { shareApi, startApi } from '../support/api.ts'
 import { readChanges, withoutCursors } from '../support/changes.ts'
 import { onAnyEngine } from '../support/databases.ts'
 import { openStream } from '../support/event-stream.ts'
@@ -23,16 +23,19 @@ interface Told {
 const names = (changes: readonly Told[]) => changes.map(({ type, product }) => `${type} ${product.name}`)
 
 onAnyEngine('the change log over GraphQL', (engine) => {
+  const shared = shareApi({ engine })
+
   test('is the same on every transport, live and from a cursor', async (t) => {
-    const api = await startApi(t, { engine })
+    const api = await shared()
     const { access } = await signIn(api)
+    const { cursor: start } = (await readChanges(api)).body.meta
     const id = await createProduct(api, access, { name: 'First' })
     const { cursor } = (await readChanges(api)).body.meta
 
     const plain = await openSocket(t, api.wsUrl)
     plain.send({ id: 'live', query: live })
     const transport = await openTransport(t, api.wsUrl)
-    transport.send({ id: '1', type: 'subscribe', payload: { query: resumed, variables: { after: '0' } } })
+    transport.send({ id: '1', type: 'subscribe', payload: { query: resumed, variables: { after: start } } })
     assert.equal((await transport.next()).payload.data.productChanges.product.name, 'First')
     const stream = await openStream(t, api.url, live)
     await eventually(async () => assert.match((await api.get('/metrics')).body, /^change_log_readers 3$/m))
@@ -88,7 +91,7 @@ onAnyEngine('the change log over GraphQL', (engine) => {
   })
 
   test('refuses cursors that are none, and those that have expired', async (t) => {
-    const api = await startApi(t, { engine })
+    const api = await shared()
     for (const [after, code] of [
       ['nonsense', 'BAD_USER_INPUT'],
       ['999999', 'GONE'],
@@ -123,14 +126,15 @@ onAnyEngine('the change log over GraphQL', (engine) => {
   })
 
   test('a slow client gets everything in the end, and is not cut off', async (t) => {
-    const api = await startApi(t, { engine })
+    const api = await shared()
     const { access } = await signIn(api)
     const socket = await openSocket(t, api.wsUrl)
+    const { cursor: start } = (await readChanges(api)).body.meta
     // Far more than the service keeps for a client.
     const description = 'x'.repeat(500_000)
     for (let i = 0; i < 12; i++) await createProduct(api, access, { name: `Long ${i}`, description })
     socket.ws.pause()
-    socket.send({ query: resumed, variables: { after: '0' } })
+    socket.send({ query: resumed, variables: { after: start } })
     await createProduct(api, access, { name: 'Last' })
     socket.ws.resume()
     const received: string[] = []

@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Engine } from '../../src/platform/graphql/execution/engine.types.ts'
 import { subscription } from '../../src/platform/graphql/schema/elements.ts'
-import type { ApiOptions } from '../support/api.ts'
+import { type ApiOptions, share, unlimitedRates } from '../support/api.ts'
 import { onAnyEngine } from '../support/databases.ts'
 import { openStream } from '../support/event-stream.ts'
 import { eventually } from '../support/eventually.ts'
@@ -18,6 +18,46 @@ const counter = 'subscription { counter { count } }'
 const counted = (count: number) => ({ event: 'next', data: { data: { counter: { count } } } })
 const completed = { event: 'complete', data: undefined }
 
+const guarded = [
+  subscription({
+    name: 'forAdmins',
+    type: 'Int',
+    access: { role: 'admin' },
+    async *subscribe(_args, { values }) {
+      yield* values('admins')
+    },
+  }),
+  subscription({
+    name: 'forEditors',
+    type: 'Int',
+    access: { permission: 'posts.update' },
+    async *subscribe(_args, { values }) {
+      yield* values('editors')
+    },
+  }),
+]
+
+const ending = [
+  subscription({
+    name: 'two',
+    type: 'Int',
+    access: 'public',
+    async *subscribe() {
+      yield 1
+      yield 2
+    },
+  }),
+  subscription({
+    name: 'failing',
+    type: 'Int',
+    access: 'public',
+    // biome-ignore lint/correctness/useYield: it fails before it has anything to tell
+    async *subscribe() {
+      throw new Error('a secret of the generator')
+    },
+  }),
+]
+
 async function start(t: Parameters<typeof startApiWithRoles>[0], options: ApiOptions) {
   let engine: Engine | undefined
   const api = await startApiWithRoles(t, {
@@ -29,12 +69,30 @@ async function start(t: Parameters<typeof startApiWithRoles>[0], options: ApiOpt
   return { ...api, counts: () => (engine as Engine).counts() }
 }
 
+type StreamApi = Awaited<ReturnType<typeof start>>
+
+/** Returns a service that tests share, once nothing of the test before is open. */
+function shareStreams(options: ApiOptions): () => Promise<StreamApi> {
+  const shared = share((owner) => start(owner, { ...options, env: unlimitedRates }))
+  return async () => {
+    const api = await shared()
+    await eventually(() => assert.deepEqual(api.counts(), { subscribers: 0, sources: 0 }))
+    return api
+  }
+}
+
+const countPosts = async (api: ApiWithRoles): Promise<number> =>
+  (await send(api, '{ posts { id } }')).body.data.posts.length
+
 const createPost = (api: ApiWithRoles) => send(api, 'mutation { createPost(title: "a", body: "b") }')
 
 onAnyEngine('event streams', (engine) => {
+  const shared = shareStreams({ engine, elements: [...guarded, ...ending] })
+
   for (const method of ['POST', 'GET'] as const) {
     test(`a subscription over ${method} delivers every value until the client disconnects`, async (t) => {
-      const api = await start(t, { engine })
+      const api = await shared()
+      const before = await countPosts(api)
       const stream = await openStream(t, api.url, counter, { method })
       assert.equal(stream.response.statusCode, 200)
       assert.equal(stream.response.headers['content-type'], 'text/event-stream; charset=utf-8')
@@ -43,7 +101,12 @@ onAnyEngine('event streams', (engine) => {
       assert.ok(stream.response.headers['x-request-id'])
       assert.equal(stream.response.headers['access-control-allow-origin'], '*')
       for (let i = 0; i < 5; i++) await createPost(api)
-      await eventually(() => assert.deepEqual(stream.events, [1, 2, 3, 4, 5].map(counted)))
+      await eventually(() =>
+        assert.deepEqual(
+          stream.events,
+          [1, 2, 3, 4, 5].map((n) => counted(before + n)),
+        ),
+      )
       assert.deepEqual(api.counts(), { subscribers: 1, sources: 1 })
       stream.close()
       await eventually(() => assert.deepEqual(api.counts(), { subscribers: 0, sources: 0 }))
@@ -52,7 +115,7 @@ onAnyEngine('event streams', (engine) => {
   }
 
   test('productCreated delivers products created over REST', async (t) => {
-    const api = await start(t, { engine })
+    const api = await shared()
     const { access } = await signIn(api)
     const stream = await openStream(t, api.url, 'subscription { productCreated { name price inStock } }')
     await createProduct(api, access, { name: 'Lamp', price: 5 })
@@ -80,7 +143,7 @@ onAnyEngine('event streams', (engine) => {
   })
 
   test('an error in a document is sent as an event, as in graphql-sse; an invalid token gets a status', async (t) => {
-    const api = await start(t, { engine, elements: guarded })
+    const api = await shared()
     const { access } = await signIn(api)
     for (const [document, code, token] of [
       ['subscription {', 'GRAPHQL_PARSE_FAILED'],
@@ -105,7 +168,7 @@ onAnyEngine('event streams', (engine) => {
   })
 
   test('a subscription that ends sends complete, one that fails sends the error first', async (t) => {
-    const api = await start(t, { engine, elements: [...guarded, ...ending] })
+    const api = await shared()
     const ended = await openStream(t, api.url, 'subscription { two }')
     await ended.ended
     assert.deepEqual(ended.events, [
@@ -126,7 +189,7 @@ onAnyEngine('event streams', (engine) => {
   })
 
   test('a stream ends with its session, and when the user loses the required role', async (t) => {
-    const api = await start(t, { engine, elements: guarded })
+    const api = await shared()
     const [user, editor, admin] = [await signIn(api), await api.signInAs('editor'), await api.signInAs('admin')]
     const own = await openStream(t, api.url, counter, { token: user.access })
     const guardedStream = await openStream(t, api.url, 'subscription { forEditors }', { token: editor.access })
@@ -145,7 +208,8 @@ onAnyEngine('event streams', (engine) => {
       ['FORBIDDEN', 'complete'],
     )
     await createPost(api)
-    await eventually(() => assert.deepEqual(open.events, [counted(1)]))
+    const posts = await countPosts(api)
+    await eventually(() => assert.deepEqual(open.events, [counted(posts)]))
     assert.deepEqual(api.counts(), { subscribers: 1, sources: 1 })
   })
 
@@ -165,8 +229,10 @@ onAnyEngine('event streams', (engine) => {
   })
 })
 
+const service = shareStreams({})
+
 test('identical subscriptions share a source, whatever else they send', async (t) => {
-  const api = await start(t, {})
+  const api = await service()
   for (let n = 0; n < 3; n++) await openStream(t, api.url, counter, { variables: { n, filling: 'x'.repeat(1000) } })
   assert.deepEqual(api.counts(), { subscribers: 3, sources: 1 })
 })
@@ -233,7 +299,7 @@ test('a client that does not read is disconnected, and the others are not delaye
 })
 
 test('clients that disconnect midway leave nothing behind', async (t) => {
-  const api = await start(t, {})
+  const api = await service()
   for (let round = 0; round < 10; round++) {
     const sockets = Array.from({ length: 20 }, (_, i) => {
       const socket = connect(Number(new URL(api.url).port), '127.0.0.1').on('error', () => {})
@@ -247,7 +313,8 @@ test('clients that disconnect midway leave nothing behind', async (t) => {
   await eventually(() => assert.deepEqual(api.counts(), { subscribers: 0, sources: 0 }))
   const after = await openStream(t, api.url, counter)
   await createPost(api)
-  await eventually(() => assert.deepEqual(after.events, [counted(1)]))
+  const posts = await countPosts(api)
+  await eventually(() => assert.deepEqual(after.events, [counted(posts)]))
 })
 
 test('a stream that waits behind another on the same connection ends with the connection', async (t) => {
@@ -262,43 +329,3 @@ test('a stream that waits behind another on the same connection ends with the co
     await eventually(() => assert.deepEqual(api.counts(), { subscribers: 0, sources: 0 }))
   }
 })
-
-const guarded = [
-  subscription({
-    name: 'forAdmins',
-    type: 'Int',
-    access: { role: 'admin' },
-    async *subscribe(_args, { values }) {
-      yield* values('admins')
-    },
-  }),
-  subscription({
-    name: 'forEditors',
-    type: 'Int',
-    access: { permission: 'posts.update' },
-    async *subscribe(_args, { values }) {
-      yield* values('editors')
-    },
-  }),
-]
-
-const ending = [
-  subscription({
-    name: 'two',
-    type: 'Int',
-    access: 'public',
-    async *subscribe() {
-      yield 1
-      yield 2
-    },
-  }),
-  subscription({
-    name: 'failing',
-    type: 'Int',
-    access: 'public',
-    // biome-ignore lint/correctness/useYield: it fails before it has anything to tell
-    async *subscribe() {
-      throw new Error('a secret of the generator')
-    },
-  }),
-]

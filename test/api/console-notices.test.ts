@@ -1,18 +1,17 @@
 /** Notices tell the truth: no URL can forge one. */
 import assert from 'node:assert/strict'
-import { type TestContext, test } from 'node:test'
-import type { Dialect } from '../../src/platform/database/database.ts'
+import { test } from 'node:test'
+import { type Api, shareApi } from '../support/api.ts'
 import { openConsole } from '../support/console.ts'
 import { onAnyEngine } from '../support/databases.ts'
 import { signIn } from '../support/people.ts'
 import { createProduct, productsPath } from '../support/products.ts'
-import { startApiWithRoles } from '../support/roles.ts'
+import { chosen } from '../support/tiers.ts'
 
 const list = '/console/products'
 const account = '/console/account'
 
-async function start(t: TestContext, engine: Dialect) {
-  const api = await startApiWithRoles(t, { engine })
+async function enter(api: Api) {
   const user = await signIn(api)
   const browser = openConsole(api)
   await browser.signIn(user.email)
@@ -20,11 +19,14 @@ async function start(t: TestContext, engine: Dialect) {
 }
 
 onAnyEngine('a notice', (engine) => {
-  test('cannot be forged with a URL', async (t) => {
-    const { api, browser } = await start(t, engine)
+  const shared = shareApi({ engine })
+
+  test('cannot be forged with a URL', async () => {
+    const { api, browser } = await enter(await shared())
     const names = ['product-created', 'product-saved', 'profile-saved', 'roles-saved', 'password-changed', 'signed-out']
-    for (const name of [...names, 'session-over', 'registered', 'reset-sent', 'two-factor-off', 'unlocked']) {
-      for (const parameter of ['done', 'notice', 'latchkey_notice']) {
+    const others = ['session-over', 'registered', 'reset-sent', 'two-factor-off', 'unlocked']
+    for (const [n, name] of [...names, ...others].entries()) {
+      for (const parameter of chosen(['done', 'notice', 'latchkey_notice'], (_, i) => i === n % 3)) {
         for (const path of [list, account]) {
           const page = await browser.open(`${path}?${parameter}=${name}`)
           assert.deepEqual([page.status, /class="notice" role/.test(page.html)], [200, false], page.text)
@@ -35,8 +37,8 @@ onAnyEngine('a notice', (engine) => {
     }
   })
 
-  test('is shown once, and on the page it belongs to', async (t) => {
-    const { browser } = await start(t, engine)
+  test('is shown once, and on the page it belongs to', async () => {
+    const { browser } = await enter(await shared())
     await browser.open(account)
     const saved = await browser.submit(`${account}/profile`, { name: 'Grace' })
     assert.deepEqual(browser.cookies.get('latchkey_notice')?.attributes, [
@@ -51,8 +53,8 @@ onAnyEngine('a notice', (engine) => {
     assert.doesNotMatch((await browser.open(account)).text, /is saved/, 'once more')
   })
 
-  test('with an unknown name shows nothing', async (t) => {
-    const { browser } = await start(t, engine)
+  test('with an unknown name shows nothing', async () => {
+    const { browser } = await enter(await shared())
     for (const name of ['', 'toString', '__proto__', 'x', '<b>', 'x'.repeat(4000)]) {
       browser.cookies.set('latchkey_notice', { value: encodeURIComponent(`${name} ${account}`), attributes: [] })
       const page = await browser.open(account)
@@ -60,15 +62,15 @@ onAnyEngine('a notice', (engine) => {
     }
   })
 
-  test('the notice of a deletion, with its undo button, is shown only while the product is deleted', async (t) => {
-    const { api, user, browser } = await start(t, engine)
+  test('the notice of a deletion, with its undo button, is shown only while the product is deleted', async () => {
+    const { api, user, browser } = await enter(await shared())
     const id = await createProduct(api, user.access, { name: 'Desk Lamp' })
     const claims = async (address: unknown = id) => {
       const page = await browser.open(`${list}?deleted=${address}`)
       assert.equal(page.status, 200)
       return /“([^”]*)” is deleted\. Undo/.exec(page.text)?.[1]
     }
-    for (const address of [id, 999, 0, -1, 'x', '99999999999999999999', '', `${id}&deleted=999`]) {
+    for (const address of [id, 999_999, 0, -1, 'x', '99999999999999999999', '', `${id}&deleted=999`]) {
       assert.equal(await claims(address), undefined, String(address))
     }
     await api.delete(`${productsPath}/${id}`, user.access)

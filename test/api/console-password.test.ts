@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { Dialect } from '../../src/platform/database/database.ts'
-import { type Api, startApi } from '../support/api.ts'
+import { type Api, shareApi, startApi } from '../support/api.ts'
 import { type ConsolePage, openConsole } from '../support/console.ts'
 import { onAnyEngine } from '../support/databases.ts'
 import { eventually } from '../support/eventually.ts'
@@ -13,31 +13,37 @@ const forgot = '/console/password/forgot'
 const reset = '/console/password/reset'
 const next = 'Another-Horse-2'
 
-/** The message that is logged instead of mailed. */
-async function tokenIn(api: Api, count = 1): Promise<string> {
-  return eventually(() => {
-    const tokens = [...api.log.join('').matchAll(/Reset token: ([\w-]{43})/g)].map(([, token = '']) => token)
-    assert.equal(tokens.length, count)
-    return tokens.at(-1) ?? ''
-  })
+/** Of the messages that are logged instead of mailed. */
+function tokensIn(api: Api): string[] {
+  return [...api.log.join('').matchAll(/Reset token: ([\w-]{43})/g)].map(([, token = '']) => token)
 }
 
-async function start(t: TestContext, engine: Dialect, env: Record<string, string> = {}) {
-  const api = await startApi(t, { engine, env: { RATE_LIMIT_RESET: '1000/60', ...env } })
+async function enter(api: Api) {
   const user = await signIn(api)
-  return { api, user, browser: openConsole(api), ask: () => api.post('/api/auth/password/forgot', user) }
+  const before = tokensIn(api).length
+  const tokenIn = (count = 1) =>
+    eventually(() => {
+      const tokens = tokensIn(api).slice(before)
+      assert.equal(tokens.length, count)
+      return tokens.at(-1) ?? ''
+    })
+  return { api, user, browser: openConsole(api), tokenIn, ask: () => api.post('/api/auth/password/forgot', user) }
+}
+
+async function start(t: TestContext, engine: Dialect, env: Record<string, string>) {
+  return enter(await startApi(t, { engine, env: { RATE_LIMIT_RESET: '1000/60', ...env } }))
 }
 
 onAnyEngine('a forgotten password', (engine) => {
   test('without a mail server in development: the page says that the message goes to the log, and links to the next step', async (t) => {
-    const { api, user, browser } = await start(t, engine)
+    const { api, user, browser, tokenIn } = await start(t, engine, {})
     assert.match((await browser.open(signInPath)).html, new RegExp(`href="${forgot}"`))
     assert.match((await browser.open(forgot)).text, /No mail server is configured.*written to the log/)
     const sent = await browser.submit(forgot, { email: user.email })
     assert.deepEqual([sent.location, sent.notice], [reset, 'reset-logged'])
     const page = await browser.follow(sent)
     assert.match(page.text, /If that email is registered, the message is in the log of the service\./)
-    const token = await tokenIn(api)
+    const token = await tokenIn()
     assert.equal((await browser.submit(reset, { token: ` ${token} `, password: next })).status, 303)
     assert.equal((await logIn(api, user.email, next)).status, 200)
   })
@@ -73,8 +79,10 @@ onAnyEngine('a forgotten password', (engine) => {
 })
 
 onAnyEngine('a link for a new password', (engine) => {
-  test('that is no longer valid is reported when it is opened, without the reason', async (t) => {
-    const { api, user, browser, ask } = await start(t, engine)
+  const shared = shareApi({ engine })
+
+  test('that is no longer valid is reported when it is opened, without the reason', async () => {
+    const { api, user, browser, ask, tokenIn } = await enter(await shared())
     const over = new Set<string>()
     async function isOver(token: string) {
       const page = await browser.open(`${reset}?token=${token}`)
@@ -86,7 +94,7 @@ onAnyEngine('a link for a new password', (engine) => {
     for (const token of ['made-up', 'x'.repeat(43), 'x'.repeat(4000), '%00', '%ff']) await isOver(token)
 
     await ask()
-    const used = await tokenIn(api)
+    const used = await tokenIn()
     for (let i = 0; i < 3; i++) {
       const page = await browser.open(`${reset}?token=${used}`)
       assert.deepEqual([page.status, page.hasForm(reset)], [200, true], 'looking at it uses nothing up')
@@ -95,13 +103,13 @@ onAnyEngine('a link for a new password', (engine) => {
     await isOver(used)
 
     await ask()
-    const expired = await tokenIn(api, 2)
+    const expired = await tokenIn(2)
     assert.equal((await browser.open(`${reset}?token=${expired}`)).status, 200)
     api.clock.advance(3601)
     await isOver(expired)
 
     await ask()
-    const voided = await tokenIn(api, 3)
+    const voided = await tokenIn(3)
     const { body } = await logIn(api, user.email, next)
     const change = { current_password: next, new_password: password }
     assert.equal((await api.post('/api/auth/password', change, body.access_token)).status, 200)
@@ -109,10 +117,10 @@ onAnyEngine('a link for a new password', (engine) => {
     assert.equal(over.size, 1, 'the same page for all')
   })
 
-  test('that expired before the form was submitted is reported before anything else', async (t) => {
-    const { api, browser, ask } = await start(t, engine)
+  test('that expired before the form was submitted is reported before anything else', async () => {
+    const { browser, ask, tokenIn } = await enter(await shared())
     await ask()
-    const token = await tokenIn(api)
+    const token = await tokenIn()
     const form = await browser.open(`${reset}?token=${token}`)
     const send = (given: string): Promise<ConsolePage> =>
       browser.post(reset, { ...form.hidden(reset), password: given })
@@ -129,8 +137,8 @@ onAnyEngine('a link for a new password', (engine) => {
     }
   })
 
-  test('may be missing: the token can then be typed in', async (t) => {
-    const { api, browser, ask } = await start(t, engine)
+  test('may be missing: the token can then be typed in', async () => {
+    const { browser, ask, tokenIn } = await enter(await shared())
     const page = await browser.open(reset)
     assert.match(page.text, /Reset token Find it in the log of the service\. New password/)
     const blank = await browser.submit(reset, { token: ' ', password })
@@ -141,7 +149,7 @@ onAnyEngine('a link for a new password', (engine) => {
     assert.ok(typo.html.includes(`href="${reset}"`), 'to type it again')
     await ask()
     await browser.open(reset)
-    assert.equal((await browser.submit(reset, { token: await tokenIn(api), password: next })).status, 303)
+    assert.equal((await browser.submit(reset, { token: await tokenIn(), password: next })).status, 303)
   })
 
   test('does not reveal who is registered, and is rate limited', async (t) => {

@@ -1,9 +1,8 @@
 /** How much of a request errors repeat, and the cost of finding them. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { startApi } from '../support/api.ts'
 import { codeOf, graphqlPath, send } from '../support/graphql.ts'
-import { openSocket, startSocketApi } from '../support/sockets.ts'
+import { openSocket, shareSocketApi } from '../support/sockets.ts'
 
 const long = 'x'.repeat(60_000)
 const name = 'x'.repeat(255)
@@ -41,15 +40,17 @@ function requireShort(errors: { message: string; extensions: { code: string } }[
   assert.ok(JSON.stringify(errors).length < 1000, title)
 }
 
-test('no message repeats more than 200 characters of a request, over HTTP', async (t) => {
-  const api = await startApi(t)
+const service = shareSocketApi()
+
+test('no message repeats more than 200 characters of a request, over HTTP', async () => {
+  const api = await service()
   for (const [title, code, { query, ...rest }] of wrong) {
     requireShort((await send(api, query, rest)).body.errors, code, title)
   }
 })
 
-test('no message repeats more than 200 characters of a request, in a stream', async (t) => {
-  const api = await startApi(t)
+test('no message repeats more than 200 characters of a request, in a stream', async () => {
+  const api = await service()
   for (const [title, code, request] of wrong) {
     const { body } = await api.request('POST', graphqlPath, { json: request, headers: { accept: 'text/event-stream' } })
     const [, data] = /^event: next\ndata: (.*)$/m.exec(String(body)) ?? []
@@ -58,7 +59,7 @@ test('no message repeats more than 200 characters of a request, in a stream', as
 })
 
 test('no message repeats more than 200 characters of a request, on a socket', async (t) => {
-  const api = await startSocketApi(t)
+  const api = await service()
   const socket = await openSocket(t, api.wsUrl)
   for (const [title, code, request] of wrong) {
     socket.send(request)
@@ -66,8 +67,8 @@ test('no message repeats more than 200 characters of a request, on a socket', as
   }
 })
 
-test('an object with more keys than its type has fields is refused without listing them', async (t) => {
-  const api = await startApi(t)
+test('an object with more keys than its type has fields is refused without listing them', async () => {
+  const api = await service()
   const many = Object.fromEntries(Array.from({ length: 80_000 }, (_, i) => [`k${i}`, 1]))
   const { body } = await send(api, create, { variables: { i: many } })
   assert.equal(codeOf(body), 'BAD_USER_INPUT')
@@ -77,8 +78,8 @@ test('an object with more keys than its type has fields is refused without listi
   )
 })
 
-test('an invalid variable is one error, however many mistakes it has', async (t) => {
-  const api = await startApi(t)
+test('an invalid variable is one error, however many mistakes it has', async () => {
+  const api = await service()
   const { body } = await send(api, create, { variables: { i: { name: 1, description: 2, price: 'a', stock: 'b' } } })
   assert.equal(codeOf(body), 'BAD_USER_INPUT')
   const two = await send(api, 'query ($a: Int, $b: Int) { a: posts(limit: $a) { id } b: posts(limit: $b) { id } }', {
@@ -90,8 +91,8 @@ test('an invalid variable is one error, however many mistakes it has', async (t)
   )
 })
 
-test('a conflict of very many fields lists only some of the locations', async (t) => {
-  const api = await startApi(t)
+test('a conflict of very many fields lists only some of the locations', async () => {
+  const api = await service()
   const half = (i: number) =>
     `posts { ${Array.from({ length: 140 }, (_, n) => `f${n}: ${i ? 'id' : 'title'}`).join(' ')} }`
   const { body } = await send(api, `{ ${half(0)} ...F } fragment F on Query { ${half(1)} }`)

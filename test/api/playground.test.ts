@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { playgroundFiles, playgroundPath } from '../../src/platform/graphql/playground/playground.ts'
-import { startApi } from '../support/api.ts'
+import { shareApi, startApi } from '../support/api.ts'
 
 const files = Object.entries(playgroundFiles).map(
   ([name, { file }]) => [`${playgroundPath}/${name}`, { file }] as const,
@@ -30,8 +30,10 @@ for (const [env, status] of settings) {
   })
 }
 
-test('the page is called Latchkey and references only its own files', async (t) => {
-  const api = await startApi(t)
+const shared = shareApi()
+
+test('the page is called Latchkey and references only its own files', async () => {
+  const api = await shared()
   const { body: page } = (await api.get('/graphiql')) as { body: string }
   assert.match(page, /<title>Latchkey<\/title>/)
   const targetsOf = (tags: RegExp) => [...page.matchAll(tags)].map(([, target = '']) => target)
@@ -47,8 +49,8 @@ test('the page is called Latchkey and references only its own files', async (t) 
   )
 })
 
-test('the content security policy allows only these scripts and styles', async (t) => {
-  const api = await startApi(t)
+test('the content security policy allows only these scripts and styles', async () => {
+  const api = await shared()
   const { headers, body } = await api.get('/graphiql')
   const policy = headers.get('content-security-policy') ?? ''
   for (const rule of ["default-src 'none'", "script-src 'self';", "connect-src 'self';", "frame-ancestors 'none'"]) {
@@ -58,8 +60,8 @@ test('the content security policy allows only these scripts and styles', async (
   assert.ok(!/<style| style=| on\w+=|<script(?! (?:defer|type="module") src=)/.test(body))
 })
 
-test('every file has its content type, is compressed on request, and is revalidated with an ETag', async (t) => {
-  const api = await startApi(t)
+test('every file has its content type, is compressed on request, and is revalidated with an ETag', async () => {
+  const api = await shared()
   const types = { html: 'text/html', css: 'text/css', js: 'text/javascript' }
   for (const [path, { file }] of Object.entries(all)) {
     const type = types[file.split('.').at(-1) as keyof typeof types]

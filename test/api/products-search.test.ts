@@ -6,10 +6,10 @@ import { createPostgresNameIndex } from '../../src/features/products/name-index.
 import { createSqliteNameIndex } from '../../src/features/products/name-index.sqlite.store.ts'
 import { toTerm } from '../../src/features/products/products.search.ts'
 import type { Database, Dialect } from '../../src/platform/database/database.ts'
-import { startApi } from '../support/api.ts'
+import { shareService } from '../support/api.ts'
 import { onEachEngine } from '../support/databases.ts'
 import { signIn } from '../support/people.ts'
-import { createProduct, idsOf, namesOf, productsPath, sampleRow } from '../support/products.ts'
+import { createProduct, idsOf, namesOf, productsPath, sampleRow, withoutProducts } from '../support/products.ts'
 import { type ApiWithRoles, startApiWithRoles } from '../support/roles.ts'
 import { amount } from '../support/tiers.ts'
 
@@ -62,6 +62,8 @@ async function fill(api: ApiWithRoles, engine: Dialect, names: readonly string[]
 }
 
 onEachEngine('search', (engine) => {
+  const shared = shareService(startApiWithRoles, { engine })
+
   test('finds the names that a plain filter finds, in its order, whatever the term', async (t) => {
     const api = await startApiWithRoles(t, { engine })
     const names = fc.sample(nameArbitrary, { numRuns: 1500, seed: 20_261_115 })
@@ -78,16 +80,16 @@ onEachEngine('search', (engine) => {
     const index = engine === 'sqlite' ? createSqliteNameIndex(api.db) : createPostgresNameIndex(api.db)
     const fromNames = fc.sample(
       fc.tuple(fc.constantFrom(...names), fc.nat(), fc.integer({ min: 1, max: 6 })),
-      amount({ full: 200, otherwise: 60 }),
+      amount({ full: 200, otherwise: 40 }),
     )
     const terms = [
-      ...fc.sample(termArbitrary, { numRuns: amount({ full: 500, otherwise: 150 }), seed: 5 }),
+      ...fc.sample(termArbitrary, { numRuns: amount({ full: 500, otherwise: 90 }), seed: 5 }),
       ...fromNames.map(([name, start, length]) => {
         const characters = [...name]
         const from = start % characters.length
         return characters.slice(from, from + length).join('')
       }),
-      ...names.slice(0, 20),
+      ...names.slice(0, amount({ full: 20, otherwise: 10 })),
     ].filter((term) => term.trim() !== '')
     for (const [i, term] of terms.entries()) {
       const wanted = lower(term)
@@ -119,20 +121,22 @@ onEachEngine('search', (engine) => {
     }
   })
 
-  test('combines with sort, filters and cursors, in which it finds inactive products by their present names', async (t) => {
-    const api = await startApi(t, { engine })
+  test('combines with sort, filters and cursors, in which it finds inactive products by their present names', async () => {
+    const api = await withoutProducts(await shared())
     const { access } = await signIn(api)
+    const ids: number[] = []
     for (const [name, price] of [
       ['Desk Lamp', 30],
       ['Floor lamp', 20],
       ['Chair', 5],
       ['LAMPSHADE', 10],
     ] as const) {
-      await createProduct(api, access, { name, price })
+      ids.push(await createProduct(api, access, { name, price }))
     }
+    const [desk = 0, floor = 0] = ids
     const change = (id: number, values: object) => api.put(`${productsPath}/${id}`, values, access)
     const search = async (query: string) => namesOf(await api.get(`${productsPath}?${query}`))
-    await change(2, { active: false })
+    await change(floor, { active: false })
     const page = await api.get(`${productsPath}?q=lamp&sort=price&per_page=2`)
     assert.deepEqual(namesOf(page), ['LAMPSHADE', 'Floor lamp'])
     assert.deepEqual([page.body.meta.total, page.body.meta.per_page, page.body.meta.prev], [3, 2, null])
@@ -142,25 +146,25 @@ onEachEngine('search', (engine) => {
     assert.deepEqual(await search(`q=lamp&sort=price&cursor=${page.body.meta.next}`), ['Desk Lamp'])
     assert.deepEqual(await search('q=LAMP&filter[active]=false'), ['Floor lamp'])
     assert.deepEqual(await search('q=lamp&filter[price][lte]=20'), ['Floor lamp', 'LAMPSHADE'])
-    await change(2, { name: 'Floor light' })
+    await change(floor, { name: 'Floor light' })
     assert.deepEqual(await search('q=floor%20lamp&sort=name'), [])
     assert.deepEqual(await search('q=or%20li&sort=name'), ['Floor light'])
     assert.deepEqual(await search('q=li&filter[active]=false'), ['Floor light'])
-    await change(2, { active: true })
+    await change(floor, { active: true })
     assert.deepEqual(await search('q=or%20li&sort=name'), ['Floor light'])
     assert.deepEqual(await search('q=li&filter[active]=false'), [])
-    await change(2, { active: false })
-    await api.delete(`${productsPath}/2`, access)
+    await change(floor, { active: false })
+    await api.delete(`${productsPath}/${floor}`, access)
     assert.deepEqual(await search('q=floor&sort=name'), [])
     // Alone, a search is as specified.
-    await change(1, { active: false })
+    await change(desk, { active: false })
     const alone = await api.get(`${productsPath}?q=lamp&count=exact&category=none`)
     assert.deepEqual([namesOf(alone), alone.body.meta], [['LAMPSHADE'], { total: 1 }])
     assert.deepEqual(await search('q=%20&sort=id'), ['Desk Lamp', 'Chair', 'LAMPSHADE'])
   })
 
-  test('ignores case, in any alphabet, and has no wildcards', async (t) => {
-    const api = await startApi(t, { engine })
+  test('ignores case, in any alphabet, and has no wildcards', async () => {
+    const api = await withoutProducts(await shared())
     const { access } = await signIn(api)
     for (const name of ['Éclair au chocolat', '100% cotton', 'snake_case', 'ΟΔΥΣΣΕΥΣ', 'O\'Brien "quoted"', '😀 mug']) {
       await createProduct(api, access, { name })
@@ -190,8 +194,8 @@ onEachEngine('search', (engine) => {
     }
   })
 
-  test('follows every change at once', async (t) => {
-    const api = await startApi(t, { engine })
+  test('follows every change at once', async () => {
+    const api = await withoutProducts(await shared())
     const { access } = await signIn(api)
     const search = async (q: string) => namesOf(await api.get(`${productsPath}?q=${q}`))
     const id = await createProduct(api, access, { name: 'Umbrella' })

@@ -2,13 +2,12 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { objectType, query, subscription } from '../../src/platform/graphql/schema/elements.ts'
-import { share } from '../support/api.ts'
 import { openStream } from '../support/event-stream.ts'
 import { eventually } from '../support/eventually.ts'
 import { codeOf, send } from '../support/graphql.ts'
 import { signIn } from '../support/people.ts'
 import { clientFrame, openRaw } from '../support/raw-socket.ts'
-import { openSocket, openTransport, type SocketApi, startSocketApi } from '../support/sockets.ts'
+import { openSocket, openTransport, shareSocketApi, startSocketApi } from '../support/sockets.ts'
 import { serveStandaloneSockets } from '../support/standalone-sockets.ts'
 
 const counter = 'subscription { counter { count } }'
@@ -72,17 +71,7 @@ const queries = [
   query({ name: 'slow', type: 'Int', access: 'public', resolve: () => resolveSlow() }),
 ]
 
-const service = share((owner) => startSocketApi(owner, { elements: [...costly, ...wide, ...queries], env: asProxy }))
-
-/** The service that tests share, once nothing of the test before is open. */
-async function unused(): Promise<SocketApi> {
-  const api = await service()
-  await eventually(() => {
-    assert.deepEqual(api.parts.engine.counts(), { subscribers: 0, sources: 0 })
-    assert.deepEqual(api.parts.sockets.counts(), { raw: 0, transport: 0 })
-  })
-  return api
-}
+const unused = shareSocketApi({ elements: [...costly, ...wide, ...queries], env: asProxy })
 
 test('unfinished messages of an address are limited by its budget; another address is not affected', async (t) => {
   const api = await startSocketApi(t, { env: { ...asProxy, GQL_WS_MAX_BYTES_PER_ADDRESS: '1000000' } })

@@ -5,9 +5,16 @@ import { connect } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { WebSocket } from 'ws'
 import { objectType, query, subscription } from '../../src/platform/graphql/schema/elements.ts'
-import { share, startApi } from '../support/api.ts'
+import { startApi } from '../support/api.ts'
 import { eventually } from '../support/eventually.ts'
-import { openSocket, openTransport, refusedUpgrade, type SocketApi, startSocketApi } from '../support/sockets.ts'
+import {
+  openSocket,
+  openTransport,
+  refusedUpgrade,
+  type SocketApi,
+  shareSocketApi,
+  startSocketApi,
+} from '../support/sockets.ts'
 import { amount } from '../support/tiers.ts'
 
 const counter = 'subscription { counter { count } }'
@@ -30,17 +37,7 @@ const elements = [
   }),
 ]
 
-const service = share((owner) => startSocketApi(owner, { elements, policies: { late: { see: () => true } } }))
-
-/** The service that tests share, once nothing of the test before is open. */
-async function unused(): Promise<SocketApi> {
-  const api = await service()
-  await eventually(() => {
-    assert.deepEqual(api.parts.engine.counts(), nothing)
-    assert.deepEqual(api.parts.sockets.counts(), { raw: 0, transport: 0 })
-  })
-  return api
-}
+const unused = shareSocketApi({ elements, policies: { late: { see: () => true } } })
 
 /** The service works for others, and nothing is left of the misbehaving client. */
 async function assertUnharmed(t: TestContext, api: SocketApi): Promise<void> {

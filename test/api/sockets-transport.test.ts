@@ -6,7 +6,7 @@ import { WebSocket } from 'ws'
 import { onAnyEngine } from '../support/databases.ts'
 import { byMessageMs, eventually } from '../support/eventually.ts'
 import { signIn } from '../support/people.ts'
-import { openSocket, openTransport, secretElements, startSocketApi } from '../support/sockets.ts'
+import { openSocket, openTransport, secretElements, shareSocketApi, startSocketApi } from '../support/sockets.ts'
 
 const protocol = 'graphql-transport-ws'
 const counter = 'subscription { counter { count } }'
@@ -18,17 +18,20 @@ function connect(t: TestContext, url: string, options: Partial<ClientOptions> = 
 }
 
 onAnyEngine('a client of graphql-ws', (engine) => {
+  const shared = shareSocketApi({ engine, elements: secretElements })
+
   for (const place of ['on its own port', 'at /graphql on the HTTP port'] as const) {
     test(`subscribes, queries and mutates ${place}`, async (t) => {
-      const api = await startSocketApi(t, { engine })
+      const api = await shared()
       const url = place === 'on its own port' ? api.wsUrl : `${api.url.replace('http', 'ws')}/graphql`
+      await api.db.write({ sql: 'DELETE FROM posts' })
       const client = connect(t, url)
       const values = client.iterate({ query: counter })
       const first = values.next()
       await api.subscribed(1)
       const query = 'mutation ($title: String!) { createPost(title: $title, body: "b") }'
       const created = await client.iterate({ query, variables: { title: 'one' } }).next()
-      assert.deepEqual(created.value, { data: { createPost: 1 } })
+      assert.equal(typeof created.value?.data?.createPost, 'number')
       assert.deepEqual((await first).value, { data: { counter: { count: 1 } } })
       const second = values.next()
       await api.post('/graphql', { query, variables: { title: 'two' } })
@@ -42,7 +45,7 @@ onAnyEngine('a client of graphql-ws', (engine) => {
   }
 
   test('is authenticated by the token in connection_init, with its key in any case, or of the upgrade', async (t) => {
-    const api = await startSocketApi(t, { engine })
+    const api = await shared()
     const user = await signIn(api)
     const query = '{ me { email } }'
     for (const key of ['authorization', 'Authorization', 'AUTHORIZATION']) {
@@ -59,7 +62,7 @@ onAnyEngine('a client of graphql-ws', (engine) => {
   })
 
   test('with an invalid or empty token is closed with 4403', async (t) => {
-    const api = await startSocketApi(t, { engine })
+    const api = await shared()
     for (const authorization of ['Bearer nonsense', 'Bearer ', 'Basic eDp5', '', 5]) {
       const socket = await openSocket(t, api.wsUrl, { protocol })
       socket.send({ type: 'connection_init', payload: { authorization } })
@@ -76,8 +79,8 @@ onAnyEngine('a client of graphql-ws', (engine) => {
   })
 
   test('is closed with 4403 when its token is revoked, or has expired', async (t) => {
-    const api = await startSocketApi(t, { engine })
-    const [leaving, waiting] = [await signIn(api), await signIn(api, 'waiting@example.com')]
+    const api = await shared()
+    const [leaving, waiting] = [await signIn(api), await signIn(api)]
     const sockets = [
       await openTransport(t, api.wsUrl, { authorization: `Bearer ${leaving.access}` }),
       await openSocket(t, api.wsUrl, { token: leaving.access }),
@@ -98,7 +101,7 @@ onAnyEngine('a client of graphql-ws', (engine) => {
   })
 
   test('loses what a role protected, with a FORBIDDEN error', async (t) => {
-    const api = await startSocketApi(t, { engine, elements: secretElements })
+    const api = await shared()
     const [editor, admin] = [await api.signInAs('editor'), await api.signInAs('admin')]
     const socket = await openTransport(t, api.wsUrl, { authorization: `Bearer ${editor.access}` })
     socket.send({ id: 's', type: 'subscribe', payload: { query: 'subscription { secret { text } }' } })
@@ -122,8 +125,10 @@ onAnyEngine('a client of graphql-ws', (engine) => {
   })
 })
 
+const service = shareSocketApi()
+
 test('an operation that cannot be executed gets an error, and the socket stays open', async (t) => {
-  const api = await startSocketApi(t)
+  const api = await service()
   const socket = await openTransport(t, api.wsUrl)
   for (const query of ['', '{', '{ nothing }', 'subscription { nothing }']) {
     socket.send({ id: 'x', type: 'subscribe', payload: { query } })
@@ -134,7 +139,7 @@ test('an operation that cannot be executed gets an error, and the socket stays o
 })
 
 test('every protocol violation closes the socket with its code', async (t) => {
-  const api = await startSocketApi(t)
+  const api = await service()
   const request = { query: counter }
   const cases: [name: string, messages: unknown[], code: number, reason: string][] = [
     ['no JSON', ['hello'], 4400, 'Invalid message received'],
@@ -175,7 +180,7 @@ test('every protocol violation closes the socket with its code', async (t) => {
 })
 
 test('an unknown sub-protocol is closed with 4406; if ours is offered too, it is chosen', async (t) => {
-  const api = await startSocketApi(t)
+  const api = await service()
   const old = await openSocket(t, api.wsUrl, { protocol: 'graphql-ws' })
   assert.deepEqual(await old.closed, { code: 4406, reason: 'Subprotocol not acceptable' })
   const both = await openSocket(t, api.wsUrl, { protocol: ['graphql-ws', protocol] })
@@ -183,7 +188,7 @@ test('an unknown sub-protocol is closed with 4406; if ours is offered too, it is
 })
 
 test('a socket without connection_init within three seconds is closed with 4408', async (t) => {
-  const api = await startSocketApi(t)
+  const api = await service()
   const at = performance.now()
   const socket = await openSocket(t, api.wsUrl, { protocol })
   const prompt = await openTransport(t, api.wsUrl)
@@ -193,7 +198,7 @@ test('a socket without connection_init within three seconds is closed with 4408'
 })
 
 test('pings get a pong with the same payload, even before connection_init', async (t) => {
-  const api = await startSocketApi(t)
+  const api = await service()
   const socket = await openSocket(t, api.wsUrl, { protocol })
   socket.send({ type: 'ping', payload: { at: 5 } })
   assert.deepEqual(await socket.next(), { type: 'pong', payload: { at: 5 } })

@@ -3,7 +3,8 @@ import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import { WebSocket } from 'ws'
 import { objectType, subscription } from '../../src/platform/graphql/schema/elements.ts'
-import type { ApiOptions, Owner } from './api.ts'
+import { startPeriod } from '../../src/testing/clock.ts'
+import { type ApiOptions, type Owner, share, unlimitedRates } from './api.ts'
 import { eventually } from './eventually.ts'
 import { type ApiWithRoles, startApiWithRoles } from './roles.ts'
 
@@ -19,6 +20,25 @@ export async function startSocketApi(t: Owner, options: ApiOptions = {}): Promis
     subscribed: (count) =>
       eventually(() => assert.equal(api.parts.engine.counts().subscribers, count, `${count} are subscribed`)),
   }
+}
+
+/** One service for tests of sockets. Each gets it when nothing of the test before is open. */
+export function shareSocketApi(options: ApiOptions = {}): () => Promise<SocketApi> {
+  const shared = share((owner) => startSocketApi(owner, { ...options, env: { ...unlimitedRates, ...options.env } }))
+  return async () => {
+    const api = await shared()
+    await eventually(() => {
+      assert.deepEqual(api.parts.engine.counts(), { subscribers: 0, sources: 0 })
+      assert.deepEqual(api.parts.sockets.counts(), { raw: 0, transport: 0 })
+    })
+    startPeriod(api.clock)
+    return api
+  }
+}
+
+/** How many posts there are, which the subscription `counter` tells after each new one. */
+export async function countPosts({ db }: Pick<SocketApi, 'db'>): Promise<number> {
+  return (await db.get<{ n: number }>('SELECT count(*) AS n FROM posts'))?.n ?? 0
 }
 
 export interface SocketOptions {

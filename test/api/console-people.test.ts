@@ -1,18 +1,19 @@
 /** Inviting, changing, disabling and deleting users in the console. */
 import assert from 'node:assert/strict'
-import { type TestContext, test } from 'node:test'
+import { test } from 'node:test'
+import { type ApiOptions, type Owner, shareService } from '../support/api.ts'
 import { createConfig } from '../support/config.ts'
 import { openConsole } from '../support/console.ts'
 import { onAnyEngine } from '../support/databases.ts'
 import { mailedToken, startSmtp } from '../support/mailbox.ts'
 import { isSignedIn, logIn, password, signIn } from '../support/people.ts'
-import { startApiWithRoles } from '../support/roles.ts'
+import { type ApiWithRoles, startApiWithRoles } from '../support/roles.ts'
 
 const users = '/console/users'
 const invite = `${users}/invite`
 
-async function start(t: TestContext, engine: 'sqlite' | 'postgres', env: Record<string, string> = {}) {
-  const config = createConfig(t, {
+function start(owner: Owner, options: ApiOptions): Promise<ApiWithRoles> {
+  const config = createConfig(owner, {
     auth: `auth { roles {
       admin { permissions = ["*"] }
       manager { permissions = ["users.*", "posts.view"] }
@@ -20,7 +21,10 @@ async function start(t: TestContext, engine: 'sqlite' | 'postgres', env: Record<
       viewer { permissions = ["posts.view"] }
     } }`,
   })
-  const api = await startApiWithRoles(t, { engine, config, env })
+  return startApiWithRoles(owner, { ...options, config })
+}
+
+function enter(api: ApiWithRoles) {
   const browse = async (...roles: string[]) => {
     const { id, email, access } = await api.signInAs(...roles)
     const browser = openConsole(api)
@@ -31,8 +35,10 @@ async function start(t: TestContext, engine: 'sqlite' | 'postgres', env: Record<
 }
 
 onAnyEngine('people in the console', (engine) => {
+  const shared = shareService(start, { engine })
+
   test('are invited with a form; without mail the link is shown once', async (t) => {
-    const { api, browse } = await start(t, engine, { PUBLIC_URL: 'https://app.example.com' })
+    const { api, browse } = enter(await start(t, { engine, env: { PUBLIC_URL: 'https://app.example.com' } }))
     const manager = await browse('manager')
     const list = await manager.open(users)
     assert.ok(list.html.includes(`href="${invite}"`))
@@ -80,7 +86,8 @@ onAnyEngine('people in the console', (engine) => {
 
   test('get the invitation by mail where there is mail', async (t) => {
     const mailbox = await startSmtp(t)
-    const { browse } = await start(t, engine, { MAIL_URL: mailbox.url, PUBLIC_URL: 'https://app.example.com' })
+    const env = { MAIL_URL: mailbox.url, PUBLIC_URL: 'https://app.example.com' }
+    const { browse } = enter(await start(t, { engine, env }))
     const manager = await browse('manager')
     assert.match((await manager.open(invite)).text, /We mail a link/)
     await mailedToken(mailbox, 'Invitation', async () => {
@@ -90,8 +97,8 @@ onAnyEngine('people in the console', (engine) => {
     })
   })
 
-  test('are renamed and get another email', async (t) => {
-    const { api, browse } = await start(t, engine)
+  test('are renamed and get another email', async () => {
+    const { api, browse } = enter(await shared())
     const manager = await browse('manager')
     const user = await signIn(api, 'bob@example.com')
     const path = `${users}/${user.id}`
@@ -107,15 +114,15 @@ onAnyEngine('people in the console', (engine) => {
     assert.match((await manager.follow(saved)).text, /robert@example\.com .*Name Robert/)
   })
 
-  test('are disabled, enabled and deleted', async (t) => {
-    const { api, browse } = await start(t, engine)
+  test('are disabled, enabled and deleted', async () => {
+    const { api, browse } = enter(await shared())
     const manager = await browse('manager')
-    const user = await signIn(api, 'bob@example.com')
+    const user = await signIn(api, 'carol@example.com')
     const path = `${users}/${user.id}`
     await manager.open(path)
     assert.equal((await manager.submit(`${path}/disable`)).notice, 'user-disabled')
     assert.equal(await isSignedIn(api, user.access), false)
-    assert.match((await manager.open(users)).text, /bob@example\.com Disabled/)
+    assert.match((await manager.open(users)).text, /carol@example\.com Disabled/)
     const page = await manager.open(path)
     assert.match(page.text, /Disabled Yes since/)
     assert.ok(!page.hasForm(`${path}/disable`))
@@ -127,8 +134,8 @@ onAnyEngine('people in the console', (engine) => {
     assert.equal((await manager.open(path)).status, 404)
   })
 
-  test('those above, and those whom records refer to, stay, with the reason', async (t) => {
-    const { api, browse } = await start(t, engine)
+  test('those above, and those whom records refer to, stay, with the reason', async () => {
+    const { api, browse } = enter(await shared())
     const admin = await browse('admin')
     const manager = await browse('manager')
     const reader = await browse('reader')
@@ -152,8 +159,8 @@ onAnyEngine('people in the console', (engine) => {
     assert.match(kept.text, /Other records refer to this user/)
   })
 
-  test('administrators change their own name and roles there, and everything else on the account page', async (t) => {
-    const { api, browse } = await start(t, engine)
+  test('administrators change their own name and roles there, and everything else on the account page', async () => {
+    const { api, browse } = enter(await shared())
     await browse('admin')
     const admin = await browse('admin')
     const path = `${users}/${admin.id}`

@@ -1,6 +1,10 @@
-/** Processor time until the service is ready, beside a bare Fastify server with one route; resident size; `--help`. */
-import { spawnSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+/**
+ * Processor time until the service is ready, beside a bare Fastify server with one route; resident size; `--help`; and how
+ * long whoever edits a file waits, for `npm run dev` and for `npm run test:fast`.
+ */
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readFileSync, rmSync, utimesSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -11,7 +15,7 @@ import { cpuSecondsOf, startVersion, type VersionOptions } from './support/versi
 const rounds = 10
 /** By then the garbage of the start is collected. */
 const settleMs = 6000
-const max = { oneThread: 2, twoThreads: 3, helpSeconds: 0.1 }
+const max = { oneThread: 2, twoThreads: 3, helpSeconds: 0.1, restartSeconds: 1, testSeconds: 2 }
 const ticksPerSecond = 100
 
 const kinds = ['bare', 'one', 'two', 'all', 'sources'] as const
@@ -51,6 +55,8 @@ export const start: Benchmark = async () => {
       reported(`two threads in production, where both listen before it is ready: ${claim}`, ratios('all')),
       reported(`one thread, from the sources: ${claim}`, ratios('sources')),
       measureHelp(),
+      await measureRestarts(folder),
+      await measureTests(),
       await compareMemory('one thread', options.one),
       await compareMemory('two threads', options.two),
     ]
@@ -88,6 +94,75 @@ function measureHelp(): Result {
     claim: `latchkey --help: at most ${max.helpSeconds} s of processor time`,
     measured: `${seconds.toFixed(3)} s, mean of ${rounds}`,
     isMet: seconds <= max.helpSeconds,
+  }
+}
+
+/** From a saved file until the service listens again. */
+async function measureRestarts(folder: string): Promise<Result> {
+  const saved = join(root, 'src', 'features', 'posts', 'posts.service.ts')
+  const env = { PORT: '0', GQL_WS_PORT: '0', DATABASE_URL: `file:${join(folder, 'dev.db')}` }
+  const dev = runScript(['dev'], env)
+  try {
+    await dev.prints(/is listening/)
+    const seconds: number[] = []
+    for (let round = 0; round < rounds; round++) {
+      // Whoever has just started it has not saved yet.
+      await sleep(1000)
+      const savedAt = performance.now()
+      utimesSync(saved, new Date(), new Date())
+      await dev.prints(/is listening/)
+      seconds.push((performance.now() - savedAt) / 1000)
+    }
+    return describeWait('npm run dev listens again after a file was saved', seconds, max.restartSeconds)
+  } finally {
+    await dev.end()
+  }
+}
+
+/** Until the first test of a file has passed. */
+async function measureTests(): Promise<Result> {
+  const seconds: number[] = []
+  for (let round = 0; round < rounds; round++) {
+    const startedAt = performance.now()
+    const run = runScript(['test:fast', '--', 'test/api/problem-details.test.ts'])
+    await run.prints(/[✔✖]/)
+    seconds.push((performance.now() - startedAt) / 1000)
+    await run.end()
+  }
+  return describeWait('npm run test:fast of one file has its first result', seconds, max.testSeconds)
+}
+
+function describeWait(claim: string, seconds: number[], most: number): Result {
+  return {
+    claim: `${claim}: at most ${most} s`,
+    measured: `${median(seconds).toFixed(2)} s, median of ${seconds.length}`,
+    isMet: median(seconds) <= most,
+  }
+}
+
+/** In a session of its own, of which nothing stays. */
+function runScript(args: string[], env: Record<string, string> = {}) {
+  const child = spawn('npm', ['run', ...args], {
+    cwd: root,
+    env: { ...process.env, ...env },
+    detached: true,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const ended = once(child, 'exit')
+  return {
+    async prints(pattern: RegExp): Promise<void> {
+      for (;;) {
+        const [text] = await Promise.race([
+          once(child.stdout, 'data'),
+          ended.then(() => Promise.reject(new Error(`npm run ${args.join(' ')} ended`))),
+        ])
+        if (pattern.test(String(text))) return
+      }
+    },
+    async end(): Promise<void> {
+      if (child.exitCode === null) process.kill(-(child.pid as number), 'SIGTERM')
+      await ended
+    },
   }
 }
 

@@ -1,6 +1,7 @@
 /** Serving threads that are used again, because each has to load the whole program. */
-import { Worker } from 'node:worker_threads'
+import type { Worker } from 'node:worker_threads'
 import { servingThread, type Workers } from '../app/threads/supervised-thread.ts'
+import { Thread } from '../platform/threads/thread.ts'
 
 const idle: Worker[] = []
 
@@ -17,7 +18,7 @@ export const pooledWorkers: Workers = {
 }
 
 function start(): Worker {
-  const worker = new Worker(servingThread)
+  const worker = new Thread(servingThread)
   worker.once('exit', () => {
     const index = idle.indexOf(worker)
     if (index >= 0) idle.splice(index, 1)

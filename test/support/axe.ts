@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { AxeResults } from 'axe-core'
 import type { Page } from 'playwright-core'
+import { isFull } from './tiers.ts'
 
 /** Served beside the pages, which their CSP allows: the browser then keeps it compiled. */
 export const axeScript = {
@@ -13,29 +14,64 @@ export const axeScript = {
 /** Looks of text whose contrast is enough, on any page so far. */
 const readable = new Set<string>()
 
-/** One line per problem, of all rules or of contrast alone, which depends on nothing but the look of a text. */
+/** Hashes of what elements look like to axe-core, on pages without barriers so far. */
+const harmless = new Set<number>()
+
+/**
+ * One line per problem, of all rules or of contrast alone, which depends on nothing but the look of a text. Outside of
+ * `npm run test:full` a page is not checked if every element of it was like one on a page that was.
+ */
 export async function findBarriers(page: Page, runOnly?: readonly ['color-contrast']): Promise<string[]> {
+  const isAboutContrast = runOnly !== undefined
+  const { looks, shapes } = await page.evaluate<{ looks: string[]; shapes: number[] }>(`(() => {
+    const sample = (${sampleText})(new Set(${JSON.stringify([...readable])}))
+    for (const each of [...sample.values()].flat()) each.dataset.contrast = ''
+    const shapes = ${isAboutContrast} ? [] : (${shapesOf})(new Set([${[...harmless]}]))
+    return { looks: [...sample.keys()], shapes }
+  })()`)
+  const isKnown = shapes.length === 0 && (!isFull || isAboutContrast)
+  if (isKnown && looks.length === 0) return []
   if (!(await page.evaluate(`'axe' in window || import('${axeScript.path}').then(() => true, () => false)`))) {
     // There is no connection.
     await page.evaluate(axeScript.text)
   }
-  const options = { resultTypes: ['violations'], preload: false, ...(runOnly && { runOnly }) }
-  const { looks, violations } = (await page.evaluate(`(async () => {
-    const sample = (${sampleText})(new Set(${JSON.stringify([...readable])}))
-    const looks = [...sample.keys()]
-    if (looks.length === 0 && ${runOnly !== undefined}) return { looks, violations: [] }
-    const elements = [...sample.values()].flat()
-    for (const each of elements) each.dataset.contrast = ''
+  const options = { resultTypes: ['violations'], preload: false, ...(isKnown && { runOnly: ['color-contrast'] }) }
+  const violations = await page.evaluate<AxeResults['violations']>(`(async () => {
     axe.configure({ rules: [{ id: 'color-contrast', selector: '[data-contrast]' }] })
     const { violations } = await axe.run(document, ${JSON.stringify(options)})
-    for (const each of elements) delete each.dataset.contrast
-    return { looks, violations }
-  })()`)) as Pick<AxeResults, 'violations'> & { looks: string[] }
-  if (violations.length === 0) for (const look of looks) readable.add(look)
+    for (const each of document.querySelectorAll('[data-contrast]')) delete each.dataset.contrast
+    return violations
+  })()`)
+  if (violations.length === 0) {
+    for (const look of looks) readable.add(look)
+    for (const shape of shapes) harmless.add(shape)
+  }
   return violations.flatMap(({ id, help, nodes }) =>
     nodes.map(({ html, any }) => `${id}: ${help}: ${html} ${any.map(({ message }) => message).join(' ')}`),
   )
 }
+
+/** Of each visible element: what it is and is in, with its attributes, and those values that are words of HTML. */
+const shapesOf = `(known) => {
+  const places = new Map([[document.documentElement, '']])
+  const placeOf = (element) => {
+    if (!places.has(element)) places.set(element, placeOf(element.parentElement) + '>' + element.localName)
+    return places.get(element)
+  }
+  const telling = /^(?:type|role|scope|aria-(?!label|describedby|controls|owns|activedescendant|details).*)$/
+  const hashOf = (text) => {
+    let hash = 0
+    for (let i = 0; i < text.length; i++) hash = (Math.imul(hash, 31) + text.charCodeAt(i)) | 0
+    return hash
+  }
+  const found = new Set()
+  for (const element of document.querySelectorAll('*')) {
+    if (!element.checkVisibility()) continue
+    const attributes = [...element.attributes].filter(({ name }) => name !== 'data-contrast').map(({ name, value }) => (telling.test(name) ? name + '=' + value : name))
+    found.add(hashOf([placeOf(element), element.childNodes.length > 0, ...attributes.sort()].join()))
+  }
+  return [...found].filter((shape) => !known.has(shape))
+}`
 
 /**
  * The visible elements with text, but of those alike in all that contrast depends on only the first and the last: most

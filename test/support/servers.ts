@@ -82,6 +82,8 @@ async function startOnData(folder: string, data: string, more: Record<string, st
     fsync: 'off',
     full_page_writes: 'off',
     max_connections: 300,
+    // Each new database looks through them all.
+    shared_buffers: '16MB',
     deadlock_timeout: '50ms',
     ...more,
   }

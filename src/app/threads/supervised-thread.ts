@@ -1,9 +1,10 @@
 /** One serving thread, as the main thread sees it. */
-import { Worker } from 'node:worker_threads'
+import type { Worker } from 'node:worker_threads'
 import type { HubMethods } from '../../platform/threads/hub.ts'
 import { createPeer, type Peer } from '../../platform/threads/peer.ts'
 import { createStallMeter, lateMs, type Stall } from '../../platform/threads/pulse.ts'
 import { type Sample, sampleWorker } from '../../platform/threads/stack-sample.ts'
+import { Thread } from '../../platform/threads/thread.ts'
 import type { ListenAt } from '../create-app.ts'
 import { labelOf } from '../gauges.ts'
 import type { Descriptors, ThreadData, ThreadMethods } from './thread-methods.ts'
@@ -41,7 +42,7 @@ export interface Workers {
 }
 
 const newWorkers: Workers = {
-  take: () => new Worker(servingThread, { name: 'serving' }),
+  take: () => new Thread(servingThread, { name: 'serving' }),
   giveBack: (worker) => worker.terminate(),
 }
 

@@ -1,9 +1,9 @@
 /** Runs a backup and its proof in a thread of low priority, so that neither the event loop nor requests wait for it. */
-import { Worker } from 'node:worker_threads'
+import { Thread } from '../threads/thread.ts'
 import type { ArchiveMessage, ArchiveResult, ArchiveTask } from './archive-messages.ts'
 
 export async function runInArchiveThread(task: ArchiveTask, signal: AbortSignal): Promise<ArchiveResult> {
-  const worker = new Worker(new URL('./archive-thread.ts', import.meta.url), {
+  const worker = new Thread(new URL('./archive-thread.ts', import.meta.url), {
     workerData: task,
     // What it holds does not grow with the database; the rest is room for long rows.
     resourceLimits: { maxOldGenerationSizeMb: 512, maxYoungGenerationSizeMb: 16 },

@@ -7,6 +7,7 @@ import type { Piscina } from 'piscina'
 import { serviceUnavailable } from '../../core/app-error.ts'
 import { clientGone } from '../../core/current-client.ts'
 import { createFairQueue } from '../../core/fair-queue.ts'
+import { unwatchedEnvironment } from '../threads/thread.ts'
 import type { Task } from './bcrypt-thread.ts'
 
 export interface HashTicket {
@@ -69,5 +70,6 @@ async function openThreads(): Promise<Piscina> {
     niceIncrement: lowPriority,
     // With Atomics, idle threads would spin between tasks.
     atomics: 'disabled',
+    env: unwatchedEnvironment(),
   })
 }

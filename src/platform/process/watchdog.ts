@@ -1,8 +1,8 @@
 /** Watches the main thread from another one. Nothing else can notice that it does not respond. */
 import { url as debuggerUrl } from 'node:inspector'
-import { Worker } from 'node:worker_threads'
 import type { Log } from '../log/logger.ts'
 import { createPulse, startBeating } from '../threads/pulse.ts'
+import { Thread } from '../threads/thread.ts'
 import type { WatchdogData } from './watchdog-thread.ts'
 
 export interface Watchdog {
@@ -15,7 +15,7 @@ export function startWatchdog(unresponsiveSeconds: number, log: Log): Watchdog {
   if (unresponsiveSeconds === 0 || debuggerUrl() !== undefined) return { stop() {} }
   const pulse = createPulse()
   const beating = startBeating(pulse)
-  const worker = new Worker(new URL('./watchdog-thread.ts', import.meta.url), {
+  const worker = new Thread(new URL('./watchdog-thread.ts', import.meta.url), {
     name: 'watchdog',
     workerData: { pulse, unresponsiveSeconds } satisfies WatchdogData,
     resourceLimits: { maxOldGenerationSizeMb: 32, maxYoungGenerationSizeMb: 2 },

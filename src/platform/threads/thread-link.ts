@@ -1,5 +1,6 @@
 /** A worker thread that serves the thread that started it and, over ports, others. */
-import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads'
+import { MessageChannel, type MessagePort } from 'node:worker_threads'
+import { Thread } from './thread.ts'
 
 /** One user's connection to the thread. */
 export interface ThreadLink<To, From> {
@@ -20,7 +21,7 @@ export interface OwnedThread<To, From> extends ThreadLink<To, From> {
 export type LinkMessage = { kind: 'connect'; port: MessagePort } | { kind: 'close' }
 
 export function startThread<To, From>(file: URL, workerData: object): OwnedThread<To, From> {
-  const worker = new Worker(file, { workerData })
+  const worker = new Thread(file, { workerData })
   const exited = new Promise<void>((resolve) => worker.once('exit', () => resolve()))
   let isClosing = false
   return {

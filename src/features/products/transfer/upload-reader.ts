@@ -1,7 +1,7 @@
 /** Reads an uploaded file in a thread of its own: whatever is in the file, it can only harm that thread. */
-import { Worker } from 'node:worker_threads'
 import { exitCodes, FatalError } from '../../../core/fatal-error.ts'
 import { createPeer } from '../../../platform/threads/peer.ts'
+import { Thread } from '../../../platform/threads/thread.ts'
 import type { CheckedRow } from './row-check.ts'
 import type { FileSummary, UploadedFile, UploadMethods } from './upload-thread.ts'
 
@@ -22,7 +22,7 @@ export function openUploadReader(
   { name, bytes }: UploadedFile,
   { signal, maxHeapMegabytes = heapMegabytes }: { signal: AbortSignal; maxHeapMegabytes?: number },
 ): UploadReader {
-  const worker = new Worker(new URL('./upload-thread.ts', import.meta.url), {
+  const worker = new Thread(new URL('./upload-thread.ts', import.meta.url), {
     name: 'upload',
     workerData: { name, bytes } satisfies UploadedFile,
     transferList: [bytes.buffer],

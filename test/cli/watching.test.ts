@@ -1,0 +1,69 @@
+/** `npm run dev`: the sources, started again whenever one of them changes. */
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { root } from '../../src/config/root.ts'
+import { createClient } from '../../src/testing/client.ts'
+import { temporaryFolder } from '../support/databases.ts'
+import { eventually } from '../support/eventually.ts'
+import { environment } from '../support/process.ts'
+import { registerProcess } from '../support/run-folder.ts'
+import { isFull } from '../support/tiers.ts'
+
+const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+const extension = (greeting: string) => `import { defineFeature } from 'latchkey/feature'
+export default defineFeature({
+  name: 'greeting',
+  create: () => ({}),
+  routes: () => (app) => void app.get('/greeting', { config: { access: 'public', docs: false } }, () => ({ greeting: '${greeting}' })),
+})
+`
+
+test('serves with all its threads, and again as soon as a file of an extension has changed', async (t) => {
+  const folder = temporaryFolder(t)
+  const file = join(folder, 'greeting.ts')
+  writeFileSync(file, extension('Hello'))
+  const [, ...args] = String(scripts.dev).split(' node ')[1]?.match(/\S+/g) ?? []
+  const child = spawn(process.execPath, ['--watch', ...args], {
+    cwd: root,
+    env: environment({
+      HOST: '127.0.0.1',
+      PORT: '0',
+      GQL_WS_PORT: '0',
+      THREADS: isFull ? '2' : '1',
+      MAX_EVENT_LOOP_DELAY_MS: '0',
+      DATABASE_URL: `file:${join(folder, 'test.db')}`,
+      JWT_SECRET: 'x'.repeat(32),
+      BCRYPT_COST: '4',
+      LATCHKEY_EXTENSIONS: file,
+    }),
+  })
+  t.after(registerProcess(process.env.TEST_RUN_FOLDER ?? folder, child.pid as number))
+  const ended = once(child, 'exit')
+  t.after(async () => {
+    child.kill('SIGTERM')
+    await ended
+  })
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk))
+  const listening = (times: number) =>
+    eventually(() => {
+      const urls = [...output.matchAll(/"url":"([^"]+)".*is listening/g)]
+      return urls[times - 1]?.[1] ?? assert.fail(output)
+    })
+
+  const client = createClient(await listening(1))
+  assert.deepEqual((await client.get('/greeting')).body, { greeting: 'Hello' })
+  // Hashed in a thread of a library, written in one of SQLite.
+  const person = { name: 'Ada', email: 'ada@example.com', password: 'Correct-horse-9' }
+  assert.equal((await client.post('/api/auth/register', person)).status, 201)
+
+  writeFileSync(file, extension('Good morning'))
+  const again = createClient(await listening(2))
+  assert.deepEqual((await again.get('/greeting')).body, { greeting: 'Good morning' })
+  assert.equal((await again.post('/api/auth/login', person)).status, 200)
+  assert.doesNotMatch(output, /Failed running/)
+})

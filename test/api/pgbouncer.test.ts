@@ -14,12 +14,13 @@ import { open } from '../support/owners-schema.ts'
 import { signIn } from '../support/people.ts'
 import { type PoolMode, startPgBouncer } from '../support/pgbouncer.ts'
 import { lamp, productsPath } from '../support/products.ts'
+import { amount } from '../support/tiers.ts'
 import { startWatchingApi } from '../support/watched-connections.ts'
 
 /** More requests at once than there are server connections, with reads, single writes and batches of every kind. */
 async function useAll(api: Api, access: string): Promise<void> {
   const responses = await Promise.all(
-    Array.from({ length: 12 }, () => [
+    Array.from({ length: amount({ full: 12, otherwise: 5 }) }, () => [
       api.post(productsPath, lamp, access),
       api.get('/me', access),
       api.get(`${productsPath}?q=lamp`),

@@ -5,6 +5,7 @@ import { share } from '../support/api.ts'
 import { onAnyEngine, onEachEngine } from '../support/databases.ts'
 import { type MadeUser, makeUsers } from '../support/listed-users.ts'
 import { startApiWithRoles } from '../support/roles.ts'
+import { chosen } from '../support/tiers.ts'
 
 const path = '/api/admin/users'
 
@@ -46,8 +47,8 @@ onEachEngine('users in any order', (engine) => {
   for (const [field, key] of Object.entries(keys)) {
     test(`by ${field}, with all filters, page by page to the end and back`, async () => {
       const { api, access, users } = await service()
-      for (const [query, passes] of filters) {
-        for (const sign of ['', '-']) {
+      for (const [i, [query, passes]] of filters.entries()) {
+        for (const sign of chosen(['', '-'], (each) => (each === '') === (i % 2 === 0))) {
           const asked = `${path}?sort=${sign}${field}&${query}&per_page=25`
           const sorted = users.filter(passes).toSorted((a, b) => {
             const [x, y] = [key(a), key(b)]

@@ -7,7 +7,6 @@ import type { Piscina } from 'piscina'
 import { serviceUnavailable } from '../../core/app-error.ts'
 import { clientGone } from '../../core/current-client.ts'
 import { createFairQueue } from '../../core/fair-queue.ts'
-import { unwatchedEnvironment } from '../threads/thread.ts'
 import type { Task } from './bcrypt-thread.ts'
 
 export interface HashTicket {
@@ -70,6 +69,7 @@ async function openThreads(): Promise<Piscina> {
     niceIncrement: lowPriority,
     // With Atomics, idle threads would spin between tasks.
     atomics: 'disabled',
-    env: unwatchedEnvironment(),
+    // By which `node --watch` would have it send Piscina messages of its own.
+    env: {},
   })
 }

@@ -2,7 +2,6 @@
 import { parentPort, Worker } from 'node:worker_threads'
 
 /** In watch mode, Node has each thread tell its owner what it imports, among the messages of the program. */
-const watchMode = 'WATCH_REPORT_DEPENDENCIES'
 const reports = ['watch:import', 'watch:require']
 
 export class Thread extends Worker {
@@ -13,15 +12,8 @@ export class Thread extends Worker {
 
 /** To the process that watches, thread by thread. Returns whether it was for that one. */
 function passOn(message: unknown): boolean {
-  const isReport = typeof message === 'object' && message !== null && reports.some((each) => each in message)
-  if (!isReport || process.env[watchMode] === undefined) return false
+  if (typeof message !== 'object' || message === null || !reports.some((each) => each in message)) return false
   if (parentPort) parentPort.postMessage(message)
   else process.send?.(message)
   return true
-}
-
-/** For threads that a library starts: what they import is not watched. */
-export function unwatchedEnvironment(): NodeJS.ProcessEnv {
-  const { [watchMode]: _, ...rest } = process.env
-  return rest
 }

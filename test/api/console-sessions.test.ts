@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { createHmac, hash } from 'node:crypto'
 import { test } from 'node:test'
-import { shareApi, shareService, startApi } from '../support/api.ts'
+import { share, shareApi, shareService, startApi } from '../support/api.ts'
 import { createConfig } from '../support/config.ts'
 import { type ConsoleBrowser, openConsole } from '../support/console.ts'
 import { onAnyEngine } from '../support/databases.ts'
@@ -297,6 +297,16 @@ onAnyEngine('a session of the console', (engine) => {
   })
 })
 
+/** What services say at their start. Of several threads, the lines may come later. */
+const beginnings = new Map<string, () => Promise<string[]>>()
+
+function logOf(env: Record<string, string>): () => Promise<string[]> {
+  const key = JSON.stringify(env)
+  const known = beginnings.get(key) ?? share(async (owner) => (await startApi(owner, { env, threads: 1 })).log)
+  beginnings.set(key, known)
+  return known
+}
+
 const addresses: [env: Record<string, string>, warnings: number][] = [
   [{ NODE_ENV: 'production' }, 1],
   [{ NODE_ENV: 'production', PUBLIC_URL: 'http://latchkey.example.com' }, 1],
@@ -304,24 +314,24 @@ const addresses: [env: Record<string, string>, warnings: number][] = [
   [{ NODE_ENV: 'development' }, 0],
 ]
 for (const [env, warnings] of addresses) {
-  // Of several threads, the lines may come later.
-  test(`a session that is not bound to https is logged in production only: ${Object.values(env)}`, async (t) => {
-    const { log } = await startApi(t, { env, threads: 1 })
+  const said = logOf(env)
+  test(`a session that is not bound to https is logged in production only: ${Object.values(env)}`, async () => {
+    const log = await said()
     assert.equal(log.filter((line) => line.includes('server.public_url is not https')).length, warnings)
   })
 }
 
+const [production, development] = [logOf({ NODE_ENV: 'production' }), logOf({ NODE_ENV: 'development' })]
 test('production says at its start that every signed-in user may change products, if anybody can register', async (t) => {
   const writers = createConfig(t, { products: 'products { write_permission = "products.write" }' })
-  for (const [env, config, warnings] of [
-    [{ NODE_ENV: 'production' }, undefined, 1],
-    [{ NODE_ENV: 'production' }, writers, 0],
-    [{ NODE_ENV: 'production', REGISTRATION: 'closed' }, undefined, 0],
-    [{ NODE_ENV: 'development' }, undefined, 0],
+  const closed = { NODE_ENV: 'production', REGISTRATION: 'closed' }
+  for (const [log, warnings] of [
+    [await production(), 1],
+    [(await startApi(t, { env: { NODE_ENV: 'production' }, threads: 1, config: writers })).log, 0],
+    [(await startApi(t, { env: closed, threads: 1 })).log, 0],
+    [await development(), 0],
   ] as const) {
-    const { log, close } = await startApi(t, { env, threads: 1, ...(config && { config }) })
     assert.equal(log.filter((line) => line.includes('set products.write_permission')).length, warnings)
-    await close()
   }
 })
 

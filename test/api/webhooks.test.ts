@@ -132,7 +132,7 @@ onEachEngine('webhooks', (engine) => {
   })
 
   test('the table of account events has events that features write, and the types that webhooks may ask for', async (t) => {
-    const { db } = await startApiWithRoles(t, { engine })
+    const { db } = (await begin(t)).api
     const rows = await db.all<{ event: string; outcome: string; type: string }>('SELECT * FROM account_events')
     const { auditEvents } = declaredBy(ownFeatures)
     const unknown = rows.filter(({ event }) => !Object.hasOwn(auditEvents, event))

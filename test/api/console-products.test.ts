@@ -9,6 +9,7 @@ import { onAnyEngine } from '../support/databases.ts'
 import { register, signIn } from '../support/people.ts'
 import { createProduct, productsPath, sampleRow, withoutProducts } from '../support/products.ts'
 import { type ApiWithRoles, startApiWithRoles } from '../support/roles.ts'
+import { chosen } from '../support/tiers.ts'
 
 const list = '/console/products'
 const lamp = { name: 'Desk Lamp', description: 'Bright and warm', price: '1234.5', category: 'home', stock: '3' }
@@ -121,7 +122,7 @@ onAnyEngine('products in the console', (engine) => {
     const plain = Math.max(100, await send('name', 'x'.repeat(bytes)))
     const repeated = [' ', '1', '1,', ',111', '.', '$', '\n', ' $ ', '\u00a0']
     for (const field of ['price', 'stock']) {
-      for (const each of repeated) {
+      for (const each of chosen(repeated, (_, i) => field === 'price' || i % 3 === 0)) {
         const count = Math.floor(bytes / new URLSearchParams({ '': each }).toString().length)
         const ms = await send(field, `${each.repeat(count)}x`)
         assert.ok(ms < 50 * plain, `${JSON.stringify(each)} in ${field}: ${ms} ms, a name ${plain} ms`)

@@ -42,7 +42,7 @@ test('the page and the description are sent once: with their ETag, the answer is
 })
 
 test("pages outside of the console have the theme that was chosen in it, and the system's without one", async (t) => {
-  const api = await startApi(t)
+  const api = await shared()
   const secure = await startApi(t, { env: { PUBLIC_URL: 'https://shop.example.com' } })
   const themeAt = async ({ request }: Pick<typeof api, 'request'>, path: string, cookie: string) => {
     const { body, headers } = await request('GET', path, { headers: { cookie } })

@@ -22,7 +22,9 @@ if (engines.includes('postgres')) {
       }),
     )
     await Promise.all(commands)
-    assert.deepEqual(failures, { full: 2000, dropped: 10_000 })
+    assert.equal(failures.full + failures.dropped, 12_000)
+    // A check of the connection may be one of the ten thousand that wait.
+    assert.ok(failures.dropped <= 10_000 && failures.dropped > 9_990, JSON.stringify(failures))
     assert.equal(redis.isUp(), false)
     await assert.rejects(redis.client.incr('n'))
 

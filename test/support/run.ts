@@ -5,7 +5,7 @@
  * Arguments are test files, folders, or a part of their names: `npm run test:fast -- products`. With `--bundled` they test
  * the bundle instead of the sources, as `npm run test:full` does with all of test/api at its end.
  */
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, globSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join, relative, resolve } from 'node:path'
@@ -19,6 +19,8 @@ import { filesOf, isIn, type Tier, testFiles } from './tiers.ts'
 const wrongUsage = 64
 /** Of processor time, for all of `npm test`. Somebody waits for it. */
 const mostSeconds = 900
+/** Folders of test/ whose tests start bin/latchkey. */
+const startsProgram = ['cli', 'crash', 'docs', 'full', 'load', 'programs']
 const args = process.argv.slice(2)
 const tier: Tier = args.includes('--fast') ? 'fast' : args.includes('--full') ? 'full' : 'normal'
 const isBundled = args.includes('--bundled')
@@ -39,6 +41,9 @@ const found = inOrder(asked.length > 0 ? asked.flatMap(findFiles) : filesOf(tier
 // Each is loaded only if it is needed: a run of one file should begin at once.
 if (found.some((file) => isIn('browser', file))) (await import('./chromium.ts')).installChromium()
 if (found.some((file) => isIn('programs', file))) (await import('./programs.ts')).installTestPrograms()
+// Whoever starts the service would otherwise wait for its bundle, and read of it.
+if (found.some((file) => startsProgram.some((name) => isIn(name, file))))
+  spawnSync(process.execPath, [join(root, 'bin', 'run.mjs'), 'bundle'], { stdio: 'inherit' })
 const folder = createRunFolder(findPlace())
 recordTime(folder.path, '(checks)', cpuSecondsOf(process.pid))
 const servers =

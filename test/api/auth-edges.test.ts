@@ -1,11 +1,11 @@
 /** Regression tests for attacks and accidents. */
 import assert from 'node:assert/strict'
-import { type TestContext, test } from 'node:test'
+import { test } from 'node:test'
 import { hashSync } from '@node-rs/bcrypt'
-import type { Database } from '../../src/platform/database/database.ts'
 import { shareApi, shareService, startApi } from '../support/api.ts'
 import { onAnyEngine, onEachEngine } from '../support/databases.ts'
 import { eventually } from '../support/eventually.ts'
+import { holdWrite } from '../support/held-write.ts'
 import {
   challengeOf,
   claimsOf,
@@ -222,20 +222,3 @@ test('the link in a mail keeps the path of the public address', async (t) => {
   const link = /https:\/\/example\.com\/base\/console\/password\/reset\?token=/
   await eventually(() => assert.match(api.log.join(''), link))
 })
-
-/** Holds the next transaction with this statement back until it is released. */
-function holdWrite(t: Pick<TestContext, 'after'>, db: Database, text: string) {
-  const { write } = db
-  const [reached, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-  t.after(() => released.resolve())
-  Object.assign(db, {
-    async write(...statements: Parameters<typeof write>) {
-      if (!statements.some(({ sql }) => sql.includes(text))) return write(...statements)
-      db.write = write
-      reached.resolve()
-      await released.promise
-      return write(...statements)
-    },
-  })
-  return { reached: reached.promise, release: () => released.resolve() }
-}

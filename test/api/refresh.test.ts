@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type Api, shareApi, startApi } from '../support/api.ts'
+import { type Api, shareApi, shareService, startApi } from '../support/api.ts'
 import { onAnyEngine, onEachEngine } from '../support/databases.ts'
+import { holdWrite } from '../support/held-write.ts'
 import { again, claimsOf, isSignedIn, many, signIn } from '../support/people.ts'
+import { startApiWithRoles } from '../support/roles.ts'
 
 const key = 'a-key-of-sixteen-or-more'
 
@@ -19,6 +21,7 @@ async function assertDead(api: Api, access: string, refreshToken: string): Promi
 
 onEachEngine('refresh', (engine) => {
   const shared = shareApi({ engine })
+  const withDatabase = shareService(startApiWithRoles, { engine })
 
   test('returns a new pair of the same family, and the old access token stays valid', async () => {
     const api = await shared()
@@ -55,6 +58,18 @@ onEachEngine('refresh', (engine) => {
     assert.equal(winners.length, 1)
     await assertDead(api, user.access, user.refresh)
     await assertDead(api, winners[0]?.body.access_token, winners[0]?.body.refresh_token)
+  })
+
+  test('of a session that ends meanwhile, no new pair is given', async (t) => {
+    const api = await withDatabase()
+    const user = await signIn(api)
+    const { reached, release } = holdWrite(t, api.db, 'SET live_refresh_id')
+    const late = refresh(api, user.refresh)
+    await reached
+    const { family } = claimsOf(user.access)
+    assert.equal((await api.delete(`/api/auth/sessions/${family}`, user.access)).status, 204)
+    release()
+    assert.equal((await late).status, 401)
   })
 
   test('with a key, fifty at once are one request', async () => {

@@ -7,6 +7,7 @@ import { share } from '../support/api.ts'
 import { assertPasskey, createPasskey, enrol, localOrigin, logInWith, loginOptions } from '../support/authenticator.ts'
 import { onAnyEngine, onEachEngine } from '../support/databases.ts'
 import { deviceTokenIn, logInFrom } from '../support/devices.ts'
+import { holdWrite } from '../support/held-write.ts'
 import { mailedToken, startWithMail } from '../support/mailbox.ts'
 import { again, enableTwoFactor, isSignedIn, logIn, many, password, type SignedIn, signIn } from '../support/people.ts'
 import { type ApiWithRoles, startApiWithRoles } from '../support/roles.ts'
@@ -171,6 +172,17 @@ onEachEngine('passkeys', (engine) => {
     await logInWith(api, passkey, { counter: 1, privateKey })
     assert.equal((await trail(api, user.id)).at(-1), 'passkey_login failure', 'a counter is believed if it is signed')
     assert.equal((await logInWith(api, passkey, { counter: 100 })).status, 200)
+  })
+
+  test('of two that sign in at once, the one whose counter the other has passed is refused', async (t) => {
+    const { api, user } = await begin()
+    const { passkey } = await enrol(api, user, { counter: 5 })
+    const { reached, release } = holdWrite(t, api.db, 'UPDATE passkeys SET counter')
+    const late = logInWith(api, passkey, { counter: 6 })
+    await reached
+    assert.equal((await logInWith(api, passkey, { counter: 7 })).status, 200)
+    release()
+    assert.deepEqual(shown(await late), refused)
   })
 
   test('one is removed with the password, by its owner alone, and signs in no more', async () => {

@@ -7,6 +7,7 @@ import { freshMs } from '../../src/platform/access/route-guards.ts'
 import { shareService } from '../support/api.ts'
 import { createConfig } from '../support/config.ts'
 import { onAnyEngine, onEachEngine } from '../support/databases.ts'
+import { holdWrite } from '../support/held-write.ts'
 import { challengeOf, enableTwoFactor, isSignedIn, logIn, many } from '../support/people.ts'
 import { startApiWithRoles } from '../support/roles.ts'
 
@@ -129,6 +130,21 @@ onEachEngine('administration', (engine) => {
     assert.ok(responses.some(({ status }) => status === 200))
     const { roles } = (await api.get('/me', user.access)).body
     assert.ok(JSON.stringify(roles) === '["editor"]' || JSON.stringify(roles) === '["viewer"]')
+  })
+
+  test('roles that a user got meanwhile are not taken away by whoever may not', async (t) => {
+    const api = await startApiWithRoles(t, { engine, config: managerRoles(t) })
+    const [admin, manager] = [await api.signInAs('admin'), await api.signInAs('manager')]
+    const user = await api.signInAs('viewer')
+    const set = ({ access }: { access: string }, ...roles: string[]) =>
+      api.put(`/api/admin/users/${user.id}/roles`, { roles }, access)
+    const { reached, release } = holdWrite(t, api.db, 'UPDATE users SET roles')
+    const late = set(manager, 'viewer', 'manager')
+    await reached
+    assert.equal((await set(admin, 'admin')).status, 200)
+    release()
+    assert.equal((await late).status, 403)
+    assert.deepEqual((await api.get('/me', user.access)).body.roles, ['admin'])
   })
 })
 

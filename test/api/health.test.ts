@@ -112,9 +112,11 @@ test('with a token configured, metrics require it', async (t) => {
   assert.equal(missing.status, 401)
   assert.deepEqual(missing.body, { error: 'Missing access token' })
   assert.equal(missing.headers.get('www-authenticate'), 'Bearer')
-  const wrong = await api.get('/metrics', 'something-else')
-  assert.deepEqual([wrong.status, wrong.body], [401, { error: 'Invalid access token' }])
-  assert.equal(wrong.headers.get('www-authenticate'), 'Bearer error="invalid_token"')
+  for (const other of ['something-else', 'read-the-figured', 'Read-the-figures', 'read-the-figures-']) {
+    const wrong = await api.get('/metrics', other)
+    assert.deepEqual([wrong.status, wrong.body], [401, { error: 'Invalid access token' }])
+    assert.equal(wrong.headers.get('www-authenticate'), 'Bearer error="invalid_token"')
+  }
   assert.equal((await api.get('/metrics', 'read-the-figures')).status, 200)
 })
 

@@ -103,22 +103,6 @@ onEachEngine('webhooks', (engine) => {
     assert.deepEqual([older.body.data.length, older.body.meta.more], [1, false])
   })
 
-  test('are at most a hundred, however many are asked for at once', async (t) => {
-    const { api, access } = await begin(t)
-    const { id } = await createWebhook(api, access, 'https://example.com/hook')
-    const columns = 'url, types, description, secret, position, owner_id, created_at, updated_at'
-    const copy = {
-      sql: `INSERT INTO webhooks (${columns}) SELECT ${columns} FROM webhooks WHERE id = $1`,
-      params: [id],
-    }
-    await api.db.write(...Array.from({ length: 97 }, () => copy))
-    const ask = () => api.post(path, { url: 'https://example.com/hook', types: ['product.*'] }, access)
-    const answers = await Promise.all(Array.from({ length: 10 }, ask))
-    assert.deepEqual(answers.map(({ status }) => status).sort(), [...Array(2).fill(201), ...Array(8).fill(409)])
-    const [refused] = answers.filter(({ status }) => status === 409)
-    assert.deepEqual(refused?.body, { error: 'Too many webhooks' })
-  })
-
   test('tell of account events', async (t) => {
     const { api, access } = await begin(t)
     const receiver = await startReceiver(t)

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type Api, shareApi, startApi } from '../support/api.ts'
+import { type Api, shareApi, shareService, startApi } from '../support/api.ts'
 import { onAnyEngine, onEachEngine } from '../support/databases.ts'
+import { holdWrite } from '../support/held-write.ts'
 import { challengeOf, enableTwoFactor, isSignedIn, logIn, many, password, signIn, totp } from '../support/people.ts'
+import { startApiWithRoles } from '../support/roles.ts'
 
 function verify(api: Api, challenge_token: string, code: string) {
   return api.post('/api/auth/2fa/verify', { challenge_token, code })
@@ -18,6 +20,7 @@ async function start(api: Api) {
 
 onEachEngine('two-factor', (engine) => {
   const shared = shareApi({ engine })
+  const withDatabase = shareService(startApiWithRoles, { engine })
 
   test('is set up with the password, active with the first code, and gives ten recovery codes', async () => {
     const api = await shared()
@@ -42,6 +45,20 @@ onEachEngine('two-factor', (engine) => {
     assert.deepEqual((await api.get('/api/auth/2fa', user.access)).body, { enabled: true, recovery_codes_left: 10 })
     const twice = await api.post('/api/auth/2fa/setup', { password }, user.access)
     assert.deepEqual([twice.status, twice.body], [409, { error: 'Two-factor already enabled' }])
+  })
+
+  test('a secret that another has replaced meanwhile is not turned on', async (t) => {
+    const api = await withDatabase()
+    const user = await signIn(api)
+    const setUp = async () => (await api.post('/api/auth/2fa/setup', { password }, user.access)).body.secret
+    const first = await setUp()
+    const { reached, release } = holdWrite(t, api.db, 'SET enabled = TRUE')
+    const late = api.post('/api/auth/2fa/enable', { code: totp(api, first) }, user.access)
+    await reached
+    assert.notEqual(await setUp(), first)
+    release()
+    assert.equal((await late).status, 409)
+    assert.equal((await api.get('/api/auth/2fa', user.access)).body.enabled, false)
   })
 
   test('a code sent twenty times in parallel works once, with one challenge or with many', async () => {

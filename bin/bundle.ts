@@ -398,6 +398,7 @@ for (const [signal, code] of [
 
 if (ownFolder !== undefined) {
   await makeAll(ownFolder)
+  cleanUp()
   process.exit()
 }
 say('bundling the sources')

@@ -24,6 +24,7 @@ const additions = defineFeature({
     app.get('/api/auth/additions', open, async () => 'reached')
     app.post('/api/auth/me', open, async () => 'reached')
     app.get('/api/auth/public', { config: { access: 'public', docs: false } }, async () => 'reached')
+    app.post('/api/suggestions', { config: { access: 'public', docs: false } }, async () => 'reached')
     app.get('/api/:area/by-parameter', open, async () => 'reached')
     app.get('/api/auth/files/*', open, async () => 'reached')
     app.get('/api/authors', open, async () => 'reached')
@@ -263,6 +264,14 @@ onAnyEngine('an API key', (engine) => {
         ['refused', high.owner.id, manager.id],
       ],
     )
+  })
+
+  test('with permissions changes nothing where an extension lets anybody, as no permission is named', async () => {
+    const { api, keyOf } = await shared()
+    const suggest = (token?: string) => api.request('POST', '/api/suggestions', { json: {}, token })
+    assert.equal((await suggest()).status, 200)
+    assert.equal((await suggest((await keyOf(['editor'])).key)).status, 200)
+    assert.equal((await suggest((await keyOf(['editor'], ['posts.*'])).key)).status, 403)
   })
 
   test('asks GraphQL for what both may', async () => {

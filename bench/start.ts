@@ -127,7 +127,7 @@ async function measureTests(): Promise<Result> {
     const run = runScript(['test:fast', '--', 'test/api/problem-details.test.ts'])
     await run.prints(/[✔✖]/)
     seconds.push((performance.now() - startedAt) / 1000)
-    await run.end()
+    await run.ended
   }
   return describeWait('npm run test:fast of one file has its first result', seconds, max.testSeconds)
 }
@@ -150,6 +150,7 @@ function runScript(args: string[], env: Record<string, string> = {}) {
   })
   const ended = once(child, 'exit')
   return {
+    ended,
     async prints(pattern: RegExp): Promise<void> {
       for (;;) {
         const [text] = await Promise.race([

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { insertMany } from '../../src/features/products/bulk.store.ts'
 import type { ProductValues } from '../../src/features/products/product.ts'
-import type { Api } from '../support/api.ts'
-import { share } from '../support/api.ts'
+import type { Dialect } from '../../src/platform/database/database.ts'
+import { type Api, type Owner, share } from '../support/api.ts'
 import { onAnyEngine, onEachEngine } from '../support/databases.ts'
 import { idsOf, productsPath, sampleRow } from '../support/products.ts'
 import { type ApiWithRoles, startApiWithRoles } from '../support/roles.ts'
@@ -85,20 +85,22 @@ async function walk(api: Api, query: string): Promise<{ ids: number[]; pages: nu
   return { ids, pages, totals }
 }
 
-onEachEngine('products in any order', (engine) => {
-  const service = share(async (owner) => {
-    const api = await startApiWithRoles(owner, { engine })
-    await api.db.write(insertMany(engine, makeProducts(), '2026-01-01T00:00:00.000Z'))
-    await api.db.write({
-      sql: `UPDATE products SET updated_at = $1 WHERE id % 3 = 0`,
-      params: ['2026-01-02T10:00:00.000Z'],
-    })
-    await api.db.write({ sql: 'UPDATE products SET deleted_at = updated_at WHERE id % 17 = 0' })
-    const stored = await api.db.all<Stored>(
-      'SELECT id, name, price_cents, category, stock, active, updated_at FROM products WHERE deleted_at IS NULL',
-    )
-    return { api, stored: stored.map((product) => ({ ...product, active: Boolean(product.active) })) }
+async function start(owner: Owner, engine: Dialect) {
+  const api = await startApiWithRoles(owner, { engine })
+  await api.db.write(insertMany(engine, makeProducts(), '2026-01-01T00:00:00.000Z'))
+  await api.db.write({
+    sql: `UPDATE products SET updated_at = $1 WHERE id % 3 = 0`,
+    params: ['2026-01-02T10:00:00.000Z'],
   })
+  await api.db.write({ sql: 'UPDATE products SET deleted_at = updated_at WHERE id % 17 = 0' })
+  const stored = await api.db.all<Stored>(
+    'SELECT id, name, price_cents, category, stock, active, updated_at FROM products WHERE deleted_at IS NULL',
+  )
+  return { api, stored: stored.map((product) => ({ ...product, active: Boolean(product.active) })) }
+}
+
+onEachEngine('products in any order', (engine) => {
+  const service = share((owner) => start(owner, engine))
 
   for (const field of Object.keys(keys) as Sorted[]) {
     test(`by ${field}, with all filters, page by page to the end and back`, async () => {
@@ -167,19 +169,7 @@ onEachEngine('products in any order', (engine) => {
 })
 
 onAnyEngine('products in any order', (engine) => {
-  const service = share(async (owner) => {
-    const api = await startApiWithRoles(owner, { engine })
-    await api.db.write(insertMany(engine, makeProducts(), '2026-01-01T00:00:00.000Z'))
-    await api.db.write({
-      sql: `UPDATE products SET updated_at = $1 WHERE id % 3 = 0`,
-      params: ['2026-01-02T10:00:00.000Z'],
-    })
-    await api.db.write({ sql: 'UPDATE products SET deleted_at = updated_at WHERE id % 17 = 0' })
-    const stored = await api.db.all<Stored>(
-      'SELECT id, name, price_cents, category, stock, active, updated_at FROM products WHERE deleted_at IS NULL',
-    )
-    return { api, stored: stored.map((product) => ({ ...product, active: Boolean(product.active) })) }
-  })
+  const service = share((owner) => start(owner, engine))
 
   test('pages lead back to where they came from, and have links', async () => {
     const { api } = await service()

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { lowerByCodePoint } from '../../src/core/text.ts'
-import { share } from '../support/api.ts'
+import type { Dialect } from '../../src/platform/database/database.ts'
+import { type Owner, share } from '../support/api.ts'
 import { onAnyEngine, onEachEngine } from '../support/databases.ts'
 import { type MadeUser, makeUsers } from '../support/listed-users.ts'
 import { startApiWithRoles } from '../support/roles.ts'
@@ -32,17 +33,19 @@ const filters: readonly [query: string, passes: (user: MadeUser) => boolean][] =
   ],
 ]
 
+async function start(owner: Owner, engine: Dialect) {
+  const api = await startApiWithRoles(owner, { engine })
+  const admin = await api.signInAs('admin')
+  const made = await makeUsers(api, 90)
+  const self: MadeUser = {
+    ...{ id: admin.id, email: admin.email, name: 'Ada', roles: ['admin'] },
+    ...{ isDisabled: false, isLocked: false, isInvited: false, hasTwoFactor: false },
+  }
+  return { api, access: admin.access, users: [self, ...made] }
+}
+
 onEachEngine('users in any order', (engine) => {
-  const service = share(async (owner) => {
-    const api = await startApiWithRoles(owner, { engine })
-    const admin = await api.signInAs('admin')
-    const made = await makeUsers(api, 90)
-    const self: MadeUser = {
-      ...{ id: admin.id, email: admin.email, name: 'Ada', roles: ['admin'] },
-      ...{ isDisabled: false, isLocked: false, isInvited: false, hasTwoFactor: false },
-    }
-    return { api, access: admin.access, users: [self, ...made] }
-  })
+  const service = share((owner) => start(owner, engine))
 
   for (const [field, key] of Object.entries(keys)) {
     test(`by ${field}, with all filters, page by page to the end and back`, async () => {
@@ -81,16 +84,7 @@ onEachEngine('users in any order', (engine) => {
 })
 
 onAnyEngine('users in any order', (engine) => {
-  const service = share(async (owner) => {
-    const api = await startApiWithRoles(owner, { engine })
-    const admin = await api.signInAs('admin')
-    const made = await makeUsers(api, 90)
-    const self: MadeUser = {
-      ...{ id: admin.id, email: admin.email, name: 'Ada', roles: ['admin'] },
-      ...{ isDisabled: false, isLocked: false, isInvited: false, hasTwoFactor: false },
-    }
-    return { api, access: admin.access, users: [self, ...made] }
-  })
+  const service = share((owner) => start(owner, engine))
 
   test('refuses what it does not understand, and says why', async () => {
     const { api, access } = await service()

@@ -24,9 +24,9 @@ const harmless = new Set<number>()
 export async function findBarriers(page: Page, runOnly?: readonly ['color-contrast']): Promise<string[]> {
   const isAboutContrast = runOnly !== undefined
   const { looks, shapes } = await page.evaluate<{ looks: string[]; shapes: number[] }>(`(() => {
+    const shapes = ${isAboutContrast} ? [] : (${shapesOf})(new Set([${[...harmless]}]))
     const sample = (${sampleText})(new Set(${JSON.stringify([...readable])}))
     for (const each of [...sample.values()].flat()) each.dataset.contrast = ''
-    const shapes = ${isAboutContrast} ? [] : (${shapesOf})(new Set([${[...harmless]}]))
     return { looks: [...sample.keys()], shapes }
   })()`)
   const isKnown = shapes.length === 0 && (!isFull || isAboutContrast)
@@ -67,7 +67,7 @@ const shapesOf = `(known) => {
   const found = new Set()
   for (const element of document.querySelectorAll('*')) {
     if (!element.checkVisibility()) continue
-    const attributes = [...element.attributes].filter(({ name }) => name !== 'data-contrast').map(({ name, value }) => (telling.test(name) ? name + '=' + value : name))
+    const attributes = [...element.attributes].map(({ name, value }) => (telling.test(name) ? name + '=' + value : name))
     found.add(hashOf([placeOf(element), element.childNodes.length > 0, ...attributes.sort()].join()))
   }
   return [...found].filter((shape) => !known.has(shape))

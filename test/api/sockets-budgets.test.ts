@@ -7,7 +7,7 @@ import { eventually } from '../support/eventually.ts'
 import { codeOf, send } from '../support/graphql.ts'
 import { signIn } from '../support/people.ts'
 import { clientFrame, openRaw } from '../support/raw-socket.ts'
-import { openSocket, openTransport, shareSocketApi, startSocketApi } from '../support/sockets.ts'
+import { openSocket, openTransport, shareSocketApi, startSocketApi, wide } from '../support/sockets.ts'
 import { serveStandaloneSockets } from '../support/standalone-sockets.ts'
 
 const counter = 'subscription { counter { count } }'
@@ -44,18 +44,6 @@ const costly = [
     access: 'public',
     async *subscribe(_args, { values }) {
       yield* values('costly')
-    },
-  }),
-]
-
-const wide = [
-  objectType({ name: 'Wide', fields: { text: 'String' } }),
-  subscription({
-    name: 'wide',
-    type: 'Wide',
-    access: 'public',
-    async *subscribe(_args, { values }) {
-      yield* values('wide')
     },
   }),
 ]

@@ -4,22 +4,10 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { test } from 'node:test'
 import { WebSocket } from 'ws'
-import { objectType, subscription } from '../../src/platform/graphql/schema/elements.ts'
 import { eventually } from '../support/eventually.ts'
-import { openSocket, startSocketApi } from '../support/sockets.ts'
+import { openSocket, startSocketApi, wide } from '../support/sockets.ts'
 import { serveStandaloneSockets } from '../support/standalone-sockets.ts'
 
-const wide = [
-  objectType({ name: 'Wide', fields: { text: 'String' } }),
-  subscription({
-    name: 'wide',
-    type: 'Wide',
-    access: 'public',
-    async *subscribe(_args, { values }) {
-      yield* values('wide')
-    },
-  }),
-]
 const text = 'x'.repeat(100_000)
 
 for (const isBack of [true, false]) {

@@ -41,6 +41,19 @@ export async function countPosts({ db }: Pick<SocketApi, 'db'>): Promise<number>
   return (await db.get<{ n: number }>('SELECT count(*) AS n FROM posts'))?.n ?? 0
 }
 
+/** A subscription whose messages are as long as a test publishes them. */
+export const wide = [
+  objectType({ name: 'Wide', fields: { text: 'String' } }),
+  subscription({
+    name: 'wide',
+    type: 'Wide',
+    access: 'public',
+    async *subscribe(_args, { values }) {
+      yield* values('wide')
+    },
+  }),
+]
+
 export interface SocketOptions {
   protocol?: string | string[]
   headers?: Record<string, string>

@@ -7,6 +7,7 @@ import type { Piscina } from 'piscina'
 import { serviceUnavailable } from '../../core/app-error.ts'
 import { clientGone } from '../../core/current-client.ts'
 import { createFairQueue } from '../../core/fair-queue.ts'
+import { cachingModule, toDataUrl } from '../threads/thread.ts'
 import type { Task } from './bcrypt-thread.ts'
 
 export interface HashTicket {
@@ -60,6 +61,7 @@ export function createHashPool(): HashPool {
 /** With the first hash: a service that is not logged in to does without 10 MB. From then on, one thread is kept. */
 async function openThreads(): Promise<Piscina> {
   const { Piscina } = await import('piscina')
+  const caching = cachingModule()
   return new Piscina({
     filename: new URL('./bcrypt-thread.ts', import.meta.url).href,
     name: 'runTask',
@@ -71,5 +73,6 @@ async function openThreads(): Promise<Piscina> {
     atomics: 'disabled',
     // By which `node --watch` would have it send Piscina messages of its own.
     env: {},
+    ...(caching !== undefined && { execArgv: ['--import', toDataUrl(caching)] }),
   })
 }

@@ -5,7 +5,7 @@ import threads from 'node:worker_threads'
 threads.Worker = class extends threads.Worker {
   constructor(file, options) {
     super(file, options)
-    if (String(file).includes('/writer-thread.')) process.once('SIGUSR2', () => this.terminate())
+    if (String(file).includes('writer-thread.')) process.once('SIGUSR2', () => this.terminate())
   }
 }
 syncBuiltinESMExports()

@@ -50,7 +50,8 @@ const servers =
   tier === 'fast' ? undefined : await (await import('./servers.ts')).startServers(folder.path, readGiven())
 const expected = new Set([folder.watchdog, ...daemonsIn(folder.path)])
 const templates = await (await import('./templates.ts')).createTemplates(folder.path, servers?.databaseUrl)
-const runs = [...(isBundled ? [] : [await testSources()]), ...(isBundled || isAll('full') ? [await testBundle()] : [])]
+const runs = isBundled ? [] : [await testSources()]
+if (isBundled || (isAll('full') && !runs[0]?.isInterrupted)) runs.push(await testBundle())
 await templates.remove()
 const sessions = runs.map(({ pid }) => pid)
 const leftovers = await removeLeftovers({ ...folder, folder: folder.path, sessions, expected })
@@ -120,6 +121,7 @@ function readGiven() {
 interface Ended {
   pid: number
   code: number
+  isInterrupted: boolean
 }
 
 /** In a session of its own, to which it forwards signals. */
@@ -128,13 +130,17 @@ function run(command: string, rest: string[], env: Record<string, string>): Prom
     const options = { cwd: root, stdio: 'inherit', detached: true, env: { ...process.env, ...env } } as const
     const child = spawn(command, rest, options)
     const pid = child.pid as number
-    const end = () => process.kill(-pid, 'SIGTERM')
+    let isInterrupted = false
+    const end = () => {
+      isInterrupted = true
+      process.kill(-pid, 'SIGTERM')
+    }
     const signals = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const
     for (const signal of signals) process.once(signal, end)
     child.once('error', reject)
     child.once('exit', (code) => {
       for (const signal of signals) process.off(signal, end)
-      resolve({ pid, code: code ?? 1 })
+      resolve({ pid, code: code ?? 1, isInterrupted })
     })
   })
 }

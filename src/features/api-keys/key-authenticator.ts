@@ -29,7 +29,8 @@ export function createKeyAuthenticator(deps: KeyAuthenticatorDeps) {
   /** Keyed by the stored JSON. */
   const compiled = new LRUCache<string, Allows>({ max: 1000 })
   /** When this node last checked or wrote `last_used_at` of a key, in Unix seconds. */
-  const written = new LRUCache<string, number>({ max: 10_000 })
+  // With `max`, it would fill arrays of that length at once.
+  const written = new LRUCache<string, number>({ maxSize: 10_000, sizeCalculation: () => 1 })
   const underWay = new Set<Promise<void>>()
 
   function allowsOf(permissions: string): Allows {

@@ -84,7 +84,8 @@ export function createTokens({ keys, algorithm, issuer, clock }: TokenOptions): 
   }
   const readHeader = createHeaderReader(algorithm, verifiers, current.kid)
   /** Genuine tokens only, so that forged ones cannot evict them. */
-  const cached = new LRUCache<string, Claims>({ max: maxCached })
+  // With `max`, it would fill arrays of that length at once.
+  const cached = new LRUCache<string, Claims>({ maxSize: maxCached, sizeCalculation: () => 1 })
   /** Of genuine tokens only. There are few: one for each type and key. */
   const headers = new LRUCache<string, Header>({ max: 100 })
 

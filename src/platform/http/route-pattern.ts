@@ -17,6 +17,7 @@ export function nameRoutes(app: FastifyInstance): void {
 
 /** `/products/:id(^[0-9]+$)` is `/products/:id`. */
 export function patternOf(url: string): string {
+  if (!url.includes('(')) return url
   let pattern = ''
   let depth = 0
   // As the router reads them: a parenthesis after a backslash is none.

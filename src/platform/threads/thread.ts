@@ -1,4 +1,6 @@
 /** A worker thread, which also works under `node --watch`, and keeps compiled code as the process does. */
+import { getCompileCacheDir } from 'node:module'
+import { dirname } from 'node:path'
 import { parentPort, Worker, type WorkerOptions } from 'node:worker_threads'
 
 /** In watch mode, Node has each thread tell its owner what it imports, among the messages of the program. */
@@ -17,10 +19,10 @@ export class Thread extends Worker {
 
 /** Turns on Node's compile cache, which is off in a new thread: loading what strips the types from our sources takes 150 ms. */
 export function cachingModule(): string | undefined {
-  const folder = process.env.NODE_COMPILE_CACHE
+  const folder = getCompileCacheDir()
   // The bundle has compiled code of its own.
-  if (!folder || !import.meta.url.endsWith('.ts')) return undefined
-  return `import { enableCompileCache } from 'node:module'\nenableCompileCache(${JSON.stringify(folder)})\n`
+  if (folder === undefined || !import.meta.url.endsWith('.ts')) return undefined
+  return `import { enableCompileCache } from 'node:module'\nenableCompileCache(${JSON.stringify(dirname(folder))})\n`
 }
 
 export function toDataUrl(module: string): string {

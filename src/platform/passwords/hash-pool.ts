@@ -71,8 +71,6 @@ async function openThreads(): Promise<Piscina> {
     niceIncrement: lowPriority,
     // With Atomics, idle threads would spin between tasks.
     atomics: 'disabled',
-    // By which `node --watch` would have it send Piscina messages of its own.
-    env: {},
     ...(caching !== undefined && { execArgv: ['--import', toDataUrl(caching)] }),
   })
 }

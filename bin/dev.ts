@@ -1,0 +1,178 @@
+/**
+ * `npm run dev`: runs the sources, and again whenever one of their files changes. The next process is prepared beforehand: it
+ * has loaded the dependencies, which takes a third of a start.
+ */
+import { type ChildProcess, fork } from 'node:child_process'
+import { type FSWatcher, watch } from 'node:fs'
+import { registerHooks } from 'node:module'
+import { basename, dirname, join, relative } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const root = dirname(import.meta.dirname)
+const main = join(root, 'src', 'main.ts')
+const dependencies = join(root, 'node_modules')
+/** Editors write a file in several steps, some of them beside it. */
+const settledMs = 50
+const temporary = /(?:^|[/\\])\.|~$|[/\\]\d+$/
+/** Once nothing has been loaded for so long, the start is over. */
+const preparedAfterMs = 300
+const reportedEveryMs = 100
+
+/** To a process: load these modules, or run the program. From it: what it has loaded. */
+type Order = { prepare: readonly string[] } | { run: readonly string[] }
+type Report = { loaded: readonly string[] }
+
+if (process.send) beRun()
+else superviseRuns(process.argv.slice(2))
+
+function superviseRuns(args: readonly string[]): void {
+  let running: ChildProcess | undefined
+  let prepared: ChildProcess | undefined
+  let isEnding = false
+  let isStopping = false
+  /** Modules of dependencies that the program has loaded so far. */
+  const known = new Set<string>()
+  /** By folder. */
+  const watched = new Map<string, { files: Set<string>; watcher: FSWatcher }>()
+  let changed: string | undefined
+  let settling: NodeJS.Timeout | undefined
+  let preparing: NodeJS.Timeout | undefined
+
+  for (const folder of ['src', 'config']) {
+    const watcher = watch(join(root, folder), { recursive: true }, (_event, name) => {
+      if (name !== null && !temporary.test(name)) noticeChange(join(root, folder, name))
+    })
+    watcher.on('error', (error) => tell(`cannot watch ${folder}: ${error.message}`))
+  }
+  // At a terminal the program gets this signal itself.
+  process.on('SIGINT', () => end(process.stdin.isTTY ? undefined : 'SIGINT'))
+  for (const signal of ['SIGTERM', 'SIGHUP'] as const) process.on(signal, () => end(signal))
+  start()
+
+  function launch(): ChildProcess {
+    const child = fork(import.meta.filename)
+    child.on('message', ({ loaded }: Report) => {
+      for (const url of loaded) note(url)
+      if (child === running) prepareSoon()
+    })
+    child.on('error', (error) => tell(error.message))
+    child.once('exit', () => {
+      if (child === prepared) prepared = undefined
+    })
+    return child
+  }
+
+  function start(): void {
+    clearTimeout(preparing)
+    // It loads what is there now.
+    changed = undefined
+    const child = prepared ?? launch()
+    prepared = undefined
+    running = child
+    order(child, { run: args })
+    child.once('exit', (code) => {
+      running = undefined
+      if (isEnding) process.exit(code ?? 1)
+      if (isStopping) start()
+      else tell(`ended with code ${code}; it starts again when a file changes`)
+      isStopping = false
+    })
+  }
+
+  function prepareSoon(): void {
+    if (prepared) return
+    clearTimeout(preparing)
+    preparing = setTimeout(() => {
+      prepared = launch()
+      order(prepared, { prepare: [...known] })
+    }, preparedAfterMs)
+  }
+
+  function noticeChange(path: string): void {
+    changed ??= path
+    clearTimeout(settling)
+    settling = setTimeout(startAgain, settledMs)
+  }
+
+  function startAgain(): void {
+    if (isEnding || isStopping) return
+    tell(`${relative(root, changed ?? root)} has changed; starting again`)
+    isStopping = running?.kill('SIGTERM') ?? false
+    if (!running) start()
+  }
+
+  function note(url: string): void {
+    const path = fileURLToPath(url)
+    if (path.startsWith(dependencies)) {
+      if (/\.[cm]?js$/.test(path)) known.add(url)
+    } else if (!path.startsWith(join(root, 'src'))) watchFile(path)
+  }
+
+  /** Such as those of extensions. By their folder: editors replace files. */
+  function watchFile(path: string): void {
+    const folder = dirname(path)
+    const there = watched.get(folder)
+    if (there) {
+      there.files.add(basename(path))
+      return
+    }
+    const files = new Set([basename(path)])
+    const watcher = watch(folder, (_event, name) => {
+      if (name !== null && files.has(name)) noticeChange(join(folder, name))
+    })
+    watcher.on('error', () => watched.delete(folder))
+    watched.set(folder, { files, watcher })
+  }
+
+  function end(signal: NodeJS.Signals | undefined): void {
+    isEnding = true
+    clearTimeout(preparing)
+    clearTimeout(settling)
+    prepared?.kill('SIGKILL')
+    if (!running) process.exit(0)
+    if (signal) running.kill(signal)
+  }
+}
+
+function order(child: ChildProcess, given: Order): void {
+  child.send(given, () => {})
+}
+
+function tell(line: string): void {
+  process.stderr.write(`latchkey: ${line}\n`)
+}
+
+/** Loads modules when it is told to, and then the program. */
+function beRun(): void {
+  let loaded: string[] = []
+  registerHooks({
+    load(url, context, nextLoad) {
+      if (url.startsWith('file:')) loaded.push(url)
+      return nextLoad(url, context)
+    },
+  })
+  let work = Promise.resolve()
+  process.on('message', (given: Order) => {
+    work = work.then(() => ('prepare' in given ? prepare(given.prepare) : run(given.run)))
+  })
+  // Whoever ends the other process wants no service left behind.
+  process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'))
+
+  async function prepare(urls: readonly string[]): Promise<void> {
+    // What a dependency needs to be loaded may not be there yet.
+    for (const url of urls) await import(url).catch(() => {})
+  }
+
+  async function run(args: readonly string[]): Promise<void> {
+    process.channel?.unref()
+    process.argv = [process.execPath, main, 'start', ...args]
+    setInterval(report, reportedEveryMs).unref()
+    process.once('exit', report)
+    await import(main)
+  }
+
+  function report(): void {
+    if (loaded.length > 0 && process.connected) process.send?.({ loaded } satisfies Report)
+    loaded = []
+  }
+}

@@ -1,6 +1,8 @@
 /** Joins what the features declare statically, before any of them is created. */
 import { join } from 'node:path'
 import type { ConfigPart, CoreConfig } from '../config/config.ts'
+import { users } from '../features/users/users.feature.ts'
+import { withAddedRoles } from '../features/users/users.keys.ts'
 import type { Expiring } from '../platform/database/cleanup.ts'
 import type { DeclaredSchema, MigrationFolder } from '../platform/database/migrations.ts'
 import type { Feature } from '../platform/feature.ts'
@@ -11,16 +13,20 @@ const platformMigrations = [
   { path: join(import.meta.dirname, 'migrations') },
   { path: join(import.meta.dirname, '..', 'platform', 'audit', 'migrations') },
   { path: join(import.meta.dirname, '..', 'platform', 'changes', 'migrations') },
+  { path: join(import.meta.dirname, '..', 'platform', 'jobs', 'migrations') },
   { path: join(import.meta.dirname, '..', 'platform', 'mail', 'migrations') },
 ]
 
 const platformTables: readonly Expiring[] = [
   { table: 'service_nodes', key: 'id', isPresence: true },
+  { table: 'jobs', key: 'name' },
   { table: 'queued_mails', key: 'id' },
 ]
 
 export interface Declared extends DeclaredSchema {
   auditEvents: Readonly<Record<string, string>>
+  /** Their names. */
+  jobs: readonly string[]
 }
 
 export function declaredBy(features: readonly Feature[]): Declared {
@@ -36,6 +42,7 @@ export function declaredBy(features: readonly Feature[]): Declared {
       ...expiring.map(({ table }) => table),
     ],
     presenceTables: expiring.filter(({ isPresence }) => isPresence).map(({ table }) => table),
+    jobs: definitions.flatMap(({ jobs = {} }) => Object.keys(jobs)),
     auditEvents: Object.assign({}, ...definitions.map(({ auditEvents = {} }) => auditEvents)),
   }
 }
@@ -58,11 +65,24 @@ export function expiringTables(features: readonly Feature[], { audit }: Pick<Cor
 
 /** Disabled features keep their keys, because the files in config/ name them, but nothing is required of the values. */
 export function configParts(features: readonly Feature[]): ConfigPart[] {
+  const roles = rolesOf(features)
   return features.map(({ name, definition }) => ({
-    keys: definition.config,
+    keys: name === users.name ? withAddedRoles(roles) : definition.config,
     check: (config, context) =>
       config.features.disabled.includes(name) ? [] : (definition.checkConfig?.(config, context) ?? []),
   }))
+}
+
+/** If several features add the same role, it has the permissions of all. */
+function rolesOf(features: readonly Feature[]) {
+  const roles: Record<string, { permissions: string[]; inherits: string[] }> = {}
+  for (const { definition } of features) {
+    for (const [role, permissions] of Object.entries((definition.roles ?? {}) as Record<string, readonly string[]>)) {
+      roles[role] ??= { permissions: [], inherits: [] }
+      roles[role].permissions.push(...permissions)
+    }
+  }
+  return roles
 }
 
 const isOwn = (feature: Feature) => (ownFeatures as readonly Feature[]).includes(feature)

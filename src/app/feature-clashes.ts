@@ -34,6 +34,7 @@ function claimsOf({ name, definition }: Feature): string[] {
       (definition.events ?? []).map((event: { name: string }) => event.name),
     ),
     ...of('counted list', definition.countedLists ?? []),
+    ...of('job', Object.keys(definition.jobs ?? {})),
     ...of(
       'command',
       (definition.commands ?? []).map((command: { name: string }) => command.name),

@@ -6,6 +6,7 @@ import { backup } from '../features/backup/backup.feature.ts'
 import { console } from '../features/console/console.feature.ts'
 import { deadLetters } from '../features/dead-letters/dead-letters.feature.ts'
 import { devices } from '../features/devices/devices.feature.ts'
+import { jobs } from '../features/jobs/jobs.feature.ts'
 import { overview } from '../features/overview/overview.feature.ts'
 import { passkeys } from '../features/passkeys/passkeys.feature.ts'
 import { posts } from '../features/posts/posts.feature.ts'
@@ -31,6 +32,7 @@ export const ownFeatures = [
   products,
   webhooks,
   deadLetters,
+  jobs,
   backup,
   setUp,
   overview,

@@ -153,6 +153,7 @@ export async function openInfrastructure(options: InfrastructureOptions): Promis
       singleUseIds: createSingleUseIds(db),
       audit: createAudit({ clock, events: declared.auditEvents }),
       secrets,
+      jobs: declared.jobs,
       mail,
       changes,
       nodes: createNodes({

@@ -17,6 +17,7 @@ import type { Feature, Running, SignIn, TerminalLink } from '../platform/feature
 import type { Element } from '../platform/graphql/schema/elements.ts'
 import { markRoutes, namedPlugin } from '../platform/http/named-plugin.ts'
 import type { Infrastructure } from '../platform/infrastructure.ts'
+import { type Job, readSchedule, type ScheduledJob, startJobsOfFeatures } from '../platform/jobs/jobs.ts'
 import { mailListener } from '../platform/mail/mail-queue.ts'
 import type { ConsolePages } from '../platform/pages/console-pages.ts'
 import { Claims } from './clashes.ts'
@@ -113,6 +114,7 @@ export async function joinFeatures(
     },
     async start({ doesBackgroundWork }) {
       const durable = addListeners(features, services, infrastructure)
+      const scheduled = features.flatMap((feature) => jobsOf(feature, services.get(feature), infrastructure))
       if (!doesBackgroundWork) return
       for (const feature of features) {
         await withFeatureName(feature, async () => {
@@ -122,8 +124,9 @@ export async function joinFeatures(
       }
       const running = startDurableListeners(infrastructure, durable)
       const again = startRedeliveries(infrastructure, running.redelivery)
-      // Each waits for what its listeners are doing.
-      onClose(() => Promise.all([running.close(), again.close()]))
+      const jobs = startJobsOfFeatures(infrastructure, scheduled)
+      // Each waits for what its listeners or jobs are doing.
+      onClose(() => Promise.all([running.close(), again.close(), jobs.close()]))
     },
     async onListening(address) {
       const links = await Promise.all(features.map((feature) => linksOf(feature, address)))
@@ -166,6 +169,18 @@ function addListeners(
     if (each.durable === undefined) events.on(each.event, each.listener as (payload: unknown) => unknown)
   }
   return collectDurableListeners(listeners, changes.topics.types())
+}
+
+function jobsOf(
+  { name: feature, definition }: Feature,
+  service: unknown,
+  infrastructure: Infrastructure,
+): ScheduledJob[] {
+  return Object.entries((definition.jobs ?? {}) as Readonly<Record<string, Job>>).map(([name, job]) => ({
+    name,
+    schedule: readSchedule(feature, name, job),
+    run: (signal) => job.run({ service, infrastructure, signal }),
+  }))
 }
 
 interface Additions {

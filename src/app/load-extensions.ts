@@ -1,4 +1,4 @@
-/** Loads the extensions that the configuration names. Each module's default export is a feature. */
+/** Loads the extensions that the configuration names. Each module's default export is a feature, or a list of them. */
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { createRequire, registerHooks, stripTypeScriptTypes } from 'node:module'
 import { basename, isAbsolute, join, resolve } from 'node:path'
@@ -12,15 +12,16 @@ import { type Feature, isFeature } from '../platform/feature.ts'
 export async function loadExtensions(names: readonly string[], directory: string): Promise<Feature[]> {
   if (names.length > 0) registerLatchkeyImports()
   const features: Feature[] = []
-  for (const name of names) features.push(await loadExtension(name, directory))
+  for (const name of names) features.push(...(await loadExtension(name, directory)))
   return features
 }
 
-async function loadExtension(name: string, directory: string): Promise<Feature> {
+async function loadExtension(name: string, directory: string): Promise<readonly Feature[]> {
   try {
     const module = (await import(pathToFileURL(findModule(name, directory)).href)) as { default?: unknown }
-    if (isFeature(module.default)) return module.default
-    throw new Error('its default export is not a feature made by defineFeature')
+    const exported = [module.default].flat()
+    if (exported.length > 0 && exported.every(isFeature)) return exported
+    throw new Error('its default export is not a feature made by defineFeature, nor a list of such features')
   } catch (error) {
     // The further lines of Node's message list the importing files.
     const [reason] = errorMessage(error).split('\n', 1)

@@ -17,6 +17,7 @@ import type { Expiring } from './database/cleanup.ts'
 import type { EventListener, EventType } from './events/events.ts'
 import type { Element } from './graphql/schema/elements.ts'
 import type { Infrastructure } from './infrastructure.ts'
+import type { Job } from './jobs/jobs.ts'
 import type { ConsolePages } from './pages/console-pages.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: a feature with any service; `unknown` would reject specific service types
@@ -63,6 +64,8 @@ export interface FeatureDefinition<
   expiringTables?: readonly Expiring[]
   /** Codes of the audit events it writes, each with the description that the console shows. */
   auditEvents?: Readonly<Record<string, string>>
+  /** Roles with their permissions, for installations whose configuration does not define roles of these names. */
+  roles?: Readonly<Record<string, readonly string[]>>
   /** Configuration keys, as a tree. The configuration has their values under the same names. */
   config?: Keys
   /** Checks across keys. Each returned line is a problem that stops the start. */
@@ -91,6 +94,8 @@ export interface FeatureDefinition<
   listeners?(service: Service): readonly EventListener[]
   pages?(service: Service, config: CoreConfig & ValuesOf<Keys>): ConsolePages | Promise<ConsolePages>
   commands?: readonly FeatureCommand<Service>[]
+  /** Work at certain times, by name. Of several nodes, one does each job. */
+  jobs?: Readonly<Record<string, Job<Service>>>
   signIn?(service: Service): SignIn
   /** Called before a request is refused with 403. */
   onForbidden?(service: Service): (request: FastifyRequest) => Promise<void>

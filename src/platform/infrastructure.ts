@@ -47,6 +47,8 @@ export interface Infrastructure<Config = CoreConfig> {
   readonly mail: Mail | undefined
   /** What was committed, in order: for readers that must miss nothing. */
   readonly changes: ChangeLog
+  /** Names of the jobs that features declare. */
+  readonly jobs: readonly string[]
   /** The nodes that share the database. */
   readonly nodes: Nodes
   /** Domain events within this process. */

@@ -60,11 +60,9 @@ export async function startService(options: TestServiceOptions = {}): Promise<Te
   const { environment = {} } = options
   const directory = options.config ?? join(root, 'config')
   const paths = (options.extensions ?? []).filter((each) => typeof each === 'string')
-  const extensions = [
-    ...(options.extensions ?? []).filter((each) => typeof each !== 'string'),
-    ...(await loadExtensions(paths, directory)),
-  ]
-  const threads = threadsFor(options, extensions.length > paths.length)
+  const given = (options.extensions ?? []).filter((each) => typeof each !== 'string')
+  const extensions = [...given, ...(await loadExtensions(paths, directory))]
+  const threads = threadsFor(options, given.length > 0)
   const own = options.databaseUrl === undefined ? await createTestDatabase(options.engine ?? 'sqlite') : undefined
   const databaseUrl = options.databaseUrl ?? (own as TestDatabase).url
   try {

@@ -6,11 +6,13 @@ import { defineFeature } from '../../src/platform/feature.ts'
 import { query } from '../../src/platform/graphql/schema/elements.ts'
 import { html } from '../../src/platform/pages/html.ts'
 import { startApi } from '../support/api.ts'
+import { createConfig } from '../support/config.ts'
 import { openConsole } from '../support/console.ts'
 import { onAnyEngine, temporaryFolder } from '../support/databases.ts'
 import { ask } from '../support/graphql.ts'
 import { writeMigrations } from '../support/migrations.ts'
 import { signIn } from '../support/people.ts'
+import { type ApiWithRoles, startApiWithRoles } from '../support/roles.ts'
 
 onAnyEngine('a feature', (engine) => {
   test('adds a table, a route, an element, a policy, an event, a page, a metric and background work', async (t) => {
@@ -104,4 +106,36 @@ test('features that need each other are refused, and so are listeners that ask f
     /feature durable: the durable listener "index" is for "thing.happened", which no feature logs/,
   )
   assert.throws(() => defineFeature({ name: 'No Name', create: () => undefined }), /"No Name" is no name for a feature/)
+})
+
+test('a feature adds default roles, which the configuration may inherit and replace', async (t) => {
+  const asked = ['tickets.view', 'tickets.delete', 'calls.view', 'posts.view']
+  const desk = defineFeature({
+    name: 'desk',
+    create: () => undefined,
+    routes: () => (app) => {
+      for (const permission of asked) app.get(`/api/${permission}`, { config: { access: { permission } } }, () => ({}))
+    },
+    roles: { agent: ['tickets.view', 'tickets.update'], lead: ['tickets.*'] },
+  })
+  const more = defineFeature({ name: 'more', create: () => undefined, roles: { agent: ['calls.view'] } })
+  const permissions = async (api: ApiWithRoles, role: string) => {
+    const { access } = await api.signInAs(role)
+    const statuses = await Promise.all(asked.map(async (each) => (await api.get(`/api/${each}`, access)).status))
+    return asked.filter((_, i) => statuses[i] === 200)
+  }
+  const api = await startApiWithRoles(t, { extensions: [desk, more] })
+  assert.deepEqual(await permissions(api, 'agent'), ['tickets.view', 'calls.view'])
+  assert.deepEqual(await permissions(api, 'lead'), ['tickets.view', 'tickets.delete'])
+  assert.deepEqual(await permissions(api, 'viewer'), ['posts.view'])
+
+  const auth = `auth { roles {
+    admin { permissions = ["*"] }
+    lead { permissions = ["posts.view"] }
+    chief { permissions = []
+            inherits = [agent] }
+  } }`
+  const configured = await startApiWithRoles(t, { extensions: [desk, more], config: createConfig(t, { auth }) })
+  assert.deepEqual(await permissions(configured, 'lead'), ['posts.view'])
+  assert.deepEqual(await permissions(configured, 'chief'), ['tickets.view', 'calls.view'])
 })

@@ -45,11 +45,10 @@ test('is found by a path relative to the configuration folder, as a folder, or a
     join(shop, 'index.ts'),
     `import { defineFeature } from 'latchkey/feature'
      import { query } from 'latchkey/graphql'
-     export default defineFeature({
-       name: 'shop',
-       create: () => undefined,
-       elements: () => [query({ name: 'open', type: 'Boolean', access: 'public', resolve: () => true })],
-     })`,
+     const element = (name) => query({ name, type: 'Boolean', access: 'public', resolve: () => true })
+     const shop = defineFeature({ name: 'shop', create: () => undefined, elements: () => [element('open')] })
+     const stock = defineFeature({ name: 'stock', create: () => undefined, elements: () => [element('full')] })
+     export default [shop, stock]`,
   )
   const packages = join(config, '..', 'node_modules')
   mkdirSync(packages)
@@ -58,6 +57,7 @@ test('is found by a path relative to the configuration folder, as a folder, or a
   const { code, stdout, stderr } = await runLoaded(['--config', config, 'graphql:schema'])
   assert.equal(code, 0, stderr)
   assert.match(stdout, /open: Boolean/)
+  assert.match(stdout, /full: Boolean/)
   assert.match(stdout, /notes: \[Note!\]/)
 })
 
@@ -78,6 +78,7 @@ test('that cannot be loaded, or clashes, stops every command with its name and t
       write('other.ts', 'export default { name: "other" }'),
       /extension \S+other\.ts: its default export is not a feature/,
     ],
+    [write('empty.ts', 'export default []'), /extension \S+empty\.ts: its default export is not a feature/],
     [write('policy.ts', feature('policies: { posts: {} }')), /feature mine: the policy posts is taken by posts/],
     [write('event.ts', feature("auditEvents: { login: 'x' }")), /feature mine: the audit event login is taken by auth/],
     [

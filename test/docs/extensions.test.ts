@@ -5,8 +5,11 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { promisify } from 'node:util'
+import { loadExtensions } from '../../src/app/load-extensions.ts'
 import { root } from '../../src/config/root.ts'
 import { blocksOf } from '../support/docs.ts'
+import { eventually } from '../support/eventually.ts'
+import { startApiWithRoles } from '../support/roles.ts'
 import { isFull } from '../support/tiers.ts'
 
 test('every call on the page is made by the tests of examples/notes', () => {
@@ -18,6 +21,18 @@ test('every call on the page is made by the tests of examples/notes', () => {
     .filter((line) => line.includes('await ') && !line.includes('startService('))
   assert.ok(calls.length > 5)
   for (const call of calls) assert.ok(tests.includes(call.trim()), call)
+})
+
+test('the job of the example runs at its time of day', async (t) => {
+  const example = join(root, 'docs', 'examples', 'stock-report.ts')
+  const [, jobs = ''] = readFileSync(join(root, 'docs', 'extensions.md'), 'utf8').split('## Jobs')
+  const [block = ''] = blocksOf(jobs, 'ts')
+  const indented = block.trimEnd().replaceAll(/^(?=.)/gm, '  ')
+  assert.ok(readFileSync(example, 'utf8').includes(indented), block)
+  const api = await startApiWithRoles(t, { extensions: await loadExtensions([example], root) })
+  await eventually(async () => assert.ok(await api.db.get('SELECT name FROM jobs')))
+  api.clock.advance(86_400)
+  await eventually(() => assert.ok(api.log.some((line) => line.includes('stock report'))))
 })
 
 if (isFull) {

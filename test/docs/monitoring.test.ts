@@ -29,10 +29,11 @@ const rows: Row[] = [...read('docs', 'monitoring.md').matchAll(/^\| `(\w+)` \| (
   }),
 )
 
-/** Its listener has metrics. */
+/** Its listener and its job have metrics. */
 const listening = defineFeature({
   name: 'listening',
   create: () => undefined,
+  jobs: { nightly: { at: '03:00', run: () => {} } },
   listeners: () => [on('product.created', { durable: 'listening' }, () => {})],
 })
 

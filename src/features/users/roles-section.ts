@@ -1,11 +1,14 @@
-/** Reads the section auth.roles: one section per role, with `permissions` and optionally `inherits`. */
+/** Reads the section auth.roles: one section per role, with `permissions` and optionally `inherits`. Returns `added` too. */
 
 import type { MlcProblem, MlcSection } from '../../config/mlc.ts'
 import type { Position } from '../../config/mlc-lexer.ts'
 import type { MlcValue } from '../../config/mlc-values.ts'
 import type { RoleDefinition, RoleDefinitions } from './shipped-roles.ts'
 
-export function readRoles(section: MlcSection): { value: RoleDefinitions; problems: MlcProblem[] } {
+export function readRoles(
+  section: MlcSection,
+  added: RoleDefinitions = {},
+): { value: RoleDefinitions; problems: MlcProblem[] } {
   const problems: MlcProblem[] = []
   const places = new Map<string, Position>()
   const roles = new Map<string, RoleDefinition>()
@@ -19,12 +22,13 @@ export function readRoles(section: MlcSection): { value: RoleDefinitions; proble
   for (const [name, { inherits }] of roles) {
     const place = places.get(name) as Position
     for (const parent of inherits) {
-      if (!roles.has(parent)) note(`role "${name}" inherits "${parent}", which is no role`, place)
+      if (!roles.has(parent) && !Object.hasOwn(added, parent))
+        note(`role "${name}" inherits "${parent}", which is no role`, place)
     }
     const circle = findCircle(name, roles)
     if (circle) note(`roles inherit each other in a circle: ${circle.join(' → ')}`, place)
   }
-  return { value: Object.fromEntries(roles), problems }
+  return { value: { ...added, ...Object.fromEntries(roles) }, problems }
 }
 
 type Note = (message: string, place: Position) => void

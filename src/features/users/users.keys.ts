@@ -1,15 +1,15 @@
 import type { CheckContext, CoreConfig } from '../../config/config.ts'
-import { key, type ValuesOf } from '../../config/key.ts'
+import { type KeyTree, key, type SectionKey, type ValuesOf } from '../../config/key.ts'
 import { bool, choice, integer, list, rateLimit, text } from '../../config/readers.ts'
 import { readRoles } from './roles-section.ts'
-import { shippedRoles } from './shipped-roles.ts'
+import { type RoleDefinitions, shippedRoles } from './shipped-roles.ts'
 
 export const userKeys = {
   auth: {
     bcryptCost: key('auth.bcrypt_cost', integer({ min: 4, max: 31 }), 12, 'BCRYPT_COST'),
     defaultRoles: key('auth.default_roles', list(text), [], 'DEFAULT_ROLES'),
     registration: key('auth.registration', choice(['open', 'closed']), 'open', 'REGISTRATION'),
-    roles: { path: 'auth.roles', readSection: readRoles, fallback: shippedRoles },
+    roles: rolesKey({}),
     password: {
       minLength: key('auth.password.min_length', integer({ min: 1, max: 72 }), 8),
       requireUpper: key('auth.password.require_upper', bool, true),
@@ -21,6 +21,19 @@ export const userKeys = {
       register: key('auth.rate_limit.register', rateLimit, { requests: 100, seconds: 60 }, 'RATE_LIMIT_REGISTER'),
     },
   },
+}
+
+/** With the roles that features add. One of the configuration, or of the specification, replaces an added one of its name. */
+export function withAddedRoles(added: RoleDefinitions): KeyTree {
+  return { auth: { ...userKeys.auth, roles: rolesKey(added) } }
+}
+
+function rolesKey(added: RoleDefinitions): SectionKey<RoleDefinitions> {
+  return {
+    path: 'auth.roles',
+    readSection: (section) => readRoles(section, added),
+    fallback: { ...added, ...shippedRoles },
+  }
 }
 
 export type UsersConfig = CoreConfig & ValuesOf<typeof userKeys>

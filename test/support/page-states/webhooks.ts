@@ -8,6 +8,7 @@ const heading = 'The secret of the webhook'
 
 export const webhookStates: readonly PageState[] = [
   at('admin', 'dead letters, none', '/console/dead-letters', 'Dead letters'),
+  at('admin', 'jobs, none', '/console/jobs', 'Jobs'),
   at('admin', 'webhooks, none', '/console/webhooks', 'Webhooks'),
   at('admin', 'new webhook', '/console/webhooks/new', 'New webhook'),
   {

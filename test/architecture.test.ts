@@ -1,4 +1,4 @@
-/** Checks the direction of imports: main → commands → app → features → platform → config → core. */
+/** Checks the direction of imports: main → commands → app → features → collections → platform → config → core. */
 import assert from 'node:assert/strict'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
@@ -7,7 +7,7 @@ import { findTexts } from './support/source-code.ts'
 
 const src = join(import.meta.dirname, '..', 'src')
 /** `testing` and `public` are for extensions: only commands may import them. */
-const layers = ['core', 'config', 'platform', 'features', 'app', 'testing', 'public', 'commands', 'main']
+const layers = ['core', 'config', 'platform', 'collections', 'features', 'app', 'testing', 'public', 'commands', 'main']
 
 interface Source {
   path: string

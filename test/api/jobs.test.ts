@@ -7,7 +7,7 @@ import { defineFeature } from '../../src/platform/feature.ts'
 import type { Job, JobContext } from '../../src/platform/jobs/jobs.ts'
 import { type Api, startApi } from '../support/api.ts'
 import { openConsole } from '../support/console.ts'
-import { engines, onEachEngine } from '../support/databases.ts'
+import { onEachEngine, onPostgres } from '../support/databases.ts'
 import { eventually } from '../support/eventually.ts'
 import { startApiWithRoles } from '../support/roles.ts'
 
@@ -168,28 +168,27 @@ onEachEngine('a job', (engine) => {
   })
 })
 
-for (const engine of engines.filter((each) => each === 'postgres'))
-  test('of several nodes one does a job, and another takes over if that one stands still', async (t) => {
-    const running: string[] = []
-    const gate = Promise.withResolvers<void>()
-    const onNode = (node: string) =>
-      hourly(async () => {
-        running.push(node)
-        await gate.promise
-      })
-    const one = await startApiWithRoles(t, { engine, extensions: [onNode('one')] })
-    const env = { DATABASE_URL: one.databaseUrl }
-    const two = await startApiWithRoles(t, { engine, extensions: [onNode('two')], env })
-    await isKnown(one)
-    for (const node of [one, two]) node.clock.advance(3601)
-    await eventually(() => assert.equal(running.length, 1))
-    // As if the lease had not been extended for a minute.
-    const other = running[0] === 'one' ? two : one
-    other.clock.advance(61)
-    await eventually(() => assert.equal(running.length, 2))
-    assert.deepEqual(running.toSorted(), ['one', 'two'])
-    gate.resolve()
-  })
+onPostgres('of several nodes one does a job, and another takes over if that one stands still', async (t) => {
+  const running: string[] = []
+  const gate = Promise.withResolvers<void>()
+  const onNode = (node: string) =>
+    hourly(async () => {
+      running.push(node)
+      await gate.promise
+    })
+  const one = await startApiWithRoles(t, { engine: 'postgres', extensions: [onNode('one')] })
+  const env = { DATABASE_URL: one.databaseUrl }
+  const two = await startApiWithRoles(t, { engine: 'postgres', extensions: [onNode('two')], env })
+  await isKnown(one)
+  for (const node of [one, two]) node.clock.advance(3601)
+  await eventually(() => assert.equal(running.length, 1))
+  // As if the lease had not been extended for a minute.
+  const other = running[0] === 'one' ? two : one
+  other.clock.advance(61)
+  await eventually(() => assert.equal(running.length, 2))
+  assert.deepEqual(running.toSorted(), ['one', 'two'])
+  gate.resolve()
+})
 
 test('a job with a wrong schedule, or the name of another, stops the start', async (t) => {
   const run = () => {}

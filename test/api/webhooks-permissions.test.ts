@@ -5,7 +5,7 @@ import { openDatabase } from '../../src/platform/database/open.ts'
 import { shareService } from '../support/api.ts'
 import { createConfig } from '../support/config.ts'
 import { openConsole } from '../support/console.ts'
-import { createDatabaseUrl, onAnyEngine } from '../support/databases.ts'
+import { createDatabaseUrl, onAnyEngine, onPostgres } from '../support/databases.ts'
 import { eventually } from '../support/eventually.ts'
 import { makeKey } from '../support/keys.ts'
 import { migrationsBefore, openOptions, ownMigrations } from '../support/migrations.ts'
@@ -129,7 +129,7 @@ onAnyEngine('webhooks for account events', (engine) => {
   })
 })
 
-test('a webhook belongs to whoever has changed its address on a node of the previous release', async (t) => {
+onPostgres('a webhook belongs to whoever has changed its address on a node of the previous release', async (t) => {
   const api = await startApiWithRoles(t, { engine: 'postgres' })
   const [owner, other] = [await api.signInAs('admin'), await api.signInAs()]
   const { data } = (await api.post(path, { url: 'http://127.0.0.1:9999/', types: ['*'] }, owner.access)).body

@@ -6,7 +6,7 @@ import pg from 'pg'
 import { FatalError } from '../../src/core/fatal-error.ts'
 import type { Dialect } from '../../src/platform/database/database.ts'
 import { openDatabase } from '../../src/platform/database/open.ts'
-import { createDatabaseUrl, onEachEngine, temporaryFolder } from '../support/databases.ts'
+import { createDatabaseUrl, onEachEngine, onPostgres, temporaryFolder } from '../support/databases.ts'
 import { eventually } from '../support/eventually.ts'
 import { openOptions, ownMigrations, writeMigrations } from '../support/migrations.ts'
 
@@ -100,7 +100,7 @@ onEachEngine('migrations', (engine) => {
   })
 })
 
-test('an index is built while others write to its table, and again if a build was interrupted', async (t) => {
+onPostgres('an index is built while others write to its table, and again if a build was interrupted', async (t) => {
   const { url, apply } = await prepare(t, 'postgres')
   await apply(first)
   const [holder, writer] = [new pg.Client({ connectionString: url }), new pg.Client({ connectionString: url })]

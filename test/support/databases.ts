@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { describe, type TestContext } from 'node:test'
+import { describe, type TestContext, test } from 'node:test'
 import type { Dialect } from '../../src/platform/database/database.ts'
 import { createTestDatabase, engines as testEngines } from '../../src/testing/databases.ts'
 import { chosen } from './tiers.ts'
@@ -18,6 +18,11 @@ export function onEachEngine(title: string, tests: (engine: Dialect) => void, { 
 export function onAnyEngine(title: string, tests: (engine: Dialect) => void, { concurrency = 1 } = {}): void {
   const used = chosen(engines, (engine) => engine === 'sqlite')
   for (const engine of used) describe(`${title}, on ${engine}`, { concurrency }, () => tests(engine))
+}
+
+/** For what only PostgreSQL has. `npm run test:fast` is about SQLite and leaves it out. */
+export function onPostgres(title: string, run: (t: TestContext) => Promise<void>): void {
+  if (engines.includes('postgres')) test(title, run)
 }
 
 /** A temporary folder, removed after the test. */

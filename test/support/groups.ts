@@ -8,6 +8,7 @@ import { dirname, join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { root } from '../../src/config/root.ts'
 import { recorderFor } from './cpu-times.ts'
+import { aboutThreads } from './tiers.ts'
 
 const filesPerProcess = 16
 
@@ -20,27 +21,6 @@ const exceptions: Readonly<Record<string, number>> = {
   'test/load': 3,
   'test/programs': 1,
 }
-
-/**
- * Tests about what serving threads share. Their services have two unless a test says otherwise. In `npm run test:full`
- * all services of test/api have.
- */
-const aboutThreads = [
-  'changes-mirror',
-  'changes-order',
-  'console-live',
-  'ended-sessions',
-  'frozen-redis',
-  'live-access',
-  'lock-notices',
-  'metrics',
-  'products-http',
-  'refresh',
-  'sockets-limits',
-  'threads',
-  'threads-pool',
-  'topics-between-nodes',
-].map((name) => `test/api/${name}.test.ts`)
 
 const withThreads = ' with threads'
 

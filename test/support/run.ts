@@ -1,7 +1,7 @@
 /**
  * `npm test`: format, lint and types, then every claim once, with the servers it needs. `npm run test:full`: also
  * what takes minutes (test/full, test/programs), everything on both engines and with two threads; see tiers.ts.
- * `npm run test:fast`: only tests, on SQLite, inside this program: no browser, no other processes, no heavy load.
+ * `npm run test:fast`: only test/api and the units, on SQLite with one thread.
  * Arguments are test files, folders, or a part of their names: `npm run test:fast -- products`. With `--bundled` they test
  * the bundle instead of the sources, as `npm run test:full` does with all of test/api at its end.
  */

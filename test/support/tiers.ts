@@ -10,14 +10,36 @@ export const testFiles = ['src/**/*.test.ts', 'test/**/*.test.ts', 'examples/**/
 /** Folders of test/ that a tier leaves to the next one. */
 const heavy = ['full', 'programs']
 const leftOut: Readonly<Record<Tier, readonly string[]>> = {
-  fast: [...heavy, 'browser', 'cli', 'crash', 'docs', 'load'],
+  fast: [...heavy, 'browser', 'cli', 'client', 'contract', 'crash', 'docs', 'load'],
   normal: heavy,
   full: [],
 }
 
+/**
+ * Tests about what serving threads share. Their services have two unless a test says otherwise. In `npm run test:full`
+ * all services of test/api have.
+ */
+export const aboutThreads: readonly string[] = [
+  'changes-mirror',
+  'changes-order',
+  'console-live',
+  'ended-sessions',
+  'frozen-redis',
+  'live-access',
+  'lock-notices',
+  'metrics',
+  'products-http',
+  'refresh',
+  'sockets-limits',
+  'threads',
+  'threads-pool',
+  'topics-between-nodes',
+].map((name) => `test/api/${name}.test.ts`)
+
 /** Paths from the project's folder. */
 export function filesOf(tier: Tier): string[] {
-  return globSync(testFiles, { cwd: root }).filter((file) => !leftOut[tier].some((name) => isIn(name, file)))
+  const files = globSync(testFiles, { cwd: root }).filter((file) => !leftOut[tier].some((name) => isIn(name, file)))
+  return tier === 'fast' ? files.filter((file) => !file.startsWith('examples/') && !aboutThreads.includes(file)) : files
 }
 
 /** Whether a path from the project's folder is in this folder of test/. */

@@ -39,7 +39,7 @@ function jobRow(
 <td data-label="Last run">${started_at === null ? 'Never' : timeOfSeconds(started_at)}</td>
 <td data-label="Result">${resultOf({ isRunning, started_at, error, failures })}</td>
 <td data-label="Next run">${due_at <= now ? 'Now' : timeOfSeconds(due_at)}</td>
-${canRun && html`<td class="action"><form method="post" action="${path}/${encodeURIComponent(name)}/run"><button class="small" aria-describedby="job-${name}">Run now</button></form></td>`}
+${canRun && html`<td class="action"><form method="post" action="${path}/${encodeURIComponent(name)}/run"><button class="small" aria-describedby="job-${name}">Run job</button></form></td>`}
 </tr>
 `
 }

@@ -1,0 +1,262 @@
+/**
+ * Describes collections: resolves what a declaration refers to, and refuses what cannot work. Everything else is derived from a
+ * description: tables, SQL, REST, GraphQL, pages.
+ */
+import { exitCodes, FatalError } from '../../core/fatal-error.ts'
+import type { FieldDefinition, Kind } from './fields.ts'
+import { type Action, type FieldPath, type Operand, operatorNames, type Rule, type Scalar } from './rules.ts'
+
+/** As it is declared, without the types. */
+export interface CollectionDeclaration {
+  /** The plural: lower-case words with hyphens. */
+  name: string
+  /** If it is not the name without its `s`, or with `y` for `ies`. */
+  singular?: string
+  fields: Readonly<Record<string, FieldDefinition>>
+  rules?: Partial<Record<Action, Rule>>
+}
+
+/** A collection or the users: what relations can refer to. */
+export interface Described {
+  readonly name: string
+  readonly table: string
+  /** By name, in the order of the declaration. */
+  readonly fields: ReadonlyMap<string, DescribedField>
+  /** Undefined for users, whose rows have rules of their own. */
+  readonly rules: Readonly<Record<Action, Rule>> | undefined
+}
+
+export interface DescribedField {
+  readonly name: string
+  readonly kind: Kind
+  readonly definition: FieldDefinition
+  /** Of `belongsTo`, and of a list of them. */
+  readonly target: Described | undefined
+}
+
+const namePattern = /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/
+const fieldPattern = /^[a-z][a-z0-9]*(_[a-z0-9]+)*$/
+/** Every collection has them; the first three are fields. */
+const ownFields: Readonly<Record<string, FieldDefinition>> = {
+  id: { kind: 'integer', options: {} },
+  created_at: { kind: 'time', options: {} },
+  updated_at: { kind: 'time', options: {} },
+}
+const reservedNames: readonly string[] = [...Object.keys(ownFields), 'version', 'deleted_at', 'type', ...operatorNames]
+
+/** Users as other collections see them. */
+export const describedUsers: Described = {
+  name: 'users',
+  table: 'users',
+  fields: new Map(
+    Object.entries({
+      id: { kind: 'integer', options: {} },
+      name: { kind: 'text', options: {} },
+      email: { kind: 'email', options: {} },
+    } satisfies Record<string, FieldDefinition>).map(([name, definition]) => [name, describeField(name, definition)]),
+  ),
+  rules: undefined,
+}
+
+/** `findTarget` returns the declaration of a relation's target, or `users`. */
+export function describeCollections(
+  declarations: readonly CollectionDeclaration[],
+  findTarget: (target: unknown) => CollectionDeclaration | 'users' | undefined,
+): Described[] {
+  const described = new Map(declarations.map((each) => [each, describe(each)]))
+
+  function resolve(declaration: CollectionDeclaration, name: string, definition: FieldDefinition): DescribedField {
+    const relation = definition.kind === 'list' ? definition.item : definition
+    if (relation?.kind !== 'belongsTo') return describeField(name, definition)
+    const found = findTarget(relation.target)
+    const target = found === 'users' ? describedUsers : found && described.get(found)
+    if (!target) throw problem(declaration.name, `the field "${name}" refers to what is no collection here`)
+    return describeField(name, definition, target)
+  }
+
+  for (const [declaration, { fields }] of described) {
+    for (const [name, definition] of Object.entries({ ...ownFields, ...declaration.fields })) {
+      requireFieldName(declaration.name, name)
+      fields.set(name, resolve(declaration, name, definition))
+    }
+  }
+  for (const each of described.values()) requireRules(each)
+  return [...described.values()]
+}
+
+interface Describing extends Described {
+  readonly fields: Map<string, DescribedField>
+  readonly rules: Readonly<Record<Action, Rule>>
+}
+
+function describe({ name, rules = {} }: CollectionDeclaration): Describing {
+  if (!namePattern.test(name)) throw problem(name, 'a name has lower-case words, joined by hyphens')
+  const never: Rule = { kind: 'never' }
+  return {
+    name,
+    table: name.replaceAll('-', '_'),
+    fields: new Map(),
+    rules: { read: never, create: never, update: never, delete: never, ...rules },
+  }
+}
+
+function describeField(name: string, definition: FieldDefinition, target?: Described): DescribedField {
+  return { name, kind: definition.kind, definition, target }
+}
+
+function requireFieldName(collection: string, name: string): void {
+  if (Object.hasOwn(ownFields, name)) return
+  if (!fieldPattern.test(name))
+    throw problem(collection, `the field "${name}" is not lower-case words, joined by underscores`)
+  if (reservedNames.includes(name)) throw problem(collection, `no field can have the name "${name}"`)
+}
+
+function problem(collection: string, reason: string): FatalError {
+  return new FatalError(`collection ${collection}: ${reason}`, exitCodes.configuration)
+}
+
+function requireRules(collection: Described): void {
+  for (const [action, rule] of Object.entries(collection.rules ?? {})) {
+    const fail = (reason: string) => problem(collection.name, `the rule "${action}" ${reason}`)
+    requireRule(rule, { collection, action: action as Action, fail })
+    requireNoCircle(collection, action as Action, fail)
+  }
+}
+
+interface RulePlace {
+  collection: Described
+  action: Action
+  fail(reason: string): FatalError
+}
+
+function requireRule(rule: Rule, place: RulePlace): void {
+  const { collection, fail } = place
+  switch (rule.kind) {
+    case 'all':
+    case 'any':
+      for (const each of rule.rules) requireRule(each, place)
+      return
+    case 'not':
+      requireRule(rule.rule, place)
+      return
+    case 'through': {
+      const { target } = collection.fields.get(rule.relation) ?? {}
+      if (collection.fields.get(rule.relation)?.kind !== 'belongsTo')
+        throw fail(`goes through "${rule.relation}", which is no relation`)
+      if (!target?.rules) throw fail(`goes through "${rule.relation}", but users have no such rules`)
+      return
+    }
+    case 'compare':
+    case 'in':
+    case 'isNull':
+    case 'has':
+      requireComparison(rule, place)
+      return
+    default:
+  }
+}
+
+type Comparing = Extract<Rule, { field: FieldPath }>
+
+function requireComparison(rule: Comparing, place: RulePlace): void {
+  const { fail } = place
+  const { type, isList } = requirePath(rule.field, place)
+  const shown = rule.field.names.join('.')
+  if (isList !== (rule.kind === 'has')) {
+    throw fail(isList ? `compares the list "${shown}": use \`has\`` : `uses \`has\` on "${shown}", which is no list`)
+  }
+  if (type === undefined) throw fail(`compares "${shown}", which has no order and no equality`)
+  const operands =
+    rule.kind === 'in'
+      ? rule.values.map((value): Operand => ({ kind: 'value', value }))
+      : 'operand' in rule
+        ? [rule.operand]
+        : []
+  for (const operand of operands) {
+    if (!fits(operand, type, place)) throw fail(`compares "${shown}" with something of another type`)
+  }
+}
+
+/** How values of a field are compared. */
+export type ComparedType = 'number' | 'scaled' | 'text' | 'boolean' | 'time' | 'day' | 'user' | 'row'
+
+const comparedTypes: Readonly<Partial<Record<Kind, ComparedType>>> = {
+  text: 'text',
+  email: 'text',
+  url: 'text',
+  choice: 'text',
+  integer: 'number',
+  decimal: 'scaled',
+  boolean: 'boolean',
+  time: 'time',
+  day: 'day',
+}
+
+/** Of the field, or of the items of a list. Undefined where values cannot be compared. */
+export function comparedTypeOf({ kind, definition, target }: DescribedField): ComparedType | undefined {
+  if (target) return target === describedUsers ? 'user' : 'row'
+  if (kind === 'list' && definition.item) return comparedTypes[definition.item.kind]
+  return comparedTypes[kind === 'computed' ? (definition.computed?.type.kind ?? kind) : kind]
+}
+
+/** The field that a path ends in, and the relation that it goes through, if any. */
+export function resolvePath(
+  { names }: Pick<FieldPath, 'names'>,
+  collection: Described,
+): { field: DescribedField; through: DescribedField | undefined } | undefined {
+  const [first = '', second, ...rest] = names
+  const field = collection.fields.get(first)
+  if (!field || rest.length > 0) return undefined
+  if (second === undefined) return { field, through: undefined }
+  const next = field.kind === 'belongsTo' ? field.target?.fields.get(second) : undefined
+  return next && { field: next, through: field }
+}
+
+function requirePath(path: FieldPath, { collection, action, fail }: RulePlace) {
+  const shown = path.names.join('.')
+  if (path.side === 'after' && action !== 'update') throw fail(`names \`after.${shown}\`, which only \`update\` has`)
+  const found = resolvePath(path, collection)
+  if (!found) throw fail(`names "${shown}", which is no field`)
+  const { field } = found
+  const isStored =
+    field.kind !== 'hasMany' && (field.kind !== 'computed' || field.definition.computed?.isStored === true)
+  if (!isStored) throw fail(`names "${shown}", which is not stored`)
+  return { type: comparedTypeOf(field), isList: field.kind === 'list' }
+}
+
+function fits(operand: Operand, type: ComparedType, place: RulePlace): boolean {
+  if (operand.kind === 'me') return type === 'user'
+  if (operand.kind === 'field') {
+    const { type: other, isList } = requirePath(operand, place)
+    const areDates = [type, other].every((each) => each === 'time' || each === 'day')
+    return !isList && (areDates || other === type)
+  }
+  return operand.value === null || isOfType(operand.value, type)
+}
+
+function isOfType(value: Scalar, type: ComparedType): boolean {
+  if (type === 'boolean') return typeof value === 'boolean'
+  if (type === 'number' || type === 'user' || type === 'row') return Number.isSafeInteger(value)
+  if (type === 'scaled') return typeof value === 'number' && Number.isFinite(value)
+  return typeof value === 'string'
+}
+
+/** Rules may go through relations to rules of others, but not back to themselves. */
+function requireNoCircle(collection: Described, action: Action, fail: RulePlace['fail']): void {
+  const start = `${collection.name}.${action}`
+  const visit = (from: Described, rule: Rule | undefined, way: readonly string[]): void => {
+    for (const { relation, action: next } of throughsOf(rule)) {
+      const target = from.fields.get(relation)?.target
+      const step = `${target?.name}.${next}`
+      if (step === start) throw fail(`goes through itself: ${[...way, step].join(' → ')}`)
+      if (target && !way.includes(step)) visit(target, target.rules?.[next], [...way, step])
+    }
+  }
+  visit(collection, collection.rules?.[action], [start])
+}
+
+function throughsOf(rule: Rule | undefined): Extract<Rule, { kind: 'through' }>[] {
+  if (rule?.kind === 'through') return [rule]
+  if (rule?.kind === 'not') return throughsOf(rule.rule)
+  return rule?.kind === 'all' || rule?.kind === 'any' ? rule.rules.flatMap(throughsOf) : []
+}

@@ -1,0 +1,195 @@
+/**
+ * Writes rules as conditions of SQL, one text for both engines. What depends only on the principal is decided before, so that a
+ * statement has as many texts as there are outcomes of that, not one for each user.
+ */
+import type { Dialect, Value } from '../../platform/database/database.ts'
+import type { Params } from '../../platform/listing/list-params.ts'
+import { comparedTypeOf, type Described, type DescribedField, resolvePath } from '../declare/describe.ts'
+import type { Comparison, FieldPath, Operand, Rule } from '../declare/rules.ts'
+import { comparesDays, type RulePrincipal, toStored } from './values.ts'
+
+/** True and false where no row needs to be looked at. */
+export type Condition = boolean | string
+
+export interface RuleSqlOptions {
+  dialect: Dialect
+  principal: RulePrincipal
+  params: Params
+  /** The alias of the table in the statement. */
+  alias: string
+  /** What stands for the row as an update would leave it, by column. For rules that name `after`. */
+  after?: (column: string) => string
+}
+
+interface Writing extends RuleSqlOptions {
+  /** Inside of `not`, null would stay null, where it has to count as false. */
+  isNegated: boolean
+  depth: number
+}
+
+export function writeRule(rule: Rule, collection: Described, options: RuleSqlOptions): Condition {
+  return write(rule, collection, { ...options, isNegated: false, depth: 0 })
+}
+
+const signs: Readonly<Record<Comparison, string>> = { is: '=', isNot: '<>', lt: '<', lte: '<=', gt: '>', gte: '>=' }
+
+export function quote(name: string): string {
+  return `"${name}"`
+}
+
+/** The table that has an entry for each item of a list, by which lists are searched. */
+export function listTableOf({ table }: Described, { name }: DescribedField): string {
+  return `${table}__${name}`
+}
+
+function write(rule: Rule, collection: Described, writing: Writing): Condition {
+  const { principal } = writing
+  switch (rule.kind) {
+    case 'everybody':
+      return true
+    case 'never':
+      return false
+    case 'signedIn':
+      return principal.id !== undefined
+    case 'can':
+      return principal.can(rule.permission)
+    case 'role':
+      return principal.hasRole(rule.name)
+    case 'all':
+      return join(rule.rules, 'AND', collection, writing)
+    case 'any':
+      return join(rule.rules, 'OR', collection, writing)
+    case 'not': {
+      const negated = write(rule.rule, collection, { ...writing, isNegated: true })
+      return typeof negated === 'boolean' ? !negated : `NOT ${negated}`
+    }
+    case 'through':
+      return writeThrough(rule, collection, writing)
+    default: {
+      const condition = writeCondition(rule, collection, writing)
+      return writing.isNegated && typeof condition === 'string' ? `COALESCE(${condition}, FALSE)` : condition
+    }
+  }
+}
+
+function join(rules: readonly Rule[], word: 'AND' | 'OR', collection: Described, writing: Writing): Condition {
+  const decisive = word === 'OR'
+  const conditions: string[] = []
+  const { values } = writing.params
+  const before = values.length
+  for (const rule of rules) {
+    const condition = write(rule, collection, writing)
+    if (condition === decisive) {
+      // Parameters of conditions that are left out would have no place.
+      values.length = before
+      return decisive
+    }
+    if (typeof condition === 'string') conditions.push(condition)
+  }
+  if (conditions.length === 0) return !decisive
+  return conditions.length === 1 ? (conditions[0] as string) : `(${conditions.join(` ${word} `)})`
+}
+
+function writeThrough(
+  { relation, action }: Extract<Rule, { kind: 'through' }>,
+  collection: Described,
+  writing: Writing,
+): Condition {
+  const { target } = collection.fields.get(relation) ?? {}
+  const rule = target?.rules?.[action]
+  if (!target || !rule) return false
+  const alias = `related_${writing.depth + 1}`
+  const nested = write(rule, target, { ...writing, alias, depth: writing.depth + 1, isNegated: false })
+  if (nested === false) return false
+  const condition = nested === true ? '' : ` AND ${nested}`
+  return `EXISTS (SELECT 1 FROM ${target.table} ${alias}
+    WHERE ${alias}.id = ${columnAt({ side: 'row', names: [relation] }, writing)}${condition})`
+}
+
+function writeCondition(rule: Extract<Rule, { field: FieldPath }>, collection: Described, writing: Writing): Condition {
+  const found = resolvePath(rule.field, collection)
+  if (!found) return false
+  const { field, through } = found
+  if (rule.kind === 'has') return writeHas(rule, { field, through, collection, writing })
+  const { params } = writing
+  return reach(through, rule.field, writing, (column) => {
+    const value = column(field.name)
+    if (rule.kind === 'isNull') return `${value} IS NULL`
+    if (rule.kind === 'in') {
+      if (rule.values.length === 0) return false
+      return `${value} IN (${rule.values.map((each) => addValue(params, toStored(each, field))).join(', ')})`
+    }
+    const operand = writeOperand(rule.operand, { field, collection, writing })
+    if (operand === undefined) return false
+    const isOnDays =
+      rule.operand.kind === 'field' && comparesDays(comparedTypeOf(field), typeOf(rule.operand, collection))
+    if (!isOnDays) return `${value} ${signs[rule.operator]} ${operand}`
+    const types = [comparedTypeOf(field), typeOf(rule.operand as FieldPath, collection)]
+    const [one, other] = [value, operand].map((each, i) => (types[i] === 'time' ? dayOf(each, writing.dialect) : each))
+    return `${one} ${signs[rule.operator]} ${other}`
+  })
+}
+
+/** Writes a condition on the row itself, or on the related one. */
+function reach(
+  through: DescribedField | undefined,
+  path: FieldPath,
+  writing: Writing,
+  toCondition: (column: (name: string) => string) => Condition,
+): Condition {
+  if (!through) return toCondition((name) => columnAt({ side: path.side, names: [name] }, writing))
+  const alias = `related_${writing.depth + 1}`
+  const condition = toCondition((name) => `${alias}.${quote(name)}`)
+  if (typeof condition === 'boolean') return condition
+  return `EXISTS (SELECT 1 FROM ${through.target?.table} ${alias}
+    WHERE ${alias}.id = ${columnAt({ side: path.side, names: [through.name] }, writing)} AND ${condition})`
+}
+
+interface HasPlace {
+  field: DescribedField
+  through: DescribedField | undefined
+  collection: Described
+  writing: Writing
+}
+
+function writeHas(
+  { field: path, operand }: Extract<Rule, { kind: 'has' }>,
+  { field, through, collection, writing }: HasPlace,
+): Condition {
+  const value = writeOperand(operand, { field, collection, writing })
+  if (value === undefined) return false
+  const owner = through?.target ?? collection
+  const id = columnAt({ side: path.side, names: [through?.name ?? 'id'] }, writing)
+  return `EXISTS (SELECT 1 FROM ${listTableOf(owner, field)} item WHERE item.row_id = ${id} AND item.value = ${value})`
+}
+
+/** Undefined if it is null: nothing compares with that. */
+function writeOperand(operand: Operand, { field, collection, writing }: Omit<HasPlace, 'through'>): string | undefined {
+  const { params, principal } = writing
+  if (operand.kind === 'me') return principal.id === undefined ? undefined : addValue(params, principal.id)
+  if (operand.kind === 'value')
+    return operand.value === null ? undefined : addValue(params, toStored(operand.value, field))
+  const found = resolvePath(operand, collection)
+  if (!found) return undefined
+  if (!found.through) return columnAt(operand, writing)
+  const id = columnAt({ side: operand.side, names: [found.through.name] }, writing)
+  return `(SELECT operand.${quote(found.field.name)} FROM ${found.through.target?.table} operand WHERE operand.id = ${id})`
+}
+
+function columnAt({ side, names: [name = ''] }: FieldPath, { alias, after }: Writing): string {
+  if (side === 'after' && after) return after(name)
+  return `${alias}.${quote(name)}`
+}
+
+function addValue(params: Params, value: Value): string {
+  return typeof value === 'string' || typeof value === 'number' ? params.addCompared(value) : params.add(value)
+}
+
+function typeOf(operand: FieldPath, collection: Described) {
+  const found = resolvePath(operand, collection)
+  return found && comparedTypeOf(found.field)
+}
+
+function dayOf(time: string, dialect: Dialect): string {
+  return dialect === 'sqlite' ? `substr(${time}, 1, 10)` : `to_char(${time} AT TIME ZONE 'UTC', 'YYYY-MM-DD')`
+}

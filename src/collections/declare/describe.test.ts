@@ -75,6 +75,9 @@ test('rules may not go through themselves', () => {
 test('a declaration with a wrong name, or a relation to nothing, is refused', () => {
   const wrong: [change: Partial<CollectionDeclaration>, message: RegExp][] = [
     [{ name: 'Tickets' }, /collection Tickets: a name has lower-case words, joined by hyphens/],
+    [{ name: 'a'.repeat(41) }, /a name has at most 40 characters/],
+    [{ fields: { [`a${'b'.repeat(40)}`]: text() } }, /has a name of more than 40 characters/],
+    [{ fields: { [`a${'b'.repeat(38)}`]: list(text()) } }, /has a name of more than 38 characters/],
     [{ fields: { Title: text() } }, /collection tickets: the field "Title" is not lower-case words/],
     [{ fields: { version: text() } }, /collection tickets: no field can have the name "version"/],
     [{ fields: { is: text() } }, /collection tickets: no field can have the name "is"/],

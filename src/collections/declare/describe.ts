@@ -19,6 +19,8 @@ export interface CollectionDeclaration {
 /** A collection or the users: what relations can refer to. */
 export interface Described {
   readonly name: string
+  /** Begins the types of its changes, such as `ticket.created`. */
+  readonly singular: string
   readonly table: string
   /** By name, in the order of the declaration. */
   readonly fields: ReadonlyMap<string, DescribedField>
@@ -34,6 +36,9 @@ export interface DescribedField {
   readonly target: Described | undefined
 }
 
+/** PostgreSQL cuts names off after 63 characters, and those of triggers and list tables are longer than their table's. */
+const maxName = 40
+const maxListName = 45
 const namePattern = /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/
 const fieldPattern = /^[a-z][a-z0-9]*(_[a-z0-9]+)*$/
 /** Every collection has them; the first three are fields. */
@@ -47,6 +52,7 @@ const reservedNames: readonly string[] = [...Object.keys(ownFields), 'version', 
 /** Users as other collections see them. */
 export const describedUsers: Described = {
   name: 'users',
+  singular: 'user',
   table: 'users',
   fields: new Map(
     Object.entries({
@@ -76,7 +82,7 @@ export function describeCollections(
 
   for (const [declaration, { fields }] of described) {
     for (const [name, definition] of Object.entries({ ...ownFields, ...declaration.fields })) {
-      requireFieldName(declaration.name, name)
+      requireFieldName(declaration.name, name, definition)
       fields.set(name, resolve(declaration, name, definition))
     }
   }
@@ -89,25 +95,34 @@ interface Describing extends Described {
   readonly rules: Readonly<Record<Action, Rule>>
 }
 
-function describe({ name, rules = {} }: CollectionDeclaration): Describing {
+function describe({ name, singular = singularOf(name), rules = {} }: CollectionDeclaration): Describing {
   if (!namePattern.test(name)) throw problem(name, 'a name has lower-case words, joined by hyphens')
+  if (name.length > maxName) throw problem(name, `a name has at most ${maxName} characters`)
   const never: Rule = { kind: 'never' }
   return {
     name,
+    singular,
     table: name.replaceAll('-', '_'),
     fields: new Map(),
     rules: { read: never, create: never, update: never, delete: never, ...rules },
   }
 }
 
+/** `tickets` → `ticket`, `categories` → `category`. */
+function singularOf(name: string): string {
+  return name.endsWith('ies') ? `${name.slice(0, -3)}y` : name.replace(/s$/, '')
+}
+
 function describeField(name: string, definition: FieldDefinition, target?: Described): DescribedField {
   return { name, kind: definition.kind, definition, target }
 }
 
-function requireFieldName(collection: string, name: string): void {
+function requireFieldName(collection: string, name: string, { kind }: FieldDefinition): void {
   if (Object.hasOwn(ownFields, name)) return
   if (!fieldPattern.test(name))
     throw problem(collection, `the field "${name}" is not lower-case words, joined by underscores`)
+  const most = kind === 'list' ? Math.min(maxName, maxListName - collection.length) : maxName
+  if (name.length > most) throw problem(collection, `the field "${name}" has a name of more than ${most} characters`)
   if (reservedNames.includes(name)) throw problem(collection, `no field can have the name "${name}"`)
 }
 

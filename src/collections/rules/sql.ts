@@ -102,7 +102,7 @@ function writeThrough(
   const nested = write(rule, target, { ...writing, alias, depth: writing.depth + 1, isNegated: false })
   if (nested === false) return false
   const condition = nested === true ? '' : ` AND ${nested}`
-  return `EXISTS (SELECT 1 FROM ${target.table} ${alias}
+  return `EXISTS (SELECT 1 FROM ${quote(target.table)} ${alias}
     WHERE ${alias}.id = ${columnAt({ side: 'row', names: [relation] }, writing)}${condition})`
 }
 
@@ -141,7 +141,7 @@ function reach(
   const alias = `related_${writing.depth + 1}`
   const condition = toCondition((name) => `${alias}.${quote(name)}`)
   if (typeof condition === 'boolean') return condition
-  return `EXISTS (SELECT 1 FROM ${through.target?.table} ${alias}
+  return `EXISTS (SELECT 1 FROM ${quote(through.target?.table ?? '')} ${alias}
     WHERE ${alias}.id = ${columnAt({ side: path.side, names: [through.name] }, writing)} AND ${condition})`
 }
 
@@ -173,7 +173,7 @@ function writeOperand(operand: Operand, { field, collection, writing }: Omit<Has
   if (!found) return undefined
   if (!found.through) return columnAt(operand, writing)
   const id = columnAt({ side: operand.side, names: [found.through.name] }, writing)
-  return `(SELECT operand.${quote(found.field.name)} FROM ${found.through.target?.table} operand WHERE operand.id = ${id})`
+  return `(SELECT operand.${quote(found.field.name)} FROM ${quote(found.through.target?.table ?? '')} operand WHERE operand.id = ${id})`
 }
 
 function columnAt({ side, names: [name = ''] }: FieldPath, { alias, after }: Writing): string {

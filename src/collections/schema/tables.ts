@@ -42,10 +42,13 @@ export function createTables(collection: Described, dialect: Dialect): string[] 
     `created_at ${time} NOT NULL`,
     `updated_at ${time} NOT NULL`,
     `deleted_at ${time}`,
+    // Who made the last change, and in which version: see change-log.ts.
+    `changed_by ${typeOf('integer', dialect)}`,
+    `changed_by_version ${typeOf('integer', dialect)}`,
   ]
   const lists = fields.filter(({ kind }) => kind === 'list')
   return [
-    `CREATE TABLE ${table} (\n  ${columns.join(',\n  ')}\n)`,
+    `CREATE TABLE ${quote(table)} (\n  ${columns.join(',\n  ')}\n)`,
     ...lists.flatMap((field) => createListTable(collection, field, dialect)),
   ]
 }
@@ -76,10 +79,10 @@ function createListTable(collection: Described, field: DescribedField, dialect: 
     return [
       `CREATE TABLE ${name} (${columns}) WITHOUT ROWID`,
       `CREATE INDEX ${name}_rows ON ${name} (row_id)`,
-      `CREATE TRIGGER ${name}_added AFTER INSERT ON ${table} BEGIN ${add} END`,
-      `CREATE TRIGGER ${name}_changed AFTER UPDATE OF ${column} ON ${table} WHEN old.${column} <> new.${column} BEGIN
+      `CREATE TRIGGER ${name}_added AFTER INSERT ON ${quote(table)} BEGIN ${add} END`,
+      `CREATE TRIGGER ${name}_changed AFTER UPDATE OF ${column} ON ${quote(table)} WHEN old.${column} <> new.${column} BEGIN
         DELETE FROM ${name} WHERE row_id = old.id; ${add} END`,
-      `CREATE TRIGGER ${name}_removed AFTER DELETE ON ${table} BEGIN DELETE FROM ${name} WHERE row_id = old.id; END`,
+      `CREATE TRIGGER ${name}_removed AFTER DELETE ON ${quote(table)} BEGIN DELETE FROM ${name} WHERE row_id = old.id; END`,
     ]
   }
   return [
@@ -97,7 +100,7 @@ function createListTable(collection: Described, field: DescribedField, dialect: 
       END IF;
       RETURN NULL;
     END $$`,
-    `CREATE TRIGGER ${name}_kept AFTER INSERT OR DELETE OR UPDATE OF ${column} ON ${table}
+    `CREATE TRIGGER ${name}_kept AFTER INSERT OR DELETE OR UPDATE OF ${column} ON ${quote(table)}
       FOR EACH ROW EXECUTE FUNCTION keep_${name}()`,
   ]
 }

@@ -1,0 +1,143 @@
+/**
+ * The triggers that write each change of a row to the change log, whoever makes it: also a statement of a database shell, which
+ * knows nothing of versions and editors.
+ */
+import type { Dialect } from '../../platform/database/database.ts'
+import type { Described, DescribedField } from '../declare/describe.ts'
+import { quote } from '../rules/sql.ts'
+import { storedFieldsOf } from './tables.ts'
+
+type Entry = 'created' | 'updated' | 'deleted' | 'restored'
+
+export function createLogTriggers(collection: Described, dialect: Dialect): string[] {
+  return dialect === 'sqlite' ? sqliteTriggers(collection) : postgresTriggers(collection)
+}
+
+function typeOf({ singular }: Described, entry: Entry): string {
+  return `'${singular}.${entry}'`
+}
+
+/** The row as JSON. */
+function rowAsJson(collection: Described, from: 'new' | 'old' | 'added', dialect: Dialect): string {
+  const make = dialect === 'sqlite' ? 'json_object' : 'json_build_object'
+  const fields = storedFieldsOf(collection).filter(({ name }) => !['created_at', 'updated_at'].includes(name))
+  const values = [
+    ...fields.map((field) => `'${field.name}', ${valueAsJson(field, from, dialect)}`),
+    ...['version', 'created_at', 'updated_at'].map((name) => `'${name}', ${from}.${name}`),
+  ]
+  return `${make}(${values.join(', ')})`
+}
+
+/** Lists and JSON are stored as text. */
+function valueAsJson({ name, kind }: DescribedField, from: string, dialect: Dialect): string {
+  const column = `${from}.${quote(name)}`
+  if (kind !== 'list' && kind !== 'json') return column
+  return dialect === 'sqlite' ? `json(${column})` : `CAST(${column} AS JSON)`
+}
+
+const logColumns = '(topic, type, entity_id, actor_id, at, data)'
+const sqliteNow = "strftime('%Y-%m-%dT%H:%M:%fZ')"
+
+function sqliteTriggers(collection: Described): string[] {
+  const { table, name } = collection
+  const [before, now] = (['old', 'new'] as const).map((each) => rowAsJson(collection, each, 'sqlite'))
+  const log = (type: string, from: 'new' | 'old', { actor, at }: { actor: string; at: string }, data = now) =>
+    `INSERT INTO changes ${logColumns} VALUES ('${name}', ${type}, ${from}.id, ${actor}, ${at}, ${data});`
+  // A statement that does not know the column leaves it at an earlier version.
+  const editor =
+    'CASE WHEN new.changed_by_version = new.version OR new.changed_by IS NOT old.changed_by THEN new.changed_by END'
+  const updated = `CASE WHEN old.deleted_at IS NULL THEN ${typeOf(collection, 'updated')} ELSE ${typeOf(collection, 'restored')} END`
+  return [
+    `CREATE TRIGGER ${table}_logged AFTER INSERT ON ${quote(table)} WHEN new.deleted_at IS NULL BEGIN
+      ${log(typeOf(collection, 'created'), 'new', { actor: 'new.changed_by', at: 'new.created_at' })}
+    END`,
+    // The change that gives the row its version is the one that is logged.
+    `CREATE TRIGGER ${table}_versioned AFTER UPDATE ON ${quote(table)} WHEN new.version <= old.version BEGIN
+      UPDATE ${quote(table)} SET version = old.version + 1,
+        updated_at = CASE WHEN new.updated_at IS old.updated_at THEN ${sqliteNow} ELSE new.updated_at END,
+        changed_by_version = CASE WHEN new.changed_by IS old.changed_by THEN new.changed_by_version ELSE old.version + 1 END
+        WHERE id = new.id;
+    END`,
+    `CREATE TRIGGER ${table}_change_logged AFTER UPDATE ON ${quote(table)}
+    WHEN new.deleted_at IS NULL AND new.version > old.version BEGIN
+      ${log(updated, 'new', { actor: editor, at: 'new.updated_at' })}
+    END`,
+    // As it last was.
+    `CREATE TRIGGER ${table}_deletion_logged AFTER UPDATE OF deleted_at ON ${quote(table)}
+    WHEN old.deleted_at IS NULL AND new.deleted_at IS NOT NULL BEGIN
+      ${log(
+        typeOf(collection, 'deleted'),
+        'old',
+        {
+          actor: `CASE WHEN new.version > old.version AND new.changed_by_version = new.version
+            OR new.changed_by IS NOT old.changed_by THEN new.changed_by END`,
+          at: `CASE WHEN new.version <= old.version AND new.updated_at IS old.updated_at THEN ${sqliteNow} ELSE new.updated_at END`,
+        },
+        before,
+      )}
+    END`,
+    `CREATE TRIGGER ${table}_removal_logged AFTER DELETE ON ${quote(table)} WHEN old.deleted_at IS NULL BEGIN
+      ${log(typeOf(collection, 'deleted'), 'old', { actor: 'NULL', at: sqliteNow }, before)}
+    END`,
+  ]
+}
+
+function postgresTriggers(collection: Described): string[] {
+  const { table, name } = collection
+  const [before, now, added] = (['old', 'new', 'added'] as const).map((each) => rowAsJson(collection, each, 'postgres'))
+  const insert = `INSERT INTO changes ${logColumns}`
+  const editor =
+    'CASE WHEN NEW.changed_by_version = NEW.version OR NEW.changed_by IS DISTINCT FROM OLD.changed_by THEN NEW.changed_by END'
+  const updated = `CASE WHEN OLD.deleted_at IS NULL THEN ${typeOf(collection, 'updated')} ELSE ${typeOf(collection, 'restored')} END`
+  const functionOf = (suffix: string, body: string) =>
+    `CREATE FUNCTION ${table}_${suffix}() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN
+      ${body}
+    END $$`
+  return [
+    // Once for all rows of a statement.
+    functionOf(
+      'log_created',
+      `${insert} SELECT '${name}', ${typeOf(collection, 'created')}, added.id, added.changed_by, added.created_at, ${added}
+        FROM new_rows AS added WHERE added.deleted_at IS NULL ORDER BY added.id;
+      RETURN NULL;`,
+    ),
+    `CREATE TRIGGER ${table}_logged AFTER INSERT ON ${quote(table)}
+      REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION ${table}_log_created()`,
+    functionOf(
+      'add_version',
+      `NEW.version := OLD.version + 1;
+      IF NEW.updated_at IS NOT DISTINCT FROM OLD.updated_at THEN
+        NEW.updated_at := now();
+      END IF;
+      IF NEW.changed_by IS DISTINCT FROM OLD.changed_by THEN
+        NEW.changed_by_version := NEW.version;
+      END IF;
+      RETURN NEW;`,
+    ),
+    `CREATE TRIGGER ${table}_versioned BEFORE UPDATE ON ${quote(table)}
+      FOR EACH ROW WHEN (NEW.version <= OLD.version) EXECUTE FUNCTION ${table}_add_version()`,
+    functionOf(
+      'log_change',
+      `${insert} VALUES ('${name}', ${updated}, NEW.id, ${editor}, NEW.updated_at, ${now});
+      RETURN NULL;`,
+    ),
+    `CREATE TRIGGER ${table}_change_logged AFTER UPDATE ON ${quote(table)}
+      FOR EACH ROW WHEN (NEW.deleted_at IS NULL) EXECUTE FUNCTION ${table}_log_change()`,
+    // As it last was.
+    functionOf(
+      'log_deletion',
+      `${insert} VALUES ('${name}', ${typeOf(collection, 'deleted')}, OLD.id, ${editor}, NEW.updated_at, ${before});
+      RETURN NULL;`,
+    ),
+    `CREATE TRIGGER ${table}_deletion_logged AFTER UPDATE ON ${quote(table)}
+      FOR EACH ROW WHEN (OLD.deleted_at IS NULL AND NEW.deleted_at IS NOT NULL) EXECUTE FUNCTION ${table}_log_deletion()`,
+    functionOf(
+      'log_removal',
+      `${insert} VALUES ('${name}', ${typeOf(collection, 'deleted')}, OLD.id, NULL, now(), ${before});
+      RETURN NULL;`,
+    ),
+    `CREATE TRIGGER ${table}_removal_logged AFTER DELETE ON ${quote(table)}
+      FOR EACH ROW WHEN (OLD.deleted_at IS NULL) EXECUTE FUNCTION ${table}_log_removal()`,
+  ]
+}

@@ -76,7 +76,8 @@ export interface FieldDefinition {
   /** Of `belongsTo`: a collection or the feature `users`. */
   readonly target?: unknown
   /** Of `hasMany`: the collection, and its field that refers to this one. */
-  readonly many?: { readonly of: () => unknown; readonly by: string }
+  // biome-ignore lint/suspicious/noExplicitAny: as in Many
+  readonly many?: { readonly of: () => any; readonly by: string }
   /** Of `computed`: its type, how it is calculated, and whether it is stored. */
   readonly computed?: { readonly type: FieldDefinition; readonly isStored: boolean; of(row: never): unknown }
 }
@@ -94,7 +95,10 @@ export interface Relation<Target, Value, Given extends 'must' | 'may' | 'cannot'
   readonly target: Target
 }
 
-export interface Many<Of extends () => unknown> extends Field<never, 'cannot'> {
+/** Nothing but `kind` may be looked at before all collections are declared: they refer to each other. */
+// biome-ignore lint/suspicious/noExplicitAny: with unknown, TypeScript would look at a collection that is declared further down
+export interface Many<Of extends () => any> extends Field<never, 'cannot'> {
+  readonly kind: 'hasMany'
   readonly many: { readonly of: Of; readonly by: string }
 }
 

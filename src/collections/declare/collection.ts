@@ -1,0 +1,97 @@
+/** The types of declarations: names of fields, rows, and new rows, inferred without generated code. */
+import type { Feature } from '../../platform/feature.ts'
+import type { Field, FieldDefinition, Many, Relation } from './fields.ts'
+import type { Action, Rule } from './rules.ts'
+
+export type Fields = Readonly<Record<string, FieldDefinition>>
+
+type OwnNames = 'id' | 'created_at' | 'updated_at'
+type Names<All extends Fields> = keyof All & string
+/** Fields with a value of their own, which lists can be sorted and filtered by. */
+type ValueNames<All extends Fields> = {
+  [Name in Names<All>]: All[Name]['kind'] extends 'hasMany' ? never : Name
+}[Names<All>]
+type OfType<All extends Fields, Value> = {
+  [Name in ValueNames<All>]: NonNullable<ValueOf<All[Name]>> extends Value ? Name : never
+}[ValueNames<All>]
+/** Neither lists nor JSON have an order. */
+type SortNames<All extends Fields> = OfType<All, string | number | boolean>
+type ListNames<All extends Fields> = OfType<All, readonly unknown[]>
+
+export interface CollectionOptions<Name extends string, All extends Fields> {
+  /** The plural: lower-case words with hyphens. */
+  name: Name
+  singular?: string
+  /** Instead of `/api/<name>`. */
+  path?: `/${string}`
+  fields: All
+  rules?: Partial<Record<Action, Rule>>
+  sort?: readonly (SortNames<All> | OwnNames)[]
+  filter?: readonly (SortNames<All> | ListNames<All> | OwnNames)[]
+  search?: readonly OfType<All, string>[]
+  /** A condition that every stored row meets, and what to say otherwise. */
+  check?: readonly [condition: Rule, message: string]
+  /** How long deleted rows can be restored: `30d` by default; `false` deletes at once. */
+  keepDeleted?: `${number}${'h' | 'd'}` | false
+  /** The field that stands for a row in the console; by default the first text. */
+  title?: ValueNames<All>
+}
+
+declare const declared: unique symbol
+
+/** A feature that has a collection. */
+export interface Collection<All extends Fields = Fields, Name extends string = string> extends Feature {
+  readonly [declared]?: { name: Name; fields: All }
+}
+
+export type FieldsOf<Declared> = Declared extends Collection<infer All, string> ? All : never
+type ValueOf<One> = One extends Field<infer Value, infer _Given> ? Value : never
+type GivenOf<One> = One extends Field<infer _Value, infer Given> ? Given : never
+type Flat<Type> = { [Key in keyof Type]: Type[Key] }
+
+/** A row as it is returned. */
+export type Row<Declared> = Flat<
+  { id: number; created_at: string; updated_at: string } & {
+    [Name in ValueNames<FieldsOf<Declared>>]: ValueOf<FieldsOf<Declared>[Name]>
+  }
+>
+
+type GivenNames<All extends Fields, Given> = {
+  [Name in ValueNames<All>]: GivenOf<All[Name]> extends Given ? Name : never
+}[ValueNames<All>]
+
+/** What creates a row: fields without a default have to be there, others may. */
+export type NewRow<Declared> = Flat<
+  { [Name in GivenNames<FieldsOf<Declared>, 'must'>]: ValueOf<FieldsOf<Declared>[Name]> } & {
+    [Name in GivenNames<FieldsOf<Declared>, 'may'>]?: ValueOf<FieldsOf<Declared>[Name]>
+  }
+>
+
+/** What changes a row. */
+export type RowChange<Declared> = Partial<NewRow<Declared>>
+
+/** The relations that can be included with a row. */
+export type IncludeNames<Declared> = {
+  [Name in Names<FieldsOf<Declared>>]: TargetOf<FieldsOf<Declared>[Name]> extends never ? never : Name
+}[Names<FieldsOf<Declared>>]
+
+type TargetOf<One> =
+  One extends Many<infer Of>
+    ? { row: Row<ReturnType<Of>>[] }
+    : One extends Relation<infer Target, unknown, 'must' | 'may' | 'cannot'>
+      ? { row: RelatedRow<Target> | null }
+      : never
+
+/** Of users, everybody sees the id and the name. */
+type RelatedRow<Target> = Target extends () => infer Later
+  ? RelatedRow<Later>
+  : Target extends { readonly [declared]?: object }
+    ? FieldsOf<Target> extends never
+      ? { id: number; name: string; email?: string }
+      : Row<Target>
+    : { id: number; name: string; email?: string }
+
+/** A row with the rows that it refers to; null or missing where the reader may not see them. */
+export type RowWith<Declared, Included extends IncludeNames<Declared>> = Row<Declared> & {
+  included: { [Name in Included]: TargetOf<FieldsOf<Declared>[Name]> extends { row: infer Found } ? Found : never }
+}

@@ -17,8 +17,11 @@ export interface RuleSqlOptions {
   params: Params
   /** The alias of the table in the statement. */
   alias: string
-  /** What stands for the row as an update would leave it, by column. For rules that name `after`. */
-  after?: (column: string) => string
+  /**
+   * The values of a row that is not stored yet: of the new row, or of the row as an update would leave it. Undefined for a field
+   * that stays as it is.
+   */
+  given?: { side: FieldPath['side']; parameterOf(field: DescribedField): string | undefined }
 }
 
 interface Writing extends RuleSqlOptions {
@@ -99,11 +102,12 @@ function writeThrough(
   const rule = target?.rules?.[action]
   if (!target || !rule) return false
   const alias = `related_${writing.depth + 1}`
+  const relationField = collection.fields.get(relation) as DescribedField
   const nested = write(rule, target, { ...writing, alias, depth: writing.depth + 1, isNegated: false })
   if (nested === false) return false
   const condition = nested === true ? '' : ` AND ${nested}`
   return `EXISTS (SELECT 1 FROM ${quote(target.table)} ${alias}
-    WHERE ${alias}.id = ${columnAt({ side: 'row', names: [relation] }, writing)}${condition})`
+    WHERE ${alias}.id = ${columnAt('row', relationField, writing)}${condition})`
 }
 
 function writeCondition(rule: Extract<Rule, { field: FieldPath }>, collection: Described, writing: Writing): Condition {
@@ -112,8 +116,8 @@ function writeCondition(rule: Extract<Rule, { field: FieldPath }>, collection: D
   const { field, through } = found
   if (rule.kind === 'has') return writeHas(rule, { field, through, collection, writing })
   const { params } = writing
-  return reach(through, rule.field, writing, (column) => {
-    const value = column(field.name)
+  return reach(through, rule.field, { writing }, (column) => {
+    const value = column(field)
     if (rule.kind === 'isNull') return `${value} IS NULL`
     if (rule.kind === 'in') {
       if (rule.values.length === 0) return false
@@ -133,16 +137,16 @@ function writeCondition(rule: Extract<Rule, { field: FieldPath }>, collection: D
 /** Writes a condition on the row itself, or on the related one. */
 function reach(
   through: DescribedField | undefined,
-  path: FieldPath,
-  writing: Writing,
-  toCondition: (column: (name: string) => string) => Condition,
+  { side }: FieldPath,
+  { writing }: { writing: Writing },
+  toCondition: (column: (field: DescribedField) => string) => Condition,
 ): Condition {
-  if (!through) return toCondition((name) => columnAt({ side: path.side, names: [name] }, writing))
+  if (!through) return toCondition((field) => columnAt(side, field, writing))
   const alias = `related_${writing.depth + 1}`
-  const condition = toCondition((name) => `${alias}.${quote(name)}`)
+  const condition = toCondition(({ name }) => `${alias}.${quote(name)}`)
   if (typeof condition === 'boolean') return condition
   return `EXISTS (SELECT 1 FROM ${quote(through.target?.table ?? '')} ${alias}
-    WHERE ${alias}.id = ${columnAt({ side: path.side, names: [through.name] }, writing)} AND ${condition})`
+    WHERE ${alias}.id = ${columnAt(side, through, writing)} AND ${condition})`
 }
 
 interface HasPlace {
@@ -158,9 +162,20 @@ function writeHas(
 ): Condition {
   const value = writeOperand(operand, { field, collection, writing })
   if (value === undefined) return false
+  const list = through ? undefined : givenAt(path.side, field, writing)
+  if (list !== undefined)
+    return `EXISTS (SELECT 1 FROM ${itemsOf(list, field, writing.dialect)} WHERE value = ${value})`
   const owner = through?.target ?? collection
-  const id = columnAt({ side: path.side, names: [through?.name ?? 'id'] }, writing)
+  const id = through ? columnAt(path.side, through, writing) : `${writing.alias}.id`
   return `EXISTS (SELECT 1 FROM ${listTableOf(owner, field)} item WHERE item.row_id = ${id} AND item.value = ${value})`
+}
+
+/** The items of a list that is a parameter. */
+function itemsOf(list: string, field: DescribedField, dialect: Dialect): string {
+  if (dialect === 'sqlite') return `json_each(${list})`
+  const compared = comparedTypeOf(field)
+  const type = compared === 'boolean' ? 'BOOLEAN' : compared === 'text' ? 'TEXT' : 'BIGINT'
+  return `(SELECT CAST(item AS ${type}) AS value FROM json_array_elements_text(CAST(${list} AS JSON)) AS item) AS items`
 }
 
 /** Undefined if it is null: nothing compares with that. */
@@ -171,14 +186,18 @@ function writeOperand(operand: Operand, { field, collection, writing }: Omit<Has
     return operand.value === null ? undefined : addValue(params, toStored(operand.value, field))
   const found = resolvePath(operand, collection)
   if (!found) return undefined
-  if (!found.through) return columnAt(operand, writing)
-  const id = columnAt({ side: operand.side, names: [found.through.name] }, writing)
+  if (!found.through) return columnAt(operand.side, found.field, writing)
+  const id = columnAt(operand.side, found.through, writing)
   return `(SELECT operand.${quote(found.field.name)} FROM ${quote(found.through.target?.table ?? '')} operand WHERE operand.id = ${id})`
 }
 
-function columnAt({ side, names: [name = ''] }: FieldPath, { alias, after }: Writing): string {
-  if (side === 'after' && after) return after(name)
-  return `${alias}.${quote(name)}`
+function columnAt(side: FieldPath['side'], field: DescribedField, writing: Writing): string {
+  return givenAt(side, field, writing) ?? `${writing.alias}.${quote(field.name)}`
+}
+
+/** Rules of related rows are about what is stored. */
+function givenAt(side: FieldPath['side'], field: DescribedField, { given, depth }: Writing): string | undefined {
+  return depth === 0 && given?.side === side ? given.parameterOf(field) : undefined
 }
 
 function addValue(params: Params, value: Value): string {

@@ -60,6 +60,13 @@ function columnOf({ kind, definition }: DescribedField, dialect: Dialect): strin
   return optional || kind === 'computed' ? type : `${type} NOT NULL`
 }
 
+/** A parameter as a value of the field's type, which PostgreSQL would otherwise guess. */
+export function castTo({ kind }: DescribedField, parameter: string, dialect: Dialect): string {
+  const [type = '', collation] = typeOf(kind, dialect).split(' COLLATE ')
+  const cast = `CAST(${parameter} AS ${type})`
+  return collation ? `${cast} COLLATE ${collation}` : cast
+}
+
 function typeOf(kind: Kind, dialect: Dialect): string {
   return columnTypes[dialect][kind] ?? (dialect === 'sqlite' ? 'TEXT' : 'TEXT COLLATE "C"')
 }

@@ -227,13 +227,15 @@ async function fill(
   rest: StoredRow = { created_at: now, updated_at: now },
 ): Promise<void> {
   for (const row of rows) {
-    const each = { ...row, ...rest }
+    const { id, ...values } = row
+    // The database assigns the same ids in the same order.
+    const each = { ...(table === 'users' ? row : values), ...rest }
     const columns = Object.keys(each)
-    const values = Object.values(each).map((value) => (Array.isArray(value) ? JSON.stringify(value) : value)) as Value[]
+    const params = Object.values(each).map((value) => (Array.isArray(value) ? JSON.stringify(value) : value)) as Value[]
     await db.write({
       sql: `INSERT INTO ${table} (${columns.map((name) => `"${name}"`).join(', ')})
             VALUES (${columns.map((_, i) => `$${i + 1}`).join(', ')})`,
-      params: values,
+      params,
     })
   }
 }

@@ -154,6 +154,17 @@ onEachEngine('a row', (engine) => {
     assert.equal((await find(ada))?.title, 'Printer')
   })
 
+  test('and others that are created at the same time each have their own values', async (t) => {
+    const { create } = await open(t, engine)
+    const titles = Array.from({ length: 40 }, (_, i) => `Title ${i}`)
+    const made = await Promise.all(titles.map((title) => create(undefined, { title })))
+    assert.deepEqual(
+      made.map((each) => each?.title),
+      titles,
+    )
+    assert.equal(new Set(made.map((each) => each?.id)).size, 40)
+  })
+
   test('that is closed is not changed by any of fifty changes that were on their way', async (t) => {
     const { db, create, update } = await open(t, engine)
     await create(ada)

@@ -47,6 +47,11 @@ const ownFields: Readonly<Record<string, FieldDefinition>> = {
   created_at: { kind: 'time', options: {} },
   updated_at: { kind: 'time', options: {} },
 }
+/** Whether the service sets it, and nobody else. */
+export function isOwnField(name: string): boolean {
+  return Object.hasOwn(ownFields, name)
+}
+
 const reservedNames: readonly string[] = [...Object.keys(ownFields), 'version', 'deleted_at', 'type', ...operatorNames]
 
 /** Users as other collections see them. */
@@ -118,7 +123,7 @@ function describeField(name: string, definition: FieldDefinition, target?: Descr
 }
 
 function requireFieldName(collection: string, name: string, { kind }: FieldDefinition): void {
-  if (Object.hasOwn(ownFields, name)) return
+  if (isOwnField(name)) return
   if (!fieldPattern.test(name))
     throw problem(collection, `the field "${name}" is not lower-case words, joined by underscores`)
   const most = kind === 'list' ? Math.min(maxName, maxListName - collection.length) : maxName

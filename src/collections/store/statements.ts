@@ -4,7 +4,7 @@
  */
 import type { Dialect, Statement, Value } from '../../platform/database/database.ts'
 import { Params } from '../../platform/listing/list-params.ts'
-import type { Described, DescribedField } from '../declare/describe.ts'
+import { type Described, type DescribedField, isOwnField } from '../declare/describe.ts'
 import type { Action } from '../declare/rules.ts'
 import { type Condition, quote, type RuleSqlOptions, writeRule } from '../rules/sql.ts'
 import type { RulePrincipal } from '../rules/values.ts'
@@ -33,6 +33,7 @@ export type WriteStatement = Statement | undefined
 
 export function createStatements(collection: Described, dialect: Dialect) {
   const fields = new Map(storedFieldsOf(collection).map((field) => [field.name, field]))
+  const time = fields.get('created_at') as DescribedField
   const table = quote(collection.table)
   const returned = [...fields.keys(), 'version'].map(quote).join(', ')
 
@@ -40,7 +41,7 @@ export function createStatements(collection: Described, dialect: Dialect) {
     const parameters = new Map<string, string>()
     for (const [name, value] of Object.entries(values)) {
       const field = fields.get(name)
-      if (field) parameters.set(name, castTo(field, params.add(value), dialect))
+      if (field && !isOwnField(name)) parameters.set(name, castTo(field, params.add(value), dialect))
     }
     return parameters
   }
@@ -79,7 +80,6 @@ export function createStatements(collection: Described, dialect: Dialect) {
       if (rule === false) return undefined
       const { principal, now } = writer
       const columns = [...parameters.keys(), 'created_at', 'updated_at', 'changed_by'].map(quote).join(', ')
-      const time = fields.get('created_at') as DescribedField
       const at = castTo(time, params.add(now), dialect)
       const rowValues = [...parameters.values(), at, at, `CAST(${params.add(principal?.id ?? null)} AS BIGINT)`].join(
         ', ',

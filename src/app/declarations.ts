@@ -1,6 +1,8 @@
 /** Joins what the features declare statically, before any of them is created. */
 import { join } from 'node:path'
 import type { ConfigPart, CoreConfig } from '../config/config.ts'
+import { exitCodes, FatalError } from '../core/fatal-error.ts'
+import type { RoleDefinitions } from '../features/users/shipped-roles.ts'
 import { users } from '../features/users/users.feature.ts'
 import { withAddedRoles } from '../features/users/users.keys.ts'
 import type { Expiring } from '../platform/database/cleanup.ts'
@@ -74,15 +76,21 @@ export function configParts(features: readonly Feature[]): ConfigPart[] {
 }
 
 /** If several features add the same role, it has the permissions of all. */
-function rolesOf(features: readonly Feature[]) {
-  const roles: Record<string, { permissions: string[]; inherits: string[] }> = {}
-  for (const { definition } of features) {
-    for (const [role, permissions] of Object.entries((definition.roles ?? {}) as Record<string, readonly string[]>)) {
-      roles[role] ??= { permissions: [], inherits: [] }
-      roles[role].permissions.push(...permissions)
+function rolesOf(features: readonly Feature[]): RoleDefinitions {
+  const roles = new Map<string, string[]>()
+  for (const { name, definition } of features) {
+    for (const [role, permissions] of Object.entries((definition.roles ?? {}) as Record<string, unknown>)) {
+      // A single text would be taken apart, and `*` is everything.
+      if (!Array.isArray(permissions) || !permissions.every((each) => typeof each === 'string' && each !== '')) {
+        throw new FatalError(
+          `feature ${name}: the role "${role}" must have a list of permissions`,
+          exitCodes.configuration,
+        )
+      }
+      roles.set(role, [...(roles.get(role) ?? []), ...permissions])
     }
   }
-  return roles
+  return Object.fromEntries([...roles].map(([role, permissions]) => [role, { permissions, inherits: [] }]))
 }
 
 const isOwn = (feature: Feature) => (ownFeatures as readonly Feature[]).includes(feature)

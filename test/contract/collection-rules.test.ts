@@ -15,6 +15,7 @@ import {
   time,
 } from '../../src/collections/declare/fields.ts'
 import {
+  after,
   all,
   any,
   can,
@@ -54,7 +55,7 @@ const teams = {
   },
   rules: {
     read: any(row.owner.is(me), row.members.has(me)),
-    update: any(all(row.size.gt(1), not(row.owner.is(me))), row.owner.name.is('Ada')),
+    update: any(all(row.size.gt(1), not(row.owner.is(me))), row.owner.name.is('Ada'), not(after.size.gt(0))),
   },
 }
 const tickets = {
@@ -202,6 +203,8 @@ const seed = 20_261_119
 const [teamRows = []] = fc.sample(fc.array(someTeam, { minLength: 3, maxLength: 3 }), { numRuns: 1, seed })
 const [ticketRows = []] = fc.sample(fc.array(someTicket, { minLength: 200, maxLength: 200 }), { numRuns: 1, seed })
 const stored = (rows: readonly object[]): StoredRow[] => rows.map((each, i) => ({ id: i + 1, ...each }))
+/** One of them is deleted, and grants nothing. */
+const deletedTeam = 2
 const storedTeams = stored(teamRows)
 const storedTickets = stored(ticketRows)
 const storedUsers = ['Ada', 'Grace', 'Linus'].map((name, i) => ({ id: i + 1, name, email: `${name}@example.com` }))
@@ -241,7 +244,8 @@ async function fill(
 }
 
 function findRelated({ name }: Described, id: number): StoredRow | undefined {
-  return (name === 'users' ? storedUsers : storedTeams).find((each) => each.id === id)
+  if (name === 'users') return storedUsers.find((each) => each.id === id)
+  return storedTeams.find((each) => each.id === id && id !== deletedTeam)
 }
 
 /** Returns how many rows the rule allows. */
@@ -272,6 +276,7 @@ describe('a rule', () => {
       await db.write({ sql: 'CREATE TABLE users (id INTEGER PRIMARY KEY, name TEXT NOT NULL, email TEXT NOT NULL)' })
       await fill(db, 'users', storedUsers, {})
       await fill(db, 'teams', storedTeams)
+      await db.write({ sql: 'UPDATE teams SET deleted_at = $1 WHERE id = $2', params: [now, deletedTeam] })
       await fill(db, 'tickets', storedTickets)
     }
   })

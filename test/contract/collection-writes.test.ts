@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { describeCollections } from '../../src/collections/declare/describe.ts'
-import { belongsTo, choice, day, integer, list, text } from '../../src/collections/declare/fields.ts'
-import { after, all, any, can, me, row, through } from '../../src/collections/declare/rules.ts'
+import { belongsTo, choice, computed, day, integer, list, text } from '../../src/collections/declare/fields.ts'
+import { after, all, any, can, me, not, row, through } from '../../src/collections/declare/rules.ts'
 import type { RulePrincipal } from '../../src/collections/rules/values.ts'
 import { createLogTriggers } from '../../src/collections/schema/change-log.ts'
 import { createTables } from '../../src/collections/schema/tables.ts'
@@ -29,10 +29,20 @@ const tickets = {
     author: belongsTo(users),
     due: day({ optional: true }),
     tags: list(text()),
+    days: list(day()),
+    length: computed(integer(), ({ title }) => title.length, { stored: true }),
   },
   rules: {
     read: any(row.author.is(me), through('team', 'read')),
-    create: all(row.author.is(me), through('team', 'read'), row.title.gte('A')),
+    create: all(
+      row.author.is(me),
+      through('team', 'read'),
+      row.title.gte('A'),
+      // Of what is not given, or is not there yet.
+      row.due.isNull(),
+      not(row.days.has('2026-01-31')),
+      row.created_at.lt('2027-01-01'),
+    ),
     update: any(
       all(row.author.is(me), row.status.isNot('closed'), after.team.is(row.team), after.priority.lte(3)),
       can('tickets.update'),
@@ -107,8 +117,17 @@ onEachEngine('a row', (engine) => {
     assert.equal(await create(ada, { team: 99 }), undefined)
     assert.equal(await create(ada, { title: '1st' }), undefined)
     assert.equal(await create(nobody), undefined)
-    assert.equal((await create(undefined, { author: 7, team: 2 }))?.id, 2)
+    assert.equal(await create(ada, { days: '["2026-01-31"]' }), undefined)
+    assert.equal(await create(ada, { due: '2026-01-31' }), undefined)
+    assert.equal((await create(ada, { days: '["2026-01-30"]', length: 7, id: 500 }))?.id, 2)
+    assert.equal((await create(undefined, { author: 7, team: 2 }))?.id, 3)
     assert.equal((await create(grace, { author: 2 }))?.title, 'Printer')
+    // A team that is deleted grants nothing.
+    await write(of.softDelete({ id: 1, version: null }, { principal: undefined, now }))
+    assert.equal(await create(ada), undefined)
+    assert.equal(await find(grace), undefined)
+    await write(of.restore(1, early, { principal: undefined, now }))
+    assert.equal((await find(grace))?.id, 1)
     // By the items of a list that is not stored yet.
     const team = (principal: RulePrincipal) => write(of.insert({ name: 'Own', members: '[2,5]' }, { principal, now }))
     assert.ok(await team(grace))

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { describeRule } from '../rules/sentence.ts'
 import { type CollectionDeclaration, describeCollections } from './describe.ts'
-import { belongsTo, choice, computed, day, hasMany, integer, json, list, text, time } from './fields.ts'
+import { belongsTo, choice, computed, day, decimal, hasMany, integer, json, list, text, time } from './fields.ts'
 import { after, all, any, can, me, not, type Rule, role, row, signedIn, through } from './rules.ts'
 
 const users = { name: 'users' } as never
@@ -18,6 +18,8 @@ const fields = {
   due: day(),
   seen: time(),
   extra: json(),
+  cost: decimal({ scale: 2 }),
+  price: decimal({ scale: 3 }),
   team: belongsTo(teams as never),
   author: belongsTo(users),
   tags: list(text()),
@@ -49,6 +51,12 @@ test('a rule that cannot work is refused with what is wrong', () => {
     [through('title', 'read'), 'goes through "title", which is no relation'],
     [through('author', 'read'), 'goes through "author", but users have no such rules'],
     [after.title.is('x'), 'names `after.title`, which only `update` has'],
+    [row.flag, 'is no rule'],
+    [any(row.title), 'is no rule'],
+    [row.status.isNot('closd'), 'compares "status" with "closd", which is none of its values'],
+    [row.due.lt('tomorrow'), 'compares "due" with "tomorrow", which is no day'],
+    [row.seen.lt('yesterday'), 'compares "seen" with "yesterday", which is no time'],
+    [row.cost.lt(row.price), 'compares "cost" with something of another type'],
     [any(signedIn, all(not(row.nothing.isNull()))), 'names "nothing", which is no field'],
   ]
   for (const [rule, reason] of wrong) {
@@ -56,6 +64,11 @@ test('a rule that cannot work is refused with what is wrong', () => {
       message: `collection tickets: the rule "read" ${reason}`,
     })
   }
+  assert.throws(
+    () => describeWith({ rules: { create: row.id.is(1) } }),
+    /names "id", which a new row does not have yet/,
+  )
+  assert.throws(() => row.author.is({ id: 5 }), /compares a field with a value, another field, or `me`/)
   describeWith({ rules: { update: all(after.title.is('x'), row.due.gte(row.seen), row.team.members.has(me)) } })
 })
 
@@ -75,6 +88,8 @@ test('rules may not go through themselves', () => {
 test('a declaration with a wrong name, or a relation to nothing, is refused', () => {
   const wrong: [change: Partial<CollectionDeclaration>, message: RegExp][] = [
     [{ name: 'Tickets' }, /collection Tickets: a name has lower-case words, joined by hyphens/],
+    [{ singular: "x'y" }, /`singular` has lower-case words/],
+    [{ name: 'teams' }, /collection teams: there are two of this name/],
     [{ name: 'a'.repeat(41) }, /a name has at most 40 characters/],
     [{ fields: { [`a${'b'.repeat(40)}`]: text() } }, /has a name of more than 40 characters/],
     [{ fields: { [`a${'b'.repeat(38)}`]: list(text()) } }, /has a name of more than 38 characters/],

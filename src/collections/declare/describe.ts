@@ -75,6 +75,9 @@ export function describeCollections(
   findTarget: (target: unknown) => CollectionDeclaration | 'users' | undefined,
 ): Described[] {
   const described = new Map(declarations.map((each) => [each, describe(each)]))
+  const names = declarations.map(({ name }) => name)
+  const twice = names.find((name, i) => names.indexOf(name) < i)
+  if (twice !== undefined) throw problem(twice, 'there are two of this name')
 
   function resolve(declaration: CollectionDeclaration, name: string, definition: FieldDefinition): DescribedField {
     const relation = definition.kind === 'list' ? definition.item : definition
@@ -103,6 +106,7 @@ interface Describing extends Described {
 function describe({ name, singular = singularOf(name), rules = {} }: CollectionDeclaration): Describing {
   if (!namePattern.test(name)) throw problem(name, 'a name has lower-case words, joined by hyphens')
   if (name.length > maxName) throw problem(name, `a name has at most ${maxName} characters`)
+  if (!namePattern.test(singular)) throw problem(name, '`singular` has lower-case words, joined by hyphens')
   const never: Rule = { kind: 'never' }
   return {
     name,
@@ -172,7 +176,15 @@ function requireRule(rule: Rule, place: RulePlace): void {
     case 'has':
       requireComparison(rule, place)
       return
+    case 'everybody':
+    case 'signedIn':
+    case 'never':
+    case 'can':
+    case 'role':
+      return
     default:
+      // Such as a field without a comparison.
+      throw fail('is no rule')
   }
 }
 
@@ -180,7 +192,7 @@ type Comparing = Extract<Rule, { field: FieldPath }>
 
 function requireComparison(rule: Comparing, place: RulePlace): void {
   const { fail } = place
-  const { type, isList } = requirePath(rule.field, place)
+  const { field, type, isList } = requirePath(rule.field, place)
   const shown = rule.field.names.join('.')
   if (isList !== (rule.kind === 'has')) {
     throw fail(isList ? `compares the list "${shown}": use \`has\`` : `uses \`has\` on "${shown}", which is no list`)
@@ -193,7 +205,8 @@ function requireComparison(rule: Comparing, place: RulePlace): void {
         ? [rule.operand]
         : []
   for (const operand of operands) {
-    if (!fits(operand, type, place)) throw fail(`compares "${shown}" with something of another type`)
+    if (!fits(operand, { field, type, place })) throw fail(`compares "${shown}" with something of another type`)
+    if (operand.kind === 'value') requireValue(operand.value, { field, type, shown, fail })
   }
 }
 
@@ -241,17 +254,49 @@ function requirePath(path: FieldPath, { collection, action, fail }: RulePlace) {
   const isStored =
     field.kind !== 'hasMany' && (field.kind !== 'computed' || field.definition.computed?.isStored === true)
   if (!isStored) throw fail(`names "${shown}", which is not stored`)
-  return { type: comparedTypeOf(field), isList: field.kind === 'list' }
+  if (action === 'create' && shown === 'id') throw fail('names "id", which a new row does not have yet')
+  return { field, type: comparedTypeOf(field), isList: field.kind === 'list' }
 }
 
-function fits(operand: Operand, type: ComparedType, place: RulePlace): boolean {
+interface Compared {
+  field: DescribedField
+  type: ComparedType
+}
+
+function fits(operand: Operand, { field, type, place }: Compared & { place: RulePlace }): boolean {
   if (operand.kind === 'me') return type === 'user'
   if (operand.kind === 'field') {
-    const { type: other, isList } = requirePath(operand, place)
+    const { field: otherField, type: other, isList } = requirePath(operand, place)
     const areDates = [type, other].every((each) => each === 'time' || each === 'day')
-    return !isList && (areDates || other === type)
+    // Decimals are compared as they are stored, so their digits have to be the same.
+    const areAlike = other === type && (type !== 'scaled' || scaleOf(otherField) === scaleOf(field))
+    return !isList && (areDates || areAlike)
   }
   return operand.value === null || isOfType(operand.value, type)
+}
+
+function scaleOf({ definition }: DescribedField): number | undefined {
+  return valuesOf(definition).options.scale
+}
+
+/** The definition of a field's values: of the items of a list, or the result of a computation. */
+function valuesOf(definition: FieldDefinition): FieldDefinition {
+  return definition.item ?? definition.computed?.type ?? definition
+}
+
+/** A value that no row can have would make `isNot` hold for all of them. */
+function requireValue(
+  value: Scalar | null,
+  { field, type, shown, fail }: Compared & { shown: string; fail: RulePlace['fail'] },
+): void {
+  if (value === null) return
+  const { values } = valuesOf(field.definition)
+  if (values && !values.includes(String(value)))
+    throw fail(`compares "${shown}" with "${value}", which is none of its values`)
+  const isDate = type !== 'day' || (/^\d{4}-\d\d-\d\d$/.test(String(value)) && !Number.isNaN(Date.parse(String(value))))
+  const isTime =
+    type !== 'time' || (/^\d{4}-\d\d-\d\d(?:T|$)/.test(String(value)) && !Number.isNaN(Date.parse(String(value))))
+  if (!isDate || !isTime) throw fail(`compares "${shown}" with "${value}", which is no ${type}`)
 }
 
 function isOfType(value: Scalar, type: ComparedType): boolean {

@@ -92,7 +92,9 @@ const paths = new WeakMap<object, FieldPath>()
 function toOperand(value: unknown): Operand {
   if (typeof value !== 'object' || value === null) return { kind: 'value', value: value as Scalar | null }
   const path = paths.get(value)
-  return path ? { kind: 'field', ...path } : me
+  if (path) return { kind: 'field', ...path }
+  if (value === me) return me
+  throw new TypeError('a rule compares a field with a value, another field, or `me`')
 }
 
 function expressionOf(path: FieldPath): FieldExpression {

@@ -10,7 +10,7 @@ export interface RuleFacts {
   row: StoredRow
   /** For `update`: the row as it would become. */
   after?: StoredRow
-  /** Undefined if there is no such row. */
+  /** Undefined if there is no such row, or if it is deleted. */
   findRelated(target: Described, id: number): StoredRow | undefined
 }
 
@@ -52,7 +52,7 @@ function isAllowedThrough(
   const related = target && typeof id === 'number' ? findRelated(target, id) : undefined
   const rule = target?.rules?.[action]
   return rule !== undefined && related !== undefined
-    ? isAllowed(rule, target as Described, principal, { row: related, findRelated })
+    ? isAllowed(rule, target as Described, principal, { row: related, after: related, findRelated })
     : false
 }
 

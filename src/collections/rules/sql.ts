@@ -4,7 +4,13 @@
  */
 import type { Dialect, Value } from '../../platform/database/database.ts'
 import type { Params } from '../../platform/listing/list-params.ts'
-import { comparedTypeOf, type Described, type DescribedField, resolvePath } from '../declare/describe.ts'
+import {
+  type ComparedType,
+  comparedTypeOf,
+  type Described,
+  type DescribedField,
+  resolvePath,
+} from '../declare/describe.ts'
 import type { Comparison, FieldPath, Operand, Rule } from '../declare/rules.ts'
 import { comparesDays, type RulePrincipal, toStored } from './values.ts'
 
@@ -18,8 +24,8 @@ export interface RuleSqlOptions {
   /** The alias of the table in the statement. */
   alias: string
   /**
-   * The values of a row that is not stored yet: of the new row, or of the row as an update would leave it. Undefined for a field
-   * that stays as it is.
+   * The values of a row that is not stored yet: of the new row, or of the row as an update would leave it. Undefined only for a
+   * field that an update leaves as it is.
    */
   given?: { side: FieldPath['side']; parameterOf(field: DescribedField): string | undefined }
 }
@@ -107,7 +113,7 @@ function writeThrough(
   if (nested === false) return false
   const condition = nested === true ? '' : ` AND ${nested}`
   return `EXISTS (SELECT 1 FROM ${quote(target.table)} ${alias}
-    WHERE ${alias}.id = ${columnAt('row', relationField, writing)}${condition})`
+    WHERE ${alias}.id = ${columnAt('row', relationField, writing)}${isLive(target, alias)}${condition})`
 }
 
 function writeCondition(rule: Extract<Rule, { field: FieldPath }>, collection: Described, writing: Writing): Condition {
@@ -146,7 +152,12 @@ function reach(
   const condition = toCondition(({ name }) => `${alias}.${quote(name)}`)
   if (typeof condition === 'boolean') return condition
   return `EXISTS (SELECT 1 FROM ${quote(through.target?.table ?? '')} ${alias}
-    WHERE ${alias}.id = ${columnAt(side, through, writing)} AND ${condition})`
+    WHERE ${alias}.id = ${columnAt(side, through, writing)}${isLive(through.target, alias)} AND ${condition})`
+}
+
+/** A deleted row grants nothing. Users are not kept when they are deleted. */
+function isLive(target: Described | undefined, alias: string): string {
+  return target?.rules ? ` AND ${alias}.deleted_at IS NULL` : ''
 }
 
 interface HasPlace {
@@ -165,16 +176,26 @@ function writeHas(
   const list = through ? undefined : givenAt(path.side, field, writing)
   if (list !== undefined)
     return `EXISTS (SELECT 1 FROM ${itemsOf(list, field, writing.dialect)} WHERE value = ${value})`
-  const owner = through?.target ?? collection
-  const id = through ? columnAt(path.side, through, writing) : `${writing.alias}.id`
-  return `EXISTS (SELECT 1 FROM ${listTableOf(owner, field)} item WHERE item.row_id = ${id} AND item.value = ${value})`
+  if (!through?.target) {
+    const items = listTableOf(collection, field)
+    return `EXISTS (SELECT 1 FROM ${items} item WHERE item.row_id = ${writing.alias}.id AND item.value = ${value})`
+  }
+  return `EXISTS (SELECT 1 FROM ${listTableOf(through.target, field)} item
+    JOIN ${quote(through.target.table)} owner ON owner.id = item.row_id
+    WHERE item.row_id = ${columnAt(path.side, through, writing)} AND item.value = ${value}${isLive(through.target, 'owner')})`
+}
+
+const itemTypes: Readonly<Partial<Record<ComparedType, string>>> = {
+  text: 'TEXT',
+  day: 'TEXT',
+  time: 'TIMESTAMPTZ(3)',
+  boolean: 'BOOLEAN',
 }
 
 /** The items of a list that is a parameter. */
 function itemsOf(list: string, field: DescribedField, dialect: Dialect): string {
   if (dialect === 'sqlite') return `json_each(${list})`
-  const compared = comparedTypeOf(field)
-  const type = compared === 'boolean' ? 'BOOLEAN' : compared === 'text' ? 'TEXT' : 'BIGINT'
+  const type = itemTypes[comparedTypeOf(field) ?? 'text'] ?? 'BIGINT'
   return `(SELECT CAST(item AS ${type}) AS value FROM json_array_elements_text(CAST(${list} AS JSON)) AS item) AS items`
 }
 
@@ -188,7 +209,9 @@ function writeOperand(operand: Operand, { field, collection, writing }: Omit<Has
   if (!found) return undefined
   if (!found.through) return columnAt(operand.side, found.field, writing)
   const id = columnAt(operand.side, found.through, writing)
-  return `(SELECT operand.${quote(found.field.name)} FROM ${quote(found.through.target?.table ?? '')} operand WHERE operand.id = ${id})`
+  const { target } = found.through
+  return `(SELECT operand.${quote(found.field.name)} FROM ${quote(target?.table ?? '')} operand
+    WHERE operand.id = ${id}${isLive(target, 'operand')})`
 }
 
 function columnAt(side: FieldPath['side'], field: DescribedField, writing: Writing): string {

@@ -5,7 +5,7 @@
 import type { Dialect } from '../../platform/database/database.ts'
 import type { Described, DescribedField } from '../declare/describe.ts'
 import { quote } from '../rules/sql.ts'
-import { storedFieldsOf } from './tables.ts'
+import { storedFieldsOf, valueKindOf } from './tables.ts'
 
 type Entry = 'created' | 'updated' | 'deleted' | 'restored'
 
@@ -17,22 +17,34 @@ function typeOf({ singular }: Described, entry: Entry): string {
   return `'${singular}.${entry}'`
 }
 
-/** The row as JSON. */
+/** The row as JSON, with the same text on both engines but for spaces. */
 function rowAsJson(collection: Described, from: 'new' | 'old' | 'added', dialect: Dialect): string {
-  const make = dialect === 'sqlite' ? 'json_object' : 'json_build_object'
   const fields = storedFieldsOf(collection).filter(({ name }) => !['created_at', 'updated_at'].includes(name))
-  const values = [
-    ...fields.map((field) => `'${field.name}', ${valueAsJson(field, from, dialect)}`),
-    ...['version', 'created_at', 'updated_at'].map((name) => `'${name}', ${from}.${name}`),
+  const values: [name: string, value: string][] = [
+    ...fields.map((field): [string, string] => [field.name, valueAsJson(field, from, dialect)]),
+    ['version', `${from}.version`],
+    ...['created_at', 'updated_at'].map((name): [string, string] => [name, timeAsJson(`${from}.${name}`, dialect)]),
   ]
-  return `${make}(${values.join(', ')})`
+  if (dialect === 'sqlite') return `json_object(${values.map(([name, value]) => `'${name}', ${value}`).join(', ')})`
+  // Not json_build_object, which takes a hundred arguments at most.
+  const columns = values.map(([name, value]) => `${value} AS ${quote(name)}`).join(', ')
+  return `(SELECT row_to_json(entry) FROM (SELECT ${columns}) AS entry)`
 }
 
-/** Lists and JSON are stored as text. */
-function valueAsJson({ name, kind }: DescribedField, from: string, dialect: Dialect): string {
-  const column = `${from}.${quote(name)}`
-  if (kind !== 'list' && kind !== 'json') return column
-  return dialect === 'sqlite' ? `json(${column})` : `CAST(${column} AS JSON)`
+/** Lists and JSON are stored as text; SQLite stores booleans as numbers. */
+function valueAsJson(field: DescribedField, from: string, dialect: Dialect): string {
+  const column = `${from}.${quote(field.name)}`
+  const kind = valueKindOf(field)
+  if (kind === 'time') return timeAsJson(column, dialect)
+  if (kind === 'list' || kind === 'json') return dialect === 'sqlite' ? `json(${column})` : `CAST(${column} AS JSON)`
+  if (kind === 'boolean' && dialect === 'sqlite') {
+    return `json(CASE ${column} WHEN TRUE THEN 'true' WHEN FALSE THEN 'false' ELSE 'null' END)`
+  }
+  return column
+}
+
+function timeAsJson(column: string, dialect: Dialect): string {
+  return dialect === 'sqlite' ? column : `to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
 }
 
 const logColumns = '(topic, type, entity_id, actor_id, at, data)'

@@ -55,14 +55,19 @@ export function createTables(collection: Described, dialect: Dialect): string[] 
 
 function columnOf({ kind, definition }: DescribedField, dialect: Dialect): string {
   const { optional = false } = definition.options
-  const type = typeOf(kind === 'computed' ? (definition.computed?.type.kind ?? kind) : kind, dialect)
+  const type = typeOf(valueKindOf({ kind, definition }), dialect)
   if (kind === 'list') return `${type} NOT NULL DEFAULT '[]'`
   return optional || kind === 'computed' ? type : `${type} NOT NULL`
 }
 
+/** The kind of a field's values; of a stored computation, that of its result. */
+export function valueKindOf({ kind, definition }: Pick<DescribedField, 'kind' | 'definition'>): Kind {
+  return definition.computed?.type.kind ?? kind
+}
+
 /** A parameter as a value of the field's type, which PostgreSQL would otherwise guess. */
-export function castTo({ kind }: DescribedField, parameter: string, dialect: Dialect): string {
-  const [type = '', collation] = typeOf(kind, dialect).split(' COLLATE ')
+export function castTo(field: DescribedField, parameter: string, dialect: Dialect): string {
+  const [type = '', collation] = typeOf(valueKindOf(field), dialect).split(' COLLATE ')
   const cast = `CAST(${parameter} AS ${type})`
   return collation ? `${cast} COLLATE ${collation}` : cast
 }

@@ -64,10 +64,16 @@ export function createStatements(collection: Described, dialect: Dialect) {
     ]
   }
 
-  const parameterIn = (parameters: ReadonlyMap<string, string>) => (field: DescribedField) => parameters.get(field.name)
+  /** A new row has nothing but what it is given. */
+  function newValues(parameters: ReadonlyMap<string, string>, at: string) {
+    return (field: DescribedField) => {
+      if (field.name === 'created_at' || field.name === 'updated_at') return at
+      return parameters.get(field.name) ?? castTo(field, field.kind === 'list' ? "'[]'" : 'NULL', dialect)
+    }
+  }
 
-  function editedBy({ principal, now }: Writer, params: Params): string {
-    return `version = version + 1, updated_at = ${params.add(now)}, changed_by = ${params.add(principal?.id ?? null)},
+  function editedBy({ principal }: Writer, at: string, params: Params): string {
+    return `version = version + 1, updated_at = ${at}, changed_by = ${params.add(principal?.id ?? null)},
       changed_by_version = version + 1`
   }
 
@@ -76,11 +82,11 @@ export function createStatements(collection: Described, dialect: Dialect) {
     insert(values: StoredValues, writer: Writer): WriteStatement {
       const params = new Params()
       const parameters = given(values, params)
-      const rule = ruleOf('create', writer, { params, given: { side: 'row', parameterOf: parameterIn(parameters) } })
-      if (rule === false) return undefined
       const { principal, now } = writer
-      const columns = [...parameters.keys(), 'created_at', 'updated_at', 'changed_by'].map(quote).join(', ')
       const at = castTo(time, params.add(now), dialect)
+      const rule = ruleOf('create', writer, { params, given: { side: 'row', parameterOf: newValues(parameters, at) } })
+      if (rule === false) return undefined
+      const columns = [...parameters.keys(), 'created_at', 'updated_at', 'changed_by'].map(quote).join(', ')
       const rowValues = [...parameters.values(), at, at, `CAST(${params.add(principal?.id ?? null)} AS BIGINT)`].join(
         ', ',
       )
@@ -94,9 +100,11 @@ export function createStatements(collection: Described, dialect: Dialect) {
       const params = new Params()
       const parameters = given(values, params)
       const changes = [...parameters].map(([name, parameter]) => `${quote(name)} = ${parameter}`)
-      const edited = editedBy(writer, params)
+      const at = castTo(time, params.add(writer.now), dialect)
+      const edited = editedBy(writer, at, params)
       const conditions = conditionsOf(row, params)
-      const rule = ruleOf('update', writer, { params, given: { side: 'after', parameterOf: parameterIn(parameters) } })
+      const parameterOf = ({ name }: DescribedField) => (name === 'updated_at' ? at : parameters.get(name))
+      const rule = ruleOf('update', writer, { params, given: { side: 'after', parameterOf } })
       if (rule === false) return undefined
       const where = [...conditions, `${alias}.deleted_at IS NULL`, ...(rule === true ? [] : [rule])].join(' AND ')
       const sql = `UPDATE ${table} AS ${alias} SET ${[...changes, edited].join(', ')} WHERE ${where} RETURNING ${returned}`
@@ -106,19 +114,20 @@ export function createStatements(collection: Described, dialect: Dialect) {
     /** Can be restored. Returns the row as it was. */
     softDelete(row: RowVersion, writer: Writer): WriteStatement {
       const params = new Params()
-      const edited = editedBy(writer, params)
+      const at = castTo(time, params.add(writer.now), dialect)
+      const edited = editedBy(writer, at, params)
       const conditions = conditionsOf(row, params)
       const rule = ruleOf('delete', writer, { params })
       if (rule === false) return undefined
       const where = [...conditions, `${alias}.deleted_at IS NULL`, ...(rule === true ? [] : [rule])].join(' AND ')
-      const sql = `UPDATE ${table} AS ${alias} SET deleted_at = ${params.add(writer.now)}, ${edited} WHERE ${where} RETURNING ${returned}`
+      const sql = `UPDATE ${table} AS ${alias} SET deleted_at = ${at}, ${edited} WHERE ${where} RETURNING ${returned}`
       return { sql, params: params.values }
     },
 
     /** Undoes a deletion since this time, for those who may delete the row. */
     restore(id: number, since: string, writer: Writer): WriteStatement {
       const params = new Params()
-      const edited = editedBy(writer, params)
+      const edited = editedBy(writer, castTo(time, params.add(writer.now), dialect), params)
       const conditions = conditionsOf({ id, version: null }, params)
       const rule = ruleOf('delete', writer, { params })
       if (rule === false) return undefined

@@ -6,7 +6,10 @@ import { Worker, type WorkerOptions } from 'node:worker_threads'
 export class Thread extends Worker {
   constructor(file: URL, options?: WorkerOptions) {
     const caching = cachingModule()
-    super(caching === undefined ? file : new URL(toDataUrl(`${caching}await import('${file.href}')`)), options)
+    super(
+      caching === undefined ? file : new URL(toDataUrl(`${caching}await import(${JSON.stringify(file.href)})`)),
+      options,
+    )
   }
 }
 

@@ -13,6 +13,8 @@ const main = join(root, 'src', 'main.ts')
 const dependencies = join(root, 'node_modules')
 /** Editors write a file in several steps, some of them beside it. */
 const settledMs = 50
+/** A program that does not end is killed. */
+const maxStopMs = 8000
 const temporary = /(?:^|[/\\])\.|~$|[/\\]\d+$/
 /** Once nothing has been loaded for so long, the start is over. */
 const preparedAfterMs = 300
@@ -30,6 +32,8 @@ function superviseRuns(args: readonly string[]): void {
   let prepared: ChildProcess | undefined
   let isEnding = false
   let isStopping = false
+  /** Until then, the folders of the program before are watched. */
+  let isFirstReport = true
   /** Modules of dependencies that the program has loaded so far. */
   const known = new Set<string>()
   /** By folder. */
@@ -52,6 +56,8 @@ function superviseRuns(args: readonly string[]): void {
   function launch(): ChildProcess {
     const child = fork(import.meta.filename)
     child.on('message', ({ loaded }: Report) => {
+      if (child === running && isFirstReport) forgetFolders()
+      if (child === running) isFirstReport = false
       for (const url of loaded) note(url)
       if (child === running) prepareSoon()
     })
@@ -66,6 +72,7 @@ function superviseRuns(args: readonly string[]): void {
     clearTimeout(preparing)
     // It loads what is there now.
     changed = undefined
+    isFirstReport = true
     const child = prepared ?? launch()
     prepared = undefined
     running = child
@@ -97,8 +104,15 @@ function superviseRuns(args: readonly string[]): void {
   function startAgain(): void {
     if (isEnding || isStopping) return
     tell(`${relative(root, changed ?? root)} has changed; starting again`)
-    isStopping = running?.kill('SIGTERM') ?? false
-    if (!running) start()
+    isStopping = running !== undefined
+    if (running) stop(running, 'SIGTERM')
+    else start()
+  }
+
+  function stop(child: ChildProcess, signal: NodeJS.Signals): void {
+    child.kill(signal)
+    const killing = setTimeout(() => child.kill('SIGKILL'), maxStopMs)
+    child.once('exit', () => clearTimeout(killing))
   }
 
   function note(url: string): void {
@@ -117,20 +131,32 @@ function superviseRuns(args: readonly string[]): void {
       return
     }
     const files = new Set([basename(path)])
-    const watcher = watch(folder, (_event, name) => {
-      if (name !== null && files.has(name)) noticeChange(join(folder, name))
-    })
-    watcher.on('error', () => watched.delete(folder))
-    watched.set(folder, { files, watcher })
+    try {
+      const watcher = watch(folder, (_event, name) => {
+        if (name !== null && files.has(name)) noticeChange(join(folder, name))
+      })
+      watcher.on('error', () => watched.delete(folder))
+      watched.set(folder, { files, watcher })
+    } catch (error) {
+      tell(`cannot watch ${folder}: ${(error as Error).message}`)
+    }
+  }
+
+  /** A folder that was replaced has to be watched anew, once the program has loaded its files. */
+  function forgetFolders(): void {
+    for (const { watcher } of watched.values()) watcher.close()
+    watched.clear()
   }
 
   function end(signal: NodeJS.Signals | undefined): void {
+    // Asked twice, it does not wait.
+    if (isEnding) running?.kill('SIGKILL')
     isEnding = true
     clearTimeout(preparing)
     clearTimeout(settling)
     prepared?.kill('SIGKILL')
     if (!running) process.exit(0)
-    if (signal) running.kill(signal)
+    if (signal) stop(running, signal)
   }
 }
 

@@ -139,3 +139,17 @@ test('a feature adds default roles, which the configuration may inherit and repl
   assert.deepEqual(await permissions(configured, 'lead'), ['posts.view'])
   assert.deepEqual(await permissions(configured, 'chief'), ['tickets.view', 'calls.view'])
 })
+
+test('a role that is no list of permissions stops the start', async (t) => {
+  // One by one, the characters would be permissions, and one of them everything.
+  for (const permissions of ['tickets.*', [''], [7], {}, null]) {
+    const roles = { agent: permissions as never }
+    const desk = defineFeature({ name: 'desk', create: () => undefined, roles })
+    await assert.rejects(
+      startApi(t, { extensions: [desk] }),
+      /feature desk: the role "agent" must have a list of permissions/,
+    )
+  }
+  const odd = defineFeature({ name: 'desk', create: () => undefined, roles: { constructor: ['tickets.view'] } })
+  await startApi(t, { extensions: [odd] })
+})

@@ -198,6 +198,7 @@ test('a job with a wrong schedule, or the name of another, stops the start', asy
     [{ at: '25:00', run }, /an `at` that is no time of day such as 03:00/],
     [{ every: '10 minutes', run }, /an `every` that is no time such as 30s, 10m, 2h or 1d/],
     [{ every: '0s', run }, /an `every` that is no time/],
+    [{ every: '1h' }, /has no function `run`/],
   ]
   for (const [job, reason] of wrong) {
     await assert.rejects(
@@ -207,6 +208,13 @@ test('a job with a wrong schedule, or the name of another, stops the start', asy
         assert.equal(error.exitCode, exitCodes.configuration)
         return true
       },
+    )
+  }
+  for (const name of ['..', 'Close stale', 'a\0b', '\ud800', 'a'.repeat(61), '<b>']) {
+    const jobs = { [name]: { every: '1h', run } as const }
+    await assert.rejects(
+      startApi(t, { extensions: [withJobs(jobs)] }),
+      /has a name that is not made of lower-case words/,
     )
   }
   const twin = defineFeature({ name: 'twin', create: () => ({}), jobs: { 'close-stale': { every: '1h', run } } })

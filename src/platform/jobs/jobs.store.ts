@@ -25,12 +25,23 @@ const columns = 'name, schedule, due_at, held_until, started_at, finished_at, su
 
 export function createJobStore(db: Database) {
   return {
-    /** Adds what is not there, and keeps the rest for longer. A job with another schedule is due when that says. */
+    /** Adds what is not there, and keeps the rest for longer. A job with another schedule is due at the earlier of both times. */
     async register(jobs: readonly NewJob[], expiresAt: number): Promise<void> {
       const statements = jobs.map(({ name, schedule, due_at }) => ({
         sql: `INSERT INTO jobs (name, schedule, due_at, expires_at) VALUES ($1, $2, $3, $4)
               ON CONFLICT (name) DO UPDATE SET expires_at = excluded.expires_at, schedule = excluded.schedule,
-                due_at = CASE WHEN jobs.schedule = excluded.schedule THEN jobs.due_at ELSE excluded.due_at END`,
+                due_at = CASE WHEN jobs.schedule = excluded.schedule OR jobs.due_at < excluded.due_at
+                  THEN jobs.due_at ELSE excluded.due_at END`,
+        params: [name, schedule, due_at, expiresAt],
+      }))
+      await db.write(...statements)
+    },
+
+    /** The same for those that are there, whatever their schedule by now. */
+    async keep(jobs: readonly NewJob[], expiresAt: number): Promise<void> {
+      const statements = jobs.map(({ name, schedule, due_at }) => ({
+        sql: `INSERT INTO jobs (name, schedule, due_at, expires_at) VALUES ($1, $2, $3, $4)
+              ON CONFLICT (name) DO UPDATE SET expires_at = excluded.expires_at`,
         params: [name, schedule, due_at, expiresAt],
       }))
       await db.write(...statements)
@@ -85,9 +96,10 @@ export function createJobStore(db: Database) {
       })
     },
 
-    /** Returns the job's name if there is such a job. One that is running runs once more. */
+    /** Returns the job's name if there is such a job. One that is running runs once more, whichever clock is ahead. */
     request: (name: string, now: number): Statement => ({
-      sql: `UPDATE jobs SET due_at = CASE WHEN held_until > $2 THEN $2 + 1 ELSE $2 END WHERE name = $1 RETURNING name`,
+      sql: `UPDATE jobs SET due_at = CASE WHEN held_until <= $2 THEN $2 WHEN started_at >= $2 THEN started_at + 1 ELSE $2 + 1 END
+            WHERE name = $1 RETURNING name`,
       params: [name, now],
     }),
   }

@@ -5,7 +5,7 @@
 import type { Clock } from '../../core/clock.ts'
 import { errorMessage } from '../../core/error-message.ts'
 import { exitCodes, FatalError } from '../../core/fatal-error.ts'
-import { waitAtMost } from '../../core/pause.ts'
+import { pause, waitAtMost } from '../../core/pause.ts'
 import { startPeriodicTask } from '../../core/periodic-task.ts'
 import type { Infrastructure } from '../infrastructure.ts'
 import type { Log } from '../log/logger.ts'
@@ -41,10 +41,17 @@ const daySeconds = 86_400
 const unitSeconds: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: daySeconds }
 const maxSeconds = 366 * daySeconds
 
+const namePattern = /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/
+const maxName = 60
+
 /** Throws a FatalError that names the feature. */
-export function readSchedule(feature: string, name: string, { at, every }: Pick<Job, 'at' | 'every'>): Schedule {
+export function readSchedule(feature: string, name: string, { at, every, run }: Job): Schedule {
   const fail = (reason: string) =>
     new FatalError(`feature ${feature}: the job "${name}" ${reason}`, exitCodes.configuration)
+  if (!namePattern.test(name) || name.length > maxName) {
+    throw fail(`has a name that is not made of lower-case words with hyphens, or has more than ${maxName} characters`)
+  }
+  if (typeof run !== 'function') throw fail('has no function `run`')
   if ((at === undefined) === (every === undefined)) throw fail('must have either `at` or `every`')
   if (every !== undefined) {
     const match = /^(\d{1,8})([smhd])$/.exec(every)
@@ -64,8 +71,8 @@ export function readSchedule(feature: string, name: string, { at, every }: Pick<
 }
 
 const lookEveryMs = 1000
-const leaseSeconds = 60
-const renewEveryMs = 15_000
+/** If a lease could not be renewed for `validMs`, it counts as lost: shortly before another node may take the job. */
+const usualLease = { seconds: 60, renewEveryMs: 15_000, validMs: 50_000 }
 /** A job that no node has known for so long is forgotten. */
 const keptSeconds = 7 * daySeconds
 const registerEverySeconds = 3600
@@ -73,6 +80,7 @@ const firstRetrySeconds = 60
 const maxRetrySeconds = 3600
 /** One that goes on is done again elsewhere. */
 const maxStopMs = 5000
+const maxErrorCharacters = 2000
 
 export interface JobsOptions {
   jobs: readonly ScheduledJob[]
@@ -81,16 +89,25 @@ export interface JobsOptions {
   log: Log
   /** Unique for each start of a node. */
   holder: string
+  leaseTimes?: typeof usualLease
   /** Called after each run. */
   onRun?(name: string, error: unknown): void
 }
 
+interface EndedRun {
+  startedAt: number
+  failure: unknown
+  lost: AbortSignal
+}
+
 /** Runs them until it is closed. */
-export function startJobs({ jobs, store, clock, log, holder, onRun }: JobsOptions): { close(): Promise<void> } {
+export function startJobs(options: JobsOptions): { close(): Promise<void> } {
+  const { jobs, store, clock, log, holder, onRun, leaseTimes = usualLease } = options
   const byName = new Map(jobs.map((job) => [job.name, job]))
   const running = new Map<string, Promise<void>>()
   const closing = new AbortController()
   let registeredAt = Number.NEGATIVE_INFINITY
+  let isRegistered = false
 
   async function look(): Promise<void> {
     const now = clock.nowSeconds()
@@ -110,48 +127,88 @@ export function startJobs({ jobs, store, clock, log, holder, onRun }: JobsOption
     const declared = jobs.map(({ name, schedule }): NewJob => {
       return { name, schedule: schedule.text, due_at: schedule.next(now) }
     })
-    await store.register(declared, now + keptSeconds)
+    // Only once: during an upgrade, nodes with another schedule would take turns in putting a job off.
+    await (isRegistered ? store.keep(declared, now + keptSeconds) : store.register(declared, now + keptSeconds))
+    isRegistered = true
     registeredAt = now
   }
 
   async function runIfFree(job: ScheduledJob): Promise<void> {
     const { name } = job
     const startedAt = clock.nowSeconds()
-    if (!(await store.claim(name, holder, { now: startedAt, until: startedAt + leaseSeconds }))) return
+    const lease = holdLease(name, (until) => store.renew(name, holder, until))
+    try {
+      if (!(await store.claim(name, holder, { now: startedAt, until: startedAt + leaseTimes.seconds }))) return
+      const signal = AbortSignal.any([closing.signal, lease.lost])
+      const failure = await attempt(job, signal)
+      // Whatever it threw, it was interrupted.
+      if (failure !== undefined && signal.aborted) await store.giveUp(name, holder)
+      else await settle(job, { startedAt, failure, lost: lease.lost })
+    } finally {
+      lease.close()
+    }
+  }
+
+  async function attempt(job: ScheduledJob, signal: AbortSignal): Promise<unknown> {
+    try {
+      await job.run(signal)
+      return undefined
+    } catch (error) {
+      return error ?? new Error('failed without an error')
+    }
+  }
+
+  async function settle({ name, schedule }: ScheduledJob, { startedAt, failure, lost }: EndedRun): Promise<void> {
+    const now = clock.nowSeconds()
+    const error = failure === undefined ? null : describeFailure(failure)
+    if (error === null) log.info({ job: name, seconds: now - startedAt }, 'a job is done')
+    else log.error({ err: failure, job: name }, 'a job failed; it is tried again')
+    onRun?.(name, failure)
+    // Runs that were missed meanwhile are not made up for.
+    const next = Math.max(schedule.next(startedAt), now)
+    await untilStored(lost, async () => {
+      const retryAt = error === null ? next : now + retrySecondsAfter(await failuresOf(name))
+      await store.finish(name, holder, { now, dueAt: Math.min(next, retryAt), error })
+    })
+  }
+
+  /** What has been done is not done again because the database was away for a moment: as long as the lease is held. */
+  async function untilStored(lost: AbortSignal, finish: () => Promise<void>): Promise<void> {
+    for (;;) {
+      try {
+        return await finish()
+      } catch (error) {
+        if (lost.aborted || closing.signal.aborted) throw error
+        logFailure(error)
+        await pause(lookEveryMs, AbortSignal.any([lost, closing.signal]))
+      }
+    }
+  }
+
+  /** Renews the lease until it is closed or lost. */
+  function holdLease(name: string, renew: (until: number) => Promise<boolean>) {
     const lost = new AbortController()
-    const signal = AbortSignal.any([closing.signal, lost.signal])
+    const lose = () => lost.abort(new Error('another node may have taken the job'))
+    // Not by a query, which may hang as well.
+    let expiry = setTimeout(lose, leaseTimes.validMs).unref()
     const renewing = startPeriodicTask({
-      everyMs: renewEveryMs,
+      everyMs: leaseTimes.renewEveryMs,
       async work() {
-        if (!(await store.renew(name, holder, clock.nowSeconds() + leaseSeconds))) lost.abort()
+        const askedAt = performance.now()
+        if (!(await renew(clock.nowSeconds() + leaseTimes.seconds))) return lose()
+        clearTimeout(expiry)
+        expiry = setTimeout(lose, leaseTimes.validMs - (performance.now() - askedAt)).unref()
       },
       onError: (err) => log.warn({ err, job: name }, 'the lease of a job could not be renewed; trying again'),
     })
-    let failure: unknown
-    try {
-      await job.run(signal)
-    } catch (error) {
-      failure = error ?? new Error('failed without an error')
-    } finally {
-      await renewing.close()
+    return {
+      lost: lost.signal,
+      close() {
+        clearTimeout(expiry)
+        // Without waiting: one that is under way renews nothing after the end of the run.
+        void renewing.close()
+      },
     }
-    // Whatever it threw, it was interrupted.
-    if (failure !== undefined && signal.aborted) return store.giveUp(name, holder)
-    await settle(job, startedAt, failure)
-  }
-
-  async function settle({ name, schedule }: ScheduledJob, startedAt: number, failure: unknown): Promise<void> {
-    const now = clock.nowSeconds()
-    let dueAt = schedule.next(startedAt)
-    if (failure === undefined) log.info({ job: name, seconds: now - startedAt }, 'a job is done')
-    else {
-      log.error({ err: failure, job: name }, 'a job failed; it is tried again')
-      dueAt = Math.min(dueAt, now + retrySecondsAfter(await failuresOf(name)))
-    }
-    // Runs that were missed meanwhile are not made up for.
-    const error = failure === undefined ? null : errorMessage(failure)
-    await store.finish(name, holder, { now, dueAt: Math.max(dueAt, now), error })
-    onRun?.(name, failure)
   }
 
   async function failuresOf(name: string): Promise<number> {
@@ -169,6 +226,15 @@ export function startJobs({ jobs, store, clock, log, holder, onRun }: JobsOption
       await looking.close()
       await waitAtMost(maxStopMs, Promise.all(running.values()))
     },
+  }
+}
+
+/** Something to store, whatever was thrown. */
+function describeFailure(error: unknown): string {
+  try {
+    return errorMessage(error).replaceAll('\0', '').slice(0, maxErrorCharacters).toWellFormed()
+  } catch {
+    return 'failed with something that is no error'
   }
 }
 

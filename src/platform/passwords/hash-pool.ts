@@ -61,9 +61,10 @@ export function createHashPool(): HashPool {
 /** With the first hash: a service that is not logged in to does without 10 MB. From then on, one thread is kept. */
 async function openThreads(): Promise<Piscina> {
   const { Piscina } = await import('piscina')
-  const caching = cachingModule()
+  const file = new URL('./bcrypt-thread.ts', import.meta.url)
+  const caching = cachingModule(file)
   return new Piscina({
-    filename: new URL('./bcrypt-thread.ts', import.meta.url).href,
+    filename: file.href,
     name: 'runTask',
     minThreads: 1,
     maxThreads,

@@ -5,7 +5,7 @@ import { Worker, type WorkerOptions } from 'node:worker_threads'
 
 export class Thread extends Worker {
   constructor(file: URL, options?: WorkerOptions) {
-    const caching = cachingModule()
+    const caching = cachingModule(file)
     super(
       caching === undefined ? file : new URL(toDataUrl(`${caching}await import(${JSON.stringify(file.href)})`)),
       options,
@@ -13,11 +13,13 @@ export class Thread extends Worker {
   }
 }
 
-/** Turns on Node's compile cache, which is off in a new thread: loading what strips the types from our sources takes 150 ms. */
-export function cachingModule(): string | undefined {
+/**
+ * Turns on Node's compile cache, which is off in a new thread: loading what strips the types from our sources takes 150 ms.
+ * Undefined for a file of the bundle, which has compiled code of its own.
+ */
+export function cachingModule(file: URL): string | undefined {
   const folder = getCompileCacheDir()
-  // The bundle has compiled code of its own.
-  if (folder === undefined || !import.meta.url.endsWith('.ts')) return undefined
+  if (folder === undefined || !file.pathname.endsWith('.ts')) return undefined
   return `import { enableCompileCache } from 'node:module'\nenableCompileCache(${JSON.stringify(dirname(folder))})\n`
 }
 

@@ -12,3 +12,6 @@ export function lowerByCodePoint(text: string): string {
 export function isStorable(text: string): boolean {
   return !text.includes('\0') && text.isWellFormed()
 }
+
+/** Lower-case words, joined by hyphens. */
+export const hyphenatedName = /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/

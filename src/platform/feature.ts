@@ -8,6 +8,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { CheckContext, CoreConfig } from '../config/config.ts'
 import type { KeyTree, ValuesOf } from '../config/key.ts'
+import { hyphenatedName } from '../core/text.ts'
 import type { Policy } from './access/policies.ts'
 import type { KeyRules } from './access/program-keys.ts'
 import type { Authenticate, Principal } from './access/route-guards.ts'
@@ -123,8 +124,6 @@ export interface Feature<out Service = unknown, out Keys = unknown> {
 // biome-ignore lint/suspicious/noExplicitAny: joins definitions of any type; defineFeature has checked each of them
 export type AnyDefinition = FeatureDefinition<any, any, any, any>
 
-const namePattern = /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/
-
 const made = new WeakSet<object>()
 
 export function defineFeature<
@@ -133,7 +132,7 @@ export function defineFeature<
   const Keys extends KeyTree = Record<never, never>,
   const Optional extends Needs = Record<never, never>,
 >(definition: FeatureDefinition<Service, Uses, Keys, Optional>): Feature<Service, Keys> {
-  if (!namePattern.test(definition.name)) {
+  if (!hyphenatedName.test(definition.name)) {
     throw new Error(`"${definition.name}" is no name for a feature: use lower-case words with hyphens between them`)
   }
   const feature = { name: definition.name, definition }

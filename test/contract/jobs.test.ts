@@ -87,11 +87,12 @@ onEachEngine('a job', (engine) => {
 
   test('is put off by no node whose schedule differs', async (t) => {
     const { store } = await open(t, engine)
-    const register = (schedule: string, due_at: number) => store.register([{ name, schedule, due_at }], 1_000_000)
+    const register = (schedule: string, due_at: number) =>
+      store.register([{ name, schedule, due_at }], { expiresAt: 1_000_000 })
     await register('every 3h', 10_800)
     await register('every 2h', 7200)
     await register('every 3h', 11_800)
-    await store.keep([{ name, schedule: 'every 2h', due_at: 12_000 }], 2_000_000)
+    await store.register([{ name, schedule: 'every 2h', due_at: 6000 }], { expiresAt: 2_000_000, keepsSchedules: true })
     const [row] = await store.list()
     assert.deepEqual([row?.due_at, row?.schedule], [7200, 'every 3h'])
   })

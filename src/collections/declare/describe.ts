@@ -3,6 +3,7 @@
  * description: tables, SQL, REST, GraphQL, pages.
  */
 import { exitCodes, FatalError } from '../../core/fatal-error.ts'
+import { hyphenatedName } from '../../core/text.ts'
 import type { FieldDefinition, Kind } from './fields.ts'
 import { type Action, type FieldPath, type Operand, operatorNames, type Rule, type Scalar } from './rules.ts'
 
@@ -39,7 +40,6 @@ export interface DescribedField {
 /** PostgreSQL cuts names off after 63 characters, and those of triggers and list tables are longer than their table's. */
 const maxName = 40
 const maxListName = 45
-const namePattern = /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/
 const fieldPattern = /^[a-z][a-z0-9]*(_[a-z0-9]+)*$/
 /** Every collection has them; the first three are fields. */
 const ownFields: Readonly<Record<string, FieldDefinition>> = {
@@ -104,9 +104,9 @@ interface Describing extends Described {
 }
 
 function describe({ name, singular = singularOf(name), rules = {} }: CollectionDeclaration): Describing {
-  if (!namePattern.test(name)) throw problem(name, 'a name has lower-case words, joined by hyphens')
+  if (!hyphenatedName.test(name)) throw problem(name, 'a name has lower-case words, joined by hyphens')
   if (name.length > maxName) throw problem(name, `a name has at most ${maxName} characters`)
-  if (!namePattern.test(singular)) throw problem(name, '`singular` has lower-case words, joined by hyphens')
+  if (!hyphenatedName.test(singular)) throw problem(name, '`singular` has lower-case words, joined by hyphens')
   const never: Rule = { kind: 'never' }
   return {
     name,
@@ -226,10 +226,14 @@ const comparedTypes: Readonly<Partial<Record<Kind, ComparedType>>> = {
 }
 
 /** Of the field, or of the items of a list. Undefined where values cannot be compared. */
-export function comparedTypeOf({ kind, definition, target }: DescribedField): ComparedType | undefined {
+export function comparedTypeOf({ definition, target }: DescribedField): ComparedType | undefined {
   if (target) return target === describedUsers ? 'user' : 'row'
-  if (kind === 'list' && definition.item) return comparedTypes[definition.item.kind]
-  return comparedTypes[kind === 'computed' ? (definition.computed?.type.kind ?? kind) : kind]
+  return comparedTypes[valuesOf(definition).kind]
+}
+
+/** Whether the field has a column. */
+export function isStored({ kind, definition }: DescribedField): boolean {
+  return kind !== 'hasMany' && (kind !== 'computed' || definition.computed?.isStored === true)
 }
 
 /** The field that a path ends in, and the relation that it goes through, if any. */
@@ -251,9 +255,7 @@ function requirePath(path: FieldPath, { collection, action, fail }: RulePlace) {
   const found = resolvePath(path, collection)
   if (!found) throw fail(`names "${shown}", which is no field`)
   const { field } = found
-  const isStored =
-    field.kind !== 'hasMany' && (field.kind !== 'computed' || field.definition.computed?.isStored === true)
-  if (!isStored) throw fail(`names "${shown}", which is not stored`)
+  if (!isStored(field)) throw fail(`names "${shown}", which is not stored`)
   if (action === 'create' && shown === 'id') throw fail('names "id", which a new row does not have yet')
   return { field, type: comparedTypeOf(field), isList: field.kind === 'list' }
 }
@@ -280,7 +282,7 @@ function scaleOf({ definition }: DescribedField): number | undefined {
 }
 
 /** The definition of a field's values: of the items of a list, or the result of a computation. */
-function valuesOf(definition: FieldDefinition): FieldDefinition {
+export function valuesOf(definition: FieldDefinition): FieldDefinition {
   return definition.item ?? definition.computed?.type ?? definition
 }
 

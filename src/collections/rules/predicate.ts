@@ -1,7 +1,7 @@
 /** Evaluates rules on rows that are at hand, as the SQL of the same rule does: for the change log and open connections. */
-import { comparedTypeOf, type Described, type DescribedField, resolvePath } from '../declare/describe.ts'
+import { type Described, type DescribedField, resolvePath } from '../declare/describe.ts'
 import type { Comparison, FieldPath, Operand, Rule, Scalar } from '../declare/rules.ts'
-import { comparesDays, type RulePrincipal, toStored } from './values.ts'
+import { comparesDays, decideWithoutRow, type RowRule, type RulePrincipal, toStored } from './values.ts'
 
 /** Values by field, as they are stored: relations are ids, decimals whole numbers of their last digit. */
 export type StoredRow = Readonly<Record<string, unknown>>
@@ -15,18 +15,13 @@ export interface RuleFacts {
 }
 
 export function isAllowed(rule: Rule, collection: Described, principal: RulePrincipal, facts: RuleFacts): boolean {
+  const decided = decideWithoutRow(rule, principal)
+  return decided ?? isAllowedOnRow(rule as RowRule, collection, principal, facts)
+}
+
+function isAllowedOnRow(rule: RowRule, collection: Described, principal: RulePrincipal, facts: RuleFacts): boolean {
   const evaluate = (each: Rule) => isAllowed(each, collection, principal, facts)
   switch (rule.kind) {
-    case 'everybody':
-      return true
-    case 'never':
-      return false
-    case 'signedIn':
-      return principal.id !== undefined
-    case 'can':
-      return principal.can(rule.permission)
-    case 'role':
-      return principal.hasRole(rule.name)
     case 'all':
       return rule.rules.every(evaluate)
     case 'any':
@@ -68,8 +63,7 @@ function isMet(rule: Condition, collection: Described, principal: RulePrincipal,
   const operand = operandOf(rule.operand, { field, collection, principal, facts })
   if (operand === null) return false
   if (rule.kind === 'has') return (value as readonly Scalar[]).some((each) => compare(each, 'is', operand))
-  const isOnDays =
-    rule.operand.kind === 'field' && comparesDays(comparedTypeOf(field), typeOf(rule.operand, collection))
+  const isOnDays = comparesDays(field, rule.operand, collection)
   const [one, other] = isOnDays ? [dayOf(value), dayOf(operand)] : [value as Scalar, operand]
   return compare(one, rule.operator, other)
 }
@@ -101,11 +95,6 @@ function operandOf(operand: Operand, { field, collection, principal, facts }: Op
   if (operand.kind === 'me') return principal.id ?? null
   if (operand.kind === 'value') return operand.value === null ? null : toStored(operand.value, field)
   return (valueAt(operand, collection, facts)?.value ?? null) as Scalar | null
-}
-
-function typeOf(operand: FieldPath, collection: Described) {
-  const found = resolvePath(operand, collection)
-  return found && comparedTypeOf(found.field)
 }
 
 function dayOf(value: unknown): string {

@@ -4,15 +4,10 @@
  */
 import type { Dialect, Value } from '../../platform/database/database.ts'
 import type { Params } from '../../platform/listing/list-params.ts'
-import {
-  type ComparedType,
-  comparedTypeOf,
-  type Described,
-  type DescribedField,
-  resolvePath,
-} from '../declare/describe.ts'
+import { comparedTypeOf, type Described, type DescribedField, resolvePath } from '../declare/describe.ts'
 import type { Comparison, FieldPath, Operand, Rule } from '../declare/rules.ts'
-import { comparesDays, type RulePrincipal, toStored } from './values.ts'
+import { itemTypeOf, listTableOf, quote } from '../schema/tables.ts'
+import { comparesDays, decideWithoutRow, operandTypeOf, type RowRule, type RulePrincipal, toStored } from './values.ts'
 
 /** True and false where no row needs to be looked at. */
 export type Condition = boolean | string
@@ -42,28 +37,13 @@ export function writeRule(rule: Rule, collection: Described, options: RuleSqlOpt
 
 const signs: Readonly<Record<Comparison, string>> = { is: '=', isNot: '<>', lt: '<', lte: '<=', gt: '>', gte: '>=' }
 
-export function quote(name: string): string {
-  return `"${name}"`
-}
-
-/** The table that has an entry for each item of a list, by which lists are searched. */
-export function listTableOf({ table }: Described, { name }: DescribedField): string {
-  return `${table}__${name}`
-}
-
 function write(rule: Rule, collection: Described, writing: Writing): Condition {
-  const { principal } = writing
+  const decided = decideWithoutRow(rule, writing.principal)
+  return decided ?? writeOnRow(rule as RowRule, collection, writing)
+}
+
+function writeOnRow(rule: RowRule, collection: Described, writing: Writing): Condition {
   switch (rule.kind) {
-    case 'everybody':
-      return true
-    case 'never':
-      return false
-    case 'signedIn':
-      return principal.id !== undefined
-    case 'can':
-      return principal.can(rule.permission)
-    case 'role':
-      return principal.hasRole(rule.name)
     case 'all':
       return join(rule.rules, 'AND', collection, writing)
     case 'any':
@@ -104,16 +84,16 @@ function writeThrough(
   collection: Described,
   writing: Writing,
 ): Condition {
-  const { target } = collection.fields.get(relation) ?? {}
+  const field = collection.fields.get(relation)
+  const { target } = field ?? {}
   const rule = target?.rules?.[action]
-  if (!target || !rule) return false
+  if (!field || !target || !rule) return false
   const alias = `related_${writing.depth + 1}`
-  const relationField = collection.fields.get(relation) as DescribedField
   const nested = write(rule, target, { ...writing, alias, depth: writing.depth + 1, isNegated: false })
   if (nested === false) return false
   const condition = nested === true ? '' : ` AND ${nested}`
   return `EXISTS (SELECT 1 FROM ${quote(target.table)} ${alias}
-    WHERE ${alias}.id = ${columnAt('row', relationField, writing)}${isLive(target, alias)}${condition})`
+    WHERE ${alias}.id = ${columnAt('row', field, writing)}${isLive(target, alias)}${condition})`
 }
 
 function writeCondition(rule: Extract<Rule, { field: FieldPath }>, collection: Described, writing: Writing): Condition {
@@ -122,7 +102,7 @@ function writeCondition(rule: Extract<Rule, { field: FieldPath }>, collection: D
   const { field, through } = found
   if (rule.kind === 'has') return writeHas(rule, { field, through, collection, writing })
   const { params } = writing
-  return reach(through, rule.field, { writing }, (column) => {
+  return reach(through, rule.field, writing, (column) => {
     const value = column(field)
     if (rule.kind === 'isNull') return `${value} IS NULL`
     if (rule.kind === 'in') {
@@ -131,10 +111,8 @@ function writeCondition(rule: Extract<Rule, { field: FieldPath }>, collection: D
     }
     const operand = writeOperand(rule.operand, { field, collection, writing })
     if (operand === undefined) return false
-    const isOnDays =
-      rule.operand.kind === 'field' && comparesDays(comparedTypeOf(field), typeOf(rule.operand, collection))
-    if (!isOnDays) return `${value} ${signs[rule.operator]} ${operand}`
-    const types = [comparedTypeOf(field), typeOf(rule.operand as FieldPath, collection)]
+    if (!comparesDays(field, rule.operand, collection)) return `${value} ${signs[rule.operator]} ${operand}`
+    const types = [comparedTypeOf(field), operandTypeOf(rule.operand, collection)]
     const [one, other] = [value, operand].map((each, i) => (types[i] === 'time' ? dayOf(each, writing.dialect) : each))
     return `${one} ${signs[rule.operator]} ${other}`
   })
@@ -144,7 +122,7 @@ function writeCondition(rule: Extract<Rule, { field: FieldPath }>, collection: D
 function reach(
   through: DescribedField | undefined,
   { side }: FieldPath,
-  { writing }: { writing: Writing },
+  writing: Writing,
   toCondition: (column: (field: DescribedField) => string) => Condition,
 ): Condition {
   if (!through) return toCondition((field) => columnAt(side, field, writing))
@@ -185,18 +163,10 @@ function writeHas(
     WHERE item.row_id = ${columnAt(path.side, through, writing)} AND item.value = ${value}${isLive(through.target, 'owner')})`
 }
 
-const itemTypes: Readonly<Partial<Record<ComparedType, string>>> = {
-  text: 'TEXT',
-  day: 'TEXT',
-  time: 'TIMESTAMPTZ(3)',
-  boolean: 'BOOLEAN',
-}
-
 /** The items of a list that is a parameter. */
 function itemsOf(list: string, field: DescribedField, dialect: Dialect): string {
   if (dialect === 'sqlite') return `json_each(${list})`
-  const type = itemTypes[comparedTypeOf(field) ?? 'text'] ?? 'BIGINT'
-  return `(SELECT CAST(item AS ${type}) AS value FROM json_array_elements_text(CAST(${list} AS JSON)) AS item) AS items`
+  return `(SELECT CAST(item AS ${itemTypeOf(field, dialect)}) AS value FROM json_array_elements_text(CAST(${list} AS JSON)) AS item) AS items`
 }
 
 /** Undefined if it is null: nothing compares with that. */
@@ -225,11 +195,6 @@ function givenAt(side: FieldPath['side'], field: DescribedField, { given, depth 
 
 function addValue(params: Params, value: Value): string {
   return typeof value === 'string' || typeof value === 'number' ? params.addCompared(value) : params.add(value)
-}
-
-function typeOf(operand: FieldPath, collection: Described) {
-  const found = resolvePath(operand, collection)
-  return found && comparedTypeOf(found.field)
 }
 
 function dayOf(time: string, dialect: Dialect): string {

@@ -1,7 +1,14 @@
 /** Values that rules compare, as they are stored. */
 import { roundDecimal } from '../../core/decimal.ts'
-import type { ComparedType, DescribedField } from '../declare/describe.ts'
-import type { Scalar } from '../declare/rules.ts'
+import {
+  type ComparedType,
+  comparedTypeOf,
+  type Described,
+  type DescribedField,
+  resolvePath,
+  valuesOf,
+} from '../declare/describe.ts'
+import type { Operand, Rule, Scalar } from '../declare/rules.ts'
 
 /** Who asks. `system` is the service itself, which may do everything. */
 export interface RulePrincipal {
@@ -16,12 +23,40 @@ export interface RulePrincipal {
  * JavaScript writes them.
  */
 export function toStored(value: Scalar, { definition }: DescribedField): Scalar {
-  const { kind, options } = definition.item ?? definition.computed?.type ?? definition
+  const { kind, options } = valuesOf(definition)
   if (kind === 'decimal') return roundDecimal(String(value), options.scale ?? 0)
   return kind === 'time' ? new Date(String(value)).toISOString() : value
 }
 
-/** Days are compared with days: a time is on the day that it is on in UTC. */
-export function comparesDays(one: ComparedType | undefined, other: ComparedType | undefined): boolean {
-  return one !== other && (one === 'day' || other === 'day')
+/** What a rule comes to for this principal, whatever the row is. Undefined if that depends on the row. */
+export function decideWithoutRow(rule: Rule, principal: RulePrincipal): boolean | undefined {
+  switch (rule.kind) {
+    case 'everybody':
+      return true
+    case 'never':
+      return false
+    case 'signedIn':
+      return principal.id !== undefined
+    case 'can':
+      return principal.can(rule.permission)
+    case 'role':
+      return principal.hasRole(rule.name)
+    default:
+      return undefined
+  }
+}
+
+/** The rules that may depend on the row. */
+export type RowRule = Exclude<Rule, { kind: 'everybody' | 'never' | 'signedIn' | 'can' | 'role' }>
+
+/** Undefined for a value, which has the type of the field that it is compared with. */
+export function operandTypeOf(operand: Operand, collection: Described): ComparedType | undefined {
+  const found = operand.kind === 'field' ? resolvePath(operand, collection) : undefined
+  return found && comparedTypeOf(found.field)
+}
+
+/** A day and a time are compared by their days: that of a time is the one in UTC. */
+export function comparesDays(field: DescribedField, operand: Operand, collection: Described): boolean {
+  const [one, other] = [comparedTypeOf(field), operandTypeOf(operand, collection)]
+  return other !== undefined && one !== other && (one === 'day' || other === 'day')
 }

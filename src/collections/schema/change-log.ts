@@ -4,8 +4,7 @@
  */
 import type { Dialect } from '../../platform/database/database.ts'
 import type { Described, DescribedField } from '../declare/describe.ts'
-import { quote } from '../rules/sql.ts'
-import { storedFieldsOf, valueKindOf } from './tables.ts'
+import { quote, storedFieldsOf, valueKindOf } from './tables.ts'
 
 type Entry = 'created' | 'updated' | 'deleted' | 'restored'
 

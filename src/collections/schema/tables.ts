@@ -1,8 +1,7 @@
 /** The tables of a collection, in the SQL of an engine. */
 import type { Dialect } from '../../platform/database/database.ts'
-import { type Described, type DescribedField, isOwnField } from '../declare/describe.ts'
+import { type Described, type DescribedField, isOwnField, isStored } from '../declare/describe.ts'
 import type { FieldDefinition, Kind } from '../declare/fields.ts'
-import { listTableOf, quote } from '../rules/sql.ts'
 
 /** Text is ordered by code points on both engines, whatever the locale of a server. */
 const columnTypes: Readonly<Record<Dialect, Partial<Record<Kind, string>>>> = {
@@ -23,11 +22,18 @@ const identities: Readonly<Record<Dialect, string>> = {
   postgres: 'BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY',
 }
 
+export function quote(name: string): string {
+  return `"${name}"`
+}
+
+/** The table that has an entry for each item of a list, by which lists are searched. */
+export function listTableOf({ table }: Described, { name }: DescribedField): string {
+  return `${table}__${name}`
+}
+
 /** The fields that have a column. */
 export function storedFieldsOf({ fields }: Described): DescribedField[] {
-  return [...fields.values()].filter(
-    ({ kind, definition }) => kind !== 'hasMany' && (kind !== 'computed' || definition.computed?.isStored === true),
-  )
+  return [...fields.values()].filter(isStored)
 }
 
 export function createTables(collection: Described, dialect: Dialect): string[] {
@@ -72,6 +78,11 @@ export function castTo(field: DescribedField, parameter: string, dialect: Dialec
   return collation ? `${cast} COLLATE ${collation}` : cast
 }
 
+/** The type of a list's items, without its order. */
+export function itemTypeOf({ definition }: DescribedField, dialect: Dialect): string {
+  return typeOf((definition.item as FieldDefinition).kind, dialect).split(' ')[0] as string
+}
+
 function typeOf(kind: Kind, dialect: Dialect): string {
   return columnTypes[dialect][kind] ?? (dialect === 'sqlite' ? 'TEXT' : 'TEXT COLLATE "C"')
 }
@@ -107,7 +118,7 @@ function createListTable(collection: Described, field: DescribedField, dialect: 
       END IF;
       IF TG_OP <> 'DELETE' THEN
         INSERT INTO ${name} (row_id, value)
-          SELECT NEW.id, CAST(item AS ${type.split(' ')[0]}) FROM json_array_elements_text(CAST(NEW.${column} AS JSON)) AS item
+          SELECT NEW.id, CAST(item AS ${itemTypeOf(field, dialect)}) FROM json_array_elements_text(CAST(NEW.${column} AS JSON)) AS item
           ON CONFLICT DO NOTHING;
       END IF;
       RETURN NULL;

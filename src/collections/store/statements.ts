@@ -6,9 +6,9 @@ import type { Dialect, Statement, Value } from '../../platform/database/database
 import { Params } from '../../platform/listing/list-params.ts'
 import { type Described, type DescribedField, isOwnField } from '../declare/describe.ts'
 import type { Action } from '../declare/rules.ts'
-import { type Condition, quote, type RuleSqlOptions, writeRule } from '../rules/sql.ts'
+import { type Condition, type RuleSqlOptions, writeRule } from '../rules/sql.ts'
 import type { RulePrincipal } from '../rules/values.ts'
-import { castTo, storedFieldsOf } from '../schema/tables.ts'
+import { castTo, quote, storedFieldsOf } from '../schema/tables.ts'
 
 /** By field, as they are stored. Fields that are not there stay as they are. */
 export type StoredValues = Readonly<Record<string, Value>>

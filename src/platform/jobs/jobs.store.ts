@@ -23,25 +23,25 @@ export interface NewJob {
 
 const columns = 'name, schedule, due_at, held_until, started_at, finished_at, succeeded_at, error, failures'
 
+const extendText = `INSERT INTO jobs (name, schedule, due_at, expires_at) VALUES ($1, $2, $3, $4)
+  ON CONFLICT (name) DO UPDATE SET expires_at = excluded.expires_at`
+
+const registerText = `${extendText}, schedule = excluded.schedule,
+  due_at = CASE WHEN jobs.schedule = excluded.schedule OR jobs.due_at < excluded.due_at
+    THEN jobs.due_at ELSE excluded.due_at END`
+
 export function createJobStore(db: Database) {
   return {
-    /** Adds what is not there, and keeps the rest for longer. A job with another schedule is due at the earlier of both times. */
-    async register(jobs: readonly NewJob[], expiresAt: number): Promise<void> {
+    /**
+     * Adds what is not there, and keeps the rest for longer. A job with another schedule is due at the earlier of both times,
+     * unless schedules stay as they are.
+     */
+    async register(
+      jobs: readonly NewJob[],
+      { expiresAt, keepsSchedules = false }: { expiresAt: number; keepsSchedules?: boolean },
+    ): Promise<void> {
       const statements = jobs.map(({ name, schedule, due_at }) => ({
-        sql: `INSERT INTO jobs (name, schedule, due_at, expires_at) VALUES ($1, $2, $3, $4)
-              ON CONFLICT (name) DO UPDATE SET expires_at = excluded.expires_at, schedule = excluded.schedule,
-                due_at = CASE WHEN jobs.schedule = excluded.schedule OR jobs.due_at < excluded.due_at
-                  THEN jobs.due_at ELSE excluded.due_at END`,
-        params: [name, schedule, due_at, expiresAt],
-      }))
-      await db.write(...statements)
-    },
-
-    /** The same for those that are there, whatever their schedule by now. */
-    async keep(jobs: readonly NewJob[], expiresAt: number): Promise<void> {
-      const statements = jobs.map(({ name, schedule, due_at }) => ({
-        sql: `INSERT INTO jobs (name, schedule, due_at, expires_at) VALUES ($1, $2, $3, $4)
-              ON CONFLICT (name) DO UPDATE SET expires_at = excluded.expires_at`,
+        sql: keepsSchedules ? extendText : registerText,
         params: [name, schedule, due_at, expiresAt],
       }))
       await db.write(...statements)

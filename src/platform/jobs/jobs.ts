@@ -7,6 +7,7 @@ import { errorMessage } from '../../core/error-message.ts'
 import { exitCodes, FatalError } from '../../core/fatal-error.ts'
 import { pause, waitAtMost } from '../../core/pause.ts'
 import { startPeriodicTask } from '../../core/periodic-task.ts'
+import { hyphenatedName } from '../../core/text.ts'
 import type { Infrastructure } from '../infrastructure.ts'
 import type { Log } from '../log/logger.ts'
 import { createJobStore, type JobStore, type NewJob } from './jobs.store.ts'
@@ -41,14 +42,13 @@ const daySeconds = 86_400
 const unitSeconds: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: daySeconds }
 const maxSeconds = 366 * daySeconds
 
-const namePattern = /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/
 const maxName = 60
 
 /** Throws a FatalError that names the feature. */
 export function readSchedule(feature: string, name: string, { at, every, run }: Job): Schedule {
   const fail = (reason: string) =>
     new FatalError(`feature ${feature}: the job "${name}" ${reason}`, exitCodes.configuration)
-  if (!namePattern.test(name) || name.length > maxName) {
+  if (!hyphenatedName.test(name) || name.length > maxName) {
     throw fail(`has a name that is not made of lower-case words with hyphens, or has more than ${maxName} characters`)
   }
   if (typeof run !== 'function') throw fail('has no function `run`')
@@ -128,7 +128,7 @@ export function startJobs(options: JobsOptions): { close(): Promise<void> } {
       return { name, schedule: schedule.text, due_at: schedule.next(now) }
     })
     // Only once: during an upgrade, nodes with another schedule would take turns in putting a job off.
-    await (isRegistered ? store.keep(declared, now + keptSeconds) : store.register(declared, now + keptSeconds))
+    await store.register(declared, { expiresAt: now + keptSeconds, keepsSchedules: isRegistered })
     isRegistered = true
     registeredAt = now
   }
@@ -136,7 +136,7 @@ export function startJobs(options: JobsOptions): { close(): Promise<void> } {
   async function runIfFree(job: ScheduledJob): Promise<void> {
     const { name } = job
     const startedAt = clock.nowSeconds()
-    const lease = holdLease(name, (until) => store.renew(name, holder, until))
+    const lease = holdLease(name)
     try {
       if (!(await store.claim(name, holder, { now: startedAt, until: startedAt + leaseTimes.seconds }))) return
       const signal = AbortSignal.any([closing.signal, lease.lost])
@@ -186,7 +186,7 @@ export function startJobs(options: JobsOptions): { close(): Promise<void> } {
   }
 
   /** Renews the lease until it is closed or lost. */
-  function holdLease(name: string, renew: (until: number) => Promise<boolean>) {
+  function holdLease(name: string) {
     const lost = new AbortController()
     const lose = () => lost.abort(new Error('another node may have taken the job'))
     // Not by a query, which may hang as well.
@@ -195,7 +195,7 @@ export function startJobs(options: JobsOptions): { close(): Promise<void> } {
       everyMs: leaseTimes.renewEveryMs,
       async work() {
         const askedAt = performance.now()
-        if (!(await renew(clock.nowSeconds() + leaseTimes.seconds))) return lose()
+        if (!(await store.renew(name, holder, clock.nowSeconds() + leaseTimes.seconds))) return lose()
         clearTimeout(expiry)
         expiry = setTimeout(lose, leaseTimes.validMs - (performance.now() - askedAt)).unref()
       },

@@ -43,6 +43,19 @@ program
   })
 
 program
+  .command('collections:diff')
+  .description('write the migrations that the declared collections need, for both engines')
+  .option('--name <name>', 'of the migration, such as add-due-dates')
+  .addHelpText(
+    'after',
+    '\nNothing is applied: review what was written, and commit it. A change that could lose values is refused.',
+  )
+  .action(async (options: { name?: string }) => {
+    const { collectionsDiff } = await import('./commands/collections-diff.ts')
+    await collectionsDiff(await read({ forService: false }), options)
+  })
+
+program
   .command('new')
   .description('write an extension to begin with: routes, a table, GraphQL and a test, in a folder of its own')
   .argument('<name>', 'lower-case letters and digits, such as orders')

@@ -1,5 +1,7 @@
 /** Joins what the features declare statically, before any of them is created. */
 import { join } from 'node:path'
+import { collectionFolders } from '../collections/collection.ts'
+import { hasMigrations, readSnapshot } from '../collections/schema/migrations.ts'
 import type { ConfigPart, CoreConfig } from '../config/config.ts'
 import { exitCodes, FatalError } from '../core/fatal-error.ts'
 import type { RoleDefinitions } from '../features/users/shipped-roles.ts'
@@ -13,6 +15,7 @@ import { ownFeatures } from './features.ts'
 /** For tables that belong to no single feature. */
 const platformMigrations = [
   { path: join(import.meta.dirname, 'migrations') },
+  { path: join(import.meta.dirname, '..', 'collections', 'migrations') },
   { path: join(import.meta.dirname, '..', 'platform', 'audit', 'migrations') },
   { path: join(import.meta.dirname, '..', 'platform', 'changes', 'migrations') },
   { path: join(import.meta.dirname, '..', 'platform', 'jobs', 'migrations') },
@@ -22,6 +25,7 @@ const platformMigrations = [
 const platformTables: readonly Expiring[] = [
   { table: 'service_nodes', key: 'id', isPresence: true },
   { table: 'jobs', key: 'name' },
+  { table: 'collection_requests', key: 'id' },
   { table: 'queued_mails', key: 'id' },
 ]
 
@@ -35,7 +39,7 @@ export function declaredBy(features: readonly Feature[]): Declared {
   const definitions = features.map(({ definition }) => definition)
   const expiring = [...definitions.flatMap((definition) => definition.expiringTables ?? []), ...platformTables]
   return {
-    migrations: [...platformMigrations, ...features.flatMap(migrationsOf)],
+    migrations: [...platformMigrations, ...features.flatMap(migrationsOf), ...migrationsOfCollections(features)],
     countedLists: ['audit', ...definitions.flatMap(({ countedLists = [] }) => countedLists)],
     expiringTables: [
       'used_once',
@@ -53,6 +57,17 @@ function migrationsOf(feature: Feature): MigrationFolder[] {
   const { migrations } = feature.definition
   if (migrations === undefined) return []
   return [{ path: migrations, feature: feature.name, ...(!isOwn(feature) && { space: feature.name }) }]
+}
+
+/** Collections that are declared next to each other share their migrations. */
+function migrationsOfCollections(features: readonly Feature[]): MigrationFolder[] {
+  return collectionFolders(features)
+    .filter(({ path }) => hasMigrations(path))
+    .map((folder) => ({
+      path: folder.path,
+      space: readSnapshot(folder).space,
+      feature: folder.collections[0]?.name ?? '',
+    }))
 }
 
 /** Tables whose expired rows are deleted in the background: those of the features and of the platform. */

@@ -32,7 +32,6 @@ import { createOwnParts, type ProcessParts } from '../platform/threads/process-p
 import type { Telemetry } from '../platform/tracing/otlp/telemetry.ts'
 import { traceDatabase } from '../platform/tracing/traced-database.ts'
 import { type BusParts, openNodeBus, openTopicBus, warnWithoutListen } from './buses.ts'
-import { declaredBy } from './declarations.ts'
 import { warnOfLonelyTopics } from './lonely-topics.ts'
 import { createOneShotAccessNotice } from './one-shot-access-notice.ts'
 import { openSecrets } from './open-secrets.ts'
@@ -89,7 +88,6 @@ export async function openInfrastructure(options: InfrastructureOptions): Promis
     metrics,
   } = options
   const threads = options.threads ?? createOwnParts()
-  const declared = declaredBy(options.features)
   const closers: (() => Promise<unknown>)[] = []
   const close = async () => {
     for (const closer of closers.splice(0).reverse()) await closer()
@@ -101,10 +99,14 @@ export async function openInfrastructure(options: InfrastructureOptions): Promis
 
   try {
     const tracing = options.telemetry && opened(options.telemetry).tracing
-    const { db: plainDb, applied } = await openServiceDatabase({
+    const {
+      db: plainDb,
+      applied,
+      declared,
+    } = await openServiceDatabase({
       config,
       log,
-      declared,
+      features: options.features,
       clock,
       random,
       isServing,

@@ -5,9 +5,11 @@ import type { Clock } from '../core/clock.ts'
 import type { Random } from '../core/random.ts'
 import { beginningOf, watchChangingTexts } from '../platform/database/changing-texts.ts'
 import { type OpenOptions, openDatabase } from '../platform/database/open.ts'
+import type { Feature } from '../platform/feature.ts'
 import type { Log } from '../platform/log/logger.ts'
 import type { ProcessParts } from '../platform/threads/process-parts.ts'
-import type { Declared } from './declarations.ts'
+import { syncCollections } from './collections-schema.ts'
+import { declaredBy } from './declarations.ts'
 import { connectionsPerThread } from './threads/count.ts'
 
 export interface ServiceDatabaseOptions
@@ -16,7 +18,7 @@ export interface ServiceDatabaseOptions
     Partial<Pick<ProcessParts, 'claimOnce'>> {
   config: CoreConfig
   log: Log
-  declared: Declared
+  features: readonly Feature[]
   clock: Clock
   random: Random
   /** False in commands: a database fault ends them. */
@@ -24,7 +26,18 @@ export interface ServiceDatabaseOptions
 }
 
 export async function openServiceDatabase(options: ServiceDatabaseOptions) {
-  const { config, log, declared, isServing, claimOnce, ...rest } = options
+  const { config, log, features, isServing, claimOnce, ...rest } = options
+  const database = { ...config.database, poolSize: 1, root, clock: rest.clock, random: rest.random }
+  if (!rest.isMigrated) {
+    await syncCollections({
+      features,
+      database,
+      isServing,
+      isDevelopment: config.isDevelopment,
+      onWritten: (migration) => log.info(`wrote ${migration}, because a collection was declared or has new fields`),
+    })
+  }
+  const declared = declaredBy(features)
   const opened = await openDatabase({
     ...config.database,
     poolSize: connectionsPerThread(config.database.poolSize, 1),
@@ -38,11 +51,11 @@ export async function openServiceDatabase(options: ServiceDatabaseOptions) {
     ...rest,
   })
   if (opened.applied.length > 0) log.info({ applied: opened.applied }, 'migrations applied')
-  if (!config.isDevelopment || !isServing || !claimOnce) return opened
+  if (!config.isDevelopment || !isServing || !claimOnce) return { ...opened, declared }
   const db = watchChangingTexts(opened.db, (sql) => {
     if (claimOnce('changing-sql-text')) log.warn(adviceOn(sql))
   })
-  return { ...opened, db }
+  return { ...opened, db, declared }
 }
 
 function adviceOn(sql: string): string {

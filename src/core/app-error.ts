@@ -7,6 +7,8 @@ export class AppError extends Error {
   /** Further fields of the response body: `details` or `locked_until`. */
   readonly extra: Readonly<Record<string, unknown>> | undefined
   readonly headers: Readonly<Record<string, string>> | undefined
+  /** Further fields for clients that accept problem details. */
+  readonly problem: Readonly<Record<string, unknown>> | undefined
   /** What the text leaves out, for clients that accept problem details. */
   readonly reason: string | undefined
   readonly #isReported: boolean
@@ -19,6 +21,7 @@ export class AppError extends Error {
       extra,
       headers,
       reason,
+      problem,
       cause,
       isReported = false,
     }: {
@@ -27,6 +30,7 @@ export class AppError extends Error {
       extra?: Record<string, unknown>
       headers?: Record<string, string>
       reason?: string
+      problem?: Record<string, unknown>
       cause?: unknown
       /** The cause has been logged already and is left out of the request's log line. */
       isReported?: boolean
@@ -38,6 +42,7 @@ export class AppError extends Error {
     this.extra = extra
     this.headers = headers
     this.reason = reason
+    this.problem = problem
     this.#isReported = isReported
   }
 

@@ -75,6 +75,12 @@ async function open(t: TestContext, engine: Dialect) {
   const url = await createDatabaseUrl(t, engine)
   const { db } = await openDatabase(openOptions({ url, migrations: ownMigrations }))
   t.after(() => db.close())
+  for (let id = 1; id <= 7; id++) {
+    await db.write({
+      sql: "INSERT INTO users (email, password_hash, created_at, updated_at) VALUES ($1, '', $2, $2)",
+      params: [`user${id}@example.com`, early],
+    })
+  }
   for (const each of [teamsTable, ticketsTable]) {
     for (const sql of [...createTables(each, engine), ...createLogTriggers(each, engine)]) await db.write({ sql })
   }
@@ -85,22 +91,22 @@ async function open(t: TestContext, engine: Dialect) {
     return written
   }
   const { insert, update, softDelete, restore, find } = of.tickets
-  await write(of.teams.insert({ name: 'Support', members: '[1,2]' }, { principal: undefined, now: early }))
-  await write(of.teams.insert({ name: 'Sales', members: '[3]' }, { principal: undefined, now: early }))
+  await write(of.teams.insert({ values: { name: 'Support', members: '[1,2]' } }, { principal: undefined, now: early }))
+  await write(of.teams.insert({ values: { name: 'Sales', members: '[3]' } }, { principal: undefined, now: early }))
   return {
     db,
     write,
     teams: of.teams,
     create: (principal: RulePrincipal | undefined, values: StoredValues = {}) =>
-      write(insert({ ...ticket, ...values }, { principal, now: early })),
+      write(insert({ values: { ...ticket, ...values }, related: [] }, { principal, now: early })),
     update: (principal: RulePrincipal | undefined, values: StoredValues, version: number | null = null, id = 1) =>
-      write(update({ id, version }, values, { principal, now })),
+      write(update({ id, version }, { values, related: [] }, { principal, now })),
     delete: (principal: RulePrincipal | undefined, version: number | null = null, id = 1) =>
-      write(softDelete({ id, version }, { principal, now })),
+      write(softDelete({ id, version }, { principal, now }, 'mark')),
     restore: (principal: RulePrincipal | undefined, since = early, id = 1) =>
       write(restore(id, since, { principal, now: later })),
     async find(principal: RulePrincipal | undefined, id = 1) {
-      const statement = find(id, principal, now)
+      const statement = find(id, principal)
       return statement && db.get<Written>(statement.sql, statement.params as never)
     },
   }
@@ -123,13 +129,14 @@ onEachEngine('a row', (engine) => {
     assert.equal((await create(undefined, { author: 7, team: 2 }))?.id, 3)
     assert.equal((await create(grace, { author: 2 }))?.title, 'Printer')
     // A team that is deleted grants nothing.
-    await write(of.softDelete({ id: 1, version: null }, { principal: undefined, now }))
+    await write(of.softDelete({ id: 1, version: null }, { principal: undefined, now }, 'mark'))
     assert.equal(await create(ada), undefined)
     assert.equal(await find(grace), undefined)
     await write(of.restore(1, early, { principal: undefined, now }))
     assert.equal((await find(grace))?.id, 1)
     // By the items of a list that is not stored yet.
-    const team = (principal: RulePrincipal) => write(of.insert({ name: 'Own', members: '[2,5]' }, { principal, now }))
+    const team = (principal: RulePrincipal) =>
+      write(of.insert({ values: { name: 'Own', members: '[2,5]' } }, { principal, now }))
     assert.ok(await team(grace))
     assert.equal(await team(ada), undefined)
     assert.deepEqual([(await find(grace))?.id, await find(chief), await find(nobody)], [1, undefined, undefined])

@@ -6,7 +6,6 @@ import type { SqliteThreadData } from '../../platform/database/sqlite/thread-con
 import { type OwnSqliteThreads, type SqliteShare, startSqliteThreads } from '../../platform/database/sqlite/threads.ts'
 import type { Feature } from '../../platform/feature.ts'
 import type { Log } from '../../platform/log/logger.ts'
-import { declaredBy } from '../declarations.ts'
 import { withOwnFeatures } from '../features.ts'
 import type { Config } from '../load-config.ts'
 import { openServiceDatabase, type ServiceDatabaseOptions } from '../open-service-database.ts'
@@ -32,11 +31,10 @@ export async function openProcessDatabase(options: ProcessDatabaseOptions) {
     threads = startSqliteThreads(file)
     return threads
   }
-  const declared = declaredBy(withOwnFeatures(extensions))
   const { db } = await openServiceDatabase({
     config,
     log,
-    declared,
+    features: withOwnFeatures(extensions),
     clock,
     random: systemRandom,
     isServing: true,

@@ -1,5 +1,7 @@
 /** The types of declarations: names of fields, rows, and new rows, inferred without generated code. */
-import type { Feature } from '../../platform/feature.ts'
+import type { Statement } from '../../platform/database/database.ts'
+import type { AnyDefinition, Feature } from '../../platform/feature.ts'
+import type { RulePrincipal } from '../rules/values.ts'
 import type { Field, FieldDefinition, Many, Relation } from './fields.ts'
 import type { Action, Rule } from './rules.ts'
 
@@ -35,7 +37,53 @@ export interface CollectionOptions<Name extends string, All extends Fields> {
   keepDeleted?: `${number}${'h' | 'd'}` | false
   /** The field that stands for a row in the console; by default the first text. */
   title?: ValueNames<All>
+  /** Fields that are no longer declared, whose values may be deleted. */
+  gone?: readonly string[]
+  /** The folder of the migrations, instead of `migrations/` next to the file that declares the collection. */
+  migrations?: string
+  /**
+   * Called before a row is written, with the row as it would become. Returns further changes, or throws an AppError to reject.
+   * The row is written only if it has not changed since it was read.
+   */
+  beforeWrite?(write: {
+    before: StoredRow<All> | undefined
+    after: Omit<StoredRow<All>, 'id'>
+    /** Undefined for commands, jobs and listeners. */
+    me: RulePrincipal | undefined
+    // biome-ignore lint/suspicious/noExplicitAny: the services of `needs`
+    services: any
+  }): Promise<Partial<StoredRow<All>> | undefined> | Partial<StoredRow<All>> | undefined | void | Promise<void>
+  /** More statements in the same transaction. If one of them decides against it, nothing is written. */
+  alongside?(write: { before: StoredRow<All> | undefined; after: StoredRow<All> | undefined }): readonly Statement[]
 }
+
+/** With the fields that a reader may not see. */
+type StoredRow<All extends Fields> = { id: number; created_at: string; updated_at: string } & {
+  [Name in ValueNames<All>]: ValueOf<All[Name]>
+}
+
+/** What a collection adds as any other feature does. */
+export type CollectionKeys = Partial<
+  Pick<
+    AnyDefinition,
+    | 'needs'
+    | 'uses'
+    | 'config'
+    | 'checkConfig'
+    | 'auditEvents'
+    | 'roles'
+    | 'policies'
+    | 'routes'
+    | 'elements'
+    | 'events'
+    | 'listeners'
+    | 'pages'
+    | 'commands'
+    | 'jobs'
+    | 'start'
+    | 'onListening'
+  >
+>
 
 declare const declared: unique symbol
 

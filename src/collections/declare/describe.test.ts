@@ -24,13 +24,19 @@ const fields = {
   author: belongsTo(users),
   tags: list(text()),
   shout: computed(text(), ({ title }) => `${title}!`),
-  comments: hasMany(() => teams, 'owner'),
+  comments: hasMany(() => comments, 'ticket'),
 }
 
+const comments = { name: 'comments', fields: { ticket: belongsTo((() => tickets) as never) } }
+let tickets: CollectionDeclaration
+
 function describeWith(change: Partial<CollectionDeclaration>) {
-  return describeCollections([teams, { name: 'tickets', fields, ...change }], (target) =>
-    target === users ? 'users' : target === teams ? teams : undefined,
-  )
+  tickets = { name: 'tickets', fields, ...change }
+  return describeCollections([teams, comments, tickets], (target) => {
+    if (target === users) return 'users'
+    if (typeof target === 'function') return target()
+    return target === teams || target === comments ? target : undefined
+  })
 }
 
 test('a rule that cannot work is refused with what is wrong', () => {

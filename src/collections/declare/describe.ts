@@ -13,8 +13,17 @@ export interface CollectionDeclaration {
   name: string
   /** If it is not the name without its `s`, or with `y` for `ies`. */
   singular?: string
+  /** Instead of `/api/<name>`. */
+  path?: string
   fields: Readonly<Record<string, FieldDefinition>>
   rules?: Partial<Record<Action, Rule>>
+  sort?: readonly string[]
+  filter?: readonly string[]
+  search?: readonly string[]
+  check?: readonly [condition: Rule, message: string]
+  keepDeleted?: string | false
+  gone?: readonly string[]
+  title?: string
 }
 
 /** A collection or the users: what relations can refer to. */
@@ -27,6 +36,18 @@ export interface Described {
   readonly fields: ReadonlyMap<string, DescribedField>
   /** Undefined for users, whose rows have rules of their own. */
   readonly rules: Readonly<Record<Action, Rule>> | undefined
+  /** Of its routes. */
+  readonly path: string
+  /** The field that stands for a row. */
+  readonly title: string
+  /** What lists support. */
+  readonly lists: Readonly<Record<'sort' | 'filter' | 'search', readonly string[]>>
+  /** What every stored row meets. A comparison with null counts as met. */
+  readonly check: { rule: Rule; message: string } | undefined
+  /** For how long deleted rows can be restored. Undefined: not at all. */
+  readonly keptMs: number | undefined
+  /** Fields whose values may be deleted. */
+  readonly gone: readonly string[]
 }
 
 export interface DescribedField {
@@ -35,11 +56,14 @@ export interface DescribedField {
   readonly definition: FieldDefinition
   /** Of `belongsTo`, and of a list of them. */
   readonly target: Described | undefined
+  /** Of `hasMany`: the collection, and its field that refers to this one. */
+  readonly many?: { readonly of: Described; readonly by: string }
 }
 
 /** PostgreSQL cuts names off after 63 characters, and those of triggers and list tables are longer than their table's. */
 const maxName = 40
 const maxListName = 45
+const pathPattern = /^(\/[a-z0-9][a-z0-9-]*)+$/
 const fieldPattern = /^[a-z][a-z0-9]*(_[a-z0-9]+)*$/
 /** Every collection has them; the first three are fields. */
 const ownFields: Readonly<Record<string, FieldDefinition>> = {
@@ -67,24 +91,41 @@ export const describedUsers: Described = {
     } satisfies Record<string, FieldDefinition>).map(([name, definition]) => [name, describeField(name, definition)]),
   ),
   rules: undefined,
+  path: '/api/users',
+  title: 'name',
+  lists: { sort: [], filter: [], search: [] },
+  check: undefined,
+  keptMs: undefined,
+  gone: [],
 }
 
 /** `findTarget` returns the declaration of a relation's target, or `users`. */
 export function describeCollections(
   declarations: readonly CollectionDeclaration[],
-  findTarget: (target: unknown) => CollectionDeclaration | 'users' | undefined,
+  findTarget: (target: unknown) => CollectionDeclaration | Described | 'users' | undefined,
 ): Described[] {
   const described = new Map(declarations.map((each) => [each, describe(each)]))
   const names = declarations.map(({ name }) => name)
   const twice = names.find((name, i) => names.indexOf(name) < i)
   if (twice !== undefined) throw problem(twice, 'there are two of this name')
 
+  function find(given: unknown, name: string, field: string): Described {
+    const found = findTarget(given)
+    const target =
+      found === 'users' ? describedUsers : (found && described.get(found as CollectionDeclaration)) || found
+    if (target && 'table' in target) return target
+    throw problem(name, `the field "${field}" refers to what is no collection here`)
+  }
+
   function resolve(declaration: CollectionDeclaration, name: string, definition: FieldDefinition): DescribedField {
+    const { many } = definition
+    if (many) {
+      const target = { of: find(many.of(), declaration.name, name), by: many.by }
+      return { ...describeField(name, definition), many: target }
+    }
     const relation = definition.kind === 'list' ? definition.item : definition
     if (relation?.kind !== 'belongsTo') return describeField(name, definition)
-    const found = findTarget(relation.target)
-    const target = found === 'users' ? describedUsers : found && described.get(found)
-    if (!target) throw problem(declaration.name, `the field "${name}" refers to what is no collection here`)
+    const target = find(relation.target, declaration.name, name)
     return describeField(name, definition, target)
   }
 
@@ -94,7 +135,12 @@ export function describeCollections(
       fields.set(name, resolve(declaration, name, definition))
     }
   }
-  for (const each of described.values()) requireRules(each)
+  for (const each of described.values()) {
+    requireRules(each)
+    requireLists(each)
+    requireMany(each)
+    requireIndex(each)
+  }
   return [...described.values()]
 }
 
@@ -103,10 +149,13 @@ interface Describing extends Described {
   readonly rules: Readonly<Record<Action, Rule>>
 }
 
-function describe({ name, singular = singularOf(name), rules = {} }: CollectionDeclaration): Describing {
+function describe(declaration: CollectionDeclaration): Describing {
+  const { name, singular = singularOf(name), rules = {}, path = `/api/${name}`, check } = declaration
   if (!hyphenatedName.test(name)) throw problem(name, 'a name has lower-case words, joined by hyphens')
   if (name.length > maxName) throw problem(name, `a name has at most ${maxName} characters`)
   if (!hyphenatedName.test(singular)) throw problem(name, '`singular` has lower-case words, joined by hyphens')
+  if (!pathPattern.test(path)) throw problem(name, '`path` begins with a slash, and has lower-case words')
+  const texts = Object.entries(declaration.fields).filter(([, { kind }]) => kind === 'text')
   const never: Rule = { kind: 'never' }
   return {
     name,
@@ -114,7 +163,26 @@ function describe({ name, singular = singularOf(name), rules = {} }: CollectionD
     table: name.replaceAll('-', '_'),
     fields: new Map(),
     rules: { read: never, create: never, update: never, delete: never, ...rules },
+    path,
+    title: declaration.title ?? texts[0]?.[0] ?? 'id',
+    lists: {
+      sort: declaration.sort ?? [],
+      filter: declaration.filter ?? [],
+      search: declaration.search ?? [],
+    },
+    check: check && { rule: check[0], message: check[1] },
+    keptMs: readKept(declaration),
+    gone: declaration.gone ?? [],
   }
+}
+
+const unitMs: Readonly<Record<string, number>> = { h: 3_600_000, d: 86_400_000 }
+
+function readKept({ name, keepDeleted = '30d' }: CollectionDeclaration): number | undefined {
+  if (keepDeleted === false) return undefined
+  const [, count = '', unit = ''] = /^([1-9]\d{0,3})([hd])$/.exec(keepDeleted) ?? []
+  if (unit === '') throw problem(name, '`keepDeleted` is `false`, or a number of hours or days such as `30d`')
+  return Number(count) * (unitMs[unit] as number)
 }
 
 /** `tickets` → `ticket`, `categories` → `category`. */
@@ -140,11 +208,111 @@ function problem(collection: string, reason: string): FatalError {
 }
 
 function requireRules(collection: Described): void {
+  const { check } = collection
+  if (check) {
+    const fail = (reason: string) => problem(collection.name, `\`check\` ${reason}`)
+    requireRule(check.rule, { collection, action: 'delete', fail })
+  }
+  for (const { name, definition } of collection.fields.values()) {
+    const { readable, writable } = definition.options
+    for (const [option, rule] of Object.entries({ readable, writable })) {
+      const fail = (reason: string) => problem(collection.name, `\`${option}\` of "${name}" ${reason}`)
+      if (rule && rule.kind !== 'onCreate') requireRule(rule, { collection, action: 'read', fail })
+    }
+  }
   for (const [action, rule] of Object.entries(collection.rules ?? {})) {
     const fail = (reason: string) => problem(collection.name, `the rule "${action}" ${reason}`)
     requireRule(rule, { collection, action: action as Action, fail })
     requireNoCircle(collection, action as Action, fail)
   }
+}
+
+/** In characters. */
+export function maxTextOf({ kind, options }: FieldDefinition): number {
+  return options.max ?? (options.multiline ? 65_536 : kind === 'url' ? 2000 : 255)
+}
+
+/** What PostgreSQL can put in an index. */
+const maxIndexedText = 600
+
+/** The other side of `hasMany` is a relation to this collection. */
+function requireMany(collection: Described): void {
+  for (const { name, many } of collection.fields.values()) {
+    const by = many?.of.fields.get(many.by)
+    if (many && (by?.kind !== 'belongsTo' || by.target !== collection)) {
+      throw problem(
+        collection.name,
+        `the field "${name}" names "${many.by}", which does not refer to ${collection.name}`,
+      )
+    }
+  }
+}
+
+/** Lists are sorted, filtered and searched by fields that are stored, and can be compared. */
+function requireLists(collection: Described): void {
+  for (const [list, names] of Object.entries(collection.lists)) {
+    for (const name of names) {
+      const field = collection.fields.get(name)
+      if (!field || !isStored(field)) throw problem(collection.name, `\`${list}\` names "${name}", which is not stored`)
+      const isText = comparedTypeOf(field) === 'text'
+      const isFitting = list === 'search' ? isText : comparedTypeOf(field) !== undefined
+      if (!isFitting || (field.kind === 'list' && list !== 'filter')) {
+        throw problem(
+          collection.name,
+          `\`${list}\` names "${name}", which is ${list === 'search' ? 'no text' : 'not comparable'}`,
+        )
+      }
+    }
+  }
+  const { sort, filter } = collection.lists
+  for (const { name, definition } of collection.fields.values()) {
+    const { unique, uniqueWithin } = definition.options
+    const isUnique = unique || uniqueWithin !== undefined
+    const { kind } = valuesOf(definition)
+    const isText = kind === 'text' || kind === 'email' || kind === 'url'
+    if (
+      isText &&
+      (isUnique || [...sort, ...filter].includes(name)) &&
+      maxTextOf(valuesOf(definition)) > maxIndexedText
+    ) {
+      throw problem(
+        collection.name,
+        `the texts of "${name}" are too long for an index: give it a max of ${maxIndexedText} or less`,
+      )
+    }
+    if (uniqueWithin !== undefined && !collection.fields.has(uniqueWithin)) {
+      throw problem(collection.name, `\`uniqueWithin\` of "${name}" names "${uniqueWithin}", which is no field`)
+    }
+  }
+  if (!collection.fields.has(collection.title)) throw problem(collection.name, `\`title\` names no field`)
+}
+
+/** A list reads the rows that a reader may see off an index. Relations have one, and what lists are sorted or filtered by. */
+function requireIndex(collection: Described): void {
+  const missing = withoutIndex(collection.rules?.read, collection)
+  if (missing === undefined) return
+  throw problem(
+    collection.name,
+    `no index supports the rule "read": add "${missing}" to it, as in filter: [${[...collection.lists.filter, missing].map((name) => `'${name}'`).join(', ')}]`,
+  )
+}
+
+/** The field that would need an index; undefined if there is none. */
+function withoutIndex(rule: Rule | undefined, collection: Described): string | undefined {
+  if (rule?.kind === 'not') return withoutIndex(rule.rule, collection)
+  if (rule?.kind === 'any') return rule.rules.map((each) => withoutIndex(each, collection)).find((each) => each)
+  if (rule?.kind === 'all') {
+    const missing = rule.rules.filter(
+      (each) => 'rule' in each || 'rules' in each || 'field' in each || 'relation' in each,
+    )
+    const found = missing.map((each) => withoutIndex(each, collection))
+    return found.includes(undefined) ? undefined : found[0]
+  }
+  if (!rule || !('field' in rule)) return undefined
+  const [name = ''] = rule.field.names
+  const { sort, filter } = collection.lists
+  const isIndexed = collection.fields.get(name)?.target || isOwnField(name) || [...sort, ...filter].includes(name)
+  return isIndexed ? undefined : name
 }
 
 interface RulePlace {

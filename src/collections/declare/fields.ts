@@ -30,6 +30,8 @@ export interface FieldOptions {
   writable?: Rule | typeof onCreate
   /** The name that the field had before. */
   was?: string
+  /** What existing rows get where a change of the declaration leaves them without a value that fits. */
+  backfill?: unknown
   label?: string
   help?: string
 }

@@ -164,7 +164,7 @@ function writeHas(
 }
 
 /** The items of a list that is a parameter. */
-function itemsOf(list: string, field: DescribedField, dialect: Dialect): string {
+export function itemsOf(list: string, field: DescribedField, dialect: Dialect): string {
   if (dialect === 'sqlite') return `json_each(${list})`
   return `(SELECT CAST(item AS ${itemTypeOf(field, dialect)}) AS value FROM json_array_elements_text(CAST(${list} AS JSON)) AS item) AS items`
 }

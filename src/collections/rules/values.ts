@@ -46,6 +46,44 @@ export function decideWithoutRow(rule: Rule, principal: RulePrincipal): boolean 
   }
 }
 
+/** The same for whole trees of rules: undefined only if it depends on the row. */
+export function decideRule(rule: Rule, principal: RulePrincipal): boolean | undefined {
+  if (rule.kind === 'not') {
+    const decided = decideRule(rule.rule, principal)
+    return decided === undefined ? undefined : !decided
+  }
+  if (rule.kind !== 'all' && rule.kind !== 'any') return decideWithoutRow(rule, principal)
+  const decided = rule.rules.map((each) => decideRule(each, principal))
+  const decisive = rule.kind === 'any'
+  if (decided.includes(decisive)) return decisive
+  return decided.includes(undefined) ? undefined : !decisive
+}
+
+/** Whether somebody who is not signed in could be allowed. Nobody equals them. */
+export function mayBeAnonymous(rule: Rule | undefined, collection: Described): boolean {
+  switch (rule?.kind) {
+    case undefined:
+    case 'never':
+    case 'signedIn':
+    case 'can':
+    case 'role':
+      return false
+    case 'all':
+      return rule.rules.every((each) => mayBeAnonymous(each, collection))
+    case 'any':
+      return rule.rules.some((each) => mayBeAnonymous(each, collection))
+    case 'through': {
+      const target = collection.fields.get(rule.relation)?.target
+      return target !== undefined && mayBeAnonymous(target.rules?.[rule.action], target)
+    }
+    case 'compare':
+    case 'has':
+      return rule.operand.kind !== 'me'
+    default:
+      return true
+  }
+}
+
 /** The rules that may depend on the row. */
 export type RowRule = Exclude<Rule, { kind: 'everybody' | 'never' | 'signedIn' | 'can' | 'role' }>
 

@@ -46,7 +46,7 @@ function timeAsJson(column: string, dialect: Dialect): string {
   return dialect === 'sqlite' ? column : `to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
 }
 
-const logColumns = '(topic, type, entity_id, actor_id, at, data)'
+const logColumns = '(topic, type, entity_id, actor_id, actor_via, at, data)'
 const sqliteNow = "strftime('%Y-%m-%dT%H:%M:%fZ')"
 
 function sqliteTriggers(collection: Described): string[] {
@@ -54,13 +54,14 @@ function sqliteTriggers(collection: Described): string[] {
   const [before, now] = (['old', 'new'] as const).map((each) => rowAsJson(collection, each, 'sqlite'))
   const log = (type: string, from: 'new' | 'old', { actor, at }: { actor: string; at: string }, data = now) =>
     `INSERT INTO changes ${logColumns} VALUES ('${name}', ${type}, ${from}.id, ${actor}, ${at}, ${data});`
+  const by = (column: string, condition: string) => `CASE WHEN ${condition} THEN new.${column} END`
+  const bothBy = (condition: string) => `${by('changed_by', condition)}, ${by('changed_via', condition)}`
   // A statement that does not know the column leaves it at an earlier version.
-  const editor =
-    'CASE WHEN new.changed_by_version = new.version OR new.changed_by IS NOT old.changed_by THEN new.changed_by END'
+  const editor = bothBy('new.changed_by_version = new.version OR new.changed_by IS NOT old.changed_by')
   const updated = `CASE WHEN old.deleted_at IS NULL THEN ${typeOf(collection, 'updated')} ELSE ${typeOf(collection, 'restored')} END`
   return [
     `CREATE TRIGGER ${table}_logged AFTER INSERT ON ${quote(table)} WHEN new.deleted_at IS NULL BEGIN
-      ${log(typeOf(collection, 'created'), 'new', { actor: 'new.changed_by', at: 'new.created_at' })}
+      ${log(typeOf(collection, 'created'), 'new', { actor: 'new.changed_by, new.changed_via', at: 'new.created_at' })}
     END`,
     // The change that gives the row its version is the one that is logged.
     `CREATE TRIGGER ${table}_versioned AFTER UPDATE ON ${quote(table)} WHEN new.version <= old.version BEGIN
@@ -80,15 +81,16 @@ function sqliteTriggers(collection: Described): string[] {
         typeOf(collection, 'deleted'),
         'old',
         {
-          actor: `CASE WHEN new.version > old.version AND new.changed_by_version = new.version
-            OR new.changed_by IS NOT old.changed_by THEN new.changed_by END`,
+          actor: bothBy(
+            'new.version > old.version AND new.changed_by_version = new.version OR new.changed_by IS NOT old.changed_by',
+          ),
           at: `CASE WHEN new.version <= old.version AND new.updated_at IS old.updated_at THEN ${sqliteNow} ELSE new.updated_at END`,
         },
         before,
       )}
     END`,
     `CREATE TRIGGER ${table}_removal_logged AFTER DELETE ON ${quote(table)} WHEN old.deleted_at IS NULL BEGIN
-      ${log(typeOf(collection, 'deleted'), 'old', { actor: 'NULL', at: sqliteNow }, before)}
+      ${log(typeOf(collection, 'deleted'), 'old', { actor: 'NULL, NULL', at: sqliteNow }, before)}
     END`,
   ]
 }
@@ -97,8 +99,9 @@ function postgresTriggers(collection: Described): string[] {
   const { table, name } = collection
   const [before, now, added] = (['old', 'new', 'added'] as const).map((each) => rowAsJson(collection, each, 'postgres'))
   const insert = `INSERT INTO changes ${logColumns}`
-  const editor =
-    'CASE WHEN NEW.changed_by_version = NEW.version OR NEW.changed_by IS DISTINCT FROM OLD.changed_by THEN NEW.changed_by END'
+  const by = (column: string) =>
+    `CASE WHEN NEW.changed_by_version = NEW.version OR NEW.changed_by IS DISTINCT FROM OLD.changed_by THEN NEW.${column} END`
+  const editor = `${by('changed_by')}, ${by('changed_via')}`
   const updated = `CASE WHEN OLD.deleted_at IS NULL THEN ${typeOf(collection, 'updated')} ELSE ${typeOf(collection, 'restored')} END`
   const functionOf = (suffix: string, body: string) =>
     `CREATE FUNCTION ${table}_${suffix}() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -109,7 +112,7 @@ function postgresTriggers(collection: Described): string[] {
     // Once for all rows of a statement.
     functionOf(
       'log_created',
-      `${insert} SELECT '${name}', ${typeOf(collection, 'created')}, added.id, added.changed_by, added.created_at, ${added}
+      `${insert} SELECT '${name}', ${typeOf(collection, 'created')}, added.id, added.changed_by, added.changed_via, added.created_at, ${added}
         FROM new_rows AS added WHERE added.deleted_at IS NULL ORDER BY added.id;
       RETURN NULL;`,
     ),
@@ -145,7 +148,7 @@ function postgresTriggers(collection: Described): string[] {
       FOR EACH ROW WHEN (OLD.deleted_at IS NULL AND NEW.deleted_at IS NOT NULL) EXECUTE FUNCTION ${table}_log_deletion()`,
     functionOf(
       'log_removal',
-      `${insert} VALUES ('${name}', ${typeOf(collection, 'deleted')}, OLD.id, NULL, now(), ${before});
+      `${insert} VALUES ('${name}', ${typeOf(collection, 'deleted')}, OLD.id, NULL, NULL, now(), ${before});
       RETURN NULL;`,
     ),
     `CREATE TRIGGER ${table}_removal_logged AFTER DELETE ON ${quote(table)}

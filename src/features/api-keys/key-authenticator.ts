@@ -49,7 +49,8 @@ export function createKeyAuthenticator(deps: KeyAuthenticatorDeps) {
       session: `key ${id}`,
       token: { id: `key ${id}`, expiresAt: row.ends_at ?? never },
     }
-    const key = { id, name, ownerRoles: owner.roles }
+    const { can, hasRole } = owner
+    const key = { id, name, ownerRoles: owner.roles, owner: { can, hasRole } }
     if (permissions === null) return Object.assign(owner, shared, { key })
     const allows = allowsOf(permissions)
     return {

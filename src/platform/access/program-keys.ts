@@ -9,6 +9,8 @@ import { pathOf } from '../http/request-path.ts'
 
 /** The key that acts for a user. */
 export interface ActingKey {
+  /** What the user themselves may do. */
+  readonly owner: { can(permission: string): boolean; hasRole(role: string): boolean }
   readonly id: string
   readonly name: string
   /** Of the user. They may change while those of the key stay. */

@@ -10,6 +10,8 @@ export interface ChangeRow {
   readonly entity_id: number | null
   /** The user who made the change. Null where nobody was signed in. */
   readonly actor_id: number | null
+  /** Their session, or `key …`. Null where it was not recorded. */
+  readonly actor_via: string | null
   readonly at: string
   /** JSON, as the topic stores it; `ChangeTopic.present` turns it into what readers get. */
   readonly data: string
@@ -23,6 +25,8 @@ export interface Change<Data = unknown> {
   /** Grows with every change of the row. Undefined for a topic that has none. */
   readonly version?: number
   readonly data: Data
+  /** Who made the change, for those who may know. */
+  readonly actor?: { readonly id: number; readonly key?: string; readonly session?: string } | null
 }
 
 /** The entries that a feature logs. */

@@ -8,7 +8,7 @@ const fewRows = 100
 /** Of the entry that the migration makes. */
 export const beginningTopic = 'log'
 
-const columns = 'c.id, c.topic, c.type, c.entity_id, c.actor_id, c.at'
+const columns = 'c.id, c.topic, c.type, c.entity_id, c.actor_id, c.actor_via, c.at'
 
 /**
  * The entries after $1: at least one, and further ones as long as those before have fewer than $4 bytes. Lengths are known

@@ -14,10 +14,13 @@ export function isUnchanged(request: FastifyRequest, reply: FastifyReply, etag: 
   return same !== undefined
 }
 
-/** Returns the If-Match condition, or undefined if the header is missing. */
-export function ifMatch(request: FastifyRequest): ((etag: string) => boolean) | undefined {
+/** Returns the If-Match condition, or undefined if the header is missing. `simplify` removes what does not matter here. */
+export function ifMatch(
+  request: FastifyRequest,
+  simplify = (etag: string) => etag,
+): ((etag: string) => boolean) | undefined {
   if (request.headers['if-match'] === undefined) return undefined
-  const etags = parseEtags(request.headers['if-match']).map(stripEncoding)
+  const etags = parseEtags(request.headers['if-match']).map((etag) => simplify(stripEncoding(etag)))
   // Strong comparison: a weak ETag matches nothing.
   return (etag) => etags.includes('*') || etags.includes(etag)
 }

@@ -26,7 +26,7 @@ export interface Problem {
   [extension: string]: unknown
 }
 
-export function toProblem({ status, code, message, reason, extra = {} }: AppError): Problem {
+export function toProblem({ status, code, message, reason, extra = {}, problem }: AppError): Problem {
   const { details, ...others } = extra
   const errors = Object.entries((details ?? {}) as Record<string, string[]>).flatMap(([path, problems]) =>
     problems.map((detail) => ({ pointer: toPointer(path), detail })),
@@ -39,6 +39,7 @@ export function toProblem({ status, code, message, reason, extra = {} }: AppErro
     code,
     ...(errors.length > 0 && { errors }),
     ...others,
+    ...problem,
   }
 }
 

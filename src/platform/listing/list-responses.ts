@@ -25,7 +25,10 @@ export interface CursorMeta {
   prev: string | null
 }
 
-export function cursorMetaOf({ sort, limit }: ListQuery, page: SortedPage<unknown>): CursorMeta {
+export function cursorMetaOf(
+  { sort, limit }: Pick<ListQuery, 'sort' | 'limit'>,
+  page: Omit<SortedPage<unknown>, 'rows'>,
+): CursorMeta {
   const cursor = (position: Position | undefined) => (position ? writeListCursor(sort, position) : null)
   return { total: page.total, per_page: limit, next: cursor(page.next), prev: cursor(page.previous) }
 }

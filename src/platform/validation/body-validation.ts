@@ -29,6 +29,10 @@ export function markAsForm<T extends object>(body: T): T {
   return body
 }
 
+export function isForm(body: object): boolean {
+  return formBodies.has(body)
+}
+
 const exactNumbers = new WeakMap<object, ReadonlyMap<string, string>>()
 
 /** The original text of numbers that a float may not represent exactly, by field. */

@@ -8,14 +8,23 @@ import { untilDrained } from '../../http/until-drained.ts'
 import type { ChangeRow } from '../change.ts'
 import type { ChangeLog } from '../change-log.ts'
 import type { ChangePage } from '../pages.ts'
+import type { PresentedChange } from '../topics.ts'
 import type { Held, HeldRequests } from './held-requests.ts'
+
+/** What each reader gets of the log, if it is not the same for all. */
+export interface ReaderView {
+  /** What this reader gets of these entries, as of now, with their places in the log. */
+  show(rows: readonly ChangeRow[], request: FastifyRequest): Promise<{ id: number; change: PresentedChange }[]>
+}
 
 export interface ChangeStreamsDeps {
   changes: ChangeLog
-  topic: string
+  /** Undefined: all. */
+  topic: string | undefined
   requests: HeldRequests
   /** The JSON text of an entry with this cursor. */
   textOf(row: ChangeRow, cursor: string): string
+  view: ReaderView | undefined
 }
 
 /** Proxies close idle connections, some after 15 seconds. */
@@ -36,7 +45,7 @@ const streamHeaders = {
   'x-accel-buffering': 'no',
 }
 
-export function createChangeStreams({ changes, topic, requests, textOf }: ChangeStreamsDeps) {
+export function createChangeStreams({ changes, topic, requests, textOf, view }: ChangeStreamsDeps) {
   const open = new Set<ServerResponse>()
   const encoded = new WeakMap<ChangePage, Buffer>()
   const heartbeats = startPeriodicTask({
@@ -49,7 +58,7 @@ export function createChangeStreams({ changes, topic, requests, textOf }: Change
 
   async function send(request: FastifyRequest, reply: FastifyReply, after: number): Promise<void> {
     const held = requests.hold(request, reply)
-    const query = { topic, limit: entriesPerRead, maxBytes }
+    const query = { limit: entriesPerRead, maxBytes, ...(topic !== undefined && { topic }) }
     let first: ChangePage
     try {
       // Before the headers, so that an expired cursor gets its status.
@@ -65,7 +74,12 @@ export function createChangeStreams({ changes, topic, requests, textOf }: Change
     raw.removeHeader('transfer-encoding')
     raw.writeHead(200, { ...(reply.getHeaders() as Record<string, string>), ...streamHeaders })
     open.add(raw)
-    const onPage = (page: ChangePage) => write(raw, held, eventsOf(page))
+    const onPage = view
+      ? async ({ entries }: ChangePage) => {
+          const shown = await view.show(entries, request)
+          if (shown.length > 0) await write(raw, held, unpooledBytes(shown.map(shownEvent).join('')))
+        }
+      : (page: ChangePage) => write(raw, held, eventsOf(page))
     try {
       // Without data it is no event, but tells the client where to go on if the connection is lost before the first.
       raw.write(`id: ${changes.cursors.issue(after)}\n\n`)
@@ -94,6 +108,11 @@ export function createChangeStreams({ changes, topic, requests, textOf }: Change
   function eventOf(row: ChangeRow): string {
     const cursor = changes.cursors.issue(row.id)
     return `id: ${cursor}\ndata: ${textOf(row, cursor)}\n\n`
+  }
+
+  function shownEvent({ id, change }: { id: number; change: object }): string {
+    const cursor = changes.cursors.issue(id)
+    return `id: ${cursor}\ndata: ${JSON.stringify({ cursor, ...change })}\n\n`
   }
 
   return { send, close: heartbeats.close }

@@ -1,0 +1,648 @@
+/**
+ * What can be done with the rows of a collection, by REST, GraphQL, commands and other features: reads and writes under the
+ * rules, with hooks, and with what depends on a row when it is deleted.
+ */
+import { hash } from 'node:crypto'
+import { AppError } from '../core/app-error.ts'
+import type { ChangeRow } from '../platform/changes/change.ts'
+import { ConstraintError, rowOf, type Statement, type Value } from '../platform/database/database.ts'
+import { httpErrors } from '../platform/http/http-errors.ts'
+import type { Infrastructure } from '../platform/infrastructure.ts'
+import { validationFailed } from '../platform/validation/body-validation.ts'
+import { Problems } from '../platform/validation/problems.ts'
+import { type Actor, type Row, system } from './actor.ts'
+import { type Described, type DescribedField, isOwnField, isStored } from './declare/describe.ts'
+import type { Action, FieldPath, Rule } from './declare/rules.ts'
+import { describeRule } from './rules/sentence.ts'
+import { decideRule } from './rules/values.ts'
+import { keyTable, quote, storedFieldsOf } from './schema/tables.ts'
+import { createLists, type GivenList, type ListedPage, readList } from './store/lists.ts'
+import { type Checking, createStatements, type Failure, type Writer, type Writing } from './store/statements.ts'
+import { readUsers } from './store/users.ts'
+import { compileBodies, defaultOf, fromStoredValue, isMarker, type ReadBody, toStoredValue } from './store/values.ts'
+
+export interface ReadRow {
+  row: Row
+  version: number
+  etag: string
+}
+
+export interface Hooks {
+  beforeWrite?(write: {
+    before: Row | undefined
+    after: Readonly<Record<string, unknown>>
+    me: Actor['principal']
+    services: unknown
+  }): unknown
+  alongside?(write: { before: Row | undefined; after: Row | undefined }): readonly Statement[]
+}
+
+export interface CollectionServiceDeps {
+  collection: Described
+  hooks: Hooks
+  services: unknown
+  infrastructure: Pick<Infrastructure, 'db' | 'clock' | 'random' | 'changes'>
+  registry: Registry
+}
+
+/** The collections of a service, which refer to each other. */
+export type Registry = Map<Described, CollectionService>
+
+const registries = new WeakMap<object, Registry>()
+
+export function registryOf({ db }: Pick<Infrastructure, 'db'>): Registry {
+  const registry = registries.get(db) ?? new Map<Described, CollectionService>()
+  registries.set(db, registry)
+  return registry
+}
+
+/** The ETag that a client expects, by If-Match. */
+export type Expectation = ((etag: string) => boolean) | undefined
+
+const keyTtlSeconds = 24 * 3600
+const maxKeyLength = 255
+const maxTries = 3
+/** Of a tree of rows that refer to each other; deeper ones cannot be deleted at once. */
+const maxDepth = 10
+const maxVersions = 100
+const maxHistoryBytes = 512 * 1024
+
+export type CollectionService = ReturnType<typeof createCollectionService>
+
+export function createCollectionService({
+  collection,
+  hooks,
+  services,
+  infrastructure,
+  registry,
+}: CollectionServiceDeps) {
+  const { db, clock, random, changes } = infrastructure
+  const statements = createStatements(collection, db.dialect)
+  const lists = createLists({ db, collection, statements })
+  const bodies = compileBodies(collection)
+  const stored = storedFieldsOf(collection)
+  const computedStored = stored.filter(({ kind }) => kind === 'computed')
+  const shown = shownFieldsOf(collection)
+  const needsRow = computedStored.length > 0 || hooks.beforeWrite !== undefined || hooks.alongside !== undefined
+  const name = `${(collection.singular[0] as string).toUpperCase()}${collection.singular.slice(1).replaceAll('-', ' ')}`
+  const errors = {
+    notFound: () => new AppError(404, `${name} not found`),
+    changed: () => new AppError(412, `${name} has changed`),
+    referred: () => new AppError(409, 'Is still referred to'),
+    conflict: () => new AppError(409, 'Conflict'),
+    forbidden: (action: Action) => forbiddenBy(collection.rules?.[action]),
+  }
+
+  /** From a stored row, or one of the log, which is stored likewise. */
+  function toRow(found: Readonly<Record<string, unknown>>, { principal }: Actor): Row {
+    const row: Record<string, unknown> = { id: found.id }
+    for (const field of shown) {
+      if (!isReadable(field, found, principal)) continue
+      row[field.name] = isStored(field)
+        ? fromStoredValue(field.definition, found[field.name])
+        : field.definition.computed?.of(wholeRow(found) as never)
+    }
+    return row as Row
+  }
+
+  function isReadable(
+    { name, definition }: DescribedField,
+    found: Readonly<Record<string, unknown>>,
+    principal: Actor['principal'],
+  ): boolean {
+    const { readable } = definition.options
+    if (!readable || !principal) return true
+    const decided = decideRule(readable, principal)
+    return decided ?? Boolean(found[`${name}__readable`])
+  }
+
+  /** With every stored field, whoever may read them. */
+  function wholeRow(found: Readonly<Record<string, unknown>>): Row {
+    return Object.fromEntries(
+      stored.map(({ name, definition }) => [name, fromStoredValue(definition, found[name])]),
+    ) as Row
+  }
+
+  function toRead(found: Readonly<Record<string, unknown>>, actor: Actor): ReadRow {
+    const version = found.version as number
+    return { row: toRow(found, actor), version, etag: etagOf(version, String(found.updated_at)) }
+  }
+
+  /** Whether a row may be read depends on it, so one that was written is read again. */
+  const hasRowRules = stored.some(({ definition }) => {
+    const { readable } = definition.options
+    return readable !== undefined && !['can', 'role', 'signedIn', 'never', 'everybody'].includes(readable.kind)
+  })
+
+  async function afterWrite(found: Readonly<Record<string, unknown>>, actor: Actor): Promise<ReadRow> {
+    changes.wake()
+    if (!hasRowRules || !actor.principal) return toRead(found, actor)
+    const again = await find(found.id as number, actor)
+    return toRead(again ?? found, actor)
+  }
+
+  async function find(id: number | undefined, { principal }: Actor): Promise<Record<string, unknown> | undefined> {
+    const statement = id === undefined ? undefined : statements.find(id, principal)
+    return statement && db.get(statement.sql, statement.params as Value[])
+  }
+
+  async function require(id: number | undefined, actor: Actor): Promise<Record<string, unknown> & { id: number }> {
+    const found = await find(id, actor)
+    if (!found) throw errors.notFound()
+    return found as Record<string, unknown> & { id: number }
+  }
+
+  const writerOf = ({ principal, via }: Actor): Writer => ({ principal, via, now: clock.nowIso() })
+
+  /** Throws 403 for what no row could allow: before the body is read. */
+  function requireDecided(action: Action, { principal }: Actor): void {
+    const rule = collection.rules?.[action]
+    if (!principal || !rule || decideRule(rule, principal) !== false) return
+    throw principal.id === undefined && action !== 'read' ? httpErrors.missingToken() : errors.forbidden(action)
+  }
+
+  /** Fields that the client sets to something else than their default, although their rules may not allow it. */
+  function guardedOf({ given, values }: ReadBody, isNew: boolean, actor: Actor, now: string): string[] {
+    return given.filter((name) => {
+      const field = collection.fields.get(name) as DescribedField
+      if (!field.definition.options.writable) return false
+      return !isNew || values[name] !== defaultOf(field, { userId: actor.userId, now })
+    })
+  }
+
+  /** Adds what hooks and stored computations make of a row. */
+  async function complete(
+    writing: Writing,
+    before: Record<string, unknown> | undefined,
+    actor: Actor,
+  ): Promise<Writing> {
+    const old = before && wholeRow(before)
+    let { values, related = [] } = writing
+    if (hooks.beforeWrite) {
+      const after = wholeRow({ ...before, ...values })
+      const changed = ((await hooks.beforeWrite({ before: old, after, me: actor.principal, services })) ??
+        {}) as Record<string, unknown>
+      const added = Object.entries(changed).flatMap(([name, value]): [string, Value][] => {
+        const field = collection.fields.get(name)
+        if (!field || !isStored(field) || isOwnField(name)) return []
+        return [[name, toStoredValue(field.definition, value)]]
+      })
+      values = { ...values, ...Object.fromEntries(added) }
+      related = [...new Set([...related, ...added.map(([name]) => name)])]
+    }
+    const whole = computedStored.length > 0 ? wholeRow({ ...before, ...values }) : undefined
+    const computed = computedStored.map(({ name, definition }) => [
+      name,
+      toStoredValue(definition, definition.computed?.of(whole as never)),
+    ])
+    return { ...writing, values: { ...values, ...Object.fromEntries(computed) }, related }
+  }
+
+  async function failureOf(
+    checking: Checking | undefined,
+  ): Promise<{ row: Record<string, unknown> | undefined; failure?: Failure }> {
+    const row =
+      checking && (await db.get<Record<string, unknown>>(checking.statement.sql, checking.statement.params as Value[]))
+    const failure = row && checking.failureOf(row)
+    return { row, ...(failure && { failure }) }
+  }
+
+  async function refuse(
+    failure: Failure,
+    action: Action,
+    { writing, actor }: { writing: Writing; actor: Actor },
+  ): Promise<AppError> {
+    const { kind, field = '' } = failure
+    if (kind === 'rule') return errors.forbidden(action)
+    if (kind === 'check') {
+      const { rule, message } = collection.check as NonNullable<Described['check']>
+      return validationFailed({ [firstFieldOf(rule) ?? 'check']: [message] })
+    }
+    const described = collection.fields.get(field) as DescribedField
+    if (kind === 'unwritable') {
+      const { writable } = described.definition.options
+      return forbiddenBy(writable?.kind === 'onCreate' ? undefined : writable)
+    }
+    if (described.kind !== 'list') return validationFailed({ [field]: ['Does not exist'] })
+    const ids = JSON.parse(String(writing.values[field])) as number[]
+    const { sql, params } = statements.findRelated(described, ids, { principal: actor.principal })
+    const known = new Set((await db.all<{ id: number }>(sql, params as Value[])).map(({ id }) => id))
+    const details = ids.flatMap((id, i): [string, string[]][] =>
+      known.has(id) ? [] : [[`${field}.${i}`, ['Does not exist']]],
+    )
+    return validationFailed(Object.fromEntries(details.length > 0 ? details : [[field, ['Does not exist']]]))
+  }
+
+  /** Which unique fields are taken, by live rows other than this one. */
+  async function refuseTaken(row: Readonly<Record<string, unknown>>, id: number | null): Promise<AppError> {
+    const details: Record<string, string[]> = {}
+    for (const { name, definition } of stored) {
+      const { unique, uniqueWithin } = definition.options
+      if ((!unique && uniqueWithin === undefined) || row[name] === null || row[name] === undefined) continue
+      const columns = [name, ...(uniqueWithin === undefined ? [] : [uniqueWithin])]
+      const same = columns.map((column, i) => `${quote(column)} = $${i + 2}`).join(' AND ')
+      const taken = await db.get(
+        `SELECT 1 AS one FROM ${quote(collection.table)} WHERE deleted_at IS NULL AND id <> $1 AND ${same}`,
+        [id ?? 0, ...columns.map((column) => row[column] as Value)],
+      )
+      if (taken) details[name] = ['Is already taken']
+    }
+    return Object.keys(details).length > 0 ? validationFailed(details) : errors.conflict()
+  }
+
+  /** Runs a batch. Undefined if a deciding statement decided against it. */
+  async function run(batch: readonly Statement[], at: number): Promise<Record<string, unknown> | undefined> {
+    const rows = await db.write<Record<string, unknown>>(...batch)
+    return rows[at]?.[0]
+  }
+
+  function alongsideOf(before: Row | undefined, after: Row | undefined): readonly Statement[] {
+    return hooks.alongside?.({ before, after }) ?? []
+  }
+
+  async function create(body: unknown, actor: Actor, key?: string): Promise<ReadRow> {
+    requireDecided('create', actor)
+    const writer = writerOf(actor)
+    const problems = new Problems()
+    const read = bodies.readNew(body, { userId: actor.userId, now: writer.now }, problems)
+    if (problems.details) throw validationFailed(problems.details)
+    const writing: Writing = {
+      values: read.values,
+      related: read.given,
+      guarded: guardedOf(read, true, actor, writer.now),
+    }
+    const once =
+      key === undefined || actor.userId === null ? undefined : onceOf(requireKeyLength(key), read.values, actor.userId)
+    const made = once && (await findMade(once))
+    if (made) return toRead(made, actor)
+    for (let tries = 0; ; tries++) {
+      const refused = (await failureOf(needsRow ? statements.checkInsert(writing, writer) : undefined)).failure
+      if (refused) throw await refuse(refused, 'create', { writing, actor })
+      const whole = needsRow ? await complete(writing, undefined, actor) : writing
+      const insertion = statements.insert(whole, writer)
+      if (insertion) {
+        const locks = statements.lockRelated(whole)
+        const at = locks.length + (once ? 1 : 0)
+        const id = rowOf(at, 'id') as unknown as number
+        const batch = [
+          ...(once ? [claim(once, whole.values, writer.now)] : []),
+          ...locks,
+          { ...insertion, decides: true },
+          ...alongsideOf(undefined, { ...wholeRow(whole.values), id }),
+          ...(once
+            ? [{ sql: `UPDATE ${keyTable} SET row_id = $1 WHERE id = $2`, params: [rowOf(at, 'id'), once.id] }]
+            : []),
+        ]
+        try {
+          const [only] = batch
+          const found = await run(batch.length === 1 ? [{ ...(only as Statement), decides: false }] : batch, at)
+          if (found) return await afterWrite(found, actor)
+        } catch (error) {
+          if (!(error instanceof ConstraintError)) throw error
+          if (error.kind === 'unique') throw await refuseTaken(whole.values, null)
+          if (error.kind !== 'foreign_key') throw error
+        }
+        const again = once && (await findMade(once))
+        if (again) return toRead(again, actor)
+      }
+      const { failure } = await failureOf(statements.checkInsert(whole, writer))
+      if (failure) throw await refuse(failure, 'create', { writing: whole, actor })
+      if (tries >= maxTries) throw errors.conflict()
+    }
+  }
+
+  interface Once {
+    id: string
+    bodyHash: string
+  }
+
+  function onceOf(key: string, values: Writing['values'], userId: number): Once {
+    const id = hash('sha256', `${collection.name} ${userId} ${key}`, 'hex')
+    // What is given at the time of the request is not what the client sent.
+    const sent = Object.entries(values).filter(([field]) => !isDefaultNow(collection.fields.get(field)))
+    return { id, bodyHash: hash('sha256', JSON.stringify(sent), 'hex') }
+  }
+
+  function claim({ id, bodyHash }: Once, values: Writing['values'], now: string): Statement {
+    return {
+      sql: `INSERT INTO ${keyTable} (id, body_hash, "values", created_at, expires_at) VALUES ($1, $2, $3, $4, $5)
+        ON CONFLICT (id) DO UPDATE SET body_hash = excluded.body_hash, "values" = excluded."values",
+          created_at = excluded.created_at, expires_at = excluded.expires_at, row_id = NULL
+        WHERE ${keyTable}.expires_at <= $6 RETURNING id`,
+      params: [id, bodyHash, JSON.stringify(values), now, clock.nowSeconds() + keyTtlSeconds, clock.nowSeconds()],
+      decides: true,
+    }
+  }
+
+  /** The first answer again, even if the row has changed since. Throws 422 if the key came with another body. */
+  async function findMade({ id, bodyHash }: Once): Promise<Record<string, unknown> | undefined> {
+    const found = await db.get<{ body_hash: string; row_id: number; values: string; created_at: string }>(
+      `SELECT body_hash, row_id, "values", created_at FROM ${keyTable} WHERE id = $1 AND expires_at > $2`,
+      [id, clock.nowSeconds()],
+    )
+    if (!found) return undefined
+    if (found.body_hash !== bodyHash) throw validationFailed({ idempotency_key: ['Was used with another body'] })
+    const { row_id, created_at } = found
+    return { ...JSON.parse(found.values), id: row_id, version: 1, created_at, updated_at: created_at }
+  }
+
+  async function update(
+    id: number | undefined,
+    body: unknown,
+    actor: Actor,
+    isExpected?: Expectation,
+  ): Promise<ReadRow> {
+    const problems = new Problems()
+    const read = bodies.readChange(body, problems)
+    requireDecided('read', actor)
+    if (problems.details || id === undefined) {
+      await require(id, actor)
+      requireDecided('update', actor)
+      throw validationFailed(problems.details ?? {})
+    }
+    for (let tries = 0; ; tries++) {
+      const writer = writerOf(actor)
+      const writing: Writing = {
+        values: read.values,
+        related: read.given,
+        guarded: guardedOf(read, false, actor, writer.now),
+      }
+      const before = needsRow || isExpected || read.given.length === 0 ? await require(id, actor) : undefined
+      if (needsRow || (before && isExpected && !isExpected(toRead(before, actor).etag)) || read.given.length === 0) {
+        const { row, failure } = await failureOf(statements.checkUpdate(id, writing, writer))
+        if (!row) throw errors.notFound()
+        if (failure) throw await refuse(failure, 'update', { writing, actor })
+        if (before && isExpected && !isExpected(toRead(before, actor).etag)) throw errors.changed()
+      }
+      if (before && read.given.length === 0) return toRead(before, actor)
+      const whole = needsRow ? await complete(writing, before, actor) : writing
+      const version = before ? (before.version as number) : null
+      const statement = statements.update({ id, version }, whole, writer)
+      if (statement) {
+        const locks = statements.lockRelated(whole)
+        const old = before && wholeRow(before)
+        const along = alongsideOf(old, before && wholeRow({ ...before, ...whole.values }))
+        try {
+          const batch = [...locks, { ...statement, decides: along.length > 0 }, ...along]
+          const found = await run(batch, locks.length)
+          if (found) return await afterWrite(found, actor)
+        } catch (error) {
+          if (!(error instanceof ConstraintError)) throw error
+          if (error.kind === 'unique') throw await refuseTaken({ ...(await find(id, system)), ...whole.values }, id)
+          if (error.kind !== 'foreign_key') throw error
+        }
+      }
+      const { row, failure } = await failureOf(statements.checkUpdate(id, whole, writer))
+      if (!row) throw errors.notFound()
+      if (failure) throw await refuse(failure, 'update', { writing: whole, actor })
+      if (isExpected && row.version !== version) throw errors.changed()
+      if (tries >= maxTries) throw errors.conflict()
+    }
+  }
+
+  /** What happens to the rows that refer to deleted ones: statements of the same batch. */
+  function cascade(parent: Described, mark: string, writer: Writer, way: readonly string[] = []): Statement[] {
+    return [...registry].flatMap(([other, service]) =>
+      referencesTo(parent, other).flatMap((field): Statement[] => {
+        const { onDelete = 'refuse' } = field.definition.options
+        const step = `${other.name}.${field.name}`
+        const unreferred = service.statements.requireUnreferred(field.name, parent, mark)
+        if (onDelete === 'refuse') return [unreferred]
+        if (onDelete === 'clear') return [service.statements.clearReferring(field.name, parent, mark, writer)]
+        if (way.filter((each) => each === step).length >= maxDepth) return [unreferred]
+        return [
+          service.statements.deleteReferring(field.name, parent, mark, writer),
+          ...cascade(other, mark, writer, [...way, step]),
+        ]
+      }),
+    )
+  }
+
+  /** Collections whose rows are deleted with those of this one. */
+  function cascadeTargets(parent: Described, found = new Set<Described>()): ReadonlySet<Described> {
+    for (const other of registry.keys()) {
+      const isDeletedWith = referencesTo(parent, other).some(
+        ({ definition }) => definition.options.onDelete === 'delete',
+      )
+      if (isDeletedWith && !found.has(other)) {
+        found.add(other)
+        cascadeTargets(other, found)
+      }
+    }
+    return found
+  }
+
+  async function remove(id: number | undefined, actor: Actor, isExpected?: Expectation): Promise<void> {
+    if (id === undefined) throw errors.notFound()
+    for (let tries = 0; ; tries++) {
+      const writer = writerOf(actor)
+      const before = isExpected || hooks.alongside ? await require(id, actor) : undefined
+      const isOther = before && isExpected && !isExpected(toRead(before, actor).etag)
+      const version = before ? (before.version as number) : null
+      const mark = `${collection.name}:${id}:${random.id()}`
+      const statement = isOther ? undefined : statements.softDelete({ id, version }, writer, mark)
+      if (statement) {
+        const gone = collection.keptMs === undefined ? [collection] : []
+        for (const each of cascadeTargets(collection)) if (each.keptMs === undefined) gone.push(each)
+        const batch = [
+          { ...statement, decides: true },
+          ...cascade(collection, mark, writer),
+          ...alongsideOf(before && wholeRow(before), undefined),
+          ...gone.map((each) => (registry.get(each) as CollectionService).statements.remove(mark)),
+        ]
+        if (await run(batch, 0)) {
+          changes.wake()
+          return
+        }
+      }
+      const { row, failure } = await failureOf(statements.checkDelete(id, writer))
+      if (!row) throw errors.notFound()
+      if (failure) throw errors.forbidden('delete')
+      if (isOther || (isExpected && row.version !== version)) throw errors.changed()
+      if (hasReferrers(collection)) throw errors.referred()
+      if (tries >= maxTries) throw errors.conflict()
+    }
+  }
+
+  function hasReferrers(parent: Described): boolean {
+    return [...registry.keys()].some((other) => referencesTo(parent, other).length > 0)
+  }
+
+  /** Idempotent. */
+  async function restore(id: number | undefined, actor: Actor): Promise<ReadRow> {
+    if (id === undefined) throw errors.notFound()
+    const writer = writerOf(actor)
+    const since = new Date(clock.now() - (collection.keptMs ?? 0)).toISOString()
+    const statement = statements.restore(id, since, writer)
+    try {
+      const targets = [...cascadeTargets(collection)].filter((each) => each !== collection)
+      const batch = statement && [
+        { ...statement, decides: true },
+        statements.restoreWith(collection, id, writer),
+        ...targets.map((each) =>
+          (registry.get(each) as CollectionService).statements.restoreWith(collection, id, writer),
+        ),
+      ]
+      const found = batch && (await run(batch, 0))
+      if (found) return await afterWrite(found, actor)
+    } catch (error) {
+      if (!(error instanceof ConstraintError) || error.kind !== 'unique') throw error
+      const row = await db.get<Record<string, unknown>>(
+        `SELECT ${statements.returned} FROM ${quote(collection.table)} WHERE id = $1`,
+        [id],
+      )
+      throw await refuseTaken(row ?? {}, id)
+    }
+    const live = await find(id, actor)
+    if (live) {
+      const { failure } = await failureOf(statements.checkDelete(id, writer))
+      if (failure) throw errors.forbidden('delete')
+      return toRead(live, actor)
+    }
+    const { sql, params, missingOf } = statements.checkRestore(id, since, writer)
+    const row = sql === undefined ? undefined : await db.get<Record<string, unknown>>(sql, params)
+    if (!row) throw errors.notFound()
+    if (!row.allowed) throw errors.forbidden('delete')
+    const missing = missingOf(row)
+    if (missing.length > 0)
+      throw validationFailed(Object.fromEntries(missing.map((field) => [field, ['Does not exist']])))
+    throw errors.conflict()
+  }
+
+  interface VersionEntry {
+    version: number
+    type: string
+    at: string
+    actor: { id: number; name: string } | null
+    changes: Record<string, [unknown, unknown]>
+  }
+
+  /** Newest first, of a row that the actor may read. */
+  async function versions(id: number | undefined, actor: Actor): Promise<VersionEntry[]> {
+    const current = await require(id, actor)
+    const query = { topic: collection.name, entityId: current.id, limit: maxVersions, maxBytes: maxHistoryBytes }
+    const { entries, previous } = await changes.store.readHistory(query)
+    const ids = [...new Set(entries.flatMap(({ actor_id }) => actor_id ?? []))]
+    const names = await readUsers(db, ids, actor)
+    const rows = [...entries, ...(previous ? [previous] : [])].map(
+      ({ data }) => JSON.parse(data) as Record<string, unknown>,
+    )
+    const readable = shown.filter(
+      (field) => isStored(field) && !isOwnField(field.name) && isReadable(field, current, actor.principal),
+    )
+    return entries.map(({ type, at, actor_id }, i) => ({
+      version: versionOf(type, entries[i] as ChangeRow),
+      type,
+      at,
+      actor: actor_id === null ? null : { id: actor_id, name: names.get(actor_id)?.name ?? '' },
+      changes: type.endsWith('.deleted') ? {} : difference(readable, rows[i] as Record<string, unknown>, rows[i + 1]),
+    }))
+  }
+
+  return {
+    collection,
+    errors,
+    statements,
+    lists,
+    requireDecided,
+    toRow,
+    toRead,
+    create,
+    update,
+    delete: remove,
+    restore,
+    versions,
+
+    /** Throws 404 for a row that the actor may not read. */
+    async get(id: number | undefined, actor: Actor): Promise<ReadRow> {
+      return toRead(await require(id, actor), actor)
+    },
+
+    /** Throws 422 for what the list does not support, and 403 for fields that the actor may not read. */
+    async list(
+      given: GivenList,
+      actor: Actor,
+    ): Promise<
+      Omit<ListedPage, 'rows'> & { rows: ReadRow[]; sort: { field: string; isDescending: boolean }; limit: number }
+    > {
+      const request = readList(given, collection)
+      const { principal } = actor
+      const used = [
+        request.sort.field,
+        ...request.filters.map(({ field }) => field.name),
+        ...(request.q === undefined ? [] : collection.lists.search),
+      ]
+      for (const field of used) {
+        const { readable } = (collection.fields.get(field) as DescribedField).definition.options
+        const decided = readable && principal ? decideRule(readable, principal) : true
+        const isFilterOnly =
+          field !== request.sort.field && !(request.q !== undefined && collection.lists.search.includes(field))
+        if (decided === false || (decided === undefined && !isFilterOnly)) throw forbiddenBy(readable)
+      }
+      const page = await lists.page(request, principal)
+      return { ...page, rows: page.rows.map((row) => toRead(row, actor)), sort: request.sort, limit: request.limit }
+    },
+
+    /** Removes rows whose deletion can no longer be undone, some at a time. Returns how many. */
+    async purge(most: number): Promise<number> {
+      if (collection.keptMs === undefined) return 0
+      const before = new Date(clock.now() - collection.keptMs).toISOString()
+      const [rows] = await db.write(statements.purge(before, most))
+      return rows.length
+    },
+  }
+}
+
+export function etagOf(version: number, updatedAt: string): string {
+  return `"${version}-${updatedAt}"`
+}
+
+/** A deleted row is logged as it last was. */
+export function versionOf(type: string, { data }: Pick<ChangeRow, 'data'>): number {
+  const version = Number((JSON.parse(data) as { version: number }).version)
+  return type.endsWith('.deleted') ? version + 1 : version
+}
+
+function requireKeyLength(key: string): string {
+  if (key.length <= maxKeyLength) return key
+  throw validationFailed({ idempotency_key: [`Must be at most ${maxKeyLength} characters`] })
+}
+
+function isDefaultNow(field: DescribedField | undefined): boolean {
+  return isMarker(field?.definition.options.default, 'now')
+}
+
+/** The fields that clients get, in their order: those of the declaration, then the times. */
+export function shownFieldsOf({ fields }: Described): DescribedField[] {
+  const all = [...fields.values()].filter(({ kind, name }) => kind !== 'hasMany' && name !== 'id')
+  return [...all.filter(({ name }) => !isOwnField(name)), ...all.filter(({ name }) => isOwnField(name))]
+}
+
+/** The fields of `other` that refer to rows of a collection. */
+export function referencesTo(target: Described, other: Described): DescribedField[] {
+  return [...other.fields.values()].filter((field) => field.kind === 'belongsTo' && field.target === target)
+}
+
+function difference(
+  fields: readonly DescribedField[],
+  row: Readonly<Record<string, unknown>>,
+  before: Readonly<Record<string, unknown>> | undefined,
+): Record<string, [unknown, unknown]> {
+  const changes: Record<string, [unknown, unknown]> = {}
+  for (const { name, definition } of fields) {
+    const [from, to] = [before?.[name], row[name]].map((value) => fromStoredValue(definition, value))
+    if (JSON.stringify(from) !== JSON.stringify(to)) changes[name] = [from, to]
+  }
+  return changes
+}
+
+/** 403, and for those who accept problem details the rule that was not met. */
+function forbiddenBy(rule: Rule | undefined): AppError {
+  return new AppError(403, 'Forbidden', { problem: { rule: describeRule(rule ?? { kind: 'never' }) } })
+}
+
+function firstFieldOf(rule: Rule): string | undefined {
+  if ('field' in rule) return (rule.field as FieldPath).names[0]
+  if ('rules' in rule) return rule.rules.map(firstFieldOf).find((each) => each !== undefined)
+  return rule.kind === 'not' ? firstFieldOf(rule.rule) : undefined
+}

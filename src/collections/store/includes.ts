@@ -1,0 +1,167 @@
+/** Reads the rows that rows refer to, or that refer to them: one statement for each relation, whatever the number of rows. */
+import type { Database, Value } from '../../platform/database/database.ts'
+import { toIdList } from '../../platform/database/id-lists.ts'
+import { Params } from '../../platform/listing/list-params.ts'
+import { validationFailed } from '../../platform/validation/body-validation.ts'
+import type { Actor, Row } from '../actor.ts'
+import type { Described, DescribedField } from '../declare/describe.ts'
+import { quote } from '../schema/tables.ts'
+import type { ReadRow, Registry } from '../service.ts'
+import { readUsers } from './users.ts'
+
+/** Relations by name, and what is included with each of their rows. */
+export type IncludeTree = ReadonlyMap<string, IncludeTree>
+
+/** A row of a collection or a user, with what is included. */
+export interface Included {
+  of: Described
+  row: Row
+  /** By relation: a row or null, or a list of rows. */
+  included?: Readonly<Record<string, Included | null | readonly Included[]>>
+}
+
+const maxLevels = 3
+const maxIncludes = 20
+/** Of the rows that refer to one row. */
+const maxOfMany = 100
+
+export function includableOf({ fields }: Described): DescribedField[] {
+  return [...fields.values()].filter(({ target, many }) => target !== undefined || many !== undefined)
+}
+
+/** `team,comments.author`. Throws 422. */
+export function readInclude(given: unknown, collection: Described): IncludeTree {
+  const tree = new Map<string, IncludeTree>()
+  if (given === undefined || given === '') return tree
+  const paths = typeof given === 'string' ? given.split(',') : []
+  const fail = (message: string) => validationFailed({ include: [message] })
+  if (paths.length === 0 || paths.length > maxIncludes)
+    throw fail(`Must be at most ${maxIncludes} relations, separated by commas`)
+  for (const path of paths) {
+    let [at, of]: [Map<string, IncludeTree>, Described] = [tree, collection]
+    const names = path.trim().split('.')
+    if (names.length > maxLevels) throw fail(`Must be at most ${maxLevels} levels deep`)
+    for (const name of names) {
+      const known = includableOf(of)
+      const field = known.find((each) => each.name === name)
+      if (!field) {
+        const available = known.map((each) => each.name).join(', ')
+        throw fail(available === '' ? `There is nothing to include with ${of.name}` : `Must be among ${available}`)
+      }
+      const next = (at.get(name) as Map<string, IncludeTree> | undefined) ?? new Map<string, IncludeTree>()
+      at.set(name, next)
+      ;[at, of] = [next, field.many?.of ?? (field.target as Described)]
+    }
+  }
+  return tree
+}
+
+export interface IncludesDeps {
+  db: Database
+  registry: Registry
+}
+
+export function createIncludes({ db, registry }: IncludesDeps) {
+  /** By id. Rows that the actor may not read are missing. */
+  async function readByIds(target: Described, ids: readonly number[], actor: Actor): Promise<Map<number, Row>> {
+    const wanted = [...new Set(ids)]
+    if (wanted.length === 0) return new Map()
+    if (!target.rules) return readUsers(db, wanted, actor)
+    const params = new Params()
+    const list = listed('target.id', wanted, params)
+    const rows = await readRows(target, { list, params, by: undefined }, actor)
+    return new Map(rows.map((row) => [row.row.id, row.row]))
+  }
+
+  function listed(column: string, ids: readonly number[], params: Params): string {
+    const list = params.add(toIdList(db, ids))
+    return db.dialect === 'sqlite'
+      ? `${column} IN (SELECT value FROM json_each(${list}))`
+      : `${column} = ANY (CAST(${list} AS BIGINT[]))`
+  }
+
+  interface Wanted {
+    list: string
+    params: Params
+    /** The field that refers to others, of which each gets its first rows. */
+    by: string | undefined
+  }
+
+  async function readRows(target: Described, { list, params, by }: Wanted, actor: Actor): Promise<ReadRow[]> {
+    const service = registry.get(target)
+    if (!service) return []
+    const { statements } = service
+    const rule = statements.readable(actor.principal, params)
+    if (rule === false) return []
+    const conditions = [list, 'target.deleted_at IS NULL', ...(rule === true ? [] : [rule])].join(' AND ')
+    const flags = statements.readableFlags(actor.principal, params)
+    const columns = `${statements.returned}${flags}`
+    const from = `FROM ${quote(target.table)} AS target WHERE ${conditions}`
+    const sql =
+      by === undefined
+        ? `SELECT ${columns} ${from}`
+        : `SELECT * FROM (SELECT ${columns}, row_number() OVER (PARTITION BY ${quote(by)} ORDER BY id) AS place ${from}) AS ranked
+            WHERE place <= ${params.add(maxOfMany)} ORDER BY id`
+    const rows = await db.all<Record<string, unknown>>(sql, params.values as Value[])
+    return rows.map((row) => service.toRead(row, actor))
+  }
+
+  /** With each of the rows, in their order. */
+  async function include(
+    of: Described,
+    rows: readonly Row[],
+    { tree, actor }: { tree: IncludeTree; actor: Actor },
+  ): Promise<Included[]> {
+    const made = rows.map((row) => ({ of, row, included: {} as Record<string, Included | null | readonly Included[]> }))
+    await Promise.all(
+      [...tree].map(async ([name, nested]) => {
+        const field = of.fields.get(name) as DescribedField
+        const found = field.many
+          ? await includeMany(field.many, rows, { tree: nested, actor })
+          : await includeTargets(field, rows, { tree: nested, actor })
+        for (const [i, each] of made.entries()) each.included[name] = found(rows[i] as Row)
+      }),
+    )
+    return tree.size === 0 ? made.map(({ of, row }) => ({ of, row })) : made
+  }
+
+  async function includeTargets(
+    field: DescribedField,
+    rows: readonly Row[],
+    { tree, actor }: { tree: IncludeTree; actor: Actor },
+  ) {
+    const target = field.target as Described
+    const idsOf = (row: Row) => [row[field.name] ?? []].flat() as number[]
+    const found = [...(await readByIds(target, rows.flatMap(idsOf), actor)).values()]
+    const included = new Map((await include(target, found, { tree, actor })).map((each) => [each.row.id, each]))
+    return (row: Row) => {
+      if (field.kind === 'list') return idsOf(row).flatMap((id) => included.get(id) ?? [])
+      return included.get(row[field.name] as number) ?? null
+    }
+  }
+
+  async function includeMany(
+    { of, by }: NonNullable<DescribedField['many']>,
+    rows: readonly Row[],
+    { tree, actor }: { tree: IncludeTree; actor: Actor },
+  ) {
+    const params = new Params()
+    const list = listed(
+      `target.${quote(by)}`,
+      rows.map(({ id }) => id),
+      params,
+    )
+    const found = rows.length === 0 ? [] : await readRows(of, { list, params, by }, actor)
+    const included = await include(
+      of,
+      found.map(({ row }) => row),
+      { tree, actor },
+    )
+    const byOwner = Map.groupBy(included, ({ row }) => row[by])
+    return (row: Row) => byOwner.get(row.id) ?? []
+  }
+
+  return { include, readByIds }
+}
+
+export type Includes = ReturnType<typeof createIncludes>

@@ -1,0 +1,45 @@
+/** `latchkey/collections`: for data that is declared. */
+export { collection } from '../collections/collection.ts'
+export type {
+  Collection,
+  CollectionOptions,
+  FieldsOf,
+  IncludeNames,
+  NewRow,
+  Row,
+  RowChange,
+  RowWith,
+} from '../collections/declare/collection.ts'
+export {
+  belongsTo,
+  boolean,
+  choice,
+  computed,
+  day,
+  decimal,
+  email,
+  hasMany,
+  integer,
+  json,
+  list,
+  text,
+  time,
+  url,
+} from '../collections/declare/fields.ts'
+export {
+  after,
+  all,
+  any,
+  can,
+  everybody,
+  me,
+  never,
+  not,
+  now,
+  onCreate,
+  type Rule,
+  role,
+  row,
+  signedIn,
+  through,
+} from '../collections/declare/rules.ts'

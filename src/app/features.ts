@@ -3,6 +3,7 @@ import { admin } from '../features/admin/admin.feature.ts'
 import { apiKeys } from '../features/api-keys/api-keys.feature.ts'
 import { auth } from '../features/auth/auth.feature.ts'
 import { backup } from '../features/backup/backup.feature.ts'
+import { collections } from '../features/collections/collections.feature.ts'
 import { console } from '../features/console/console.feature.ts'
 import { deadLetters } from '../features/dead-letters/dead-letters.feature.ts'
 import { devices } from '../features/devices/devices.feature.ts'
@@ -30,6 +31,7 @@ export const ownFeatures = [
   admin,
   apiKeys,
   products,
+  collections,
   webhooks,
   deadLetters,
   jobs,

@@ -55,7 +55,14 @@ export function collection<const Name extends string, const All extends Fields>(
       const addOwn = keys.routes?.(service as never, config)
       if (addOwn) await app.register(namedPlugin(`${name}-own`, async (own: FastifyInstance) => addOwn(own)))
     },
-    changes: (service: Opened) => collectionTopic(service.internals.service),
+    elements: async (service: Opened, config: never) => {
+      const { createCollectionElements } = await import('./graphql/elements.ts')
+      return [
+        ...createCollectionElements({ ...service.internals, db: service.db }),
+        ...((await keys.elements?.(service as never, config)) ?? []),
+      ]
+    },
+    changes: (service: Opened) => collectionTopic(service.internals.service, service.internals.view.isSameForAll),
     jobs: {
       ...keys.jobs,
       [`purge-${name}`]: {
@@ -86,6 +93,7 @@ function openCollection(
   const as = (given: { as?: Actor } = {}): Actor => given.as ?? system
   return {
     collection,
+    db,
     internals: { service, includes, view: createChangeView({ service, db, changes }), changes, perAddress, registry },
     get: async (id: number, options?: { as?: Actor }) => (await service.get(id, as(options))).row,
     list: async (given: Parameters<typeof service.list>[0], options?: { as?: Actor }) =>

@@ -4,8 +4,10 @@ import { system } from '../actor.ts'
 import { resourceOf } from '../resource.ts'
 import { type CollectionService, versionOf } from '../service.ts'
 
-export function collectionTopic({ collection, toRow }: CollectionService): ChangeTopic {
+export function collectionTopic({ collection, toRow }: CollectionService, isSameForAll: boolean): ChangeTopic {
   return {
+    // Webhooks get every entry, whoever may read the row.
+    ...(!isSameForAll && { permissions: ['*'] }),
     topic: collection.name,
     types: ['created', 'updated', 'deleted', 'restored'].map((type) => `${collection.singular}.${type}`),
     present: (stored) =>

@@ -1,6 +1,6 @@
 /** The REST API of a collection. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { Access } from '../../platform/access/route-guards.ts'
+import type { KeyRequirement } from '../../platform/access/authorize.ts'
 import type { ChangeLog } from '../../platform/changes/change-log.ts'
 import { createChangesHandler } from '../../platform/changes/http/changes-handler.ts'
 import { compressResponse } from '../../platform/http/compression.ts'
@@ -31,7 +31,7 @@ export interface CollectionRoutesDeps {
 const one = '/:id(^[0-9]+$)'
 
 /** What every route of a collection requires; which rows it may concern, the statements decide. */
-export function accessOf(collection: Described, action: Action): Access {
+export function accessOf(collection: Described, action: Action): readonly ('authenticated' | KeyRequirement)[] {
   const key = { keyPermission: `${collection.name}.${action}` }
   return mayBeAnonymous(collection.rules?.[action], collection) ? [key] : ['authenticated', key]
 }

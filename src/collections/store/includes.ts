@@ -140,28 +140,35 @@ export function createIncludes({ db, registry }: IncludesDeps) {
     }
   }
 
-  async function includeMany(
+  /** The first rows that refer to each of these. */
+  async function readReferring(
     { of, by }: NonNullable<DescribedField['many']>,
+    ids: readonly number[],
+    actor: Actor,
+  ): Promise<ReadonlyMap<unknown, readonly Row[]>> {
+    if (ids.length === 0) return new Map()
+    const params = new Params()
+    const list = listed(`target.${quote(by)}`, ids, params)
+    const found = await readRows(of, { list, params, by }, actor)
+    return Map.groupBy(
+      found.map(({ row }) => row),
+      (row) => row[by],
+    )
+  }
+
+  async function includeMany(
+    many: NonNullable<DescribedField['many']>,
     rows: readonly Row[],
     { tree, actor }: { tree: IncludeTree; actor: Actor },
   ) {
-    const params = new Params()
-    const list = listed(
-      `target.${quote(by)}`,
-      rows.map(({ id }) => id),
-      params,
-    )
-    const found = rows.length === 0 ? [] : await readRows(of, { list, params, by }, actor)
-    const included = await include(
-      of,
-      found.map(({ row }) => row),
-      { tree, actor },
-    )
-    const byOwner = Map.groupBy(included, ({ row }) => row[by])
+    const ids = rows.map(({ id }) => id)
+    const found = [...(await readReferring(many, ids, actor)).values()].flat()
+    const included = await include(many.of, found, { tree, actor })
+    const byOwner = Map.groupBy(included, ({ row }) => row[many.by])
     return (row: Row) => byOwner.get(row.id) ?? []
   }
 
-  return { include, readByIds }
+  return { include, readByIds, readReferring }
 }
 
 export type Includes = ReturnType<typeof createIncludes>

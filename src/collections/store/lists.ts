@@ -36,9 +36,12 @@ export interface GivenList {
   count?: unknown
 }
 
+/** Of GraphQL, which has no word for it among the values. */
+export const isNotNull = 'isNotNull'
+
 interface Filter {
   field: DescribedField
-  operator: Operator | undefined
+  operator: Operator | typeof isNotNull | undefined
   values: readonly Value[]
 }
 
@@ -114,7 +117,7 @@ function readSort(given: unknown, collection: Described, problems: Found): Sort 
 function readFilters(given: readonly GivenFilter[], collection: Described, problems: Found): Filter[] {
   if (given.length > maxFilters) problems.filter = [`Must be at most ${maxFilters}`]
   const seen = new Set<string>()
-  return given.slice(0, maxFilters).flatMap(({ label, field: name, operator, values }) => {
+  return given.slice(0, maxFilters).flatMap(({ label, field: name, operator, values }): Filter[] => {
     const field = filtersOf(collection).find((each) => each.name === name)
     const refuse = (reason: string) => {
       problems[label.slice(0, 80)] = [reason]
@@ -123,6 +126,7 @@ function readFilters(given: readonly GivenFilter[], collection: Described, probl
     if (!field) return refuse(`Unknown filter; there are ${collection.lists.filter.join(', ') || 'none'}`)
     if (seen.has(`${name} ${operator ?? ''}`)) return refuse('Must be given once')
     seen.add(`${name} ${operator ?? ''}`)
+    if (operator === isNotNull && values.length === 0) return [{ field, operator, values: [] }]
     if (operator !== undefined && !hasBounds(field)) return refuse('Takes no operator')
     if (operator !== undefined && !Object.hasOwn(operators, operator)) {
       return refuse(`The operator must be one of ${Object.keys(operators).join(', ')}`)
@@ -308,6 +312,7 @@ function writeFilter({ field, operator, values }: Filter, { collection, dialect,
     return isNullToo ? `(${found} OR ${empty})` : found
   }
   const column = `target.${quote(field.name)}`
+  if (operator === isNotNull) return `${column} IS NOT NULL`
   if (operator !== undefined) return `${column} ${operators[operator]} ${add(values[0] as Value)}`
   const equal =
     some.length === 1 ? `${column} = ${add(some[0] as Value)}` : `${column} IN (${some.map(add).join(', ')})`

@@ -196,6 +196,15 @@ function contract(engine: Dialect, open: Open): void {
     assert.equal(await ownersIn(db), 2)
   })
 
+  test('rehearses a batch: returns what it would, and undoes it', async (t) => {
+    const db = await open(t, engine)
+    const insert = { sql: `${insertOwner} RETURNING id`, params: ['rehearsed'] }
+    const count = { sql: 'SELECT count(*) AS found FROM owners', rehearses: true }
+    assert.deepEqual((await db.write<object>(insert, count, insert)).slice(1), [[{ found: 2 }]])
+    assert.deepEqual((await db.write({ ...insert, rehearses: true }))[0]?.length, 1)
+    assert.equal(await ownersIn(db), 1)
+  })
+
   test('settles a race in one statement: one of fifty callers wins', async (t) => {
     const db = await open(t, engine)
     const take = { sql: `UPDATE owners SET name = 'taken' WHERE id = 1 AND name = 'first' RETURNING id` }

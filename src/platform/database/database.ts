@@ -28,6 +28,8 @@ export interface Statement {
    * `UPDATE … WHERE … RETURNING` also settles everything that depends on it.
    */
   readonly decides?: boolean
+  /** Rolls the whole batch back after this statement, and returns the rows up to it: what a batch would do. */
+  readonly rehearses?: boolean
   /**
    * This is `INSERT … VALUES (…) RETURNING …` of one row, with an `id` that the database assigns. If it is the only statement
    * of a transaction, those that are made at the same time may become one.

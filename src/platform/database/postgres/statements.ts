@@ -13,10 +13,12 @@ const typesQuery = "SELECT parameter_types::text[] AS types FROM pg_prepared_sta
 
 export function createStatements(connections: Pick<Connections, 'use'>) {
   async function runAll(statements: Statement[]): Promise<object[][]> {
-    const [{ sql, params } = { sql: '' }] = statements
+    const [{ sql, params, rehearses } = { sql: '' } as Statement] = statements
     // A single statement is its own transaction; a deciding one without rows has changed nothing.
-    if (statements.length === 1) return [await runSingle(sql, resolveParams(params, []))]
-    const isIndependent = !statements.some((statement) => statement.decides || hasReferences(statement))
+    if (statements.length === 1 && !rehearses) return [await runSingle(sql, resolveParams(params, []))]
+    const isIndependent = !statements.some(
+      (statement) => statement.decides || statement.rehearses || hasReferences(statement),
+    )
     const run = isIndependent ? pipelined : stepwise
     // BEGIN and COMMIT count as statements too.
     return connections.use(statements.length + 2, (borrowed) => run(borrowed, statements))
@@ -75,6 +77,10 @@ export function createStatements(connections: Pick<Connections, 'use'>) {
           return noRows(statements)
         }
         rows.push(found)
+        if (statement.rehearses) {
+          await ask('ROLLBACK')
+          return rows
+        }
       }
       await ask('COMMIT')
       return rows

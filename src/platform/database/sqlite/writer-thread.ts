@@ -151,7 +151,7 @@ function rollBack(): void {
 
 function runRequest(statements: Statement[]): WriteResult {
   // SQLite undoes a failed statement by itself; only a batch needs a savepoint.
-  const isBatch = statements.length > 1
+  const isBatch = statements.length > 1 || statements[0]?.rehearses === true
   try {
     if (isBatch) connection.run('SAVEPOINT request')
     const rows: object[][] = []
@@ -162,6 +162,10 @@ function runRequest(statements: Statement[]): WriteResult {
         return { rows: noRows(statements) }
       }
       rows.push(found)
+      if (statement.rehearses) {
+        undo()
+        return { rows }
+      }
     }
     if (isBatch) connection.run('RELEASE request')
     return { rows }

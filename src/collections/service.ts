@@ -170,67 +170,91 @@ export function createCollectionService({
     })
   }
 
-  /** Adds what hooks and stored computations make of a row. */
-  async function complete(
+  /** Adds what the hook makes of a row. */
+  async function applyHook(
     writing: Writing,
     before: Record<string, unknown> | undefined,
     actor: Actor,
+    now: string,
   ): Promise<Writing> {
-    const old = before && wholeRow(before)
-    let { values, related = [] } = writing
-    if (hooks.beforeWrite) {
-      const after = wholeRow({ ...before, ...values })
-      const changed = ((await hooks.beforeWrite({ before: old, after, me: actor.principal, services })) ??
-        {}) as Record<string, unknown>
-      const added = Object.entries(changed).flatMap(([name, value]): [string, Value][] => {
-        const field = collection.fields.get(name)
-        if (!field || !isStored(field) || isOwnField(name)) return []
-        return [[name, toStoredValue(field.definition, value)]]
-      })
-      values = { ...values, ...Object.fromEntries(added) }
-      related = [...new Set([...related, ...added.map(([name]) => name)])]
+    if (!hooks.beforeWrite) return writing
+    const changed = ((await hooks.beforeWrite({
+      before: before && wholeRow(before),
+      after: afterOf(before, writing, now),
+      me: actor.principal,
+      services,
+    })) ?? {}) as Record<string, unknown>
+    const added = Object.entries(changed).flatMap(([name, value]): [string, Value][] => {
+      const field = collection.fields.get(name)
+      if (!field || !isStored(field) || isOwnField(name)) return []
+      return [[name, toStoredValue(field.definition, value)]]
+    })
+    return {
+      ...writing,
+      values: { ...writing.values, ...Object.fromEntries(added) },
+      related: [...new Set([...(writing.related ?? []), ...added.map(([name]) => name)])],
     }
-    const whole = computedStored.length > 0 ? wholeRow({ ...before, ...values }) : undefined
+  }
+
+  /** Adds what is computed of a row and stored. */
+  function compute(writing: Writing, before: Record<string, unknown> | undefined, now: string): Writing {
+    if (computedStored.length === 0) return writing
+    const whole = afterOf(before, writing, now)
     const computed = computedStored.map(({ name, definition }) => [
       name,
       toStoredValue(definition, definition.computed?.of(whole as never)),
     ])
-    return { ...writing, values: { ...values, ...Object.fromEntries(computed) }, related }
+    return { ...writing, values: { ...writing.values, ...Object.fromEntries(computed) } }
   }
 
-  async function failureOf(
+  function afterOf(before: Record<string, unknown> | undefined, { values }: Writing, now: string): Row {
+    return wholeRow({ created_at: now, ...before, ...values, updated_at: now })
+  }
+
+  /** Throws the first thing that a write would fail for. Returns the version of the row as it is. */
+  async function requireChecks(
     checking: Checking | undefined,
-  ): Promise<{ row: Record<string, unknown> | undefined; failure?: Failure }> {
+    action: Action,
+    { writing, actor, isEarly = false }: { writing: Writing; actor: Actor; isEarly?: boolean },
+  ): Promise<number | undefined> {
     const row =
       checking && (await db.get<Record<string, unknown>>(checking.statement.sql, checking.statement.params as Value[]))
-    const failure = row && checking.failureOf(row)
-    return { row, ...(failure && { failure }) }
+    if (!row) throw errors.notFound()
+    // What is checked of the whole row, a hook may still change.
+    const failures = checking.failuresOf(row).filter(({ kind }) => !isEarly || kind !== 'check')
+    if (failures.length > 0) throw await refuse(failures, action, { writing, actor })
+    return row.version as number | undefined
   }
 
   async function refuse(
-    failure: Failure,
+    failures: readonly Failure[],
     action: Action,
     { writing, actor }: { writing: Writing; actor: Actor },
   ): Promise<AppError> {
-    const { kind, field = '' } = failure
+    const [{ kind, field = '' }] = failures as [Failure]
     if (kind === 'rule') return errors.forbidden(action)
     if (kind === 'check') {
       const { rule, message } = collection.check as NonNullable<Described['check']>
       return validationFailed({ [firstFieldOf(rule) ?? 'check']: [message] })
     }
-    const described = collection.fields.get(field) as DescribedField
     if (kind === 'unwritable') {
-      const { writable } = described.definition.options
+      const { writable } = (collection.fields.get(field) as DescribedField).definition.options
       return forbiddenBy(writable?.kind === 'onCreate' ? undefined : writable)
     }
-    if (described.kind !== 'list') return validationFailed({ [field]: ['Does not exist'] })
-    const ids = JSON.parse(String(writing.values[field])) as number[]
-    const { sql, params } = statements.findRelated(described, ids, { principal: actor.principal })
+    const missing = failures.flatMap((each) => (each.kind === 'missing' ? (each.field ?? []) : []))
+    const paths = await Promise.all(missing.map((name) => missingOf(name, writing, actor)))
+    return validationFailed(Object.fromEntries(paths.flat().map((path) => [path, ['Does not exist']])))
+  }
+
+  /** The relation, or the items of a list of them that refer to nothing. */
+  async function missingOf(name: string, { values }: Writing, { principal }: Actor): Promise<string[]> {
+    const field = collection.fields.get(name) as DescribedField
+    if (field.kind !== 'list') return [name]
+    const ids = JSON.parse(String(values[name])) as number[]
+    const { sql, params } = statements.findRelated(field, ids, { principal })
     const known = new Set((await db.all<{ id: number }>(sql, params as Value[])).map(({ id }) => id))
-    const details = ids.flatMap((id, i): [string, string[]][] =>
-      known.has(id) ? [] : [[`${field}.${i}`, ['Does not exist']]],
-    )
-    return validationFailed(Object.fromEntries(details.length > 0 ? details : [[field, ['Does not exist']]]))
+    const items = ids.flatMap((id, i) => (known.has(id) ? [] : [`${name}.${i}`]))
+    return items.length > 0 ? items : [name]
   }
 
   /** Which unique fields are taken, by live rows other than this one. */
@@ -272,13 +296,15 @@ export function createCollectionService({
       guarded: guardedOf(read, true, actor, writer.now),
     }
     const once =
-      key === undefined || actor.userId === null ? undefined : onceOf(requireKeyLength(key), read.values, actor.userId)
+      key === undefined || actor.userId === null ? undefined : onceOf(requireKeyLength(key), read, actor.userId)
     const made = once && (await findMade(once))
     if (made) return toRead(made, actor)
     for (let tries = 0; ; tries++) {
-      const refused = (await failureOf(needsRow ? statements.checkInsert(writing, writer) : undefined)).failure
-      if (refused) throw await refuse(refused, 'create', { writing, actor })
-      const whole = needsRow ? await complete(writing, undefined, actor) : writing
+      if (hooks.beforeWrite) {
+        const early = compute(writing, undefined, writer.now)
+        await requireChecks(statements.checkInsert(early, writer), 'create', { writing: early, actor, isEarly: true })
+      }
+      const whole = compute(await applyHook(writing, undefined, actor, writer.now), undefined, writer.now)
       const insertion = statements.insert(whole, writer)
       if (insertion) {
         const locks = statements.lockRelated(whole)
@@ -288,7 +314,7 @@ export function createCollectionService({
           ...(once ? [claim(once, whole.values, writer.now)] : []),
           ...locks,
           { ...insertion, decides: true },
-          ...alongsideOf(undefined, { ...wholeRow(whole.values), id }),
+          ...alongsideOf(undefined, { ...afterOf(undefined, whole, writer.now), id }),
           ...(once
             ? [{ sql: `UPDATE ${keyTable} SET row_id = $1 WHERE id = $2`, params: [rowOf(at, 'id'), once.id] }]
             : []),
@@ -305,8 +331,7 @@ export function createCollectionService({
         const again = once && (await findMade(once))
         if (again) return toRead(again, actor)
       }
-      const { failure } = await failureOf(statements.checkInsert(whole, writer))
-      if (failure) throw await refuse(failure, 'create', { writing: whole, actor })
+      await requireChecks(statements.checkInsert(whole, writer), 'create', { writing: whole, actor })
       if (tries >= maxTries) throw errors.conflict()
     }
   }
@@ -316,10 +341,12 @@ export function createCollectionService({
     bodyHash: string
   }
 
-  function onceOf(key: string, values: Writing['values'], userId: number): Once {
+  function onceOf(key: string, { values, given }: ReadBody, userId: number): Once {
     const id = hash('sha256', `${collection.name} ${userId} ${key}`, 'hex')
-    // What is given at the time of the request is not what the client sent.
-    const sent = Object.entries(values).filter(([field]) => !isDefaultNow(collection.fields.get(field)))
+    // The time of the request is not what the client sent.
+    const sent = Object.entries(values).filter(
+      ([field]) => given.includes(field) || !isDefaultNow(collection.fields.get(field)),
+    )
     return { id, bodyHash: hash('sha256', JSON.stringify(sent), 'hex') }
   }
 
@@ -367,21 +394,22 @@ export function createCollectionService({
         related: read.given,
         guarded: guardedOf(read, false, actor, writer.now),
       }
-      const before = needsRow || isExpected || read.given.length === 0 ? await require(id, actor) : undefined
-      if (needsRow || (before && isExpected && !isExpected(toRead(before, actor).etag)) || read.given.length === 0) {
-        const { row, failure } = await failureOf(statements.checkUpdate(id, writing, writer))
-        if (!row) throw errors.notFound()
-        if (failure) throw await refuse(failure, 'update', { writing, actor })
-        if (before && isExpected && !isExpected(toRead(before, actor).etag)) throw errors.changed()
+      const isEmpty = read.given.length === 0
+      const before = needsRow || isExpected || isEmpty ? await require(id, actor) : undefined
+      const isOther = before !== undefined && isExpected?.(toRead(before, actor).etag) === false
+      if (hooks.beforeWrite || isOther || isEmpty) {
+        const early = compute(writing, before, writer.now)
+        const isEarly = hooks.beforeWrite !== undefined
+        await requireChecks(statements.checkUpdate(id, early, writer), 'update', { writing: early, actor, isEarly })
       }
-      if (before && read.given.length === 0) return toRead(before, actor)
-      const whole = needsRow ? await complete(writing, before, actor) : writing
+      if (isOther) throw errors.changed()
+      if (before && isEmpty) return toRead(before, actor)
+      const whole = compute(await applyHook(writing, before, actor, writer.now), before, writer.now)
       const version = before ? (before.version as number) : null
       const statement = statements.update({ id, version }, whole, writer)
       if (statement) {
         const locks = statements.lockRelated(whole)
-        const old = before && wholeRow(before)
-        const along = alongsideOf(old, before && wholeRow({ ...before, ...whole.values }))
+        const along = alongsideOf(before && wholeRow(before), afterOf(before, whole, writer.now))
         try {
           const batch = [...locks, { ...statement, decides: along.length > 0 }, ...along]
           const found = await run(batch, locks.length)
@@ -392,30 +420,52 @@ export function createCollectionService({
           if (error.kind !== 'foreign_key') throw error
         }
       }
-      const { row, failure } = await failureOf(statements.checkUpdate(id, whole, writer))
-      if (!row) throw errors.notFound()
-      if (failure) throw await refuse(failure, 'update', { writing: whole, actor })
-      if (isExpected && row.version !== version) throw errors.changed()
+      await requireChecks(statements.checkUpdate(id, whole, writer), 'update', { writing: whole, actor })
       if (tries >= maxTries) throw errors.conflict()
     }
   }
 
+  /** Calls `visit` with the fields by which rows of other collections are deleted with those of this one, as they follow. */
+  function followDeletions(
+    parent: Described,
+    visit: (other: CollectionService, field: string, parent: Described) => void,
+    way: readonly string[] = [],
+  ): void {
+    for (const [other, service] of registry) {
+      for (const { name, definition } of referencesTo(parent, other)) {
+        const step = `${other.name}.${name}`
+        if (definition.options.onDelete !== 'delete' || way.filter((each) => each === step).length >= maxDepth) continue
+        visit(service, name, parent)
+        followDeletions(other, visit, [...way, step])
+      }
+    }
+  }
+
   /** What happens to the rows that refer to deleted ones: statements of the same batch. */
-  function cascade(parent: Described, mark: string, writer: Writer, way: readonly string[] = []): Statement[] {
-    return [...registry].flatMap(([other, service]) =>
-      referencesTo(parent, other).flatMap((field): Statement[] => {
-        const { onDelete = 'refuse' } = field.definition.options
-        const step = `${other.name}.${field.name}`
-        const unreferred = service.statements.requireUnreferred(field.name, parent, mark)
-        if (onDelete === 'refuse') return [unreferred]
-        if (onDelete === 'clear') return [service.statements.clearReferring(field.name, parent, mark, writer)]
-        if (way.filter((each) => each === step).length >= maxDepth) return [unreferred]
-        return [
-          service.statements.deleteReferring(field.name, parent, mark, writer),
-          ...cascade(other, mark, writer, [...way, step]),
-        ]
-      }),
+  function cascade(mark: string, writer: Writer): Statement[] {
+    const deletions: Statement[] = []
+    followDeletions(collection, ({ statements }, field, parent) => {
+      deletions.push(statements.deleteReferring(field, parent, mark, writer))
+    })
+    const rest = [collection, ...cascadeTargets(collection)].flatMap((parent) =>
+      [...registry].flatMap(([other, service]) =>
+        referencesTo(parent, other).map(({ name, definition }) =>
+          definition.options.onDelete === 'clear'
+            ? service.statements.clearReferring(name, parent, mark, writer)
+            : service.statements.requireUnreferred(name, parent, mark),
+        ),
+      ),
     )
+    return [...deletions, ...new Map(rest.map((each) => [each.sql, each])).values()]
+  }
+
+  /** The rows that were deleted with this one, in the order in which they refer to each other. */
+  function restoring(id: number, writer: Writer): Statement[] {
+    const restored: Statement[] = []
+    followDeletions(collection, ({ statements }) => {
+      restored.push(...statements.lockParents(collection, id), statements.restoreWith(collection, id, writer))
+    })
+    return restored
   }
 
   /** Collections whose rows are deleted with those of this one. */
@@ -446,7 +496,7 @@ export function createCollectionService({
         for (const each of cascadeTargets(collection)) if (each.keptMs === undefined) gone.push(each)
         const batch = [
           { ...statement, decides: true },
-          ...cascade(collection, mark, writer),
+          ...cascade(mark, writer),
           ...alongsideOf(before && wholeRow(before), undefined),
           ...gone.map((each) => (registry.get(each) as CollectionService).statements.remove(mark)),
         ]
@@ -455,11 +505,12 @@ export function createCollectionService({
           return
         }
       }
-      const { row, failure } = await failureOf(statements.checkDelete(id, writer))
-      if (!row) throw errors.notFound()
-      if (failure) throw errors.forbidden('delete')
-      if (isOther || (isExpected && row.version !== version)) throw errors.changed()
-      if (hasReferrers(collection)) throw errors.referred()
+      const found = await requireChecks(statements.checkDelete(id, writer), 'delete', {
+        writing: { values: {} },
+        actor,
+      })
+      if (isOther) throw errors.changed()
+      if ((version === null || version === found) && hasReferrers(collection)) throw errors.referred()
       if (tries >= maxTries) throw errors.conflict()
     }
   }
@@ -475,15 +526,9 @@ export function createCollectionService({
     const since = new Date(clock.now() - (collection.keptMs ?? 0)).toISOString()
     const statement = statements.restore(id, since, writer)
     try {
-      const targets = [...cascadeTargets(collection)].filter((each) => each !== collection)
-      const batch = statement && [
-        { ...statement, decides: true },
-        statements.restoreWith(collection, id, writer),
-        ...targets.map((each) =>
-          (registry.get(each) as CollectionService).statements.restoreWith(collection, id, writer),
-        ),
-      ]
-      const found = batch && (await run(batch, 0))
+      const locks = statements.lockParents(collection, id)
+      const batch = statement && [...locks, { ...statement, decides: true }, ...restoring(id, writer)]
+      const found = batch && (await run(batch, locks.length))
       if (found) return await afterWrite(found, actor)
     } catch (error) {
       if (!(error instanceof ConstraintError) || error.kind !== 'unique') throw error
@@ -495,8 +540,7 @@ export function createCollectionService({
     }
     const live = await find(id, actor)
     if (live) {
-      const { failure } = await failureOf(statements.checkDelete(id, writer))
-      if (failure) throw errors.forbidden('delete')
+      await requireChecks(statements.checkDelete(id, writer), 'delete', { writing: { values: {} }, actor })
       return toRead(live, actor)
     }
     const { sql, params, missingOf } = statements.checkRestore(id, since, writer)

@@ -85,6 +85,11 @@ export function createStatements(collection: Described, dialect: Dialect) {
     ]
   }
 
+  /** What the writer may not read is not there, whatever else they may do. */
+  function foundBy(row: RowVersion, writer: Writer, params: Params): Condition[] {
+    return [...conditionsOf(row, params), ruleOf(collection.rules?.read, writer, { params })]
+  }
+
   /** A new row has nothing but what it is given. */
   function newValues(parameters: Place['parameters'], at: () => string) {
     return (field: DescribedField) => {
@@ -126,10 +131,11 @@ export function createStatements(collection: Described, dialect: Dialect) {
       : ({ name }: DescribedField) => (name === 'updated_at' ? at() : parameters.get(name))
     const { related = [...parameters.keys()], guarded = [] } = writing
     /** In an update, a value that stays as it is needs no permission. */
-    const unlessSame = (name: string, condition: Condition): Condition =>
-      isNew || condition === true
-        ? condition
-        : `(${alias}.${quote(name)} IS NOT DISTINCT FROM ${parameters.get(name)}${condition === false ? '' : ` OR ${condition}`})`
+    const unlessSame = (name: string, condition: Condition, isSeen: Condition = true): Condition => {
+      if (isNew || condition === true || isSeen === false) return condition
+      const same = `${alias}.${quote(name)} IS NOT DISTINCT FROM ${parameters.get(name)}`
+      return `(${isSeen === true ? same : `(${same} AND ${isSeen})`}${condition === false ? '' : ` OR ${condition}`})`
+    }
     const relations = related.filter((name) => fields.get(name)?.target && parameters.has(name))
     return [
       ...relations.map((name): Check => {
@@ -137,19 +143,6 @@ export function createStatements(collection: Described, dialect: Dialect) {
         const found = writeRelated(field, parameters.get(name) as string, writer, params)
         return { kind: 'missing', field: name, condition: unlessSame(name, found) }
       }),
-      ...(writer.principal ? guarded : []).map((name): Check => {
-        const { writable } = (fields.get(name) as DescribedField).definition.options
-        const place: RestOfRule = { params, ...(isNew && { given: { side: 'row', parameterOf } }) }
-        const condition = !writable || (writable.kind === 'onCreate' ? isNew : ruleOf(writable, writer, place))
-        return { kind: 'unwritable', field: name, condition: unlessSame(name, condition) }
-      }),
-      {
-        kind: 'rule',
-        condition: ruleOf(collection.rules?.[action], writer, {
-          params,
-          given: { side: isNew ? 'row' : 'after', parameterOf },
-        }),
-      },
       ...(collection.check
         ? [
             {
@@ -158,6 +151,21 @@ export function createStatements(collection: Described, dialect: Dialect) {
             },
           ]
         : []),
+      ...(writer.principal ? guarded : []).map((name): Check => {
+        const { writable, readable } = (fields.get(name) as DescribedField).definition.options
+        const place: RestOfRule = { params, ...(isNew && { given: { side: 'row', parameterOf } }) }
+        const condition = !writable || (writable.kind === 'onCreate' ? isNew : ruleOf(writable, writer, place))
+        // Otherwise guesses would tell the value of a field that may not be read.
+        const isSeen = isNew || !readable || ruleOf(readable, writer, { params })
+        return { kind: 'unwritable', field: name, condition: unlessSame(name, condition, isSeen) }
+      }),
+      {
+        kind: 'rule',
+        condition: ruleOf(collection.rules?.[action], writer, {
+          params,
+          given: { side: isNew ? 'row' : 'after', parameterOf },
+        }),
+      },
     ]
   }
 
@@ -211,7 +219,7 @@ export function createStatements(collection: Described, dialect: Dialect) {
       const changes = columns.map(([name, parameter]) => `${quote(name)} = ${parameter}`)
       const { at, columns: edits } = edited(writer, params)
       const checks = checksOf(writing, 'update', { writer, params, at: () => at, parameters })
-      const conditions = [...conditionsOf(row, params), isLive, ...checks.map(({ condition }) => condition)]
+      const conditions = [...foundBy(row, writer, params), isLive, ...checks.map(({ condition }) => condition)]
       return updating(params, [...changes, edits].join(', '), conditions)
     },
 
@@ -221,7 +229,7 @@ export function createStatements(collection: Described, dialect: Dialect) {
       const { at, columns } = edited(writer, params)
       const rule = ruleOf(collection.rules?.delete, writer, { params })
       const changes = `deleted_at = ${at}, deleted_with = ${params.add(mark)}, ${columns}`
-      return updating(params, changes, [...conditionsOf(row, params), isLive, rule])
+      return updating(params, changes, [...foundBy(row, writer, params), isLive, rule])
     },
 
     /** Undoes a deletion since this time, for those who may delete the row. */
@@ -230,7 +238,7 @@ export function createStatements(collection: Described, dialect: Dialect) {
       const { columns } = edited(writer, params)
       const rule = ruleOf(collection.rules?.delete, writer, { params })
       const deleted = `${alias}.deleted_at > ${castTo(time, params.add(since), dialect)}`
-      const conditions = [...conditionsOf({ id, version: null }, params), deleted, ...haveParents(), rule]
+      const conditions = [...foundBy({ id, version: null }, writer, params), deleted, ...haveParents(), rule]
       return updating(params, `deleted_at = NULL, ${columns}`, conditions)
     },
 
@@ -256,13 +264,23 @@ export function createStatements(collection: Described, dialect: Dialect) {
       decides: true,
     }),
 
-    /** Restores what was deleted together with a row of `parent`. */
-    restoreWith(parent: Described, id: number, writer: Writer): Statement {
+    /** Restores what was deleted together with a row of `root`. */
+    restoreWith(root: Described, id: number, writer: Writer): Statement {
       const params = new Params()
       const { columns } = edited(writer, params)
-      const same = `${alias}.deleted_with = (SELECT deleted_with FROM ${quote(parent.table)} WHERE id = ${params.add(id)})`
-      const conditions = [same, `${alias}.deleted_at IS NOT NULL`, ...haveParents()]
+      const conditions = [deletedWith(root, params.add(id)), `${alias}.deleted_at IS NOT NULL`, ...haveParents()]
       return updating(params, `deleted_at = NULL, ${columns}`, conditions) as Statement
+    },
+
+    /** On PostgreSQL, keeps what such rows refer to from being deleted while they are restored. */
+    lockParents(root: Described, id: number): Statement[] {
+      if (dialect === 'sqlite') return []
+      const where = root === collection ? `${alias}.id = $1 OR ${deletedWith(root, '$1')}` : deletedWith(root, '$1')
+      return parentsOf().map(({ name, target }) => ({
+        sql: `SELECT id FROM ${quote(target.table)} WHERE id IN (
+          SELECT ${quote(name)} FROM ${table} AS ${alias} WHERE ${where}) ORDER BY id FOR SHARE`,
+        params: [id],
+      }))
     },
 
     /** For collections that do not keep what is deleted: after `softDelete`, which has logged it. */
@@ -394,19 +412,22 @@ export function createStatements(collection: Described, dialect: Dialect) {
   }
 
   /** What a row refers to must not be deleted when it is restored. */
-  function parentsOf(): { name: string; condition: string }[] {
-    return [...fields.values()]
-      .filter(({ kind, target }) => kind === 'belongsTo' && target?.rules)
-      .map(({ name, target }) => {
-        const column = `${alias}.${quote(name)}`
-        const condition = `(${column} IS NULL OR EXISTS (SELECT 1 FROM ${quote((target as Described).table)} parent
+  function parentsOf(): { name: string; target: Described; condition: string }[] {
+    return [...fields.values()].flatMap(({ name, kind, target }) => {
+      if (kind !== 'belongsTo' || !target?.rules) return []
+      const column = `${alias}.${quote(name)}`
+      const condition = `(${column} IS NULL OR EXISTS (SELECT 1 FROM ${quote(target.table)} parent
           WHERE parent.id = ${column} AND parent.deleted_at IS NULL))`
-        return { name, condition }
-      })
+      return [{ name, target, condition }]
+    })
   }
 
   function haveParents(): string[] {
     return parentsOf().map(({ condition }) => condition)
+  }
+
+  function deletedWith(root: Described, id: string): string {
+    return `${alias}.deleted_with = (SELECT deleted_with FROM ${quote(root.table)} WHERE id = ${id})`
   }
 
   function refersToMarked(field: string, parent: Described, mark: string): string {
@@ -440,8 +461,8 @@ function toSql(condition: Condition): string {
 
 export interface Checking {
   statement: Statement
-  /** The first condition that does not hold, from the row of the statement. */
-  failureOf(row: Readonly<Record<string, unknown>>): Failure | undefined
+  /** The conditions that do not hold, from the row of the statement. */
+  failuresOf(row: Readonly<Record<string, unknown>>): Failure[]
 }
 
 function checking(checks: readonly Check[], params: Params, from: string): Checking {
@@ -449,6 +470,6 @@ function checking(checks: readonly Check[], params: Params, from: string): Check
   const sql = `SELECT ${from === '' ? '' : 'version, '}${columns.join(', ')}${from}`
   return {
     statement: { sql, params: params.values },
-    failureOf: (row) => checks.find((_, i) => !row[`c${i}`]),
+    failuresOf: (row) => checks.filter((_, i) => !row[`c${i}`]),
   }
 }

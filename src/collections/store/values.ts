@@ -31,6 +31,8 @@ type ReadValue = (raw: unknown, written?: string) => Outcome
 
 const maxItems = 100
 const maxJsonLength = 65_536
+/** SQLite reads no JSON of more than a thousand levels, and a stack has an end. */
+const maxJsonLevels = 100
 const dayPattern = /^\d{4}-\d\d-\d\d$/
 const timePattern = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)$/
 
@@ -186,11 +188,23 @@ function compileValue(definition: FieldDefinition, target: Described | undefined
       return compileItems(definition, target)
     default:
       return (raw) => {
+        const problem = problemOfJson(raw)
+        if (problem) return refuse(problem)
         const text = JSON.stringify(raw)
-        if (text.length > maxJsonLength) return refuse(`Must be at most ${maxJsonLength} characters`)
-        return isStorable(text) && !text.includes('\\u0000') ? { value: text } : refuse('Must be valid text')
+        return text.length > maxJsonLength ? refuse(`Must be at most ${maxJsonLength} characters`) : { value: text }
       }
   }
+}
+
+function problemOfJson(value: unknown, levels = maxJsonLevels): string | undefined {
+  if (typeof value === 'string') return isStorable(value) ? undefined : 'Must be valid text'
+  if (typeof value !== 'object' || value === null) return undefined
+  if (levels === 0) return `Must be at most ${maxJsonLevels} levels deep`
+  for (const each of Object.entries(value).flat()) {
+    const problem = problemOfJson(each, levels - 1)
+    if (problem) return problem
+  }
+  return undefined
 }
 
 function plain(schema: Parameters<typeof compilePlain>[0] extends infer Schema ? Partial<Schema> : never): ReadValue {
@@ -236,14 +250,17 @@ function compileItems({ item, options }: FieldDefinition, target: Described | un
 }
 
 export function isDay(raw: unknown): raw is string {
-  return typeof raw === 'string' && dayPattern.test(raw) && raw >= '0001' && toTime(raw)?.slice(0, 10) === raw
+  return typeof raw === 'string' && dayPattern.test(raw) && toTime(raw) !== undefined
 }
 
+/** Undefined if there is no such day: JavaScript takes the 30th of February for the 2nd of March. */
 function toTime(text: string): string | undefined {
-  const date = new Date(text)
-  const written = Number.isNaN(date.getTime()) ? '' : date.toISOString()
-  return isTime(written) ? written : undefined
+  const day = text.slice(0, 'YYYY-MM-DD'.length)
+  const [start, time] = [day, text].map((each) => (isValidDate(each) ? new Date(each).toISOString() : ''))
+  return start?.startsWith(day) && isTime(time as string) ? time : undefined
 }
+
+const isValidDate = (text: string) => !Number.isNaN(Date.parse(text))
 
 function isWebAddress(text: string): boolean {
   return /^https?:$/.test(URL.parse(text)?.protocol ?? '')

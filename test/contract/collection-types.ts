@@ -2,16 +2,8 @@
  * What TypeScript knows of collections: 30 right programs, and 30 wrong ones that it rejects. Checked with all other types by
  * `npm test`; nothing here runs.
  */
-import type {
-  Collection,
-  CollectionOptions,
-  Fields,
-  IncludeNames,
-  NewRow,
-  Row,
-  RowChange,
-  RowWith,
-} from '../../src/collections/declare/collection.ts'
+import { collection } from '../../src/collections/collection.ts'
+import type { IncludeNames, NewRow, Row, RowChange, RowWith } from '../../src/collections/declare/collection.ts'
 import {
   belongsTo,
   boolean,
@@ -31,9 +23,6 @@ import {
 import { all, any, can, me, never, now, onCreate, row, signedIn, through } from '../../src/collections/declare/rules.ts'
 import { users } from '../../src/features/users/users.feature.ts'
 
-declare function collection<const Name extends string, All extends Fields>(
-  options: CollectionOptions<Name, All>,
-): Collection<All, Name>
 declare function check<Type>(...values: Type[]): void
 
 const teams = collection({

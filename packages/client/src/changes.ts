@@ -1,6 +1,7 @@
 /** Follows the change log from a cursor, for as long as the consumer likes, through lost connections and restarts. */
-import { type Api, requireAnswer, type Schemas } from './api.ts'
-import { LatchkeyError } from './errors.ts'
+import type { Access } from './access.ts'
+import type { Schemas } from './api.ts'
+import { errorOf, LatchkeyError } from './errors.ts'
 import { backoffMs, sleep } from './waiting.ts'
 
 export type ProductChange = Schemas['ProductChange']
@@ -19,13 +20,32 @@ const maxSilentMs = (waitSeconds + 10) * 1000
 /** A service that is about to stop does not wait. */
 const pauseMs = 500
 
-export function createChanges({ api }: { api: Api }) {
-  /**
-   * Every change after the cursor, in order, without end. Without a cursor, those from now on. Store the `cursor` of an entry
-   * once it has been dealt with, and go on from there after a restart. Throws CursorExpiredError if the log no longer reaches
-   * back to the cursor: list the products again, and go on from the `cursor` of the list.
-   */
-  return async function* changes(after?: string, options: ChangesOptions = {}): AsyncGenerator<ProductChange, void> {
+/** An entry of any log. */
+export interface LogEntry {
+  cursor: string
+  type: string
+  at: string
+  version?: number
+  data: unknown
+}
+
+/** `path` is that of a change log, such as `/api/tickets/changes`. */
+export type FollowChanges = ReturnType<typeof createFollowChanges>
+
+export function createFollowChanges({ url, access }: { url: string; access: Access }) {
+  async function read(path: string, query: Record<string, string | number>, signal: AbortSignal) {
+    const search = new URLSearchParams(Object.entries(query).map(([name, value]) => [name, String(value)]))
+    const response = await access.send(new Request(`${url}${path}?${search}`, { signal }))
+    const body = (await response.json().catch(() => undefined)) as unknown
+    if (!response.ok) throw errorOf(response, body)
+    return body as { data: LogEntry[]; meta: { cursor: string } }
+  }
+
+  return async function* follow(
+    path: string,
+    after?: string,
+    options: ChangesOptions = {},
+  ): AsyncGenerator<LogEntry, void> {
     const { limit = 100, signal } = options
     let cursor = after
     for (let failures = 0; !signal?.aborted; ) {
@@ -33,11 +53,7 @@ export function createChanges({ api }: { api: Api }) {
       const timeout = AbortSignal.timeout(maxSilentMs)
       const startedAt = Date.now()
       try {
-        const sent = api.GET('/api/v2/products/changes', {
-          params: { query },
-          signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
-        })
-        const { data: page } = await requireAnswer(sent)
+        const page = await read(path, query, signal ? AbortSignal.any([signal, timeout]) : timeout)
         failures = 0
         for (const change of page.data) {
           yield change
@@ -53,6 +69,31 @@ export function createChanges({ api }: { api: Api }) {
       }
     }
   }
+}
+
+export function createChanges(follow: FollowChanges) {
+  /** Of any collection, by the path of its routes, such as `/api/tickets`. */
+  function changes(path: `/${string}`, after?: string, options?: ChangesOptions): AsyncGenerator<LogEntry, void>
+  /**
+   * Every change of a product after the cursor, in order, without end. Without a cursor, those from now on. Store the `cursor`
+   * of an entry once it has been dealt with, and go on from there after a restart. Throws CursorExpiredError if the log no
+   * longer reaches back to the cursor: list the products again, and go on from the `cursor` of the list.
+   */
+  function changes(after?: string, options?: ChangesOptions): AsyncGenerator<ProductChange, void>
+  function changes(
+    first?: string,
+    second?: string | ChangesOptions,
+    third?: ChangesOptions,
+  ): AsyncGenerator<never, void> {
+    const isPath = first?.startsWith('/')
+    const path = isPath ? `${first}/changes` : '/api/v2/products/changes'
+    const [after, options] = isPath ? [second, third] : [first, second]
+    return follow(path, after as string | undefined, options as ChangesOptions | undefined) as AsyncGenerator<
+      never,
+      void
+    >
+  }
+  return changes
 }
 
 function waitOf(error: unknown): number | undefined {

@@ -1,5 +1,16 @@
 export type { Api, Schemas } from './api.ts'
-export type { ChangesOptions, ProductChange } from './changes.ts'
+export type { ChangesOptions, LogEntry, ProductChange } from './changes.ts'
+export type {
+  CollectionChange,
+  CollectionClient,
+  CollectionsOf,
+  CollectionTypes,
+  ListQuery,
+  ReadRow,
+  RowList,
+  RowVersion,
+} from './collections.ts'
+export type { CollectionCopy, CopyOptions } from './copy.ts'
 export {
   CursorExpiredError,
   type GraphQLErrorEntry,

@@ -1,6 +1,7 @@
 import { createAccess } from './access.ts'
 import { createApi } from './api.ts'
-import { createChanges } from './changes.ts'
+import { createChanges, createFollowChanges } from './changes.ts'
+import { type AnyTypes, type CollectionClient, type CollectionsOf, createCollection } from './collections.ts'
 import { createGraphQL } from './graphql.ts'
 import { createProducts } from './products.ts'
 import { createRefresh } from './refresh.ts'
@@ -24,9 +25,19 @@ export interface LatchkeyOptions {
   WebSocket?: typeof globalThis.WebSocket | null
 }
 
-export type Latchkey = ReturnType<typeof createLatchkey>
+export type Latchkey<Module = unknown> = ReturnType<typeof createLatchkey<Module>>
 
-export function createLatchkey(options: LatchkeyOptions) {
+/** What is known of a name: of all names, if no module says which collections there are. */
+type TypesOfName<Module, Name> = unknown extends Module
+  ? AnyTypes
+  : Name extends keyof CollectionsOf<Module>
+    ? CollectionsOf<Module>[Name]
+    : never
+
+type NameOf<Module> = unknown extends Module ? string : keyof CollectionsOf<Module> & string
+
+/** `Module` is that of your collections: `createLatchkey<typeof import('./helpdesk.ts')>(…)`. */
+export function createLatchkey<Module = unknown>(options: LatchkeyOptions) {
   const { storage = memoryStorage(), WebSocket = globalThis.WebSocket, apiKey } = options
   const url = options.url.endsWith('/') ? options.url.slice(0, -1) : options.url
   // Looked up at each call, and called without `this`, which browsers insist on. The service redirects nowhere; a redirect by
@@ -38,6 +49,7 @@ export function createLatchkey(options: LatchkeyOptions) {
   const access = createAccess({ fetch, session, refresh, apiKey })
   const api = createApi(url, access.send)
   const anonymous = createApi(url, access.sendOnce)
+  const follow = createFollowChanges({ url, access })
   const connect = WebSocket ? createSocketConnect(WebSocket) : createEventStreamConnect(fetch)
   return {
     ...createSignIn({ anonymous, api, session }),
@@ -48,7 +60,10 @@ export function createLatchkey(options: LatchkeyOptions) {
     products: createProducts({ api }),
     graphql: createGraphQL({ url, access }),
     subscribe: createSubscribe({ url, access, connect }),
-    changes: createChanges({ api }),
+    changes: createChanges(follow),
+    /** Rows of a collection. `path` is needed where it is not `/api/<name>`. */
+    collection: <Name extends NameOf<Module>>(name: Name, where: { path?: string } = {}) =>
+      createCollection({ url, access, follow }, name, where) as unknown as CollectionClient<TypesOfName<Module, Name>>,
     /** Every operation of the service, typed: an openapi-fetch client. */
     api,
   }

@@ -20,7 +20,15 @@ type OfType<All extends Fields, Value> = {
 type SortNames<All extends Fields> = OfType<All, string | number | boolean>
 type ListNames<All extends Fields> = OfType<All, readonly unknown[]>
 
-export interface CollectionOptions<Name extends string, All extends Fields> {
+export type SortOption<All extends Fields> = readonly (SortNames<All> | OwnNames)[]
+export type FilterOption<All extends Fields> = readonly (SortNames<All> | ListNames<All> | OwnNames)[]
+
+export interface CollectionOptions<
+  Name extends string,
+  All extends Fields,
+  Sort extends SortOption<All> = SortOption<All>,
+  Filter extends FilterOption<All> = FilterOption<All>,
+> {
   /** The plural: lower-case words with hyphens. */
   name: Name
   singular?: string
@@ -28,8 +36,8 @@ export interface CollectionOptions<Name extends string, All extends Fields> {
   path?: `/${string}`
   fields: All
   rules?: Partial<Record<Action, Rule>>
-  sort?: readonly (SortNames<All> | OwnNames)[]
-  filter?: readonly (SortNames<All> | ListNames<All> | OwnNames)[]
+  sort?: Sort
+  filter?: Filter
   search?: readonly OfType<All, string>[]
   /** A condition that every stored row meets, and what to say otherwise. */
   check?: readonly [condition: Rule, message: string]
@@ -88,11 +96,31 @@ export type CollectionKeys = Partial<
 declare const declared: unique symbol
 
 /** A feature that has a collection. */
-export interface Collection<All extends Fields = Fields, Name extends string = string> extends Feature {
+export interface Collection<
+  All extends Fields = Fields,
+  Name extends string = string,
+  Sort extends string = string,
+  Filter extends string = string,
+> extends Feature {
   readonly [declared]?: { name: Name; fields: All }
+  /** Never set. For clients, which do not know this package. */
+  readonly types?: {
+    name: Name
+    row: Row<Collection<All, Name>>
+    new: NewRow<Collection<All, Name>>
+    sort: Sort | 'id'
+    filter: Filter
+    included: {
+      [Relation in IncludeNames<Collection<All, Name>>]: TargetOf<All[Relation]> extends { row: infer Found }
+        ? Found
+        : never
+    }
+  }
 }
 
-export type FieldsOf<Declared> = Declared extends Collection<infer All, string> ? All : never
+export type FieldsOf<Declared> = Declared extends { readonly [declared]?: { fields: infer All extends Fields } }
+  ? All
+  : never
 type ValueOf<One> = One extends Field<infer Value, infer _Given> ? Value : never
 type GivenOf<One> = One extends Field<infer _Value, infer Given> ? Given : never
 type Flat<Type> = { [Key in keyof Type]: Type[Key] }

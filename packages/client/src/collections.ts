@@ -1,0 +1,237 @@
+/** Rows of collections: reads, writes, and what changes. Typed by the declarations, or by nothing. */
+import type { Access } from './access.ts'
+import type { ChangesOptions, FollowChanges } from './changes.ts'
+import { type CollectionCopy, type CopyOptions, createCopy } from './copy.ts'
+import { errorOf } from './errors.ts'
+import { randomKey } from './waiting.ts'
+
+/** What a declaration says of a collection. */
+export interface CollectionTypes {
+  name: string
+  row: object
+  new: object
+  sort: string
+  filter: string
+  included: object
+}
+
+/** Of a collection about which nothing is known. */
+export interface AnyTypes {
+  name: string
+  row: { id: number; created_at: string; updated_at: string } & Record<string, unknown>
+  new: Record<string, unknown>
+  sort: string
+  filter: string
+  included: Record<string, unknown>
+}
+
+type TypesOf<Declared> = Declared extends { readonly types?: infer Types }
+  ? NonNullable<Types> extends CollectionTypes
+    ? NonNullable<Types>
+    : never
+  : never
+
+/** By name, those of a module that exports collections. */
+export type CollectionsOf<Module> = {
+  [Types in TypesOf<Module[keyof Module]> as Types['name']]: Types
+}
+
+type Value<Types extends CollectionTypes, Field> = Field extends keyof Types['row']
+  ? NonNullable<Types['row'][Field]>
+  : unknown
+type Item<Type> = Type extends readonly (infer Each)[] ? Each : Type
+type Bounds<Type> = Type extends string | number ? { gt?: Type; gte?: Type; lt?: Type; lte?: Type } : never
+
+export interface ListQuery<Types extends CollectionTypes, Include extends keyof Types['included'] = never> {
+  sort?: Types['sort'] | `-${Types['sort']}`
+  /** A value, one of several, `null`, or bounds. */
+  filter?: {
+    [Field in Types['filter']]?:
+      | Item<Value<Types, Field>>
+      | readonly (Item<Value<Types, Field>> | null)[]
+      | Bounds<Item<Value<Types, Field>>>
+      | null
+  }
+  q?: string
+  cursor?: string
+  page?: number
+  per_page?: number
+  count?: 'exact'
+  include?: readonly (Include | `${Include & string}.${string}`)[]
+}
+
+export type ReadRow<Types extends CollectionTypes, Include extends keyof Types['included'] = never> = Types['row'] &
+  ([Include] extends [never] ? unknown : { included: Pick<Types['included'], Include> })
+
+export interface RowList<Types extends CollectionTypes, Include extends keyof Types['included'] = never> {
+  data: ReadRow<Types, Include>[]
+  meta: { total: number | null; per_page: number; next: string | null; prev: string | null }
+  /** Where `changes()` goes on, so that nothing is missed. */
+  cursor: string
+}
+
+export type RowChange<Types extends CollectionTypes> = Partial<Types['new']>
+
+export interface RowVersion {
+  version: number
+  type: string
+  at: string
+  actor: { id: number; name: string } | null
+  changes: Record<string, [unknown, unknown]>
+}
+
+/** An entry of the log. A row that has left has only its id; a reset has none. */
+export interface CollectionChange<Types extends CollectionTypes = AnyTypes> {
+  cursor: string
+  type: string
+  at: string
+  version?: number
+  id: number | null
+  row: Types['row'] | null
+}
+
+/** As the API answers. */
+interface Resource {
+  id: number
+  type: string
+  attributes: Record<string, unknown>
+  included?: Record<string, Resource | Resource[] | null>
+}
+
+export interface CollectionDeps {
+  url: string
+  access: Access
+  follow: FollowChanges
+}
+
+export interface MatchOptions {
+  /** The ETag of the row as it was read. If it has changed since, an error with status 412 is thrown. */
+  ifMatch?: string
+}
+
+export type CollectionClient<Types extends CollectionTypes = AnyTypes> = ReturnType<typeof createCollection<Types>>
+
+export function createCollection<Types extends CollectionTypes>(
+  { url, access, follow }: CollectionDeps,
+  name: string,
+  { path = `/api/${name}` }: { path?: string } = {},
+) {
+  type Row = Types['row']
+
+  async function send<Body>(
+    method: string,
+    below: string,
+    options: { body?: object; headers?: Record<string, string>; signal?: AbortSignal } = {},
+  ) {
+    const { body, headers = {}, signal } = options
+    const request = new Request(`${url}${path}${below}`, {
+      method,
+      headers: { ...headers, ...(body && { 'content-type': 'application/json' }) },
+      ...(body && { body: JSON.stringify(body) }),
+      ...(signal && { signal }),
+    })
+    const response = await access.send(request)
+    const answer = response.status === 204 ? undefined : ((await response.json().catch(() => undefined)) as Body)
+    if (!response.ok) throw errorOf(response, answer)
+    return { body: answer as Body, headers: response.headers }
+  }
+
+  async function readOne(sent: Promise<{ body: { data: Resource }; headers: Headers }>) {
+    const { body, headers } = await sent
+    return { ...(flatten(body.data) as Row), etag: headers.get('etag') ?? undefined }
+  }
+
+  const matching = ({ ifMatch }: MatchOptions) => (ifMatch === undefined ? {} : { headers: { 'if-match': ifMatch } })
+
+  async function list<Include extends keyof Types['included'] = never>(
+    query: ListQuery<Types, Include> = {},
+    { signal }: { signal?: AbortSignal } = {},
+  ): Promise<RowList<Types, Include>> {
+    const { body, headers } = await send<{ data: Resource[]; meta: RowList<Types>['meta'] }>(
+      'GET',
+      toSearch(query),
+      signal ? { signal } : {},
+    )
+    const data = body.data.map((each) => flatten(each) as ReadRow<Types, Include>)
+    return { data, meta: body.meta, cursor: headers.get('x-cursor') ?? '' }
+  }
+
+  /** Every change after the cursor, in order, without end: see `changes` of the client. */
+  async function* changes(after?: string, options: ChangesOptions = {}): AsyncGenerator<CollectionChange<Types>, void> {
+    for await (const entry of follow(`${path}/changes`, after, options)) {
+      const { cursor, type, at, version } = entry
+      const data = entry.data as Partial<Resource> | null
+      const row = data?.attributes ? (flatten(data as Resource) as Row) : null
+      yield { cursor, type, at, id: data?.id ?? null, row, ...(version !== undefined && { version }) }
+    }
+  }
+
+  const client = {
+    list,
+    changes,
+
+    async get<Include extends keyof Types['included'] = never>(
+      id: number,
+      { include }: { include?: readonly (Include | `${Include & string}.${string}`)[] } = {},
+    ): Promise<ReadRow<Types, Include> & { etag: string | undefined }> {
+      const found = await readOne(
+        send('GET', `/${id}${toSearch({ include: include as readonly string[] | undefined })}`),
+      )
+      return found as ReadRow<Types, Include> & { etag: string | undefined }
+    },
+
+    /** Sent again if the answer is lost; with the same key, the service creates one row. */
+    create: (values: Types['new'], { idempotencyKey = randomKey() } = {}) =>
+      readOne(send('POST', '', { body: values, headers: { 'idempotency-key': idempotencyKey } })),
+
+    update: (id: number, change: RowChange<Types>, options: MatchOptions = {}) =>
+      readOne(send('PATCH', `/${id}`, { body: change, ...matching(options) })),
+
+    async delete(id: number, options: MatchOptions = {}): Promise<void> {
+      await send('DELETE', `/${id}`, matching(options))
+    },
+
+    /** Undoes a deletion. */
+    restore: (id: number) => readOne(send('POST', `/${id}/restore`, { body: {} })),
+
+    /** What has happened to a row, newest first. */
+    versions: async (id: number): Promise<RowVersion[]> =>
+      (await send<{ data: RowVersion[] }>('GET', `/${id}/versions`)).body.data,
+
+    /** A live copy of the rows that you may read. */
+    copy: (options: CopyOptions = {}): CollectionCopy<Types> =>
+      createCopy<Types>(
+        { ...client, list: (cursor) => list({ per_page: 100, ...(cursor !== undefined && { cursor }) }) },
+        options,
+      ),
+  }
+  return client
+}
+
+function flatten({ id, attributes, included }: Resource): object {
+  const rows = Object.entries(included ?? {}).map(([relation, found]) => {
+    const flat = Array.isArray(found) ? found.map(flatten) : found && flatten(found)
+    return [relation, flat] as const
+  })
+  return { id, ...attributes, ...(included && { included: Object.fromEntries(rows) }) }
+}
+
+interface AnyQuery {
+  filter?: Readonly<Record<string, unknown>> | undefined
+  include?: readonly unknown[] | undefined
+}
+
+function toSearch({ filter = {}, include = [], ...rest }: AnyQuery): string {
+  const search = new URLSearchParams()
+  for (const [name, value] of Object.entries(rest)) if (value !== undefined) search.set(name, String(value))
+  for (const [field, value] of Object.entries(filter)) {
+    if (value === undefined) continue
+    if (typeof value !== 'object' || value === null) search.set(`filter[${field}]`, String(value))
+    else if (Array.isArray(value)) search.set(`filter[${field}]`, value.join())
+    else
+      for (const [operator, bound] of Object.entries(value)) search.set(`filter[${field}][${operator}]`, String(bound))
+  }
+  if (include.length > 0) search.set('include', include.join())
+  const text = search.toString()
+  return text === '' ? '' : `?${text}`
+}

@@ -10,9 +10,11 @@ import type { Infrastructure } from '../platform/infrastructure.ts'
 import { type Actor, system } from './actor.ts'
 import { collectionTopic } from './changes/topic.ts'
 import { createChangeView } from './changes/view.ts'
+import { logReset, resetChangedView } from './changes/view-changes.ts'
 import type { Collection, CollectionKeys, CollectionOptions, Fields } from './declare/collection.ts'
 import { type CollectionDeclaration, type Described, describeCollections } from './declare/describe.ts'
 import type { FieldDefinition } from './declare/fields.ts'
+import { startBackfill } from './schema/backfill.ts'
 import type { CollectionFolder } from './schema/migrations.ts'
 import { createCollectionService, type Hooks, registryOf } from './service.ts'
 import { createIncludes } from './store/includes.ts'
@@ -63,6 +65,16 @@ export function collection<const Name extends string, const All extends Fields>(
       ]
     },
     changes: (service: Opened) => collectionTopic(service.internals.service, service.internals.view.isSameForAll),
+    async start(service: Opened, infrastructure: Infrastructure) {
+      const { collection } = service
+      await resetChangedView(collection, infrastructure)
+      const atEnd = () => logReset(collection, infrastructure.clock.nowIso())
+      const running = [
+        startBackfill(collection, { ...infrastructure, atEnd }),
+        await keys.start?.(service as never, infrastructure as never),
+      ]
+      return { close: async () => void (await Promise.all(running.map((each) => each?.close()))) }
+    },
     jobs: {
       ...keys.jobs,
       [`purge-${name}`]: {

@@ -94,9 +94,7 @@ export async function collectionRoutes(
       changes,
       topic: collection.name,
       perAddress,
-      ...(!view.isSameForAll && {
-        view: { show: (rows, request) => view.show(rows, actorOf(request.principal)) },
-      }),
+      viewOf: (request) => view.of(() => actorOf(request.principal)),
     }),
   )
 

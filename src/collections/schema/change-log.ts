@@ -3,10 +3,11 @@
  * knows nothing of versions and editors.
  */
 import type { Dialect } from '../../platform/database/database.ts'
-import type { Described, DescribedField } from '../declare/describe.ts'
+import { type Described, type DescribedField, isOwnField } from '../declare/describe.ts'
 import { quote, storedFieldsOf, valueKindOf } from './tables.ts'
 
 type Entry = 'created' | 'updated' | 'deleted' | 'restored'
+type Values = [name: string, value: string][]
 
 export function createLogTriggers(collection: Described, dialect: Dialect): string[] {
   return dialect === 'sqlite' ? sqliteTriggers(collection) : postgresTriggers(collection)
@@ -16,18 +17,46 @@ function typeOf({ singular }: Described, entry: Entry): string {
   return `'${singular}.${entry}'`
 }
 
+/** What an entry has besides the row: the values before the change, of the fields that it has changed. No field has this name. */
+export const formerValues = '_was'
+
 /** The row as JSON, with the same text on both engines but for spaces. */
-function rowAsJson(collection: Described, from: 'new' | 'old' | 'added', dialect: Dialect): string {
+function rowAsJson(collection: Described, from: 'new' | 'old' | 'added', dialect: Dialect, more: Values = []): string {
   const fields = storedFieldsOf(collection).filter(({ name }) => !['created_at', 'updated_at'].includes(name))
-  const values: [name: string, value: string][] = [
+  const values: Values = [
     ...fields.map((field): [string, string] => [field.name, valueAsJson(field, from, dialect)]),
     ['version', `${from}.version`],
     ...['created_at', 'updated_at'].map((name): [string, string] => [name, timeAsJson(`${from}.${name}`, dialect)]),
+    ...more,
   ]
   if (dialect === 'sqlite') return `json_object(${values.map(([name, value]) => `'${name}', ${value}`).join(', ')})`
   // Not json_build_object, which takes a hundred arguments at most.
   const columns = values.map(([name, value]) => `${value} AS ${quote(name)}`).join(', ')
   return `(SELECT row_to_json(entry) FROM (SELECT ${columns}) AS entry)`
+}
+
+function formerValuesAsJson(collection: Described, dialect: Dialect): Values {
+  const fields = storedFieldsOf(collection).filter(({ name }) => !isOwnField(name))
+  if (fields.length === 0) return []
+  const [toJson, differ] = dialect === 'sqlite' ? ['json_quote', 'IS NOT'] : ['to_json', 'IS DISTINCT FROM']
+  const changed = fields.map((field) => {
+    const column = quote(field.name)
+    return `SELECT CAST('${field.name}' AS TEXT) AS name, ${toJson}(${valueAsJson(field, 'old', dialect)}) AS value
+      WHERE old.${column} ${differ} new.${column}`
+  })
+  const from = `FROM (${changed.join(' UNION ALL ')}) AS changed`
+  const values =
+    dialect === 'sqlite'
+      ? `json((SELECT json_group_object(name, json(value)) ${from}))`
+      : `(SELECT COALESCE(json_object_agg(name, value), '{}') ${from})`
+  return [[formerValues, values]]
+}
+
+/** What the service calculates from other columns is no change by itself. */
+function loggedColumnsOf(collection: Described): string {
+  const fields = storedFieldsOf(collection).filter(({ kind }) => kind !== 'computed')
+  const own = ['version', 'deleted_at', 'changed_by', 'changed_by_version', 'changed_via']
+  return [...fields.map(({ name }) => name), ...own].map(quote).join(', ')
 }
 
 /** Lists and JSON are stored as text; SQLite stores booleans as numbers. */
@@ -52,6 +81,8 @@ const sqliteNow = "strftime('%Y-%m-%dT%H:%M:%fZ')"
 function sqliteTriggers(collection: Described): string[] {
   const { table, name } = collection
   const [before, now] = (['old', 'new'] as const).map((each) => rowAsJson(collection, each, 'sqlite'))
+  const changed = rowAsJson(collection, 'new', 'sqlite', formerValuesAsJson(collection, 'sqlite'))
+  const columns = loggedColumnsOf(collection)
   const log = (type: string, from: 'new' | 'old', { actor, at }: { actor: string; at: string }, data = now) =>
     `INSERT INTO changes ${logColumns} VALUES ('${name}', ${type}, ${from}.id, ${actor}, ${at}, ${data});`
   const by = (column: string, condition: string) => `CASE WHEN ${condition} THEN new.${column} END`
@@ -64,15 +95,16 @@ function sqliteTriggers(collection: Described): string[] {
       ${log(typeOf(collection, 'created'), 'new', { actor: 'new.changed_by, new.changed_via', at: 'new.created_at' })}
     END`,
     // The change that gives the row its version is the one that is logged.
-    `CREATE TRIGGER ${table}_versioned AFTER UPDATE ON ${quote(table)} WHEN new.version <= old.version BEGIN
+    `CREATE TRIGGER ${table}_versioned AFTER UPDATE OF ${columns} ON ${quote(table)}
+    WHEN new.version <= old.version BEGIN
       UPDATE ${quote(table)} SET version = old.version + 1,
         updated_at = CASE WHEN new.updated_at IS old.updated_at THEN ${sqliteNow} ELSE new.updated_at END,
         changed_by_version = CASE WHEN new.changed_by IS old.changed_by THEN new.changed_by_version ELSE old.version + 1 END
         WHERE id = new.id;
     END`,
-    `CREATE TRIGGER ${table}_change_logged AFTER UPDATE ON ${quote(table)}
+    `CREATE TRIGGER ${table}_change_logged AFTER UPDATE OF ${columns} ON ${quote(table)}
     WHEN new.deleted_at IS NULL AND new.version > old.version BEGIN
-      ${log(updated, 'new', { actor: editor, at: 'new.updated_at' })}
+      ${log(updated, 'new', { actor: editor, at: 'new.updated_at' }, changed)}
     END`,
     // As it last was.
     `CREATE TRIGGER ${table}_deletion_logged AFTER UPDATE OF deleted_at ON ${quote(table)}
@@ -97,7 +129,9 @@ function sqliteTriggers(collection: Described): string[] {
 
 function postgresTriggers(collection: Described): string[] {
   const { table, name } = collection
-  const [before, now, added] = (['old', 'new', 'added'] as const).map((each) => rowAsJson(collection, each, 'postgres'))
+  const [before, added] = (['old', 'added'] as const).map((each) => rowAsJson(collection, each, 'postgres'))
+  const changed = rowAsJson(collection, 'new', 'postgres', formerValuesAsJson(collection, 'postgres'))
+  const columns = loggedColumnsOf(collection)
   const insert = `INSERT INTO changes ${logColumns}`
   const by = (column: string) =>
     `CASE WHEN NEW.changed_by_version = NEW.version OR NEW.changed_by IS DISTINCT FROM OLD.changed_by THEN NEW.${column} END`
@@ -129,14 +163,14 @@ function postgresTriggers(collection: Described): string[] {
       END IF;
       RETURN NEW;`,
     ),
-    `CREATE TRIGGER ${table}_versioned BEFORE UPDATE ON ${quote(table)}
+    `CREATE TRIGGER ${table}_versioned BEFORE UPDATE OF ${columns} ON ${quote(table)}
       FOR EACH ROW WHEN (NEW.version <= OLD.version) EXECUTE FUNCTION ${table}_add_version()`,
     functionOf(
       'log_change',
-      `${insert} VALUES ('${name}', ${updated}, NEW.id, ${editor}, NEW.updated_at, ${now});
+      `${insert} VALUES ('${name}', ${updated}, NEW.id, ${editor}, NEW.updated_at, ${changed});
       RETURN NULL;`,
     ),
-    `CREATE TRIGGER ${table}_change_logged AFTER UPDATE ON ${quote(table)}
+    `CREATE TRIGGER ${table}_change_logged AFTER UPDATE OF ${columns} ON ${quote(table)}
       FOR EACH ROW WHEN (NEW.deleted_at IS NULL) EXECUTE FUNCTION ${table}_log_change()`,
     // As it last was.
     functionOf(

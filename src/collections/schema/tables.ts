@@ -43,6 +43,9 @@ export function listTableOf({ table }: Described, { name }: DescribedField): str
 /** Of requests with an idempotency key. */
 export const keyTable = 'collection_requests'
 
+/** What the database knows of collections from the last start. */
+export const stateTable = 'collection_states'
+
 /** Texts are searched and sorted by a column in lower case, which the service writes. */
 export function keyColumnOf({ name }: Pick<DescribedField, 'name'>): string {
   return `${name}__key`

@@ -37,8 +37,8 @@ export interface ChangeTopic {
   readonly permissions?: readonly string[]
   /** Parses `ChangeRow.data`. */
   present(stored: string): unknown
-  /** The version of the row after the change, which must grow with every change of that row. */
-  versionOf?(type: string, stored: string): number
+  /** The version of the row after the change, which must grow with every change of that row. Undefined for an entry of none. */
+  versionOf?(type: string, stored: string): number | undefined
 }
 
 export const changeTable = 'changes'

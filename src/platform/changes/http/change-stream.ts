@@ -11,19 +11,32 @@ import type { ChangePage } from '../pages.ts'
 import type { PresentedChange } from '../topics.ts'
 import type { Held, HeldRequests } from './held-requests.ts'
 
-/** What each reader gets of the log, if it is not the same for all. */
+/** What a reader gets of the log, if it is not the same for all. */
 export interface ReaderView {
-  /** What this reader gets of these entries, as of now, with their places in the log. */
-  show(rows: readonly ChangeRow[], request: FastifyRequest): Promise<{ id: number; change: PresentedChange }[]>
+  /** Undefined: entries of all topics matter. */
+  topic: string | undefined
+  /** What this reader gets of these entries, as of now. */
+  show(rows: readonly ChangeRow[]): Promise<readonly ShownChange[]>
+}
+
+export interface ShownChange {
+  /** Its place in the log. */
+  id: number
+  change: PresentedChange
+  /** Whoever gets it begins anew, so nothing after it is sent. */
+  isLast?: boolean
 }
 
 export interface ChangeStreamsDeps {
   changes: ChangeLog
-  /** Undefined: all. */
-  topic: string | undefined
+  topic: string
   requests: HeldRequests
   /** The JSON text of an entry with this cursor. */
   textOf(row: ChangeRow, cursor: string): string
+}
+
+export interface StreamStart {
+  after: number
   view: ReaderView | undefined
 }
 
@@ -45,20 +58,25 @@ const streamHeaders = {
   'x-accel-buffering': 'no',
 }
 
-export function createChangeStreams({ changes, topic, requests, textOf, view }: ChangeStreamsDeps) {
-  const open = new Set<ServerResponse>()
+export function createChangeStreams({ changes, topic, requests, textOf }: ChangeStreamsDeps) {
+  /** Responses, with what to send if there is nothing else. */
+  const open = new Map<ServerResponse, () => string>()
   const encoded = new WeakMap<ChangePage, Buffer>()
   const heartbeats = startPeriodicTask({
     everyMs: heartbeatMs,
     async work() {
-      for (const response of open) if (!response.writableNeedDrain) response.write(comment)
+      for (const [response, idle] of open) if (!response.writableNeedDrain) response.write(idle())
     },
     onError() {},
   })
 
-  async function send(request: FastifyRequest, reply: FastifyReply, after: number): Promise<void> {
+  /** Without data it is no event, but tells the client where to go on if the connection is lost before the next. */
+  const placeOf = (position: number) => `id: ${changes.cursors.issue(position)}\n\n`
+
+  async function send(request: FastifyRequest, reply: FastifyReply, { after, view }: StreamStart): Promise<void> {
     const held = requests.hold(request, reply)
-    const query = { limit: entriesPerRead, maxBytes, ...(topic !== undefined && { topic }) }
+    const read = view ? view.topic : topic
+    const query = { limit: entriesPerRead, maxBytes, ...(read !== undefined && { topic: read }) }
     let first: ChangePage
     try {
       // Before the headers, so that an expired cursor gets its status.
@@ -73,16 +91,19 @@ export function createChangeStreams({ changes, topic, requests, textOf, view }: 
     // Not in chunks: a page is then one write of the same bytes for all readers.
     raw.removeHeader('transfer-encoding')
     raw.writeHead(200, { ...(reply.getHeaders() as Record<string, string>), ...streamHeaders })
-    open.add(raw)
+    let position = after
+    // The reader of a view may see nothing for long, while the log goes on.
+    open.set(raw, view ? () => placeOf(position) : () => comment)
     const onPage = view
       ? async ({ entries }: ChangePage) => {
-          const shown = await view.show(entries, request)
+          const shown = await view.show(entries)
+          position = entries.at(-1)?.id ?? position
           if (shown.length > 0) await write(raw, held, unpooledBytes(shown.map(shownEvent).join('')))
+          if (shown.at(-1)?.isLast) held.release()
         }
       : (page: ChangePage) => write(raw, held, eventsOf(page))
     try {
-      // Without data it is no event, but tells the client where to go on if the connection is lost before the first.
-      raw.write(`id: ${changes.cursors.issue(after)}\n\n`)
+      raw.write(placeOf(after))
       if (first.entries.length > 0) await onPage(first)
       await changes.pass({ ...query, after: first.position, signal: held.signal }, onPage)
     } catch (error) {
@@ -110,7 +131,7 @@ export function createChangeStreams({ changes, topic, requests, textOf, view }: 
     return `id: ${cursor}\ndata: ${textOf(row, cursor)}\n\n`
   }
 
-  function shownEvent({ id, change }: { id: number; change: object }): string {
+  function shownEvent({ id, change }: ShownChange): string {
     const cursor = changes.cursors.issue(id)
     return `id: ${cursor}\ndata: ${JSON.stringify({ cursor, ...change })}\n\n`
   }

@@ -8,26 +8,23 @@ import { addVary } from '../../http/vary.ts'
 import type { ConnectionsPerAddress } from '../../limiter/connections-per-address.ts'
 import type { ChangeRow } from '../change.ts'
 import type { ChangeLog } from '../change-log.ts'
-import type { PresentedChange } from '../topics.ts'
-import { createChangeStreams, type ReaderView } from './change-stream.ts'
+import { createChangeStreams, type ReaderView, type ShownChange } from './change-stream.ts'
 import { readChangesQuery, readStreamStart } from './changes-query.ts'
 import { createHeldRequests } from './held-requests.ts'
 
 export interface ChangesHandlerDeps {
   changes: ChangeLog
   topic: string
-  /** Shows entries of other topics too. */
-  view?: ReaderView
+  /** Undefined for readers who get what all get. */
+  viewOf?(request: FastifyRequest): ReaderView | undefined
   /** Limits streams and requests that wait. */
   perAddress: ConnectionsPerAddress
 }
 
-interface AnsweredPage {
-  entries: readonly ChangeRow[]
-  /** Of a reader with a view. */
-  shown: readonly { id: number; change: PresentedChange }[]
+interface AnsweredPage<Entry> {
+  entries: readonly Entry[]
   more: boolean
-  /** The last entry of the topic that the reader has seen. */
+  /** Where the reader goes on. */
   end: number
 }
 
@@ -36,17 +33,19 @@ type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<unknown
 /** The approximate bytes of an entry without its data. */
 const lengthOfRest = 300
 const rowsPerPart = 32
-/** That a reader with a view sees nothing of, until they are asked to go on themselves. */
+/** For a view, whatever the limit: most entries may be of others. */
+const entriesPerView = 200
+/** Of which a reader sees nothing, until they are asked to go on themselves. */
 const maxPages = 20
 
 export function createChangesHandler(
   app: FastifyInstance,
-  { changes, topic, view, perAddress }: ChangesHandlerDeps,
+  { changes, topic, viewOf, perAddress }: ChangesHandlerDeps,
 ): Handler {
   const negotiate = createNegotiation()
   const requests = createHeldRequests(app, perAddress)
   const texts = new WeakMap<ChangeRow, string>()
-  const streams = createChangeStreams({ changes, topic: view ? undefined : topic, requests, textOf, view })
+  const streams = createChangeStreams({ changes, topic, requests, textOf })
   app.addHook('onClose', () => streams.close())
 
   /** All but the cursor is made once for all readers of an entry. */
@@ -59,38 +58,76 @@ export function createChangesHandler(
     return `{"cursor":"${cursor}",${text}`
   }
 
-  const latest = () => (view ? changes.latest() : changes.latestOf(topic))
-  const issue = ({ id }: ChangeRow) => changes.cursors.issue(id)
+  const latest = (view: ReaderView | undefined) =>
+    view && view.topic === undefined ? changes.latest() : changes.latestOf(topic)
+  const issue = ({ id }: Pick<ChangeRow, 'id'>) => changes.cursors.issue(id)
 
-  async function readPage(request: FastifyRequest, reply: FastifyReply): Promise<AnsweredPage> {
+  async function readPage(request: FastifyRequest, reply: FastifyReply): Promise<AnsweredPage<ChangeRow>> {
     const { after: given, limit, waitSeconds } = readChangesQuery(request, changes.cursors)
-    const after = given ?? (await latest())
-    const query = { limit, ...(!view && { topic }) }
-    let page = await changes.read({ ...query, after })
-    let shown = (await view?.show(page.entries, request)) ?? []
-    const isEmpty = () => (view ? shown : page.entries).length === 0
-    const readOn = async () => {
-      page = await changes.read({ ...query, after: page.position })
-      shown = (await view?.show(page.entries, request)) ?? []
-    }
-    // What the reader does not see is no page.
-    for (let pages = 1; isEmpty() && page.more && pages < maxPages; pages++) await readOn()
-    if (waitSeconds > 0 && isEmpty() && request.method !== 'HEAD') {
-      const held = requests.hold(request, reply)
-      const heldAt = performance.now()
-      held.endAfter(waitSeconds * 1000)
-      // Entries of other topics are no reason to answer.
-      while (isEmpty() && !held.signal.aborted) {
-        await changes.wait(page.position, held.signal)
-        await readOn()
-      }
-      held.release()
-      // Waiting is no slowness, which the metrics would show.
-      request.startedAt += performance.now() - heldAt
+    const after = given ?? (await latest(undefined))
+    let page = await changes.read({ limit, topic, after })
+    if (waitSeconds > 0 && page.entries.length === 0) {
+      await hold(request, reply, waitSeconds, async (signal) => {
+        // Entries of other topics are no reason to answer.
+        while (page.entries.length === 0 && !signal.aborted) {
+          await changes.wait(page.position, signal)
+          page = await changes.read({ limit, topic, after: page.position })
+        }
+      })
     }
     const { entries, more } = page
-    // A view reads on from wherever it has come, also where it showed nothing.
-    return { entries, shown, more, end: view ? page.position : (entries.at(-1)?.id ?? after) }
+    return { entries, more, end: entries.at(-1)?.id ?? after }
+  }
+
+  async function readView(
+    view: ReaderView,
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ): Promise<AnsweredPage<ShownChange>> {
+    const { after: given, limit, waitSeconds } = readChangesQuery(request, changes.cursors)
+    const query = { limit: entriesPerView, ...(view.topic !== undefined && { topic: view.topic }) }
+    let end = given ?? (await latest(view))
+    let position = end
+    let more = true
+    let shown: readonly ShownChange[] = []
+    const isEmpty = () => shown.length === 0
+    const readOn = async () => {
+      const page = await changes.read({ ...query, after: position })
+      const all = await view.show(page.entries)
+      shown = all.slice(0, limit)
+      const last = shown.at(-1)
+      const isCut = last !== undefined && (shown.length < all.length || last.isLast === true)
+      position = page.position
+      // Of a topic, the position may be an entry of another one.
+      end = (isCut ? last.id : query.topic === undefined ? position : page.entries.at(-1)?.id) ?? end
+      more = page.more || (isCut && last.id !== page.entries.at(-1)?.id)
+    }
+    for (let pages = 0; isEmpty() && more && pages < maxPages; pages++) await readOn()
+    if (waitSeconds > 0 && isEmpty()) {
+      await hold(request, reply, waitSeconds, async (signal) => {
+        while (isEmpty() && !signal.aborted) {
+          await changes.wait(position, signal)
+          await readOn()
+        }
+      })
+    }
+    return { entries: shown, more, end }
+  }
+
+  async function hold(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    seconds: number,
+    wait: (signal: AbortSignal) => Promise<void>,
+  ): Promise<void> {
+    if (request.method === 'HEAD') return
+    const held = requests.hold(request, reply)
+    const heldAt = performance.now()
+    held.endAfter(seconds * 1000)
+    await wait(held.signal)
+    held.release()
+    // Waiting is no slowness, which the metrics would show.
+    request.startedAt += performance.now() - heldAt
   }
 
   /** If memory is short, entries are read again while they are sent. */
@@ -118,20 +155,23 @@ export function createChangesHandler(
   return async (request, reply) => {
     reply.header('cache-control', 'no-store')
     addVary(reply, 'accept')
+    const view = viewOf?.(request)
     if (negotiate(request.headers.accept).stream === 'preferred' && request.method !== 'HEAD') {
-      return streams.send(request, reply, readStreamStart(request, changes.cursors) ?? (await latest()))
+      const after = readStreamStart(request, changes.cursors) ?? (await latest(view))
+      return streams.send(request, reply, { after, view })
     }
-    const { entries, shown, end, more } = await readPage(request, reply)
     if (view) {
-      const data = shown.map(({ id, change }) => ({ cursor: changes.cursors.issue(id), ...change }))
-      return reply.send({ data, meta: { cursor: changes.cursors.issue(end), more } })
+      const { entries, end, more } = await readView(view, request, reply)
+      const data = entries.map(({ id, change }) => ({ cursor: issue({ id }), ...change }))
+      return reply.send({ data, meta: { cursor: issue({ id: end }), more } })
     }
+    const { entries, end, more } = await readPage(request, reply)
     return sendList(request, reply, {
       items: entries,
       toResource: (row) => ({ cursor: issue(row), ...changes.topics.present(row) }),
       lengthOf: ({ data }) => data.length + lengthOfRest,
       parts: (reading) => parts(entries, reading),
-      meta: () => ({ cursor: changes.cursors.issue(end), more }),
+      meta: () => ({ cursor: issue({ id: end }), more }),
     })
   }
 }

@@ -9,6 +9,8 @@ export interface Actor {
   userId: number | null
   /** The session or API key. */
   via: string | null
+  /** Of an API key with a list of permissions: whether that list allows one. */
+  allows?(permission: string): boolean
 }
 
 export const system: Actor = { principal: undefined, userId: null, via: null }
@@ -30,6 +32,7 @@ export function actorOf(principal: Principal | undefined): Actor {
     },
     userId: principal.id,
     via: principal.session,
+    ...(principal.key?.allows && { allows: principal.key.allows }),
   }
 }
 

@@ -298,7 +298,7 @@ export function createCollectionService({
     const once =
       key === undefined || actor.userId === null ? undefined : onceOf(requireKeyLength(key), read, actor.userId)
     const made = once && (await findMade(once))
-    if (made) return toRead(made, actor)
+    if (made) return readMade(made, actor)
     for (let tries = 0; ; tries++) {
       if (hooks.beforeWrite) {
         const early = compute(writing, undefined, writer.now)
@@ -329,11 +329,17 @@ export function createCollectionService({
           if (error.kind !== 'foreign_key') throw error
         }
         const again = once && (await findMade(once))
-        if (again) return toRead(again, actor)
+        if (again) return readMade(again, actor)
       }
       await requireChecks(statements.checkInsert(whole, writer), 'create', { writing: whole, actor })
       if (tries >= maxTries) throw errors.conflict()
     }
+  }
+
+  /** Whether its fields may be read is decided by the row as it is now. */
+  async function readMade(made: Record<string, unknown>, actor: Actor): Promise<ReadRow> {
+    const found = hasRowRules ? await find(made.id as number, actor) : undefined
+    return toRead({ ...found, ...made }, actor)
   }
 
   interface Once {

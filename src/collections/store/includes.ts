@@ -89,7 +89,7 @@ export function createIncludes({ db, registry }: IncludesDeps) {
 
   async function readRows(target: Described, { list, params, by }: Wanted, actor: Actor): Promise<ReadRow[]> {
     const service = registry.get(target)
-    if (!service) return []
+    if (!service || actor.allows?.(`${target.name}.read`) === false) return []
     const { statements } = service
     const rule = statements.readable(actor.principal, params)
     if (rule === false) return []

@@ -9,10 +9,10 @@ import { quote } from '../schema/tables.ts'
 export async function readUsers(
   db: Database,
   ids: readonly number[],
-  { principal }: Actor,
+  { principal, allows }: Actor,
 ): Promise<Map<number, Row & { name: string }>> {
   if (ids.length === 0) return new Map()
-  const seesEmails = !principal || principal.can('users.view')
+  const seesEmails = !principal || (principal.can('users.view') && allows?.('users.view') !== false)
   const sql = `SELECT id, name${seesEmails ? ', email' : ''} FROM ${quote(describedUsers.table)} WHERE ${idIsListed(db)}`
   const users = await db.all<Row & { name: string }>(sql, [toIdList(db, ids)])
   return new Map(users.map((user) => [user.id, user]))

@@ -3,6 +3,7 @@
 import { LRUCache } from 'lru-cache'
 import type { Clock } from '../../core/clock.ts'
 import { hashToken } from '../../core/hash-token.ts'
+import type { ActingKey } from '../../platform/access/program-keys.ts'
 import type { Principal } from '../../platform/access/route-guards.ts'
 import type { Log } from '../../platform/log/logger.ts'
 import { lastSecond } from './api-keys.schema.ts'
@@ -49,8 +50,11 @@ export function createKeyAuthenticator(deps: KeyAuthenticatorDeps) {
       session: `key ${id}`,
       token: { id: `key ${id}`, expiresAt: row.ends_at ?? never },
     }
-    const { can, hasRole } = owner
-    const key = { id, name, ownerRoles: owner.roles, owner: { can, hasRole } }
+    const standing: ActingKey['owner'] = {
+      can: (permission) => owner.can(permission),
+      hasRole: (role) => owner.hasRole(role),
+    }
+    const key = { id, name, ownerRoles: owner.roles, owner: standing }
     if (permissions === null) return Object.assign(owner, shared, { key })
     const allows = allowsOf(permissions)
     return {

@@ -7,11 +7,19 @@ import { exitCodes, FatalError } from '../core/fatal-error.ts'
 import { defineFeature, type Feature, isFeature } from '../platform/feature.ts'
 import { namedPlugin } from '../platform/http/named-plugin.ts'
 import type { Infrastructure } from '../platform/infrastructure.ts'
+import type { ConsolePages } from '../platform/pages/console-pages.ts'
 import { type Actor, system } from './actor.ts'
 import { collectionTopic } from './changes/topic.ts'
 import { createChangeView } from './changes/view.ts'
 import { logReset, resetChangedView } from './changes/view-changes.ts'
-import type { Collection, CollectionKeys, CollectionOptions, Fields } from './declare/collection.ts'
+import type {
+  Collection,
+  CollectionKeys,
+  CollectionOptions,
+  Fields,
+  FilterOption,
+  SortOption,
+} from './declare/collection.ts'
 import { type CollectionDeclaration, type Described, describeCollections } from './declare/describe.ts'
 import type { FieldDefinition } from './declare/fields.ts'
 import { startBackfill } from './schema/backfill.ts'
@@ -34,9 +42,14 @@ export interface CollectionApi {
   readonly collection: Described
 }
 
-export function collection<const Name extends string, const All extends Fields>(
-  options: CollectionOptions<Name, All> & CollectionKeys,
-): Collection<All, Name> {
+export function collection<
+  const Name extends string,
+  const All extends Fields,
+  const Sort extends SortOption<All> = readonly [],
+  const Filter extends FilterOption<All> = readonly [],
+>(
+  options: CollectionOptions<Name, All, Sort, Filter> & CollectionKeys,
+): Collection<All, Name, Sort[number], Filter[number]> {
   const { name, singular, path, fields, rules, sort, filter, search, check, keepDeleted, gone, title, ...rest } =
     options as unknown as CollectionDeclaration & CollectionKeys & Hooks & { migrations?: string }
   const { beforeWrite, alongside, migrations = join(callerFolder(), 'migrations'), ...keys } = rest
@@ -64,6 +77,10 @@ export function collection<const Name extends string, const All extends Fields>(
         ...((await keys.elements?.(service as never, config)) ?? []),
       ]
     },
+    pages: async (service: Opened, config: never) => {
+      const { createCollectionPages } = await import('./console/pages.ts')
+      return joinPages(createCollectionPages(service.internals), await keys.pages?.(service as never, config))
+    },
     changes: (service: Opened) => collectionTopic(service.internals.service, service.internals.view.isSameForAll),
     async start(service: Opened, infrastructure: Infrastructure) {
       const { collection } = service
@@ -86,7 +103,23 @@ export function collection<const Name extends string, const All extends Fields>(
     },
   } as never) as Feature
   declared.set(feature, { declaration, migrations })
-  return feature as Collection<All, Name>
+  return feature as Collection<All, Name, Sort[number], Filter[number]>
+}
+
+/** The pages that a declaration adds are beside those of the rows. */
+function joinPages(own: ConsolePages, added: ConsolePages | undefined): ConsolePages {
+  if (!added) return own
+  return {
+    ...added,
+    navigation: [...(own.navigation ?? []), ...(added.navigation ?? [])],
+    actions: [...(own.actions ?? []), ...(added.actions ?? [])],
+    finders: [...(own.finders ?? []), ...(added.finders ?? [])],
+    notices: { ...own.notices, ...added.notices },
+    routes: (kit) => async (app) => {
+      await own.routes?.(kit)(app)
+      await added.routes?.(kit)(app)
+    },
+  }
 }
 
 type Opened = ReturnType<typeof openCollection>
@@ -106,7 +139,15 @@ function openCollection(
   return {
     collection,
     db,
-    internals: { service, includes, view: createChangeView({ service, db, changes }), changes, perAddress, registry },
+    internals: {
+      service,
+      includes,
+      random: infrastructure.random,
+      view: createChangeView({ service, db, changes }),
+      changes,
+      perAddress,
+      registry,
+    },
     get: async (id: number, options?: { as?: Actor }) => (await service.get(id, as(options))).row,
     list: async (given: Parameters<typeof service.list>[0], options?: { as?: Actor }) =>
       service.list(given, as(options)),

@@ -13,6 +13,8 @@ export interface NavigationEntry {
   key?: string
   /** The entry is hidden from users without it. */
   permission?: string
+  /** The same for what no single permission says. */
+  may?(principal: Principal): boolean
   /** Ascending from the top; 100 by default. The first that a user may see is the page after signing in. */
   order?: number
 }
@@ -33,7 +35,9 @@ export function isBelow(path: string, place: string): boolean {
 }
 
 export function entriesFor(principal: Principal, navigation: readonly NavigationEntry[]): readonly NavigationEntry[] {
-  return navigation.filter(({ permission }) => permission === undefined || principal.can(permission))
+  return navigation.filter(
+    ({ permission, may }) => (permission === undefined || principal.can(permission)) && (may?.(principal) ?? true),
+  )
 }
 
 export function sideBar({ principal, path, navigation, hasPlayground }: SideBar): Html {

@@ -1,0 +1,113 @@
+/** The console pages of a collection, in a browser without scripts. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { shareService } from '../support/api.ts'
+import { openConsole } from '../support/console.ts'
+import { onAnyEngine } from '../support/databases.ts'
+import { type Helpdesk, startHelpdesk } from '../support/helpdesk.ts'
+
+onAnyEngine('a collection in the console', (engine) => {
+  const shared = shareService((t) => startHelpdesk(t, engine), {})
+
+  async function enter(api: Helpdesk, person: 'ada' | 'grace' | 'chief') {
+    const browser = openConsole(api)
+    await browser.signIn(api[person].email)
+    return browser
+  }
+
+  test('is listed, created by a form once however often it is sent, changed, deleted and brought back', async () => {
+    const api = await shared()
+    const browser = await enter(api, 'chief')
+    const home = await browser.open('/console/teams')
+    assert.match(home.text, /Teams.*Tickets.*Comments/)
+    await browser.open('/console/teams/new')
+    const team = await browser.follow(
+      await browser.submit('/console/teams', { name: 'Support', members: `${api.ada.id}` }),
+    )
+    assert.match(team.text, /The team is created\./)
+    const form = await browser.open('/console/tickets/new')
+    assert.match(form.html, /<select id="field-status" name="status">/)
+    const sent = {
+      ...form.hidden('/console/tickets'),
+      title: 'Printer',
+      team: '1',
+      tags: 'paper\ntoner',
+      priority: '4',
+      due: '2026-12-24',
+    }
+    const [created] = await Promise.all([
+      browser.post('/console/tickets', sent),
+      browser.post('/console/tickets', sent),
+    ])
+    const page = await browser.follow(created)
+    assert.match(page.text, /The ticket is created\..*Printer.*History Created by Ada/)
+    const list = await browser.open('/console/tickets')
+    assert.match(list.text, /1 ticket .*Printer.*Support.*Ada.*Open 4.*paper, toner 2026-12-24/)
+
+    await browser.open('/console/tickets/1')
+    const wrong = await browser.submit('/console/tickets/1', {
+      priority: '9',
+      tags: `ok\n${'x'.repeat(50)}`,
+      due: 'soon',
+    })
+    assert.equal(wrong.status, 422)
+    assert.match(wrong.text, /Must be at most 5\..*Line 2: Must be at most 40 characters\..*Must be a date\./)
+    const [one, other] = [await enter(api, 'chief'), await enter(api, 'chief')]
+    await one.open('/console/tickets/1')
+    await other.open('/console/tickets/1')
+    const saved = await one.follow(await one.submit('/console/tickets/1', { title: 'Scanner' }))
+    assert.match(saved.text, /The ticket is saved\..*Edited by Ada.*Title Printer → Scanner/)
+    const late = await other.submit('/console/tickets/1', { title: 'Copier' })
+    assert.equal(late.status, 412)
+    assert.match(late.text, /Somebody has changed it meanwhile/)
+    await other.submit('/console/tickets/1', { title: 'Copier' })
+    assert.match((await one.open('/console/tickets?q=copi')).text, /Copier/)
+
+    await one.open('/console/tickets/1')
+    const deleted = await one.follow(await one.submit('/console/tickets/1/delete'))
+    assert.match(deleted.text, /The ticket is deleted/)
+    const back = await one.follow(await one.submit('/console/tickets/1/restore'))
+    assert.match(back.text, /The ticket is back\./)
+  })
+
+  test('shows what the rules allow, and offers what they may allow', async () => {
+    const api = await shared()
+    const { body } = await api.post(
+      '/api/teams',
+      { name: `Console ${engine}`, members: [api.ada.id] },
+      api.chief.access,
+    )
+    const team = body.data.id
+    const ticket = (await api.post('/api/tickets', { title: 'For Ada', team, cost: 12.5 }, api.chief.access)).body.data
+      .id
+    const [ada, grace] = [await enter(api, 'ada'), await enter(api, 'grace')]
+    assert.match((await ada.open('/console/tickets')).text, /For Ada/)
+    const list = await grace.open('/console/tickets')
+    assert.match(list.text, /No tickets found/)
+    assert.doesNotMatch(list.text, /For Ada/)
+    assert.equal((await grace.open(`/console/tickets/${ticket}`)).status, 404)
+    const page = await ada.open(`/console/tickets/${ticket}`)
+    assert.doesNotMatch(page.html, /12\.5|name="cost"|Delete this/)
+    assert.equal((await ada.submit(`/console/tickets/${ticket}`, { title: 'Mine' })).status, 403)
+    assert.equal(
+      (await ada.post(`/console/tickets/${ticket}/delete`, page.hidden(`/console/tickets/${ticket}`))).status,
+      403,
+    )
+    const csv = await ada.open('/console/tickets/export')
+    assert.match(csv.html, /^id,title,body,team,author,assignee,status,priority,tags,due,created_at,updated_at\n/)
+    assert.match(csv.html, /For Ada/)
+    assert.doesNotMatch((await grace.open('/console/tickets/export')).html, /For Ada/)
+  })
+
+  test('says what is wrong with an address', async () => {
+    const api = await shared()
+    const browser = await enter(api, 'chief')
+    const { status, text } = await browser.open('/console/tickets?filter[priority][gte]=high')
+    assert.equal(status, 422)
+    assert.match(text, /This filter cannot be used filter\[priority\]\[gte\]: Must be an integer/)
+    assert.match(
+      (await browser.open('/console/tickets?sort=-priority&columns=title,priority')).text,
+      /Title Priority ↓/,
+    )
+  })
+})

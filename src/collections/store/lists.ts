@@ -8,6 +8,7 @@ import type { FieldType, Position, Sort } from '../../platform/listing/list-defi
 import { Params } from '../../platform/listing/list-params.ts'
 import { validationFailed } from '../../platform/validation/body-validation.ts'
 import { comparedTypeOf, type Described, type DescribedField, valuesOf } from '../declare/describe.ts'
+import type { Condition } from '../rules/sql.ts'
 import type { RulePrincipal } from '../rules/values.ts'
 import { castTo, hasKey, itemTypeOf, keyColumnOf, listTableOf, quote, sortExpression } from '../schema/tables.ts'
 import type { CollectionStatements } from './statements.ts'
@@ -131,10 +132,11 @@ function readFilters(given: readonly GivenFilter[], collection: Described, probl
     if (operator !== undefined && !Object.hasOwn(operators, operator)) {
       return refuse(`The operator must be one of ${Object.keys(operators).join(', ')}`)
     }
+    if (values.length === 0) return refuse('Must be given once')
     if (values.length > maxOneOf) return refuse(`Must be at most ${maxOneOf} values`)
     const read = values.map((value) => (value === null ? null : readFilter(value, field)))
     const isBound = operator !== undefined
-    if (read.includes(undefined) || read.length === 0 || (isBound && (read.length > 1 || read[0] === null))) {
+    if (read.includes(undefined) || (isBound && (read.length > 1 || read[0] === null))) {
       return refuse(wrongFilter(field))
     }
     return [{ field, operator: operator as Operator | undefined, values: read as Value[] }]
@@ -187,19 +189,25 @@ export function createLists({ db, collection, statements }: ListsDeps) {
     principal: RulePrincipal | undefined,
     params: Params,
   ): string[] | undefined {
-    const rule = statements.readable(principal, params)
-    const readable = request.filters.flatMap(({ field }) => {
-      const rule = field.definition.options.readable
-      return rule ? [statements.ruleOf(rule, principal, params)] : []
-    })
-    const conditions = [
-      rule,
-      ...readable,
-      ...request.filters.map((filter) => writeFilter(filter, { collection, dialect, params })),
-      ...(request.q === undefined ? [] : [writeSearch(request.q, collection, params)]),
-    ]
+    const conditions = [statements.readable(principal, params), ...requested(request, principal, params)]
     if (conditions.includes(false)) return undefined
     return ['target.deleted_at IS NULL', ...conditions.filter((each) => typeof each === 'string')]
+  }
+
+  /** A field that may be read in some rows finds only those. */
+  function requested(
+    { filters, q }: Pick<ListRequest, 'filters' | 'q'>,
+    principal: RulePrincipal | undefined,
+    params: Params,
+  ): Condition[] {
+    return [
+      ...filters.flatMap((filter) => {
+        const { readable } = filter.field.definition.options
+        const rule = readable ? [statements.ruleOf(readable, principal, params)] : []
+        return [...rule, writeFilter(filter, { collection, dialect, params })]
+      }),
+      ...(q === undefined ? [] : [writeSearch(q, collection, params)]),
+    ]
   }
 
   function pageSql(request: ListRequest, principal: RulePrincipal | undefined) {
@@ -240,20 +248,23 @@ export function createLists({ db, collection, statements }: ListsDeps) {
 
   async function count(request: ListRequest, principal: RulePrincipal | undefined): Promise<number | null> {
     const params = new Params()
-    const conditions = conditionsOf(request, principal, params)
-    if (!conditions) return 0
     if (request.isCounted) {
+      const conditions = conditionsOf(request, principal, params)
+      if (!conditions) return 0
       const sql = `SELECT count(*) AS found FROM ${table} WHERE ${conditions.join(' AND ')}`
       const [row] = await db.scan<{ found: number }>(sql, params.values)
       return row?.found ?? 0
     }
-    // By what an index finds, so that it takes the same time in a table of any size.
-    const equal = request.filters.filter(({ operator }) => operator === undefined)
-    const indexed = equal.map((filter) => writeFilter(filter, { collection, dialect, params }))
-    const where = ['target.deleted_at IS NULL', ...indexed].join(' AND ')
-    const sql = `WITH walked AS MATERIALIZED (SELECT target.id FROM ${table} WHERE ${where} LIMIT ${maxCounted + 1})
-      SELECT (SELECT count(*) FROM walked) AS walked,
-        (SELECT count(*) FROM ${table} WHERE target.id IN (SELECT id FROM walked) AND ${conditions.join(' AND ')}) AS found`
+    // Of a bounded number of rows that the reader may see: others must not make a difference.
+    const { filters } = request
+    const equal = filters.filter(({ operator }) => operator === undefined)
+    const rest = { ...request, filters: filters.filter((filter) => !equal.includes(filter)) }
+    const others = requested(rest, principal, params)
+    const walked = conditionsOf({ ...request, filters: equal, q: undefined }, principal, params)
+    if (!walked || others.includes(false)) return 0
+    const passes = others.filter((each) => typeof each === 'string').join(' AND ') || 'TRUE'
+    const sql = `SELECT count(*) AS walked, count(*) FILTER (WHERE ${passes}) AS found
+      FROM (SELECT * FROM ${table} WHERE ${walked.join(' AND ')} LIMIT ${maxCounted + 1}) AS target`
     const [row] = await db.scan<{ walked: number; found: number }>(sql, params.values)
     return row && row.walked <= maxCounted ? row.found : null
   }
@@ -268,6 +279,13 @@ export function createLists({ db, collection, statements }: ListsDeps) {
       ])
       const { position, limit, skip } = request
       const isBefore = position?.isBefore ?? false
+      const type = comparedTypeOf(collection.fields.get(request.sort.field) as DescribedField)
+      const positionOf = (row: Readonly<Record<string, unknown>>, isBefore: boolean): Position => ({
+        // SQLite does not know that the result of an expression is a boolean.
+        value: (type === 'boolean' ? Boolean(row.list_value) : row.list_value) as Position['value'],
+        id: row.id as number,
+        isBefore,
+      })
       const isFull = rows.length > limit
       const kept = isFull ? rows.slice(0, limit) : rows
       const [first, last] = [kept[0], kept.at(-1)]
@@ -285,10 +303,6 @@ export function createLists({ db, collection, statements }: ListsDeps) {
 }
 
 export type Lists = ReturnType<typeof createLists>
-
-function positionOf(row: Readonly<Record<string, unknown>>, isBefore: boolean): Position {
-  return { value: row.list_value as Position['value'], id: row.id as number, isBefore }
-}
 
 interface FilterPlace {
   collection: Described

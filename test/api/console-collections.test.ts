@@ -41,8 +41,9 @@ onAnyEngine('a collection in the console', (engine) => {
     ])
     const page = await browser.follow(created)
     assert.match(page.text, /The ticket is created\..*Printer.*History Created by Ada/)
-    const list = await browser.open('/console/tickets')
-    assert.match(list.text, /1 ticket .*Printer.*Support.*Ada.*Open 4.*paper, toner 2026-12-24/)
+    const list = await browser.open('/console/tickets?columns=title,team,author,status,priority,tags,due')
+    assert.match(list.text, /1 ticket .*Printer Support Ada Open 4 paper, toner 2026-12-24/)
+    assert.match((await browser.open('/console/tickets')).text, /Title Team Author Assignee Status Priority Cost Updated at Printer/)
 
     await browser.open('/console/tickets/1')
     const wrong = await browser.submit('/console/tickets/1', {

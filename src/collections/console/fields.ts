@@ -6,7 +6,7 @@ import { type Html, html } from '../../platform/pages/html.ts'
 import { actorOf, type Row } from '../actor.ts'
 import { type Described, type DescribedField, maxTextOf, valuesOf } from '../declare/describe.ts'
 import { decideRule } from '../rules/values.ts'
-import { writableFieldsOf } from '../store/values.ts'
+import { isMarker, writableFieldsOf } from '../store/values.ts'
 
 /** What rows refer to, by collection and id. */
 export type Titles = ReadonlyMap<Described, ReadonlyMap<number, string>>
@@ -88,7 +88,7 @@ export function formField(field: DescribedField, { values, problems, titles }: F
     label: labelOf(field),
     name,
     problems: { ...problems, fields: withItems(problems.fields, name) },
-    required: !optional && kind !== 'list' && definition.options.default === undefined,
+    required: !optional && kind !== 'list',
     autocomplete: 'off',
   }
   if (kind === 'choice')
@@ -167,7 +167,7 @@ function choiceField(
 ): Html {
   const errors = problems?.fields[name] ?? []
   const id = `field-${name}`
-  const chosen = value === undefined || value === null ? (definition.options.default ?? '') : value
+  const chosen = value ?? ''
   const all = definition.options.optional || chosen === '' ? [['', '–'] as const, ...options] : options
   return html`<div class="field">
 <label for="${id}">${label}${!required && html` <span class="optional">optional</span>`}</label>
@@ -186,6 +186,15 @@ function withItems(fields: Problems['fields'], name: string): Problems['fields']
     problems.map((each) => `Line ${Number(path.slice(name.length + 1)) + 1}: ${each}`),
   )
   return { ...fields, [name]: [...(fields[name] ?? []), ...messages] }
+}
+
+/** What a form for a new row begins with. */
+export function defaultValues(fields: readonly DescribedField[]): Values {
+  return Object.fromEntries(
+    fields.flatMap(({ name, definition: { options } }) =>
+      options.default === undefined || isMarker(options.default) ? [] : [[name, options.default]],
+    ),
+  )
 }
 
 /** A body as the API takes it, from the texts of a form. */

@@ -18,7 +18,7 @@ import { decideRule } from '../rules/values.ts'
 import type { CollectionService, ReadRow } from '../service.ts'
 import type { Includes } from '../store/includes.ts'
 import { exportedFields, exportRows, toCell } from '../transfer/export.ts'
-import { editableFields, pathOf, readForm, type Titles, titleOf, words } from './fields.ts'
+import { defaultValues, editableFields, pathOf, readForm, type Titles, titleOf, words } from './fields.ts'
 import { besideCards, columnsOf, deletedPage, detailsPage, formPage, listPage } from './views.ts'
 
 export interface CollectionPagesDeps {
@@ -153,7 +153,11 @@ function addPages(
   app.get(`${base}/new`, page, async (request, reply) => {
     service.requireDecided('create', actor(request))
     const fields = editableFields(collection, principalOf(request), true)
-    return send(request, reply, formPage(collection, { values: {}, fields, titles: new Map(), key: random.id() }))
+    return send(
+      request,
+      reply,
+      formPage(collection, { values: defaultValues(fields), fields, titles: new Map(), key: random.id() }),
+    )
   })
 
   app.post<{ Body: Record<string, unknown> }>(base, page, async (request, reply) => {

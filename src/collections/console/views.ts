@@ -39,6 +39,9 @@ export interface ListView {
   mayCreate: boolean
 }
 
+/** Beside the title and the time of the last change. More are for those who ask. */
+const usualColumns = 7
+
 const plural = ({ name }: Described) => name.replaceAll('-', ' ')
 const one = ({ singular }: Described) => singular.replaceAll('-', ' ')
 const wordsFor = (collection: Described) => ({
@@ -61,10 +64,12 @@ export function columnsOf(collection: Described, titlesOf: () => Titles): Column
       cell: (row) => html`<a href="${path}/${row.id}">${titleOf(collection, row)}</a>`,
     },
     ...own.map(
-      (field): Column<Row> => ({
+      (field, i): Column<Row> => ({
         name: field.name,
         label: labelOf(field),
-        ...((isLong(field) || field.name === 'created_at') && { isExtra: true }),
+        ...((isLong(field) || field.name === 'created_at' || (i >= usualColumns && field.name !== 'updated_at')) && {
+          isExtra: true,
+        }),
         ...(sorts.includes(field.name) && { sort: field.name }),
         cell: (row) => showValue(field, row[field.name], titlesOf()),
       }),

@@ -43,7 +43,10 @@ onAnyEngine('a collection in the console', (engine) => {
     assert.match(page.text, /The ticket is created\..*Printer.*History Created by Ada/)
     const list = await browser.open('/console/tickets?columns=title,team,author,status,priority,tags,due')
     assert.match(list.text, /1 ticket .*Printer Support Ada Open 4 paper, toner 2026-12-24/)
-    assert.match((await browser.open('/console/tickets')).text, /Title Team Author Assignee Status Priority Cost Updated at Printer/)
+    assert.match(
+      (await browser.open('/console/tickets')).text,
+      /Title Team Author Assignee Status Priority Cost Updated at Printer/,
+    )
 
     await browser.open('/console/tickets/1')
     const wrong = await browser.submit('/console/tickets/1', {
@@ -110,5 +113,20 @@ onAnyEngine('a collection in the console', (engine) => {
       (await browser.open('/console/tickets?sort=-priority&columns=title,priority')).text,
       /Title Priority ↓/,
     )
+  })
+
+  test('is documented with its fields, rules, indexes and rows, for those who may see that', async () => {
+    const api = await shared()
+    const browser = await enter(api, 'chief')
+    const list = await browser.open('/console/collections')
+    assert.match(list.text, /Collections.*Teams \/api\/teams \d+ \d+.* KB Tickets \/api\/tickets/)
+    const { text } = await browser.open('/console/collections/tickets')
+    assert.match(text, /status one of open, pending, closed, by default open/)
+    assert.match(text, /cost number with 2 decimals, at least 0, optional if you have the permission tickets\.costs/)
+    assert.match(text, /Read author is you or members of the team include you or you have the permission tickets\.view/)
+    assert.match(text, /tickets__live/)
+    assert.match(text, /latchkey\.collection\('tickets'\)\.list/)
+    assert.equal((await browser.open('/console/collections/nothing')).status, 404)
+    assert.equal((await (await enter(api, 'ada')).open('/console/collections')).status, 403)
   })
 })

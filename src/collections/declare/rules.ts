@@ -15,7 +15,8 @@ export type Operand = { kind: 'value'; value: Scalar | null } | { kind: 'me' } |
 
 export const comparisons = ['is', 'isNot', 'lt', 'lte', 'gt', 'gte'] as const
 export type Comparison = (typeof comparisons)[number]
-export type Action = 'read' | 'create' | 'update' | 'delete'
+export const actions = ['read', 'create', 'update', 'delete'] as const
+export type Action = (typeof actions)[number]
 
 /** A comparison with null is false, including `isNot`. */
 export type Rule =

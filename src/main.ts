@@ -56,6 +56,15 @@ program
   })
 
 program
+  .command('collections:show')
+  .description('show the declared collections with their fields, rules and lists')
+  .argument('[name]', 'of one collection; all by default')
+  .action(async (name: string | undefined) => {
+    const { collectionsShow } = await import('./commands/collections-show.ts')
+    collectionsShow(settings.extensions, name)
+  })
+
+program
   .command('new')
   .description('write an extension to begin with: routes, a table, GraphQL and a test, in a folder of its own')
   .argument('<name>', 'lower-case letters and digits, such as orders')

@@ -19,7 +19,15 @@ import { keyTable, quote, storedFieldsOf } from './schema/tables.ts'
 import { createLists, type GivenList, type ListedPage, readList } from './store/lists.ts'
 import { type Checking, createStatements, type Failure, type Writer, type Writing } from './store/statements.ts'
 import { readUsers } from './store/users.ts'
-import { compileBodies, defaultOf, fromStoredValue, isMarker, type ReadBody, toStoredValue } from './store/values.ts'
+import {
+  compileBodies,
+  defaultOf,
+  fromStoredValue,
+  isMarker,
+  type ReadBody,
+  toStoredValue,
+  wrong,
+} from './store/values.ts'
 
 export interface ReadRow {
   row: Row
@@ -243,7 +251,7 @@ export function createCollectionService({
     }
     const missing = failures.flatMap((each) => (each.kind === 'missing' ? (each.field ?? []) : []))
     const paths = await Promise.all(missing.map((name) => missingOf(name, writing, actor)))
-    return validationFailed(Object.fromEntries(paths.flat().map((path) => [path, ['Does not exist']])))
+    return validationFailed(Object.fromEntries(paths.flat().map((path) => [path, [wrong.missing]])))
   }
 
   /** The relation, or the items of a list of them that refer to nothing. */
@@ -257,8 +265,8 @@ export function createCollectionService({
     return items.length > 0 ? items : [name]
   }
 
-  /** Which unique fields are taken, by live rows other than this one. */
-  async function refuseTaken(row: Readonly<Record<string, unknown>>, id: number | null): Promise<AppError> {
+  /** Throws which unique fields are taken, by live rows other than this one. By now, there may be none. */
+  async function refuseTaken(row: Readonly<Record<string, unknown>>, id: number | null): Promise<void> {
     const details: Record<string, string[]> = {}
     for (const { name, definition } of stored) {
       const { unique, uniqueWithin } = definition.options
@@ -271,7 +279,7 @@ export function createCollectionService({
       )
       if (taken) details[name] = ['Is already taken']
     }
-    return Object.keys(details).length > 0 ? validationFailed(details) : errors.conflict()
+    if (Object.keys(details).length > 0) throw validationFailed(details)
   }
 
   /** Runs a batch. Undefined if a deciding statement decided against it. */
@@ -325,8 +333,8 @@ export function createCollectionService({
           if (found) return await afterWrite(found, actor)
         } catch (error) {
           if (!(error instanceof ConstraintError)) throw error
-          if (error.kind === 'unique') throw await refuseTaken(whole.values, null)
-          if (error.kind !== 'foreign_key') throw error
+          if (error.kind === 'unique') await refuseTaken(whole.values, null)
+          else if (error.kind !== 'foreign_key') throw error
         }
         const again = once && (await findMade(once))
         if (again) return readMade(again, actor)
@@ -422,8 +430,8 @@ export function createCollectionService({
           if (found) return await afterWrite(found, actor)
         } catch (error) {
           if (!(error instanceof ConstraintError)) throw error
-          if (error.kind === 'unique') throw await refuseTaken({ ...(await find(id, system)), ...whole.values }, id)
-          if (error.kind !== 'foreign_key') throw error
+          if (error.kind === 'unique') await refuseTaken({ ...(await find(id, system)), ...whole.values }, id)
+          else if (error.kind !== 'foreign_key') throw error
         }
       }
       await requireChecks(statements.checkUpdate(id, whole, writer), 'update', { writing: whole, actor })
@@ -525,24 +533,31 @@ export function createCollectionService({
     return [...registry.keys()].some((other) => referencesTo(parent, other).length > 0)
   }
 
+  /** Deleted or not, whoever may read it. */
+  async function findAny(id: number): Promise<Record<string, unknown> | undefined> {
+    return db.get(`SELECT ${statements.returned} FROM ${quote(collection.table)} WHERE id = $1`, [id])
+  }
+
   /** Idempotent. */
   async function restore(id: number | undefined, actor: Actor): Promise<ReadRow> {
     if (id === undefined) throw errors.notFound()
     const writer = writerOf(actor)
     const since = new Date(clock.now() - (collection.keptMs ?? 0)).toISOString()
-    const statement = statements.restore(id, since, writer)
+    const stored = hooks.alongside && (await findAny(id))
+    const statement = statements.restore(id, since, writer, stored ? (stored.version as number) : null)
     try {
       const locks = statements.lockParents(collection, id)
-      const batch = statement && [...locks, { ...statement, decides: true }, ...restoring(id, writer)]
+      const batch = statement && [
+        ...locks,
+        { ...statement, decides: true },
+        ...restoring(id, writer),
+        ...alongsideOf(undefined, stored && wholeRow(stored)),
+      ]
       const found = batch && (await run(batch, locks.length))
       if (found) return await afterWrite(found, actor)
     } catch (error) {
       if (!(error instanceof ConstraintError) || error.kind !== 'unique') throw error
-      const row = await db.get<Record<string, unknown>>(
-        `SELECT ${statements.returned} FROM ${quote(collection.table)} WHERE id = $1`,
-        [id],
-      )
-      throw await refuseTaken(row ?? {}, id)
+      await refuseTaken((await findAny(id)) ?? {}, id)
     }
     const live = await find(id, actor)
     if (live) {
@@ -554,8 +569,7 @@ export function createCollectionService({
     if (!row) throw errors.notFound()
     if (!row.allowed) throw errors.forbidden('delete')
     const missing = missingOf(row)
-    if (missing.length > 0)
-      throw validationFailed(Object.fromEntries(missing.map((field) => [field, ['Does not exist']])))
+    if (missing.length > 0) throw validationFailed(Object.fromEntries(missing.map((field) => [field, [wrong.missing]])))
     throw errors.conflict()
   }
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { onEachEngine } from '../support/databases.ts'
 import { makeKey } from '../support/keys.ts'
-import { again, many } from '../support/people.ts'
+import { again, many, password } from '../support/people.ts'
 import { shareWorkshop } from '../support/workshop.ts'
 
 onEachEngine('a row of a collection', (engine) => {
@@ -114,6 +114,10 @@ onEachEngine('a row of a collection', (engine) => {
     const part = await make('/api/parts', { name: 'Bolt', maker: maker.id }, access)
     const refused = await remove(maker.path)
     assert.deepEqual([refused.status, refused.body], [409, { error: 'Is still referred to' }])
+    const banned = await make('/api/makers', { name: 'Banned' }, access)
+    const refusedOne = await post('/api/reviews', { part: part.id, text: 'x', about: banned.id }, access)
+    assert.deepEqual([refusedOne.status, refusedOne.body.details], [422, { about: ['Must not be banned'] }])
+    assert.equal((await post('/api/reviews', { part: part.id, text: 'About nothing' }, access)).status, 201)
     const reviews = await many(3, (i) =>
       make('/api/reviews', { part: part.id, text: `Review ${i}`, about: maker.id }, access),
     )
@@ -140,6 +144,9 @@ onEachEngine('a row of a collection', (engine) => {
     const versions = (await get(`${one.path}/versions`, access)).body.data
     assert.deepEqual([versions[0].type, versions[0].changes], ['review.updated', { about: [maker.id, null] }])
     assert.equal((await post('/api/reviews', { part: part.id, text: 'x', about: maker.id }, access)).status, 422)
+    // Users too.
+    const leaving = await request('DELETE', '/api/auth/me', { json: { password }, token: access })
+    assert.deepEqual([leaving.status, leaving.body], [409, { error: 'User is still referred to' }])
   })
 
   test('is deleted and restored with the tree below it', async () => {
@@ -222,7 +229,7 @@ onEachEngine('a row of a collection', (engine) => {
   })
 
   test('is written with what a hook makes of it, and not if statements decide against it', async () => {
-    const { signInAs, make, patch, get, post, request, interruption } = await shared()
+    const { signInAs, make, patch, get, post, request, db, interruption } = await shared()
     const { access } = await signInAs('user')
     const tally = await make('/api/tallies', { name: 'Sum', add: 5 }, access)
     const totalOf = async () => (await get(tally.path, access)).body.data.attributes.total
@@ -236,7 +243,18 @@ onEachEngine('a row of a collection', (engine) => {
     assert.equal((await patch(tally.path, { add: 80 }, access)).status, 409)
     assert.equal((await post('/api/tallies', { name: 'Much', add: 101 }, access)).status, 409)
     assert.equal(await totalOf(), 25)
+    const once = { json: { name: 'Once', add: 7 }, token: access, headers: { 'idempotency-key': 'tally' } }
+    const [first, second] = [await request('POST', '/api/tallies', once), await request('POST', '/api/tallies', once)]
+    assert.deepEqual([first.body.data.attributes.total, second.body], [7, first.body])
     assert.equal((await request('DELETE', tally.path, { token: access })).status, 409)
+    const none = await make('/api/tallies', { name: 'None' }, access)
+    assert.equal((await request('DELETE', none.path, { token: access })).status, 204)
+    const setLimit = (limit: number) =>
+      db.write({ sql: 'UPDATE tallies SET "limit" = $1 WHERE id = $2', params: [limit, none.id] })
+    await setLimit(-1)
+    assert.equal((await post(`${none.path}/restore`, {}, access)).status, 409)
+    await setLimit(1)
+    assert.equal((await post(`${none.path}/restore`, {}, access)).status, 200)
     // The row changes while the hook of another change runs: it runs again, with the new one.
     let runs = 0
     interruption.beforeWrite = async () => {
@@ -265,14 +283,20 @@ onEachEngine('a row of a collection', (engine) => {
   test('of an anonymous client is read, created and changed where the rules say everybody', async () => {
     const { signInAs, post, get, patch, request } = await shared()
     const { access, id } = await signInAs('user')
-    const made = await post('/api/notices', { text: 'Hello' })
+    const made = await post('/api/board/notices', { text: 'Hello' })
     assert.equal(made.status, 201, JSON.stringify(made.body))
     assert.equal(made.body.data.attributes.author, null)
     const path = made.headers.get('location') as string
+    assert.match(path, /^\/api\/board\/notices\/\d+$/)
     assert.deepEqual((await get(path)).body, made.body)
-    assert.equal((await get('/api/notices?sort=-text')).status, 200)
-    assert.equal((await post('/api/notices', { text: 'Hello', author: id })).status, 403)
-    assert.equal((await post('/api/notices', {})).body.details.text[0], 'Must not be blank')
+    await post('/api/board/notices', { text: 'Second' })
+    const paged = await get('/api/board/notices?per_page=1')
+    assert.match(paged.headers.get('link') ?? '', /^<\/api\/board\/notices\?per_page=1&cursor=[\w-]+>; rel="next"$/)
+    const searched = await request('GET', '/api/board/notices?q=x', { headers: { accept: 'application/problem+json' } })
+    assert.deepEqual([searched.status, searched.body.rule], [403, 'you have the permission notices.drafts'])
+    assert.equal((await get('/api/board/notices?sort=-text')).status, 200)
+    assert.equal((await post('/api/board/notices', { text: 'Hello', author: id })).status, 403)
+    assert.equal((await post('/api/board/notices', {})).body.details.text[0], 'Must not be blank')
     assert.equal((await patch(path, { text: 'Changed' })).status, 200)
     assert.equal((await patch(path, { is_open: false })).status, 200)
     assert.equal((await patch(path, { text: 'Closed' })).status, 403)
@@ -281,7 +305,7 @@ onEachEngine('a row of a collection', (engine) => {
     assert.equal((await request('DELETE', path)).status, 401)
     assert.equal((await request('DELETE', path, { token: access })).status, 403)
     // Nothing is kept of what is deleted.
-    const own = await post('/api/notices', { text: 'Mine' }, access)
+    const own = await post('/api/board/notices', { text: 'Mine' }, access)
     const ownPath = own.headers.get('location') as string
     assert.equal((await request('DELETE', ownPath, { token: access })).status, 204)
     assert.equal((await post(`${ownPath}/restore`, {}, access)).status, 404)

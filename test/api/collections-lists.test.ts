@@ -254,7 +254,7 @@ onEachEngine('a list of a collection', (engine) => {
   })
 
   test('shows, counts and links only rows that its reader may see', async () => {
-    const { list, signInAs, ids, one, ada, makerPath, patch, given } = await stock()
+    const { list, request, signInAs, ids, one, ada, makerPath, patch, given } = await stock()
     const grace = await signInAs('user')
     const nothing = await list('count=exact', grace.access)
     assert.deepEqual(nothing.body, { data: [], meta: { total: 0, per_page: 20, next: null, prev: null } })
@@ -279,6 +279,11 @@ onEachEngine('a list of a collection', (engine) => {
     await patch(`/api/parts/${ids[7]}`, { name: 'Aaa' }, ada.access)
     const again = await list(`per_page=1&sort=name&cursor=${two.body.meta.next}`, grace.access)
     assert.equal(again.headers.get('etag'), tag)
+    const known = await request('GET', `/api/parts?per_page=1&sort=name&cursor=${two.body.meta.next}`, {
+      token: grace.access,
+      headers: { 'if-none-match': tag },
+    })
+    assert.deepEqual([known.status, known.body], [304, ''])
     await patch(makerPath, { members: [] }, ada.access)
     assert.equal((await list('', grace.access)).body.meta.total, 0)
     assert.equal((await list('')).body.meta.total, given.length)

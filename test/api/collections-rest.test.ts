@@ -43,6 +43,8 @@ onEachEngine('writing a row', (engine) => {
     })
     assert.equal((await patch(own.path, { name: 'Nut' }, ada.access, stale)).status, 403)
     assert.equal((await patch(own.path, {}, ada.access)).status, 403)
+    const early = await patch(own.path, { due: '2026-02-02', sold: '2026-02-01' }, ada.access)
+    assert.deepEqual([early.status, early.body.details], [422, { sold: ['Must not be before it is due'] }])
     const changed = await patch(own.path, { name: 'Nut' }, inspector.access, stale)
     assert.deepEqual([changed.status, changed.body], [412, { error: 'Part has changed' }])
     assert.equal((await patch(own.path, {}, inspector.access, stale)).status, 412)
@@ -103,6 +105,7 @@ onEachEngine('writing a row', (engine) => {
       [{ sizes: [1, 0] }, { 'sizes.1': ['Must be at least 1'] }],
       [{ maker: 999999 }, { maker: ['Does not exist'] }],
       [{ maker: -1 }, { maker: ['Does not exist'] }],
+      [{ maker: -1e300 }, { maker: ['Does not exist'] }],
       [{ maker: '1' }, { maker: ['Must be an integer'] }],
       [{ helpers: [1, 999999, 1, 888888] }, { 'helpers.1': ['Does not exist'], 'helpers.3': ['Does not exist'] }],
       [
@@ -252,10 +255,21 @@ onEachEngine('writing a row', (engine) => {
     assert.equal((await patch(path, { owner: grace.id }, ada.access)).status, 403)
     assert.equal((await patch(path, { origin: 'Bonn' }, ada.access)).status, 403)
     assert.equal((await patch(path, { origin: null }, ada.access)).status, 403)
+    await patch(path, { cost: 5 }, (await signInAs('admin')).access)
+    const changesFor = async (access: string) =>
+      (await get(`${path}/versions`, access)).body.data.flatMap(({ changes }: { changes: object }) =>
+        Object.keys(changes),
+      )
+    const [ownChanges, paidChanges] = [await changesFor(ada.access), await changesFor(accountant.access)]
+    assert.deepEqual(
+      [ownChanges.includes('note'), ownChanges.includes('cost'), ownChanges.includes('secret')],
+      [true, false, false],
+    )
+    assert.deepEqual([paidChanges.includes('note'), paidChanges.includes('cost')], [false, true])
     // Nor does it tell what cannot be read.
     for (const secret of [7, 8, null])
       assert.equal((await patch(path, { secret }, ada.access)).status, 403, `${secret}`)
-    assert.equal((await patch(path, { cost: null }, ada.access)).status, 403)
+    for (const cost of [5, 6, null]) assert.equal((await patch(path, { cost }, ada.access)).status, 403, `${cost}`)
     const accept = { accept: 'application/problem+json' }
     const problem = await patch(path, { origin: 'Bonn' }, ada.access, accept)
     assert.deepEqual([problem.status, problem.body.rule], [403, 'no one'])

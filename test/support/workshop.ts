@@ -140,6 +140,7 @@ function declare(migrations: string, interruption: Interruption): Feature[] {
       update: row.author.is(me),
       delete: row.author.is(me),
     },
+    check: [row.about.name.isNot('Banned'), 'Must not be banned'],
     filter: ['part'],
   })
 
@@ -169,8 +170,10 @@ function declare(migrations: string, interruption: Interruption): Feature[] {
   /** Anybody reads and writes them. They are not kept. */
   const notices = collection({
     name: 'notices',
+    path: '/api/board/notices',
     migrations,
     fields: {
+      draft: text({ max: 100, optional: true, readable: can('notices.drafts') }),
       text: text({ max: 100 }),
       is_open: boolean({ default: true }),
       author: belongsTo(users, { default: me, optional: true, writable: never }),
@@ -183,6 +186,7 @@ function declare(migrations: string, interruption: Interruption): Feature[] {
     },
     keepDeleted: false,
     sort: ['text'],
+    search: ['text', 'draft'],
   })
 
   /** A tally goes up by what is added to it. */

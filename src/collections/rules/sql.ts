@@ -23,6 +23,8 @@ export interface RuleSqlOptions {
    * field that an update leaves as it is.
    */
   given?: { side: FieldPath['side']; parameterOf(field: DescribedField): string | undefined }
+  /** A comparison with a null of a related row, or with one of none, is null instead of false. */
+  keepsNull?: boolean
 }
 
 interface Writing extends RuleSqlOptions {
@@ -129,8 +131,9 @@ function reach(
   const alias = `related_${writing.depth + 1}`
   const condition = toCondition(({ name }) => `${alias}.${quote(name)}`)
   if (typeof condition === 'boolean') return condition
-  return `EXISTS (SELECT 1 FROM ${quote(through.target?.table ?? '')} ${alias}
-    WHERE ${alias}.id = ${columnAt(side, through, writing)}${isLive(through.target, alias)} AND ${condition})`
+  const from = `FROM ${quote(through.target?.table ?? '')} ${alias}
+    WHERE ${alias}.id = ${columnAt(side, through, writing)}${isLive(through.target, alias)}`
+  return writing.keepsNull ? `(SELECT ${condition} ${from})` : `EXISTS (SELECT 1 ${from} AND ${condition})`
 }
 
 /** A deleted row grants nothing. Users are not kept when they are deleted. */

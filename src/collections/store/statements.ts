@@ -171,7 +171,7 @@ export function createStatements(collection: Described, dialect: Dialect) {
 
   /** A comparison with null is no violation, as in a CHECK of SQL. */
   function writeCheck(rule: Rule, rest: RestOfRule): Condition {
-    const condition = writeRule(rule, collection, { ...rest, dialect, principal: nobody, alias })
+    const condition = writeRule(rule, collection, { ...rest, dialect, principal: nobody, alias, keepsNull: true })
     return typeof condition === 'string' ? `COALESCE(${condition}, TRUE)` : condition
   }
 
@@ -233,12 +233,12 @@ export function createStatements(collection: Described, dialect: Dialect) {
     },
 
     /** Undoes a deletion since this time, for those who may delete the row. */
-    restore(id: number, since: string, writer: Writer): WriteStatement {
+    restore(id: number, since: string, writer: Writer, version: number | null = null): WriteStatement {
       const params = new Params()
       const { columns } = edited(writer, params)
       const rule = ruleOf(collection.rules?.delete, writer, { params })
       const deleted = `${alias}.deleted_at > ${castTo(time, params.add(since), dialect)}`
-      const conditions = [...foundBy({ id, version: null }, writer, params), deleted, ...haveParents(), rule]
+      const conditions = [...foundBy({ id, version }, writer, params), deleted, ...haveParents(), rule]
       return updating(params, `deleted_at = NULL, ${columns}`, conditions)
     },
 

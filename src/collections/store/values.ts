@@ -38,6 +38,7 @@ const timePattern = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\
 
 export const wrong = {
   blank: 'Must not be blank',
+  missing: 'Does not exist',
   day: 'Must be a date',
   time: 'Must be a time of ISO 8601 with its zone',
   oneOf: (values: readonly string[]) => `Must be one of ${values.join(', ')}`,
@@ -172,7 +173,7 @@ function compileValue(definition: FieldDefinition, target: Described | undefined
         maximum: max ?? Number.MAX_SAFE_INTEGER,
       })
     case 'belongsTo':
-      return plain({ type: 'integer', maximum: Number.MAX_SAFE_INTEGER })
+      return compileId()
     case 'decimal':
       return compileDecimal(options.scale ?? 0, min, max)
     case 'choice':
@@ -217,6 +218,15 @@ function plain(schema: Parameters<typeof compilePlain>[0] extends infer Schema ?
 
 const checkOf = (isValid: (text: string) => boolean, message: string) => (text: string) =>
   isValid(text) ? [] : [message]
+
+/** What no row can have as its id, none has. */
+function compileId(): ReadValue {
+  const read = plain({ type: 'integer' })
+  return (raw, written) => {
+    const outcome = read(raw, written)
+    return 'value' in outcome && !Number.isSafeInteger(outcome.value) ? refuse(wrong.missing) : outcome
+  }
+}
 
 /** Exact: by its digits as they are written, rounded half up. */
 function compileDecimal(scale: number, min: number | undefined, max: number | undefined): ReadValue {

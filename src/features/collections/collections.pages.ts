@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import type { Described } from '../../collections/declare/describe.ts'
 import { actions } from '../../collections/declare/rules.ts'
 import { describeRule } from '../../collections/rules/sentence.ts'
-import { indexesOf, quote } from '../../collections/schema/tables.ts'
+import { indexesOf } from '../../collections/schema/tables.ts'
 import type { Registry } from '../../collections/service.ts'
 import type { Database } from '../../platform/database/database.ts'
 import { httpErrors } from '../../platform/http/http-errors.ts'
@@ -13,6 +13,7 @@ import type { PageKit } from '../../platform/pages/console-pages.ts'
 import { html } from '../../platform/pages/html.ts'
 import type { Page } from '../../platform/pages/pages.ts'
 import { describeField } from './collections.show.ts'
+import { type Extent, measure } from './collections.store.ts'
 
 export interface CollectionsPagesDeps extends PageKit {
   registry: Registry
@@ -23,12 +24,6 @@ export interface CollectionsPagesDeps extends PageKit {
 }
 
 const mayView = { config: { access: { permission: 'collections.view' }, docs: false } } as const
-
-interface Extent {
-  rows: number
-  deleted: number
-  bytes: number
-}
 
 export function addCollectionsPages(
   app: FastifyInstance,
@@ -50,18 +45,6 @@ export function addCollectionsPages(
       collectionPage(collection, { extent: await measure(db, collection), address, dialect: db.dialect }),
     )
   })
-}
-
-/** Takes time with the table; the page is for the few who run the service. */
-async function measure(db: Database, { table }: Described): Promise<Extent> {
-  const size =
-    db.dialect === 'sqlite'
-      ? `(SELECT COALESCE(sum(pgsize), 0) FROM dbstat WHERE name IN (SELECT name FROM sqlite_schema WHERE tbl_name = '${table}'))`
-      : `pg_total_relation_size('${quote(table)}')`
-  const [found] = await db.scan<Extent>(
-    `SELECT count(*) AS rows, count(deleted_at) AS deleted, CAST(${size} AS BIGINT) AS bytes FROM ${quote(table)}`,
-  )
-  return found ?? { rows: 0, deleted: 0, bytes: 0 }
 }
 
 const words = (name: string) => `${(name[0] ?? '').toUpperCase()}${name.slice(1).replaceAll('-', ' ')}`

@@ -1,3 +1,5 @@
+import { formatOf } from '../../../collections/transfer/record-reader.ts'
+import type { Format } from '../../../collections/transfer/records.ts'
 import { FatalError } from '../../../core/fatal-error.ts'
 import type { CommandContext } from '../../../platform/command-line/command.ts'
 import { describeFailure } from '../../../platform/command-line/database-failure.ts'
@@ -7,8 +9,6 @@ import { createProgress, displayOn } from '../../../platform/command-line/progre
 import { keepHeapSmall } from '../../../platform/process/small-heap.ts'
 import type { ProductsService } from '../products.create.ts'
 import { createProductTransfer } from '../transfer/product-transfer.ts'
-import { formatOf } from '../transfer/record-reader.ts'
-import type { Format } from '../transfer/records.ts'
 
 export interface ExportOptions {
   format?: Format

@@ -1,3 +1,6 @@
+import { openSource, type Source } from '../../../collections/transfer/input-file.ts'
+import { formatOf, readRecords } from '../../../collections/transfer/record-reader.ts'
+import type { Format, Layout } from '../../../collections/transfer/records.ts'
 import { exitCodes, FatalError } from '../../../core/fatal-error.ts'
 import type { CommandContext } from '../../../platform/command-line/command.ts'
 import { describeFailure } from '../../../platform/command-line/database-failure.ts'
@@ -11,11 +14,9 @@ import {
 } from '../../../platform/command-line/progress.ts'
 import { keepHeapSmall } from '../../../platform/process/small-heap.ts'
 import type { ProductsService } from '../products.create.ts'
-import { openSource, type Source } from '../transfer/input-file.ts'
+import { productColumns } from '../transfer/columns.ts'
 import type { Counts } from '../transfer/product-import.ts'
 import { createProductTransfer, type ProductTransfer } from '../transfer/product-transfer.ts'
-import { formatOf, readRecords } from '../transfer/record-reader.ts'
-import type { Format, Layout } from '../transfer/records.ts'
 import { checkRows } from '../transfer/row-check.ts'
 import { formatProducts } from './format-products.ts'
 
@@ -101,6 +102,7 @@ async function runImport({ imports, importer }: ProductTransfer, task: Task): Pr
         readRecords(
           source.chunks((done) => progress.update({ done })),
           layout,
+          productColumns,
         ),
       ),
       signal,

@@ -1,6 +1,7 @@
 /** The columns of imported and exported files. */
-import { exitCodes, FatalError } from '../../../core/fatal-error.ts'
+import type { FileColumns } from '../../../collections/transfer/records.ts'
 import { Type } from '../../../platform/validation/schema-builder.ts'
+import { plainPrice, unclearPrice } from '../price-text.ts'
 import { ProductResource } from '../product-resource.ts'
 import { NewProduct } from '../products.schema.ts'
 
@@ -29,31 +30,14 @@ function isExported(name: Attribute): name is Exclude<ExportedColumn, 'id'> {
   return !computedAttributes.some((computed) => computed === name)
 }
 
-/** Returns the columns of a header row in order; undefined for ignored ones. */
-export function requireColumns(header: readonly string[], delimiter: string): (string | undefined)[] {
-  const names = header.map((name) => name.trim().toLowerCase())
-  const missing = requiredColumns.filter((name) => !names.includes(name))
-  if (missing.length > 0) {
-    const other = [';', '\t', '|', ','].find((sign) => sign !== delimiter && header.some((name) => name.includes(sign)))
-    const hint =
-      other === undefined
-        ? ''
-        : `; are its fields separated by "${other === '\t' ? '\\t' : other}"? Say so by --delimiter`
-    throw wrong(
-      `the file has no column ${missing.join(', ')}; its first row is: ${shorten(header.join(delimiter))}${hint}`,
-    )
-  }
-  const twice = readColumns.find((name) => names.indexOf(name) !== names.lastIndexOf(name))
-  if (twice !== undefined) throw wrong(`the file has the column ${twice} twice`)
-  return names.map((name) => (readColumns.includes(name) ? name : undefined))
-}
-
-export function wrong(message: string): FatalError {
-  return new FatalError(message, exitCodes.badData)
-}
-
-/** Replaces control characters, because the text of the file is printed to a terminal. */
-function shorten(text: string): string {
-  const plain = text.replace(/\p{C}/gu, '\u{fffd}')
-  return plain.length > 80 ? `${plain.slice(0, 80)}…` : plain
+/** As spreadsheets write them: TRUE and FALSE; 12,50 and $12.50. */
+export const productColumns: FileColumns = {
+  known: readColumns,
+  required: requiredColumns,
+  readers: { active: (cell) => cell.toLowerCase(), price: plainPrice },
+  findProblem({ price }, delimiter) {
+    // Spreadsheets use semicolons where a comma is before the cents. There, 1.234 is likely to be 1234.
+    const unclear = delimiter === ';' ? unclearPrice(price) : undefined
+    return unclear === undefined ? undefined : `price: ${unclear}`
+  },
 }

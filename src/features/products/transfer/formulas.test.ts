@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { sampleRow } from '../../../../test/support/products.ts'
+import { createReader } from '../../../collections/transfer/record-reader.ts'
 import { defuseFormula, restoreFormula } from '../../../platform/csv/formulas.ts'
-import { exportedColumns } from './columns.ts'
+import { exportedColumns, productColumns } from './columns.ts'
 import { exportText } from './product-export.ts'
-import { createReader } from './record-reader.ts'
 
 const signs = ['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠']
 const character = fc.constantFrom(...signs, "'", '"', ',', ';', ' ', 'a', '1', 'é', '😀')
@@ -51,7 +51,7 @@ test('products that were written as CSV are read as they were, with formulas def
       (cells, isExact) => {
         const products = cells.map(([name, description, category]) => ({ ...product, name, description, category }))
         const text = exportText(products, { format: 'csv', isExact })
-        const reader = createReader({ format: 'csv', delimiter: ',', isExact })
+        const reader = createReader({ format: 'csv', delimiter: ',', isExact }, productColumns)
         const header = `${exportedColumns.join(',')}\n`
         const records = [...reader.push(Buffer.from(header + text)), ...reader.end()]
         assert.deepEqual(

@@ -1,5 +1,6 @@
 /** Exports all products that are not deleted, by id, in pages; long ones one by one, to bound memory. */
 import { stringify } from 'csv-stringify/sync'
+import type { Format } from '../../../collections/transfer/records.ts'
 import { defuseFormula } from '../../../platform/csv/formulas.ts'
 import type { MaintainedCounts } from '../../../platform/database/maintained-counts.ts'
 import { groupByLength, isWhole, type Product } from '../product.ts'
@@ -7,7 +8,6 @@ import { columns } from '../product-columns.store.ts'
 import type { ProductStore } from '../products.store.ts'
 import { type ExportedColumn, exportedColumns } from './columns.ts'
 import { type ProductExportStore, pageSize } from './product-export.store.ts'
-import type { Format } from './records.ts'
 
 export interface ExportedPage {
   text: string

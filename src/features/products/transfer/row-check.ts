@@ -1,8 +1,8 @@
+import type { SourceRecord } from '../../../collections/transfer/records.ts'
 import { compileBody, describeDetails } from '../../../platform/validation/body-validation.ts'
 import type { ProductValues } from '../product.ts'
 import { toInput } from '../products.schema.ts'
 import { ImportedRow } from './columns.ts'
-import type { SourceRecord } from './records.ts'
 
 /** Plain data, which may be sent to another thread. */
 export type CheckedRow = { line: number; product: ProductValues } | { line: number; problem: string }

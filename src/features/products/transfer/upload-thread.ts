@@ -1,13 +1,13 @@
 /** The thread that reads one uploaded file: see upload-reader.ts. */
 import { setPriority } from 'node:os'
 import { parentPort, workerData } from 'node:worker_threads'
+import { beginFingerprint } from '../../../collections/transfer/input-file.ts'
+import { createReader, formatOf } from '../../../collections/transfer/record-reader.ts'
+import { type Layout, type SourceRecord, wrong } from '../../../collections/transfer/records.ts'
 import { type CsvCell, csvText } from '../../../platform/csv/csv-text.ts'
 import { createPeer } from '../../../platform/threads/peer.ts'
 import type { ProductValues } from '../product.ts'
-import { readColumns, wrong } from './columns.ts'
-import { beginFingerprint } from './input-file.ts'
-import { createReader, formatOf } from './record-reader.ts'
-import type { Layout, SourceRecord } from './records.ts'
+import { productColumns, readColumns } from './columns.ts'
 import { type CheckedRow, createRowCheck } from './row-check.ts'
 
 /** A file as a browser sends it. */
@@ -123,7 +123,7 @@ function* records(): Generator<SourceRecord> {
 }
 
 function* recordsOfChunks(): Generator<SourceRecord[]> {
-  const reader = createReader(layout)
+  const reader = createReader(layout, productColumns)
   for (let at = 0; at < file.length; at += chunkBytes) yield reader.push(file.subarray(at, at + chunkBytes))
   yield reader.end()
 }

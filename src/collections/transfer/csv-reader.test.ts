@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { stringify } from 'csv-stringify/sync'
 import fc from 'fast-check'
-import { amount } from '../../../../test/support/tiers.ts'
+import { amount } from '../../../test/support/tiers.ts'
+import { productColumns } from '../../features/products/transfer/columns.ts'
 import { createCsvReader } from './csv-reader.ts'
 import type { SourceRecord } from './records.ts'
 
@@ -11,7 +12,7 @@ const header = 'name,description,price'
 /** Reads the text in chunks of `size` bytes. */
 function read(file: string | Buffer, { size = 64 * 1024, delimiter = ',' } = {}): SourceRecord[] {
   const bytes = Buffer.from(file)
-  const reader = createCsvReader({ delimiter, isExact: false })
+  const reader = createCsvReader({ delimiter, isExact: false }, productColumns)
   const records: SourceRecord[][] = []
   for (let at = 0; at < bytes.length; at += size) records.push(reader.push(bytes.subarray(at, at + size)))
   return [...records.flat(), ...reader.end()]

@@ -7,12 +7,20 @@
  *
  * Bytes are handled as Latin-1 text, one character per byte, so that invalid UTF-8 is detected and not replaced.
  */
-import { wrong } from './columns.ts'
 import { createCsvRows } from './csv-rows.ts'
-import { type Layout, maxFields, maxRecordBytes, type RecordReader, type SourceRecord, tooMany } from './records.ts'
+import {
+  type FileColumns,
+  type Layout,
+  maxFields,
+  maxRecordBytes,
+  type RecordReader,
+  type SourceRecord,
+  tooMany,
+  wrong,
+} from './records.ts'
 
-export function createCsvReader(layout: Omit<Layout, 'format'>): RecordReader {
-  const rows = createCsvRows(layout)
+export function createCsvReader(layout: Omit<Layout, 'format'>, columns: FileColumns): RecordReader {
+  const rows = createCsvRows(layout, columns)
   const withoutBom = createBomFilter()
   /** Not yet read; begins with a row. */
   let text = ''

@@ -1,4 +1,6 @@
 /** The types of import records, for both formats. */
+import { exitCodes, FatalError } from '../../core/fatal-error.ts'
+
 export const formats = ['csv', 'ndjson'] as const
 export type Format = (typeof formats)[number]
 
@@ -12,6 +14,21 @@ export interface Layout {
 
 /** `line` is where it starts. Malformed input is a record too, so that it is counted and reported. */
 export type SourceRecord = { line: number; row: object } | { line: number; problem: string }
+
+/** The columns of a file of CSV. */
+export interface FileColumns {
+  /** Others are ignored. */
+  known: readonly string[]
+  required: readonly string[]
+  /** Reads cells as spreadsheets write them, by column. */
+  readers?: Readonly<Record<string, (cell: string) => string>>
+  /** What is wrong with a row whose meaning is unclear. */
+  findProblem?(row: Readonly<Record<string, string>>, delimiter: string): string | undefined
+}
+
+export function wrong(message: string): FatalError {
+  return new FatalError(message, exitCodes.badData)
+}
 
 export interface RecordReader {
   /** Returns the records that these bytes complete. The chunk must not be used after the call. */

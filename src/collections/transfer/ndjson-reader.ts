@@ -1,7 +1,7 @@
 /** Reads one JSON object per line. Values have JSON types, as in a request body. */
 import { isUtf8 } from 'node:buffer'
-import { findJsonExcess } from '../../../core/json-bounds.ts'
-import { rememberLongNumbers } from '../../../platform/validation/exact-numbers.ts'
+import { findJsonExcess } from '../../core/json-bounds.ts'
+import { rememberLongNumbers } from '../../platform/validation/exact-numbers.ts'
 import { maxDepth, maxFields, maxRecordBytes, type RecordReader, type SourceRecord, tooMany } from './records.ts'
 
 const newline = 0x0a

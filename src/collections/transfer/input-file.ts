@@ -3,7 +3,7 @@ import { createHash, type Hash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { addAbortSignal, type Readable } from 'node:stream'
-import { exitCodes, FatalError } from '../../../core/fatal-error.ts'
+import { exitCodes, FatalError } from '../../core/fatal-error.ts'
 import type { Layout } from './records.ts'
 
 export interface Source {

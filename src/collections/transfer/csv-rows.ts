@@ -1,20 +1,16 @@
 /** Converts CSV rows to records. The first row is the header. */
 import { isUtf8 } from 'node:buffer'
-import { restoreFormula } from '../../../platform/csv/formulas.ts'
-import { markAsForm } from '../../../platform/validation/body-validation.ts'
-import { plainPrice, unclearPrice } from '../price-text.ts'
-import { requireColumns, wrong } from './columns.ts'
-import type { Layout, SourceRecord } from './records.ts'
+import { restoreFormula } from '../../platform/csv/formulas.ts'
+import { markAsForm } from '../../platform/validation/body-validation.ts'
+import { type FileColumns, type Layout, type SourceRecord, wrong } from './records.ts'
 
-export function createCsvRows({ delimiter, isExact }: Omit<Layout, 'format'>) {
-  // Spreadsheets use semicolons where a comma is before the cents. There, 1.234 is likely to be 1234.
-  const isEuropean = delimiter === ';'
+export function createCsvRows({ delimiter, isExact }: Omit<Layout, 'format'>, file: FileColumns) {
   let columns: (string | undefined)[] | undefined
   let headerProblem: unknown
 
   function readHeader(fields: string[]): void {
     try {
-      columns = requireColumns(fields, delimiter)
+      columns = requireColumns(fields, delimiter, file)
     } catch (error) {
       refuse(error)
     }
@@ -31,7 +27,7 @@ export function createCsvRows({ delimiter, isExact }: Omit<Layout, 'format'>) {
     for (const [i, column] of names.entries()) {
       if (column === undefined) continue
       const cell = isExact ? (fields[i] ?? '') : restoreFormula(fields[i] ?? '')
-      row[column] = readers[column]?.(cell) ?? cell
+      row[column] = file.readers?.[column]?.(cell) ?? cell
     }
     return row
   }
@@ -63,16 +59,39 @@ export function createCsvRows({ delimiter, isExact }: Omit<Layout, 'format'>) {
         return { line, problem: `has ${fields.length} fields, where the header has ${columns.length}` }
       }
       const row = toRow(fields, columns)
-      const unclear = isEuropean ? unclearPrice(row.price) : undefined
-      return unclear === undefined ? { line, row: markAsForm(row) } : { line, problem: `price: ${unclear}` }
+      const problem = file.findProblem?.(row, delimiter)
+      return problem === undefined ? { line, row: markAsForm(row) } : { line, problem }
     },
   }
 }
 
-/** As spreadsheets write them: TRUE and FALSE; 12,50 and $12.50. */
-const readers: Readonly<Record<string, (cell: string) => string>> = {
-  active: (cell) => cell.toLowerCase(),
-  price: plainPrice,
+/** Returns the columns of a header row in order; undefined for ignored ones. */
+function requireColumns(
+  header: readonly string[],
+  delimiter: string,
+  { known, required }: FileColumns,
+): (string | undefined)[] {
+  const names = header.map((name) => name.trim().toLowerCase())
+  const missing = required.filter((name) => !names.includes(name))
+  if (missing.length > 0) {
+    const other = [';', '\t', '|', ','].find((sign) => sign !== delimiter && header.some((name) => name.includes(sign)))
+    const hint =
+      other === undefined
+        ? ''
+        : `; are its fields separated by "${other === '\t' ? '\\t' : other}"? Say so by --delimiter`
+    throw wrong(
+      `the file has no column ${missing.join(', ')}; its first row is: ${shorten(header.join(delimiter))}${hint}`,
+    )
+  }
+  const twice = known.find((name) => names.indexOf(name) !== names.lastIndexOf(name))
+  if (twice !== undefined) throw wrong(`the file has the column ${twice} twice`)
+  return names.map((name) => (known.includes(name) ? name : undefined))
+}
+
+/** Replaces control characters, because the text of the file is printed to a terminal. */
+function shorten(text: string): string {
+  const plain = text.replace(/\p{C}/gu, '\u{fffd}')
+  return plain.length > 80 ? `${plain.slice(0, 80)}…` : plain
 }
 
 const isAscii = /^[\0-\x7f]*$/

@@ -228,6 +228,39 @@ onEachEngine('a row of a collection', (engine) => {
     }
   })
 
+  test('never refers to one that is deleted, whatever is changed at the same time', async () => {
+    const { signInAs, make, request, db } = await shared()
+    const { access } = await signInAs('user')
+    const nodes = await many(6, () => make('/api/nodes', { name: 'Node' }, access))
+    const leaves = await many(6, (i) => make('/api/leaves', { node: nodes[i]?.id, other: nodes[5 - i]?.id }, access))
+    const idOf = (i: number) => nodes[i % nodes.length]?.id
+    const pathOf = (rows: typeof nodes, i: number) => rows[i % rows.length]?.path as string
+    const send = (method: string, path: string, json?: object) => request(method, path, { json, token: access })
+    const changes = [
+      (i: number) => send('DELETE', pathOf(nodes, i)),
+      (i: number) => send('POST', `${pathOf(nodes, i)}/restore`),
+      (i: number) => send('DELETE', pathOf(leaves, i)),
+      (i: number) => send('POST', `${pathOf(leaves, i)}/restore`),
+      (i: number) => send('PATCH', pathOf(leaves, i), { node: idOf(i + 1), other: idOf(i + 3) }),
+      (i: number) => send('PATCH', pathOf(leaves, i), { other: null }),
+      (i: number) => send('PATCH', pathOf(nodes, i), { parent: idOf(i + 1 + (i % 4)) }),
+      (i: number) => send('PATCH', pathOf(nodes, i), { parent: null }),
+      (i: number) => send('POST', '/api/leaves', { node: idOf(i), other: idOf(i + 2) }),
+    ]
+    const responses = await many(300, (i) => (changes[(i * 7) % changes.length] as (typeof changes)[0])((i * 5) % 11))
+    const failed = responses.filter(({ status }) => ![200, 201, 204, 404, 409, 422].includes(status))
+    assert.deepEqual(failed, [])
+    const isGone = (column: string) =>
+      `EXISTS (SELECT 1 FROM nodes related WHERE related.id = target.${column} AND related.deleted_at IS NOT NULL)`
+    const orphans = [
+      await db.all(
+        `SELECT id FROM leaves target WHERE deleted_at IS NULL AND (${isGone('node')} OR ${isGone('other')})`,
+      ),
+      await db.all(`SELECT id FROM nodes target WHERE deleted_at IS NULL AND ${isGone('parent')}`),
+    ]
+    assert.deepEqual(orphans, [[], []])
+  })
+
   test('is written with what a hook makes of it, and not if statements decide against it', async () => {
     const { signInAs, make, patch, get, post, request, db, interruption } = await shared()
     const { access } = await signInAs('user')

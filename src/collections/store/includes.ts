@@ -112,17 +112,22 @@ export function createIncludes({ db, registry }: IncludesDeps) {
     rows: readonly Row[],
     { tree, actor }: { tree: IncludeTree; actor: Actor },
   ): Promise<Included[]> {
-    const made = rows.map((row) => ({ of, row, included: {} as Record<string, Included | null | readonly Included[]> }))
-    await Promise.all(
+    if (tree.size === 0) return rows.map((row) => ({ of, row }))
+    const finders = await Promise.all(
       [...tree].map(async ([name, nested]) => {
         const field = of.fields.get(name) as DescribedField
-        const found = field.many
+        const find = field.many
           ? await includeMany(field.many, rows, { tree: nested, actor })
           : await includeTargets(field, rows, { tree: nested, actor })
-        for (const [i, each] of made.entries()) each.included[name] = found(rows[i] as Row)
+        return [name, find] as const
       }),
     )
-    return tree.size === 0 ? made.map(({ of, row }) => ({ of, row })) : made
+    // In the order of the request, not that in which they were found: an ETag stands for the text.
+    return rows.map((row) => ({
+      of,
+      row,
+      included: Object.fromEntries(finders.map(([name, find]) => [name, find(row)])),
+    }))
   }
 
   async function includeTargets(

@@ -8,9 +8,10 @@ import type { ChangeRow } from '../platform/changes/change.ts'
 import { ConstraintError, rowOf, type Statement, type Value } from '../platform/database/database.ts'
 import { httpErrors } from '../platform/http/http-errors.ts'
 import type { Infrastructure } from '../platform/infrastructure.ts'
+import { Params } from '../platform/listing/list-params.ts'
 import { validationFailed } from '../platform/validation/body-validation.ts'
 import { Problems } from '../platform/validation/problems.ts'
-import { type Actor, type Row, system } from './actor.ts'
+import { type Actor, anonymous, type Row, system } from './actor.ts'
 import { type Described, type DescribedField, isOwnField, isStored } from './declare/describe.ts'
 import type { Action, FieldPath, Rule } from './declare/rules.ts'
 import { describeRule } from './rules/sentence.ts'
@@ -304,7 +305,9 @@ export function createCollectionService({
       guarded: guardedOf(read, true, actor, writer.now),
     }
     const once =
-      key === undefined || actor.userId === null ? undefined : onceOf(requireKeyLength(key), read, actor.userId)
+      key === undefined || actor === anonymous
+        ? undefined
+        : onceOf(requireKeyLength(key), read, actor.userId ?? 'system')
     const made = once && (await findMade(once))
     if (made) return readMade(made, actor)
     for (let tries = 0; ; tries++) {
@@ -344,10 +347,13 @@ export function createCollectionService({
     }
   }
 
-  /** Whether its fields may be read is decided by the row as it is now. */
+  /** Whether its fields may be read is decided by the row as it is now, deleted or not. */
   async function readMade(made: Record<string, unknown>, actor: Actor): Promise<ReadRow> {
-    const found = hasRowRules ? await find(made.id as number, actor) : undefined
-    return toRead({ ...found, ...made }, actor)
+    const params = new Params()
+    const flags = statements.readableFlags(actor.principal, params)
+    if (flags === '') return toRead(made, actor)
+    const sql = `SELECT target.id${flags} FROM ${quote(collection.table)} AS target WHERE target.id = ${params.add(made.id as number)}`
+    return toRead({ ...(await db.get(sql, params.values)), ...made }, actor)
   }
 
   interface Once {
@@ -355,7 +361,7 @@ export function createCollectionService({
     bodyHash: string
   }
 
-  function onceOf(key: string, { values, given }: ReadBody, userId: number): Once {
+  function onceOf(key: string, { values, given }: ReadBody, userId: number | 'system'): Once {
     const id = hash('sha256', `${collection.name} ${userId} ${key}`, 'hex')
     // The time of the request is not what the client sent.
     const sent = Object.entries(values).filter(

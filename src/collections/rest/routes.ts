@@ -48,6 +48,7 @@ export async function collectionRoutes(
   const decide = (action: Action) => async (request: FastifyRequest) =>
     service.requireDecided(action, actorOf(request.principal))
   const isPublic = rules?.read.kind === 'everybody'
+  const isGuarded = shownFieldsOf(collection).some(({ definition }) => definition.options.readable)
   app.addHook('onRequest', (_request, reply, next) => {
     reply.header('cache-control', isPublic ? 'no-cache' : 'private, no-cache')
     next()
@@ -58,8 +59,14 @@ export async function collectionRoutes(
     return resourceOf(whole as Included, fields)
   }
 
+  /** Readers who see other fields have other representations, and so has another selection. Each tag names the version. */
+  function etagOf({ etag }: ReadRow, data: Resource, isWhole = true): string {
+    return isWhole && !isGuarded ? etag : `${etag.slice(0, -1)};${contentEtag(JSON.stringify(data)).slice(1)}`
+  }
+
   async function sendOne(reply: FastifyReply, read: ReadRow): Promise<FastifyReply> {
-    return reply.header('etag', read.etag).send({ data: resourceOf({ of: collection, row: read.row }) })
+    const data = resourceOf({ of: collection, row: read.row })
+    return reply.header('etag', etagOf(read, data)).send({ data })
   }
 
   app.get<{ Querystring: Record<string, unknown> }>(
@@ -106,10 +113,8 @@ export async function collectionRoutes(
       const shape = readShape(request.query, collection, actor)
       const read = await service.get(idOf(request), actor)
       const data = await toResource(read, shape)
-      const isPlain = shape.tree.size === 0 && shape.fields === undefined
-      // Another selection is another representation, whose tag still names the version for If-Match.
-      const etag = isPlain ? read.etag : `${read.etag.slice(0, -1)};${contentEtag(JSON.stringify(data)).slice(1)}`
-      if (isUnchanged(request, reply, etag)) return reply.send()
+      const isWhole = shape.tree.size === 0 && shape.fields === undefined
+      if (isUnchanged(request, reply, etagOf(read, data, isWhole))) return reply.send()
       return { data }
     },
   )

@@ -26,6 +26,7 @@ import { startBackfill } from './schema/backfill.ts'
 import type { CollectionFolder } from './schema/migrations.ts'
 import { createCollectionService, type Hooks, registryOf } from './service.ts'
 import { createIncludes } from './store/includes.ts'
+import { createCommands } from './transfer/commands.ts'
 
 interface Declared {
   declaration: CollectionDeclaration
@@ -92,6 +93,7 @@ export function collection<
       ]
       return { close: async () => void (await Promise.all(running.map((each) => each?.close()))) }
     },
+    commands: [...createCommands(name), ...(keys.commands ?? [])],
     jobs: {
       ...keys.jobs,
       [`purge-${name}`]: {

@@ -9,12 +9,12 @@ import { temporaryFolder } from './databases.ts'
 import type { SignedIn } from './people.ts'
 import { type ApiWithRoles, startApiWithRoles } from './roles.ts'
 
-const source = join(import.meta.dirname, '..', '..', 'examples', 'helpdesk', 'helpdesk.ts')
+export const helpdeskSource = join(import.meta.dirname, '..', '..', 'examples', 'helpdesk', 'helpdesk.ts')
 
 /** The module in a folder of its own, so that each has its own migrations. */
 export async function loadHelpdesk(t: Owner): Promise<Feature[]> {
   const folder = temporaryFolder(t)
-  copyFileSync(source, join(folder, 'helpdesk.ts'))
+  copyFileSync(helpdeskSource, join(folder, 'helpdesk.ts'))
   return loadExtensions([join(folder, 'helpdesk.ts')], folder)
 }
 

@@ -1,5 +1,7 @@
 /** Generates sample products, deterministically by seed. */
+
 import type { Clock } from '../../../core/clock.ts'
+import { createNumbers } from '../../../core/seeded-numbers.ts'
 import type { Database } from '../../../platform/database/database.ts'
 import { insertMany, rowsPerWrite } from '../bulk.store.ts'
 import type { ProductValues } from '../product.ts'
@@ -68,15 +70,4 @@ export function inventProducts(seed: number): { take(count: number): ProductValu
     }
   }
   return { take: (count) => Array.from({ length: count }, invent) }
-}
-
-/** Mulberry32: a seeded pseudo-random generator for numbers in [0, 1). */
-function createNumbers(seed: number): () => number {
-  let state = seed >>> 0
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-  }
 }

@@ -1,12 +1,7 @@
 /** The commands of a collection: import, export and seed. They act as the service itself, which may do everything. */
 import { InvalidArgumentError, Option } from 'commander'
 import { defineCommand, type FeatureCommand } from '../../platform/command-line/command.ts'
-import type { CollectionService } from '../service.ts'
-
-/** What the commands need of a collection that is open. */
-export interface OpenCollection {
-  internals: { service: CollectionService }
-}
+import type { OpenCollection } from './export.ts'
 
 export function createCommands(name: string): FeatureCommand<OpenCollection>[] {
   const words = name.replaceAll('-', ' ')

@@ -7,8 +7,7 @@ import { createOutputFile, type OutputFile } from '../../platform/command-line/o
 import { createProgress, displayOn } from '../../platform/command-line/progress.ts'
 import { csvText } from '../../platform/csv/csv-text.ts'
 import { system } from '../actor.ts'
-import type { OpenCollection } from './commands.ts'
-import { exportedFields, exportRows, toCell } from './export.ts'
+import { exportedFields, exportRows, type OpenCollection, toCell } from './export.ts'
 import { formatOf } from './record-reader.ts'
 import type { Format } from './records.ts'
 

@@ -7,6 +7,11 @@ import { decideRule } from '../rules/values.ts'
 import { type CollectionService, shownFieldsOf } from '../service.ts'
 import type { GivenList } from '../store/lists.ts'
 
+/** What the commands need of a collection that is open. */
+export interface OpenCollection {
+  internals: { service: CollectionService }
+}
+
 const perPage = '100'
 
 /** `id`, and the fields that the actor may read. */

@@ -14,7 +14,7 @@ import { type Described, type DescribedField, maxTextOf } from '../declare/descr
 import type { FieldDefinition } from '../declare/fields.ts'
 import { quote } from '../schema/tables.ts'
 import { writableFieldsOf } from '../store/values.ts'
-import type { OpenCollection } from './commands.ts'
+import type { OpenCollection } from './export.ts'
 
 export interface SeedOptions {
   count: number

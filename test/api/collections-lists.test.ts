@@ -307,6 +307,28 @@ onEachEngine('a list of a collection', (engine) => {
     await db.write({ sql: "DELETE FROM parts WHERE slug = 'row' AND owner = $1", params: [ada.id] })
   })
 
+  test('refuses to include more rows than a response can hold', async () => {
+    const { get, db, ada, one } = await stock()
+    const at = '2026-01-01T00:00:00.000Z'
+    const insert = (table: string, columns: string, rows: string[]) =>
+      db.write<{ id: number }>({
+        sql: `INSERT INTO ${table} (${columns}, created_at, updated_at) VALUES ${rows.map((row) => `(${row}, $1, $1)`).join()} RETURNING id`,
+        params: [at],
+      })
+    const part = `'Part', ${one}, ${ada.id}, 'a', TRUE, $1, 'part'`
+    const [parts] = await insert('parts', 'name, maker, owner, grade, active, made_at, slug', Array(100).fill(part))
+    const reviews = parts.flatMap(({ id }) => Array(2).fill(`${id}, ${ada.id}, 'Good', FALSE`))
+    await insert('reviews', 'part, author, text, is_private', reviews)
+    const list = (perPage: number) =>
+      get(`/api/parts?sort=-id&per_page=${perPage}&include=maker.parts.reviews&fields=name`, ada.access)
+    const refused = await list(100)
+    const details = { include: ['Must be at most 20000 rows in all; ask for fewer per page'] }
+    assert.deepEqual([refused.status, refused.body.details], [422, details])
+    const { status, body } = await list(50)
+    assert.equal(status, 200, JSON.stringify(body.details))
+    assert.equal(body.data[0].included.maker.included.parts.length, 100)
+  })
+
   test('includes rows of up to three levels, as far as its reader may see them', async () => {
     const { list, get, make, signInAs, request, ids, ada, one, two, patch, makerPath } = await stock()
     const [grace, viewer] = [await signInAs('user'), await signInAs('inspector')]

@@ -24,6 +24,8 @@ const maxLevels = 3
 const maxIncludes = 20
 /** Of the rows that refer to one row. */
 const maxOfMany = 100
+/** In a response, where a row counts as often as it is included. */
+const maxIncluded = 20_000
 
 export function includableOf({ fields }: Described): DescribedField[] {
   return [...fields.values()].filter(({ target, many }) => target !== undefined || many !== undefined)
@@ -106,12 +108,23 @@ export function createIncludes({ db, registry }: IncludesDeps) {
     return rows.map((row) => service.toRead(row, actor))
   }
 
-  /** With each of the rows, in their order. */
+  /** With each of the rows, in their order. Throws 422 for more than a response can hold. */
+  async function includeAll(
+    of: Described,
+    rows: readonly Row[],
+    shape: { tree: IncludeTree; actor: Actor },
+  ): Promise<Included[]> {
+    const made = await include(of, rows, shape)
+    requireFew(countRows(made, maxIncluded))
+    return made
+  }
+
   async function include(
     of: Described,
     rows: readonly Row[],
     { tree, actor }: { tree: IncludeTree; actor: Actor },
   ): Promise<Included[]> {
+    requireFew(rows.length)
     if (tree.size === 0) return rows.map((row) => ({ of, row }))
     const finders = await Promise.all(
       [...tree].map(async ([name, nested]) => {
@@ -173,7 +186,24 @@ export function createIncludes({ db, registry }: IncludesDeps) {
     return (row: Row) => byOwner.get(row.id) ?? []
   }
 
-  return { include, readByIds, readReferring }
+  return { include: includeAll, readByIds, readReferring }
+}
+
+function requireFew(rows: number): void {
+  if (rows > maxIncluded)
+    throw validationFailed({ include: [`Must be at most ${maxIncluded} rows in all; ask for fewer per page`] })
+}
+
+/** Stops counting beyond `most`. */
+function countRows(rows: readonly Included[], most: number): number {
+  let count = rows.length
+  for (const { included = {} } of rows) {
+    for (const each of Object.values(included)) {
+      if (count > most) return count
+      count += countRows([each ?? []].flat(), most - count)
+    }
+  }
+  return count
 }
 
 export type Includes = ReturnType<typeof createIncludes>
